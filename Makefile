@@ -1,0 +1,34 @@
+# Habits of a day's work, one command each. They use the virtual environment .venv, which `make setup` creates.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: setup fast test lint format docs bench ci
+
+setup:            ## environment with everything for development
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install -e ".[test,plot,gmsh,docs]"
+
+fast:             ## tests of less than a few seconds each
+	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+
+test:             ## all tests
+	$(BIN)/python -m pytest -q -n 2
+
+lint:             ## style, import contract, types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+
+format:           ## rewrite the sources in the project's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs:             ## HTML documentation in docs/_build
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build
+
+bench:            ## speed of assembly, potentials and solution
+	$(BIN)/python -m benchmarks assembly potentials solve
+
+ci:               ## what must pass before a change lands
+	bash .ci/run

@@ -1,0 +1,40 @@
+"""python -m benchmarks assembly|potentials|solve|startup ...: measure, print tables, keep the numbers as JSON."""
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+from rich.console import Console
+
+from benchmarks import assembly, potentials, results, solve, startup
+from benchmarks.machine import describe, measure_floor
+
+MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
+    "assembly": assembly.measure,
+    "potentials": potentials.measure,
+    "solve": solve.measure,
+    "startup": startup.measure,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="+", choices=list(MEASUREMENTS), metavar="assembly|potentials|solve|startup")
+    parser.add_argument("--triangles", type=int, help="about so many triangles (default: 8192; potentials 32768)")
+    parser.add_argument("--points", type=int, default=50_000, help="points of the potentials")
+    parser.add_argument("--repeat", type=int, default=3, help="the best of so many runs counts")
+    parser.add_argument("--only", default="", help="only rows whose name contains this text")
+    parser.add_argument("--no-save", action="store_true", help="print only")
+    options = parser.parse_args()
+
+    screen = Console(highlight=False, width=140)
+    machine, floor = describe(), measure_floor()
+    screen.print(results.heading(machine, floor))
+    for name in options.names:
+        record = MEASUREMENTS[name](screen, floor, options)
+        if not options.no_save:
+            screen.print(f"written to {results.save(name, {'machine': machine, 'floor': floor._asdict(), **record})}")
+
+
+if __name__ == "__main__":
+    main()

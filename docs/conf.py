@@ -1,0 +1,84 @@
+"""Sphinx configuration: prose in Markdown, reference from the docstrings, gallery from the examples.
+
+Nothing is computed.
+"""
+
+import ast
+import re
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed_version
+from pathlib import Path
+from typing import Any
+
+project = "calderon"
+author = "calderon developers"
+project_copyright = "calderon developers"
+try:
+    release = installed_version("calderon")
+except PackageNotFoundError:
+    release = "unreleased"
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
+myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_heading_anchors = 3
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = f"calderon {release}"
+autodoc_default_options = {"members": True, "imported-members": True}
+autodoc_typehints = "none"  # shapes and units stand in the text; the types of NumPy arrays say neither
+
+HERE = Path(__file__).parent
+ARGUMENT = re.compile(r"^([A-Za-z_][\w, ]{0,60}?(?: \([^()]*\))?): (?=\S)")
+
+
+def write_gallery() -> None:
+    """One page for each example: its docstring, the pictures that `python -m examples` left, its source."""
+    target = HERE / "gallery"
+    target.mkdir(exist_ok=True)
+    for old in target.glob("*.md"):
+        old.unlink()
+    for path in sorted((HERE.parent / "examples").glob("[!_]*.py")):
+        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or path.stem
+        title, _, body = text.partition("\n")
+        pictures = sorted((target / "pictures" / path.stem).glob("*.png"))
+        shown = "\n\n".join(f"![{each.stem}](pictures/{path.stem}/{each.name})" for each in pictures)
+        source = f"```{{literalinclude}} ../../examples/{path.name}\n:language: python\n```"
+        page = f"# {title.rstrip('.')}\n\n{body.strip()}\n\n{shown}\n\n{source}\n"
+        (target / f"{path.stem}.md").write_text(page, encoding="utf-8")
+
+
+def plain_text(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Docstrings are plain text, written to be read in an editor: mark them up here and escape the mathematics."""
+    paragraphs: list[list[str]] = [[]]
+    for line in lines:
+        if not line.strip():
+            paragraphs.append([])
+            continue
+        if paragraphs[-1] and ARGUMENT.match(line) and paragraphs[-1][-1].rstrip().endswith((".", ";", ",", ":")):
+            paragraphs.append([])
+        paragraphs[-1].append(line.rstrip())
+    lines.clear()
+    for paragraph in filter(None, paragraphs):
+        if all(line.startswith("  ") for line in paragraph):
+            lines += ["::", "", *paragraph, ""]
+            continue
+        text = [line.strip() for line in paragraph]
+        argument = ARGUMENT.match(text[0])
+        if argument and len(lines):
+            text[0] = text[0][argument.end() :]
+            lines.append(f"**{escaped(argument[1])}**: {escaped(text[0])}")
+            text = text[1:]
+        lines += [*map(escaped, text), ""]
+
+
+def escaped(line: str) -> str:
+    """One line of plain text as reStructuredText; `names` in backticks become code."""
+    parts = re.split(r"`+([^`]+)`+", line)
+    for i, part in enumerate(parts):
+        parts[i] = f"``{part}``" if i % 2 else re.sub(r"([\\*_|`])", r"\\\1", part)
+    return re.sub(r"^([A-Za-z])\. ", r"\1\\. ", "".join(parts))  # an author's initial is not an enumeration
+
+
+def setup(app: Any) -> None:
+    write_gallery()
+    app.connect("autodoc-process-docstring", plain_text)

@@ -1,0 +1,83 @@
+"""calderon: static and acoustic fields by boundary elements, from a mesh file to a checked answer."""
+
+from importlib.metadata import PackageNotFoundError, version
+
+from calderon import backends, exact, mesh, plots
+from calderon.backends import available
+from calderon.formulations import (
+    FluidTransmission,
+    ImpedanceScattering,
+    LaplaceDirichlet,
+    LaplaceNeumann,
+    SoundHardScattering,
+    SoundSoftScattering,
+)
+from calderon.greens import Helmholtz, Laplace, ModifiedHelmholtz
+from calderon.mesh import MeshError, MeshWarning, TriangleMesh
+from calderon.operators import (
+    AccuracyWarning,
+    Quadrature,
+    adjoint_double_layer,
+    assemble_dense,
+    blocks,
+    double_layer,
+    double_layer_potential,
+    hypersingular,
+    identity,
+    laplace_beltrami,
+    single_layer,
+    single_layer_potential,
+)
+from calderon.operators.methods import register
+from calderon.solvers import ConvergenceError, cg, gmres, lu
+from calderon.spaces import DP1, P0, P1, P2, Function
+from calderon.waves import PlaneWave, PointSource
+
+register("dense", assemble_dense)
+
+try:
+    __version__ = version("calderon")
+except PackageNotFoundError:  # a source tree that is not installed
+    __version__ = "0+unknown"
+
+__all__ = [
+    "DP1",
+    "P0",
+    "P1",
+    "P2",
+    "AccuracyWarning",
+    "ConvergenceError",
+    "FluidTransmission",
+    "Function",
+    "Helmholtz",
+    "ImpedanceScattering",
+    "Laplace",
+    "LaplaceDirichlet",
+    "LaplaceNeumann",
+    "MeshError",
+    "MeshWarning",
+    "ModifiedHelmholtz",
+    "PlaneWave",
+    "PointSource",
+    "Quadrature",
+    "SoundHardScattering",
+    "SoundSoftScattering",
+    "TriangleMesh",
+    "adjoint_double_layer",
+    "available",
+    "backends",
+    "blocks",
+    "cg",
+    "double_layer",
+    "double_layer_potential",
+    "exact",
+    "gmres",
+    "hypersingular",
+    "identity",
+    "laplace_beltrami",
+    "lu",
+    "mesh",
+    "plots",
+    "single_layer",
+    "single_layer_potential",
+]

@@ -1,0 +1,42 @@
+"""Memory is known before it is taken."""
+
+import os
+
+
+def free_memory() -> int:
+    """Bytes that a new allocation may take without swapping: what the kernel and the control group leave."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            fields = {line.split(":")[0]: line.split()[1] for line in file}
+        free = int(fields["MemAvailable"]) * 1024
+    except (OSError, KeyError):
+        free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+    for limit_file, usage_file in (
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ):
+        try:
+            with open(limit_file, encoding="ascii") as file:
+                limit = file.read().strip()
+            with open(usage_file, encoding="ascii") as file:
+                usage = int(file.read())
+        except OSError:
+            continue
+        if limit != "max":
+            free = min(free, max(int(limit) - usage, 0))
+    return free
+
+
+def format_bytes(number: float) -> str:
+    """Bytes for people: 8.6 GB, 12.3 MB (powers of 1000)."""
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if number >= size:
+            return f"{number / size:.1f} {unit}"
+    return f"{number:.0f} B"
+
+
+def require_memory(needed: int, what: str, advice: str) -> None:
+    """Raise MemoryError before the machine swaps: says what needs how much, what is free and what to try."""
+    free = free_memory()
+    if needed > free:
+        raise MemoryError(f"{what} needs {format_bytes(needed)} and {format_bytes(free)} are free: {advice}")

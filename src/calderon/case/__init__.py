@@ -1,0 +1,26 @@
+"""Case files: a computation described in TOML, checked before anything is computed, and built into a problem."""
+
+from calderon.case.building import (
+    acoustic_problem,
+    incident_wave,
+    interior_fluid,
+    static_problem,
+    surface_mesh,
+    wavenumbers,
+)
+from calderon.case.models import Case
+from calderon.case.reading import CaseError, CaseFile, parse, read
+
+__all__ = [
+    "Case",
+    "CaseError",
+    "CaseFile",
+    "acoustic_problem",
+    "incident_wave",
+    "interior_fluid",
+    "parse",
+    "read",
+    "static_problem",
+    "surface_mesh",
+    "wavenumbers",
+]

@@ -1,0 +1,70 @@
+"""Numbers with units in case files: `200.0` is in SI units, `"200 Hz"`, `"1.2 kHz"` and `"10 deg"` say theirs.
+
+Angles have no default unit: a bare 10 could be degrees or radians, so it is refused.
+"""
+
+import math
+import re
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+from calderon.mesh.units import METRES
+
+DEGREE = math.pi / 180
+UNITS: dict[str, dict[str, float]] = {
+    "length": METRES,
+    "frequency": {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6},
+    "speed": {"m/s": 1.0, "km/s": 1e3, "ft/s": 0.3048},
+    "density": {"kg/m^3": 1.0, "kg/m3": 1.0, "g/cm^3": 1e3, "g/cm3": 1e3},
+    "wavenumber": {"1/m": 1.0, "rad/m": 1.0},
+    "pressure": {"Pa": 1.0, "kPa": 1e3, "uPa": 1e-6},
+    "angle": {"deg": DEGREE, "rad": 1.0},
+    "potential": {"V": 1.0, "kV": 1e3, "mV": 1e-3},
+}
+NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*?)\s*")
+
+
+def in_si(value: Any, kind: str) -> float:
+    """The value in SI units; ValueError says what a quantity of this kind looks like."""
+    units = UNITS[kind]
+    spelled = ", ".join(units)
+    example = f'"10 {next(iter(units))}"'
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise ValueError(f"a {kind} is a number or a text such as {example}")
+    if isinstance(value, str):
+        match = NUMBER.fullmatch(value)
+        if match is None or match[2] not in units:
+            raise ValueError(f"a {kind} is written like {example}, in one of: {spelled}")
+        number = float(match[1]) * units[match[2]]
+    elif kind == "angle" and value != 0:
+        raise ValueError(f'say the unit of an angle: "{value} deg" or "{value} rad"')
+    else:
+        number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"a {kind} must be finite")
+    return number
+
+
+def positive_si(value: Any, kind: str) -> float:
+    """As in_si, and greater than zero."""
+    number = in_si(value, kind)
+    if number <= 0:
+        raise ValueError(f"a {kind} here must be greater than zero")
+    return number
+
+
+def _quantity(kind: str, convert: Callable[[Any, str], float]) -> BeforeValidator:
+    return BeforeValidator(lambda value: convert(value, kind))
+
+
+Length = Annotated[float, _quantity("length", in_si)]
+Size = Annotated[float, _quantity("length", positive_si)]
+Frequency = Annotated[float, _quantity("frequency", positive_si)]
+Speed = Annotated[float, _quantity("speed", positive_si)]
+Density = Annotated[float, _quantity("density", positive_si)]
+Wavenumber = Annotated[float, _quantity("wavenumber", positive_si)]
+Pressure = Annotated[float, _quantity("pressure", in_si)]
+Angle = Annotated[float, _quantity("angle", in_si)]
+Potential = Annotated[float, _quantity("potential", in_si)]

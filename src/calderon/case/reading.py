@@ -1,0 +1,149 @@
+"""From the text of a case file to a checked Case; a mistake is answered with its line, key, value and what is
+allowed.
+"""
+
+import difflib
+import re
+import tomllib
+import types
+import typing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from calderon.case.models import Case
+
+
+class CaseError(ValueError):
+    """A case file that cannot be used; .problems lists its mistakes, one line each."""
+
+    def __init__(self, name: str, problems: list[str]) -> None:
+        self.name = name
+        self.problems = problems
+        super().__init__("\n".join(f"{name}, {problem}" for problem in problems))
+
+
+@dataclass(frozen=True)
+class CaseFile:
+    """A case with the text it came from and the folder that its mesh file is looked for in."""
+
+    name: str
+    text: str
+    folder: Path
+    case: Case
+
+
+def read(path: str | Path) -> CaseFile:
+    """Read and check a case file; CaseError lists every mistake found."""
+    path = Path(path)
+    if not path.exists():
+        raise CaseError(str(path), ["no such file"])
+    if path.is_dir():
+        raise CaseError(str(path), ["this is a folder: name the .toml file"])
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise CaseError(str(path), ["not a text file in UTF-8: a case is a .toml file"]) from None
+    return parse(text, path.name, path.parent)
+
+
+def parse(text: str, name: str = "case", folder: Path = Path()) -> CaseFile:
+    """Check the text of a case file; mesh files are relative to the folder."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise CaseError(name, [f"not valid TOML: {error}"]) from None
+    try:
+        case = Case.model_validate(data)
+    except ValidationError as error:
+        lines = line_numbers(text)
+        problems = [_explain(details, lines) for details in error.errors()]
+        raise CaseError(name, sorted(dict.fromkeys(problems), key=_line)) from None
+    return CaseFile(name, text, folder, case)
+
+
+def _line(problem: str) -> int:
+    match = re.match(r"line (\d+)", problem)
+    return int(match[1]) if match else 0
+
+
+def _explain(details: Any, lines: dict[tuple[str, ...], int]) -> str:
+    """One mistake as a line of text: where, key, value, what is allowed."""
+    path = [part for part in details["loc"] if isinstance(part, str) and not part.startswith(("function-", "tagged-"))]
+    places = [n for n in range(len(path), 0, -1) if tuple(path[:n]) in lines]
+    where = f"line {lines[tuple(path[: places[0]])]}: " if places else ""
+    key = ".".join(path) or "the file"
+    kind, value = details["type"], details["input"]
+    if kind == "extra_forbidden":
+        return where + _unknown_key(path)
+    if kind == "missing":
+        where = f"line {lines[tuple(path[:-1])]}: " if tuple(path[:-1]) in lines else ""
+        table = f"[{'.'.join(path[:-1])}]" if path[:-1] else "the file"
+        what = f"[{path[-1]}] table" if path[:-1] == [] else f"key {path[-1]!r}"
+        return f"{where}{table} needs the {what}"
+    if kind == "literal_error":
+        allowed = re.findall(r"'([^']*)'", details["ctx"]["expected"])
+        near = difflib.get_close_matches(str(value), allowed, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        return f"{where}{key} = {_toml(value)}: choose {_one_of(allowed)}{hint}"
+    message = str(details["ctx"]["error"]) if kind == "value_error" else details["msg"].replace("Input", "it")
+    if isinstance(value, (dict, BaseModel)):
+        return f"{where}{key if path else 'the case'}: {message}"
+    return f"{where}{key} = {_toml(value)}: {message}"
+
+
+def _unknown_key(path: list[str]) -> str:
+    allowed = _fields(path[:-1])
+    near = difflib.get_close_matches(path[-1], allowed, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    table = f"[{'.'.join(path[:-1])}]" if path[:-1] else "the file"
+    return f"{'.'.join(path)}: unknown key; {hint}{table} takes {', '.join(allowed)}"
+
+
+def _fields(path: list[str]) -> list[str]:
+    """Names of the keys that a table takes."""
+    model: Any = Case
+    for part in path:
+        annotation = model.model_fields[part].annotation
+        choices = (
+            typing.get_args(annotation) if typing.get_origin(annotation) in (typing.Union, types.UnionType) else ()
+        )
+        model = next(one for one in (annotation, *choices) if isinstance(one, type) and issubclass(one, BaseModel))
+    return list(model.model_fields)
+
+
+def _one_of(allowed: list[str]) -> str:
+    return ", ".join(repr(one) for one in allowed)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def line_numbers(text: str) -> dict[tuple[str, ...], int]:
+    """Line of each table header and each key of a TOML text: {("mesh", "h"): 4}.
+
+    Reads what case files contain: [table] headers, dotted keys and inline tables on one line; values inside multi-line
+    strings are not looked for, which costs a line number and nothing else.
+    """
+    lines: dict[tuple[str, ...], int] = {}
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := re.match(r"\s*\[{1,2}\s*([^\[\]]+?)\s*\]{1,2}\s*(#.*)?$", line):
+            table = _dotted(header[1])
+            lines.setdefault(table, number)
+        elif entry := re.match(r"\s*([\w.\-\"' ]+?)\s*=(.*)", line):
+            key = table + _dotted(entry[1])
+            for n in range(len(table) + 1, len(key) + 1):
+                lines.setdefault(key[:n], number)
+            for inner in re.finditer(r"[{,]\s*([\w\-]+)\s*=", entry[2]) if "{" in entry[2] else ():
+                lines.setdefault((*key, inner[1]), number)
+    return lines
+
+
+def _dotted(key: str) -> tuple[str, ...]:
+    return tuple(part.strip().strip("\"'") for part in key.split("."))

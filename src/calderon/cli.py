@@ -1,0 +1,250 @@
+"""The command line: calderon run | example | mesh | info."""
+
+import platform
+import signal
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+import calderon.backends as backends
+import calderon.mesh as meshes
+import calderon.report as report
+from calderon.case import CaseError, CaseFile, read
+from calderon.mesh import MeshError, TriangleMesh
+from calderon.solvers import ConvergenceError
+
+WRONG_INPUT, NOT_SOLVED, EXISTS, INTERRUPTED = 2, 3, 4, 130
+DEPENDENCIES = ("numpy", "scipy", "numba", "meshio", "matplotlib", "h5py", "pydantic")
+EXTRAS = ("pyvista", "gmsh", "cupy-cuda12x", "pyopencl", "mpi4py")
+
+app = typer.Typer(
+    name="calderon",
+    help="Boundary elements: from a mesh file to a checked answer, with pictures and a report.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+OutOption = Annotated[Path | None, typer.Option("--out", help="Folder of the result (default: NAME-result here).")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace an existing result.")]
+
+
+def _screen() -> Console:
+    return Console(highlight=False)
+
+
+@app.command()
+def run(
+    case: Annotated[Path, typer.Argument(help="Case file (.toml).")],
+    out: OutOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Run a case file: numbers, tables, pictures and report.html in a folder."""
+    with _plain_errors():
+        _compute(read(case), out or Path(f"{case.stem}-result"), force)
+
+
+@app.command()
+def example(
+    name: Annotated[str | None, typer.Argument(help="Name of the example; without it they are listed.")] = None,
+    out: OutOption = None,
+    force: ForceOption = False,
+    show: Annotated[bool, typer.Option("--show", help="Print the case file instead of running it.")] = False,
+) -> None:
+    """Run an example that ships with the package, or list them."""
+    with _plain_errors():
+        if name is None:
+            _list_examples()
+        elif show:
+            typer.echo(report.example(name).text, nl=False)
+        else:
+            _compute(report.example(name), out or Path(f"{name}-result"), force)
+
+
+@app.command()
+def mesh(
+    file: Annotated[Path, typer.Argument(help="Mesh file: .msh, .vtu, .stl, .obj, .ply, .inp, ...")],
+    scale: Annotated[float, typer.Option(help="Metres per unit of the file: 0.001 for millimetres.")] = 1.0,
+    frequency: Annotated[list[float] | None, typer.Option(help="Frequency in Hz; may be repeated.")] = None,
+    speed_of_sound: Annotated[float, typer.Option(help="Speed of sound in m/s.")] = 1500.0,
+) -> None:
+    """Check a mesh: size, quality, problems, elements per wavelength."""
+    with _plain_errors(), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        surface = meshes.read(file, scale=scale)
+        checked = surface.check()
+        screen = _screen()
+        screen.print(_quality(surface, file.name))
+        if frequency:
+            screen.print(_resolution(surface, frequency, speed_of_sound))
+        screen.print(escape(str(checked)))
+        for warning in dict.fromkeys(str(one.message) for one in caught):
+            screen.print(f"[yellow]warning[/yellow] {escape(warning)}")
+    if not checked.ok:
+        raise typer.Exit(1)
+
+
+@app.command()
+def info() -> None:
+    """Version, backends, threads, memory and versions of the packages underneath."""
+    table = _table("calderon " + version("calderon"))
+    table.add_row("Python", f"{platform.python_version()}, {platform.system()} {platform.machine()}")
+    table.add_row("backends", ", ".join(backends.available()))
+    table.add_row("threads", str(backends.thread_count()))
+    table.add_row("memory free", backends.format_bytes(backends.free_memory()))
+    for name in DEPENDENCIES:
+        table.add_row(name, _version(name))
+    for name in EXTRAS:
+        table.add_row(f"{name} (extra)", _version(name))
+    _screen().print(table)
+
+
+def _compute(file: CaseFile, folder: Path, force: bool) -> None:
+    """Run a case under a progress display and write its result."""
+    report.refuse_existing(folder, force)
+    screen = _screen()
+    screen.print(f"[bold]{escape(file.case.title or file.name)}[/bold]")
+    with _interruptible(), _progress(screen) as stages:
+        results = report.run(file, stages)
+        names = report.write(results, folder, force, stages)
+    table = _table("")
+    for name, value, unit in report.headlines(results, stages.seconds):
+        table.add_row(name, f"{value} {unit}".rstrip())
+    screen.print(table)
+    for warning in results.warnings:
+        screen.print(f"[yellow]warning[/yellow] {escape(warning)}")
+    screen.print(
+        f"{len(names)} files in {escape(str(folder))}; read [bold]{escape(str(folder / 'report.html'))}[/bold]"
+    )
+
+
+@contextmanager
+def _progress(screen: Console) -> Iterator[report.Stages]:
+    """Stages that are shown while they run: live on a terminal, a line each elsewhere."""
+    columns = (SpinnerColumn(finished_text="[green]✓[/green]"), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=screen, disable=not screen.is_terminal) as progress:
+        tasks: dict[str, TaskID] = {}
+
+        def listen(name: str, seconds: float | None) -> None:
+            if not screen.is_terminal:
+                if seconds is not None:
+                    screen.print(f"  {escape(name)}: {seconds:.2f} s")
+            elif seconds is None:
+                tasks[name] = progress.add_task(escape(name), total=1)
+            else:
+                progress.update(tasks[name], completed=1)
+
+        yield report.Stages(listen)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let a terminated run clean up behind itself as one stopped by Ctrl-C does."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """Errors that a user can mend are told in words, with an exit code of their own; others keep their traceback."""
+    try:
+        yield
+    except report.ResultExists as error:
+        code, text = EXISTS, str(error)
+    except ConvergenceError as error:
+        code, text = NOT_SOLVED, str(error)
+    except (CaseError, MeshError, ValueError, MemoryError, FileNotFoundError, PermissionError, RuntimeError) as error:
+        code, text = WRONG_INPUT, str(error)
+    except KeyboardInterrupt:
+        code, text = INTERRUPTED, "interrupted: nothing was written, an earlier result is as it was"
+    else:
+        return
+    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]error[/bold red] {escape(text)}")
+    sys.exit(code)
+
+
+def _list_examples() -> None:
+    table = _table("examples")
+    for name, file in report.examples().items():
+        table.add_row(name, file.case.title)
+    screen = _screen()
+    screen.print(table)
+    screen.print("Run one with [bold]calderon example NAME[/bold]; read it with --show.")
+
+
+def _table(title: str) -> Table:
+    table = Table(
+        title=title or None, title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=False
+    )
+    table.add_column(style="dim")
+    table.add_column()
+    return table
+
+
+def _quality(surface: TriangleMesh, name: str) -> Table:
+    """Size and shape of a mesh."""
+    angles = np.degrees(surface.angles).min(axis=1)
+    low, high = surface.bounds
+    table = _table(name)
+    table.add_row("triangles, vertices", f"{surface.number_of_triangles}, {surface.number_of_vertices}")
+    table.add_row(
+        "surface", f"{'closed' if surface.is_closed else 'open'}, {surface.number_of_components} component(s)"
+    )
+    for axis in range(3):
+        table.add_row("xyz"[axis], f"{low[axis]:.6g} to {high[axis]:.6g} m")
+    table.add_row("area", f"{surface.areas.sum():.6g} m²")
+    if surface.is_closed:
+        table.add_row("volume", f"{surface.volume:.6g} m³")
+    lengths = surface.edge_lengths
+    table.add_row("edges", f"{lengths.min():.4g} to {lengths.max():.4g} m, mean {lengths.mean():.4g} m")
+    table.add_row("smallest angle", f"{angles.min():.1f}°, below 20° in {np.count_nonzero(angles < 20)} triangle(s)")
+    for tag, count in zip(*np.unique(surface.tags, return_counts=True), strict=True):
+        names = [key for key, value in surface.names.items() if value == tag]
+        table.add_row(f"tag {tag}" + (f" ({names[0]})" if names else ""), f"{count} triangles")
+    dense = 16 * surface.number_of_vertices**2 / 1e9
+    table.add_row("dense matrix", f"{dense:.2g} GB for complex values at the vertices")
+    return table
+
+
+def _resolution(surface: TriangleMesh, frequencies: list[float], speed: float) -> Table:
+    """Elements per wavelength at each frequency."""
+    if speed <= 0 or min(frequencies) <= 0:
+        raise ValueError(f"frequency {frequencies} Hz at {speed} m/s: both must be greater than zero")
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("frequency (Hz)", "wavelength (m)", "elements per wavelength: mean", "smallest"):
+        table.add_column(name, justify="right")
+    for frequency in frequencies:
+        wavelength = speed / frequency
+        mean, least = wavelength / surface.mean_edge_length, wavelength / surface.edge_lengths.max()
+        table.add_row(f"{frequency:g}", f"{wavelength:.4g}", f"{mean:.1f}", f"{least:.1f}")
+    return table
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,81 @@
+"""Checks of the numbers that exact solutions are asked for."""
+
+import numbers
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+def points_in_space(values: ArrayLike, name: str = "points") -> np.ndarray:
+    """An array (n, 3) of finite numbers in double precision."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiu":
+        raise TypeError(f"{name} must be real numbers, got an array of {array.dtype}")
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise ValueError(f"{name} must have shape (n, 3), got {array.shape}")
+    array = np.asarray(array, dtype=np.float64)
+    bad = len(array) - np.count_nonzero(np.isfinite(array).all(axis=1))
+    if bad:
+        raise ValueError(f"{bad} of {len(array)} {name} have coordinates that are NaN or infinite")
+    return array
+
+
+def unit_vector(values: ArrayLike, name: str = "direction") -> np.ndarray:
+    """One direction (3,), normalised and read-only."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiu" or array.shape != (3,):
+        raise ValueError(f"{name} must be three real numbers, got {values!r}")
+    array = np.array(array, dtype=np.float64)
+    largest = np.abs(array).max()
+    if not 0 < largest < np.inf:
+        raise ValueError(f"{name} must be finite and not zero, got {array.tolist()}")
+    array /= largest
+    array /= np.linalg.norm(array)
+    array.flags.writeable = False
+    return array
+
+
+def one_point(values: ArrayLike, name: str) -> np.ndarray:
+    """One point (3,), read-only."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiu" or array.shape != (3,) or not np.all(np.isfinite(array)):
+        raise ValueError(f"{name} must be three finite real numbers, got {values!r}")
+    array = np.array(array, dtype=np.float64)
+    array.flags.writeable = False
+    return array
+
+
+def positive_length(value: float, name: str) -> float:
+    """A length above zero."""
+    if not (isinstance(value, numbers.Real) and 0 < value < np.inf):
+        raise ValueError(f"{name} must be a positive number, got {value!r}")
+    return float(value)
+
+
+def finite_number(value: complex, name: str) -> complex | float:
+    """A finite number, as float where it is real."""
+    if not isinstance(value, numbers.Complex) or not np.isfinite(complex(value)):
+        raise ValueError(f"{name} must be a finite number, got {value!r}")
+    number = complex(value)
+    return number.real if number.imag == 0 else number
+
+
+def nonnegative_wavenumber(value: complex, name: str = "wavenumber") -> complex | float:
+    """k with Re k >= 0 and Im k >= 0; zero is allowed (statics)."""
+    number = finite_number(value, name)
+    if np.imag(number) < 0:
+        raise ValueError(
+            f"{name} {value!r} has a negative imaginary part: with the time factor exp(-i omega t) loss is a positive "
+            "one; conjugate it"
+        )
+    if np.real(number) < 0:
+        raise ValueError(f"{name} must not have a negative real part, got {value!r}")
+    return number
+
+
+def nonzero_wavenumber(value: complex, name: str = "wavenumber") -> complex | float:
+    """k as `nonnegative_wavenumber`, but not zero."""
+    number = nonnegative_wavenumber(value, name)
+    if number == 0:
+        raise ValueError(f"{name} must not be zero here: at zero frequency there is no wave")
+    return number

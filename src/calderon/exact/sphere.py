@@ -1,0 +1,316 @@
+"""Scattering of sound by a sphere: partial-wave series for soft, hard, impedance and fluid spheres.
+
+The incident field about the centre is  u_i = sum_n g_n j_n(kr) P_n(cos g), g the angle from the axis:
+  plane wave exp(ik d . x):     g_n = (2n+1) i^n,                     axis d;
+  point source G(x, y), |y| > a:  g_n = (2n+1) ik h_n(k|y|) / (4 pi),  axis y.
+The scattered field is  u_s = sum_n g_n c_n h_n(kr) / h_n(ka) P_n, with c_n from the condition at r = a:
+  soft       u = 0
+  hard       du/dr = 0
+  impedance  du/dr + ik b u = 0, b = rho c / Z the admittance (u the pressure, Z = u / v_n with v_n into the body;
+             Re b >= 0 absorbs)
+  fluid      u and (1/rho) du/dr continuous.
+Time factor exp(-i omega t), u_s ~ F exp(ikr) / r. P. M. Morse and K. U. Ingard, Theoretical Acoustics (1968), chapter
+8; V. C. Anderson, J. Acoust. Soc. Am. 22 (1950) 426 for the fluid sphere. Everything is formed from functions scaled by
+their growth (`calderon.exact.bessel`), so that no order overflows; the total field and its slope on the sphere come
+from the Wronskian, without cancellation in the shadow.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calderon.exact.bessel import ScaledFunctions, growth, spherical_bessel, spherical_hankel
+from calderon.exact.checks import (
+    finite_number,
+    nonzero_wavenumber,
+    one_point,
+    points_in_space,
+    positive_length,
+    unit_vector,
+)
+from calderon.exact.legendre import legendre_sum
+
+LARGEST_ORDER = 20_000
+_NEGLIGIBLE = 42.0  # terms below exp(-42) = 6e-19 of the largest are left out
+_VALUES_AT_ONCE = 200_000
+
+
+@dataclass(frozen=True, eq=False)
+class SphereScattering:
+    """The exact field of a plane wave or point source on a sphere about the origin.
+
+    kind: "soft", "hard", "impedance" or "fluid". wavenumber, radius: k and a.
+    axis: unit vector (3,): the direction of the plane wave, or toward the source. source: its position (3,), or None.
+    scattered_terms (N + 1,): g_n c_n, the partial waves of u_s at r = a. surface_terms, slope_terms: those of u and
+        du/dr at r = a. far_terms: those of F. interior_terms: those inside a fluid sphere, scaled; else None.
+    interior_wavenumber: of the fluid inside, else None.
+    """
+
+    kind: str
+    wavenumber: complex
+    radius: float
+    axis: np.ndarray
+    source: np.ndarray | None
+    scattered_terms: np.ndarray
+    surface_terms: np.ndarray
+    slope_terms: np.ndarray
+    far_terms: np.ndarray
+    interior_terms: np.ndarray | None
+    interior_wavenumber: complex | None
+
+    @property
+    def number_of_terms(self) -> int:
+        return len(self.scattered_terms)
+
+    def incident(self, points: ArrayLike) -> np.ndarray:
+        """The incident field (n,) at points (n, 3)."""
+        x = points_in_space(points)
+        if self.source is None:
+            return np.exp(1j * self.wavenumber * (x @ self.axis))
+        distance = np.linalg.norm(x - self.source, axis=1)
+        return np.exp(1j * self.wavenumber * distance) / (4 * np.pi * distance)
+
+    def scattered(self, points: ArrayLike) -> np.ndarray:
+        """u_s (n,) at points (n, 3) outside or on the sphere."""
+        return self._outside(points, slope=False)
+
+    def scattered_radial_derivative(self, points: ArrayLike) -> np.ndarray:
+        """du_s/dr (n,) at points (n, 3) outside or on the sphere."""
+        return self._outside(points, slope=True)
+
+    def total(self, points: ArrayLike) -> np.ndarray:
+        """u_i + u_s (n,) at points (n, 3) outside or on the sphere; inside a fluid sphere, the field there."""
+        x = points_in_space(points)
+        inside = np.linalg.norm(x, axis=1) < self.radius * (1 - 1e-9)
+        if self.interior_terms is None or not inside.any():
+            return self.incident(x) + self.scattered(x)
+        values = np.empty(len(x), np.complex128)
+        values[inside] = self.interior(x[inside])
+        values[~inside] = self.incident(x[~inside]) + self.scattered(x[~inside])
+        return values
+
+    def interior(self, points: ArrayLike) -> np.ndarray:
+        """The field (n,) inside a fluid sphere at points (n, 3) with |x| <= a."""
+        wavenumber = self.interior_wavenumber
+        if self.interior_terms is None or wavenumber is None:
+            raise ValueError(f"a {self.kind} sphere has no field inside; fluid_sphere has one")
+        distance, cosine = self._polar(points)
+        if np.any(distance > self.radius * (1 + 1e-9)):
+            raise ValueError(f"{np.count_nonzero(distance > self.radius * (1 + 1e-9))} points lie outside the sphere")
+        last = self.number_of_terms - 1
+        surface = spherical_bessel(last, wavenumber * self.radius)
+
+        def radial(r: np.ndarray) -> np.ndarray:
+            inside = spherical_bessel(last, wavenumber * r)
+            return inside.values * surface.scale_over(inside)
+
+        return _series(self.interior_terms, radial, np.minimum(distance, self.radius), cosine)
+
+    def surface_pressure(self, points: ArrayLike) -> np.ndarray:
+        """Total u (n,) on the sphere in the directions of points (n, 3) (their distances do not count)."""
+        return legendre_sum(self.surface_terms, self._polar(points)[1])
+
+    def surface_normal_derivative(self, points: ArrayLike) -> np.ndarray:
+        """Total du/dr (n,) on the outer side of the sphere in the directions of points (n, 3)."""
+        return legendre_sum(self.slope_terms, self._polar(points)[1])
+
+    def far_field(self, directions: ArrayLike) -> np.ndarray:
+        """F (n,) in directions (n, 3):  u_s ~ F exp(ikr) / r."""
+        return legendre_sum(self.far_terms, self._polar(directions, "directions")[1])
+
+    def scattering_cross_section(self) -> float:
+        """Power scattered over incident intensity, int |F|^2, in m^2; plane wave in a medium without loss only."""
+        self._needs_plane_wave("a scattering cross section")
+        orders = np.arange(self.number_of_terms)
+        return float(4 * np.pi * np.sum(np.abs(self.far_terms) ** 2 / (2 * orders + 1)))
+
+    def extinction_cross_section(self) -> float:
+        """Power scattered and absorbed over incident intensity, in m^2, by the optical theorem 4 pi Im F(d) / k."""
+        self._needs_plane_wave("an extinction cross section")
+        return float(4 * np.pi * np.sum(self.far_terms).imag / self.wavenumber)
+
+    def target_strength(self, directions: ArrayLike) -> np.ndarray:
+        """20 log10 |F| in dB re 1 m (n,) in directions (n, 3), for a plane wave of unit amplitude."""
+        self._needs_plane_wave("a target strength")
+        with np.errstate(divide="ignore"):
+            return 20 * np.log10(np.abs(self.far_field(directions)))
+
+    def _needs_plane_wave(self, what: str) -> None:
+        if self.source is not None or np.imag(self.wavenumber) != 0:
+            raise ValueError(f"{what} needs an incident plane wave and a real wavenumber")
+
+    def _polar(self, points: ArrayLike, name: str = "points") -> tuple[np.ndarray, np.ndarray]:
+        x = points_in_space(points, name)
+        distance = np.linalg.norm(x, axis=1)
+        cosine = np.clip(x @ self.axis / np.where(distance > 0, distance, 1.0), -1.0, 1.0)
+        return distance, np.where(distance > 0, cosine, 1.0)
+
+    def _outside(self, points: ArrayLike, slope: bool) -> np.ndarray:
+        distance, cosine = self._polar(points)
+        inside = np.count_nonzero(distance < self.radius * (1 - 1e-9))
+        if inside:
+            raise ValueError(
+                f"{inside} of {len(distance)} points lie inside the sphere of radius {self.radius:g}, "
+                "where there is no scattered field"
+            )
+        last = self.number_of_terms - 1
+        surface = spherical_hankel(last, self.wavenumber * self.radius)
+
+        def radial(r: np.ndarray) -> np.ndarray:
+            outside = spherical_hankel(last, self.wavenumber * r)
+            values = outside.slopes * self.wavenumber if slope else outside.values
+            return values / surface.values * outside.scale_over(surface)
+
+        return _series(self.scattered_terms, radial, np.maximum(distance, self.radius), cosine)
+
+
+def soft_sphere(
+    k: complex, radius: float = 1.0, direction: ArrayLike | None = None, source: ArrayLike | None = None
+) -> SphereScattering:
+    """Sphere with u = 0 (pressure release), for the plane wave exp(ik d . x) along `direction` (default [0, 0, 1]) or
+    for G(x, y) from a point source at `source`, outside the sphere."""
+    return _scattering("soft", k, radius, direction, source)
+
+
+def rigid_sphere(
+    k: complex, radius: float = 1.0, direction: ArrayLike | None = None, source: ArrayLike | None = None
+) -> SphereScattering:
+    """Sphere with du/dr = 0 (sound-hard); arguments as for `soft_sphere`."""
+    return _scattering("hard", k, radius, direction, source)
+
+
+def impedance_sphere(
+    k: complex,
+    radius: float,
+    admittance: complex,
+    direction: ArrayLike | None = None,
+    source: ArrayLike | None = None,
+) -> SphereScattering:
+    """Sphere with du/dr + ik b u = 0, b = `admittance` = rho c / Z without unit; 0 is hard, infinity would be soft.
+
+    Re b >= 0 (a surface that absorbs or stores energy); other arguments as for `soft_sphere`.
+    """
+    b = finite_number(admittance, "admittance")
+    if np.real(b) < 0:
+        raise ValueError(f"the admittance {admittance!r} has a negative real part: the surface would create energy")
+    return _scattering("impedance", k, radius, direction, source, admittance=b)
+
+
+def fluid_sphere(
+    k: complex,
+    radius: float,
+    interior_wavenumber: complex,
+    density_ratio: float,
+    direction: ArrayLike | None = None,
+    source: ArrayLike | None = None,
+) -> SphereScattering:
+    """Sphere of another fluid: `interior_wavenumber` inside (positive imaginary part for loss), and `density_ratio` =
+    density inside over density outside (complex for a lossy equivalent fluid); other arguments as for `soft_sphere`."""
+    inside = nonzero_wavenumber(interior_wavenumber, "interior_wavenumber")
+    ratio = finite_number(density_ratio, "density_ratio")
+    if not np.real(ratio) > 0:
+        raise ValueError(f"density_ratio must be positive, got {density_ratio!r}")
+    return _scattering("fluid", k, radius, direction, source, interior=inside, density_ratio=ratio)
+
+
+def _scattering(
+    kind: str,
+    k: complex,
+    radius: float,
+    direction: ArrayLike | None,
+    source: ArrayLike | None,
+    admittance: complex = 0.0,
+    interior: complex | None = None,
+    density_ratio: complex = 1.0,
+) -> SphereScattering:
+    k, radius = nonzero_wavenumber(k), positive_length(radius, "radius")
+    if direction is not None and source is not None:
+        raise ValueError("give the direction of a plane wave or the position of a point source, not both")
+    position = None if source is None else one_point(source, "source")
+    if position is not None and np.linalg.norm(position) <= radius:
+        raise ValueError(f"the source at {position.tolist()} is not outside the sphere of radius {radius:g}")
+    axis = unit_vector([0, 0, 1] if direction is None else direction) if position is None else unit_vector(position)
+
+    z = k * radius
+    last = _last_order(z, interior, admittance, radius, position, k)
+    regular, outgoing = spherical_bessel(last, z), spherical_hankel(last, z)
+    forcing = _forcing(outgoing, last, k, position)
+    J, J_slope, H = regular.values[:, 0], regular.slopes[:, 0], outgoing.values[:, 0]
+    slope = outgoing.slopes[:, 0] / H  # h' / h
+    wronskian = 1j / z**2 / H  # (j h' - j' h) / h: the total field and its slope are multiples of it
+    interior_terms = None
+    if kind == "soft":
+        c, surface, surface_slope = -J, 0 * J, -wronskian
+    elif interior is not None:
+        inside = spherical_bessel(last, interior * radius)
+        J1, J1_slope = inside.values[:, 0], interior / (density_ratio * k) * inside.slopes[:, 0]
+        denominator = slope * J1 - J1_slope
+        c = -(J_slope * J1 - J * J1_slope) / denominator
+        surface, surface_slope = wronskian * J1 / denominator, wronskian * J1_slope / denominator
+        interior_terms = forcing * wronskian / denominator
+    else:
+        b = 1j * admittance
+        c = -(J_slope + b * J) / (slope + b)
+        surface = wronskian / (slope + b)
+        surface_slope = -b * surface
+    orders = np.arange(last + 1)
+    return SphereScattering(
+        kind=kind,
+        wavenumber=k,
+        radius=radius,
+        axis=axis,
+        source=position,
+        scattered_terms=forcing * c,
+        surface_terms=forcing * surface,
+        slope_terms=forcing * surface_slope * k,
+        far_terms=forcing * c / H / outgoing.scale[:, 0] * _powers(-1j, orders + 1) / k,
+        interior_terms=interior_terms,
+        interior_wavenumber=interior,
+    )
+
+
+def _forcing(outgoing: ScaledFunctions, last: int, k: complex, position: np.ndarray | None) -> np.ndarray:
+    """g_n / s_n(ka): the incident partial waves with the growth of h_n taken off."""
+    orders = np.arange(last + 1)
+    if position is None:
+        return (2 * orders + 1) * _powers(1j, orders) / outgoing.scale[:, 0]
+    there = spherical_hankel(last, k * float(np.linalg.norm(position)))
+    return (2 * orders + 1) * 1j * k / (4 * np.pi) * (there.values * there.scale_over(outgoing))[:, 0]
+
+
+def _last_order(
+    z: complex, interior: complex | None, admittance: complex, radius: float, position: np.ndarray | None, k: complex
+) -> int:
+    """The order after which the terms are negligible; resonances of the sphere lie below it."""
+    size = max(abs(z), 0.0 if interior is None else abs(interior) * radius)
+    if np.imag(admittance) < 0:  # a mass-like or spring-like surface guides waves slower than k by this factor
+        size = abs(z) * float(np.sqrt(1 + abs(admittance) ** 2))
+    orders = np.arange(LARGEST_ORDER + 1)
+    if position is None:
+        decay = np.log(growth(orders, size))
+    else:
+        decay = np.log(growth(orders, abs(z)) / growth(orders, abs(k) * float(np.linalg.norm(position))))
+        decay[orders <= size] = 0
+    enough = np.flatnonzero(np.cumsum(decay) > _NEGLIGIBLE + np.log(2 * orders + 1))
+    if len(enough) == 0:
+        raise ValueError(
+            f"more than {LARGEST_ORDER} partial waves are needed: the frequency (k a = {abs(z):.3g}) is too high, "
+            "or the source too close to the sphere"
+        )
+    return int(enough[0])
+
+
+def _powers(base: complex, orders: np.ndarray) -> np.ndarray:
+    """i^n or (-i)^n exactly."""
+    return np.array([base**0, base, base**2, base**3])[orders % 4].round()
+
+
+def _series(terms: np.ndarray, radial, distance: np.ndarray, cosine: np.ndarray) -> np.ndarray:
+    """sum_n terms_n R_n(r) P_n(cos g), in portions of points that fit in the cache."""
+    values = np.empty(len(distance), np.complex128)
+    step = max(1, _VALUES_AT_ONCE // len(terms))
+    for first in range(0, len(distance), step):
+        part = slice(first, first + step)
+        values[part] = legendre_sum(terms[:, None] * radial(distance[part]), cosine[part])
+    return values

@@ -1,0 +1,29 @@
+"""Boundary value problems as boundary integral equations: one file for each system."""
+
+from calderon.formulations.fluid_transmission import FluidTransmission
+from calderon.formulations.impedance import ImpedanceScattering
+from calderon.formulations.info import SolutionInfo
+from calderon.formulations.laplace_dirichlet import LaplaceDirichlet
+from calderon.formulations.laplace_neumann import LaplaceNeumann
+from calderon.formulations.potential_solution import PotentialSolution
+from calderon.formulations.problem import Problem
+from calderon.formulations.scattering import ScatteringProblem
+from calderon.formulations.scattering_solution import ScatteringSolution
+from calderon.formulations.sound_hard import SoundHardScattering
+from calderon.formulations.sound_soft import SoundSoftScattering
+from calderon.formulations.sweep import frequency_sweep
+
+__all__ = [
+    "FluidTransmission",
+    "ImpedanceScattering",
+    "LaplaceDirichlet",
+    "LaplaceNeumann",
+    "PotentialSolution",
+    "Problem",
+    "ScatteringProblem",
+    "ScatteringSolution",
+    "SolutionInfo",
+    "SoundHardScattering",
+    "SoundSoftScattering",
+    "frequency_sweep",
+]

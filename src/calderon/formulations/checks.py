@@ -1,0 +1,135 @@
+"""Checks of what a boundary value problem is posed with."""
+
+import numbers
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.formulations.enclosure import enclosed
+from calderon.mesh import TriangleMesh, warn_wavenumber
+from calderon.operators.accuracy import AccuracyWarning
+from calderon.spaces import DP1, P0, P1, P2, Space
+
+FEWEST_ELEMENTS = 6.0  # per wavelength; below, the solution is more qualitative than quantitative
+_SPACES = {"P0": P0, "DP1": DP1, "P1": P1, "P2": P2}
+
+
+def one_of(value: Any, choices: Iterable[str], name: str) -> str:
+    """The value, if it is one of the choices; ValueError naming them otherwise."""
+    allowed = list(choices)
+    if value not in allowed:
+        raise ValueError(f"unknown {name} {value!r}: choose {' or '.join(map(repr, allowed))}")
+    return str(value)
+
+
+def space_named(name: str, choices: Iterable[str], mesh: TriangleMesh) -> Space:
+    """The space of that name on the mesh."""
+    return _SPACES[one_of(name, choices, "space")](mesh)
+
+
+def surface_mesh(mesh: Any) -> None:
+    """TypeError for anything but a triangle mesh."""
+    if not isinstance(mesh, TriangleMesh):
+        raise TypeError(f"a problem is posed on a TriangleMesh, got {type(mesh).__name__}: see cal.mesh")
+
+
+def closed_surface(mesh: TriangleMesh, problem: str) -> None:
+    """ValueError for a surface that does not separate an inside from an outside."""
+    surface_mesh(mesh)
+    if not mesh.is_closed:
+        number = len(mesh.boundary_edges)
+        raise ValueError(
+            f"{problem} needs a closed surface, and {number} of {mesh.number_of_edges} edges of this mesh are open "
+            "(have one triangle only): mesh.check() lists them; close the holes in the CAD model, or join vertices "
+            "that should coincide with mesh.merged_vertices(tolerance)"
+        )
+
+
+def wavenumber_of_a_wave(value: Any, name: str = "the wavenumber") -> complex | float:
+    """k with Re k > 0 and Im k >= 0, as float where it is real."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Complex):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    k = complex(value)
+    if not np.isfinite(k):
+        raise ValueError(f"{name} must be finite, got {value!r}")
+    if k.imag < 0:
+        raise ValueError(
+            f"{name} {value!r} has a negative imaginary part, a wave that grows: with the time factor exp(-i omega t) "
+            f"loss is positive; try {k.conjugate()}"
+        )
+    if k.real <= 0:
+        raise ValueError(
+            f"{name} must be positive (2 pi times frequency over speed of sound), got {value!r}; "
+            "at zero frequency use LaplaceDirichlet or LaplaceNeumann"
+        )
+    return k.real if k.imag == 0 else k
+
+
+def elements_per_wavelength(mesh: TriangleMesh, wavenumber: complex) -> float:
+    """Wavelength 2 pi / |k| over the mean edge length."""
+    return float(2 * np.pi / abs(wavenumber) / mesh.mean_edge_length)
+
+
+def warn_coarse(mesh: TriangleMesh, wavenumber: complex) -> None:
+    """AccuracyWarning below 6 elements per wavelength; a doubt about units where k times the size is unusual."""
+    warn_wavenumber(mesh, wavenumber)
+    resolved = elements_per_wavelength(mesh, wavenumber)
+    if resolved < FEWEST_ELEMENTS:
+        finest = 2 * np.pi / abs(wavenumber) / FEWEST_ELEMENTS
+        warnings.warn(
+            f"{resolved:.2g} elements per wavelength (mean edge {mesh.mean_edge_length:.3g} for a wavelength of "
+            f"{2 * np.pi / abs(wavenumber):.3g}): at least {FEWEST_ELEMENTS:.0f} are needed, 10 give about 1 %; "
+            f"refine the mesh to edges of {finest:.3g}, or lower the frequency",
+            AccuracyWarning,
+            stacklevel=5,
+        )
+
+
+def finite_complex(value: Any, name: str) -> complex:
+    """A finite complex number."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Complex):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not np.isfinite(complex(value)):
+        raise ValueError(f"{name} must be finite, got {value!r}")
+    return complex(value)
+
+
+def incident_wave(wave: Any, wavenumber: complex, problem: str) -> None:
+    """TypeError for anything but a wave, ValueError for one of another wavenumber."""
+    if not (callable(wave) and hasattr(wave, "wavenumber") and hasattr(wave, "normal_derivative")):
+        raise TypeError(
+            f"{problem}.solve needs an incident wave (PlaneWave, PointSource or a sum of them), "
+            f"got {type(wave).__name__}"
+            + ("; for several at once use solve_all" if isinstance(wave, (list, tuple)) else "")
+        )
+    if not np.isclose(complex(wave.wavenumber), complex(wavenumber), rtol=1e-9, atol=0):
+        raise ValueError(
+            f"the incident wave has wavenumber {wave.wavenumber:.9g} and the problem {wavenumber:.9g}: "
+            "build both with the same k"
+        )
+
+
+def sources_outside(wave: Any, mesh: TriangleMesh) -> None:
+    """ValueError for a point source inside the body, whose field the outside would never see."""
+    for _, term in getattr(wave, "terms", ((1.0, wave),)):
+        position = getattr(term, "position", None)
+        if position is not None and enclosed(mesh, np.asarray(position)[None])[0]:
+            raise ValueError(
+                f"the point source at {np.asarray(position).tolist()} lies inside the body: place it outside of the "
+                f"mesh (bounds {mesh.bounds.round(6).tolist()})"
+            )
+
+
+def unit_directions(directions: ArrayLike) -> NDArray[np.float64]:
+    """Directions (n, 3) or (3,) of any length but zero as unit vectors (n, 3)."""
+    array = np.atleast_2d(np.asarray(directions, dtype=float))
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise ValueError(f"directions must have shape (n, 3), got {np.shape(directions)}")
+    lengths = np.linalg.norm(array, axis=1)
+    bad = np.count_nonzero(~(np.isfinite(lengths) & (lengths > 0)))
+    if bad:
+        raise ValueError(f"{bad} of {len(array)} directions are zero, NaN or infinite")
+    return array / lengths[:, None]

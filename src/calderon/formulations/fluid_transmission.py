@@ -1,0 +1,123 @@
+"""A body of another fluid: sound passes through its surface."""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.formulations.checks import finite_complex, space_named, wavenumber_of_a_wave
+from calderon.formulations.info import SolutionInfo
+from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.scattering import ScatteringProblem
+from calderon.formulations.scattering_solution import ScatteringSolution
+from calderon.greens import Helmholtz
+from calderon.operators import (
+    Potential,
+    adjoint_double_layer,
+    blocks,
+    double_layer,
+    double_layer_potential,
+    hypersingular,
+    identity,
+    single_layer,
+    single_layer_potential,
+)
+from calderon.spaces import Function, Space
+
+
+@dataclass(frozen=True, eq=False)
+class FluidTransmission(ScatteringProblem):
+    """Total field u and slope t = du/dn (outside) on a fluid body; u and (1/rho) du/dn are continuous.
+
+    With q = t / |k| and r = density_ratio (indices e outside, i inside), by equations of Mueller's kind, in which the
+    hypersingular parts cancel, so that the system is of the second kind:
+
+        (I - K_e + K_i) u + |k| (V_e - r V_i) q                  = u_inc
+        s (D_e - D_i) u / |k| + (I + s (K'_e - r K'_i)) q        = s du_inc/dn / |k|,   s = 2 / (1 + r).
+
+    The first row is the sum of the representations outside and inside, the second the difference of their normal
+    derivatives. It has one solution for real wavenumbers and for loss inside: a null vector would be a field with the
+    media exchanged and the density ratio 1.
+
+    interior_wavenumber: omega over the speed of sound inside, Im > 0 for loss. density_ratio: inside over outside,
+    positive (complex for a lossy equivalent fluid). space: "P1" or "P2".
+
+    C. Mueller, Grundprobleme der mathematischen Theorie elektromagnetischer Schwingungen (1957); R. Kress and
+    G. F. Roach, J. Math. Phys. 19 (1978) 1433.
+    """
+
+    interior_wavenumber: complex = field(default=np.nan)
+    density_ratio: complex = field(default=np.nan)
+    space: str = "P1"
+
+    title: ClassVar[str] = "scattering by a body of another fluid"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "interior_wavenumber", wavenumber_of_a_wave(self.interior_wavenumber, "interior_wavenumber")
+        )
+        super().__post_init__()
+
+    def _check_fields(self) -> None:
+        if finite_complex(self.density_ratio, "density_ratio").real <= 0:
+            raise ValueError(f"density_ratio (inside over outside) must be positive, got {self.density_ratio!r}")
+        _ = self.function_space
+
+    @property
+    def _largest_wavenumber(self) -> complex:
+        return max(self.wavenumber, self.interior_wavenumber, key=abs)
+
+    def at(self, wavenumber: complex) -> Self:
+        """The same problem at another wavenumber, the two in the same ratio (fluids without dispersion)."""
+        inside = self.interior_wavenumber * wavenumber / self.wavenumber
+        return replace(self, wavenumber=wavenumber, interior_wavenumber=inside)
+
+    @cached_property
+    def function_space(self) -> Space:
+        return space_named(self.space, ("P1", "P2"), self.mesh)
+
+    def _build_system(self) -> LinearSystem:
+        space, k, r = self.function_space, abs(self.wavenumber), self.density_ratio
+        outside, inside = self.green, Helmholtz(self.interior_wavenumber)
+        scale = 2 / (1 + r)
+        one = identity(space)
+        values = one - double_layer(outside, space) + double_layer(inside, space)
+        jumps = k * single_layer(outside, space) - (k * r) * single_layer(inside, space)
+        slopes = (scale / k) * hypersingular(outside, space) - (scale / k) * hypersingular(inside, space)
+        fluxes = one + scale * adjoint_double_layer(outside, space) - (scale * r) * adjoint_double_layer(inside, space)
+        equation = (
+            "Mueller's equations for u and du/dn / |k|, "
+            f"k inside {self.interior_wavenumber:.6g} 1/m, density ratio {self.density_ratio:.4g}"
+        )
+        return LinearSystem(equation, blocks([[values, jumps], [slopes, fluxes]]), (space, space))
+
+    def _rhs(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
+        scale = 2 / (1 + self.density_ratio) / abs(self.wavenumber)
+        return np.concatenate([value, scale * derivative])
+
+    def _far_load(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([derivative, -abs(self.wavenumber) * value])
+
+    def _potentials(self, coefficients: NDArray[Any]) -> tuple[Any, tuple[Potential, ...]]:
+        total, slope = self._unknowns(coefficients)
+        return total, (double_layer_potential(self.green, total), single_layer_potential(self.green, -1 * slope))
+
+    def _unknowns(self, coefficients: NDArray[Any]) -> tuple[Function, Function]:
+        value, scaled = np.split(coefficients, 2)
+        total = Function(self.function_space, value, "total pressure", "Pa")
+        slope = Function(
+            self.function_space, abs(self.wavenumber) * scaled, "normal derivative of the total pressure", "Pa/m"
+        )
+        return total, slope
+
+    def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> ScatteringSolution:
+        total, slope = self._unknowns(coefficients)
+        inside = Helmholtz(self.interior_wavenumber)
+        interior = (
+            double_layer_potential(inside, -1 * total),
+            single_layer_potential(inside, self.density_ratio * slope),
+        )
+        layers = self._potentials(coefficients)[1]
+        return ScatteringSolution(data, self.mesh, self.wavenumber, info, total, layers, interior, slope)

@@ -1,0 +1,183 @@
+"""The discrete equation of a problem: its matrix and factors, kept between solutions."""
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.backends import check_backend, real_type, require_memory
+from calderon.formulations.checks import one_of
+from calderon.formulations.info import SolutionInfo
+from calderon.operators import BlockOperator, BoundaryOperator
+from calderon.solvers import LU, gmres, lu
+from calderon.spaces import Space
+
+SOLVERS = ("gmres", "lu")
+
+
+@dataclass(frozen=True)
+class SolveOptions:
+    """How a problem is assembled and solved; see `Problem.solve`. ValueError for unknown choices."""
+
+    method: str = "dense"
+    rtol: float = 1e-6
+    compression_rtol: float | None = None
+    solver: str = "gmres"
+    backend: str = "numba"
+    precision: str = "double"
+    preconditioner: Any = "mass"
+    maxiter: int = 1000
+    progress: bool = False
+
+    def __post_init__(self) -> None:
+        one_of(self.solver, SOLVERS, "solver")
+        if isinstance(self.preconditioner, str):
+            one_of(self.preconditioner, ("mass",), "preconditioner")
+        if not 0 < self.rtol < 1:
+            raise ValueError(f"rtol must lie between 0 and 1, such as 1e-6, got {self.rtol!r}")
+        if self.compression_rtol is not None and not 0 < self.compression_rtol < 1:
+            raise ValueError(f"compression_rtol must lie between 0 and 1, got {self.compression_rtol!r}")
+        check_backend(self.backend)
+        real_type(self.precision)
+        if self.solver == "lu" and self.method != "dense":
+            raise ValueError(f"solver 'lu' needs the entries of a matrix, which method {self.method!r} does not keep: "
+                             "choose method='dense', or solver='gmres'")  # fmt: skip
+
+    @property
+    def assembly_rtol(self) -> float | None:
+        """The accuracy asked of a compressed matrix: a tenth of the solver's unless given; None for a dense one."""
+        if self.method == "dense":
+            return None
+        return self.rtol / 10 if self.compression_rtol is None else self.compression_rtol
+
+    @property
+    def matrix_key(self) -> tuple[Any, ...]:
+        """What the entries of the matrix depend on."""
+        return self.method, self.assembly_rtol, self.backend, self.precision
+
+
+class LiftedMatrix(LinearOperator):
+    """A + B B^T with real, thin B (n, m): lifts the null space of A without storing anything new."""
+
+    def __init__(self, matrix: Any, thin: NDArray[np.float64]) -> None:
+        super().__init__(dtype=matrix.dtype, shape=matrix.shape)
+        self.matrix = matrix
+        self.thin = thin.astype(np.empty(0, matrix.dtype).real.dtype)
+
+    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self.matrix @ x + self.thin @ (self.thin.T @ x)
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self.matrix @ x + self.thin @ (self.thin.T @ x)
+
+    def to_array(self) -> NDArray[Any]:
+        """The entries, a new array."""
+        return self.matrix.to_array() + self.thin @ self.thin.T
+
+    def __str__(self) -> str:
+        return f"{self.matrix}, with the mean over each of {self.thin.shape[1]} component(s) added"
+
+
+@dataclass(eq=False)
+class LinearSystem:
+    """A x = b for one operator; the last matrix assembled, and its factors, stay until other ones are asked for.
+
+    equation: in words. operator: the lazy operator. spaces: of the unknowns, one for each block. thin: (n, m) columns B
+    of a term B B^T that is added to the matrix, or None.
+    """
+
+    equation: str
+    operator: BoundaryOperator | BlockOperator
+    spaces: tuple[Space, ...]
+    thin: NDArray[np.float64] | None = None
+    key: tuple[Any, ...] | None = field(default=None, init=False)
+    matrix: Any = field(default=None, init=False)
+    factors: LU | None = field(default=None, init=False)
+
+    @property
+    def unknowns(self) -> int:
+        return sum(space.dimension for space in self.spaces)
+
+    def solve(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], list[SolutionInfo]]:
+        """Solutions (n, m) for right-hand sides (n, m), and the record of each."""
+        began = time.perf_counter()
+        fresh = self.assemble(options)
+        assembly = time.perf_counter() - began if fresh else 0.0
+        if options.solver == "lu":
+            return self._direct(rhs, options, assembly)
+        return self._iterative(rhs, options, assembly)
+
+    def assemble(self, options: SolveOptions) -> bool:
+        """Have the matrix of these options at hand; whether it had to be computed."""
+        if self.key == options.matrix_key:
+            return False
+        self.key, self.matrix, self.factors = None, None, None
+        matrix = self.operator.assemble(
+            options.method,
+            backend=options.backend,
+            precision=options.precision,
+            rtol=options.assembly_rtol,
+            progress=options.progress,
+        )
+        self.matrix = matrix if self.thin is None else LiftedMatrix(matrix, self.thin)
+        self.key = options.matrix_key
+        return True
+
+    def _iterative(
+        self, rhs: NDArray[Any], options: SolveOptions, assembly: float
+    ) -> tuple[NDArray[Any], list[SolutionInfo]]:
+        given = options.preconditioner
+        solution, record = gmres(
+            self.matrix,
+            rhs,
+            rtol=options.rtol,
+            maxiter=options.maxiter,
+            preconditioner=mass_preconditioner(self.spaces) if isinstance(given, str) else given,
+            progress=options.progress,
+        )
+        infos = [
+            SolutionInfo(
+                self.equation, record.method, str(self.matrix), self.unknowns, len(history) - 1, history,
+                float(history[-1]), True, rhs.shape[1], assembly, 0.0, record.seconds,
+            )
+            for history in record.histories
+        ]  # fmt: skip
+        return solution, infos
+
+    def _direct(
+        self, rhs: NDArray[Any], options: SolveOptions, assembly: float
+    ) -> tuple[NDArray[Any], list[SolutionInfo]]:
+        factorisation = 0.0
+        if self.factors is None:
+            size = self.unknowns**2 * np.dtype(self.matrix.dtype).itemsize
+            require_memory(size, "an LU factorisation beside the matrix", "try solver='gmres' or precision='single'")
+            self.factors = lu(self.matrix)
+            factorisation = self.factors.seconds
+        began = time.perf_counter()
+        solution = self.factors.solve(rhs)
+        seconds = time.perf_counter() - began
+        errors = np.linalg.norm(self.matrix @ solution - rhs, axis=0)
+        residuals = errors / np.maximum(np.linalg.norm(rhs, axis=0), np.finfo(float).tiny)
+        infos = [
+            SolutionInfo(
+                self.equation, "LU", str(self.matrix), self.unknowns, 0, np.zeros(0), float(residual),
+                bool(residual <= options.rtol), rhs.shape[1], assembly, factorisation, seconds,
+            )
+            for residual in residuals
+        ]  # fmt: skip
+        return solution, infos
+
+
+def mass_preconditioner(spaces: tuple[Space, ...]) -> LinearOperator:
+    """M^-1 block by block, so that iterations for equations of the second kind do not depend on mesh and grading."""
+    cuts = np.cumsum([space.dimension for space in spaces])
+
+    def solve(vectors: NDArray[Any]) -> NDArray[Any]:
+        parts = np.split(vectors, cuts[:-1])
+        return np.concatenate([space.solve_mass(part) for space, part in zip(spaces, parts, strict=True)])
+
+    size = int(cuts[-1])
+    return LinearOperator((size, size), matvec=lambda x: solve(np.ravel(x)), matmat=solve, dtype=np.dtype(np.float64))

@@ -1,0 +1,103 @@
+"""What every problem does: turn data into right-hand sides, solve them together, and wrap the solutions."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.formulations.info import SolutionInfo
+from calderon.formulations.linear_system import LinearSystem, SolveOptions
+
+Solution = TypeVar("Solution")
+
+
+class Problem(ABC, Generic[Solution]):
+    """A boundary value problem posed as an integral equation; data in, solution out.
+
+    The assembled matrix, and its LU factors if asked for, are kept with the problem, so that a second solution with the
+    same method, backend and precision costs the solver only.
+    """
+
+    def solve(
+        self,
+        data: Any,
+        method: str = "dense",
+        rtol: float = 1e-6,
+        *,
+        compression_rtol: float | None = None,
+        solver: str = "gmres",
+        backend: str = "numba",
+        precision: str = "double",
+        preconditioner: Any = "mass",
+        maxiter: int = 1000,
+        progress: bool = False,
+    ) -> Solution:
+        """Solve for one incident wave (scattering) or boundary datum (Laplace).
+
+        method: how the matrix is stored, "dense". rtol: relative residual at which GMRES ends. compression_rtol:
+        accuracy of a compressed matrix, default rtol / 10. solver: "gmres" or "lu". backend: "numba". precision:
+        "double" or "single". preconditioner: "mass" (the inverse mass matrix), None, or anything with a product M @ x.
+        maxiter: limit of GMRES. progress: show live progress.
+
+        Raises ConvergenceError (with history and last iterate) when GMRES does not converge, MemoryError before a
+        matrix that does not fit is begun, ValueError or TypeError for data and options that do not fit.
+        """
+        options = SolveOptions(
+            method, rtol, compression_rtol, solver, backend, precision, preconditioner, maxiter, progress
+        )
+        return self._solve([data], options)[0]
+
+    def solve_all(
+        self,
+        data: Sequence[Any],
+        method: str = "dense",
+        rtol: float = 1e-6,
+        *,
+        compression_rtol: float | None = None,
+        solver: str = "gmres",
+        backend: str = "numba",
+        precision: str = "double",
+        preconditioner: Any = "mass",
+        maxiter: int = 1000,
+        progress: bool = False,
+    ) -> list[Solution]:
+        """Solve for several waves or data at once: one matrix, products for all together; options as in `solve`."""
+        options = SolveOptions(
+            method, rtol, compression_rtol, solver, backend, precision, preconditioner, maxiter, progress
+        )
+        if len(data) == 0:
+            raise ValueError("solve_all needs at least one wave or boundary datum")
+        return self._solve(list(data), options)
+
+    def _solve(self, data: list[Any], options: SolveOptions) -> list[Solution]:
+        checked = [self._checked(one) for one in data]
+        rhs = np.stack([self._right_hand_side(one) for one in checked], axis=1)
+        coefficients, infos = self.system.solve(rhs, options)
+        columns = np.ascontiguousarray(coefficients.T)
+        return [self._solution(one, x, info) for one, x, info in zip(checked, columns, infos, strict=True)]
+
+    @cached_property
+    def system(self) -> LinearSystem:
+        """The discrete equation, with the matrix and factors at hand."""
+        return self._build_system()
+
+    @property
+    def unknowns(self) -> int:
+        """Number of unknowns."""
+        return self.system.unknowns
+
+    @abstractmethod
+    def _build_system(self) -> LinearSystem: ...
+
+    @abstractmethod
+    def _checked(self, data: Any) -> Any:
+        """The data in the form that the other steps take; TypeError or ValueError for data that do not fit."""
+
+    @abstractmethod
+    def _right_hand_side(self, data: Any) -> NDArray[Any]: ...
+
+    @abstractmethod
+    def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> Solution: ...

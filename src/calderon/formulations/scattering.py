@@ -1,0 +1,168 @@
+"""What all scattering problems share: an incident wave comes in, the total field on the surface is found."""
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.formulations.checks import (
+    closed_surface,
+    elements_per_wavelength,
+    incident_wave,
+    sources_outside,
+    unit_directions,
+    warn_coarse,
+    wavenumber_of_a_wave,
+)
+from calderon.formulations.info import SolutionInfo
+from calderon.formulations.linear_system import SolveOptions
+from calderon.formulations.loads import Loads, tabulated_loads
+from calderon.formulations.problem import Problem
+from calderon.formulations.scattering_solution import ScatteringSolution
+from calderon.greens import Helmholtz
+from calderon.mesh import TriangleMesh
+from calderon.operators import Potential
+from calderon.spaces import Space
+from calderon.waves import PlaneWave, Wave
+
+DIRECTIONS_AT_ONCE = 64  # right-hand sides of a monostatic sweep that are in memory together
+
+
+@dataclass(frozen=True, eq=False)
+class ScatteringProblem(Problem[ScatteringSolution]):
+    """Scattering of time-harmonic sound, exp(-i omega t), by a closed surface in a homogeneous fluid.
+
+    mesh: in metres. wavenumber: k = omega / c in 1/m, Re k > 0, Im k > 0 for a medium with loss.
+    Subclasses say their equation by `_build_system`, `_rhs` and `_far_load`, and their field by `_potentials`.
+    """
+
+    mesh: TriangleMesh
+    wavenumber: complex
+
+    title: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        closed_surface(self.mesh, type(self).__name__)
+        object.__setattr__(self, "wavenumber", wavenumber_of_a_wave(self.wavenumber))
+        warn_coarse(self.mesh, self._largest_wavenumber)
+        self._check_fields()
+        _ = self.system  # an equation that cannot be built is refused here, not when it is solved
+
+    def _check_fields(self) -> None:
+        """Check what a subclass adds."""
+
+    @property
+    def _largest_wavenumber(self) -> complex:
+        """Of all the media: the one that the mesh must resolve."""
+        return self.wavenumber
+
+    @property
+    def green(self) -> Helmholtz:
+        """The Green's function of the surrounding fluid."""
+        return Helmholtz(self.wavenumber)
+
+    @property
+    @abstractmethod
+    def function_space(self) -> Space:
+        """The space of the unknown on the surface."""
+
+    @property
+    def elements_per_wavelength(self) -> float:
+        """The shortest wavelength 2 pi / |k| over the mean edge length."""
+        return elements_per_wavelength(self.mesh, self._largest_wavenumber)
+
+    def at(self, wavenumber: complex) -> Self:
+        """The same problem at another wavenumber; a coupling that was not given is chosen anew."""
+        return replace(self, wavenumber=wavenumber)
+
+    def monostatic_target_strength(
+        self,
+        directions: ArrayLike,
+        *,
+        method: str | None = None,
+        rtol: float = 1e-6,
+        solver: str | None = None,
+        backend: str | None = None,
+        precision: str | None = None,
+        progress: bool = False,
+    ) -> NDArray[np.float64]:
+        """Target strength (n,) in dB re 1 m, seen by a sonar in `directions` (n, 3) from the body, toward the sonar.
+
+        The wave travels along -direction and its echo is taken along +direction. One factorisation serves all. Method,
+        backend and precision default to those of the matrix at hand, if any; solver to "lu" for a dense matrix.
+        """
+        d = unit_directions(directions)
+        kept = self.system.key or ("dense", None, "numba", "double")
+        method = kept[0] if method is None else method
+        options = SolveOptions(
+            method=method,
+            rtol=rtol,
+            compression_rtol=kept[1] if method == kept[0] else None,
+            solver=solver or ("lu" if method == "dense" else "gmres"),
+            backend=backend or kept[2],
+            precision=precision or kept[3],
+            progress=progress,
+        )
+        if np.imag(self.wavenumber) != 0:
+            raise ValueError(
+                "a target strength needs a medium without loss (a real wavenumber): look at .scattered(points)"
+            )
+        amplitudes = np.empty(len(d), complex)
+        for n in range(0, len(d), DIRECTIONS_AT_ONCE):
+            amplitudes[n : n + DIRECTIONS_AT_ONCE] = self._echoes(d[n : n + DIRECTIONS_AT_ONCE], options)
+        with np.errstate(divide="ignore"):
+            return 20 * np.log10(np.abs(amplitudes))
+
+    def _echoes(self, directions: NDArray[np.float64], options: SolveOptions) -> NDArray[np.complex128]:
+        """F (n,) backward. A far field tests the densities with the plane wave from the observer, which is the incident
+        wave here, so that the integrals of the right-hand sides give it.
+        """
+        loads = [self._wave_loads(PlaneWave(-d, self.wavenumber)) for d in directions]
+        x, _ = self.system.solve(np.stack([self._rhs(*pair) for pair in loads], axis=1), options)
+        far = np.stack([self._far_load(*pair) for pair in loads], axis=1)
+        return np.einsum("nd,nd->d", far, x) / (4 * np.pi)
+
+    @cached_property
+    def _loads(self) -> Loads:
+        return tabulated_loads(self.function_space)
+
+    def _wave_loads(self, wave: Wave) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Integrals (dimension,) of a wave and of its normal derivative against the test functions."""
+        loads = self._loads
+        return loads @ wave(loads.points), loads @ wave.normal_derivative(loads.points, loads.normals)
+
+    def _checked(self, data: Any) -> Any:
+        incident_wave(data, self.wavenumber, type(self).__name__)
+        sources_outside(data, self.mesh)
+        return data
+
+    def _right_hand_side(self, data: Any) -> NDArray[Any]:
+        return self._rhs(*self._wave_loads(data))
+
+    def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> ScatteringSolution:
+        return ScatteringSolution(data, self.mesh, self.wavenumber, info, *self._potentials(coefficients))
+
+    @abstractmethod
+    def _rhs(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
+        """The right-hand side, from the integrals of u_inc and du_inc/dn against the test functions."""
+
+    @abstractmethod
+    def _far_load(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
+        """The vector l with 4 pi F(d) = l . x, from those integrals of the plane wave exp(-ik d . y)."""
+
+    @abstractmethod
+    def _potentials(self, coefficients: NDArray[Any]) -> tuple[Any, tuple[Potential, ...]]:
+        """The unknown as a Function (the field on the surface), and the potentials whose sum is the scattered field."""
+
+    def __str__(self) -> str:
+        lines = [
+            self.title,
+            f"  {self.system.equation}",
+            f"  {self.unknowns} unknowns ({self.function_space.name}) on {self.mesh.number_of_triangles} triangles",
+            f"  wavenumber {self.wavenumber:.6g} 1/m, {self.elements_per_wavelength:.1f} elements per wavelength, "
+            f"k times diameter {abs(self.wavenumber) * self.mesh.diameter:.4g}",
+        ]
+        return "\n".join(lines)

@@ -1,0 +1,129 @@
+"""The solution of a scattering problem: fields anywhere, far fields, target strength, power."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.formulations.checks import unit_directions
+from calderon.formulations.enclosure import enclosed
+from calderon.formulations.info import SolutionInfo
+from calderon.formulations.sphere_rule import power_degree, sphere_rule
+from calderon.mesh import TriangleMesh
+from calderon.operators import Potential
+from calderon.spaces import Function
+from calderon.waves import Wave
+
+
+@dataclass(frozen=True, eq=False)
+class ScatteringSolution:
+    """The field u_inc + u_s of an incident wave and a body.
+
+    incident: the wave. mesh, wavenumber: of the problem. info: the record of the solver.
+    surface: what was solved for, a Function with label and unit: the total pressure in Pa (for a sound-soft body its
+    normal derivative in Pa/m).
+    layers: potentials whose sum is the scattered field outside. interior_layers: those of the field inside a penetrable
+    body, () otherwise.
+    derivative: du/dn on the outside where it is an unknown of its own, else None. admittance: b of an impedance
+    surface, du/dn = -ik b u, else 0.
+    """
+
+    incident: Wave
+    mesh: TriangleMesh
+    wavenumber: complex
+    info: SolutionInfo
+    surface: Function
+    layers: tuple[Potential, ...]
+    interior_layers: tuple[Potential, ...] = ()
+    derivative: Function | None = None
+    admittance: complex = 0.0
+
+    def scattered(self, points: ArrayLike) -> NDArray[np.complex128]:
+        """u_s (n,) in Pa at points (n, 3) outside. Inside an impenetrable body it is -u_inc."""
+        return np.sum([layer.evaluate(points) for layer in self.layers], axis=0)
+
+    def field(self, points: ArrayLike) -> NDArray[np.complex128]:
+        """The total pressure (n,) in Pa at points (n, 3): inside a penetrable body the field there, in others 0."""
+        x = np.atleast_2d(np.asarray(points, dtype=float))
+        if not self.interior_layers:
+            return self.incident(x) + self.scattered(x)
+        inside = enclosed(self.mesh, x)
+        values = np.empty(len(x), np.complex128)
+        if inside.any():
+            values[inside] = np.sum([layer.evaluate(x[inside]) for layer in self.interior_layers], axis=0)
+        if not inside.all():
+            values[~inside] = self.incident(x[~inside]) + self.scattered(x[~inside])
+        return values
+
+    def gradient(self, points: ArrayLike) -> NDArray[np.complex128]:
+        """The gradient of the total pressure (n, 3) in Pa/m at points outside; velocity = gradient / (i omega rho)."""
+        x = np.atleast_2d(np.asarray(points, dtype=float))
+        return self.incident.gradient(x) + np.sum([layer.gradient(x) for layer in self.layers], axis=0)
+
+    def far_field(self, directions: ArrayLike) -> NDArray[np.complex128]:
+        """F (n,) in Pa m in directions (n, 3) of any length: u_s ~ F exp(ikr) / r about the origin of coordinates."""
+        d = unit_directions(directions)
+        return np.sum([layer.far_field(d) for layer in self.layers], axis=0)
+
+    def target_strength(self, directions: ArrayLike) -> NDArray[np.float64]:
+        """20 log10 (|F| / |p_i|) in dB re 1 m (n,), p_i the incident pressure at the origin of coordinates."""
+        with np.errstate(divide="ignore"):
+            return 20 * np.log10(np.abs(self.far_field(directions)) / self.incident_amplitude)
+
+    @property
+    def incident_amplitude(self) -> float:
+        """|u_inc| at the origin of coordinates, in Pa: the amplitude of a plane wave."""
+        amplitude = float(np.abs(self.incident(np.zeros((1, 3))))[0])
+        if not 0 < amplitude < np.inf:
+            raise ValueError(
+                f"the incident pressure at the origin of coordinates is {amplitude:g}: there is nothing to refer a "
+                "target strength or cross-section to; move the mesh so that the origin lies in the body, or use "
+                "far_field"
+            )
+        return amplitude
+
+    def scattering_cross_section(self) -> float:
+        """Scattered power over incident intensity, int |F|^2 / |p_i|^2, in m^2."""
+        return self._far_field_square() / self.incident_amplitude**2
+
+    def radiated_power(self, density: float, speed_of_sound: float) -> float:
+        """Time-averaged scattered power int |F|^2 / (2 rho c) in W, for amplitudes in Pa (peak values), rho in kg/m^3
+        and c in m/s of the fluid around.
+        """
+        return self._far_field_square() / (
+            2 * _positive(density, "density") * _positive(speed_of_sound, "speed_of_sound")
+        )
+
+    def absorption_cross_section(self) -> float:
+        """Absorbed power over incident intensity, in m^2: int Re b |u|^2 / |p_i|^2 on an impedance surface, else from
+        the flux int Im(u* du/dn) / k through the surface; 0 for sound-hard and sound-soft bodies.
+        """
+        return self._absorption() / self.incident_amplitude**2
+
+    def absorbed_power(self, density: float, speed_of_sound: float) -> float:
+        """Time-averaged power into the body in W; arguments as for `radiated_power`."""
+        return self._absorption() / (2 * _positive(density, "density") * _positive(speed_of_sound, "speed_of_sound"))
+
+    def _far_field_square(self) -> float:
+        """int |F|^2 over all directions."""
+        directions, weights = sphere_rule(power_degree(self.mesh, self.wavenumber))
+        return float(weights @ np.abs(self.far_field(directions)) ** 2)
+
+    def _absorption(self) -> float:
+        """- int Im(u* du/dn) / k over the surface, du/dn = -ik b u or an unknown of its own."""
+        if np.imag(self.wavenumber) != 0:
+            raise ValueError("absorbed power is defined here for a surrounding fluid without loss (a real wavenumber)")
+        if self.derivative is None:
+            return float(np.real(self.admittance) * self.surface.l2_norm() ** 2) if self.admittance else 0.0
+        mass = self.surface.space.mass_matrix()
+        flux = self.surface.coefficients.conj() @ (mass @ self.derivative.coefficients)
+        return float(-flux.imag / np.real(self.wavenumber))
+
+    def __str__(self) -> str:
+        return f"field of {self.incident}: {self.surface.label} [{self.surface.unit}] on the surface\n{self.info}"
+
+
+def _positive(value: float, name: str) -> float:
+    if not 0 < value < np.inf:
+        raise ValueError(f"{name} must be positive, got {value!r}")
+    return float(value)

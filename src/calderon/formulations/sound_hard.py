@@ -1,0 +1,66 @@
+"""A rigid (sound-hard) body: du/dn = 0."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.formulations.checks import finite_complex, space_named
+from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.scattering import ScatteringProblem
+from calderon.operators import Potential, double_layer, double_layer_potential, hypersingular, identity
+from calderon.spaces import Function, Space
+
+
+@dataclass(frozen=True, eq=False)
+class SoundHardScattering(ScatteringProblem):
+    """Total field phi on a rigid body by the equation of Burton and Miller,
+
+        (I/2 - K + eta D) phi = u_inc + eta du_inc/dn,      u_s = (double-layer potential of phi),
+
+    which has one solution at every frequency when Im(eta) is not 0. coupling: eta in m, default i/k, for a complex k
+    i/Re k. With eta = -i/k it is solvable as well, but GMRES needs many more steps; eta = 0 fails at interior
+    resonances. space: "P1" or "P2".
+
+    A. J. Burton and G. F. Miller, Proc. R. Soc. Lond. A 323 (1971) 201; on the sign of the coupling S. Marburg,
+    J. Comput. Acoust. 24 (2016) 1550016.
+    """
+
+    coupling: complex | None = None
+    space: str = "P1"
+
+    title: ClassVar[str] = "scattering by a sound-hard body"
+
+    def _check_fields(self) -> None:
+        if self.coupling is not None:
+            finite_complex(self.coupling, "coupling")
+        _ = self.function_space
+
+    @property
+    def eta(self) -> complex:
+        """The coupling parameter in use."""
+        return 1j / np.real(self.wavenumber) if self.coupling is None else complex(self.coupling)
+
+    @cached_property
+    def function_space(self) -> Space:
+        return space_named(self.space, ("P1", "P2"), self.mesh)
+
+    def _build_system(self) -> LinearSystem:
+        green, space, eta = self.green, self.function_space, self.eta
+        operator = 0.5 * identity(space) - double_layer(green, space)
+        if eta != 0:
+            operator = operator + eta * hypersingular(green, space)
+        equation = f"Burton-Miller (I/2 - K + eta D) phi = u_inc + eta du_inc/dn, eta = {eta:.4g} m"
+        return LinearSystem(equation, operator, (space,))
+
+    def _rhs(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
+        return value + self.eta * derivative
+
+    def _far_load(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
+        return derivative
+
+    def _potentials(self, coefficients: NDArray[Any]) -> tuple[Any, tuple[Potential, ...]]:
+        total = Function(self.function_space, coefficients, "total pressure", "Pa")
+        return total, (double_layer_potential(self.green, total),)

@@ -1,0 +1,65 @@
+"""A pressure-release (sound-soft) body: u = 0."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.formulations.checks import finite_complex, space_named
+from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.scattering import ScatteringProblem
+from calderon.operators import Potential, adjoint_double_layer, identity, single_layer, single_layer_potential
+from calderon.spaces import Function, Space
+
+
+@dataclass(frozen=True, eq=False)
+class SoundSoftScattering(ScatteringProblem):
+    """Normal derivative psi of the total field on a sound-soft body by the combined-field equation
+
+        (I/2 + K' - i eta V) psi = du_inc/dn - i eta u_inc,      u_s = -(single-layer potential of psi),
+
+    which has one solution at every frequency when Re(eta) is not 0. coupling: eta in 1/m, default k, for a complex k
+    Re k; 0 leaves the equation that fails at interior Neumann resonances. space: "P1", "P0", "DP1" or "P2"; on bodies
+    with edges, where psi jumps and is infinite, P0 and DP1 fit it better. A solution's `surface` is psi, in Pa/m.
+
+    H. Brakhage and P. Werner, Arch. Math. 16 (1965) 325; S. N. Chandler-Wilde et al., Acta Numer. 21 (2012) 89, (2.69).
+    """
+
+    coupling: complex | None = None
+    space: str = "P1"
+
+    title: ClassVar[str] = "scattering by a sound-soft body"
+
+    def _check_fields(self) -> None:
+        if self.coupling is not None:
+            finite_complex(self.coupling, "coupling")
+        _ = self.function_space
+
+    @property
+    def eta(self) -> complex:
+        """The coupling parameter in use."""
+        return complex(np.real(self.wavenumber) if self.coupling is None else self.coupling)
+
+    @cached_property
+    def function_space(self) -> Space:
+        return space_named(self.space, ("P1", "P0", "DP1", "P2"), self.mesh)
+
+    def _build_system(self) -> LinearSystem:
+        green, space, eta = self.green, self.function_space, self.eta
+        operator = 0.5 * identity(space) + adjoint_double_layer(green, space)
+        if eta != 0:
+            operator = operator - 1j * eta * single_layer(green, space)
+        equation = f"combined field (I/2 + K' - i eta V) psi = du_inc/dn - i eta u_inc, eta = {eta:.4g} 1/m"
+        return LinearSystem(equation, operator, (space,))
+
+    def _rhs(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
+        return derivative - 1j * self.eta * value
+
+    def _far_load(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
+        return -value
+
+    def _potentials(self, coefficients: NDArray[Any]) -> tuple[Any, tuple[Potential, ...]]:
+        slope = Function(self.function_space, coefficients, "normal derivative of the total pressure", "Pa/m")
+        return slope, (single_layer_potential(self.green, -1 * slope),)

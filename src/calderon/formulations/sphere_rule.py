@@ -1,0 +1,33 @@
+"""Quadrature over all directions."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.mesh import TriangleMesh
+from calderon.quadrature import gauss
+
+
+def sphere_rule(degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Directions (n, 3) and weights (n,) with sum 4 pi, exact for spherical harmonics up to `degree`.
+
+    Gauss-Legendre in cos(theta), trapezoid in phi.
+    """
+    rule = gauss(degree // 2 + 1)
+    cosine, weight = 2 * rule.points - 1, 2 * rule.weights
+    phi = 2 * np.pi * np.arange(degree + 1) / (degree + 1)
+    sine = np.sqrt(1 - cosine**2)
+    directions = np.stack(
+        [np.outer(sine, np.cos(phi)), np.outer(sine, np.sin(phi)), np.outer(cosine, np.ones_like(phi))], axis=-1
+    )
+    weights = np.repeat(weight * 2 * np.pi / (degree + 1), degree + 1)
+    return directions.reshape(-1, 3), weights
+
+
+def power_degree(mesh: TriangleMesh, wavenumber: complex) -> int:
+    """Degree in which |F|^2 of a body is resolved to about 1e-8: twice that of its field, k R + 6 (k R)^(1/3) + 4.
+
+    R is the radius about the centre of the bounding box: moving the origin changes the phase of F only.
+    """
+    used = mesh.vertices[mesh.used_vertices]
+    size = abs(wavenumber) * float(np.linalg.norm(used - mesh.bounds.mean(axis=0), axis=1).max())
+    return 2 * int(np.ceil(size + 6 * size ** (1 / 3) + 4))

@@ -1,0 +1,11 @@
+"""Integrands: what stands under the double integral, apart from Green's function and basis."""
+
+from calderon.integrands.integrand import (
+    ADJOINT_DOUBLE_LAYER,
+    DOUBLE_LAYER,
+    HYPERSINGULAR,
+    SINGLE_LAYER,
+    Integrand,
+)
+
+__all__ = ["ADJOINT_DOUBLE_LAYER", "DOUBLE_LAYER", "HYPERSINGULAR", "SINGLE_LAYER", "Integrand"]

@@ -1,0 +1,38 @@
+"""Surface meshes: the triangle mesh, shapes by name, files, samples, checks."""
+
+from calderon.mesh.errors import MeshError, MeshWarning
+from calderon.mesh.inspection import Finding, MeshReport, check
+from calderon.mesh.merging import merge
+from calderon.mesh.radar_targets import almond, ogive
+from calderon.mesh.reading import read
+from calderon.mesh.round_shapes import ellipsoid, sphere, torus
+from calderon.mesh.samples import sample
+from calderon.mesh.shapes import cube, cuboid, cylinder, disc, plate
+from calderon.mesh.triangles import TriangleMesh
+from calderon.mesh.units import metres_per, warn_wavenumber
+from calderon.mesh.writing import write
+
+__all__ = [
+    "Finding",
+    "MeshError",
+    "MeshReport",
+    "MeshWarning",
+    "TriangleMesh",
+    "almond",
+    "check",
+    "cube",
+    "cuboid",
+    "cylinder",
+    "disc",
+    "ellipsoid",
+    "merge",
+    "metres_per",
+    "ogive",
+    "plate",
+    "read",
+    "sample",
+    "sphere",
+    "torus",
+    "warn_wavenumber",
+    "write",
+]

@@ -1,0 +1,65 @@
+"""Points that coincide: found exactly or within a tolerance, and the triangle soup joined where they do."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+from calderon.mesh.topology import edge_table
+from calderon.mesh.validation import FLAT, repeated_rows
+
+FLOAT32_ROUNDING = 1e-7  # of the diameter: what a coordinate loses in a file of single precision
+
+
+def coincident_points(points: NDArray, tolerance: float = 0.0) -> NDArray:
+    """For each point (n, 3) the lowest number of a point that it coincides with, (n,).
+
+    Points closer than the tolerance coincide, and so do chains of them.
+    """
+    order = np.lexsort(points.T)
+    ordered = points[order]
+    new = np.ones(len(points), dtype=bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    group = np.empty(len(points), dtype=np.int64)
+    group[order] = np.cumsum(new) - 1
+    if tolerance > 0:
+        places = ordered[new]
+        pairs = cKDTree(places).query_pairs(tolerance, output_type="ndarray")
+        if len(pairs):
+            ones = np.ones(len(pairs), dtype=np.int8)
+            graph = coo_array((ones, (pairs[:, 0], pairs[:, 1])), shape=(len(places), len(places)))
+            group = connected_components(graph, directed=False)[1][group]
+    first, inverse = np.unique(group, return_index=True, return_inverse=True)[1:]
+    return first[inverse]
+
+
+def torn_vertices(vertices: NDArray, triangles: NDArray, tolerance: float) -> NDArray:
+    """Map (nv,) that joins the vertices of open edges that coincide; the identity elsewhere."""
+    edges, triangle_edges, _ = edge_table(triangles, len(vertices))
+    counts = np.bincount(triangle_edges.ravel(), minlength=len(edges))
+    open_vertices = np.unique(edges[counts == 1])
+    joined = np.arange(len(vertices))
+    joined[open_vertices] = open_vertices[coincident_points(vertices[open_vertices], tolerance)]
+    return joined
+
+
+def sound_triangles(vertices: NDArray, triangles: NDArray) -> tuple[NDArray, NDArray]:
+    """Masks (nt,) of the triangles with area and of those that do not repeat an earlier one."""
+    a = vertices[triangles[:, 0]]
+    u, v = vertices[triangles[:, 1]] - a, vertices[triangles[:, 2]] - a
+    longest = np.maximum((u * u).sum(axis=1), (v * v).sum(axis=1))
+    longest = np.maximum(longest, ((u - v) ** 2).sum(axis=1))
+    with_area = 0.5 * np.linalg.norm(np.cross(u, v), axis=1) > FLAT * longest
+    edges, triangle_edges, _ = edge_table(triangles, len(vertices))
+    once = np.ones(len(triangles), dtype=bool)
+    proper = np.flatnonzero(with_area)
+    once[proper[repeated_rows(triangle_edges[proper], len(edges))]] = False
+    return with_area, once
+
+
+def compacted(vertices: NDArray, triangles: NDArray) -> tuple[NDArray, NDArray]:
+    """Vertices without the unused ones, in the same order, and the triangles in the new numbering."""
+    used = np.zeros(len(vertices), dtype=bool)
+    used[triangles] = True
+    return vertices[used], (np.cumsum(used) - 1)[triangles]

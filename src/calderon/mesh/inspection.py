@@ -1,0 +1,144 @@
+"""What may be wrong with a surface: counts, elements and advice."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+from calderon.mesh.coincident import FLOAT32_ROUNDING
+from calderon.mesh.validation import listed
+
+if TYPE_CHECKING:
+    from calderon.mesh.triangles import TriangleMesh
+
+SLIVER = np.radians(1.0)
+HOLE = 0.5  # boundary loops shorter than the square root of this fraction of the area are holes, not rims
+SIZE_JUMP = 8.0
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """One kind of trouble: what it is, how many, the numbers of the elements (of which kind), and what to do."""
+
+    name: str
+    count: int
+    elements: str
+    ids: NDArray[np.int64]
+    advice: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.count} {self.elements} ({listed(self.ids)}); {self.advice}"
+
+
+@dataclass(frozen=True, eq=False)
+class MeshReport:
+    """Problems (answers would be wrong or poor) and notes (to know, harmless if meant) about a mesh; printable."""
+
+    summary: str
+    problems: tuple[Finding, ...]
+    notes: tuple[Finding, ...]
+
+    @property
+    def ok(self) -> bool:
+        """No problems; there may be notes."""
+        return not self.problems
+
+    def __str__(self) -> str:
+        lines = [self.summary, *(f"problem: {f}" for f in self.problems), *(f"note: {f}" for f in self.notes)]
+        return "\n".join([*lines, "no problems found"] if self.ok else lines)
+
+
+def check(mesh: "TriangleMesh") -> MeshReport:
+    """Look for torn and open edges, non-manifold edges and vertices, coincident vertices, slivers and jumps of size.
+
+    An open surface is a note; boundary loops that are short against the area of a component without longer ones are
+    holes of a closed surface, and a problem, as are open edges that coincide with others (a surface torn by duplicate
+    vertices).
+    """
+    problems, notes = [], []
+    _open_edges(mesh, problems, notes)
+    _vertices(mesh, problems, notes)
+    many = np.flatnonzero(mesh.edge_triangle_counts > 2)
+    _add(problems, "non-manifold edges", "edges with three triangles or more", many,
+         "remove inner walls of a body; junctions of thin sheets suit open-surface formulations only")  # fmt: skip
+    sharpest = mesh.angles.min(axis=1)
+    _add(problems, "slivers", "triangles with an angle below 1 degree", np.flatnonzero(sharpest < SLIVER),
+         "they spoil conditioning and quadrature: remesh, or collapse short edges")  # fmt: skip
+    longest, shortest = mesh.diameters, mesh.edge_lengths[mesh.triangle_edges].min(axis=1)
+    needles = np.flatnonzero((longest > SIZE_JUMP * shortest) & (sharpest >= SLIVER))
+    _add(notes, "stretched triangles", f"triangles with edges in a ratio above {SIZE_JUMP:g}", needles,
+         "accuracy follows the longest edge; even triangles cost less")  # fmt: skip
+    if mesh.flipped:
+        ids = np.array([], dtype=np.int64)
+        notes.append(
+            Finding(
+                "orientation", mesh.flipped, "triangles were flipped when the mesh was made", ids, "look at the normals"
+            )
+        )
+    return MeshReport(str(mesh), tuple(problems), tuple(notes))
+
+
+def _add(findings: list[Finding], name: str, elements: str, ids: NDArray, advice: str) -> None:
+    if len(ids):
+        findings.append(Finding(name, len(ids), elements, ids, advice))
+
+
+def _open_edges(mesh: "TriangleMesh", problems: list[Finding], notes: list[Finding]) -> None:
+    """Torn edges, holes, and the rims of open surfaces."""
+    boundary = mesh.boundary_edges
+    if len(boundary) == 0:
+        return
+    tree = cKDTree(mesh.vertices[mesh.edges[boundary]].mean(axis=1))
+    near = tree.query_pairs(FLOAT32_ROUNDING * mesh.diameter, output_type="ndarray")
+    torn = np.zeros(len(boundary), dtype=bool)
+    torn[near.ravel()] = True
+    _add(problems, "torn edges", "open edges that coincide with other open edges", boundary[torn],
+         "duplicate vertices tear the surface: mesh.merged_vertices() joins them")  # fmt: skip
+    edges = mesh.edges[boundary]
+    graph = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(mesh.number_of_vertices,) * 2)
+    loop = np.unique(connected_components(graph, directed=False)[1][edges[:, 0]], return_inverse=True)[1]
+    lengths = np.bincount(loop, weights=mesh.edge_lengths[boundary])
+    owner = np.empty(mesh.number_of_edges, dtype=np.int64)
+    owner[mesh.triangle_edges] = mesh.components[:, None]
+    owner = owner[boundary]
+    areas = np.bincount(mesh.components, weights=mesh.areas)
+    longest = np.zeros(len(areas))
+    np.maximum.at(longest, owner, lengths[loop])
+    hole = (longest**2 < HOLE * areas)[owner] & ~torn
+    _add(problems, "holes", "open edges around holes of a surface that is closed otherwise", boundary[hole],
+         "fill the holes in the CAD or mesh program: inside and outside are not defined")  # fmt: skip
+    _add(notes, "open edges", "edges with one triangle", boundary[~torn & ~hole],
+         "an open surface: right for screens and plates, refused by formulations for closed bodies")  # fmt: skip
+
+
+def _vertices(mesh: "TriangleMesh", problems: list[Finding], notes: list[Finding]) -> None:
+    """Coincident, touching and unused vertices."""
+    used = mesh.used_vertices
+    pairs = cKDTree(mesh.vertices[used]).query_pairs(FLOAT32_ROUNDING * mesh.diameter, output_type="ndarray")
+    _add(problems, "duplicate vertices", "vertices that coincide with others", used[np.unique(pairs)],
+         "mesh.merged_vertices() joins them; keep them only where two bodies touch")  # fmt: skip
+    rows, columns = [], []
+    hinge = np.argsort(mesh.triangle_edges.ravel(), kind="stable")
+    edge = mesh.triangle_edges.ravel()[hinge]
+    first = np.flatnonzero(edge[1:] == edge[:-1])
+    a, b = hinge[first], hinge[first + 1]
+    for step_a in (1, 2):
+        corner_a = 3 * (a // 3) + (a + step_a) % 3
+        for step_b in (1, 2):
+            corner_b = 3 * (b // 3) + (b + step_b) % 3
+            same = mesh.triangles.ravel()[corner_a] == mesh.triangles.ravel()[corner_b]
+            rows.append(corner_a[same])
+            columns.append(corner_b[same])
+    rows, columns = np.concatenate(rows), np.concatenate(columns)
+    graph = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(mesh.triangles.size,) * 2)
+    fan = connected_components(graph, directed=False)[1]
+    fans = np.unique(np.stack([mesh.triangles.ravel(), fan], axis=1), axis=0)[:, 0]
+    touching = np.flatnonzero(np.bincount(fans, minlength=mesh.number_of_vertices) > 1)
+    _add(notes, "touching vertices", "vertices where sheets meet in a point only", touching,
+         "double them if the parts are meant to be apart: continuous spaces join the parts there")  # fmt: skip
+    unused = np.setdiff1d(np.arange(mesh.number_of_vertices), used)
+    _add(notes, "unused vertices", "vertices without a triangle", unused, "harmless: spaces number used vertices only")

@@ -1,0 +1,180 @@
+"""One consistent orientation for a triangulated surface, outward on closed components.
+
+Two triangles agree across their common edge if they run along it in opposite directions. Following these relations is
+a two-colouring: on the double cover, whose nodes are (triangle, kept) and (triangle, flipped), one connected
+component of a patch holds a consistent choice for the whole patch, and the patch cannot be oriented (Moebius strip)
+exactly if both nodes of a triangle fall into one component. The sign of an oriented patch without boundary follows
+from its volume.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
+
+from calderon.mesh.errors import MeshError
+from calderon.mesh.topology import components_by_edges, edge_pairs, edge_signs
+
+SWEEPS = 50  # of the descent that aligns patches at non-manifold edges; a handful is used in practice
+
+
+def consistent_orientation(
+    vertices: NDArray,
+    triangles: NDArray,
+    triangle_edges: NDArray,
+    incidence: NDArray,
+    counts: NDArray,
+    area_vectors: NDArray,
+) -> NDArray:
+    """Mask (nt,) of the triangles to flip, so that normals agree within each component and point outward on closed
+    ones.
+
+    Open components keep the orientation of the majority of their triangles. At non-manifold edges (three triangles or
+    more) the patches between them are aligned so that as few edges as possible are run along more often one way than
+    the other. triangle_edges and incidence as from edge_table, counts (ne,): triangles at each edge, area_vectors
+    (nt, 3): normal times area as given.
+
+    Raises MeshError if a patch is one-sided.
+    """
+    flip, patches = _within_patches(triangles, incidence, counts)
+    number = int(patches.max()) + 1
+    flip ^= (_share(flip, patches, number) > 0.5)[patches]
+    signs = edge_signs(triangles) * np.where(flip, -1, 1)[:, None]
+
+    open_edges = np.flatnonzero(counts != 2)
+    imbalance = _imbalance(signs, triangle_edges, patches, open_edges, len(counts), number)
+    closed = np.asarray(abs(imbalance).sum(axis=0)).ravel() == 0
+    groups = np.arange(number)
+    if (counts > 2).any() and not closed.all():
+        shared = counts[open_edges] > 2
+        patch_flip = _aligned_patches(imbalance[np.flatnonzero(shared)], np.bincount(patches, minlength=number))
+        flip ^= patch_flip[patches]
+        imbalance = csr_array(imbalance * np.where(patch_flip, -1, 1)[None, :])
+        groups = _joined_groups(components_by_edges(triangle_edges, len(counts)), patches, closed)
+        joined = coo_array((np.ones(number), (np.arange(number), groups))).tocsr()
+        closed = (np.asarray(abs(imbalance @ joined).sum(axis=0)).ravel() == 0)[groups]
+    if not closed.any():
+        return flip
+    volumes, sizes = _volumes(vertices, triangles, area_vectors, flip, groups[patches])
+    inward = volumes < -1e-13 * sizes
+    flip ^= (closed & inward[groups])[patches]
+    return flip
+
+
+def _within_patches(triangles: NDArray, incidence: NDArray, counts: NDArray) -> tuple[NDArray, NDArray]:
+    """Flips that make each patch (triangles joined by edges of exactly two triangles) consistent, and the patch
+    labels.
+    """
+    number = len(triangles)
+    first, second = edge_pairs(incidence, counts)
+    signs = edge_signs(triangles).ravel()
+    conflict = signs[first] == signs[second]
+    first, second = (first // 3).astype(np.int32), (second // 3).astype(np.int32)
+    graph = coo_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=(number, number))
+    patches = connected_components(graph, directed=False)[1]
+    if not conflict.any():
+        return np.zeros(number, dtype=bool), patches
+    rows = np.concatenate([2 * first, 2 * first + 1])
+    columns = np.concatenate([2 * second + conflict, 2 * second + 1 - conflict])
+    cover = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(2 * number, 2 * number))
+    labels = connected_components(cover, directed=False)[1].reshape(number, 2)
+    one_sided = labels[:, 0] == labels[:, 1]
+    if one_sided.any():
+        ids = np.flatnonzero(one_sided)
+        raise MeshError(
+            f"surface with one side only: {len(ids)} triangles (first {ids[:5].tolist()}) form "
+            f"{len(np.unique(patches[ids]))} patch(es) that cannot be oriented, like a Moebius strip; "
+            "look there for wrongly glued faces, or cut the strip by doubling the vertices along a line"
+        )
+    seed = np.unique(patches, return_index=True)[1]
+    return labels[:, 0] != labels[seed, 0][patches], patches
+
+
+def _share(flip: NDArray, patches: NDArray, number: int) -> NDArray:
+    """Share of flipped triangles in each patch, (number,)."""
+    return np.bincount(patches, weights=flip, minlength=number) / np.bincount(patches, minlength=number)
+
+
+def _imbalance(
+    signs: NDArray, triangle_edges: NDArray, patches: NDArray, open_edges: NDArray, number_of_edges: int, number: int
+) -> csr_array:
+    """How much more often a patch runs along an edge upward than downward, sparse (open edges, patches)."""
+    position = np.full(number_of_edges, -1)
+    position[open_edges] = np.arange(len(open_edges))
+    rows = position[triangle_edges.ravel()]
+    at = np.flatnonzero(rows >= 0)
+    entries = (signs.ravel()[at].astype(np.int64), (rows[at], patches[at // 3]))
+    return coo_array(entries, shape=(len(open_edges), number)).tocsr()
+
+
+def _aligned_patches(imbalance: csr_array, sizes: NDArray) -> NDArray:
+    """Patches to flip (number,), so that the sum of |imbalance| over the shared edges is small.
+
+    Descent from the orientation given and from a spanning tree of the strongest couplings; the given one wins a tie.
+    """
+    given = _descent(imbalance, np.ones(imbalance.shape[1], dtype=np.int64))
+    coupling = -(imbalance.T @ imbalance).tocoo()
+    upper = coupling.row < coupling.col
+    row, column, weight = coupling.row[upper], coupling.col[upper], coupling.data[upper]
+    keep = weight != 0
+    row, column, weight = row[keep], column[keep], weight[keep]
+    strength = csr_array((-np.abs(weight).astype(float), (row, column)), shape=coupling.shape)
+    tree = minimum_spanning_tree(strength)
+    sign_of = csr_array((np.sign(weight), (row, column)), shape=coupling.shape)
+    sign_of = sign_of + sign_of.T
+    signs = np.zeros(imbalance.shape[1], dtype=np.int64)
+    for root in range(len(signs)):
+        if signs[root]:
+            continue
+        signs[root] = 1
+        order, before = breadth_first_order(tree, root, directed=False)
+        for node in order[1:]:
+            signs[node] = signs[before[node]] * int(sign_of[node, before[node]])
+    tree_signs = _descent(imbalance, signs)
+    better = np.abs(imbalance @ tree_signs).sum() < np.abs(imbalance @ given).sum()
+    signs = tree_signs if better else given
+    return _fewest_flips(signs < 0, (imbalance.T @ imbalance), sizes)
+
+
+def _descent(imbalance: csr_array, signs: NDArray) -> NDArray:
+    """Flip single patches while that lowers the sum of |imbalance @ signs|."""
+    columns = imbalance.tocsc()
+    signs, total = signs.copy(), imbalance @ signs
+    for _ in range(SWEEPS):
+        changed = False
+        for patch in range(len(signs)):
+            part = slice(columns.indptr[patch], columns.indptr[patch + 1])
+            rows, change = columns.indices[part], -2 * signs[patch] * columns.data[part]
+            if np.abs(total[rows] + change).sum() < np.abs(total[rows]).sum():
+                total[rows] += change
+                signs[patch] *= -1
+                changed = True
+        if not changed:
+            break
+    return signs
+
+
+def _fewest_flips(flip: NDArray, coupling: csr_array, sizes: NDArray) -> NDArray:
+    """Flip whole groups of coupled patches back where that touches fewer triangles."""
+    groups = connected_components(coupling, directed=False)[1]
+    more = np.bincount(groups, weights=np.where(flip, sizes, -sizes)) > 0
+    return flip ^ more[groups]
+
+
+def _joined_groups(components: NDArray, patches: NDArray, closed: NDArray) -> NDArray:
+    """Group number of each patch: its component, or one of its own if the patch is closed by itself."""
+    seed = np.unique(patches, return_index=True)[1]
+    number = len(closed)
+    return np.unique(np.where(closed, number + np.arange(number), components[seed]), return_inverse=True)[1]
+
+
+def _volumes(
+    vertices: NDArray, triangles: NDArray, area_vectors: NDArray, flip: NDArray, groups: NDArray
+) -> tuple[NDArray, NDArray]:
+    """Signed volume of each group of triangles about a vertex of its own, and area^(3/2) as its scale."""
+    seed = np.unique(groups, return_index=True)[1]
+    corner = vertices[triangles[:, 0]]
+    corner -= corner[seed][groups]
+    parts = np.einsum("ij,ij->i", corner, area_vectors) / 3
+    areas = np.bincount(groups, weights=np.sqrt(np.einsum("ij,ij->i", area_vectors, area_vectors)))
+    return np.bincount(groups, weights=np.where(flip, -parts, parts)), areas**1.5

@@ -1,0 +1,102 @@
+"""NASA almond and metallic ogive, the radar benchmarks of Woo, Wang, Schuh and Sanders (IEEE Antennas Propag. Mag.
+35(1), 1993).
+
+Both lie along x. With d the almond's length and x = t d, its section at t is an ellipse of semi-axes (along y, z)
+    0.193333 d s, 0.064444 d s      with s = sqrt(1 - (t / 0.416667)^2)          for -0.416667 < t < 0,
+    4.83345 d s,  1.61115 d s       with s = sqrt(1 - (t / 2.08335)^2) - 0.96    for 0 < t < 0.583333.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.mesh.errors import MeshError
+from calderon.mesh.remeshing import remeshed
+from calderon.mesh.round_shapes import closest_on_ellipsoid, geodesic_sphere
+from calderon.mesh.sizes import positive
+from calderon.mesh.triangles import TriangleMesh
+
+BLUNT_END, TIP = -0.416667, 0.583333  # of the almond, in lengths
+BLUNT_AXES = np.array([0.416667, 0.193333, 0.064444])
+TIP_AXES, TIP_REACH, TIP_SHIFT = np.array([4.83345, 1.61115]), 2.08335, 0.96
+NEAR_TIP = 1e-9  # sections closer to a tip than this fraction of the length are points
+
+
+def almond(length: float = 0.2523744, h: float = 0.01) -> TriangleMesh:
+    """NASA almond (default 9.936 inch) with its tip at +x, wide in y, thin in z, the origin in its widest section.
+
+    Mean edge length h, longest edge at most 1.5 h. The tip is a vertex.
+    """
+    length, h = positive("length", length), positive("h", h)
+    _refuse_coarse("almond", h, 0.12 * length)
+
+    def project(points: NDArray) -> NDArray:
+        x = np.clip(points / length, [BLUNT_END, -1, -1], [TIP * (1 - NEAR_TIP), 1, 1])
+        blunt = closest_on_ellipsoid(x, BLUNT_AXES)
+        front = np.concatenate(
+            [x[:, :1], closest_on_ellipsoid(x[:, 1:], _almond_section(np.maximum(x[:, 0], 0)))], axis=1
+        )
+        return length * np.where(x[:, :1] < 0, blunt, front)
+
+    start, triangles = _wrapped(_almond_section, (BLUNT_END, TIP), h / length)
+    tip = start[:, 0] > TIP - 1e-12
+    return TriangleMesh(*remeshed(length * start, triangles, h, project, tip))
+
+
+def _almond_section(t: NDArray) -> NDArray:
+    """Semi-axes (n, 2) along y and z of the section at t, in lengths."""
+    back = np.sqrt(np.maximum(1 - (t / BLUNT_END) ** 2, 0))[:, None] * BLUNT_AXES[1:]
+    front = (np.sqrt(1 - (t / TIP_REACH) ** 2) - TIP_SHIFT)[:, None] * TIP_AXES
+    return np.where(t[:, None] < 0, back, np.maximum(front, 0))
+
+
+def ogive(length: float = 0.254, h: float = 0.01) -> TriangleMesh:
+    """Metallic ogive: a circular arc of half angle 22.62 degrees turned about x; default length 10 inch, radius
+    length / 10.
+
+    Mean edge length h, longest edge at most 1.5 h. Both tips, at x = -length / 2 and length / 2, are vertices.
+    """
+    length, h = positive("length", length), positive("h", h)
+    _refuse_coarse("ogive", h, 0.12 * length)
+    # in units of length / 10 the arc has radius 13 and its centre lies 12 below the axis: 5^2 + 12^2 = 13^2
+    radius, below = 1.3, 1.2
+
+    def section(t: NDArray) -> NDArray:
+        return np.repeat((np.sqrt(radius**2 - t**2) - below)[:, None], 2, axis=1)
+
+    def project(points: NDArray) -> NDArray:
+        x, around = points[:, 0] / length, points[:, 1:] / length
+        distance = np.linalg.norm(around, axis=1)
+        angle = np.arctan2(x, distance + below)
+        x = np.clip(radius * np.sin(angle), -0.5, 0.5)
+        return length * np.column_stack([x, around * (section(x)[:, :1] / np.maximum(distance, 1e-300)[:, None])])
+
+    start, triangles = _wrapped(section, (-0.5, 0.5), h / length)
+    tips = np.abs(start[:, 0]) > 0.5 - 1e-12
+    return TriangleMesh(*remeshed(length * start, triangles, h, project, tips))
+
+
+def _refuse_coarse(name: str, h: float, limit: float) -> None:
+    if h > limit:
+        raise MeshError(
+            f"h = {h:g} is too large for this {name}: at most {limit:.4g} (thickness and tips would be lost)"
+        )
+
+
+def _wrapped(section: Callable[[NDArray], NDArray], ends: tuple[float, float], h: float) -> tuple[NDArray, NDArray]:
+    """A geodesic sphere drawn over a body along x: latitude becomes arc length of the widest meridian; poles become
+    the ends.
+    """
+    t = ends[0] + (ends[1] - ends[0]) * 0.5 * (1 - np.cos(np.linspace(0, np.pi, 2001)))
+    axes = section(t)
+    axes[[0, -1]] = 0
+    steps = np.hypot(np.diff(t), np.diff(axes[:, 0]))
+    arc = np.concatenate([[0], np.cumsum(steps)])
+    area = np.sum(steps * np.pi * np.sqrt(2 * (axes[1:] ** 2).sum(axis=1)))
+    frequency = max(2, round(np.sqrt(area / (20 * np.sqrt(3) / 4)) / h))
+    points, triangles = geodesic_sphere(frequency)
+    x = np.interp(1 - np.arccos(np.clip(points[:, 0], -1, 1)) / np.pi, arc / arc[-1], t)
+    around = points[:, 1:] / np.maximum(np.linalg.norm(points[:, 1:], axis=1), 1e-300)[:, None]
+    at = np.column_stack([np.interp(x, t, axes[:, i]) for i in (0, 1)])
+    return np.column_stack([x, at * around]), triangles

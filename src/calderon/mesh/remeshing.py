@@ -1,0 +1,304 @@
+"""Even triangles on a smooth closed surface: split long edges, collapse short ones, flip, relax, project; repeat.
+
+Botsch and Kobbelt (Symposium on Geometry Processing 2004) with every step done on many edges at once: edges whose
+surroundings do not touch are chosen by priority, so the result is deterministic. The mesh stays closed and manifold.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+
+from calderon.mesh.errors import MeshError
+from calderon.mesh.topology import edge_table
+
+Projection = Callable[[NDArray], NDArray]
+LONG, SHORT = 1.36, 0.70  # edges outside these fractions of the target are split or collapsed
+ATTEMPTS, ROUNDS, POLISH, TRIES = 7, 5, 4, 4
+STEEP = 0.2  # least cosine between the normals of a triangle before and after a collapse or of the two after a flip
+
+
+def remeshed(
+    vertices: NDArray, triangles: NDArray, h: float, project: Projection, fixed: NDArray | None = None
+) -> tuple[NDArray, NDArray]:
+    """Vertices and triangles of mean edge length h on the surface onto which project (n, 3) -> (n, 3) brings points.
+
+    The mesh given must be closed, manifold and near the surface; vertices marked in fixed (nv,) stay (tips).
+    """
+    fixed = np.zeros(len(vertices), dtype=bool) if fixed is None else fixed.copy()
+    target, best = h, (np.inf,)
+    for attempt in range(ATTEMPTS):
+        for _ in range(ROUNDS if attempt == 0 else 2):
+            vertices, triangles, fixed = _split_long(vertices, triangles, fixed, LONG * target, project)
+            vertices, triangles, fixed = _collapse_short(
+                vertices, triangles, fixed, SHORT * target, LONG * target, project
+            )
+            triangles = flipped_to_delaunay(vertices, triangles)
+            vertices = _relaxed(vertices, triangles, fixed, project)
+        for _ in range(POLISH):
+            triangles = flipped_to_delaunay(vertices, triangles)
+            vertices = _relaxed(vertices, triangles, fixed, project)
+        triangles = flipped_to_delaunay(vertices, triangles)
+        mean = edge_lengths(vertices, edge_table(triangles, len(vertices))[0]).mean()
+        if abs(mean / h - 1) < best[0]:
+            best = (abs(mean / h - 1), vertices, triangles, fixed.copy())
+        if best[0] < 0.03 or (best[0] < 0.06 and attempt > 1):
+            break
+        target *= h / mean
+    _, vertices, triangles, fixed = best
+    vertices, triangles, fixed = _split_long(vertices, triangles, fixed, 1.48 * h, project)
+    _refuse_poor(vertices, triangles, h)
+    return vertices, triangles
+
+
+def _refuse_poor(vertices: NDArray, triangles: NDArray, h: float) -> None:
+    """MeshError if edges could not follow the shape: it is thinner than h somewhere."""
+    edges, sides, _ = _pairs(triangles, len(vertices))
+    vectors = _area_vectors(vertices, triangles)
+    height = 2 * np.linalg.norm(vectors, axis=1)
+    corners = vertices[triangles]
+    longest = np.linalg.norm(corners - corners[:, [1, 2, 0]], axis=2).max(axis=1)
+    mean = edge_lengths(vertices, edges).mean()
+    folded = np.count_nonzero(_cosine(vectors[sides[:, 0]], vectors[sides[:, 1]]) < -0.9)
+    if abs(mean / h - 1) > 0.12 or (height < 0.15 * longest**2).any() or folded:
+        raise MeshError(f"h = {h:g} is too large for this shape, which is thinner somewhere: try {h / 2:g} or less")
+
+
+def edge_lengths(vertices: NDArray, edges: NDArray) -> NDArray:
+    return np.linalg.norm(vertices[edges[:, 1]] - vertices[edges[:, 0]], axis=1)
+
+
+def _pairs(triangles: NDArray, number_of_vertices: int) -> tuple[NDArray, NDArray, NDArray]:
+    """Edges (ne, 2), the two triangles at each (ne, 2) and the vertices opposite in them (ne, 2); closed mesh."""
+    edges, _, incidence = edge_table(triangles, number_of_vertices)
+    local = incidence.reshape(-1, 2)
+    return edges, local // 3, triangles.ravel()[local]
+
+
+def _best_of(groups: NDArray, rank: NDArray, size: int) -> NDArray:
+    """Mask of the candidates (n,) whose rank is the lowest in all their groups (n, k)."""
+    lowest = np.full(size, len(rank))
+    np.minimum.at(lowest, groups, np.broadcast_to(rank[:, None], groups.shape))
+    return (lowest[groups] == rank[:, None]).all(axis=1)
+
+
+def _ranks(values: NDArray) -> NDArray:
+    rank = np.empty(len(values), dtype=np.int64)
+    rank[np.argsort(values, kind="stable")] = np.arange(len(values))
+    return rank
+
+
+def _split_long(
+    vertices: NDArray, triangles: NDArray, fixed: NDArray, longest: float, project: Projection
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Halve edges above a length, the longest of each triangle first, until there are none."""
+    for _ in range(60):
+        edges, sides, opposite = _pairs(triangles, len(vertices))
+        lengths = edge_lengths(vertices, edges)
+        chosen = np.flatnonzero(lengths > longest)
+        if len(chosen) == 0:
+            break
+        chosen = chosen[_best_of(sides[chosen], _ranks(-lengths[chosen]), len(triangles))]
+        middle = project(vertices[edges[chosen]].mean(axis=1))
+        new = len(vertices) + np.arange(len(chosen))
+        added = []
+        for side in (0, 1):
+            own = triangles[sides[chosen, side]]
+            second = np.where(own == edges[chosen, 1][:, None], new[:, None], own)
+            added.append(np.where(own == edges[chosen, 0][:, None], new[:, None], own))
+            triangles[sides[chosen, side]] = second
+        vertices = np.concatenate([vertices, middle])
+        fixed = np.concatenate([fixed, np.zeros(len(new), dtype=bool)])
+        triangles = np.concatenate([triangles, *added])
+    return vertices, triangles, fixed
+
+
+def _collapse_short(
+    vertices: NDArray, triangles: NDArray, fixed: NDArray, shortest: float, longest: float, project: Projection
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Contract edges below a length where the surface stays manifold, unfolded and without edges above the longest."""
+    for attempt in range(10):
+        edges, _, _ = _pairs(triangles, len(vertices))
+        lengths = edge_lengths(vertices, edges)
+        candidates = np.flatnonzero((lengths < shortest) & ~fixed[edges].all(axis=1))
+        # a shortest edge that cannot go must not hold up its neighbours: from the second attempt on, shuffle a little
+        shuffle = 1 + 0.4 * np.modf(0.6180339887 * attempt * candidates)[0]
+        ends, place, good = _tried(
+            vertices, triangles, fixed, edges, candidates, lengths[candidates] * shuffle, longest, project
+        )
+        if not good.any():
+            break
+        ends, place = ends[good], place[good]
+        vertices = vertices.copy()
+        vertices[ends[:, 0]] = place
+        fixed[ends[:, 0]] |= fixed[ends[:, 1]]
+        target = np.arange(len(vertices))
+        target[ends[:, 1]] = ends[:, 0]
+        triangles = target[triangles]
+        proper = (triangles != triangles[:, [1, 2, 0]]).all(axis=1)
+        used = np.ones(len(vertices), dtype=bool)
+        used[ends[:, 1]] = False
+        triangles = (np.cumsum(used) - 1)[triangles[proper]]
+        vertices, fixed = vertices[used], fixed[used]
+    return vertices, triangles, fixed
+
+
+def _tried(
+    vertices: NDArray,
+    triangles: NDArray,
+    fixed: NDArray,
+    edges: NDArray,
+    candidates: NDArray,
+    order: NDArray,
+    longest: float,
+    project: Projection,
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Ends (n, 2), place of contraction (n, 3) and success (n,) of candidates far apart from each other, first by
+    order.
+    """
+    good = np.zeros(0, dtype=bool)
+    ends, place = np.zeros((0, 2), dtype=np.int64), np.zeros((0, 3))
+    for _ in range(TRIES):
+        if len(candidates) == 0 or good.any():
+            break
+        far = _far_apart(edges, candidates, _ranks(order), len(vertices))
+        ends = edges[candidates[far]]
+        place = project(vertices[ends].mean(axis=1))
+        place = np.where(fixed[ends[:, 0]][:, None], vertices[ends[:, 0]], place)
+        place = np.where(fixed[ends[:, 1]][:, None], vertices[ends[:, 1]], place)
+        good = _contractible(vertices, triangles, edges, ends, place, longest)
+        candidates, order = candidates[~far], order[~far]
+    return ends, place, good
+
+
+def _far_apart(edges: NDArray, candidates: NDArray, rank: NDArray, number: int) -> NDArray:
+    """Mask of candidate edges such that no two of them are joined by an edge: lowest rank within the neighbourhood."""
+    lowest = np.full(number, len(candidates))
+    np.minimum.at(lowest, edges[candidates], np.broadcast_to(rank[:, None], (len(candidates), 2)))
+    around = lowest.copy()
+    np.minimum.at(around, edges[:, 0], lowest[edges[:, 1]])
+    np.minimum.at(around, edges[:, 1], lowest[edges[:, 0]])
+    further = around.copy()
+    np.minimum.at(further, edges[:, 0], around[edges[:, 1]])
+    np.minimum.at(further, edges[:, 1], around[edges[:, 0]])
+    return (further[edges[candidates]] == rank[:, None]).all(axis=1)
+
+
+def _contractible(
+    vertices: NDArray, triangles: NDArray, edges: NDArray, ends: NDArray, place: NDArray, longest: float
+) -> NDArray:
+    """Mask of edges (ends) that can be contracted to place: two common neighbours, no fold, no edge too long."""
+    number = len(vertices)
+    rows = np.concatenate([edges[:, 0], edges[:, 1]])
+    columns = np.concatenate([edges[:, 1], edges[:, 0]])
+    neighbours: csr_array = coo_array((np.ones(len(rows)), (rows, columns)), shape=(number, number)).tocsr()
+    good = np.asarray(neighbours[ends[:, 0]].multiply(neighbours[ends[:, 1]]).sum(axis=1)).ravel() == 2
+    good &= (np.diff(neighbours.indptr)[ends].sum(axis=1)) > 7
+    owner = np.full(number, -1)
+    owner[ends] = np.arange(len(ends))[:, None]
+    moved = vertices.copy()
+    moved[ends] = place[:, None]
+    which = owner[triangles].max(axis=1)
+    near = np.flatnonzero((which >= 0) & ((owner[triangles] >= 0).sum(axis=1) == 1))
+    before, after = (_area_vectors(points, triangles[near]) for points in (vertices, moved))
+    around = np.zeros((len(ends), 3))
+    np.add.at(around, which[near], before)
+    reference = around[which[near]]
+    fold = _cosine(after, reference) < np.minimum(STEEP, _cosine(before, reference) - 1e-9)
+    corners = moved[triangles[near]]
+    long = (np.linalg.norm(corners - corners[:, [1, 2, 0]], axis=2) > longest).any(axis=1)
+    good[which[near[fold | long]]] = False
+    return good
+
+
+def _cosine(u: NDArray, v: NDArray) -> NDArray:
+    lengths = np.linalg.norm(u, axis=1) * np.linalg.norm(v, axis=1)
+    return (u * v).sum(axis=1) / np.maximum(lengths, 1e-300)
+
+
+def _area_vectors(vertices: NDArray, triangles: NDArray) -> NDArray:
+    a = vertices[triangles[:, 0]]
+    return 0.5 * np.cross(vertices[triangles[:, 1]] - a, vertices[triangles[:, 2]] - a)
+
+
+def flipped_to_delaunay(vertices: NDArray, triangles: NDArray, sweeps: int = 12) -> NDArray:
+    """Triangles after flipping edges whose opposite angles exceed 180 degrees together, while the surface stays
+    unfolded.
+    """
+    triangles = triangles.copy()
+    for _ in range(sweeps):
+        edges, sides, opposite = _pairs(triangles, len(vertices))
+        a, b = vertices[edges[:, 0]], vertices[edges[:, 1]]
+        cosines, sines = [], []
+        for side in (0, 1):
+            u, v = a - vertices[opposite[:, side]], b - vertices[opposite[:, side]]
+            cosines.append((u * v).sum(axis=1))
+            sines.append(np.linalg.norm(np.cross(u, v), axis=1))
+        excess = cosines[0] * sines[1] + cosines[1] * sines[0]  # sine of the sum of the angles, times positive lengths
+        scale = np.hypot(cosines[0], sines[0]) * np.hypot(cosines[1], sines[1])
+        chosen = np.flatnonzero(excess < -1e-6 * scale)
+        if len(chosen) == 0:
+            break
+        chosen = chosen[_flippable(vertices, triangles, edges, sides, opposite, chosen)]
+        if len(chosen) == 0:
+            break
+        # neither two flips in one triangle nor two that take an edge from the same vertex
+        groups = np.concatenate([sides[chosen], len(triangles) + edges[chosen]], axis=1)
+        rank = _ranks(excess[chosen] / scale[chosen])
+        chosen = chosen[_best_of(groups, rank, len(triangles) + len(vertices))]
+        key = np.sort(opposite[chosen], axis=1) @ np.array([len(vertices), 1])
+        chosen = chosen[np.sort(np.unique(key, return_index=True)[1])]
+        first, second = _after_flip(triangles, edges, sides, opposite, chosen)
+        triangles[sides[chosen, 0]], triangles[sides[chosen, 1]] = first, second
+    return triangles
+
+
+def _after_flip(
+    triangles: NDArray, edges: NDArray, sides: NDArray, opposite: NDArray, chosen: NDArray
+) -> tuple[NDArray, NDArray]:
+    """The two triangles after the flip, in the sense of the old ones: (c, d, b) and (d, c, a) for the edge a -> b."""
+    own = triangles[sides[chosen, 0]]
+    c, d = opposite[chosen].T
+    position = np.argmax(own == c[:, None], axis=1)
+    row = np.arange(len(chosen))
+    a, b = own[row, (position + 1) % 3], own[row, (position + 2) % 3]
+    return np.stack([c, d, b], axis=1), np.stack([d, c, a], axis=1)
+
+
+def _flippable(
+    vertices: NDArray, triangles: NDArray, edges: NDArray, sides: NDArray, opposite: NDArray, chosen: NDArray
+) -> NDArray:
+    """Mask: the new edge does not exist yet, no vertex drops below three edges, the new triangles do not fold."""
+    number = len(vertices)
+    keys = edges @ np.array([number, 1])
+    new = np.sort(opposite[chosen], axis=1) @ np.array([number, 1])
+    at = np.minimum(np.searchsorted(keys, new), len(keys) - 1)
+    good = (keys[at] != new) & (opposite[chosen, 0] != opposite[chosen, 1])
+    degree = np.bincount(edges.ravel(), minlength=number)
+    good &= (degree[edges[chosen]] > 3).all(axis=1)
+    before = _area_vectors(vertices, triangles[sides[chosen].ravel()]).reshape(-1, 2, 3).sum(axis=1)
+    before /= np.linalg.norm(before, axis=1)[:, None]
+    for after in _after_flip(triangles, edges, sides, opposite, chosen):
+        vector = _area_vectors(vertices, after)
+        good &= (vector * before).sum(axis=1) > STEEP * np.linalg.norm(vector, axis=1)
+    return good
+
+
+def _relaxed(vertices: NDArray, triangles: NDArray, fixed: NDArray, project: Projection) -> NDArray:
+    """Every free vertex moved toward the area-weighted mean of the centroids around it, along the surface, and onto it.
+
+    Without the normal part of the move, which would wear off rims that are sharper than the triangles.
+    """
+    vectors = _area_vectors(vertices, triangles)
+    areas = np.linalg.norm(vectors, axis=1)
+    gather = coo_array(
+        (np.ones(triangles.size), (triangles.ravel(), np.repeat(np.arange(len(triangles)), 3))),
+        shape=(len(vertices), len(triangles)),
+    ).tocsr()
+    centre = (gather @ (vertices[triangles].mean(axis=1) * areas[:, None])) / (gather @ areas)[:, None]
+    normal = gather @ vectors
+    normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
+    move = centre - vertices
+    move -= (move * normal).sum(axis=1)[:, None] * normal
+    return np.where(fixed[:, None], vertices, project(vertices + move))

@@ -1,0 +1,205 @@
+"""Sphere, ellipsoid and torus by target edge length."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
+
+from calderon.mesh.errors import MeshError
+from calderon.mesh.remeshing import Projection, remeshed
+from calderon.mesh.sizes import positive
+from calderon.mesh.triangles import TriangleMesh
+
+GEODESIC_FROM = 9  # frequency of the icosahedron above which its steps of h are fine enough
+MEAN_EDGE = 1.2046  # mean edge length of the geodesic unit sphere times its frequency
+
+
+def sphere(radius: float = 1.0, h: float = 0.1) -> TriangleMesh:
+    """Sphere about the origin with mean edge length h (up to 1.7 radius), longest edge below 1.35 h, angles above 30
+    degrees.
+
+    Fine spheres are geodesic: each face of the icosahedron in n^2 triangles, pushed out to the sphere. Coarse ones,
+    where whole n leave gaps between the edge lengths, are the convex hull (the Delaunay triangulation) of points
+    spread evenly.
+    """
+    radius, h = positive("radius", radius), positive("h", h)
+    if h > 1.7 * radius:
+        raise MeshError(
+            f"h = {h:g} is too large for a sphere of radius {radius:g}: at most {1.7 * radius:.4g} (a tetrahedron)"
+        )
+    frequency = round(MEAN_EDGE * radius / h)
+    points, triangles = geodesic_sphere(frequency) if frequency >= GEODESIC_FROM else _spread_sphere(h / radius)
+    return TriangleMesh(radius * points, triangles)
+
+
+def geodesic_sphere(frequency: int) -> tuple[NDArray, NDArray]:
+    """Points (10 n^2 + 2, 3) on the unit sphere and triangles (20 n^2, 3), outward; poles at x = -1, 1."""
+    base, faces = _icosahedron()
+    n = frequency
+    i, j = np.array([(i, j) for i in range(n + 1) for j in range(n + 1 - i)]).T
+    number = np.full((n + 2, n + 2), -1)
+    number[i, j] = np.arange(len(i))
+    weights = np.stack([n - i - j, i, j], axis=1)
+    up = np.flatnonzero(i + j < n)
+    down = np.flatnonzero(i + j < n - 1)
+    local = np.concatenate(
+        [
+            np.stack([up, number[i[up] + 1, j[up]], number[i[up], j[up] + 1]], axis=1),
+            np.stack(
+                [number[i[down] + 1, j[down]], number[i[down] + 1, j[down] + 1], number[i[down], j[down] + 1]], axis=1
+            ),
+        ]
+    )
+    points = np.einsum("pw,fwk->fpk", weights / n, base[faces]).reshape(-1, 3)
+    # points on edges and corners belong to several faces: name each by its corners and weights
+    corner = np.where(weights[None] > 0, faces[:, None, :], len(base)).reshape(-1, 3)
+    weight = np.broadcast_to(weights, (len(faces), *weights.shape)).reshape(-1, 3)
+    order = np.argsort(corner, axis=1, kind="stable")
+    name = np.take_along_axis(corner, order, 1) * (n + 1) + np.take_along_axis(weight, order, 1)
+    key = name @ (13 * (n + 1)) ** np.arange(3)[::-1].astype(np.int64)
+    first, inverse = np.unique(key, return_index=True, return_inverse=True)[1:]
+    points = points[first]
+    points /= np.linalg.norm(points, axis=1)[:, None]
+    triangles = local[None] + len(i) * np.arange(len(faces))[:, None, None]
+    return points, inverse.ravel()[triangles.reshape(-1, 3)]
+
+
+def _icosahedron() -> tuple[NDArray, NDArray]:
+    """Vertices (12, 3) on the unit sphere, two of them on the x axis, and outward faces (20, 3)."""
+    angle = 2 * np.pi * np.arange(5) / 5
+    low, high = -1 / np.sqrt(5), 2 / np.sqrt(5)
+    ring = np.stack([np.full(5, -low), high * np.cos(angle), high * np.sin(angle)], axis=1)
+    other = np.stack([np.full(5, low), high * np.cos(angle + np.pi / 5), high * np.sin(angle + np.pi / 5)], axis=1)
+    k = np.arange(5)
+    n = (k + 1) % 5
+    faces = [
+        np.stack(f, axis=1)
+        for f in [(0 * k, 1 + k, 1 + n), (1 + k, 6 + k, 1 + n), (1 + n, 6 + k, 6 + n), (0 * k + 11, 6 + n, 6 + k)]
+    ]
+    return np.concatenate([[[1, 0, 0]], ring, other, [[-1, 0, 0]]]), np.concatenate(faces)
+
+
+def _spread_sphere(h: float) -> tuple[NDArray, NDArray]:
+    """Evenly spread points on the unit sphere whose mean edge length is within 3 % of h, or the nearest there is."""
+    number = round(2 + 8 * np.pi / (np.sqrt(3) * h * h))
+    if h > 1.2:
+        shapes = [_bipyramid(n) for n in (4, 5, 6, 7)] + [_spread_points(9)]
+        return min(shapes, key=lambda shape: abs(_mean_edge(*shape) - h))
+    best, tried = (np.inf, None), set()
+    while number not in tried and len(tried) < 8 and best[0] > 0.03:
+        tried.add(number)
+        shape = _spread_points(number)
+        mean = _mean_edge(*shape)
+        best = min(best, (abs(mean / h - 1), shape), key=lambda pair: pair[0])
+        number = max(9, round(2 + (number - 2) * (mean / h) ** 2))
+    return best[1]
+
+
+def _mean_edge(points: NDArray, triangles: NDArray) -> float:
+    """Mean edge length of a closed surface: each edge counted twice."""
+    return float(np.linalg.norm(points[triangles] - points[triangles[:, [1, 2, 0]]], axis=2).mean())
+
+
+def _bipyramid(number: int) -> tuple[NDArray, NDArray]:
+    """The tetrahedron, or two poles and number - 2 points on the equator of the unit sphere."""
+    if number == 4:
+        points = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]) / np.sqrt(3)
+        return points, np.array([[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]])
+    sides = number - 2
+    k = np.arange(sides)
+    points = np.zeros((number, 3))
+    points[:-2, 0], points[:-2, 1] = np.cos(2 * np.pi * k / sides), np.sin(2 * np.pi * k / sides)
+    points[-2:, 2] = 1, -1
+    n = (k + 1) % sides
+    top, bottom = np.full(sides, number - 2), np.full(sides, number - 1)
+    return points, np.concatenate([np.stack([k, n, top], axis=1), np.stack([n, k, bottom], axis=1)])
+
+
+def _spread_points(number: int) -> tuple[NDArray, NDArray]:
+    """Points on the unit sphere from the Fibonacci spiral, relaxed on their convex hull, and its outward triangles."""
+    k = np.arange(number) + 0.5
+    z, angle = 1 - 2 * k / number, np.pi * (1 + 5**0.5) * k
+    points = np.stack([np.sqrt(1 - z * z) * np.cos(angle), np.sqrt(1 - z * z) * np.sin(angle), z], axis=1)
+    for _ in range(60):
+        triangles = ConvexHull(points).simplices
+        corners = points[triangles]
+        areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+        moved = np.zeros_like(points)
+        np.add.at(moved, triangles, (corners.mean(axis=1) * areas[:, None])[:, None, :])
+        points = moved / np.linalg.norm(moved, axis=1)[:, None]
+    triangles = ConvexHull(points).simplices.astype(np.int64)
+    inward = np.linalg.det(points[triangles]) < 0
+    triangles[inward] = triangles[inward][:, [0, 2, 1]]
+    return points, triangles
+
+
+def ellipsoid(semi_axes: Sequence[float] = (1.0, 1.0, 0.5), h: float = 0.1) -> TriangleMesh:
+    """Ellipsoid about the origin, semi-axes along x, y, z, with mean edge length h and longest edge at most 1.5 h."""
+    axes = np.array([positive("semi-axis", a) for a in semi_axes])
+    h = positive("h", h)
+    if axes.shape != (3,):
+        raise MeshError(f"semi_axes {semi_axes!r}: three lengths are needed, along x, y and z")
+    if np.ptp(axes) == 0:
+        return sphere(axes[0], h)
+    smallest, middle, _ = np.sort(axes)
+    if h > min(middle, 4 * smallest):
+        raise MeshError(
+            f"h = {h:g} is too large for semi-axes {axes.tolist()}: at most {min(middle, 4 * smallest):.4g}, the "
+            "middle one and four times the smallest; a body much thinner than its triangles is better a disc"
+        )
+    frequency = max(2, round(MEAN_EDGE * np.prod(axes) ** (1 / 3) / h))
+    points, triangles = geodesic_sphere(frequency)
+    return TriangleMesh(*remeshed(points * axes, triangles, h, onto_ellipsoid(axes)))
+
+
+def onto_ellipsoid(axes: NDArray) -> Projection:
+    """Projection of points (n, 3) to the closest points of the ellipsoid."""
+    return lambda points: closest_on_ellipsoid(points, axes)
+
+
+def closest_on_ellipsoid(points: NDArray, axes: NDArray) -> NDArray:
+    """Closest points (n, d) on ellipsoids of semi-axes (d,) or, one for each point, (n, d), about the origin.
+
+    x_i a_i^2 / (a_i^2 + t) with the largest root t of sum (a_i x_i / (a_i^2 + t))^2 = 1. The sum falls in t; Newton's
+    method on its inverse square root, which is nearly straight, climbs to the root from below (Eberly, Distance from
+    a point to an ellipse, an ellipsoid, or a hyperellipsoid, 2013; More and Sorensen, SIAM J. Sci. Stat. Comput. 4,
+    1983). A radial step at the end puts the point on the surface exactly.
+    """
+    squares = np.broadcast_to(axes**2, points.shape)
+    # a coordinate near zero makes a pole beside the root, from which Newton's method would creep away
+    scaled = np.maximum(np.abs(points) * axes, 1e-6 * squares.min(axis=1, keepdims=True))
+    t = (scaled - squares).max(axis=1)
+    for _ in range(16):
+        below = np.maximum(squares + t[:, None], scaled)  # the equality, but for rounding
+        terms = (scaled / below) ** 2
+        total = terms.sum(axis=1)
+        step = total * np.maximum(np.sqrt(total) - 1, 0)
+        t = t + step / (terms / below).sum(axis=1)
+    x = points * squares / np.maximum(squares + t[:, None], scaled)
+    return x / np.sqrt(((x / axes) ** 2).sum(axis=1))[:, None]
+
+
+def torus(major_radius: float = 1.0, minor_radius: float = 0.3, h: float = 0.1) -> TriangleMesh:
+    """Torus about the z axis: the circle of the minor radius runs along the circle of the major radius in z = 0."""
+    major, minor, h = positive("major_radius", major_radius), positive("minor_radius", minor_radius), positive("h", h)
+    if minor >= major:
+        raise MeshError(f"minor_radius {minor:g} must be below major_radius {major:g}: the torus would meet itself")
+    if h > min(1.2 * minor, 2.0 * (major - minor)):
+        raise MeshError(f"h = {h:g} is too large for a torus of radii {major:g} and {minor:g}: at most "
+                        f"{min(1.2 * minor, 2.0 * (major - minor)):.4g}")  # fmt: skip
+    n, m = max(4, round(2 * np.pi * major / h)), max(4, round(2 * np.pi * minor / h))
+    i, j = (a.ravel() for a in np.meshgrid(np.arange(n), np.arange(m), indexing="ij"))
+    u, v = 2 * np.pi * i / n, 2 * np.pi * j / m
+    ring = major + minor * np.cos(v)
+    points = np.stack([ring * np.cos(u), ring * np.sin(u), minor * np.sin(v)], axis=1)
+    a, b, c, d = i * m + j, (i + 1) % n * m + j, (i + 1) % n * m + (j + 1) % m, i * m + (j + 1) % m
+    triangles = np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
+
+    def project(x: NDArray) -> NDArray:
+        centre = np.zeros_like(x)
+        centre[:, :2] = major * x[:, :2] / np.linalg.norm(x[:, :2], axis=1)[:, None]
+        away = x - centre
+        return centre + minor * away / np.linalg.norm(away, axis=1)[:, None]
+
+    return TriangleMesh(*remeshed(points, triangles, h, project))

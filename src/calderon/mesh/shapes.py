@@ -1,0 +1,164 @@
+"""Shapes of flat faces and straight walls by target edge length: plate, disc, cuboid, cube, cylinder.
+
+Plates and boxes are grids of ceil(size / h) cells a side, two triangles a cell, so that meshes of h and h / 2 nest.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import Delaunay
+
+from calderon.mesh.errors import MeshError
+from calderon.mesh.sizes import positive
+from calderon.mesh.triangles import TriangleMesh
+
+RELAXATIONS = 40  # of the points inside a disc
+
+
+def plate(lengths: Sequence[float] = (1.0, 1.0), h: float = 0.1) -> TriangleMesh:
+    """Rectangle in the plane z = 0 about the origin, sides along x and y, normal +z; ceil(length / h) cells a side."""
+    a, b = _lengths(lengths, 2)
+    u, v, triangles = _grid(_cells(a, h), _cells(b, h))
+    return TriangleMesh(np.stack([(u - 0.5) * a, (v - 0.5) * b, 0 * u], axis=1), triangles)
+
+
+def cuboid(lengths: Sequence[float] = (1.0, 1.0, 1.0), h: float = 0.1) -> TriangleMesh:
+    """Surface of a box about the origin, edges along the axes; ceil(length / h) cells along each."""
+    sizes = np.array(_lengths(lengths, 3))
+    cells = [_cells(size, h) for size in sizes]
+    points, triangles, offset = [], [], 0
+    for axis in range(3):
+        p, q = (axis + 1) % 3, (axis + 2) % 3
+        u, v, faces = _grid(cells[p], cells[q])
+        for side in (0, 1):
+            x = np.zeros((len(u), 3), dtype=np.int64)
+            x[:, p], x[:, q], x[:, axis] = np.rint(u * cells[p]), np.rint(v * cells[q]), side * cells[axis]
+            points.append(x)
+            triangles.append((faces if side else faces[:, [0, 2, 1]]) + offset)
+            offset += len(u)
+    places, inverse = np.unique(np.concatenate(points), axis=0, return_inverse=True)
+    return TriangleMesh((places / cells - 0.5) * sizes, inverse.ravel()[np.concatenate(triangles)])
+
+
+def cube(size: float = 1.0, h: float = 0.1) -> TriangleMesh:
+    """Surface of a cube about the origin, ceil(size / h) cells along each edge."""
+    return cuboid((size, size, size), h)
+
+
+def disc(radius: float = 1.0, h: float = 0.1) -> TriangleMesh:
+    """Disc in the plane z = 0 about the origin, normal +z, mean edge length h (at most 1.1 radius)."""
+    radius, h = positive("radius", radius), positive("h", h)
+    if h > 1.1 * radius:
+        raise MeshError(f"h = {h:g} is too large for a disc of radius {radius:g}: at most {1.1 * radius:.4g}")
+    points, triangles, _ = _flat_disc(max(5, round(np.pi / np.arcsin(min(1.0, h / (2 * radius))))))
+    return TriangleMesh(radius * np.column_stack([points, np.zeros(len(points))]), triangles)
+
+
+def cylinder(radius: float = 0.5, length: float = 1.0, h: float = 0.1) -> TriangleMesh:
+    """Closed cylinder about the z axis, centre at the origin, with flat ends; mean edge length h (at most 1.1 radius).
+
+    The wall is rows of equal triangles, each row turned by half an edge against the next.
+    """
+    radius, length, h = positive("radius", radius), positive("length", length), positive("h", h)
+    if h > min(1.1 * radius, 1.4 * length):
+        limit = min(1.1 * radius, 1.4 * length)
+        raise MeshError(
+            f"h = {h:g} is too large for a cylinder of radius {radius:g}, length {length:g}: at most {limit:.4g}"
+        )
+    around = max(5, round(np.pi / np.arcsin(min(1.0, h / (2 * radius)))))
+    rows = max(1, round(length / (np.sqrt(0.75) * h)))
+    if around > 20:
+        return TriangleMesh(*_cylinder(around, rows, radius, length))
+    near = [(n, m) for n in range(max(5, around - 1), around + 2) for m in range(max(1, rows - 1), rows + 2)]
+    meshes = [TriangleMesh(*_cylinder(n, m, radius, length)) for n, m in near]
+    return min(meshes, key=lambda mesh: abs(mesh.mean_edge_length / h - 1) + max(0, mesh.edge_lengths.max() / h - 1.4))
+
+
+def _cylinder(around: int, rows: int, radius: float, length: float) -> tuple[NDArray, NDArray]:
+    """Vertices and triangles of a cylinder with this many points around and rows of triangles along it."""
+    row, place = (a.ravel() for a in np.meshgrid(np.arange(rows + 1), np.arange(around), indexing="ij"))
+    angle = 2 * np.pi * (place + 0.5 * (row % 2)) / around
+    wall = np.stack([radius * np.cos(angle), radius * np.sin(angle), length * (row / rows - 0.5)], axis=1)
+    triangles = [_wall_row(k, around) for k in range(rows)]
+    flat, faces, inner = _flat_disc(around)
+    parts, offset = [wall], len(wall)
+    for top in (False, True):
+        start, turn = (rows * around, 0.5 * (rows % 2)) if top else (0, 0.0)
+        c, s = np.cos(2 * np.pi * turn / around), np.sin(2 * np.pi * turn / around)
+        turned = radius * flat[around:] @ np.array([[c, s], [-s, c]])
+        parts.append(np.column_stack([turned, np.full(inner, length / 2 if top else -length / 2)]))
+        number = np.concatenate([start + np.arange(around), offset + np.arange(inner)])
+        triangles.append(number[faces if top else faces[:, [0, 2, 1]]])
+        offset += inner
+    return np.concatenate(parts), np.concatenate(triangles)
+
+
+def _wall_row(row: int, around: int) -> NDArray:
+    """Triangles (2 around, 3) between a row of points and the next, normals away from the axis."""
+    k = np.arange(around)
+    n = (k + 1) % around
+    low, high = row * around, (row + 1) * around
+    if row % 2 == 0:  # the upper row is half an edge ahead
+        pieces = [(low + k, low + n, high + k), (low + n, high + n, high + k)]
+    else:
+        pieces = [(low + k, high + n, high + k), (low + k, low + n, high + n)]
+    return np.concatenate([np.stack(piece, axis=1) for piece in pieces])
+
+
+def _flat_disc(around: int) -> tuple[NDArray, NDArray, int]:
+    """Points (n, 2) of the unit disc, first the given number on its rim, triangles, and how many points lie inside.
+
+    Points inside start on rings and move to the mean of the triangles around them in their Delaunay triangulation.
+    """
+    edge = 2 * np.sin(np.pi / around)
+    rings = max(1, round(1 / (np.sqrt(0.75) * edge)))
+    points = [_ring(around, 1.0, 0.0)]
+    for ring in range(rings - 1, 0, -1):
+        points.append(_ring(max(3, round(around * ring / rings)), ring / rings, 0.5 * (ring % 2)))
+    points = np.concatenate([*points, [[0.0, 0.0]]])
+    inner = len(points) - around
+    for _ in range(RELAXATIONS if inner > 1 else 0):
+        triangles = Delaunay(points).simplices
+        a, b, c = (points[triangles[:, i]] for i in range(3))
+        u, v = b - a, c - a
+        areas = np.abs(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0])
+        total = np.bincount(triangles.ravel(), weights=np.repeat(areas, 3), minlength=len(points))
+        centre = (a + b + c) / 3 * areas[:, None]
+        for axis in (0, 1):
+            mean = np.bincount(triangles.ravel(), weights=np.repeat(centre[:, axis], 3), minlength=len(points)) / total
+            points[around:, axis] = mean[around:]
+    triangles = Delaunay(points).simplices.astype(np.int64)
+    a, b, c = (points[triangles[:, i]] for i in range(3))
+    clockwise = (b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0] < 0
+    triangles[clockwise] = triangles[clockwise][:, [0, 2, 1]]
+    return points, triangles, inner
+
+
+def _ring(number: int, radius: float, turn: float) -> NDArray:
+    angle = 2 * np.pi * (np.arange(number) + turn) / number
+    return radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
+def _lengths(lengths: Sequence[float], number: int) -> list[float]:
+    try:
+        values = list(lengths)
+    except TypeError:
+        values = []
+    if len(values) != number:
+        raise MeshError(f"lengths = {lengths!r}: {number} positive lengths are needed")
+    return [positive("length", value) for value in values]
+
+
+def _cells(size: float, h: float) -> int:
+    """ceil(size / h), forgiving the rounding of h = size / n."""
+    return max(1, int(np.ceil(size / positive("h", h) * (1 - 1e-12))))
+
+
+def _grid(n: int, m: int) -> tuple[NDArray, NDArray, NDArray]:
+    """Unit square of n by m cells, two triangles each: coordinates u, v (points,) and triangles, counter-clockwise."""
+    u, v = np.meshgrid(np.linspace(0, 1, n + 1), np.linspace(0, 1, m + 1), indexing="ij")
+    k = (np.arange(n)[:, None] * (m + 1) + np.arange(m)).ravel()
+    lower = np.stack([k, k + m + 1, k + m + 2], axis=1)
+    upper = np.stack([k, k + m + 2, k + 1], axis=1)
+    return u.ravel(), v.ravel(), np.stack([lower, upper], axis=1).reshape(-1, 3)

@@ -1,0 +1,33 @@
+"""Lengths in SI: units of case files by name, and a doubt when mesh and wavenumber do not fit together."""
+
+import warnings
+
+from calderon.mesh.errors import MeshError, MeshWarning
+from calderon.mesh.triangles import TriangleMesh
+
+METRES = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "km": 1e3, "in": 0.0254, "ft": 0.3048}
+LARGEST, SMALLEST = 500.0, 1e-3  # k times diameter outside these is nearly always a mistake of units
+
+
+def metres_per(unit: str) -> float:
+    """Length of a unit in metres: metres_per("mm") = 0.001; MeshError for an unknown unit."""
+    if unit not in METRES:
+        raise MeshError(f"unknown unit {unit!r}: choose {', '.join(map(repr, METRES))}")
+    return METRES[unit]
+
+
+def warn_wavenumber(mesh: TriangleMesh, wavenumber: complex) -> None:
+    """MeshWarning if |k| times the mesh's diameter is above 500 or below 1e-3: are mesh and k in the same unit?"""
+    size = abs(wavenumber) * mesh.diameter
+    if 0 < size < SMALLEST or size > LARGEST:
+        hint = (
+            "mesh in millimetres? read(path, scale=1e-3)"
+            if size > LARGEST
+            else "mesh in kilometres, or k per millimetre?"
+        )
+        warnings.warn(
+            f"wavenumber times diameter is {size:.3g} (k = {wavenumber:.6g}, diameter = {mesh.diameter:.6g}): "
+            f"between {SMALLEST:g} and {LARGEST:g} is usual; check the units ({hint})",
+            MeshWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,102 @@
+"""What the constructor of a triangle mesh refuses, with the elements that are to blame."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.mesh.errors import MeshError
+
+FLAT = 1e-10  # a triangle whose area is below this fraction of its longest edge squared has no usable normal
+
+
+def validated_arrays(
+    vertices: ArrayLike, triangles: ArrayLike, tags: ArrayLike | None
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """Own contiguous copies of vertices (nv, 3), triangles (nt, 3) and tags (nt,), or MeshError."""
+    try:
+        if np.iscomplexobj(vertices):
+            raise TypeError("complex numbers")
+        vertices = np.array(vertices, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise MeshError(f"vertices cannot be read as an array of real numbers ({error}): give shape (n, 3)") from None
+    if vertices.ndim != 2 or vertices.shape[1] != 3:
+        raise MeshError(f"vertices have shape {vertices.shape}: (n, 3) is needed; add z = 0 to points of a plane")
+    triangles = _integers(triangles, "triangles")
+    if triangles.size == 0:
+        raise MeshError("empty mesh: no triangles; if it came from a file, was the surface meshed in two dimensions?")
+    if triangles.ndim != 2 or triangles.shape[1] != 3:
+        raise MeshError(f"triangles have shape {triangles.shape}: (n, 3) is needed; split quadrilaterals first")
+    if not np.isfinite(vertices).all():
+        bad = np.flatnonzero(~np.isfinite(vertices).all(axis=1))
+        raise MeshError(f"{len(bad)} vertices are NaN or infinite: {listed(bad)}; correct or remove them")
+    if triangles.min() < 0 or triangles.max() >= len(vertices):
+        out = np.flatnonzero(((triangles < 0) | (triangles >= len(vertices))).any(axis=1))
+        raise MeshError(
+            f"{len(out)} triangles name vertices outside 0..{len(vertices) - 1}: {listed(out)}; "
+            "numbering starts at 0 (subtract 1 if yours starts at 1)"
+        )
+    if tags is None:
+        return vertices, triangles, np.zeros(len(triangles), dtype=np.int64)
+    tags = _integers(tags, "tags")
+    if tags.shape != (len(triangles),):
+        raise MeshError(f"tags have shape {tags.shape}: one integer per triangle is needed, ({len(triangles)},)")
+    return vertices, triangles, tags
+
+
+def area_vectors_of(vertices: NDArray, triangles: NDArray) -> NDArray[np.float64]:
+    """Normal times area of each triangle, (nt, 3).
+
+    Raises MeshError if a triangle names a vertex twice or its area vanishes against its longest edge squared.
+    """
+    a = vertices[triangles[:, 0]]
+    u, v = vertices[triangles[:, 1]] - a, vertices[triangles[:, 2]] - a
+    vectors = np.empty_like(u)
+    for i, (j, k) in enumerate([(1, 2), (2, 0), (0, 1)]):
+        vectors[:, i] = 0.5 * (u[:, j] * v[:, k] - u[:, k] * v[:, j])
+    longest = np.maximum(np.einsum("ij,ij->i", u, u), np.einsum("ij,ij->i", v, v))
+    u -= v
+    longest = np.maximum(longest, np.einsum("ij,ij->i", u, u))
+    flat = np.flatnonzero(np.einsum("ij,ij->i", vectors, vectors) <= (FLAT * longest) ** 2)
+    if len(flat):
+        raise MeshError(
+            f"{len(flat)} degenerate triangles without area: {listed(flat)}; remove them (mesh.read() does)"
+        )
+    return vectors
+
+
+def refuse_repeated(triangle_edges: NDArray, number_of_edges: int) -> None:
+    """MeshError if two triangles have the same three vertices."""
+    repeated = repeated_rows(triangle_edges, number_of_edges)
+    if len(repeated):
+        raise MeshError(
+            f"{len(repeated)} triangles repeat another one (same three vertices): {listed(repeated)}; remove them: "
+            "a zero-thickness sheet is meshed once"
+        )
+
+
+def repeated_rows(rows: NDArray, limit: int) -> NDArray:
+    """Numbers of the rows (n, 3) of integers below limit that hold the same set as an earlier row.
+
+    Two numbers of a sorted row decide it: no two triangles share two edges without sharing the third.
+    """
+    ordered = np.sort(rows, axis=1)
+    keys = ordered[:, 0] * np.int64(limit) + ordered[:, 1]
+    order = np.argsort(keys, kind="stable")
+    same = keys[order[1:]] == keys[order[:-1]]
+    return np.sort(order[1:][same])
+
+
+def listed(ids: NDArray, most: int = 8) -> str:
+    """The first ids as text: '3, 7, 9, ... (120 in all)'."""
+    text = ", ".join(str(int(i)) for i in ids[:most])
+    return text if len(ids) <= most else f"{text}, ... ({len(ids)} in all)"
+
+
+def _integers(values: ArrayLike, what: str) -> NDArray[np.int64]:
+    try:
+        array = np.asarray(values)
+        exact = np.array(array, dtype=np.int64, order="C")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise MeshError(f"{what} cannot be read as an array of integers: {error}") from None
+    if array.dtype.kind not in "iub" and not np.array_equal(exact, array):
+        raise MeshError(f"{what} hold numbers that are not integers ({array.dtype})")
+    return exact

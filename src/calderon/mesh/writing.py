@@ -1,0 +1,166 @@
+"""Surface meshes into files, whole or not at all.
+
+Tags and their names travel in the way each format has: physical groups (.msh), element sets (.inp), groups (.obj), a
+face property (.ply), cell data (.vtu); where a format numbers nothing, a comment line "calderon tags: {...}" keeps
+the numbers.
+"""
+
+import contextlib
+import json
+import os
+import tempfile
+import warnings
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import meshio
+import numpy as np
+
+from calderon.mesh.errors import MeshError, MeshWarning
+
+if TYPE_CHECKING:
+    from calderon.mesh.triangles import TriangleMesh
+
+COMMENT = "calderon tags: "
+
+
+def write(mesh: "TriangleMesh", path: str | Path, version: str | None = None) -> None:
+    """Write a mesh as .msh (version "4.1", the default, or "2.2"), .vtu, .stl (binary), .obj, .ply or .inp, by the
+    name's ending.
+
+    The file appears whole: it is written beside its place and moved there (os.replace).
+
+    Raises MeshError for an unknown ending or version. STL has no place for tags: if there are any, a MeshWarning says
+    so.
+    """
+    path = Path(path)
+    writer = _writer(path.suffix.lower(), version)
+    if path.suffix.lower() == ".stl" and (len(np.unique(mesh.tags)) > 1 or mesh.names):
+        warnings.warn(
+            "STL files hold no tags: they are lost (.msh, .vtu, .ply, .obj and .inp keep them)",
+            MeshWarning,
+            stacklevel=3,
+        )
+    if not path.parent.is_dir():
+        raise MeshError(f"cannot write {path}: the folder {path.parent} does not exist; create it first")
+    handle, temporary = tempfile.mkstemp(suffix=path.suffix.lower(), prefix=f".{path.stem}.", dir=path.parent)
+    os.close(handle)
+    try:
+        writer(mesh, temporary)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def _writer(suffix: str, version: str | None) -> Callable[["TriangleMesh", str], None]:
+    writers = {".vtu": _vtu, ".stl": _stl, ".obj": _obj, ".ply": _ply, ".inp": _inp}
+    if suffix == ".msh":
+        versions = {None: _msh41, "4.1": _msh41, "2.2": _msh22}
+        if version not in versions:
+            raise MeshError(f"unknown .msh version {version!r}: choose '2.2' or '4.1'")
+        return versions[version]
+    if suffix not in writers:
+        raise MeshError(f"unknown mesh format {suffix!r}: choose {', '.join(['.msh', *writers])}")
+    return writers[suffix]
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def tag_names(mesh: "TriangleMesh") -> dict[int, str]:
+    """A name for each tag that occurs: its own, or "tag 5"."""
+    given = {tag: name for name, tag in mesh.names.items()}
+    return {int(tag): given.get(int(tag), f"tag {tag}") for tag in np.unique(mesh.tags)}
+
+
+def _comment(mesh: "TriangleMesh") -> str:
+    return COMMENT + json.dumps(dict(mesh.names))
+
+
+def _rows(array: np.ndarray, form: str) -> str:
+    text = StringIO()
+    np.savetxt(text, array, fmt=form)
+    return text.getvalue()
+
+
+def _meshio(mesh: "TriangleMesh", path: str, file_format: str, data: dict, **keywords: object) -> None:
+    content = meshio.Mesh(mesh.vertices, [("triangle", mesh.triangles)], **data)
+    with contextlib.redirect_stdout(StringIO()):
+        meshio.write(path, content, file_format=file_format, **keywords)
+
+
+def _vtu(mesh: "TriangleMesh", path: str) -> None:
+    _meshio(mesh, path, "vtu", {"cell_data": {"tags": [mesh.tags]}})
+    text = Path(path).read_bytes()
+    start = text.index(b"<VTKFile")
+    comment = f"<!-- {_comment(mesh).replace('--', '- -')} -->\n".encode()
+    Path(path).write_bytes(text[:start] + comment + text[start:])
+
+
+def _stl(mesh: "TriangleMesh", path: str) -> None:
+    _meshio(mesh, path, "stl", {}, binary=True)
+
+
+def _inp(mesh: "TriangleMesh", path: str) -> None:
+    sets = {name.replace(",", " "): [np.flatnonzero(mesh.tags == tag)] for tag, name in tag_names(mesh).items()}
+    _meshio(mesh, path, "abaqus", {"cell_sets": sets})
+    names = {name.replace(",", " "): tag for tag, name in tag_names(mesh).items()}
+    text = Path(path).read_text().split("\n", 1)
+    Path(path).write_text(f"{text[0]}\n** {COMMENT}{json.dumps(names)}\n{text[1]}")
+
+
+def _msh22(mesh: "TriangleMesh", path: str) -> None:
+    tags = mesh.tags.astype(np.int32)
+    data = {"gmsh:physical": [tags], "gmsh:geometrical": [tags]}
+    fields = {name: np.array([tag, 2]) for name, tag in mesh.names.items()}
+    _meshio(mesh, path, "gmsh22", {"cell_data": data, "field_data": fields}, binary=False)
+
+
+def _msh41(mesh: "TriangleMesh", path: str) -> None:
+    """ASCII version 4.1, one surface entity for each tag (gmsh reference manual, section 'MSH file format')."""
+    tags, number = np.unique(mesh.tags, return_inverse=True)
+    count = len(mesh.vertices)
+    low, high = mesh.bounds
+    box = " ".join(f"{value:.17g}" for value in [*low, *high])
+    with open(path, "w") as file:
+        file.write("$MeshFormat\n4.1 0 8\n$EndMeshFormat\n")
+        if mesh.names:
+            lines = "".join(f'2 {tag} "{name}"\n' for name, tag in mesh.names.items())
+            file.write(f"$PhysicalNames\n{len(mesh.names)}\n{lines}$EndPhysicalNames\n")
+        file.write(f"$Entities\n0 0 {len(tags)} 0\n")
+        file.write("".join(f"{i + 1} {box} 1 {tag} 0\n" for i, tag in enumerate(tags)))
+        file.write(f"$EndEntities\n$Nodes\n1 {count} 1 {count}\n2 1 0 {count}\n")
+        file.write(_rows(np.arange(1, count + 1), "%d") + _rows(mesh.vertices, "%.17g"))
+        file.write(f"$EndNodes\n$Elements\n{len(tags)} {len(mesh.triangles)} 1 {len(mesh.triangles)}\n")
+        ids = np.arange(1, len(mesh.triangles) + 1)
+        for i in range(len(tags)):
+            own = np.flatnonzero(number == i)
+            file.write(f"2 {i + 1} 2 {len(own)}\n")
+            file.write(_rows(np.column_stack([ids[own], mesh.triangles[own] + 1]), "%d"))
+        file.write("$EndElements\n")
+
+
+def _obj(mesh: "TriangleMesh", path: str) -> None:
+    names = tag_names(mesh)
+    with open(path, "w") as file:
+        file.write(f"# {COMMENT}{json.dumps({name: tag for tag, name in names.items()})}\n")
+        file.write(_rows(mesh.vertices, "v %.17g %.17g %.17g"))
+        change = np.flatnonzero(np.diff(mesh.tags)) + 1
+        for own in np.split(np.arange(len(mesh.tags)), change):
+            file.write(f"g {names[int(mesh.tags[own[0]])]}\n" + _rows(mesh.triangles[own] + 1, "f %d %d %d"))
+
+
+def _ply(mesh: "TriangleMesh", path: str) -> None:
+    with open(path, "w") as file:
+        file.write(f"ply\nformat ascii 1.0\ncomment {_comment(mesh)}\nelement vertex {len(mesh.vertices)}\n")
+        file.write("".join(f"property double {axis}\n" for axis in "xyz"))
+        file.write(f"element face {len(mesh.triangles)}\nproperty list uchar int vertex_indices\n")
+        file.write("property int tags\nend_header\n" + _rows(mesh.vertices, "%.17g"))
+        file.write(_rows(np.column_stack([mesh.triangles, mesh.tags]), "3 %d %d %d %d"))

@@ -1,0 +1,35 @@
+"""Boundary operators and potentials."""
+
+from calderon.operators.accuracy import AccuracyWarning
+from calderon.operators.blocks import BlockOperator, blocks
+from calderon.operators.boundary import (
+    BoundaryOperator,
+    adjoint_double_layer,
+    double_layer,
+    hypersingular,
+    identity,
+    laplace_beltrami,
+    single_layer,
+)
+from calderon.operators.dense import DenseMatrix, assemble_dense
+from calderon.operators.options import Quadrature
+from calderon.operators.potential import Potential, double_layer_potential, single_layer_potential
+
+__all__ = [
+    "AccuracyWarning",
+    "BlockOperator",
+    "BoundaryOperator",
+    "DenseMatrix",
+    "Potential",
+    "Quadrature",
+    "adjoint_double_layer",
+    "assemble_dense",
+    "blocks",
+    "double_layer",
+    "double_layer_potential",
+    "hypersingular",
+    "identity",
+    "laplace_beltrami",
+    "single_layer",
+    "single_layer_potential",
+]

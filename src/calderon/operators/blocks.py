@@ -1,0 +1,91 @@
+"""Systems of boundary operators: a table of blocks, None for zero."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from calderon.backends import check_backend, real_type
+from calderon.operators.boundary import BoundaryOperator
+from calderon.operators.methods import builder_for
+
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class BlockOperator:
+    """[[A, B], [C, D]] with boundary operators or None. Rows share a test space, columns a trial space."""
+
+    table: tuple[tuple[BoundaryOperator | None, ...], ...]
+
+    def __post_init__(self) -> None:
+        if not self.table or len({len(row) for row in self.table}) != 1 or not self.table[0]:
+            raise ValueError("blocks need a rectangular table of operators or None, such as [[A, B], [C, None]]")
+        for name, lines in (("row", self.table), ("column", tuple(zip(*self.table, strict=True)))):
+            for number, line in enumerate(lines):
+                sizes = {each.shape[0 if name == "row" else 1] for each in line if each is not None}
+                if len(sizes) != 1:
+                    found = "no operator" if not sizes else f"operators of dimensions {sorted(sizes)}"
+                    raise ValueError(f"{name} {number} of the blocks has {found}: one space per {name} is needed")
+
+    @property
+    def heights(self) -> list[int]:
+        """Dimensions of the test spaces, row by row."""
+        return [next(each.shape[0] for each in row if each is not None) for row in self.table]
+
+    @property
+    def widths(self) -> list[int]:
+        """Dimensions of the trial spaces, column by column."""
+        return [next(each.shape[1] for each in line if each is not None) for line in zip(*self.table, strict=True)]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return sum(self.heights), sum(self.widths)
+
+    @property
+    def is_complex(self) -> bool:
+        return any(each is not None and each.is_complex for row in self.table for each in row)
+
+    def __repr__(self) -> str:
+        return f"{len(self.heights)} x {len(self.widths)} blocks, {self.shape[0]} x {self.shape[1]}"
+
+    def dtype(self, precision: str = "double") -> np.dtype[Any]:
+        """The NumPy type of the matrix in that precision."""
+        real = real_type(precision)
+        return np.result_type(real, np.complex64) if self.is_complex else np.dtype(real)
+
+    def add_to(
+        self, out: NDArray[Any], factor: complex, rows: Index | None, columns: Index | None, real: DTypeLike,
+        advance: Any = None,
+    ) -> None:  # fmt: skip
+        """out += factor * matrix; whole matrices only."""
+        if rows is not None or columns is not None:
+            raise ValueError("entries of block operators: ask the single blocks")
+        top = np.cumsum([0, *self.heights])
+        left = np.cumsum([0, *self.widths])
+        for i, row in enumerate(self.table):
+            for j, operator in enumerate(row):
+                if operator is not None:
+                    block = np.zeros(operator.shape, dtype=out.dtype)
+                    operator.add_to(block, factor, None, None, real, advance)
+                    out[top[i] : top[i + 1], left[j] : left[j + 1]] += block
+
+    def assemble(
+        self, method: str = "dense", *, backend: str = "numba", precision: str = "double", rtol: float | None = None,
+        progress: bool = False,
+    ) -> Any:  # fmt: skip
+        """Compute the matrix of the whole system; see BoundaryOperator.assemble."""
+        build = builder_for(method)
+        check_backend(backend)
+        return build(self, backend=backend, precision=precision, rtol=rtol, progress=progress)
+
+    def split(self, vector: NDArray[Any]) -> list[NDArray[Any]]:
+        """Cut a solution (columns' dimension, ...) into one piece per column of blocks."""
+        return np.split(vector, np.cumsum(self.widths)[:-1])
+
+
+def blocks(table: Sequence[Sequence[BoundaryOperator | None]]) -> BlockOperator:
+    """The block operator [[A, B], [C, None]]; None stands for zero."""
+    return BlockOperator(tuple(tuple(row) for row in table))

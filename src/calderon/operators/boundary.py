@@ -1,0 +1,364 @@
+"""Boundary operators as lazy values: nothing is computed before `assemble` or `entries`."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+from scipy.sparse.linalg import splu
+
+from calderon.backends import check_backend, real_type
+from calderon.greens import Green
+from calderon.integrands import ADJOINT_DOUBLE_LAYER, DOUBLE_LAYER, HYPERSINGULAR, SINGLE_LAYER, Integrand
+from calderon.operators.entries import add_block
+from calderon.operators.methods import builder_for
+from calderon.operators.options import Quadrature
+from calderon.spaces import Space
+
+Index = NDArray[np.int64]
+
+
+class BoundaryOperator(ABC):
+    """A bilinear form <phi_i, A psi_j> of trial functions psi and test functions phi; matrix (test, trial).
+
+    Algebra: sums, products with numbers, `A @ B` = A M^-1 B with the mass matrix between the test space of B and the
+    trial
+    space of A, `.T` and `.H`. Subclasses say what they are a sum of (`terms`) or act as a whole.
+    """
+
+    trial: Space
+    test: Space
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(test.dimension, trial.dimension)."""
+        return self.test.dimension, self.trial.dimension
+
+    @property
+    @abstractmethod
+    def is_complex(self) -> bool: ...
+
+    @abstractmethod
+    def add_to(self, out: NDArray[Any], factor: complex, rows: Index | None, columns: Index | None, real: DTypeLike,
+               advance: Any = None) -> None:  # fmt: skip
+        """out += factor * matrix[rows][:, columns]."""
+
+    def dtype(self, precision: str = "double") -> np.dtype[Any]:
+        """The NumPy type of the matrix in that precision."""
+        real = real_type(precision)
+        return np.result_type(real, np.complex64) if self.is_complex else np.dtype(real)
+
+    def assemble(
+        self,
+        method: str = "dense",
+        *,
+        backend: str = "numba",
+        precision: str = "double",
+        rtol: float | None = None,
+        progress: bool = False,
+    ) -> Any:
+        """Compute the matrix: a SciPy LinearOperator that prints what it is.
+
+        method: "dense". backend: "numba". precision: "double" or "single". rtol: accuracy of compressed methods.
+        progress: show a bar. Raises ValueError for an unknown choice, RuntimeError for a backend that is not available,
+        MemoryError (before allocating) when the matrix does not fit.
+        """
+        build = builder_for(method)
+        check_backend(backend)
+        real_type(precision)
+        return build(self, backend=backend, precision=precision, rtol=rtol, progress=progress)
+
+    def entries(self, rows: ArrayLike, columns: ArrayLike, precision: str = "double") -> NDArray[Any]:
+        """The entries in the given rows and columns (numbers, in any order), shape (rows, columns), without the
+        rest."""
+        row_ids, row_places = _checked_index(rows, self.shape[0], "row")
+        column_ids, column_places = _checked_index(columns, self.shape[1], "column")
+        out = np.zeros((len(row_ids), len(column_ids)), dtype=self.dtype(precision))
+        self.add_to(out, 1.0, row_ids, column_ids, real_type(precision))
+        return out[row_places][:, column_places]
+
+    def __add__(self, other: "BoundaryOperator") -> "BoundaryOperator":
+        return Sum.of([(1.0, self), (1.0, other)])
+
+    def __sub__(self, other: "BoundaryOperator") -> "BoundaryOperator":
+        return Sum.of([(1.0, self), (-1.0, other)])
+
+    def __mul__(self, factor: complex) -> "BoundaryOperator":
+        if not np.isscalar(factor):
+            return NotImplemented
+        return Sum.of([(factor, self)])
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: complex) -> "BoundaryOperator":
+        return self * (1 / divisor)
+
+    def __neg__(self) -> "BoundaryOperator":
+        return self * -1.0
+
+    def __matmul__(self, other: "BoundaryOperator") -> "BoundaryOperator":
+        if not isinstance(other, BoundaryOperator):
+            return NotImplemented
+        return Product(self, other)
+
+    @property
+    def T(self) -> "BoundaryOperator":
+        """The transposed form: test and trial exchanged."""
+        return Transposed(self, conjugate=False)
+
+    @property
+    def H(self) -> "BoundaryOperator":
+        """The adjoint form: transposed and conjugated."""
+        return Transposed(self, conjugate=True)
+
+
+def _checked_index(numbers: ArrayLike, size: int, what: str) -> tuple[Index, Index]:
+    """Distinct numbers and where each asked one is among them; IndexError outside -size..size-1."""
+    index = np.atleast_1d(np.asarray(numbers, dtype=np.int64))
+    if index.size and (index.min() < -size or index.max() >= size):
+        raise IndexError(
+            f"{what} {index.max() if index.max() >= size else index.min()} is outside of the {size} {what}s"
+        )
+    return np.unique(index % size, return_inverse=True)
+
+
+@dataclass(frozen=True, eq=False)
+class IntegralOperator(BoundaryOperator):
+    """int int phi_i(x) k(x, y) psi_j(y) with the kernel of `integrand` for `green`."""
+
+    green: Green
+    integrand: Integrand
+    trial: Space
+    test: Space
+    quadrature: Quadrature = field(default_factory=Quadrature)
+
+    def __repr__(self) -> str:
+        spaces = self.trial.name if self.trial is self.test else f"{self.trial.name} to {self.test.name}"
+        return f"{self.integrand.name} of {self.green}, {spaces}, {self.shape[0]} x {self.shape[1]}"
+
+    @property
+    def is_complex(self) -> bool:
+        return self.green.is_complex
+
+    def add_to(self, out, factor, rows, columns, real, advance=None):  # type: ignore[no-untyped-def]
+        add_block(
+            out,
+            self.green,
+            self.integrand,
+            self.test,
+            self.trial,
+            factor,
+            rows,
+            columns,
+            self.quadrature,
+            real,
+            advance,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SparseOperator(BoundaryOperator):
+    """A local form (identity, Laplace-Beltrami) given by its sparse matrix."""
+
+    name: str
+    matrix: sp.csr_array
+    trial: Space
+    test: Space
+
+    def __repr__(self) -> str:
+        return f"{self.name}, {self.trial.name} to {self.test.name}, {self.shape[0]} x {self.shape[1]}"
+
+    @property
+    def is_complex(self) -> bool:
+        return False
+
+    def add_to(self, out, factor, rows, columns, real, advance=None):  # type: ignore[no-untyped-def]
+        matrix = self.matrix if rows is None else self.matrix[rows]
+        block = (matrix if columns is None else matrix[:, columns]).tocoo()
+        value = factor * block.data if out.dtype.kind == "c" else complex(factor).real * block.data
+        out[block.coords] += value.astype(out.dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Sum(BoundaryOperator):
+    """A linear combination of operators with the same spaces."""
+
+    parts: tuple[tuple[complex, BoundaryOperator], ...]
+
+    @staticmethod
+    def of(parts: list[tuple[complex, BoundaryOperator]]) -> "Sum":
+        """Flattened; ValueError when the spaces differ."""
+        flat: list[tuple[complex, BoundaryOperator]] = []
+        for factor, part in parts:
+            if not isinstance(part, BoundaryOperator):
+                raise TypeError(f"only boundary operators can be added to one, got {type(part).__name__}")
+            inner = part.parts if isinstance(part, Sum) else ((1.0, part),)
+            flat += [(factor * each, operator) for each, operator in inner]
+        first = flat[0][1]
+        for _, part in flat[1:]:
+            if part.trial is not first.trial or part.test is not first.test:
+                raise ValueError(
+                    f"cannot add {part!r} to {first!r}: both must be built with the same trial and test space objects"
+                )
+        return Sum(tuple(flat))
+
+    @property
+    def trial(self) -> Space:  # type: ignore[override]
+        return self.parts[0][1].trial
+
+    @property
+    def test(self) -> Space:  # type: ignore[override]
+        return self.parts[0][1].test
+
+    def __repr__(self) -> str:
+        return " + ".join(f"({factor:.4g}) {part!r}" for factor, part in self.parts)
+
+    @property
+    def is_complex(self) -> bool:
+        return any(part.is_complex or complex(factor).imag != 0 for factor, part in self.parts)
+
+    def add_to(self, out, factor, rows, columns, real, advance=None):  # type: ignore[no-untyped-def]
+        for each, part in self.parts:
+            part.add_to(out, factor * each, rows, columns, real, advance)
+
+
+@dataclass(frozen=True, eq=False)
+class Transposed(BoundaryOperator):
+    """The transposed or adjoint of a form."""
+
+    operator: BoundaryOperator
+    conjugate: bool
+
+    @property
+    def trial(self) -> Space:  # type: ignore[override]
+        return self.operator.test
+
+    @property
+    def test(self) -> Space:  # type: ignore[override]
+        return self.operator.trial
+
+    def __repr__(self) -> str:
+        return f"{'adjoint' if self.conjugate else 'transposed'} of ({self.operator!r})"
+
+    @property
+    def is_complex(self) -> bool:
+        return self.operator.is_complex
+
+    def add_to(self, out, factor, rows, columns, real, advance=None):  # type: ignore[no-untyped-def]
+        block = np.zeros(out.shape[::-1], dtype=np.result_type(real, np.complex64) if self.is_complex else real)
+        self.operator.add_to(block, 1.0, columns, rows, real, advance)
+        out += factor * (block.conj().T if self.conjugate else block.T)
+
+
+@dataclass(frozen=True, eq=False)
+class Product(BoundaryOperator):
+    """A @ B = A M^-1 B: the Galerkin matrix of the composed operator, M pairing B's test with A's trial functions."""
+
+    left: BoundaryOperator
+    right: BoundaryOperator
+
+    def __post_init__(self) -> None:
+        if self.left.trial.dimension != self.right.test.dimension or self.left.trial.mesh is not self.right.test.mesh:
+            raise ValueError(
+                f"cannot compose {self.left!r} with {self.right!r}: the test space of the right one "
+                "must pair with the trial space of the left one (same mesh, same dimension)"
+            )
+
+    @property
+    def trial(self) -> Space:  # type: ignore[override]
+        return self.right.trial
+
+    @property
+    def test(self) -> Space:  # type: ignore[override]
+        return self.left.test
+
+    def __repr__(self) -> str:
+        return f"({self.left!r}) @ ({self.right!r})"
+
+    @property
+    def is_complex(self) -> bool:
+        return self.left.is_complex or self.right.is_complex
+
+    def add_to(self, out, factor, rows, columns, real, advance=None):  # type: ignore[no-untyped-def]
+        def full(operator: BoundaryOperator, kept_rows: Index | None, kept_columns: Index | None) -> NDArray[Any]:
+            height = operator.shape[0] if kept_rows is None else len(kept_rows)
+            width = operator.shape[1] if kept_columns is None else len(kept_columns)
+            dtype = np.result_type(real, np.complex64) if operator.is_complex else np.dtype(real)
+            block = np.zeros((height, width), dtype=dtype)
+            operator.add_to(block, 1.0, kept_rows, kept_columns, real)
+            return block
+
+        middle = self.left.trial.mass_matrix(self.right.test).tocsc()
+        solved = splu(middle)
+        inner = full(self.right, None, columns)
+        parts = [solved.solve(np.ascontiguousarray(part, dtype=float)) for part in (inner.real, inner.imag)]
+        product = full(self.left, rows, None) @ (parts[0] + 1j * parts[1] if inner.dtype.kind == "c" else parts[0])
+        out += (factor * product).astype(out.dtype)
+
+
+def _layer(
+    integrand: Integrand, green: Green, trial: Space, test: Space | None, quadrature: Quadrature | None
+) -> IntegralOperator:
+    test = trial if test is None else test
+    for space in (trial, test):
+        if not isinstance(space, Space):
+            raise TypeError(f"{integrand.name} needs function spaces, got {type(space).__name__}: try P1(mesh)")
+    return IntegralOperator(green, integrand, trial, test, quadrature or Quadrature())
+
+
+def single_layer(
+    green: Green, trial: Space, test: Space | None = None, quadrature: Quadrature | None = None
+) -> IntegralOperator:
+    """V: <phi, V psi> = int int phi(x) G(x, y) psi(y)."""
+    return _layer(SINGLE_LAYER, green, trial, test, quadrature)
+
+
+def double_layer(
+    green: Green, trial: Space, test: Space | None = None, quadrature: Quadrature | None = None
+) -> IntegralOperator:
+    """K: <phi, K psi> = int int phi(x) dG/dn_y(x, y) psi(y); K 1 = -1/2 on closed surfaces for Laplace."""
+    return _layer(DOUBLE_LAYER, green, trial, test, quadrature)
+
+
+def adjoint_double_layer(
+    green: Green, trial: Space, test: Space | None = None, quadrature: Quadrature | None = None
+) -> IntegralOperator:
+    """K': <phi, K' psi> = int int phi(x) dG/dn_x(x, y) psi(y)."""
+    return _layer(ADJOINT_DOUBLE_LAYER, green, trial, test, quadrature)
+
+
+def hypersingular(
+    green: Green,
+    trial: Space,
+    test: Space | None = None,
+    form: str = "direct",
+    quadrature: Quadrature | None = None,
+) -> BoundaryOperator:
+    """D = -d/dn of the double layer, integrated by parts:
+
+    <phi, D psi> = int int G (curl phi(x) . curl psi(y) - k^2 n_x . n_y phi(x) psi(y)),  curl = n x grad on the surface
+    (Nedelec). On open surfaces trial and test functions must vanish on the rim: P1(mesh, boundary=False). form:
+    "direct".
+    Raises ValueError for discontinuous spaces and for an unknown form.
+    """
+    for space in (trial, test or trial):
+        if not space.is_continuous:
+            raise ValueError(f"the hypersingular operator needs continuous functions, {space.name} jumps: try P1 or P2")
+    if form == "transformed" or (trial.element.degree, (test or trial).element.degree) != (1, 1):
+        raise ValueError("the hypersingular operator is available for P1 in form 'direct' only in this version")
+    if form != "direct":
+        raise ValueError(f"unknown form {form!r}: choose 'direct'")
+    return _layer(HYPERSINGULAR, green, trial, test, quadrature)
+
+
+def identity(trial: Space, test: Space | None = None) -> SparseOperator:
+    """The mass matrix as an operator: <phi, psi>."""
+    test = trial if test is None else test
+    return SparseOperator("identity", trial.mass_matrix(test), trial, test)
+
+
+def laplace_beltrami(space: Space) -> SparseOperator:
+    """<grad phi, grad psi> over the surface."""
+    return SparseOperator("laplace_beltrami", space.laplace_beltrami_matrix(), space, space)

@@ -1,0 +1,88 @@
+"""Dense assembly and the dense matrix as a SciPy linear operator."""
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.backends import format_bytes, real_type, require_memory
+from calderon.operators.boundary import BoundaryOperator
+
+OVERHEAD = 1.12
+"""Upper bound of the memory of an assembly, as a multiple of the matrix, beyond a fixed 50 MB."""
+
+
+class DenseMatrix(LinearOperator):
+    """A matrix kept whole. `to_array()`, `nbytes`, `seconds`, `backend`; works wherever SciPy takes a
+    LinearOperator."""
+
+    def __init__(self, array: NDArray[Any], label: str = "", seconds: float = 0.0, backend: str = "numba") -> None:
+        super().__init__(dtype=array.dtype, shape=array.shape)
+        self._array = array
+        self.label, self.seconds, self.backend = label, seconds, backend
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the entries in bytes."""
+        return self._array.nbytes
+
+    def to_array(self) -> NDArray[Any]:
+        """The entries themselves (not a copy)."""
+        return self._array
+
+    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._array @ x
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._array @ x
+
+    def _rmatvec(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._array.conj().T @ x
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._array.conj().T @ x
+
+    def __repr__(self) -> str:
+        return self.__str__()
+
+    def __str__(self) -> str:
+        size = f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {format_bytes(self.nbytes)}"
+        what = f", {self.label}" if self.label else ""
+        return f"dense matrix {size}, backend {self.backend}, {self.seconds:.2f} s{what}"
+
+
+def assemble_dense(
+    operator: BoundaryOperator, *, backend: str, precision: str, rtol: float | None, progress: bool
+) -> DenseMatrix:
+    """Compute every entry. `rtol` has no meaning here and is ignored: the quadrature's own accuracy holds."""
+    dtype = operator.dtype(precision)
+    needed = int(OVERHEAD * operator.shape[0] * operator.shape[1] * dtype.itemsize) + 50_000_000
+    advice = 'try precision="single", a coarser mesh, or a smaller part with .entries(rows, columns)'
+    require_memory(needed, f"dense assembly of {operator.shape[0]} x {operator.shape[1]} entries", advice)
+    started = time.perf_counter()
+    out = np.zeros(operator.shape, dtype=dtype)
+    if not progress:
+        operator.add_to(out, 1.0, None, None, real_type(precision))
+    else:
+        columns = (
+            TextColumn("assembling"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("tiles"),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, transient=True) as bar:
+            task = bar.add_task("tiles", total=None)
+            operator.add_to(
+                out,
+                1.0,
+                None,
+                None,
+                real_type(precision),
+                lambda done, total: bar.update(task, completed=done, total=total),
+            )
+    label = repr(operator)
+    return DenseMatrix(out, label if len(label) < 100 else label[:97] + "...", time.perf_counter() - started, backend)

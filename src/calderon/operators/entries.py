@@ -1,0 +1,323 @@
+"""Any block of rows and columns of a Galerkin matrix, computed without the rest.
+
+A dense matrix is the block of all rows and all columns. The work is dealt in tiles of test triangles; tiles that share
+output rows never run side by side (backends.run_tasks), so everything is added in place.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import DTypeLike, NDArray
+from scipy.spatial import cKDTree
+
+from calderon.backends import run_tasks, thread_count
+from calderon.greens import Green
+from calderon.integrands import HYPERSINGULAR, SINGLE_LAYER, Integrand
+from calderon.operators.near import degree_for, restriction, subdivided
+from calderon.operators.options import Quadrature
+from calderon.operators.pairs import near_pairs, touching_pairs
+from calderon.operators.regular import tile_kernel, tile_scratch
+from calderon.operators.sides import Surface, surface_of, test_side, trial_side
+from calderon.operators.singular import (
+    RuleTable,
+    curl_products,
+    pair_batch,
+    pair_kernel,
+    pair_scratch,
+    rule_table,
+)
+from calderon.quadrature import product_rule, touching_rule
+from calderon.spaces import Space
+
+TILE = 256
+"""Test triangles in a tile at most; half of it for complex kernels, whose sums are twice as large."""
+TINY = {np.dtype(np.float64): 1e-37, np.dtype(np.float32): 1e-20}
+"""Added to squared distances, so that coincident points give finite values (which then meet the factor zero)."""
+
+
+class Batch(NamedTuple):
+    """Pairs (n, 2) of selected triangles that share a rule, sorted by test triangle, with renamed vertices (n, 3);
+    restrict: None or ((n, A, A), (n, B, B)) where the pair is a part of the triangles."""
+
+    table: RuleTable
+    pairs: NDArray[np.int64]
+    test_order: NDArray[np.int64]
+    trial_order: NDArray[np.int64]
+    parts: tuple[NDArray[np.float64], NDArray[np.float64]] | None
+
+
+class Selection(NamedTuple):
+    """The triangles of a space that carry wanted functions, in order: numbers into space.triangles, places in the
+    output (n, L)."""
+
+    triangles: NDArray[np.int64]
+    places: NDArray[np.int64]
+
+
+def select(space: Space, wanted: NDArray[np.int64] | None) -> Selection:
+    """Triangles that carry the wanted functions (all for None) and where in the output each local function goes, or
+    -1."""
+    if wanted is None:
+        index = space.dofs
+    else:
+        place = np.full(space.dimension + 1, -1)
+        place[wanted] = np.arange(len(wanted))
+        index = place[space.dofs]
+    triangles = np.flatnonzero((index >= 0).any(axis=1))
+    if space.is_continuous:
+        triangles = triangles[_locality_order(space.mesh.centroids[space.triangles[triangles]])]
+    return Selection(triangles, np.ascontiguousarray(index[triangles]))
+
+
+def _locality_order(points: NDArray[np.float64], leaf: int = 32) -> NDArray[np.int64]:
+    """Permutation that puts neighbours together: recursive bisection at the median of the longest extent."""
+    return np.asarray(cKDTree(points, leafsize=leaf, balanced_tree=True, compact_nodes=True).indices)
+
+
+def add_block(
+    out: NDArray[Any],
+    green: Green,
+    integrand: Integrand,
+    test: Space,
+    trial: Space,
+    factor: complex = 1.0,
+    rows: NDArray[np.int64] | None = None,
+    columns: NDArray[np.int64] | None = None,
+    quadrature: Quadrature | None = None,
+    real: DTypeLike = np.float64,
+    advance: Callable[[int, int], None] | None = None,
+) -> None:
+    """out += factor * matrix[rows][:, columns] of the boundary operator <phi_i, A psi_j>; all rows or columns for None.
+
+    `out` (rows, columns) is C-contiguous, complex where the Green's function or the factor is. rows and columns hold
+    no number
+    twice. advance(done, total) is called after each tile.
+    """
+    work = _Block(out, green, integrand, test, trial, factor, rows, columns, quadrature or Quadrature(), np.dtype(real))
+    count = len(work.tiles) - 1
+    done = 0
+
+    def step() -> None:
+        nonlocal done
+        done += 1
+        if advance is not None:
+            advance(done, count)
+
+    if count > 0 and work.trial.triangles.size:
+        run_tasks(work.run, count, work.neighbours, step)
+
+
+class _Block:
+    """One call of add_block: what its tiles share."""
+
+    def __init__(self, out, green, integrand, test, trial, factor, rows, columns, quadrature, real):  # type: ignore[no-untyped-def]
+        self.out, self.integrand, self.quadrature = out, integrand, quadrature
+        self.test_space, self.trial_space = test, trial
+        self.test, self.trial = select(test, rows), select(trial, columns)
+        scale, origin = _common_frame(test.mesh, trial.mesh)
+        self.test_surface = surface_of(test, self.test.triangles, scale, origin)
+        self.trial_surface = surface_of(trial, self.trial.triangles, scale, origin)
+        power = {SINGLE_LAYER.name: -3, HYPERSINGULAR.name: -1}.get(integrand.name, -2)
+        k2 = complex(green.wavenumber) ** 2 / scale**2
+        alpha = complex(factor) * scale**power / (4 * math.pi)
+        mass = -alpha * k2 if integrand.curls else alpha
+        self.alpha, self.mass = alpha, mass
+        parameters = [value / scale for value in green.parameters]
+        self.parameters = np.array(parameters)
+        coefficients = [alpha.real, alpha.imag, mass.real, mass.imag, 0.0, 1.0]
+        self.scalars = np.array([*parameters, TINY[real], *coefficients]).astype(real)
+        oscillates = out.dtype.kind == "c"
+        self.is_complex = oscillates
+        curls_alone = integrand.curls and green.wavenumber == 0
+        self.linear = test.element.degree > 0 and not curls_alone
+        self.single_slot = trial.element.degree == 0
+        self.tile = tile_kernel(
+            green.radial, integrand.evaluate, self.linear, integrand.curls, green.is_complex, oscillates
+        )
+        self.pairs = pair_kernel(green.radial, integrand.evaluate, green.is_complex)
+        self.green = green
+        self.real = real
+        self._prepare()
+
+    def _prepare(self) -> None:
+        degree, real = self.quadrature.regular, self.real
+        self.test_side = test_side(self.test_space, self.test_surface, self.test.places, degree, real)
+        self.trial_side = trial_side(self.trial_space, self.trial_surface, self.trial.places, degree, real)
+        self.batches, special = self._special_pairs()
+        order = np.lexsort((special[:, 1], special[:, 0]))
+        self.skip_position = np.ascontiguousarray(special[order, 1])
+        count = len(self.test.triangles)
+        self.skip_start = np.searchsorted(special[order, 0], np.arange(count + 1))
+        size = TILE // 2 if self.green.is_complex else TILE
+        size = max(8, min(size, math.ceil(count / (4 * thread_count()))))
+        self.tiles = np.append(np.arange(0, count, size), count)
+        self.neighbours = self._neighbours() if self.test_space.is_continuous else None
+
+    def _neighbours(self) -> list[NDArray[np.int64]]:
+        """For each tile the others (and itself) that write to some row of it."""
+        tile = np.repeat(np.arange(len(self.tiles) - 1), np.diff(self.tiles))
+        rows = self.test.places
+        kept = rows >= 0
+        shape = (len(self.tiles) - 1, len(self.out))
+        entries = (np.ones(int(kept.sum())), (np.repeat(tile[:, None], rows.shape[1], axis=1)[kept], rows[kept]))
+        table = sp.coo_array(entries, shape=shape).tocsr()
+        touching = (table @ table.T).tocsr()
+        return [touching.indices[touching.indptr[t] : touching.indptr[t + 1]] for t in range(shape[0])]
+
+    def _special_pairs(self) -> tuple[list[Batch], NDArray[np.int64]]:
+        """Batches of touching and near pairs, and the list (n, 2) of all of them for the regular part to leave out."""
+        test, trial = self.test_space, self.trial_space
+        test_ids, trial_ids = _vertex_numbers(test, self.test.triangles, trial, self.trial.triangles)
+        touching = touching_pairs(test_ids, trial_ids)
+        x, y = self.test_surface.corners, self.trial_surface.corners
+        pairs, ratio = near_pairs(x, y, self.quadrature.near)
+        count = len(y)
+        apart = ~np.isin(pairs[:, 0] * count + pairs[:, 1], touching.pairs[:, 0] * count + touching.pairs[:, 1])
+        pairs, ratio = pairs[apart], ratio[apart]
+        return self._touching_batches(touching) + self._near_batches(pairs, ratio), np.concatenate(
+            [touching.pairs, pairs]
+        )
+
+    def _touching_batches(self, touching) -> list[Batch]:  # type: ignore[no-untyped-def]
+        longest = np.sqrt(max(self.test_surface.jacobian.max(), self.trial_surface.jacobian.max()) * 1.16)
+        phase = abs(complex(*self.parameters)) * longest
+        degrees = self.test_space.element.degree + self.trial_space.element.degree
+        radial = 2 + math.ceil(degrees / 2) + (0 if phase == 0 else 1 if phase < 0.5 else 2 + int(phase))
+        extra = np.maximum(
+            _extra_angular(self.test_surface)[touching.pairs[:, 0]],
+            _extra_angular(self.trial_surface)[touching.pairs[:, 1]],
+        )
+        batches = []
+        for shared in (3, 2, 1):
+            for more in np.unique(extra[touching.shared == shared]):
+                chosen = np.flatnonzero((touching.shared == shared) & (extra == more))
+                angular = self.quadrature.singular + int(more)
+                rule = touching_rule(shared, radial, max(2, angular - 2) if shared == 1 else angular)
+                arrays = (touching.pairs[chosen], touching.test_order[chosen], touching.trial_order[chosen])
+                batches.append(self._batch(rule, *arrays, None))
+        return batches
+
+    def _near_batches(self, pairs: NDArray[np.int64], ratio: NDArray[np.float64]) -> list[Batch]:
+        batches = []
+        unchanged = np.arange(3)
+        degree = degree_for(ratio)
+        for value in np.unique(degree[degree > 0]):
+            chosen = pairs[degree == value]
+            order = np.broadcast_to(unchanged, (len(chosen), 3))
+            batches.append(self._batch(product_rule(int(value)), chosen, order, order, None))
+        close = pairs[degree == 0]
+        if len(close):
+            x, y = self.test_surface.corners[close[:, 0]], self.trial_surface.corners[close[:, 1]]
+            for value, pieces in subdivided(x, y):
+                chosen = close[pieces.parent]
+                order = np.broadcast_to(unchanged, (len(chosen), 3))
+                batches.append(self._batch(product_rule(value), chosen, order, order, (pieces.test, pieces.trial)))
+        return batches
+
+    def _batch(self, rule, pairs, test_order, trial_order, parts) -> Batch:  # type: ignore[no-untyped-def]
+        order = np.argsort(pairs[:, 0], kind="stable")
+        table = rule_table(rule, self.test_space.element, self.trial_space.element)
+        if parts is not None:
+            parts = tuple(part[order] for part in parts)
+        return Batch(table, pairs[order], test_order[order], trial_order[order], parts)
+
+    def run(self, number: int) -> None:
+        """Regular and special pairs of one tile."""
+        lo, hi = int(self.tiles[number]), int(self.tiles[number + 1])
+        row_ids, inverse = np.unique(self.test.places[lo:hi], return_inverse=True)
+        tile_rows = inverse.reshape(hi - lo, -1).astype(np.int64)
+        if row_ids[0] < 0:
+            row_ids, tile_rows = row_ids[1:], tile_rows - 1
+        slots = 1 if self.single_slot else self.trial_side.points.shape[1]
+        scratch = tile_scratch(len(row_ids), slots, self.real)
+        for first in range(0, tile_rows.shape[1] if self.linear else 1, 3):
+            self.tile(
+                self.test_side, self.trial_side, self.skip_start, self.skip_position, self.scalars, lo, hi, first,
+                self.single_slot, tile_rows, row_ids, scratch, self.out,
+            )  # fmt: skip
+        for batch in self.batches:
+            self._add_pairs(batch, lo, hi)
+
+    def _add_pairs(self, batch: Batch, lo: int, hi: int) -> None:
+        """Add the pairs of a batch whose test triangle is in lo..hi."""
+        a, b = np.searchsorted(batch.pairs[:, 0], [lo, hi])
+        if a == b:
+            return
+        pairs, test_order, trial_order = batch.pairs[a:b], batch.test_order[a:b], batch.trial_order[a:b]
+        test_surface, trial_surface = self.test_surface, self.trial_surface
+        elements = self.test_space.element, self.trial_space.element
+        local_pairs = pairs
+        if batch.parts is not None:
+            test_surface = _part_of(test_surface, pairs[:, 0], batch.parts[0][a:b])
+            trial_surface = _part_of(trial_surface, pairs[:, 1], batch.parts[1][a:b])
+            local_pairs = np.repeat(np.arange(b - a)[:, None], 2, axis=1)
+        geometry = pair_batch(test_surface, trial_surface, local_pairs, test_order, trial_order)
+        moments = batch.table.products.shape[0]
+        values = np.zeros((2, b - a, moments))
+        self.pairs(geometry, batch.table, self.parameters, 0, b - a, pair_scratch(moments), values)
+        table = (values[0] + 1j * values[1] if self.green.is_complex else values[0]).reshape(
+            b - a, elements[0].size, elements[1].size
+        )
+        if batch.parts is not None:
+            left, right = (restriction(e, part[a:b]) for e, part in zip(elements, batch.parts, strict=True))
+            table = left @ table @ np.swapaxes(right, 1, 2)
+        rows = np.take_along_axis(self.test.places[pairs[:, 0]], elements[0].permuted(test_order), axis=1)
+        columns = np.take_along_axis(self.trial.places[pairs[:, 1]], elements[1].permuted(trial_order), axis=1)
+        self._scatter(self._weighted(table, pairs, test_order, trial_order), rows, columns)
+
+    def _weighted(self, table, pairs, test_order, trial_order):  # type: ignore[no-untyped-def]
+        """Local matrices from moments: times the coefficients, or by parts with curls and normals."""
+        if not self.integrand.curls:
+            return self.alpha * table
+        curls = curl_products(self.test_surface, self.trial_surface, pairs)
+        curls = np.take_along_axis(curls, test_order[:, :, None], axis=1)
+        curls = np.take_along_axis(curls, trial_order[:, None, :], axis=2)
+        n, m = self.test_surface.normals[pairs[:, 0]], self.trial_surface.normals[pairs[:, 1]]
+        total = table.sum(axis=(1, 2), keepdims=True)
+        return self.alpha * total * curls + self.mass * np.sum(n * m, axis=1)[:, None, None] * table
+
+    def _scatter(self, local, rows, columns):  # type: ignore[no-untyped-def]
+        flat = rows[:, :, None] * self.out.shape[1] + columns[:, None, :]
+        kept = (rows >= 0)[:, :, None] & (columns >= 0)[:, None, :]
+        if not self.is_complex:
+            local = local.real
+        np.add.at(self.out.reshape(-1), flat[kept], local[kept].astype(self.out.dtype))
+
+
+def _extra_angular(surface: Surface) -> NDArray[np.int64]:
+    """(n,) additional Gauss points per angular direction for stretched triangles: 0, 3, 6 or 10 by longest edge over
+    height."""
+    edges = surface.corners - np.roll(surface.corners, 1, axis=1)
+    aspect = (edges**2).sum(axis=2).max(axis=1) / surface.jacobian
+    return np.array([0, 3, 6, 10])[np.searchsorted([2.5, 5.0, 10.0], aspect)]
+
+
+def _part_of(surface: Surface, triangles: NDArray[np.int64], parts: NDArray[np.float64]) -> Surface:
+    """The parts (n, 3, 3 barycentric corners) of the given triangles as a surface of its own."""
+    corners = parts @ surface.corners[triangles]
+    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    return Surface(corners, surface.normals[triangles], area)
+
+
+def _common_frame(first, second) -> tuple[float, NDArray[np.float64]]:  # type: ignore[no-untyped-def]
+    """Scale and origin that bring both meshes into a box of about unit size, where squared distances suit single
+    precision."""
+    low = np.minimum(first.vertices.min(axis=0), second.vertices.min(axis=0))
+    high = np.maximum(first.vertices.max(axis=0), second.vertices.max(axis=0))
+    return 1.0 / float(np.linalg.norm(high - low)), (low + high) / 2
+
+
+def _vertex_numbers(test: Space, test_triangles, trial: Space, trial_triangles):  # type: ignore[no-untyped-def]
+    """Vertex numbers (n, 3) of both sides in one numbering; vertices of different meshes at the same place are one."""
+    first = test.mesh.triangles[test.triangles[test_triangles]]
+    second = trial.mesh.triangles[trial.triangles[trial_triangles]]
+    if test.mesh is trial.mesh:
+        return first, second
+    tolerance = 1e-10 / _common_frame(test.mesh, trial.mesh)[0]
+    distance, nearest = cKDTree(test.mesh.vertices).query(trial.mesh.vertices, distance_upper_bound=tolerance)
+    offset = test.mesh.number_of_vertices
+    numbers = np.where(np.isfinite(distance), nearest, offset + np.arange(trial.mesh.number_of_vertices))
+    return first, numbers[second]

@@ -1,0 +1,24 @@
+"""How an operator may be assembled: one table, method name -> builder, filled only by calderon/__init__.py.
+
+A builder takes (operator, backend=, precision=, rtol=, progress=) and returns a SciPy LinearOperator. The table lets
+`assemble("hmatrix")` reach a layer above without an import. It is read-only after start.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+_builders: dict[str, Callable[..., Any]] = {}
+
+
+def register(name: str, builder: Callable[..., Any]) -> None:
+    """Enter a builder; each name once."""
+    if _builders.setdefault(name, builder) is not builder:
+        raise ValueError(f"method {name!r} is registered already")
+
+
+def builder_for(name: str) -> Callable[..., Any]:
+    """The builder of a method; ValueError naming the choices for an unknown one."""
+    if name not in _builders:
+        choices = " or ".join(repr(each) for each in sorted(_builders))
+        raise ValueError(f"unknown method {name!r}: choose {choices}")
+    return _builders[name]

@@ -1,0 +1,25 @@
+"""Options of the quadrature of boundary operators and potentials."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Quadrature:
+    """How integrals over pairs of triangles are computed.
+
+    regular: degree of the symmetric rule for distant pairs (1 to 20; 4 means 6 x 6 points). singular: Gauss points per
+    angular direction for touching pairs (2 to 12; 8 gives about 2e-6 for the double layer on a cube's right-angled
+    triangles, 6 gives 1e-5). near: pairs closer than this many times the longer of their diameters get a raised degree
+    or are subdivided.
+    Raises ValueError outside those ranges.
+    """
+
+    regular: int = 4
+    singular: int = 8
+    near: float = 1.5
+
+    def __post_init__(self) -> None:
+        for name, low, high in (("regular", 1, 20), ("singular", 2, 12), ("near", 0.0, 10.0)):
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise ValueError(f"quadrature {name}={value!r} is out of range: choose {low} to {high}")

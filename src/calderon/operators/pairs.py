@@ -1,0 +1,120 @@
+"""Which pairs of triangles touch, which are near, and how near."""
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from calderon.backends.numba import STAMP, kernel
+
+Index = NDArray[np.int64]
+
+
+class TouchingPairs(NamedTuple):
+    """Pairs (n, 2) of test and trial triangle that share `shared` (n,) vertices; orders (n, 3) put those first."""
+
+    pairs: Index
+    shared: Index
+    test_order: Index
+    trial_order: Index
+
+
+def touching_pairs(test: Index, trial: Index) -> TouchingPairs:
+    """Find the pairs of triangles (n, 3), given by vertex numbers, that share at least one vertex."""
+    count = int(max(test.max(), trial.max())) + 1
+
+    def incidence(triangles: Index) -> sp.csr_array:
+        rows = np.repeat(np.arange(len(triangles)), 3)
+        return sp.coo_array((np.ones(rows.size, np.int8), (rows, triangles.ravel())), (len(triangles), count)).tocsr()
+
+    table = (incidence(test) @ incidence(trial).T).tocoo()
+    pairs = np.stack(table.coords, axis=1).astype(np.int64)
+    equal = test[pairs[:, 0]][:, :, None] == trial[pairs[:, 1]][:, None, :]
+    test_order = np.argsort(~equal.any(axis=2), axis=1, kind="stable")
+    rank = np.argsort(test_order, axis=1)  # place of each test vertex in the new order
+    partner = np.where(equal.any(axis=1), np.take_along_axis(rank, equal.argmax(axis=1), axis=1), 3)
+    return TouchingPairs(pairs, table.data.astype(np.int64), test_order, np.argsort(partner, axis=1, kind="stable"))
+
+
+def near_pairs(
+    test: NDArray[np.float64], trial: NDArray[np.float64], reach: float
+) -> tuple[Index, NDArray[np.float64]]:
+    """Pairs (n, 2) of triangles with corners (m, 3, 3) whose distance is below `reach` times the longer of their
+    diameters,
+    and that ratio (n,). Touching pairs are among them, with ratio 0."""
+    test_centre, test_radius, test_size = _extents(test)
+    trial_centre, trial_radius, trial_size = _extents(trial)
+    found = []
+    octave = np.floor(np.log2(trial_size)).astype(int)
+    for level in np.unique(octave):
+        members = np.flatnonzero(octave == level)
+        radius = test_radius + trial_radius[members].max() + reach * np.maximum(test_size, trial_size[members].max())
+        lists = cKDTree(trial_centre[members]).query_ball_point(test_centre, radius, return_sorted=False)
+        lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+        flat = np.fromiter((j for each in lists for j in each), dtype=np.int64, count=int(lengths.sum()))
+        found.append(np.stack([np.repeat(np.arange(len(test)), lengths), members[flat]], axis=1))
+    pairs = np.concatenate(found)
+    size = np.maximum(test_size[pairs[:, 0]], trial_size[pairs[:, 1]])
+    ratio = distances(test[pairs[:, 0]], trial[pairs[:, 1]]) / size
+    near = ratio < reach
+    return pairs[near], ratio[near]
+
+
+def _extents(corners: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    """Centroids (n, 3), largest distance of a corner from it (n,), longest edges (n,)."""
+    centre = corners.mean(axis=1)
+    radius = np.linalg.norm(corners - centre[:, None], axis=2).max(axis=1)
+    return centre, radius, np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+
+
+def distances(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n,) distances between triangles with corners (n, 3, 3); for triangles that cross it is not zero but small."""
+    out = np.empty(len(first))
+    _distance_kernel()(np.ascontiguousarray(first), np.ascontiguousarray(second), out)
+    return out
+
+
+@functools.lru_cache(maxsize=1)
+def _distance_kernel() -> Callable[..., Any]:
+    stamp = STAMP
+
+    @kernel
+    def run(first, second, out):  # type: ignore[no-untyped-def]
+        """Least distance over nine pairs of edges and six of corner and interior."""
+        _ = stamp
+        for n in range(first.shape[0]):
+            best = 1e300
+            for side in range(2):
+                t, o = (first[n], second[n]) if side == 0 else (second[n], first[n])
+                u0, u1, u2 = t[1, 0] - t[0, 0], t[1, 1] - t[0, 1], t[1, 2] - t[0, 2]
+                v0, v1, v2 = t[2, 0] - t[0, 0], t[2, 1] - t[0, 1], t[2, 2] - t[0, 2]
+                uu, vv, uv = u0 * u0 + u1 * u1 + u2 * u2, v0 * v0 + v1 * v1 + v2 * v2, u0 * v0 + u1 * v1 + u2 * v2
+                determinant = uu * vv - uv * uv
+                for c in range(3):
+                    w0, w1, w2 = o[c, 0] - t[0, 0], o[c, 1] - t[0, 1], o[c, 2] - t[0, 2]
+                    wu, wv = w0 * u0 + w1 * u1 + w2 * u2, w0 * v0 + w1 * v1 + w2 * v2
+                    a, b = (vv * wu - uv * wv) / determinant, (uu * wv - uv * wu) / determinant
+                    if a >= 0 and b >= 0 and a + b <= 1:
+                        r0, r1, r2 = w0 - a * u0 - b * v0, w1 - a * u1 - b * v1, w2 - a * u2 - b * v2
+                        best = min(best, r0 * r0 + r1 * r1 + r2 * r2)
+            for i in range(3):
+                for j in range(3):
+                    p, q, r, s = first[n, i], first[n, (i + 1) % 3], second[n, j], second[n, (j + 1) % 3]
+                    u0, u1, u2 = q[0] - p[0], q[1] - p[1], q[2] - p[2]
+                    v0, v1, v2 = s[0] - r[0], s[1] - r[1], s[2] - r[2]
+                    w0, w1, w2 = p[0] - r[0], p[1] - r[1], p[2] - r[2]
+                    a, b, c = u0 * u0 + u1 * u1 + u2 * u2, u0 * v0 + u1 * v1 + u2 * v2, v0 * v0 + v1 * v1 + v2 * v2
+                    d, e = u0 * w0 + u1 * w1 + u2 * w2, v0 * w0 + v1 * w1 + v2 * w2
+                    determinant = a * c - b * b
+                    x = min(max((b * e - c * d) / determinant, 0.0), 1.0) if determinant > 1e-14 * a * c else 0.5
+                    y = min(max((b * x + e) / c, 0.0), 1.0)
+                    x = min(max((b * y - d) / a, 0.0), 1.0)
+                    r0, r1, r2 = w0 + x * u0 - y * v0, w1 + x * u1 - y * v1, w2 + x * u2 - y * v2
+                    best = min(best, r0 * r0 + r1 * r1 + r2 * r2)
+            out[n] = np.sqrt(best)
+
+    return run

@@ -1,0 +1,237 @@
+"""Curves: polar patterns, quantities over frequency or angle, convergence of a solver."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.projections.polar import PolarAxes
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.plots.style import CURVES, DASHES, HAIRLINE, INK, MUTED, checked_path, new_figure, paper, plain_axes, save
+
+Curves = Mapping[str, ArrayLike]
+
+
+def polar(
+    angles: ArrayLike,
+    curves: Curves,
+    unit: str = "dB",
+    file: str | os.PathLike[str] | None = None,
+    *,
+    exact: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
+    quantity: str = "",
+    title: str = "",
+    span: float = 50.0,
+    limits: tuple[float, float] | None = None,
+) -> Figure:
+    """Patterns over angles in radians, counter-clockwise from the right; the figure is returned and, with file=,
+    written.
+
+    curves: {label: values (n,)}. exact: values at the same angles, or (angles, values), drawn as a fine dark line.
+    Units that begin with "dB" get a floor `span` decibels below the largest value (limits=(floor, top) sets both);
+    values below the floor are drawn on it.
+    """
+    angles, lines = _checked(angles, curves)
+    if file is not None:
+        checked_path(file)
+    reference = _reference(angles, exact)
+    everything = [*lines.values(), *([reference[1]] if reference else [])]
+    low, high, step = _radial_range(everything, unit, span, limits)
+    with paper():
+        figure = new_figure(5.4, 5.6)
+        axes = figure.add_axes((0.09, 0.12, 0.82, 0.76 if title else 0.80), projection="polar")
+        assert isinstance(axes, PolarAxes)
+        for number, (label, values) in enumerate(lines.items()):
+            axes.plot(angles, np.clip(values, low, None), label=label, **_pen(number))
+        if reference:
+            axes.plot(reference[0], np.clip(reference[1], low, None), label="exact", **EXACT)
+        axes.set_rlim(low, high)
+        axes.set_yticks(np.arange(low, high + step / 2, step)[1:])
+        axes.set_rlabel_position(_quiet_angle(angles, everything))
+        axes.tick_params(axis="y", labelsize=7.5, labelcolor=MUTED)
+        axes.set_thetagrids(np.arange(0, 360, 30))
+        axes.spines["polar"].set_color(HAIRLINE)
+        for text in axes.get_yticklabels():
+            text.set_bbox({"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.8})
+        label = f"{quantity} ({unit})" if quantity else unit
+        figure.text(0.5, 0.045, label, ha="center", va="center", color=INK)
+        if title:
+            figure.text(0.5, 0.985, title, ha="center", va="top", fontsize=10)
+        _legend(axes, len(lines) + bool(reference), polar=True)
+    if file is not None:
+        save(figure, file)
+    return figure
+
+
+def cartesian(
+    x: ArrayLike,
+    curves: Curves,
+    xlabel: str = "",
+    ylabel: str = "",
+    file: str | os.PathLike[str] | None = None,
+    *,
+    exact: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
+    title: str = "",
+    xscale: str = "linear",
+    yscale: str = "linear",
+    limits: tuple[float, float] | None = None,
+) -> Figure:
+    """Curves {label: values (n,)} over x (n,); xlabel and ylabel carry the units, e.g. "angle (degrees)".
+
+    exact: values at the same x, or (x, values), drawn as a fine dark line. xscale, yscale: "linear" or "log".
+    """
+    for scale in (xscale, yscale):
+        if scale not in ("linear", "log"):
+            raise ValueError(f"unknown scale {scale!r}: choose 'linear' or 'log'")
+    x, lines = _checked(x, curves)
+    if file is not None:
+        checked_path(file)
+    reference = _reference(x, exact)
+    with paper():
+        figure = new_figure(6.2, 3.6)
+        axes = figure.add_axes((0.11, 0.15, 0.85, 0.74 if title else 0.80))
+        for number, (label, values) in enumerate(lines.items()):
+            axes.plot(x, values, label=label, marker="o" if len(x) < 25 else None, markersize=3.5, **_pen(number))
+        if reference:
+            axes.plot(*reference, label="exact", **EXACT)
+        axes.set(xscale=xscale, yscale=yscale, xlabel=xlabel, ylabel=ylabel)
+        if xscale == "linear" and len(x) > 1:
+            axes.set_xlim(x.min(), x.max())
+            if "degree" in xlabel or "°" in xlabel:
+                axes.xaxis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 1.5, 3, 4.5, 6, 9, 10]))
+        if limits is not None:
+            axes.set_ylim(*limits)
+        plain_axes(axes)
+        if title:
+            axes.set_title(title, loc="left", pad=10)
+        _legend(axes, len(lines) + bool(reference))
+    if file is not None:
+        save(figure, file)
+    return figure
+
+
+def convergence(
+    residuals: Any,
+    file: str | os.PathLike[str] | None = None,
+    *,
+    rtol: float | None = None,
+    title: str = "",
+) -> Figure:
+    """Relative residuals of iterative solutions, logarithmic: a solver's info, a list of residuals or {label: either
+    of the two}.
+
+    rtol: the tolerance asked for, drawn as a line.
+    """
+    if file is not None:
+        checked_path(file)
+    histories = residuals if isinstance(residuals, Mapping) else {"": residuals}
+    lines = {
+        str(label): np.ravel(getattr(history, "residuals", history)).astype(float)
+        for label, history in histories.items()
+    }
+    if not lines or any(len(history) == 0 for history in lines.values()):
+        raise ValueError("no residuals to draw: a direct solver has no history")
+    with paper():
+        figure = new_figure(5.4, 3.5)
+        axes = figure.add_axes((0.12, 0.15, 0.84, 0.74 if title else 0.80))
+        for number, (label, history) in enumerate(lines.items()):
+            marker = "o" if len(history) < 60 else None
+            positive = np.where(history > 0, history, np.nan)
+            axes.semilogy(np.arange(len(history)), positive, label=label, marker=marker, markersize=3.2, **_pen(number))
+        if rtol is not None:
+            axes.axhline(rtol, color=MUTED, linewidth=0.9, linestyle=(0, (4, 2)))
+            axes.annotate(
+                f"tolerance {rtol:g}", (0, rtol), xycoords=("axes fraction", "data"), xytext=(4, 3),
+                textcoords="offset points", color=MUTED, fontsize=8,
+            )  # fmt: skip
+        axes.set(xlabel="iteration", ylabel="relative residual")
+        axes.set_xlim(0, max(1, *(len(history) - 1 for history in lines.values())))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        plain_axes(axes)
+        if title:
+            axes.set_title(title, loc="left", pad=10)
+        _legend(axes, len(lines) if "" not in lines else 0)
+    if file is not None:
+        save(figure, file)
+    return figure
+
+
+EXACT: dict[str, Any] = {"color": INK, "linewidth": 0.8, "linestyle": (0, (4, 1.6)), "zorder": 5}
+
+
+def _pen(number: int) -> dict[str, Any]:
+    return {"color": CURVES[number % len(CURVES)], "linestyle": DASHES[number % len(DASHES)]}
+
+
+def _legend(axes: Axes, entries: int, polar: bool = False) -> None:
+    """A legend where there is something to tell apart."""
+    if entries < 2:
+        return
+    if polar:
+        axes.legend(loc="lower left", bbox_to_anchor=(-0.09, -0.10), borderaxespad=0)
+    else:
+        axes.legend(
+            loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=min(entries, 4), borderaxespad=0.2, columnspacing=1.4
+        )
+
+
+def _checked(x: ArrayLike, curves: Curves) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+    """x (n,) and each curve (n,) as float arrays; ValueError says which does not fit."""
+    x = np.asarray(x, dtype=float)
+    if x.ndim != 1 or len(x) == 0:
+        raise ValueError(f"abscissae of shape {x.shape}: a list of numbers is needed")
+    if not isinstance(curves, Mapping) or not curves:
+        raise ValueError('curves are given as {"label": values}, at least one')
+    lines = {}
+    for label, values in curves.items():
+        y = np.asarray(values)
+        if np.iscomplexobj(y):
+            raise ValueError(f"curve {label!r} is complex: draw its magnitude, a level in dB or its real part")
+        if y.shape != x.shape:
+            raise ValueError(f"curve {label!r} has shape {y.shape}, the abscissae {x.shape}: they must agree")
+        lines[str(label)] = y.astype(float)
+    if not any(np.isfinite(y).any() for y in lines.values()):
+        raise ValueError("nothing to draw: no value is finite")
+    return x, lines
+
+
+def _reference(x: NDArray, exact: Any) -> tuple[NDArray, NDArray] | None:
+    if exact is None:
+        return None
+    if isinstance(exact, tuple):
+        abscissae, values = exact
+        return np.asarray(abscissae, dtype=float), np.asarray(values, dtype=float)
+    return x, _checked(x, {"exact": exact})[1]["exact"]
+
+
+def _radial_range(
+    values: Sequence[NDArray], unit: str, span: float, limits: tuple[float, float] | None
+) -> tuple[float, float, float]:
+    """Floor, top and distance of the circles: multiples of 10 dB, or zero to a round number for linear units."""
+    finite = np.concatenate([v[np.isfinite(v)] for v in values])
+    if unit.lower().startswith("db"):
+        if limits is not None:
+            return limits[0], limits[1], 10.0
+        high = 10 * np.ceil((finite.max() + 0.5) / 10)
+        low = max(high - span, 10 * np.floor(finite.min() / 10))
+        return (low, high, 10.0) if high - low > 10 else (high - 20, high, 10.0)
+    low, high = limits or (min(0.0, float(finite.min())), float(finite.max()) * 1.05 or 1.0)
+    step = MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    return low, high, float(step[1] - step[0])
+
+
+def _quiet_angle(angles: NDArray, values: Sequence[NDArray]) -> float:
+    """The direction, in degrees between the 30-degree rays, in which the curves keep farthest from the labels."""
+    candidates = np.arange(15, 360, 30)
+    height = []
+    for candidate in candidates:
+        near = np.abs(np.angle(np.exp(1j * (angles - np.radians(candidate))))) < np.radians(9)
+        levels = [
+            np.nanmax(v[near]) for v in values if len(v) == len(angles) and near.any() and np.isfinite(v[near]).any()
+        ]
+        height.append(max(levels, default=-np.inf))
+    return float(candidates[int(np.argmin(height))])

@@ -1,0 +1,95 @@
+"""A surface drawn by Matplotlib alone: triangles projected, shaded, sorted by depth and painted from back to front.
+
+The painter's algorithm on small triangles; large ones are cut up first, which also interpolates values given at
+vertices. Painting happens without anti-aliasing on a canvas of twice the resolution, which is then averaged: neither
+seams between triangles nor stairs at the outline.
+"""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import Colormap
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from calderon.plots.camera import Camera, light
+
+FACES = 60_000
+SMOOTH = np.cos(np.radians(32))  # edges sharper than 32 degrees stay edges
+
+
+def paint(
+    vertices: NDArray[np.float64],
+    triangles: NDArray[np.int64],
+    shades: NDArray[np.float64],
+    colors: Colormap,
+    lens: Camera,
+    window: tuple[float, float, float, float],
+    pixels: tuple[int, int],
+    edges: bool = False,
+) -> NDArray[np.uint8]:
+    """A picture (height, width, 3) on white of what the camera sees in the window.
+
+    shades between 0 and 1 at the corners (nt, 3) or on the triangles (nt, 1); window (left, right, bottom, top) in
+    metres.
+    """
+    corners = vertices[triangles]
+    faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals = _smooth_normals(faces, triangles, len(vertices))
+    while not edges and len(corners) * 4 <= FACES:
+        corners, normals, shades = _quartered(corners), _quartered(normals), _quartered_shades(shades)
+    brightness = light(normals.mean(axis=1), lens)
+    face_colors = colors(shades.mean(axis=1))
+    face_colors[:, :3] *= (0.2 + 0.8 * brightness)[:, None]
+    projected = lens.project(corners.reshape(-1, 3)).reshape(-1, 3, 3)
+    back_to_front = np.argsort(projected[:, :, 2].mean(axis=1), kind="stable")
+    width, height = pixels
+    canvas = FigureCanvasAgg(Figure(figsize=(2 * width / 100, 2 * height / 100), dpi=100, facecolor="white"))
+    axes = canvas.figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    axes.set(xlim=window[:2], ylim=window[2:])
+    outlines: Any = projected[back_to_front, :, :2]
+    axes.add_collection(
+        PolyCollection(
+            outlines,
+            facecolors=face_colors[back_to_front],
+            edgecolors="#2c3a47" if edges else "none",
+            linewidths=0.35 if edges else 0.0,
+            antialiaseds=edges,
+        )
+    )
+    canvas.draw()
+    picture = np.asarray(canvas.buffer_rgba())[: 2 * height, : 2 * width, :3]
+    total = picture[::2, ::2].astype(np.uint16)
+    for down, right in ((0, 1), (1, 0), (1, 1)):
+        total += picture[down::2, right::2]
+    return (total // 4).astype(np.uint8)
+
+
+def _smooth_normals(
+    faces: NDArray[np.float64], triangles: NDArray[np.int64], number_of_vertices: int
+) -> NDArray[np.float64]:
+    """Unit normals at the corners (nt, 3, 3): averaged over the triangles around a vertex, except across sharp
+    edges.
+    """
+    around = np.stack(
+        [np.bincount(triangles.ravel(), np.repeat(faces[:, axis], 3), number_of_vertices) for axis in range(3)], axis=1
+    )
+    own = (faces / np.linalg.norm(faces, axis=1)[:, None])[:, None, :]
+    at_corners = around[triangles] / np.maximum(np.linalg.norm(around[triangles], axis=2), 1e-300)[..., None]
+    return np.where((at_corners * own).sum(axis=2, keepdims=True) > SMOOTH, at_corners, own)
+
+
+def _quartered(corners: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n, 3, d) triangles cut at their edge midpoints: (4 n, 3, d)."""
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    ab, bc, ca = (a + b) / 2, (b + c) / 2, (c + a) / 2
+    return np.concatenate(
+        [np.stack(corner, axis=1) for corner in [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]]
+    )
+
+
+def _quartered_shades(shades: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.tile(shades, (4, 1)) if shades.shape[1] == 1 else _quartered(shades[..., None])[..., 0]

@@ -1,0 +1,185 @@
+"""Fields on a plane through a body: the points to evaluate at, which of them lie inside, and the picture."""
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike, NDArray
+from scipy.ndimage import distance_transform_edt
+
+from calderon.plots.colorbar import color_bar
+from calderon.plots.quantity import Shown, show
+from calderon.plots.style import INK, checked_path, new_figure, paper, save
+
+if TYPE_CHECKING:
+    from calderon.mesh import TriangleMesh
+
+
+BLANK: Any = (236, 239, 243, 255)
+
+
+def slice_points(centre: ArrayLike, across: ArrayLike, up: ArrayLike, shape: tuple[int, int]) -> NDArray[np.float64]:
+    """A rectangle of points (rows, columns, 3) about a centre; across and up are its full sides as vectors (3,)."""
+    rows, columns = shape
+    if rows < 2 or columns < 2:
+        raise ValueError(f"a slice of {rows} x {columns} points: at least 2 x 2 are needed")
+    s, t = np.linspace(-0.5, 0.5, columns), np.linspace(-0.5, 0.5, rows)
+    centre, across, up = (np.asarray(v, dtype=float) for v in (centre, across, up))
+    return centre + s[None, :, None] * across + t[:, None, None] * up
+
+
+def section(mesh: "TriangleMesh", points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Where the surface cuts the plane of a slice: segments (n, 2, 2) in metres along the slice's two sides.
+
+    points (rows, columns, 3): the slice; its first point is the origin, its first row and first column the axes.
+    """
+    origin, across, up, _ = _plane(points)
+    # a plane exactly through vertices would cut them twice or not at all: it is moved by a part in 1e9 of the body
+    height = (mesh.vertices - origin) @ np.cross(across, up) + 1.1e-9 * mesh.diameter
+    corners, h = mesh.vertices[mesh.triangles], height[mesh.triangles]
+    cut = (h > 0).any(axis=1) & (h < 0).any(axis=1)
+    corners, h = corners[cut], h[cut]
+    # the corner alone on its side of the plane sends two edges through it
+    alone = np.argmax((h > 0) == ((h > 0).sum(axis=1) == 1)[:, None], axis=1)
+    rows = np.arange(len(h))
+    ends = []
+    for step in (1, 2):
+        other = (alone + step) % 3
+        weight = h[rows, alone] / (h[rows, alone] - h[rows, other])
+        ends.append(corners[rows, alone] + weight[:, None] * (corners[rows, other] - corners[rows, alone]))
+    cuts = np.stack(ends, axis=1) - origin
+    return np.stack([cuts @ across, cuts @ up], axis=-1)
+
+
+def inside(mesh: "TriangleMesh", points: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which points (rows, columns) of a slice lie inside a closed surface: a ray along each row counts the
+    crossings.
+    """
+    if not mesh.is_closed:
+        return np.zeros(points.shape[:2], dtype=bool)
+    origin, across, up, _ = _plane(points)
+    segments = section(mesh, points)
+    s = (points[0] - origin) @ across
+    t = (points[:, 0] - origin) @ up
+    hidden = np.zeros(points.shape[:2], dtype=bool)
+    for row, height in enumerate(t):
+        (s0, t0), (s1, t1) = segments[:, 0].T, segments[:, 1].T
+        crosses = (t0 <= height) != (t1 <= height)
+        where = s0[crosses] + (height - t0[crosses]) / (t1[crosses] - t0[crosses]) * (s1[crosses] - s0[crosses])
+        hidden[row] = np.searchsorted(np.sort(where), s) % 2 == 1
+    return hidden
+
+
+def field_slice(
+    points: ArrayLike,
+    values: ArrayLike,
+    mesh: "TriangleMesh | None" = None,
+    quantity: str = "real",
+    file: str | os.PathLike[str] | None = None,
+    *,
+    name: str = "p",
+    unit: str = "",
+    title: str = "",
+    limits: tuple[float, float] | None = None,
+    blank: str = "inside",
+) -> Figure:
+    """Draw values (rows, columns) of a field at the points (rows, columns, 3) of a rectangle; the figure is returned.
+
+    The outline of a mesh is drawn and a closed one's inside left blank (blank="inside", "outside" or "none"); NaN
+    values are left blank too. Where limits are not given, the colours span the largest magnitude shown, or its 99.5th
+    percentile where a few points near an edge stand out.
+    """
+    points, field = _checked(np.asarray(points, dtype=float), np.asarray(values))
+    if blank not in ("inside", "outside", "none"):
+        raise ValueError(f"blank={blank!r}: choose 'inside', 'outside' or 'none'")
+    if file is not None:
+        checked_path(file)
+    hides = mesh is not None and mesh.is_closed and blank != "none"
+    hidden = inside(mesh, points) == (blank == "inside") if mesh is not None and hides else np.zeros(field.shape, bool)
+    drawn = show(np.where(hidden, np.nan, field), quantity, name, unit, limits)
+    if limits is None and quantity in ("abs", "real", "imag"):
+        usual = float(np.nanpercentile(np.abs(drawn.values), 99.5))
+        if 0 < 1.5 * usual < drawn.high:
+            drawn = replace(drawn, low=0.0 if quantity == "abs" else -usual, high=usual)
+    with paper():
+        figure, axes, extent = _frame(points, drawn)
+        colors = drawn.colors.with_extremes(bad=tuple(channel / 255 for channel in BLANK))
+        values = np.where(hidden, _continued(drawn.values), drawn.values)
+        options: dict[str, Any] = {"origin": "lower", "extent": extent}
+        axes.imshow(values, cmap=colors, vmin=drawn.low, vmax=drawn.high, interpolation="bilinear", **options)
+        if mesh is not None and hides:
+            cover = inside(mesh, _finer(points)) == (blank == "inside")
+            stencil = np.where(cover[..., None], BLANK, [0, 0, 0, 0]).astype(np.uint8)
+            axes.imshow(stencil, interpolation="nearest", **options)
+        if mesh is not None:
+            lines = section(mesh, points) + [extent[0], extent[2]]
+            axes.add_collection(LineCollection(list(lines), colors=INK, linewidths=1.1, capstyle="round"))
+        axes.set(xlim=extent[:2], ylim=extent[2:], aspect="equal")
+        if title:
+            axes.set_title(title, loc="left", pad=8)
+    if file is not None:
+        save(figure, file)
+    return figure
+
+
+def _checked(points: NDArray[np.float64], field: NDArray) -> tuple[NDArray[np.float64], NDArray]:
+    if points.ndim != 3 or points.shape[2] != 3 or min(points.shape[:2]) < 2:
+        raise ValueError(f"points of shape {points.shape}: a slice is (rows, columns, 3) with at least two of each")
+    if field.shape != points.shape[:2]:
+        raise ValueError(f"values of shape {field.shape} at points of shape {points.shape}: give one value a point")
+    return points, field.astype(complex if np.iscomplexobj(field) else float)
+
+
+def _frame(points: NDArray[np.float64], drawn: Shown) -> tuple[Figure, Axes, tuple[float, float, float, float]]:
+    """A figure in the slice's proportions with axes and colour bar, and (left, right, bottom, top) in metres."""
+    offset, sides = _offset(points)
+    ratio = sides[1] / sides[0]
+    wide = 5.2 if ratio < 1.2 else 6.0 / ratio
+    width, height = wide + 1.65, wide * ratio + 0.9
+    figure = new_figure(width, height)
+    axes = figure.add_axes((0.65 / width, 0.55 / height, wide / width, wide * ratio / height))
+    names = _plane(points)[3]
+    axes.set(xlabel=f"{names[0]} (m)", ylabel=f"{names[1]} (m)")
+    color_bar(figure, ((0.81 + wide) / width, 0.55 / height, 0.13 / width, wide * ratio / height), drawn)
+    return figure, axes, (offset[0], offset[0] + sides[0], offset[1], offset[1] + sides[1])
+
+
+def _finer(points: NDArray[np.float64], factor: int = 5) -> NDArray[np.float64]:
+    """The same rectangle in cells `factor` times finer, at their centres, as a picture covers it."""
+    origin, across, up, _ = _plane(points)
+    sides = _offset(points)[1]
+    rows, columns = factor * points.shape[0], factor * points.shape[1]
+    s, t = (np.arange(columns) + 0.5) / columns * sides[0], (np.arange(rows) + 0.5) / rows * sides[1]
+    return origin + s[None, :, None] * across + t[:, None, None] * up
+
+
+def _continued(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Blank values replaced by their nearest neighbours, so that colours reach the outline."""
+    nearest = distance_transform_edt(np.isnan(values), return_distances=False, return_indices=True)
+    return values[tuple(nearest)]
+
+
+def _plane(
+    points: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], list[str]]:
+    """First point, unit vectors along rows and columns, and their names (x, y, z where they run along an axis)."""
+    across, up = points[0, -1] - points[0, 0], points[-1, 0] - points[0, 0]
+    across, up = across / np.linalg.norm(across), up / np.linalg.norm(up)
+    if abs(across @ up) > 1e-9:
+        raise ValueError("the sides of a slice must be perpendicular")
+    names = []
+    for vector, default in ((across, "s"), (up, "t")):
+        along = np.flatnonzero(vector > 1 - 1e-9)
+        names.append("xyz"[along[0]] if len(along) else default)
+    return points[0, 0], across, up, names
+
+
+def _offset(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Coordinates of the first point along the slice's sides, and the lengths of the sides."""
+    origin, across, up, _ = _plane(points)
+    sides = np.array([np.linalg.norm(points[0, -1] - origin), np.linalg.norm(points[-1, 0] - origin)])
+    return np.array([origin @ across, origin @ up]), sides

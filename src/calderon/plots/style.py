@@ -1,0 +1,146 @@
+"""How the pictures look and how they reach the disk.
+
+Figures carry their own Agg canvas: nothing here touches Matplotlib's global state, so pictures can be drawn in threads
+and in a notebook without leaving a figure open.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.image import imsave
+from numpy.typing import NDArray
+
+# Okabe and Ito (2008), Color Universal Design: told apart with every common colour vision; the yellow is left out on
+# white.
+CURVES = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"]
+DASHES: list[Any] = ["-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 1)), (0, (8, 2))]
+INK = "#22262b"
+MUTED = "#6b7280"
+HAIRLINE = "#d5d9df"
+
+PAPER: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9.0,
+    "axes.titlesize": 10.0,
+    "axes.labelsize": 9.0,
+    "axes.edgecolor": "#8a919b",
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.7,
+    "axes.titlecolor": INK,
+    "text.color": INK,
+    "xtick.color": "#8a919b",
+    "ytick.color": "#8a919b",
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.labelsize": 8.0,
+    "ytick.labelsize": 8.0,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "xtick.minor.width": 0.5,
+    "ytick.minor.width": 0.5,
+    "grid.color": HAIRLINE,
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.6,
+    "lines.solid_capstyle": "round",
+    "legend.fontsize": 8.5,
+    "legend.frameon": False,
+    "legend.handlelength": 2.6,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "svg.fonttype": "path",
+    "pdf.fonttype": 42,
+    "mathtext.fontset": "dejavusans",
+}
+NAMELESS: Any = {"Software": None}
+FORMATS = (".png", ".pdf", ".svg")
+
+
+def paper() -> Any:
+    """Context in which a figure is built and saved: the fonts, lines and colours of this package."""
+    return rc_context(PAPER)
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """A figure of width x height inches with its own Agg canvas."""
+    figure = Figure(figsize=(width, height), dpi=150)
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def plain_axes(axes: Axes, grid: bool = True) -> None:
+    """Only the two axes that carry numbers, and hairlines to read them by."""
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    if grid:
+        axes.grid(True, which="major")
+        axes.set_axisbelow(True)
+
+
+def checked_path(file: str | os.PathLike[str]) -> Path:
+    """The path of a picture, its format given by the ending; ValueError for another ending or a missing folder."""
+    path = Path(file)
+    if path.suffix.lower() not in FORMATS:
+        raise ValueError(f"a picture's file name ends in {', '.join(FORMATS)}: got {str(path)!r}")
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"no folder {str(path.parent)!r} for the picture {path.name!r}: create it first")
+    return path
+
+
+def save(figure: Figure, file: str | os.PathLike[str], dpi: int = 300) -> Path:
+    """Write the figure, its margins cut off, whole or not at all: into a sibling file first, then renamed.
+
+    No dates or version numbers go into the file: the same numbers give the same bytes.
+    """
+    path = checked_path(file)
+    handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.absolute().parent)
+    os.close(handle)
+    scratch = Path(name)
+    metadata: dict[str, Any] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
+    try:
+        with paper():
+            if path.suffix.lower() == ".png":
+                picture = _trimmed(_pixels(figure, dpi))
+                imsave(scratch, picture, format="png", dpi=dpi, metadata=NAMELESS)
+            else:
+                details = metadata[path.suffix.lower()]
+                figure.savefig(scratch, dpi=dpi, metadata=details, bbox_inches="tight", pad_inches=0.06)
+        scratch.chmod(0o666 & ~_umask())
+        scratch.replace(path)
+    finally:
+        scratch.unlink(missing_ok=True)
+    return path
+
+
+def _pixels(figure: Figure, dpi: int) -> NDArray[np.uint8]:
+    """The figure drawn once, (height, width, 3)."""
+    before = figure.dpi
+    figure.set_dpi(dpi)
+    canvas = figure.canvas
+    assert isinstance(canvas, FigureCanvasAgg)
+    canvas.draw()
+    picture = np.asarray(canvas.buffer_rgba())[..., :3].copy()
+    figure.set_dpi(before)
+    return picture
+
+
+def _trimmed(picture: NDArray[np.uint8], margin: int = 18) -> NDArray[np.uint8]:
+    """The picture without its white border, but for a margin in pixels."""
+    inked = picture.min(axis=2) < 255
+    rows, columns = np.flatnonzero(inked.any(axis=1)), np.flatnonzero(inked.any(axis=0))
+    if len(rows) == 0:
+        return picture
+    top, left = max(rows[0] - margin, 0), max(columns[0] - margin, 0)
+    return np.ascontiguousarray(picture[top : rows[-1] + margin + 1, left : columns[-1] + margin + 1])
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

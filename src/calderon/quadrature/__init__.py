@@ -1,0 +1,7 @@
+"""Quadrature rules: symmetric Gauss rules on triangles, Gauss-Legendre on segments."""
+
+from calderon.quadrature.segment import SegmentRule, gauss
+from calderon.quadrature.singular import PairRule, product_rule, touching_rule
+from calderon.quadrature.triangle import TriangleRule, triangle_rule
+
+__all__ = ["PairRule", "SegmentRule", "TriangleRule", "gauss", "product_rule", "touching_rule", "triangle_rule"]

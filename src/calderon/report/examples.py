@@ -1,0 +1,28 @@
+"""The examples that ship with the package: case files, run by name."""
+
+import difflib
+from pathlib import Path
+
+from calderon.case import CaseFile, parse
+
+FOLDER = Path(__file__).parent / "cases"
+
+
+def examples() -> dict[str, CaseFile]:
+    """All examples by name, in alphabetical order."""
+    return {path.stem: _load(path) for path in sorted(FOLDER.glob("*.toml"))}
+
+
+def example(name: str) -> CaseFile:
+    """The example of that name; ValueError lists the names there are."""
+    path = FOLDER / f"{name}.toml"
+    if not path.is_file() or path.parent != FOLDER:
+        names = [file.stem for file in sorted(FOLDER.glob("*.toml"))]
+        near = difflib.get_close_matches(name, names, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"no example {name!r}: choose {', '.join(map(repr, names))}{hint}")
+    return _load(path)
+
+
+def _load(path: Path) -> CaseFile:
+    return parse(path.read_text(encoding="utf-8"), path.name, path.parent)

@@ -1,0 +1,67 @@
+"""A result folder appears whole or not at all: it is filled beside its place and renamed at the end."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+MARK = "summary.json"
+
+
+class ResultExists(FileExistsError):
+    """The folder of a result is there already, or is not a result and must not be replaced."""
+
+
+def refuse_existing(out: Path, force: bool) -> None:
+    """Raise ResultExists unless `out` is free, empty, or an old result with force=True."""
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise ResultExists(f"{out} is a file: choose another folder with --out")
+    if not any(out.iterdir()):
+        return
+    if not (out / MARK).is_file():
+        raise ResultExists(f"{out} is not empty and holds no result ({MARK}): choose another folder with --out")
+    if not force:
+        raise ResultExists(
+            f"{out} holds a result already: replace it with --force, or choose another folder with --out"
+        )
+
+
+@contextmanager
+def result_folder(out: Path, force: bool = False) -> Iterator[Path]:
+    """A scratch folder beside `out` to be filled; it takes the place of `out` when the block ends without an error.
+
+    An error or an interruption inside the block removes the scratch folder and leaves an old result as it was.
+    """
+    out = out.absolute()
+    refuse_existing(out, force)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+    try:
+        yield scratch
+        refuse_existing(out, force)
+        scratch.chmod(0o755)
+        for path in scratch.iterdir():
+            path.chmod(0o644)
+        _take_place(scratch, out)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _take_place(scratch: Path, out: Path) -> None:
+    """Rename scratch to out; an old folder steps aside first and comes back should the renaming fail."""
+    if not out.exists():
+        scratch.rename(out)
+        return
+    aside = Path(tempfile.mkdtemp(prefix=f".{out.name}-old-", dir=out.parent))
+    old = aside / out.name
+    out.rename(old)
+    try:
+        scratch.rename(out)
+    except BaseException:
+        old.rename(out)
+        raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)

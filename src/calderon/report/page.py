@@ -1,0 +1,175 @@
+"""The report: one page without references to the outside, to be read on a screen or on paper."""
+
+import base64
+import struct
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from calderon.report.folder import MARK
+from calderon.report.headlines import Row, headlines, number
+from calderon.report.pictures import Picture
+from calderon.report.results import Results, Step
+
+WIDE = 2.0  # pictures longer than this times their height take the whole width of the page
+TEMPLATES = Path(__file__).parent / "templates"
+KINDS = {
+    "sound-hard": "Acoustic scattering, sound-hard surface",
+    "sound-soft": "Acoustic scattering, sound-soft surface",
+    "impedance": "Acoustic scattering, impedance surface",
+    "transmission": "Acoustic scattering, fluid in fluid",
+    "laplace-dirichlet": "Laplace problem, potential given",
+    "laplace-neumann": "Laplace problem, flux given",
+}
+
+
+def page(results: Results, summary: dict[str, Any], pictures: list[Picture], folder: Path) -> str:
+    """The page's text, with pictures and styles inside it."""
+    template = Template((TEMPLATES / "report.html").read_text(encoding="utf-8"))
+    names = sorted([*(path.name for path in folder.iterdir()), "report.html", MARK])
+    return template.substitute(
+        title=escape(results.title),
+        version=escape(summary["calderon"]),
+        style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
+        kind=escape(KINDS[results.file.case.physics.problem]),
+        subtitle=escape(_subtitle(results)),
+        notices=_notices(results.warnings),
+        cards="\n".join(_card(*card) for card in headlines(results, summary["seconds"])),
+        pictures="\n".join(_figure(picture, folder) for picture in pictures),
+        tables=_tables(results, summary),
+        timings=_timings(summary["seconds"]),
+        files="".join(f"<code>{escape(name)}</code>" for name in names),
+        case=escape(results.file.text.strip()),
+        date=escape(summary["date"].replace("T", " ").replace("+00:00", " UTC")),
+        machine=escape(summary["machine"]),
+    )
+
+
+def _subtitle(results: Results) -> str:
+    """One sentence that says what was computed."""
+    case = results.file.case
+    source = case.mesh.file or case.mesh.sample or case.mesh.shape
+    text = f"Mesh “{source}”"
+    steps = results.steps
+    if steps[0].frequency is not None:
+        span = steps[0].name if len(steps) == 1 else f"{len(steps)} frequencies, {steps[0].name} to {steps[-1].name}"
+        text += f" at {span}"
+        if case.physics.speed_of_sound:
+            text += f", speed of sound {case.physics.speed_of_sound:g} m/s"
+    elif steps[0].wavenumber is not None:
+        text += f" at wavenumber {steps[0].wavenumber:.6g} 1/m"
+    if case.incident is not None:
+        if case.incident.position is not None:
+            text += f"; point source at ({', '.join(f'{x:g}' for x in case.incident.position)}) m"
+        else:
+            text += f"; plane wave travelling along ({', '.join(f'{x:.4g}' for x in case.incident.unit_direction)})"
+    return text + "."
+
+
+def _tables(results: Results, summary: dict[str, Any]) -> str:
+    mesh, solver = summary["mesh"], results.file.case.solver
+    surface: list[Row] = [
+        ("triangles", f"{mesh['triangles']}", ""),
+        ("vertices", f"{mesh['vertices']}", ""),
+        ("surface", "closed" if mesh["closed"] else "open", ""),
+        ("area", number(mesh["area_m2"]), "m²"),
+        *([("volume", number(mesh["volume_m3"]), "m³")] if mesh["volume_m3"] is not None else []),
+        ("bounding-box diagonal", number(mesh["diameter_m"]), "m"),
+        ("mean edge length", number(mesh["mean_edge_m"]), "m"),
+    ]
+    step = results.steps[-1]
+    system: list[Row] = [
+        ("unknowns", str(results.unknowns), ""),
+        ("matrix", f"{solver.method}, {solver.precision} precision, {solver.backend}", ""),
+        ("solver", step.solver, ""),
+    ]
+    if len(step.residuals):
+        system += [
+            ("tolerance", f"{solver.rtol:g}", ""),
+            ("iterations", str(step.iterations), ""),
+        ]
+    system += [
+        ("relative residual", f"{step.residual:.2e}", ""),
+        ("assembly", f"{step.assembly_seconds:.2f}", "s"),
+        ("solution", f"{step.solution_seconds:.2f}", "s"),
+    ]
+    blocks = [("Mesh", surface), ("Equations", system)]
+    if step.wavenumber is not None:
+        wavelength = 2 * 3.141592653589793 / step.wavenumber
+        waves: list[Row] = [("wavenumber k", number(step.wavenumber), "1/m"), ("wavelength", number(wavelength), "m")]
+        if step.frequency is not None:
+            waves.insert(0, ("frequency", number(step.frequency), "Hz"))
+        waves.append(("k × diagonal", number(step.wavenumber * mesh["diameter_m"]), ""))
+        waves.append(("elements per wavelength", f"{step.elements_per_wavelength:.1f}", ""))
+        last = " (last of the sweep)" if len(results.steps) > 1 else ""
+        blocks.insert(1, (f"Wave{last}", waves))
+    text = "\n".join(f"<div><h2>{escape(name)}</h2>{_table(rows)}</div>" for name, rows in blocks)
+    return text + (_steps(results.steps) if len(results.steps) > 1 else "")
+
+
+def _steps(steps: tuple[Step, ...]) -> str:
+    """The sweep as a table."""
+    columns = [
+        "",
+        "elements per wavelength",
+        "iterations",
+        "largest target strength (dB re 1 m)",
+        "error against exact (%)",
+    ]
+    rows = []
+    for step in steps:
+        cells = [
+            step.name,
+            "" if step.elements_per_wavelength is None else f"{step.elements_per_wavelength:.1f}",
+            str(step.iterations),
+            "" if step.strength is None else f"{step.strength.max():.2f}",
+            "" if step.exact_error is None else f"{100 * step.exact_error:.3f}",
+        ]
+        rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    return f'<div class="scroll"><h2>Sweep</h2><table class="steps"><tr>{head}</tr>{"".join(rows)}</table></div>'
+
+
+def _table(rows: list[Row]) -> str:
+    cells = [
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}{_unit(unit)}</td></tr>'
+        for name, value, unit in rows
+    ]
+    return f"<table>{''.join(cells)}</table>"
+
+
+def _unit(unit: str) -> str:
+    return f' <span class="unit">{escape(unit)}</span>' if unit else ""
+
+
+def _card(name: str, value: str, unit: str) -> str:
+    shown = f'<div class="value">{escape(value)}{_unit(unit)}</div>'
+    return f'<div class="card">{shown}<div class="name">{escape(name)}</div></div>'
+
+
+def _figure(picture: Picture, folder: Path) -> str:
+    content = (folder / picture.file).read_bytes()
+    data = base64.b64encode(content).decode("ascii")
+    width, height = struct.unpack(">II", content[16:24])  # a PNG begins with its size
+    wide = ' class="wide"' if width > WIDE * height else ""
+    caption = escape(picture.caption)
+    image = f'<img alt="{caption}" src="data:image/png;base64,{data}">'
+    return f"<figure{wide}>{image}<figcaption>{caption}</figcaption></figure>"
+
+
+def _notices(texts: tuple[str, ...]) -> str:
+    if not texts:
+        return ""
+    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    return f'<div class="notice"><strong>{"Warning" if len(texts) == 1 else "Warnings"}</strong><ul>{items}</ul></div>'
+
+
+def _timings(seconds: dict[str, float]) -> str:
+    longest = max(seconds.values(), default=1.0) or 1.0
+    rows = []
+    for name, spent in seconds.items():
+        bar = f'<div class="track"><div class="bar" style="width:{100 * spent / longest:.1f}%"></div></div>'
+        rows.append(f'<div>{escape(name)}</div>{bar}<div class="seconds">{spent:.2f} s</div>')
+    total = f'<div class="total">total</div><div></div><div class="seconds total">{sum(seconds.values()):.2f} s</div>'
+    return f'<div class="bars">{"".join(rows)}{total}</div>'

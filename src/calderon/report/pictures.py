@@ -1,0 +1,137 @@
+"""The pictures of a result, each with the caption that stands under it in the report."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import calderon.plots as plots
+from calderon.report.results import Results, Step
+
+CURVES = 5
+LEVEL = "target strength"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A file in the result folder and its caption."""
+
+    file: str
+    caption: str
+
+
+def draw(results: Results, folder: Path) -> list[Picture]:
+    """Draw what the case asked for; a sweep shows fields at its last frequency and patterns at up to five."""
+    pictures = [*_patterns(results, folder)]
+    last = results.steps[-1]
+    at = f" at {last.name}" if last.name else ""
+    for quantity in results.file.case.output.surface:
+        name = f"surface_{quantity}.png"
+        # the same picture on every machine, and no graphics driver in the middle of a run
+        plots.surface(last.surface, quantity, folder / name, renderer="matplotlib")
+        pictures.append(Picture(name, f"{SURFACE[quantity]}{last.surface.label} on the surface{at}."))
+    asked = results.file.case.output.slice
+    if last.slice is not None and asked is not None:
+        cut = last.slice
+        acoustic = results.file.case.physics.acoustic
+        name, unit, text = ("p", "Pa", "total pressure") if acoustic else ("potential", "V", "potential")
+        plots.field_slice(
+            cut.points,
+            cut.values,
+            results.mesh,
+            asked.quantity,
+            folder / "slice.png",
+            name=name,
+            unit=unit,
+            blank=_blank(results),
+        )
+        pictures.append(Picture("slice.png", f"{SURFACE[asked.quantity]}{text} in a plane through the body{at}."))
+    histories = {step.name or "residual": step.residuals for step in results.steps if len(step.residuals)}
+    if histories:
+        rtol = results.file.case.solver.rtol
+        shown = histories if len(histories) > 1 else next(iter(histories.values()))
+        plots.convergence(shown, folder / "convergence.png", rtol=rtol)
+        pictures.append(Picture("convergence.png", "Relative residual of GMRES over its iterations."))
+    return pictures
+
+
+SURFACE = {
+    "abs": "Magnitude of the ",
+    "real": "Real part of the ",
+    "imag": "Imaginary part of the ",
+    "phase": "Phase of the ",
+    "db": "Level of the ",
+}
+
+
+def _patterns(results: Results, folder: Path) -> list[Picture]:
+    output, steps = results.file.case.output, _spread(results.steps)
+    pictures = []
+    if output.far_field is not None:
+        angles, plane = output.far_field.values, output.far_field.plane
+        curves = {step.name: step.strength for step in steps if step.strength is not None}
+        exact = steps[0].exact_strength if len(steps) == 1 else None
+        curves = {"calderon": next(iter(curves.values()))} if len(steps) == 1 else curves
+        plots.polar(angles, curves, "dB re 1 m", folder / "far_field_polar.png", exact=exact, quantity=LEVEL)
+        plots.cartesian(
+            np.degrees(angles),
+            curves,
+            f"observation angle in the {plane} plane (degrees)",
+            f"{LEVEL} (dB re 1 m)",
+            folder / "far_field.png",
+            exact=exact,
+            limits=_levels(curves),
+        )
+        turning = f"angles from +{plane[0]} toward +{plane[1]}"
+        pictures.append(Picture("far_field_polar.png", f"Bistatic target strength in the {plane} plane, {turning}."))
+        pictures.append(Picture("far_field.png", "The same over the angle of observation."))
+        if len(results.steps) > 1 and all(step.frequency is not None for step in results.steps):
+            frequencies = [step.frequency for step in results.steps]
+            largest = [np.max(step.strength) for step in results.steps if step.strength is not None]
+            plots.cartesian(
+                np.array(frequencies, dtype=float),
+                {"largest": largest},
+                "frequency (Hz)",
+                f"largest {LEVEL} (dB re 1 m)",
+                folder / "sweep.png",
+            )
+            pictures.append(Picture("sweep.png", "Largest bistatic target strength over frequency."))
+    if output.monostatic is not None:
+        angles, plane = output.monostatic.values, output.monostatic.plane
+        curves = {step.name: step.monostatic for step in steps if step.monostatic is not None}
+        plots.polar(angles, curves, "dB re 1 m", folder / "monostatic_polar.png", quantity=f"monostatic {LEVEL}")
+        plots.cartesian(
+            np.degrees(angles),
+            curves,
+            f"aspect angle in the {plane} plane (degrees)",
+            f"{LEVEL} (dB re 1 m)",
+            folder / "monostatic.png",
+            limits=_levels(curves),
+        )
+        pictures.append(
+            Picture("monostatic_polar.png", "Monostatic target strength, by the direction toward the sonar.")
+        )
+        pictures.append(Picture("monostatic.png", "The same over the aspect angle."))
+    return pictures
+
+
+def _spread(steps: tuple[Step, ...]) -> list[Step]:
+    """At most five steps, evenly over the sweep, first and last included."""
+    numbers = np.unique(np.linspace(0, len(steps) - 1, min(len(steps), CURVES)).round().astype(int))
+    return [steps[n] for n in numbers]
+
+
+def _levels(curves: dict[str, np.ndarray]) -> tuple[float, float]:
+    """A range of decibels that shows the lobes: deep nulls are cut at 60 dB below the largest value."""
+    values = np.concatenate([np.asarray(curve) for curve in curves.values()])
+    high = float(np.max(values))
+    low = max(float(np.min(values)), high - 60)
+    return low - 2, high + 2
+
+
+def _blank(results: Results) -> str:
+    """The side of the surface on which the case has no field."""
+    physics = results.file.case.physics
+    if physics.problem == "transmission":
+        return "none"
+    return "outside" if physics.side == "interior" else "inside"

@@ -1,0 +1,173 @@
+"""A case is run: mesh, problem, solution, and the fields that it asks for."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import calderon.exact as exact
+from calderon.case import (
+    Case,
+    CaseFile,
+    acoustic_problem,
+    incident_wave,
+    interior_fluid,
+    static_problem,
+    surface_mesh,
+    wavenumbers,
+)
+from calderon.formulations import SolutionInfo
+from calderon.mesh import TriangleMesh
+from calderon.plots import inside, slice_points
+from calderon.report.results import Results, Slice, Step
+from calderon.report.stages import Stages
+
+
+def run(file: CaseFile, stages: Stages | None = None) -> Results:
+    """Compute everything a case asks for; warnings are collected for the report.
+
+    Errors of the mesh, the problem and the solver pass through (MeshError, ValueError, MemoryError, ConvergenceError).
+    """
+    stages = stages or Stages()
+    case = file.case
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with stages.stage("read the mesh"):
+            mesh = surface_mesh(file)
+        if case.physics.acoustic:
+            steps = tuple(_acoustic(case, mesh, number, k, stages) for number, k in enumerate(wavenumbers(case)))
+        else:
+            steps = (_static(case, mesh, stages),)
+    texts = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning))
+    return Results(file, mesh, steps[0].surface.space.dimension, steps, stages.seconds, tuple(texts))
+
+
+def _acoustic(case: Case, mesh: TriangleMesh, number: int, wavenumber: float, stages: Stages) -> Step:
+    """Solve at one wavenumber and evaluate."""
+    frequency = case.physics.frequency[number] if case.physics.frequency is not None else None
+    at = f"{frequency:.6g} Hz" if frequency is not None and len(case.physics.frequency or ()) > 1 else ""
+    posed = acoustic_problem(case, mesh, wavenumber)
+    with stages.stage("assemble and solve", at):
+        solution = posed.solve(incident_wave(case, wavenumber), **_options(case))
+    far, strength, monostatic, cut = None, None, None, None
+    if case.output.far_field is not None:
+        with stages.stage("far field", at):
+            far = solution.far_field(case.output.far_field.directions)
+            strength = solution.target_strength(case.output.far_field.directions)
+    if case.output.monostatic is not None:
+        with stages.stage("monostatic target strength", at):
+            monostatic = posed.monostatic_target_strength(case.output.monostatic.directions, rtol=case.solver.rtol)
+    if case.output.slice is not None:
+        with stages.stage("field in a plane", at):
+            cut = _slice(case, mesh, solution.field)
+    reference = _exact_far_field(case, wavenumber) if case.output.exact and far is not None else None
+    return Step(
+        wavenumber=float(wavenumber),
+        frequency=frequency,
+        surface=solution.surface,
+        elements_per_wavelength=float(posed.elements_per_wavelength),
+        far_field=far,
+        strength=strength,
+        exact_strength=None if reference is None else 20 * np.log10(np.abs(reference) / solution.incident_amplitude),
+        exact_error=None
+        if reference is None or far is None
+        else float(np.linalg.norm(far - reference) / np.linalg.norm(reference)),
+        monostatic=monostatic,
+        slice=cut,
+        **_convergence(solution.info),
+    )
+
+
+def _static(case: Case, mesh: TriangleMesh, stages: Stages) -> Step:
+    """Solve a Laplace problem with constant data and evaluate."""
+    posed = static_problem(case, mesh)
+    data = case.physics.potential if case.physics.potential is not None else case.physics.flux
+    with stages.stage("assemble and solve"):
+        solution = posed.solve(data, **_options(case))
+    cut = None
+    if case.output.slice is not None:
+        with stages.stage("field in a plane"):
+            cut = _slice(case, mesh, solution.field)
+    return Step(
+        wavenumber=None,
+        frequency=None,
+        surface=solution.surface,
+        slice=cut,
+        total_flux=float(np.real(solution.surface.integral())) if case.physics.potential is not None else None,
+        **_convergence(solution.info),
+    )
+
+
+def _options(case: Case) -> dict[str, Any]:
+    """What the [solver] table says, as options of solve()."""
+    solver = case.solver
+    return {
+        "method": solver.method,
+        "rtol": solver.rtol,
+        "precision": solver.precision,
+        "backend": solver.backend,
+        "solver": solver.solver,
+        "maxiter": solver.max_iterations,
+    }
+
+
+def _convergence(info: SolutionInfo) -> dict[str, Any]:
+    return {
+        "equation": info.equation,
+        "matrix": info.matrix,
+        "solver": info.method,
+        "iterations": info.iterations,
+        "residuals": info.residuals,
+        "residual": info.residual,
+        "assembly_seconds": info.assembly_seconds,
+        "solution_seconds": info.factorisation_seconds + info.solve_seconds,
+    }
+
+
+def _slice(case: Case, mesh: TriangleMesh, field: Any) -> Slice:
+    """The field on the asked plane, where the problem defines it: outside the body, inside it, or both."""
+    points = _slice_points(case, mesh)
+    hidden = inside(mesh, points)
+    if case.physics.side == "interior":
+        hidden = ~hidden
+    elif case.physics.problem == "transmission":
+        hidden = np.zeros_like(hidden)
+    values = field(points[~hidden])
+    filled = np.full(hidden.shape, np.nan, dtype=values.dtype)
+    filled[~hidden] = values
+    return Slice(points, filled)
+
+
+def _slice_points(case: Case, mesh: TriangleMesh) -> NDArray[np.float64]:
+    """Points of the asked rectangle; by default 1.6 times the body's extent in each direction, about its centre."""
+    asked = case.output.slice
+    assert asked is not None
+    axes = ["xyz".index(axis) for axis in asked.plane]
+    low, high = mesh.bounds
+    extent = (high - low)[axes]
+    size = np.array(asked.size) if asked.size is not None else extent + 0.6 * extent.max()
+    centre = np.array(asked.centre) if asked.centre is not None else (low + high) / 2
+    columns, rows = np.maximum(2, np.round(asked.points * size / size.max())).astype(int)
+    unit = np.eye(3)
+    return slice_points(centre, size[0] * unit[axes[0]], size[1] * unit[axes[1]], (int(rows), int(columns)))
+
+
+def _exact_far_field(case: Case, wavenumber: float) -> NDArray[np.complex128]:
+    """The partial-wave series of the case's sphere at its far-field angles."""
+    assert case.output.far_field is not None and case.incident is not None
+    return case.incident.amplitude * _exact_sphere(case, wavenumber).far_field(case.output.far_field.directions)
+
+
+def _exact_sphere(case: Case, wavenumber: float) -> exact.SphereScattering:
+    assert case.incident is not None and case.mesh.radius is not None
+    physics, radius, along = case.physics, case.mesh.radius, case.incident.unit_direction
+    if physics.problem == "sound-hard":
+        return exact.rigid_sphere(wavenumber, radius, along)
+    if physics.problem == "sound-soft":
+        return exact.soft_sphere(wavenumber, radius, along)
+    if physics.problem == "impedance":
+        assert physics.admittance is not None
+        return exact.impedance_sphere(wavenumber, radius, physics.admittance, along)
+    interior, ratio = interior_fluid(case, wavenumber)
+    return exact.fluid_sphere(wavenumber, radius, interior, ratio, along)

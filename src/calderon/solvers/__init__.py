@@ -1,0 +1,9 @@
+"""Solvers of linear systems; the iterations see nothing of a matrix but its products A @ x."""
+
+from calderon.solvers.cg import cg
+from calderon.solvers.convergence import ConvergenceError, SolverInfo
+from calderon.solvers.gmres import gmres
+from calderon.solvers.lu import LU, lu
+from calderon.solvers.preconditioners import jacobi, sparse_inverse
+
+__all__ = ["LU", "ConvergenceError", "SolverInfo", "cg", "gmres", "jacobi", "lu", "sparse_inverse"]

@@ -1,0 +1,165 @@
+"""The conjugate gradient method for Hermitian positive definite systems.
+
+M. R. Hestenes and E. Stiefel, J. Res. Nat. Bur. Standards 49 (1952) 409; with preconditioner as in Saad, Iterative
+Methods for Sparse Linear Systems (2003), algorithm 9.1. The error in the energy norm falls at least like
+2 ((sqrt(kappa) - 1) / (sqrt(kappa) + 1))^j.
+"""
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from calderon.solvers.convergence import SolverInfo
+from calderon.solvers.iteration import Callback, Limits, Outcome, batches, limits, verdict
+from calderon.solvers.progress import live_progress
+from calderon.solvers.system import LinearSystem, linear_system, norm
+
+
+def cg(
+    A: Any,
+    b: Any,
+    rtol: float = 1e-6,
+    atol: float = 0.0,
+    maxiter: int = 1000,
+    preconditioner: Any = None,
+    x0: Any = None,
+    progress: bool = False,
+    callback: Callback | None = None,
+) -> tuple[np.ndarray, SolverInfo]:
+    """Solve A x = b, A Hermitian positive definite, to |b - A x| <= max(rtol |b|, atol); give x and the `SolverInfo`.
+
+    A: (n, n) with a product A @ x, such as a single layer of Laplace or a mass matrix.
+    b: (n,) or (n, m); the products of several right-hand sides are formed together.
+    preconditioner: M, Hermitian positive definite, an approximation of the inverse of A, used as M @ x.
+    Other options as for `gmres`. The symmetry of A is not verified; a direction p with p^* A p <= 0 is reported as
+    ValueError, since the matrix is then not positive definite. Raises `ConvergenceError` like `gmres`.
+    """
+    began = time.perf_counter()
+    limit = limits(rtol, atol, maxiter)
+    system = linear_system(A, b, x0, preconditioner, "cg")
+    method = "CG" if preconditioner is None else "CG, preconditioned"
+    outcomes: list[_Column] = []
+    with live_progress("CG", limit.rtol, progress) as report:
+        for batch in batches(system.rhs.shape[1]):
+            outcomes += _solve(system, limit, batch, report, callback)
+    return verdict(method, system, limit, outcomes, began)
+
+
+@dataclass(eq=False)
+class _Column(Outcome):
+    """residual r, direction p, slope r^* M r, rhs b; checked: the last true residual norm."""
+
+    rhs: np.ndarray = field(kw_only=True)
+    residual: np.ndarray = field(kw_only=True)
+    size: float = field(kw_only=True)
+    goal: float = field(kw_only=True)
+    direction: np.ndarray = field(kw_only=True)
+    running: bool = False
+    slope: float = 0.0
+    checked: float = 0.0
+
+
+def _solve(
+    system: LinearSystem, limit: Limits, batch: range, report: Callback, callback: Callback | None
+) -> list[_Column]:
+    columns = _begin(system, limit, batch)
+    steps = 0
+    while active := [column for column in columns if column.running]:
+        steps += 1
+        images = system.product(_stack([column.direction for column in active]))
+        due = []
+        for column, image in zip(active, images.T, strict=True):
+            _advance(column, image)
+            if norm(column.residual) <= column.goal or steps == limit.maxiter:
+                due.append(column)
+        if due:
+            _look(system, due, steps == limit.maxiter)
+        _turn(system, [column for column in active if column.running])
+        worst = max(column.history[-1] for column in active)
+        report(steps, worst)
+        if callback is not None:
+            callback(steps, worst)
+    return columns
+
+
+def _begin(system: LinearSystem, limit: Limits, batch: range) -> list[_Column]:
+    rhs = system.rhs[:, batch.start : batch.stop]
+    if system.start is None:
+        start, residuals, spent = np.zeros_like(rhs), rhs.copy(), 0
+    else:
+        start, spent = system.start[:, batch.start : batch.stop], 1
+        residuals = rhs - system.product(start)
+    columns = []
+    for b, x, residual in zip(rhs.T, start.T, residuals.T, strict=True):
+        size = norm(b)
+        column = _Column(
+            x.copy(),
+            [norm(residual) / size if size > 0 else 0.0],
+            spent,
+            rhs=b,
+            residual=residual.copy(),
+            direction=np.zeros_like(b),
+            size=size,
+            goal=max(limit.rtol * size, limit.atol),
+            checked=norm(residual),
+        )
+        if size == 0:
+            column.x[:] = 0
+        elif not norm(residual) <= column.goal:
+            column.running = True
+        columns.append(column)
+    _turn(system, [column for column in columns if column.running])
+    return columns
+
+
+def _advance(column: _Column, image: np.ndarray) -> None:
+    """One step along the direction: x += a p, r -= a A p."""
+    curvature = np.vdot(column.direction, image)
+    if not np.isfinite(curvature):
+        raise ValueError("the operator or the preconditioner gave NaN or infinity: look at the mesh and its matrix")
+    if curvature.real <= 0 or abs(curvature.imag) > 1e-3 * curvature.real:
+        raise ValueError(
+            f"cg needs a Hermitian positive definite matrix, but p^* A p = {curvature:.3g} for the direction p of step "
+            f"{len(column.history)}: use gmres"
+        )
+    length = column.slope / curvature.real
+    column.x += length * column.direction
+    column.residual -= length * image
+    column.products += 1
+    column.history.append(norm(column.residual) / column.size)
+
+
+def _turn(system: LinearSystem, columns: list[_Column]) -> None:
+    """The next directions p = M r + (slope / old slope) p."""
+    if not columns:
+        return
+    residuals = _stack([column.residual for column in columns])
+    images = residuals if system.precondition is None else system.precondition(residuals)
+    for column, image in zip(columns, images.T, strict=True):
+        slope = np.vdot(column.residual, image)
+        if not (np.isfinite(slope) and slope.real > 0):
+            raise ValueError(f"cg needs a positive definite preconditioner M, but r^* M r = {slope:.3g}: use gmres")
+        ratio = slope.real / column.slope if column.slope > 0 else 0.0
+        column.direction = image + ratio * column.direction
+        column.slope = float(slope.real)
+
+
+def _look(system: LinearSystem, due: list[_Column], last: bool) -> None:
+    """Replace the residual of the recursion by the true one; end, or start afresh from it."""
+    residuals = _stack([column.rhs for column in due]) - system.product(_stack([column.x for column in due]))
+    for column, residual in zip(due, residuals.T, strict=True):
+        true = norm(residual)
+        column.products += 1
+        column.history[-1] = true / column.size
+        if true <= column.goal or last or true > 0.5 * column.checked:
+            column.running = False
+            if true > column.goal:
+                column.failure = "reached its limit" if last else "stagnated"
+        else:
+            column.residual, column.checked, column.slope = residual.copy(), true, 0.0
+
+
+def _stack(vectors: list[np.ndarray]) -> np.ndarray:
+    return np.stack(vectors).T

@@ -1,0 +1,218 @@
+"""The generalised minimal residual method.
+
+Y. Saad and M. H. Schultz, SIAM J. Sci. Stat. Comput. 7 (1986) 856: x_j minimises |b - A x| over x_0 + the Krylov space
+of dimension j. Only products A @ x are needed; several right-hand sides have a Krylov space each, and their products
+with A are formed together, so that a dense matrix is read once for all of them.
+"""
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from calderon.solvers.arnoldi import KrylovSpace
+from calderon.solvers.convergence import SolverInfo
+from calderon.solvers.iteration import Callback, Limits, Outcome, batches, limits, positive, verdict
+from calderon.solvers.progress import live_progress
+from calderon.solvers.system import LinearSystem, linear_system, norm, norms
+
+_NO_GAIN = 1 - 1e-8  # a whole restart cycle that leaves more than this of the residual has stagnated
+_FLOOR = 1e-14  # residuals of a cycle below this part of its first one are rounding
+
+
+def gmres(
+    A: Any,
+    b: Any,
+    rtol: float = 1e-6,
+    atol: float = 0.0,
+    restart: int | None = None,
+    maxiter: int = 1000,
+    preconditioner: Any = None,
+    side: str = "right",
+    x0: Any = None,
+    progress: bool = False,
+    callback: Callback | None = None,
+) -> tuple[np.ndarray, SolverInfo]:
+    """Solve A x = b to |b - A x| <= max(rtol |b|, atol); give x and the `SolverInfo`.
+
+    A: (n, n), anything with a product A @ x: NumPy array, SciPy sparse matrix or LinearOperator, assembled operator.
+    b: (n,) or (n, m) for m right-hand sides. x has the same shape; it is complex as soon as A, b, x0 or M is.
+    restart: steps after which the basis is dropped; None keeps it all (16 n bytes a step and complex right-hand side).
+    maxiter: the largest number of steps for each right-hand side.
+    preconditioner: M, an approximation of the inverse of A, used as M @ x; it must be the same linear map in each step.
+    side: "right" solves A M z = b, x = M z and watches the residual itself; "left" solves M A x = M b and watches the
+        preconditioned residual. Either ends only when the residual of A x = b, computed anew, meets the tolerance.
+    x0: initial guess, of the shape of b.
+    progress: show a live line on the terminal.
+    callback: called as ``callback(iteration, residual)`` after each step with the relative residual (the largest of the
+        right-hand sides that are iterated together, 16 at most).
+
+    Raises `ConvergenceError`, which carries the history and the best solution, when the limit is reached or nothing
+    more is gained; ValueError for NaN or infinity in b or from A.
+    """
+    began = time.perf_counter()
+    if side not in ("left", "right"):
+        raise ValueError(f"unknown side {side!r}: choose 'left' or 'right'")
+    restart = None if restart is None else positive(restart, "restart")
+    limit = limits(rtol, atol, maxiter)
+    system = linear_system(A, b, x0, preconditioner, "gmres")
+    method = "GMRES" if restart is None else f"GMRES(restart {restart})"
+    if preconditioner is not None:
+        method += f", {side} preconditioner"
+
+    outcomes: list[_Column] = []
+    with live_progress("GMRES", limit.rtol, progress) as report:
+        for batch in batches(system.rhs.shape[1]):
+            run = _Run(system, limit, restart, side)
+            outcomes += _solve(run, batch, report, callback)
+    return verdict(method, system, limit, outcomes, began)
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    system: LinearSystem
+    limit: Limits
+    restart: int | None
+    side: str
+
+    def left(self, vectors: np.ndarray) -> np.ndarray:
+        """Precondition residuals (n, m)."""
+        precondition = self.system.precondition
+        return vectors if self.side == "right" or precondition is None else precondition(vectors)
+
+    def right(self, vectors: np.ndarray) -> np.ndarray:
+        """From the unknowns of the iteration to those of the system."""
+        precondition = self.system.precondition
+        return vectors if self.side == "left" or precondition is None else precondition(vectors)
+
+
+@dataclass(eq=False)
+class _Column(Outcome):
+    """One right-hand side b.
+
+    rhs, size: b and |b|. goal: the residual norm to reach. scale: what the iteration's own residuals are relative to,
+    |b| or |M b|. target: its residual at which the true one is looked at. checked: the last true residual norm.
+    """
+
+    rhs: np.ndarray = field(kw_only=True)
+    size: float = field(kw_only=True)
+    goal: float = field(kw_only=True)
+    scale: float = 1.0
+    target: float = 0.0
+    checked: float = 0.0
+    running: bool = False
+    space: KrylovSpace = field(init=False)
+
+
+def _solve(run: _Run, batch: range, report: Callback, callback: Callback | None) -> list[_Column]:
+    columns = _begin(run, batch)
+    steps = 0
+    while active := [column for column in columns if column.running]:
+        steps += 1
+        images = run.left(run.system.product(run.right(_stack([c.space.newest for c in active]))))
+        due = []
+        for column, image in zip(active, np.ascontiguousarray(images.T), strict=True):
+            estimate = column.space.extend(image)
+            column.products += 1
+            column.history.append(estimate / column.scale)
+            full = column.space.exhausted or column.space.steps == run.restart or steps == run.limit.maxiter
+            if full or estimate <= column.target:
+                due.append(column)
+        if due:
+            _look(run, due, steps)
+        worst = max(column.history[-1] for column in active)
+        report(steps, worst)
+        if callback is not None:
+            callback(steps, worst)
+    return columns
+
+
+def _begin(run: _Run, batch: range) -> list[_Column]:
+    rhs = run.system.rhs[:, batch.start : batch.stop]
+    sizes = norms(rhs)
+    if run.system.start is None:
+        start, residual, spent = np.zeros_like(rhs), rhs, 0
+    else:
+        start, spent = run.system.start[:, batch.start : batch.stop], 1
+        residual = rhs - run.system.product(start)
+    scales = sizes if run.side == "right" else norms(run.left(rhs))
+    columns, open_columns, residuals = [], [], []
+    for i, size in enumerate(sizes):
+        goal = max(run.limit.rtol * size, run.limit.atol)
+        column = _Column(start[:, i].copy(), [], spent, rhs=rhs[:, i], size=size, goal=goal, scale=scales[i])
+        columns.append(column)
+        first = norm(residual[:, i])
+        column.history.append(first / size if size > 0 else 0.0)
+        if size == 0:
+            column.x[:] = 0
+        elif not first <= goal:
+            column.checked = first
+            open_columns.append(column)
+            residuals.append(residual[:, i])
+    _open_spaces(run, open_columns, residuals)
+    return columns
+
+
+def _open_spaces(run: _Run, columns: list[_Column], residuals: list[np.ndarray]) -> None:
+    if not columns:
+        return
+    for column, start in zip(columns, run.left(_stack(residuals)).T, strict=True):
+        beta = norm(start)
+        if not 0 < beta < np.inf or not 0 < column.scale < np.inf:
+            raise ValueError(f"the operator or the preconditioner turned a residual into one of norm {beta}")
+        column.space, column.running = KrylovSpace(start, run.restart), True
+        column.target = max(column.goal / column.size, 0.0) * column.scale
+
+
+def _look(run: _Run, due: list[_Column], steps: int) -> None:
+    """Form the solutions, compute their true residuals, and end, go on or restart."""
+    trials = _stack([c.x for c in due]) + run.right(_stack([c.space.combination() for c in due]))
+    residuals = _stack([c.rhs for c in due]) - run.system.product(trials)
+    again, starts = [], []
+    for column, trial, residual in zip(due, trials.T, residuals.T, strict=True):
+        column.products += 1
+        true = norm(residual)
+        if true <= column.goal or steps == run.limit.maxiter:
+            column.failure = "" if true <= column.goal else "reached its limit"
+        elif _goes_on(run, column, true):
+            continue
+        elif _gained(run, column, true):
+            column.x, column.checked = trial.copy(), true
+            again.append(column)
+            starts.append(residual)
+            continue
+        else:
+            column.failure = "met a singular matrix" if column.space.exhausted else "stagnated"
+        if true <= column.checked:  # a trial worse than the last iterate is not kept
+            column.x, column.checked = trial.copy(), true
+        column.running = False
+        column.history[-1] = column.checked / column.size
+    _open_spaces(run, again, starts)
+
+
+def _goes_on(run: _Run, column: _Column, true: float) -> bool:
+    """Left preconditioning: the preconditioned residual ran ahead of the true one, ask for less in the same space."""
+    space = column.space
+    if run.side == "right" or space.exhausted or space.steps == run.restart:
+        return False
+    tighter = 0.5 * space.residual * column.goal / true
+    if tighter <= _FLOOR * space.beta:
+        return False
+    column.target = tighter
+    return True
+
+
+def _gained(run: _Run, column: _Column, true: float) -> bool:
+    """Whether a restart from this iterate promises anything: the cycle reduced the residual that it works on.
+
+    A cycle that reached its target, or the floor of rounding, without reducing the true residual is at its end.
+    """
+    space = column.space
+    at_floor = space.residual <= max(_FLOOR * space.beta, column.target if run.side == "right" else 0.0)
+    return true <= 0.5 * column.checked if at_floor else space.residual <= _NO_GAIN * space.beta
+
+
+def _stack(vectors: list[np.ndarray]) -> np.ndarray:
+    """Columns (n, m), each contiguous."""
+    return np.stack(vectors).T

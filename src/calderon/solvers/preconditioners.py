@@ -1,0 +1,57 @@
+"""Approximate inverses from the entries of a matrix; those that know the physics live with their equations."""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_matrix, issparse
+from scipy.sparse.linalg import LinearOperator, splu
+
+
+def jacobi(matrix: Any) -> LinearOperator:
+    """The inverse of the diagonal of `matrix` (anything with ``diagonal()``, or ``to_array()``)."""
+    if not hasattr(matrix, "diagonal") and hasattr(matrix, "to_array"):
+        matrix = matrix.to_array()
+    if not hasattr(matrix, "diagonal"):
+        raise TypeError(f"jacobi needs the diagonal of a matrix, which {type(matrix).__name__} does not give")
+    diagonal = np.asarray(matrix.diagonal())
+    zeros = np.flatnonzero((diagonal == 0) | ~np.isfinite(diagonal))
+    if len(zeros):
+        raise ValueError(f"{len(zeros)} diagonal entries are zero or not finite, the first in row {zeros[0]}")
+    inverse = 1 / diagonal
+    return LinearOperator(
+        (len(inverse), len(inverse)),
+        matvec=lambda x: inverse * np.ravel(x),
+        rmatvec=lambda x: inverse.conj() * np.ravel(x),
+        matmat=lambda x: inverse[:, None] * x,
+        dtype=inverse.dtype,
+    )
+
+
+def sparse_inverse(matrix: Any) -> LinearOperator:
+    """The inverse of a sparse matrix, such as a mass matrix, by a sparse LU factorisation (SuperLU) that is kept."""
+    if not issparse(matrix):
+        raise TypeError(
+            f"sparse_inverse needs a SciPy sparse matrix, got {type(matrix).__name__}: use lu for a dense one"
+        )
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"sparse_inverse needs a square matrix, got shape {matrix.shape}")
+    dtype = np.dtype(np.complex128 if matrix.dtype.kind == "c" else np.float64)
+    try:
+        factors = splu(csc_matrix(matrix, dtype=dtype))
+    except RuntimeError as error:
+        raise np.linalg.LinAlgError(f"the sparse matrix of shape {matrix.shape} is singular") from error
+
+    def solve(x: np.ndarray, trans: str) -> np.ndarray:
+        if dtype.kind != "c" and np.iscomplexobj(x):
+            return factors.solve(np.ascontiguousarray(x.real), trans) + 1j * factors.solve(
+                np.ascontiguousarray(x.imag), trans
+            )
+        return factors.solve(np.ascontiguousarray(x, dtype=dtype), trans)
+
+    return LinearOperator(
+        matrix.shape,
+        matvec=lambda x: solve(x, "N"),
+        rmatvec=lambda x: solve(x, "H"),
+        matmat=lambda x: solve(x, "N"),
+        dtype=dtype,
+    )

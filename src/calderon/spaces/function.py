@@ -1,0 +1,148 @@
+"""Functions of a space: coefficients with a meaning."""
+
+import os
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import meshio
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.quadrature import triangle_rule
+from calderon.spaces.geometry import reference_to_surface
+from calderon.spaces.space import Data, Space, evaluate_data
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """u = sum_j coefficients[j] phi_j on the space's surface.
+
+    label and unit go into files and pictures. Raises ValueError when the number of coefficients is not the dimension.
+    """
+
+    space: Space
+    coefficients: NDArray[Any]
+    label: str = "u"
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        coefficients = np.array(self.coefficients)
+        if coefficients.shape != (self.space.dimension,):
+            raise ValueError(
+                f"{self.space} needs coefficients of shape ({self.space.dimension},), got {coefficients.shape}"
+            )
+        coefficients.flags.writeable = False
+        object.__setattr__(self, "coefficients", coefficients)
+
+    @classmethod
+    def interpolate(cls, space: Space, data: Data, label: str = "u", unit: str = "") -> "Function":
+        """The function of `space` that equals `data` (a number, f(x) or f(x, n)) at the nodes."""
+        return cls(space, space.interpolation(data), label, unit)
+
+    @classmethod
+    def project(cls, space: Space, data: Data, label: str = "u", unit: str = "") -> "Function":
+        """The function of `space` nearest to `data` in L2."""
+        return cls(space, space.projection(data), label, unit)
+
+    def values(self, points: NDArray[np.float64]) -> NDArray[Any]:
+        """(m, n) values at reference points (n, 2) of each supporting triangle."""
+        return (self.space.expansion(np.asarray(points)) @ self.coefficients).reshape(len(self.space.triangles), -1)
+
+    def surface_gradient(self, points: NDArray[np.float64]) -> NDArray[Any]:
+        """(m, n, 3) surface gradients at reference points (n, 2) of each supporting triangle."""
+        parts = [part @ self.coefficients for part in self.space.surface_gradient(np.asarray(points))]
+        return np.stack(parts, axis=-1).reshape(len(self.space.triangles), -1, 3)
+
+    def surface_curl(self, points: NDArray[np.float64]) -> NDArray[Any]:
+        """(m, n, 3) vector surface curls n x grad u at reference points (n, 2) of each supporting triangle."""
+        parts = [part @ self.coefficients for part in self.space.surface_curl(np.asarray(points))]
+        return np.stack(parts, axis=-1).reshape(len(self.space.triangles), -1, 3)
+
+    def integral(self) -> Any:
+        """The integral over the surface."""
+        return (self.space.load_vector(1.0, degree=max(1, self.space.element.degree)) @ self.coefficients).item()
+
+    def l2_norm(self) -> float:
+        """The L2 norm over the surface."""
+        product = self.coefficients.conj() @ (self.space.mass_matrix() @ self.coefficients)
+        return float(np.sqrt(max(product.real, 0.0)))
+
+    def l2_error(self, exact: Data, degree: int = 8) -> float:
+        """|| u - exact || in L2 over the surface; `exact` as in Space.load_vector."""
+        rule = triangle_rule(degree)
+        mesh, triangles = self.space.mesh, self.space.triangles
+        x = reference_to_surface(mesh, triangles, rule.points)
+        normals = np.repeat(mesh.normals[triangles][:, None], rule.number_of_points, axis=1)
+        reference = evaluate_data(exact, x.reshape(-1, 3), normals.reshape(-1, 3)).reshape(x.shape[:2])
+        squares = np.abs(self.values(rule.points) - reference) ** 2
+        return float(np.sqrt((squares @ rule.weights) @ (2 * mesh.areas[triangles])))
+
+    def plot_data(self) -> tuple[str, NDArray[Any]]:
+        """("triangles", values (nt,)) for P0, else ("vertices", values (nv,)); NaN outside the support.
+
+        Discontinuous functions are averaged at vertices.
+        """
+        space = self.space
+        if space.element.degree == 0:
+            values = np.full(space.mesh.number_of_triangles, np.nan, dtype=self.coefficients.dtype)
+            values[space.triangles] = self.coefficients[space.dofs[:, 0]]
+            return "triangles", values
+        corners = self.values(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
+        index = space.mesh.triangles[space.triangles].ravel()
+        ones = sp.coo_array((np.ones(index.size), (index, np.arange(index.size)))).tocsr()
+        count = np.bincount(index, minlength=space.mesh.number_of_vertices)
+        values = np.full(space.mesh.number_of_vertices, np.nan, dtype=self.coefficients.dtype)
+        used = np.flatnonzero(count)
+        values[used] = (ones @ corners.ravel())[used] / count[used]
+        return "vertices", values
+
+    def named(self, label: str, unit: str = "") -> "Function":
+        """The same function under another label and unit."""
+        return replace(self, label=label, unit=unit)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write mesh and values for ParaView (.vtu): real, imaginary, magnitude and phase in rad of complex functions.
+
+        Atomic: the file appears whole or not at all.
+        """
+        path = Path(path)
+        location, values = self.plot_data()
+        name = f"{self.label} [{self.unit}]" if self.unit else self.label
+        fields: dict[str, NDArray[Any]] = {name: values.real.astype(float)}
+        if np.iscomplexobj(values):
+            fields = {
+                f"{name} real": values.real.astype(float),
+                f"{name} imaginary": values.imag.astype(float),
+                f"{name} magnitude": np.abs(values).astype(float),
+                f"{self.label} phase [rad]": np.angle(values).astype(float),
+            }
+        mesh = self.space.mesh
+        cell_data: dict[str, list[Any]] = {"tag": [mesh.tags]}
+        if location == "triangles":
+            cell_data |= {key: [value] for key, value in fields.items()}
+        point_data = fields if location == "vertices" else {}
+        output = meshio.Mesh(mesh.vertices, [("triangle", mesh.triangles)], point_data=point_data, cell_data=cell_data)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".vtu")
+        os.close(handle)
+        try:
+            meshio.write(temporary, output, file_format="vtu")
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+    def __add__(self, other: "Function") -> "Function":
+        if not isinstance(other, Function) or other.space is not self.space:
+            raise ValueError("only functions of the same space object can be added")
+        return replace(self, coefficients=self.coefficients + other.coefficients)
+
+    def __sub__(self, other: "Function") -> "Function":
+        return self + (-1) * other
+
+    def __mul__(self, factor: complex) -> "Function":
+        return replace(self, coefficients=self.coefficients * factor)
+
+    __rmul__ = __mul__

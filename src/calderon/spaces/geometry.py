@@ -1,0 +1,25 @@
+"""Points and surface derivatives on flat triangles."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.mesh import TriangleMesh
+from calderon.spaces.element import barycentric
+
+
+def reference_to_surface(
+    mesh: TriangleMesh, triangles: NDArray[np.int64], points: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """(m, n, 3) images of reference points (n, 2) on each of the triangles (m,)."""
+    corners = mesh.vertices[mesh.triangles[triangles]]
+    return np.einsum("bn,mbc->mnc", barycentric(points), corners)
+
+
+def surface_gradients(
+    mesh: TriangleMesh, triangles: NDArray[np.int64], gradients: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """(m, size, n, 3) surface gradients of functions with reference gradients (size, n, 2): J (J^T J)^-1 grad."""
+    corners = mesh.vertices[mesh.triangles[triangles]]
+    jacobian = np.stack([corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]], axis=2)
+    inverse = np.linalg.pinv(jacobian)  # (m, 2, 3)
+    return np.einsum("snd,mdc->msnc", gradients, inverse)

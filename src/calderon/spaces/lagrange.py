@@ -1,0 +1,71 @@
+"""The scalar spaces P0, DP1, P1 and P2."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.mesh import TriangleMesh
+from calderon.spaces.element import Element
+from calderon.spaces.space import Space, supported_triangles
+
+Tags = int | str | Iterable[int | str] | None
+
+
+def P0(mesh: TriangleMesh, tags: Tags = None) -> Space:
+    """Piecewise constant functions, one per triangle (of the tags given, default all)."""
+    triangles = supported_triangles(mesh, tags)
+    return Space("P0", mesh, Element(0), triangles, np.arange(len(triangles))[:, None], len(triangles))
+
+
+def DP1(mesh: TriangleMesh, tags: Tags = None) -> Space:
+    """Piecewise linear functions that jump across edges, three per triangle (of the tags given, default all)."""
+    triangles = supported_triangles(mesh, tags)
+    dofs = np.arange(3 * len(triangles)).reshape(-1, 3)
+    return Space("DP1", mesh, Element(1), triangles, dofs, dofs.size)
+
+
+def P1(mesh: TriangleMesh, tags: Tags = None, boundary: bool = True) -> Space:
+    """Continuous piecewise linear functions, one per vertex.
+
+    tags: restrict to triangles with these tags (numbers or names). boundary: whether vertices on the rim of the support
+    carry a function; False gives the functions that vanish there, as the hypersingular operator on an open surface
+    asks.
+    """
+    triangles = supported_triangles(mesh, tags)
+    rim = np.zeros(0, dtype=np.int64) if boundary else _rim(mesh, triangles)[0]
+    dofs, dimension = _numbered(mesh.triangles[triangles], rim, mesh.number_of_vertices)
+    return Space("P1", mesh, Element(1), triangles, dofs, dimension)
+
+
+def P2(mesh: TriangleMesh, tags: Tags = None, boundary: bool = True) -> Space:
+    """Continuous piecewise quadratic functions, one per vertex and one per edge; arguments as for `P1`."""
+    triangles = supported_triangles(mesh, tags)
+    vertices, edges = (np.zeros(0, dtype=np.int64),) * 2 if boundary else _rim(mesh, triangles)
+    entities = np.concatenate(
+        [mesh.triangles[triangles], mesh.number_of_vertices + mesh.triangle_edges[triangles]], axis=1
+    )
+    left_out = np.concatenate([vertices, mesh.number_of_vertices + edges])
+    dofs, dimension = _numbered(entities, left_out, mesh.number_of_vertices + len(mesh.edges))
+    return Space("P2", mesh, Element(2), triangles, dofs, dimension)
+
+
+def _rim(mesh: TriangleMesh, triangles: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Vertices and edges on the rim of the support: edges that only one of its triangles has."""
+    counts = np.bincount(mesh.triangle_edges[triangles].ravel(), minlength=len(mesh.edges))
+    edges = np.flatnonzero(counts == 1)
+    return np.unique(mesh.edges[edges]), edges
+
+
+def _numbered(entities: NDArray[np.int64], left_out: NDArray[np.int64], total: int) -> tuple[NDArray[np.int64], int]:
+    """Consecutive numbers for the entities in use, -1 for those left out, and how many there are."""
+    used = np.zeros(total, dtype=bool)
+    used[entities] = True
+    used[left_out] = False
+    numbers = np.where(used, np.cumsum(used) - 1, -1)
+    dimension = int(used.sum())
+    if dimension == 0:
+        raise ValueError(
+            "the space has no functions: every node lies on the rim; refine the mesh or keep boundary=True"
+        )
+    return numbers[entities], dimension

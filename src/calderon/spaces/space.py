@@ -1,0 +1,203 @@
+"""Finite element spaces on triangulated surfaces."""
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import splu
+
+from calderon.mesh import TriangleMesh
+from calderon.quadrature import triangle_rule
+from calderon.spaces.element import Element
+from calderon.spaces.geometry import reference_to_surface, surface_gradients
+
+Data = complex | Callable[..., Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """Scalar piecewise polynomials on the triangles of a mesh.
+
+    mesh: the surface. triangles (m,): numbers of the triangles of the support. dofs (m, element.size): number of the
+    global function that each local one belongs to, -1 where there is none (a rim node left out). dimension: number of
+    global functions. Built by `P0`, `P1`, `DP1`, `P2`.
+    """
+
+    name: str
+    mesh: TriangleMesh
+    element: Element
+    triangles: NDArray[np.int64]
+    dofs: NDArray[np.int64]
+    dimension: int
+
+    def __repr__(self) -> str:
+        return f"{self.name}({self.dimension} functions on {len(self.triangles)} triangles)"
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether the functions are continuous across edges, as the hypersingular operator asks."""
+        return self.name in ("P1", "P2")
+
+    @cached_property
+    def nodes(self) -> NDArray[np.float64]:
+        """(dimension, 3) points at which the functions are dual (centroids for P0)."""
+        points = reference_to_surface(self.mesh, self.triangles, self.element.nodes)
+        nodes = np.empty((self.dimension, 3))
+        kept = self.dofs >= 0
+        nodes[self.dofs[kept]] = points[kept]
+        return nodes
+
+    @cached_property
+    def node_normals(self) -> NDArray[np.float64]:
+        """(dimension, 3) unit normals at the nodes: area-weighted mean over the triangles that meet there."""
+        kept = self.dofs >= 0
+        weighted = self.mesh.normals[self.triangles] * self.mesh.areas[self.triangles, None]
+        normals = np.zeros((self.dimension, 3))
+        np.add.at(normals, self.dofs[kept], np.repeat(weighted[:, None], self.element.size, axis=1)[kept])
+        return normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+
+    def expansion(self, points: NDArray[np.float64]) -> sp.csr_array:
+        """(m * n, dimension) sparse matrix: coefficients to values at reference points (n, 2) of each triangle in
+        turn.
+        """
+        values = self.element.values(points)
+        return self._scatter(np.broadcast_to(values.T[None], (len(self.triangles), len(points), self.element.size)))
+
+    def _scatter(self, local: NDArray[Any]) -> sp.csr_array:
+        """Sparse (m * n, dimension) matrix of local values (m, n, size)."""
+        m, n, size = local.shape
+        rows = np.repeat(np.arange(m * n), size)
+        columns = np.repeat(self.dofs[:, None], n, axis=1).reshape(-1)
+        kept = columns >= 0
+        entries = (np.ascontiguousarray(local).reshape(-1)[kept], (rows[kept], columns[kept]))
+        return sp.coo_array(entries, shape=(m * n, self.dimension)).tocsr()
+
+    def surface_gradient(self, points: NDArray[np.float64]) -> list[sp.csr_array]:
+        """Three (m * n, dimension) sparse matrices: coefficients to the x, y, z parts of the surface gradient."""
+        gradients = surface_gradients(self.mesh, self.triangles, self.element.gradients(points))
+        return [self._scatter(np.swapaxes(gradients[..., c], 1, 2)) for c in range(3)]
+
+    def surface_curl(self, points: NDArray[np.float64]) -> list[sp.csr_array]:
+        """The same for the vector surface curl n x grad_Gamma."""
+        gradients = surface_gradients(self.mesh, self.triangles, self.element.gradients(points))
+        curls = np.cross(self.mesh.normals[self.triangles][:, None, None], gradients)
+        return [self._scatter(np.swapaxes(curls[..., c], 1, 2)) for c in range(3)]
+
+    def _quadrature(self, degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Reference points (n, 2) and weights (m, n) on the surface of a rule of that degree."""
+        rule = triangle_rule(degree)
+        return rule.points, 2 * self.mesh.areas[self.triangles, None] * rule.weights
+
+    def mass_matrix(self, test: "Space | None" = None) -> sp.csr_array:
+        """(test.dimension, dimension) sparse matrix int phi_i psi_j, exact."""
+        test = self if test is None else test
+        if test.mesh is not self.mesh:
+            raise ValueError("a mass matrix couples two spaces on the same mesh object: build both from one mesh")
+        points, weights = self._quadrature(max(1, self.element.degree + test.element.degree))
+        full = np.zeros((self.mesh.number_of_triangles, weights.shape[1]))
+        full[self.triangles] = weights
+        trial_rows, test_rows = self._on_all_triangles(points), test._on_all_triangles(points)
+        return (test_rows.T @ sp.diags_array(full.ravel()) @ trial_rows).tocsr()
+
+    def _on_all_triangles(self, points: NDArray[np.float64]) -> sp.csr_array:
+        """`expansion` with rows for every triangle of the mesh, zero outside the support."""
+        expansion = self.expansion(points).tocoo()
+        triangle, point = np.divmod(expansion.coords[0], len(points))
+        rows = self.triangles[triangle] * len(points) + point
+        shape = (self.mesh.number_of_triangles * len(points), self.dimension)
+        return sp.coo_array((expansion.data, (rows, expansion.coords[1])), shape=shape).tocsr()
+
+    def laplace_beltrami_matrix(self) -> sp.csr_array:
+        """(dimension, dimension) sparse matrix int grad phi_i . grad phi_j over the surface."""
+        if not self.is_continuous:
+            raise ValueError(
+                f"Laplace-Beltrami needs continuous functions, {self.name} jumps across edges: try P1 or P2"
+            )
+        points, weights = self._quadrature(max(1, 2 * self.element.degree - 2))
+        scale = sp.diags_array(weights.ravel())
+        return sum(part.T @ scale @ part for part in self.surface_gradient(points)).tocsr()
+
+    def load_vector(self, data: Data, degree: int | None = None) -> NDArray[Any]:
+        """(dimension,) integrals int data phi_i. `data` is a number, f(x) or f(x, n) with points and normals (n, 3).
+
+        degree: of the quadrature rule, default 4 plus that of the space. Raises ValueError for values of a wrong shape
+        or not finite.
+        """
+        points, weights = self._quadrature(4 + self.element.degree if degree is None else degree)
+        x = reference_to_surface(self.mesh, self.triangles, points)
+        normals = np.repeat(self.mesh.normals[self.triangles][:, None], len(points), axis=1)
+        values = evaluate_data(data, x.reshape(-1, 3), normals.reshape(-1, 3))
+        return self.expansion(points).T @ (weights.ravel() * values)
+
+    def interpolation(self, data: Data) -> NDArray[Any]:
+        """(dimension,) coefficients of the function that equals `data` at the nodes; `data` as in `load_vector`."""
+        return evaluate_data(data, self.nodes, self.node_normals)
+
+    def projection(self, data: Data, degree: int | None = None) -> NDArray[Any]:
+        """(dimension,) coefficients of the function nearest to `data` in L2."""
+        return self.solve_mass(self.load_vector(data, degree))
+
+    def solve_mass(self, right_hand_side: NDArray[Any]) -> NDArray[Any]:
+        """Apply the inverse mass matrix to (dimension,) or (dimension, m), real or complex."""
+        if np.iscomplexobj(right_hand_side):
+            return self._mass_solver(right_hand_side.real.copy()) + 1j * self._mass_solver(right_hand_side.imag.copy())
+        return self._mass_solver(np.asarray(right_hand_side, dtype=float))
+
+    @cached_property
+    def _mass_solver(self) -> Callable[[NDArray[Any]], NDArray[Any]]:
+        return splu(self.mass_matrix().tocsc()).solve
+
+
+def evaluate_data(data: Data, points: NDArray[np.float64], normals: NDArray[np.float64]) -> NDArray[Any]:
+    """Values (n,) of a number, f(x) or f(x, n) at points (n, 3) with unit normals (n, 3), checked for shape and
+    finiteness.
+    """
+    if callable(data):
+        values = data(points, normals) if _takes_normals(data) else data(points)
+        values = np.asarray(values)
+        if values.shape == ():
+            values = np.full(len(points), values)
+        if values.shape != (len(points),):
+            raise ValueError(
+                f"the function returned shape {values.shape} for points of shape {points.shape}: it must be "
+                f"vectorised, f(x, n) with x and n of shape (points, 3) and values of shape (points,)"
+            )
+    else:
+        values = np.full(len(points), data)
+    if not np.isfinite(values).all():
+        bad = np.flatnonzero(~np.isfinite(values))
+        raise ValueError(f"{len(bad)} of {len(values)} values are NaN or infinite, the first at {points[bad[0]]}")
+    return values
+
+
+def _takes_normals(function: Callable[..., Any]) -> bool:
+    """Whether `function` accepts a second positional argument."""
+    try:
+        inspect.signature(function).bind(None, None)
+    except TypeError:
+        return False
+    except ValueError:  # a built-in without signature
+        return False
+    return True
+
+
+def supported_triangles(mesh: TriangleMesh, tags: int | str | Iterable[int | str] | None) -> NDArray[np.int64]:
+    """Numbers of the triangles that carry one of the tags (numbers or names); all for None. ValueError for unknown
+    tags.
+    """
+    if tags is None:
+        return np.arange(mesh.number_of_triangles)
+    wanted = [tags] if isinstance(tags, int | str | np.integer) else list(tags)
+    known = sorted({int(tag) for tag in np.unique(mesh.tags)})
+    numbers = []
+    for tag in wanted:
+        number = mesh.names.get(tag) if isinstance(tag, str) else int(tag)
+        if number is None or number not in known:
+            raise ValueError(f"unknown tag {tag!r}: the mesh has tags {known} and names {dict(mesh.names)}")
+        numbers.append(number)
+    return np.flatnonzero(np.isin(mesh.tags, numbers))

@@ -1,0 +1,197 @@
+"""The command line: what it prints, writes, and refuses, with exit codes and without tracebacks."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+from typer.testing import CliRunner
+
+import calderon
+from calderon.cli import EXISTS, INTERRUPTED, NOT_SOLVED, WRONG_INPUT, app
+from calderon.mesh import cube, sphere
+
+CASE = """\
+title = "A small sphere <&>"
+[mesh]
+shape = "sphere"
+radius = "1 m"
+h = "0.45 m"
+[physics]
+problem = "sound-hard"
+wavenumber = 1.5
+[incident]
+direction = [1, 0, 0]
+[solver]
+rtol = 1e-6
+[output]
+exact = true
+far_field = { plane = "xy", count = 37 }
+monostatic = { plane = "xy", start = "0 deg", stop = "90 deg", count = 3 }
+slice = { plane = "xy", points = 12 }
+"""
+
+
+def calderon_command(*arguments: str | Path):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory) -> Path:
+    """A folder with case.toml and the result of running it in out/."""
+    folder = tmp_path_factory.mktemp("cli")
+    (folder / "case.toml").write_text(CASE)
+    run = calderon_command("run", folder / "case.toml", "--out", folder / "out")
+    assert run.exit_code == 0, run.output
+    return folder
+
+
+@pytest.mark.slow
+def test_a_run_writes_numbers_tables_surface_pictures_and_report(result):
+    names = {path.name for path in (result / "out").iterdir()}
+    assert {"summary.json", "case.toml", "far_field.csv", "monostatic.csv", "residuals.csv", "surface.vtu"} <= names
+    assert {"far_field_polar.png", "surface_abs.png", "slice.png", "convergence.png", "report.html"} <= names
+    assert set(json.loads((result / "out" / "summary.json").read_text())["files"]) == names
+    for picture in (result / "out").glob("*.png"):
+        assert imread(picture).std() > 0.02
+
+
+@pytest.mark.slow
+def test_the_numbers_are_those_of_the_exact_sphere(result):
+    table = np.genfromtxt(result / "out" / "far_field.csv", delimiter=",", names=True)
+    exact = calderon.exact.rigid_sphere(1.5, 1.0, [1, 0, 0])
+    angles = np.radians(table["angle_deg"])
+    directions = np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1)
+    far = table["far_field_real_Pa_m"] + 1j * table["far_field_imag_Pa_m"]
+    error = np.linalg.norm(far - exact.far_field(directions)) / np.linalg.norm(exact.far_field(directions))
+    assert error < 0.12  # two elements across the radius
+    step = json.loads((result / "out" / "summary.json").read_text())["steps"][0]
+    assert step["far_field_error_against_exact"] == pytest.approx(error, rel=1e-3)
+    backward = np.genfromtxt(result / "out" / "monostatic.csv", delimiter=",", names=True)
+    levels = backward["target_strength_dB_re_1m"]
+    assert np.ptp(levels) < 0.3 and levels[0] == pytest.approx(exact.target_strength([[-1, 0, 0]])[0], abs=1.0)
+
+
+@pytest.mark.slow
+def test_the_report_needs_nothing_else_and_escapes_its_texts(result):
+    page = (result / "out" / "report.html").read_text()
+    assert "A small sphere &lt;&amp;&gt;" in page and "<&>" not in page
+    assert page.count("data:image/png;base64,") == len(list((result / "out").glob("*.png")))
+    assert "http" not in page and 'src="data' in page and "<link" not in page and "<script" not in page
+    for text in ("dB re 1 m", "relative residual", "elements per wavelength", "assemble and solve", "far_field = {"):
+        assert text in page
+
+
+@pytest.mark.slow
+def test_an_existing_result_is_not_replaced_without_force(result):
+    before = (result / "out" / "summary.json").stat().st_mtime_ns
+    run = calderon_command("run", result / "case.toml", "--out", result / "out")
+    assert run.exit_code == EXISTS and "--force" in run.output
+    assert (result / "out" / "summary.json").stat().st_mtime_ns == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, MemoryError])
+def test_an_interrupted_run_leaves_the_old_result(result, stop, monkeypatch):
+    def fail(*arguments):
+        raise stop("stopped")
+
+    before = {path.name: path.read_bytes() for path in (result / "out").iterdir()}
+    monkeypatch.setattr("calderon.report.write.draw", fail)
+    run = calderon_command("run", result / "case.toml", "--out", result / "out", "--force")
+    assert run.exit_code == (INTERRUPTED if stop is KeyboardInterrupt else WRONG_INPUT)
+    assert {path.name: path.read_bytes() for path in (result / "out").iterdir()} == before
+    assert sorted(path.name for path in result.iterdir()) == ["case.toml", "out"]
+
+
+@pytest.mark.slow
+def test_a_terminated_process_cleans_up(tmp_path):
+    """The same with a real process and a real signal, sent while it writes."""
+    (tmp_path / "case.toml").write_text(CASE)
+    program = (
+        "import time, sys, calderon.report.write as w, calderon.cli\n"
+        "def slow(*a): print('drawing', flush=True); time.sleep(60)\n"
+        "w.draw = slow\n"
+        f"sys.argv = ['calderon', 'run', {str(tmp_path / 'case.toml')!r}, '--out', {str(tmp_path / 'out')!r}]\n"
+        "calderon.cli.app()\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    while "drawing" not in process.stdout.readline():
+        assert process.poll() is None
+    start = time.monotonic()
+    os.kill(process.pid, signal.SIGTERM)
+    _, errors = process.communicate(timeout=60)
+    assert time.monotonic() - start < 30
+    assert process.returncode == INTERRUPTED and "Traceback" not in errors and "interrupted" in errors
+    assert [path.name for path in tmp_path.iterdir()] == ["case.toml"]
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "message"),
+    [
+        (("wavenumber = 1.5", "wavenumbr = 1.5"), WRONG_INPUT, "line 8: physics.wavenumbr: unknown key; did you mean"),
+        (("[output]", "max_iterations = 1\n[output]"), NOT_SOLVED, "iteration"),
+        (('"sphere"\nradius = "1 m"', '"plate"\nlengths = [1, 1]'), WRONG_INPUT, "closed"),
+        (('shape = "sphere"\nradius = "1 m"\nh = "0.45 m"', 'file = "none.msh"'), WRONG_INPUT, "none.msh"),
+        (("[output]", 'backend = "cuda"\n[output]'), WRONG_INPUT, "'cuda' is not available"),
+    ],
+)
+def test_what_cannot_be_run_is_told_without_a_traceback(tmp_path, change, code, message):
+    assert change[0] in CASE
+    text = CASE.replace(*change, 1).replace("exact = true\n", "")
+    (tmp_path / "case.toml").write_text(text)
+    run = calderon_command("run", tmp_path / "case.toml", "--out", tmp_path / "out")
+    assert run.exit_code == code, run.output
+    assert message in run.output.replace("\n", " ") and "Traceback" not in run.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_mesh_prints_size_quality_and_resolution(tmp_path):
+    cube(1000.0, 250.0).write(tmp_path / "cube.stl")
+    run = calderon_command(
+        "mesh", tmp_path / "cube.stl", "--scale", "0.001", "--frequency", "500", "--speed-of-sound", "1500"
+    )
+    assert run.exit_code == 0, run.output
+    assert "closed, 1 component" in run.output and "-0.5 to 0.5 m" in run.output
+    mean = 3.0 / cube(1.0, 0.25).mean_edge_length
+    assert f"{mean:.1f}" in run.output and "no problems found" in run.output
+
+
+def test_mesh_tells_problems_by_its_exit_code(tmp_path):
+    whole = sphere(1.0, 0.4)
+    calderon.TriangleMesh(whole.vertices, whole.triangles[1:]).write(tmp_path / "hole.msh")
+    run = calderon_command("mesh", tmp_path / "hole.msh")
+    assert run.exit_code == 1 and "problem" in run.output
+
+
+@pytest.mark.parametrize("content", [b"", b"$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 2", b"\x00\xff garbage"])
+def test_a_corrupt_mesh_is_told_in_words(tmp_path, content):
+    (tmp_path / "bad.msh").write_bytes(content)
+    run = calderon_command("mesh", tmp_path / "bad.msh")
+    assert run.exit_code == WRONG_INPUT
+    assert "bad.msh" in run.output.replace("\n", "") and "Traceback" not in run.output
+
+
+def test_examples_are_listed_shown_and_unknown_ones_answered():
+    listed = calderon_command("example")
+    assert listed.exit_code == 0 and "submarine" in listed.output and "rigid-sphere" in listed.output
+    shown = calderon_command("example", "submarine", "--show")
+    assert shown.exit_code == 0 and 'sample = "submarine"' in shown.output
+    unknown = calderon_command("example", "submarin")
+    assert unknown.exit_code == WRONG_INPUT and "did you mean 'submarine'" in unknown.output
+
+
+def test_info_names_version_backends_threads_and_packages():
+    run = calderon_command("info")
+    assert run.exit_code == 0
+    for text in (calderon.__version__, "numba", "threads", "memory", "numpy", "pyvista"):
+        assert text in run.output

@@ -1,0 +1,175 @@
+"""Options, kept matrices, several right-hand sides, sweeps, and what is refused."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import calderon.mesh as meshes
+from calderon.formulations import (
+    FluidTransmission,
+    ImpedanceScattering,
+    SoundHardScattering,
+    SoundSoftScattering,
+    frequency_sweep,
+)
+from calderon.operators import AccuracyWarning
+from calderon.solvers import ConvergenceError
+from calderon.waves import PlaneWave, PointSource
+
+pytestmark = pytest.mark.slow
+
+K = 2.0
+WAVE = PlaneWave([0, 0, 1], K)
+
+
+@pytest.fixture(scope="module")
+def sphere():
+    return meshes.sphere(1.0, 0.35)
+
+
+@pytest.fixture(scope="module")
+def problem(sphere):
+    return SoundHardScattering(sphere, K)
+
+
+def test_matrix_and_factors_are_kept(sphere):
+    problem = SoundHardScattering(sphere, K)
+    first = problem.solve(WAVE)
+    matrix = problem.system.matrix
+    assert first.info.assembly_seconds > 0
+    second = problem.solve(WAVE, solver="lu")
+    factors = problem.system.factors
+    assert problem.system.matrix is matrix and second.info.assembly_seconds == 0
+    assert second.info.factorisation_seconds > 0
+    third = problem.solve(PlaneWave([1, 0, 0], K), solver="lu")
+    assert problem.system.factors is factors and third.info.factorisation_seconds == 0
+    assert np.allclose(first.surface.coefficients, second.surface.coefficients, atol=1e-5)
+    single = problem.solve(WAVE, precision="single", rtol=1e-4)
+    assert problem.system.matrix.dtype == np.complex64
+    assert np.allclose(single.surface.coefficients, second.surface.coefficients, atol=1e-3)
+
+
+def test_several_waves_at_once_are_those_one_by_one(problem):
+    waves = [WAVE, PlaneWave([1, 1, 0], K, 3.0), PointSource([2, 0, 0], K), WAVE + 2 * PlaneWave([1, 0, 0], K)]
+    together = problem.solve_all(waves)
+    for wave, solution in zip(waves, together, strict=True):
+        alone = problem.solve(wave)
+        assert np.allclose(solution.surface.coefficients, alone.surface.coefficients, atol=1e-5)
+        assert solution.incident is wave
+        assert solution.info.iterations == alone.info.iterations
+        assert len(solution.info.residuals) == solution.info.iterations + 1
+    with pytest.raises(ValueError, match="at least one"):
+        problem.solve_all([])
+
+
+def test_info_and_problem_say_what_they_are(problem):
+    text = str(problem)
+    assert "Burton-Miller" in text and "wavenumber 2 1/m" in text
+    assert f"{problem.unknowns} unknowns (P1)" in text
+    assert f"{problem.elements_per_wavelength:.1f} elements per wavelength" in text
+    info = problem.solve(WAVE).info
+    assert info.converged and info.residual < 1e-6
+    assert "GMRES" in str(info) and "dense matrix" in str(info) and "iterations" in str(info)
+
+
+def test_mass_preconditioner_keeps_iterations_low_on_a_graded_mesh():
+    mesh = meshes.sphere(1.0, 0.35)
+    stretched = mesh.vertices * (1 + 0.6 * mesh.vertices[:, 2:] ** 3)
+    graded = meshes.TriangleMesh(stretched, mesh.triangles)
+    problem = SoundSoftScattering(graded, 1.0)
+    wave = PlaneWave([0, 0, 1], 1.0)
+    assert problem.solve(wave).info.iterations < problem.solve(wave, preconditioner=None).info.iterations
+
+
+def test_sweep_is_each_frequency_by_itself(sphere):
+    problem = SoundHardScattering(sphere, 1.0)
+    wave = PlaneWave([0, 0, 1], 1.0, amplitude=2.0)
+    solutions = list(frequency_sweep(problem, wave, [0.5, 2.0], rtol=1e-5))
+    assert [s.wavenumber for s in solutions] == [0.5, 2.0]
+    direct = SoundHardScattering(sphere, 2.0).solve(PlaneWave([0, 0, 1], 2.0, amplitude=2.0), rtol=1e-5)
+    assert np.allclose(solutions[1].surface.coefficients, direct.surface.coefficients, atol=1e-4)
+    fluid = FluidTransmission(sphere, 1.0, 1.5, 2.0).at(2.0)
+    assert fluid.interior_wavenumber == 3.0
+    with pytest.raises(TypeError, match="PlaneWave or PointSource"):
+        next(frequency_sweep(problem, wave + wave, [1.0]))
+
+
+def test_coarse_mesh_warns_with_the_number(sphere):
+    with pytest.warns(AccuracyWarning, match=r"\d\.\d elements per wavelength"):
+        coarse = SoundHardScattering(sphere, 4.0)
+    assert coarse.elements_per_wavelength < 6
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SoundHardScattering(sphere, 2.0)
+    with pytest.warns(AccuracyWarning):
+        FluidTransmission(sphere, 1.0, 5.0, 1.0)
+
+
+def test_open_surface_is_refused_with_its_open_edges(sphere):
+    hole = meshes.TriangleMesh(sphere.vertices, sphere.triangles[1:])
+    for make in (SoundHardScattering, SoundSoftScattering):
+        with pytest.raises(ValueError, match=f"closed surface, and 3 of {sphere.number_of_edges} edges"):
+            make(hole, K)
+
+
+@pytest.mark.parametrize("k", [0.0, -1.0, np.nan, np.inf, 1 - 0.1j, 2j])
+def test_wavenumbers_that_are_no_wave_are_refused(k, sphere):
+    with pytest.raises(ValueError, match="wavenumber"):
+        SoundHardScattering(sphere, k)
+    with pytest.raises(ValueError, match="wavenumber"):
+        FluidTransmission(sphere, 1.0, k, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "hexmatrix"}, "unknown method 'hexmatrix'"),
+        ({"solver": "cholesky"}, "unknown solver 'cholesky': choose 'gmres' or 'lu'"),
+        ({"precision": "half"}, "precision"),
+        ({"backend": "fortran"}, "backend"),
+        ({"preconditioner": "ilu"}, "unknown preconditioner 'ilu'"),
+        ({"rtol": 0.0}, "rtol"),
+        ({"method": "hmatrix", "solver": "lu"}, "solver 'lu' needs the entries"),
+    ],
+)
+def test_unknown_options_are_refused(options, message, sphere):
+    with pytest.raises(ValueError, match=message):
+        SoundHardScattering(sphere, K).solve(WAVE, **options)
+
+
+def test_waves_that_do_not_fit_are_refused(problem):
+    with pytest.raises(ValueError, match="wavenumber 3 and the problem 2"):
+        problem.solve(PlaneWave([0, 0, 1], 3.0))
+    with pytest.raises(TypeError, match="solve_all"):
+        problem.solve([WAVE])
+    with pytest.raises(TypeError, match="incident wave"):
+        problem.solve(1.0)
+    with pytest.raises(ValueError, match="inside the body"):
+        problem.solve(WAVE + PointSource([0.1, 0.2, 0.0], K))
+    with pytest.raises(ValueError, match="directions"):
+        problem.monostatic_target_strength([[0.0, 0.0, 0.0]])
+
+
+def test_problems_that_do_not_fit_are_refused(sphere):
+    with pytest.raises(ValueError, match="unknown space 'P0': choose 'P1' or 'P2'"):
+        SoundHardScattering(sphere, K, space="P0")
+    with pytest.raises(TypeError, match="TriangleMesh"):
+        SoundHardScattering("sphere.msh", K)
+    with pytest.raises(ValueError, match="coupling"):
+        SoundHardScattering(sphere, K, coupling=np.inf)
+    with pytest.raises(ValueError, match="either admittance= .* or impedance="):
+        ImpedanceScattering(sphere, K)
+    with pytest.raises(ValueError, match="create energy"):
+        ImpedanceScattering(sphere, K, -0.5)
+    with pytest.raises(ValueError, match="sound-soft"):
+        ImpedanceScattering(sphere, K, impedance=0)
+    with pytest.raises(ValueError, match="density_ratio"):
+        FluidTransmission(sphere, K, 3.0, -1.0)
+
+
+def test_no_convergence_raises_with_the_history(problem):
+    with pytest.raises(ConvergenceError) as caught:
+        problem.solve(WAVE, maxiter=3)
+    assert len(caught.value.residuals) == 4
+    assert caught.value.solution.shape == (problem.unknowns, 1)

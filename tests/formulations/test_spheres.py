@@ -1,0 +1,147 @@
+"""Scattering by spheres against the exact series."""
+
+import numpy as np
+import pytest
+
+import calderon.exact as exact
+import calderon.mesh as meshes
+from calderon.formulations import FluidTransmission, ImpedanceScattering, SoundHardScattering, SoundSoftScattering
+from calderon.waves import PlaneWave, PointSource
+
+pytestmark = pytest.mark.slow
+
+K = 2.0
+ADMITTANCE = 0.7 - 0.3j
+DIRECTION = np.array([1.0, 2.0, -2.0]) / 3
+SOURCE = np.array([0.3, -1.5, 1.0])
+PROBLEMS = {
+    "hard": SoundHardScattering,
+    "soft": SoundSoftScattering,
+    "impedance": lambda mesh, k: ImpedanceScattering(mesh, k, ADMITTANCE),
+    "fluid": lambda mesh, k: FluidTransmission(mesh, k, 1.4 * k, 2.3),
+}
+SERIES = {
+    "hard": exact.rigid_sphere,
+    "soft": exact.soft_sphere,
+    "impedance": lambda k, a, **incidence: exact.impedance_sphere(k, a, ADMITTANCE, **incidence),
+    "fluid": lambda k, a, **incidence: exact.fluid_sphere(k, a, 1.4 * k, 2.3, **incidence),
+}
+POINTS = np.array([[0.0, 0.0, -3.0], [2.0, 1.0, 0.5], [-0.5, 1.4, 0.2]])
+
+
+@pytest.fixture(scope="module")
+def sphere():
+    return meshes.sphere(1.0, 0.3)
+
+
+def directions(number=20, seed=1):
+    d = np.random.default_rng(seed).standard_normal((number, 3))
+    return d / np.linalg.norm(d, axis=1)[:, None]
+
+
+def difference(values, reference):
+    return np.linalg.norm(values - reference) / np.linalg.norm(reference)
+
+
+def surface_error(solution, series):
+    reference = series.surface_normal_derivative if series.kind == "soft" else series.surface_pressure
+    return solution.surface.l2_error(reference) / solution.surface.l2_norm()
+
+
+@pytest.mark.parametrize("kind", PROBLEMS)
+def test_plane_wave_meets_the_series(kind, sphere):
+    series = SERIES[kind](K, 1.0, direction=DIRECTION)
+    solution = PROBLEMS[kind](sphere, K).solve(PlaneWave(3 * DIRECTION, K, amplitude=2j))
+    assert difference(solution.far_field(directions()), 2j * series.far_field(directions())) < 0.035
+    assert difference(solution.scattered(POINTS), 2j * series.scattered(POINTS)) < 0.03
+    assert difference(solution.field(POINTS), 2j * series.total(POINTS)) < 0.02
+    levels = np.abs(series.far_field(directions())) > 0.1 * np.abs(series.far_field(directions())).max()
+    strengths = solution.target_strength(directions()) - series.target_strength(directions())
+    assert np.abs(strengths[levels]).max() < 1.0
+    assert solution.scattering_cross_section() == pytest.approx(series.scattering_cross_section(), rel=0.05)
+    absorbed = series.extinction_cross_section() - series.scattering_cross_section()
+    assert solution.absorption_cross_section() == pytest.approx(absorbed, rel=0.05, abs=0.02)
+    assert solution.radiated_power(1000.0, 1500.0) == pytest.approx(
+        4 * solution.scattering_cross_section() / (2 * 1000 * 1500)
+    )
+    assert solution.surface.unit == ("Pa/m" if kind == "soft" else "Pa")
+
+
+@pytest.mark.parametrize("kind", PROBLEMS)
+def test_point_source_meets_the_series(kind, sphere):
+    series = SERIES[kind](K, 1.0, source=SOURCE)
+    solution = PROBLEMS[kind](sphere, K).solve(PointSource(SOURCE, K))
+    assert difference(solution.scattered(POINTS), series.scattered(POINTS)) < 0.035
+    assert difference(solution.field(POINTS), series.total(POINTS)) < 0.02
+
+
+@pytest.mark.parametrize("kind", PROBLEMS)
+def test_surface_values_converge_with_order_two(kind):
+    errors, sizes = [], []
+    series = SERIES[kind](1.5, 1.0, direction=DIRECTION)
+    for h in (0.5, 0.25):
+        mesh = meshes.sphere(1.0, h)
+        solution = PROBLEMS[kind](mesh, 1.5).solve(PlaneWave(DIRECTION, 1.5), rtol=1e-8)
+        errors.append(surface_error(solution, series))
+        sizes.append(mesh.mean_edge_length)
+    rate = np.log(errors[0] / errors[1]) / np.log(sizes[0] / sizes[1])
+    assert 1.7 < rate < 2.5, f"errors {errors}, rate {rate:.2f}"
+
+
+def test_loss_in_the_medium(sphere):
+    k = 2.0 + 0.3j
+    for kind in ("hard", "soft"):
+        series = SERIES[kind](k, 1.0, direction=DIRECTION)
+        problem = PROBLEMS[kind](sphere, k)
+        solution = problem.solve(PlaneWave(DIRECTION, k))
+        assert difference(solution.scattered(POINTS), series.scattered(POINTS)) < 0.03
+        assert problem.eta == pytest.approx(0.5j if kind == "hard" else 2.0)
+        with pytest.raises(ValueError, match="without loss"):
+            problem.monostatic_target_strength([[0, 0, 1]])
+
+
+def test_field_inside_is_zero_or_that_of_the_fluid(sphere):
+    inside = np.array([[0.0, 0.0, 0.0], [0.3, -0.4, 0.2]])
+    wave = PlaneWave(DIRECTION, K)
+    for kind in ("hard", "soft", "impedance"):
+        assert np.abs(PROBLEMS[kind](sphere, K).solve(wave).field(inside)).max() < 2e-3
+    series = SERIES["fluid"](K, 1.0, direction=DIRECTION)
+    both = np.concatenate([inside, POINTS])
+    assert difference(PROBLEMS["fluid"](sphere, K).solve(wave).field(both), series.total(both)) < 0.03
+
+
+def test_gradient_is_that_of_the_field(sphere):
+    solution = PROBLEMS["impedance"](sphere, K).solve(PlaneWave(DIRECTION, K))
+    step = 1e-4
+    slopes = [(solution.field(POINTS + step * e) - solution.field(POINTS - step * e)) / (2 * step) for e in np.eye(3)]
+    assert np.allclose(solution.gradient(POINTS), np.stack(slopes, axis=1), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", PROBLEMS)
+def test_monostatic_strength_is_the_echo_of_each_direction(kind, sphere):
+    problem = PROBLEMS[kind](sphere, K)
+    toward_sonar = directions(5)
+    one_by_one = [
+        solution.target_strength(d)[0]
+        for d, solution in zip(
+            toward_sonar, problem.solve_all([PlaneWave(-d, K) for d in toward_sonar], rtol=1e-9), strict=True
+        )
+    ]
+    assert np.allclose(problem.monostatic_target_strength(toward_sonar), one_by_one, atol=2e-3)
+    assert np.allclose(problem.monostatic_target_strength(2 * toward_sonar, solver="gmres"), one_by_one, atol=2e-3)
+    assert problem.system.factors is not None
+
+
+def test_a_fluid_like_the_one_around_does_not_scatter(sphere):
+    solution = FluidTransmission(sphere, K, K, 1.0).solve(PlaneWave(DIRECTION, K))
+    assert np.abs(solution.far_field(directions())).max() < 5e-3
+    assert solution.info.iterations <= 3
+
+
+def test_an_admittance_of_zero_is_sound_hard(sphere):
+    wave = PlaneWave(DIRECTION, K)
+    hard = SoundHardScattering(sphere, K).solve(wave)
+    same = ImpedanceScattering(sphere, K, admittance=0.0).solve(wave)
+    assert np.allclose(same.surface.coefficients, hard.surface.coefficients, atol=1e-5)
+    by_impedance = ImpedanceScattering(sphere, K, impedance=1 / ADMITTANCE)
+    assert by_impedance.b == pytest.approx(ADMITTANCE)

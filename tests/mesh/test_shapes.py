@@ -1,0 +1,152 @@
+"""Shapes: areas and volumes converge at rate 2, edges are as long as asked, triangles well shaped."""
+
+import numpy as np
+import pytest
+from scipy.special import ellipeinc, ellipkinc
+
+from calderon.mesh import MeshError, almond, cube, cuboid, cylinder, disc, ellipsoid, ogive, plate, sphere, torus
+
+
+def euler(mesh):
+    return mesh.number_of_vertices - mesh.number_of_edges + mesh.number_of_triangles
+
+
+def assert_sound(mesh, h, least_angle, handles=0):
+    assert mesh.is_closed and mesh.is_manifold and mesh.number_of_components == 1 and mesh.flipped == 0
+    assert euler(mesh) == 2 - 2 * handles
+    assert abs(mesh.mean_edge_length / h - 1) < 0.1
+    assert mesh.edge_lengths.max() <= 1.5 * h
+    assert np.degrees(mesh.angles).min() > least_angle
+    assert mesh.number_of_vertices == len(mesh.used_vertices)
+
+
+@pytest.mark.parametrize(
+    "h", [0.02, 0.05, 0.1, 0.13, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.7]
+)
+def test_sphere_has_good_triangles_at_any_h(h):
+    mesh = sphere(2.0, 2 * h)
+    assert_sound(mesh, 2 * h, least_angle=40)
+    np.testing.assert_allclose(np.linalg.norm(mesh.vertices, axis=1), 2.0, rtol=1e-14)
+
+
+def ellipsoid_area(a, b, c):
+    """Legendre's form, a >= b >= c, a > c."""
+    phi = np.arccos(c / a)
+    m = a**2 * (b**2 - c**2) / (b**2 * (a**2 - c**2))
+    e, f = ellipeinc(phi, m), ellipkinc(phi, m)
+    return 2 * np.pi * c**2 + 2 * np.pi * a * b / np.sin(phi) * (e * np.sin(phi) ** 2 + f * np.cos(phi) ** 2)
+
+
+ROUND = {
+    "sphere": (lambda h: sphere(1.0, h), 4 * np.pi, 4 * np.pi / 3, (0.2, 0.1), 0, 40),
+    "ellipsoid": (
+        lambda h: ellipsoid((2.0, 1.0, 0.5), h),
+        ellipsoid_area(2.0, 1.0, 0.5),
+        4 * np.pi / 3,
+        (0.3, 0.15),
+        0,
+        25,
+    ),
+    "torus": (lambda h: torus(1.0, 0.4, h), 4 * np.pi**2 * 0.4, 2 * np.pi**2 * 0.16, (0.3, 0.15), 1, 25),
+    "cylinder": (lambda h: cylinder(1.0, 2.0, h), 6 * np.pi, 2 * np.pi, (0.3, 0.15), 0, 25),
+}
+
+
+@pytest.mark.parametrize("name", ROUND)
+def test_area_and_volume_converge_at_rate_two(name):
+    make, area, volume, sizes, handles, angle = ROUND[name]
+    errors = []
+    for h in sizes:
+        mesh = make(h)
+        assert_sound(mesh, h, angle, handles)
+        errors.append((abs(mesh.area / area - 1), abs(mesh.volume / volume - 1)))
+    rates = np.log2(np.array(errors[0]) / np.array(errors[1]))
+    assert (np.abs(rates - 2) < 0.4).all(), (errors, rates)
+    assert max(errors[1]) < 0.02
+
+
+def test_vertices_lie_on_their_surfaces():
+    x = ellipsoid((2.0, 1.0, 0.5), 0.3).vertices / [2.0, 1.0, 0.5]
+    np.testing.assert_allclose((x**2).sum(axis=1), 1, rtol=1e-12)
+    x, y, z = torus(1.0, 0.4, 0.3).vertices.T
+    np.testing.assert_allclose(np.hypot(np.hypot(x, y) - 1.0, z), 0.4, rtol=1e-12)
+    d = 0.2523744
+    t, y, z = almond(h=0.02).vertices.T / d
+    blunt = 0.193333 * np.sqrt(np.maximum(1 - (t / 0.416667) ** 2, 0))
+    front = 4.83345 * (np.sqrt(1 - (t / 2.08335) ** 2) - 0.96)
+    np.testing.assert_allclose(np.hypot(y, 3 * z), np.where(t < 0, blunt, front), atol=2e-5)  # six digits in the paper
+    x, y, z = ogive(h=0.02).vertices.T / 0.0254
+    arc = (np.sqrt(1 - (x / 5) ** 2 * (5 / 13) ** 2) - 12 / 13) / (1 / 13)
+    np.testing.assert_allclose(np.hypot(y, z), arc, atol=1e-8)
+
+
+@pytest.mark.parametrize("axes", [(1, 1, 0.1), (5, 2, 0.5), (0.3, 3, 0.3)])
+def test_thin_and_long_ellipsoids(axes):
+    assert_sound(ellipsoid(axes, 0.25), 0.25, least_angle=20)
+
+
+@pytest.mark.parametrize("h", [0.03, 0.017])
+def test_almond_and_ogive_keep_their_tips(h):
+    nut = almond(h=h)
+    assert_sound(nut, h, least_angle=18)
+    np.testing.assert_allclose(nut.bounds[1, 0], 0.583333 * 0.2523744, rtol=1e-6)
+    widths = nut.bounds[1] - nut.bounds[0]
+    assert widths[0] > widths[1] > 2 * widths[2]
+    spindle = ogive(h=h)
+    assert_sound(spindle, h, least_angle=20)
+    np.testing.assert_allclose(spindle.bounds[:, 0], [-0.127, 0.127], rtol=1e-6)
+
+
+def test_shapes_are_deterministic_and_scale():
+    first, second = almond(h=0.03), almond(h=0.03)
+    np.testing.assert_array_equal(first.vertices, second.vertices)
+    np.testing.assert_array_equal(first.triangles, second.triangles)
+    assert sphere(1e-3, 1e-4).number_of_triangles == sphere(1.0, 0.1).number_of_triangles
+
+
+@pytest.mark.parametrize("h", [0.1, 0.3, 1 / 3, 0.26, 1.0, 5.0])
+def test_boxes_and_plates_have_ceil_size_over_h_cells(h):
+    n = int(np.ceil(1 / h - 1e-9))
+    box = cube(1.0, h)
+    assert box.number_of_triangles == 12 * n * n
+    assert box.volume == pytest.approx(1.0) and box.is_closed and euler(box) == 2
+    np.testing.assert_allclose(box.bounds, [[-0.5] * 3, [0.5] * 3])
+    sheet = plate((1.0, 2.0), h)
+    assert sheet.number_of_triangles == 2 * n * int(np.ceil(2 / h - 1e-9))
+    assert sheet.area == pytest.approx(2.0) and (sheet.normals == [0, 0, 1]).all()
+    assert cuboid((1.0, 2.0, 3.0), h).volume == pytest.approx(6.0)
+
+
+@pytest.mark.parametrize("h", [0.1, 0.2, 0.5, 1.0])
+def test_disc(h):
+    mesh = disc(1.0, h)
+    rim = len(mesh.boundary_edges)
+    assert mesh.area == pytest.approx(0.5 * rim * np.sin(2 * np.pi / rim))
+    assert abs(mesh.mean_edge_length / h - 1) < 0.1 and mesh.edge_lengths.max() < 1.5 * h
+    assert euler(mesh) == 1 and (mesh.normals[:, 2] > 0).all()
+    assert np.degrees(mesh.angles).min() > 25
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: sphere(1.0, 2.0), "at most 1.7"),
+        (lambda: sphere(-1.0, 0.1), "radius = -1.0"),
+        (lambda: sphere(1.0, 0.0), "h = 0.0"),
+        (lambda: cube(1.0, float("nan")), "h = nan"),
+        (lambda: cube("one", 0.1), "'one'"),
+        (lambda: plate(1.0, 0.1), "2 positive lengths"),
+        (lambda: cuboid((1.0, 2.0), 0.1), "3 positive lengths"),
+        (lambda: ellipsoid((1.0, 2.0), 0.1), "three lengths"),
+        (lambda: torus(1.0, 1.0, 0.1), "meet itself"),
+        (lambda: torus(1.0, 0.1, 0.3), "too large for a torus"),
+        (lambda: cylinder(0.1, 1.0, 0.3), "too large for a cylinder"),
+        (lambda: disc(1.0, 1.5), "too large for a disc"),
+        (lambda: almond(h=0.05), "too large for this almond"),
+        (lambda: ogive(h=0.05), "too large for this ogive"),
+        (lambda: ellipsoid((1.0, 1.0, 0.001), 0.4), "too large"),
+    ],
+)
+def test_sizes_that_make_no_sense_are_refused(make, message):
+    with pytest.raises(MeshError, match=message):
+        make()

@@ -1,0 +1,145 @@
+"""Identities that the continuous operators satisfy, to the accuracy of the quadrature."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+
+K = 2.0
+FINE = cal.Quadrature(regular=8, singular=10)
+
+
+@pytest.fixture(scope="module")
+def mesh():
+    return cal.mesh.sphere(radius=1.0, h=0.45)
+
+
+@pytest.fixture(scope="module")
+def cube():
+    return cal.mesh.cube(size=1.0, h=0.34)
+
+
+def assembled(operator):
+    return operator.assemble("dense").to_array()
+
+
+def largest(matrix):
+    return np.abs(matrix).max()
+
+
+@pytest.mark.parametrize("quadrature, bound", [(cal.Quadrature(), 5e-6), (FINE, 1e-6)], ids=["default", "fine"])
+def test_double_layer_of_one_is_minus_one_half_on_a_polyhedron(cube, quadrature, bound):
+    space = cal.P1(cube)
+    one = np.ones(space.dimension)
+    half = -0.5 * (space.mass_matrix() @ one)
+    operator = cal.double_layer(cal.Laplace(), space, quadrature=quadrature)
+    assert largest(assembled(operator) @ one - half) < bound * largest(half)
+
+
+def test_hypersingular_of_one_vanishes_and_the_form_is_symmetric(cube):
+    space = cal.P1(cube)
+    matrix = assembled(cal.hypersingular(cal.Laplace(), space))
+    assert largest(matrix @ np.ones(space.dimension)) < 1e-12 * largest(matrix)
+    assert largest(matrix - matrix.T) < 1e-6 * largest(matrix)
+    assert np.linalg.eigvalsh((matrix + matrix.T) / 2)[0] > -1e-10
+
+
+def test_adjoint_double_layer_is_the_transposed(cube):
+    space = cal.P1(cube)
+    direct = assembled(cal.double_layer(cal.Laplace(), space, quadrature=FINE))
+    adjoint = assembled(cal.adjoint_double_layer(cal.Laplace(), space, quadrature=FINE))
+    assert largest(adjoint - direct.T) < 2e-6 * largest(direct)
+
+
+def test_single_layer_is_symmetric_positive_definite(mesh):
+    matrix = assembled(cal.single_layer(cal.Laplace(), cal.P0(mesh)))
+    assert largest(matrix - matrix.T) < 1e-6 * largest(matrix)
+    assert np.linalg.eigvalsh((matrix + matrix.T) / 2)[0] > 0
+
+
+def test_calderon_projector_on_a_polyhedron():
+    """(1/2 + K) u = V du/dn for a linear function, which the discrete spaces hold: only quadrature is left."""
+    green = cal.Laplace()
+    residuals = []
+    for h in (0.5, 0.25):
+        mesh = cal.mesh.cube(size=1.0, h=h)
+        p1, p0 = cal.P1(mesh), cal.P0(mesh)
+        u = p1.interpolation(lambda x: x[:, 0])
+        flux = p0.interpolation(lambda x, n: n[:, 0])
+        V, K_ = cal.single_layer(green, p0, quadrature=FINE), cal.double_layer(green, p1, p0, quadrature=FINE)
+        trace = 0.5 * cal.identity(p1, p0) + K_  # interior: (1/2 + K) u = V du/dn
+        left, right = trace.assemble() @ u, V.assemble() @ flux
+        residuals.append(np.linalg.norm(left - right) / np.linalg.norm(right))
+    assert max(residuals) < 1e-6
+
+
+@pytest.mark.slow
+def test_helmholtz_at_a_small_wavenumber_is_laplace(mesh):
+    space = cal.P1(mesh)
+    still = assembled(cal.single_layer(cal.Laplace(), space))
+    slow = assembled(cal.single_layer(cal.Helmholtz(1e-9), space))
+    assert largest(slow - still) < 1e-9 * largest(still)
+
+
+@pytest.mark.slow
+def test_modified_helmholtz_is_helmholtz_at_an_imaginary_wavenumber(mesh):
+    space = cal.P1(mesh)
+    real = assembled(cal.single_layer(cal.ModifiedHelmholtz(K), space))
+    other = assembled(cal.single_layer(cal.Helmholtz(1j * K), space))
+    assert real.dtype == np.float64
+    assert largest(other - real) < 1e-12 * largest(real)
+
+
+@pytest.mark.slow
+def test_helmholtz_operators_reproduce_a_radiating_field(mesh):
+    """(1/2 - K) u + V du/dn = 0 and D u + (1/2 + K') du/dn = 0 for the traces of a source inside (exterior normals)."""
+    green = cal.Helmholtz(K)
+    source = cal.PointSource([0.1, 0.2, 0.0], wavenumber=K)
+    errors = []
+    for h in (0.45, 0.225):
+        space = cal.P1(cal.mesh.sphere(radius=1.0, h=h))
+        u = space.projection(lambda x, n: source(x))
+        flux = space.projection(lambda x, n: source.normal_derivative(x, n))
+        mass = cal.identity(space)
+        first = (0.5 * mass - cal.double_layer(green, space)).assemble() @ u
+        first = first + cal.single_layer(green, space).assemble() @ flux
+        second = cal.hypersingular(green, space).assemble() @ u
+        second = second + (0.5 * mass + cal.adjoint_double_layer(green, space)).assemble() @ flux
+        errors.append([np.linalg.norm(each) / np.linalg.norm(mass.matrix @ u) for each in (first, second)])
+    rates = np.log2(np.array(errors[0]) / np.array(errors[1]))
+    assert rates.min() > 1.3
+    assert max(errors[1]) < 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("green", [cal.Laplace(), cal.Helmholtz(K)], ids=["laplace", "helmholtz"])
+def test_single_precision_agrees_with_double(mesh, green):
+    operator = cal.double_layer(green, cal.P1(mesh))
+    double = operator.assemble(precision="double").to_array()
+    single = operator.assemble(precision="single").to_array()
+    assert single.dtype.itemsize * 2 == double.dtype.itemsize
+    assert largest(single - double) < 1e-5 * largest(double)
+
+
+@pytest.mark.slow
+def test_spaces_agree_where_they_overlap(mesh):
+    """P1 is a combination of DP1 functions, and of P2 functions; P0 is a sum of DP1 functions."""
+    green = cal.Laplace()
+    dp1 = cal.DP1(mesh)
+    fine = assembled(cal.single_layer(green, dp1))
+    p1, p0, p2 = cal.P1(mesh), cal.P0(mesh), cal.P2(mesh)
+    to_p1 = dp1_combination(dp1, p1)
+    assert largest(to_p1.T @ fine @ to_p1 - assembled(cal.single_layer(green, p1))) < 1e-6 * largest(fine)
+    to_p0 = dp1_combination(dp1, p0)
+    assert largest(to_p0.T @ fine @ to_p0 - assembled(cal.single_layer(green, p0))) < 1e-6 * largest(fine)
+    mixed = assembled(cal.single_layer(green, p1, p0))
+    assert largest(to_p0.T @ fine @ to_p1 - mixed) < 1e-6 * largest(fine)
+    quadratic = assembled(cal.single_layer(green, p2))
+    x = p1.interpolation(lambda x: x[:, 0])
+    y = p2.interpolation(lambda x: x[:, 0])
+    assert y @ quadratic @ y == pytest.approx(x @ assembled(cal.single_layer(green, p1)) @ x, rel=1e-6)
+
+
+def dp1_combination(dp1, space):
+    """Coefficients of the functions of `space` in discontinuous P1."""
+    return space.expansion(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])).toarray()

@@ -1,0 +1,60 @@
+"""Curves: what is drawn is what was given."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import calderon.plots as plots
+
+ANGLES = np.linspace(0, 2 * np.pi, 73)
+
+
+def test_polar_draws_levels_down_to_a_floor_with_exact_on_top():
+    levels = 20 * np.log10(np.abs(np.sinc(3 * np.sin(ANGLES))) + 1e-9)
+    axes = plots.polar(ANGLES, {"dense": levels}, unit="dB re 1 m", exact=levels - 1).axes[0]
+    dense, exact = axes.get_lines()
+    assert np.allclose(dense.get_ydata(), np.maximum(levels, axes.get_rmin()))
+    assert exact.get_label() == "exact" and exact.get_zorder() > dense.get_zorder()
+    assert axes.get_rmax() >= levels.max() and axes.get_rmax() - axes.get_rmin() == pytest.approx(50)
+
+
+def test_polar_takes_linear_units_from_zero():
+    axes = plots.polar(ANGLES, {"rcs": 2 + np.cos(ANGLES)}, unit="m²").axes[0]
+    assert axes.get_rmin() == 0 and axes.get_rmax() >= 3
+
+
+def test_labels_tell_curves_apart_and_a_single_one_has_no_legend():
+    two = plots.cartesian(ANGLES, {"a": ANGLES, "b": -ANGLES}, "angle (rad)", "x (m)").axes[0]
+    assert [text.get_text() for text in two.get_legend().get_texts()] == ["a", "b"]
+    assert two.get_lines()[0].get_linestyle() != two.get_lines()[1].get_linestyle()
+    assert plots.cartesian(ANGLES, {"a": ANGLES}).axes[0].get_legend() is None
+
+
+@pytest.mark.parametrize("given", ["list", "info", "mapping"])
+def test_convergence_takes_lists_infos_and_several(given):
+    history = 0.5 ** np.arange(12)
+    residuals = {
+        "list": list(history),
+        "info": SimpleNamespace(residuals=history),
+        "mapping": {"plain": history, "preconditioned": SimpleNamespace(residuals=history**2)},
+    }[given]
+    axes = plots.convergence(residuals, rtol=1e-3).axes[0]
+    assert axes.get_yscale() == "log"
+    assert np.allclose(axes.get_lines()[0].get_ydata(), history)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: plots.polar(ANGLES, {"a": ANGLES[:-1]}), r"curve 'a' has shape \(72,\)"),
+        (lambda: plots.polar(ANGLES, {}), "at least one"),
+        (lambda: plots.cartesian(ANGLES, {"a": 1j * ANGLES}), "'a' is complex"),
+        (lambda: plots.cartesian(ANGLES, {"a": np.full(73, np.nan)}), "no value is finite"),
+        (lambda: plots.cartesian(ANGLES, {"a": ANGLES}, yscale="dB"), "unknown scale 'dB'"),
+        (lambda: plots.convergence([]), "a direct solver has no history"),
+    ],
+)
+def test_what_does_not_fit_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,119 @@
+"""A mistake in a case file is answered with line, key, value and what is allowed."""
+
+import numpy as np
+import pytest
+
+from calderon.case import CaseError, incident_wave, parse, read, surface_mesh, wavenumbers
+from calderon.mesh import cube
+from calderon.report import example, examples
+
+GOOD = """\
+title = "sphere"
+[mesh]
+shape = "sphere"
+radius = "1 m"
+h = 0.3
+[physics]
+problem = "sound-hard"
+frequency = "1.2 kHz"
+speed_of_sound = 1500.0
+[incident]
+azimuth = "30 deg"
+[output]
+far_field = { plane = "xy", start = "0 deg", stop = "180 deg", count = 3 }
+"""
+
+
+def mistakes(text: str) -> str:
+    with pytest.raises(CaseError) as caught:
+        parse(text, "case.toml")
+    return str(caught.value)
+
+
+def test_a_good_case_is_in_si_units():
+    case = parse(GOOD).case
+    assert case.physics.frequency == (1200.0,)
+    assert wavenumbers(case) == pytest.approx([2 * np.pi * 1200 / 1500])
+    assert case.incident.unit_direction == pytest.approx([np.sqrt(3) / 2, 0.5, 0])
+    assert case.output.far_field.directions == pytest.approx(np.array([[1, 0, 0], [0, 1, 0], [-1, 0, 0]]), abs=1e-15)
+    assert incident_wave(case, 2.0).wavenumber == 2.0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"1.2 kHz"', '"1.2 kHx"', 'line 8: physics.frequency = "1.2 kHx": a frequency is written like "10 Hz"'),
+        ("1500.0", "-3", "line 9: physics.speed_of_sound = -3: a speed here must be greater than zero"),
+        ("1500.0", "nan", "line 9: physics.speed_of_sound = nan: a speed must be finite"),
+        (
+            "speed_of_sound",
+            "speed_of_sond",
+            "line 9: physics.speed_of_sond: unknown key; did you mean 'speed_of_sound'?",
+        ),
+        (
+            "[incident]",
+            "[incidence]",
+            "line 10: incidence: unknown key; did you mean 'incident'? the file takes title, mesh",
+        ),
+        ('"30 deg"', "30", 'line 11: incident.azimuth = 30: say the unit of an angle: "30 deg" or "30 rad"'),
+        ('"sound-hard"', '"sound-hart"', "choose 'sound-hard', 'sound-soft', 'impedance'"),
+        ('"sound-hard"', '"sound-hart"', "did you mean 'sound-hard'?"),
+        ('"sphere"\nradius', '"cube"\nradius', "line 2: mesh: the shape 'cube' also needs size"),
+        ("h = 0.3", "h = 0.3\nsize = 2", "size does not go with shape = 'sphere': it takes h, radius"),
+        ("h = 0.3", 'h = 0.3\nfile = "a.msh"', "give exactly one of file, sample or shape: got file and shape"),
+        ("count = 3", "count = 0", "line 13: output.far_field.count = 0"),
+        ("count = 3", "counts = 3", "line 13: output.far_field.counts: unknown key; did you mean 'count'?"),
+        ('azimuth = "30 deg"', "direction = [0, 0, 0]", "points nowhere"),
+        ('azimuth = "30 deg"', 'kind = "point-source"', "a point source needs position"),
+        ("speed_of_sound = 1500.0", "", "the problem 'sound-hard' also needs speed_of_sound"),
+        ('frequency = "1.2 kHz"', "wavenumber = 3.0", "speed_of_sound does not go with the problem 'sound-hard'"),
+        ('frequency = "1.2 kHz"', "", "give either frequency (with speed_of_sound) or wavenumber"),
+        ("[output]", '[solver]\nmethod = "densse"\n[output]', "line 13: solver.method = \"densse\": choose 'dense'"),
+        ("[output]", "[solver]\nrtol = 2.0\n[output]", "line 13: solver.rtol = 2.0: it should be less than 1"),
+        ("[output]", '[solver]\nprecision = "half"\n[output]', "choose 'double', 'single'"),
+        ('[mesh]\nshape = "sphere"\nradius = "1 m"\nh = 0.3\n', "", "the file needs the [mesh] table"),
+        ("[mesh]", "[mesh", "not valid TOML"),
+    ],
+)
+def test_a_mistake_is_named(old, new, message):
+    assert old in GOOD
+    assert message in mistakes(GOOD.replace(old, new, 1))
+
+
+def test_all_mistakes_are_told_at_once_in_the_order_of_lines():
+    text = mistakes(GOOD.replace('"1.2 kHz"', '"fast"').replace("h = 0.3", "h = -1").replace("count = 3", "count = -3"))
+    lines = [int(line.split("line ")[1].split(":")[0]) for line in text.splitlines()]
+    assert lines == sorted(lines) and len(lines) == 3
+
+
+def test_sweeps_and_complex_numbers():
+    swept = parse(GOOD.replace('"1.2 kHz"', '{ start = "100 Hz", stop = "300 Hz", count = 3 }')).case
+    assert swept.physics.frequency == (100.0, 200.0, 300.0)
+    assert parse(GOOD.replace('"1.2 kHz"', '[50, "0.1 kHz"]')).case.physics.frequency == (50.0, 100.0)
+    lossy = GOOD.replace('"sound-hard"', '"impedance"\nadmittance = [0.5, -0.1]')
+    assert parse(lossy).case.physics.admittance == 0.5 - 0.1j
+    assert "{ start = ..., stop" in mistakes(GOOD.replace('"1.2 kHz"', '{ start = "100 Hz", end = 3 }'))
+
+
+def test_a_file_is_looked_for_beside_its_case_and_scaled(tmp_path):
+    cube(1000.0, 500.0).write(tmp_path / "cube.msh")
+    text = GOOD.replace('shape = "sphere"\nradius = "1 m"\nh = 0.3', 'file = "cube.msh"\nunit = "mm"')
+    (tmp_path / "case.toml").write_text(text)
+    assert surface_mesh(read(tmp_path / "case.toml")).volume == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("name", "message"), [("missing.toml", "no such file"), (".", "this is a folder")])
+def test_a_case_that_is_not_there(tmp_path, name, message):
+    with pytest.raises(CaseError, match=message):
+        read(tmp_path / name)
+
+
+def test_every_example_is_a_valid_case_and_unknown_names_are_answered():
+    assert {"submarine", "rigid-sphere"} <= set(examples())
+    submarine = example("submarine").case
+    assert submarine.physics.frequency == (200.0,) and submarine.physics.speed_of_sound == 1500.0
+    assert submarine.incident.azimuth == pytest.approx(np.radians(10)) and submarine.output.far_field.count == 361
+    with pytest.raises(ValueError, match="did you mean 'submarine'"):
+        example("submarin")
+    with pytest.raises(ValueError, match="no example"):
+        example("../cases/submarine")

@@ -1,0 +1,72 @@
+"""A result folder appears whole or not at all."""
+
+import pytest
+
+from calderon.report import ResultExists, result_folder
+
+
+def fill(folder, text="1"):
+    (folder / "summary.json").write_text(text)
+    (folder / "deep").mkdir()
+
+
+def test_a_result_takes_its_place_at_the_end_only(tmp_path):
+    out = tmp_path / "far" / "result"
+    with result_folder(out) as scratch:
+        fill(scratch)
+        assert not out.exists()
+        assert scratch.parent == out.parent  # the same file system, so that renaming is enough
+    assert (out / "summary.json").read_text() == "1"
+    assert [path.name for path in out.parent.iterdir()] == ["result"]
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit, ValueError, MemoryError])
+def test_an_interrupted_run_leaves_the_old_result(tmp_path, stop):
+    out = tmp_path / "result"
+    with result_folder(out) as scratch:
+        fill(scratch, "old")
+    with pytest.raises(stop), result_folder(out, force=True) as scratch:
+        (scratch / "summary.json").write_text("half of the ne")
+        raise stop
+    assert (out / "summary.json").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["result"]
+
+
+def test_an_old_result_comes_back_when_it_cannot_be_replaced(tmp_path, monkeypatch):
+    out = tmp_path / "result"
+    with result_folder(out) as scratch:
+        fill(scratch, "old")
+    rename, failures = type(out).rename, []
+
+    def failing(self, target):
+        if str(target) == str(out) and not failures:
+            failures.append(self)
+            raise OSError("disk full")
+        return rename(self, target)
+
+    monkeypatch.setattr(type(out), "rename", failing)
+    with pytest.raises(OSError, match="disk full"), result_folder(out, force=True) as scratch:
+        fill(scratch, "new")
+    assert (out / "summary.json").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["result"]
+
+
+def test_an_existing_result_is_replaced_with_force_only(tmp_path):
+    out = tmp_path / "result"
+    with result_folder(out) as scratch:
+        fill(scratch, "old")
+    with pytest.raises(ResultExists, match="--force"), result_folder(out):
+        pytest.fail("the block must not be entered")
+    with result_folder(out, force=True) as scratch:
+        fill(scratch, "new")
+    assert (out / "summary.json").read_text() == "new"
+
+
+def test_force_does_not_replace_what_is_not_a_result(tmp_path):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.tex").write_text("ten years of work")
+    with pytest.raises(ResultExists, match="holds no result"), result_folder(tmp_path / "thesis", force=True):
+        pytest.fail("the block must not be entered")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ResultExists, match="is a file"), result_folder(tmp_path / "file", force=True):
+        pytest.fail("the block must not be entered")

@@ -1,0 +1,89 @@
+"""Spaces: dimensions, exactness, mass matrices, surface derivatives, functions and files."""
+
+import meshio
+import numpy as np
+import pytest
+
+import calderon as cal
+
+
+@pytest.fixture(scope="module")
+def sphere():
+    return cal.mesh.sphere(radius=1.0, h=0.3)
+
+
+@pytest.fixture(scope="module")
+def plate():
+    return cal.mesh.plate([1.0, 1.0], h=0.25)
+
+
+def test_dimensions(sphere, plate):
+    assert cal.P0(sphere).dimension == sphere.number_of_triangles
+    assert cal.DP1(sphere).dimension == 3 * sphere.number_of_triangles
+    assert cal.P1(sphere).dimension == sphere.number_of_vertices
+    assert cal.P2(sphere).dimension == sphere.number_of_vertices + len(sphere.edges)
+    assert cal.P1(plate).dimension - cal.P1(plate, boundary=False).dimension == len(plate.boundary_vertices)
+
+
+@pytest.mark.parametrize("make", [cal.P0, cal.DP1, cal.P1, cal.P2])
+def test_mass_load_and_interpolation_of_a_constant(sphere, make):
+    space = make(sphere)
+    one = space.interpolation(1.0)
+    area = sphere.areas.sum()
+    assert one @ space.mass_matrix() @ one == pytest.approx(area, rel=1e-12)
+    assert space.load_vector(1.0).sum() == pytest.approx(area, rel=1e-12)
+    assert cal.Function(space, one).integral() == pytest.approx(area, rel=1e-12)
+
+
+@pytest.mark.parametrize("make, degree", [(cal.P0, 0), (cal.DP1, 1), (cal.P1, 1), (cal.P2, 2)])
+def test_projection_reproduces_polynomials_and_converges_at_the_rate_of_its_degree(make, degree):
+    errors = []
+    for h in (0.25, 0.125):
+        space = make(cal.mesh.plate([1.0, 1.0], h=h))
+        exact = cal.Function.project(space, lambda x: x[:, 0] ** degree)
+        assert exact.l2_error(lambda x: x[:, 0] ** degree) < 1e-12
+        smooth = lambda x: np.sin(2 * x[:, 0]) * np.cos(x[:, 1])  # noqa: E731
+        errors.append(cal.Function.project(space, smooth).l2_error(smooth))
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(degree + 1, abs=0.3)
+
+
+@pytest.mark.parametrize("make", [cal.P1, cal.P2])
+def test_laplace_beltrami_and_gradients_of_a_linear_function(plate, make):
+    space = make(plate)
+    u = cal.Function.interpolate(space, lambda x: 2 * x[:, 0] - x[:, 1])
+    inside = np.array([[0.2, 0.3], [0.5, 0.25]])
+    assert np.abs(u.surface_gradient(inside) - [2, -1, 0]).max() < 1e-12
+    normal = plate.normals[0]
+    assert np.abs(u.surface_curl(inside) - np.cross(normal, [2, -1, 0])).max() < 1e-12
+    assert u.coefficients @ space.laplace_beltrami_matrix() @ u.coefficients == pytest.approx(5.0, rel=1e-12)
+
+
+def test_laplace_beltrami_eigenvalue_on_the_sphere():
+    """x is an eigenfunction with eigenvalue 2."""
+    errors = []
+    for h in (0.3, 0.15):
+        space = cal.P1(cal.mesh.sphere(radius=1.0, h=h))
+        u = space.interpolation(lambda x: x[:, 0])
+        errors.append(abs(u @ space.laplace_beltrami_matrix() @ u / (u @ space.mass_matrix() @ u) - 2))
+    assert np.log2(errors[0] / errors[1]) > 1.6
+
+
+def test_bad_data_is_refused(sphere):
+    space = cal.P1(sphere)
+    with pytest.raises(ValueError, match="vectorised"):
+        space.load_vector(lambda x: np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        space.load_vector(lambda x: np.full(len(x), np.nan))
+    with pytest.raises(ValueError, match="unknown tag 'wing'"):
+        cal.P0(sphere, tags="wing")
+    with pytest.raises(ValueError, match="coefficients of shape"):
+        cal.Function(space, np.zeros(3))
+
+
+def test_files_carry_complex_fields_with_units(sphere, tmp_path):
+    function = cal.Function.interpolate(cal.P1(sphere), lambda x: np.exp(2j * x[:, 2]), "p", "Pa")
+    function.write(tmp_path / "p.vtu")
+    data = meshio.read(tmp_path / "p.vtu").point_data
+    assert set(data) == {"p [Pa] real", "p [Pa] imaginary", "p [Pa] magnitude", "p phase [rad]"}
+    assert np.allclose(data["p [Pa] real"] + 1j * data["p [Pa] imaginary"], function.coefficients)
+    assert list(tmp_path.iterdir()) == [tmp_path / "p.vtu"]
