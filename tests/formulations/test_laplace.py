@@ -6,6 +6,7 @@ import pytest
 import calderon.exact as exact
 import calderon.mesh as meshes
 from calderon.formulations import LaplaceDirichlet, LaplaceNeumann
+from calderon.operators import assemble_dense, methods
 
 INSIDE = exact.point_sources([[0.2, 0.1, -0.1], [-0.1, 0.0, 0.2]], [1.0, -0.4])
 OUTSIDE = exact.point_sources([[1.5, 0.4, 0.0], [-0.3, -1.4, 1.0]], [1.0, 2.0])
@@ -47,6 +48,26 @@ def test_solvers_agree(solver, cube):
     data = lambda x, n: OUTSIDE.normal_derivative(x, n)  # noqa: E731
     solution = problem.solve(data, rtol=1e-9, solver=solver)
     assert np.allclose(solution.surface.coefficients, problem.solve(data, rtol=1e-9).surface.coefficients, atol=1e-7)
+
+
+def test_both_matrices_of_a_flux_are_assembled_as_asked(monkeypatch, cube):
+    """I/2 - K and the V of the right-hand side alike, each once for the same options."""
+    asked = []
+
+    def builder(operator, *, backend, precision, rtol, progress):
+        asked.append((operator.shape, precision, rtol))
+        return assemble_dense(operator, backend=backend, precision=precision, rtol=None, progress=progress)
+
+    monkeypatch.setitem(methods._builders, "recorded", builder)
+    problem = LaplaceNeumann(cube)
+    nodes, triangles = cube.number_of_vertices, cube.number_of_triangles
+    both = {((nodes, nodes), "single", 1e-5), ((nodes, triangles), "single", 1e-5)}
+    for _ in range(2):
+        solution = problem.solve(1.0, method="recorded", precision="single", rtol=1e-4)
+        assert len(asked) == 2 and set(asked) == both
+    exact_one = problem.solve(1.0, rtol=1e-8)
+    assert len(asked) == 2
+    assert np.allclose(solution.surface.coefficients, exact_one.surface.coefficients, rtol=1e-3)
 
 
 def test_density_converges_with_order_one_and_potential_with_order_two():

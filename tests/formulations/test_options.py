@@ -130,6 +130,7 @@ def test_wavenumbers_that_are_no_wave_are_refused(k, sphere):
         ({"backend": "fortran"}, "backend"),
         ({"preconditioner": "ilu"}, "unknown preconditioner 'ilu'"),
         ({"rtol": 0.0}, "rtol"),
+        ({"compression_rtol": 1e-4}, "compression_rtol=0.0001: a dense matrix is not compressed"),
         ({"method": "hmatrix", "solver": "lu"}, "solver 'lu' needs the entries"),
     ],
 )

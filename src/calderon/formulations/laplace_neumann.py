@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calderon.formulations.checks import closed_surface, one_of, space_named
 from calderon.formulations.info import SolutionInfo
-from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.linear_system import LinearSystem, SolveOptions
 from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
 from calderon.greens import Laplace
@@ -107,13 +107,15 @@ class LaplaceNeumann(Problem[PotentialSolution]):
         mean = self._indicators @ (net / self._areas)
         return Function(self.data_space, given.coefficients - mean, given.label, given.unit)
 
-    def _right_hand_side(self, data: Function) -> NDArray[Any]:
-        return self._sign * (self._flux_matrix @ data.coefficients)
+    def _right_hand_side(self, data: Function, options: SolveOptions) -> NDArray[Any]:
+        self._fluxes.assemble(options)
+        return self._sign * (self._fluxes.matrix @ data.coefficients)
 
     @cached_property
-    def _flux_matrix(self) -> Any:
-        """V from du/dn in P0 to the test functions, assembled once, dense."""
-        return single_layer(Laplace(), self.data_space, self.function_space).assemble("dense")
+    def _fluxes(self) -> LinearSystem:
+        """V from du/dn in P0 to the test functions: assembled by the same options as the system, and kept as long."""
+        operator = single_layer(Laplace(), self.data_space, self.function_space)
+        return LinearSystem("V g", operator, (self.data_space,))
 
     def _solution(self, data: Function, coefficients: NDArray[Any], info: SolutionInfo) -> PotentialSolution:
         if self.side == "interior":

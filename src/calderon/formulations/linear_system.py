@@ -40,6 +40,9 @@ class SolveOptions:
             raise ValueError(f"rtol must lie between 0 and 1, such as 1e-6, got {self.rtol!r}")
         if self.compression_rtol is not None and not 0 < self.compression_rtol < 1:
             raise ValueError(f"compression_rtol must lie between 0 and 1, got {self.compression_rtol!r}")
+        if self.compression_rtol is not None and self.method == "dense":
+            raise ValueError(f"compression_rtol={self.compression_rtol!r}: a dense matrix is not compressed; leave it "
+                             "out, or choose a compressed method")  # fmt: skip
         check_backend(self.backend)
         real_type(self.precision)
         if self.solver == "lu" and self.method != "dense":

@@ -74,7 +74,7 @@ class Problem(ABC, Generic[Solution]):
 
     def _solve(self, data: list[Any], options: SolveOptions) -> list[Solution]:
         checked = [self._checked(one) for one in data]
-        rhs = np.stack([self._right_hand_side(one) for one in checked], axis=1)
+        rhs = np.stack([self._right_hand_side(one, options) for one in checked], axis=1)
         coefficients, infos = self.system.solve(rhs, options)
         columns = np.ascontiguousarray(coefficients.T)
         return [self._solution(one, x, info) for one, x, info in zip(checked, columns, infos, strict=True)]
@@ -97,7 +97,8 @@ class Problem(ABC, Generic[Solution]):
         """The data in the form that the other steps take; TypeError or ValueError for data that do not fit."""
 
     @abstractmethod
-    def _right_hand_side(self, data: Any) -> NDArray[Any]: ...
+    def _right_hand_side(self, data: Any, options: SolveOptions) -> NDArray[Any]:
+        """The vector (dimension,) of the data; what it needs to assemble is assembled as `options` say."""
 
     @abstractmethod
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> Solution: ...

@@ -9,6 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import format_bytes, real_type, require_memory
+from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator
 
 OVERHEAD = 1.12
@@ -55,9 +56,14 @@ class DenseMatrix(LinearOperator):
 
 
 def assemble_dense(
-    operator: BoundaryOperator, *, backend: str, precision: str, rtol: float | None, progress: bool
+    operator: BoundaryOperator | BlockOperator, *, backend: str, precision: str, rtol: float | None, progress: bool
 ) -> DenseMatrix:
-    """Compute every entry. `rtol` has no meaning here and is ignored: the quadrature's own accuracy holds."""
+    """Compute every entry, to the accuracy of the quadrature. ValueError for an `rtol`, which means compression."""
+    if rtol is not None:
+        raise ValueError(
+            f"rtol={rtol!r}: dense assembly compresses nothing and has the accuracy of its quadrature: leave rtol out, "
+            "or give the operator another Quadrature(regular=, singular=)"
+        )
     dtype = operator.dtype(precision)
     needed = int(OVERHEAD * operator.shape[0] * operator.shape[1] * dtype.itemsize) + 50_000_000
     advice = 'try precision="single", a coarser mesh, or a smaller part with .entries(rows, columns)'
