@@ -1,0 +1,71 @@
+"""Block systems: every kind of operator lands in its place, and no block is held twice."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import calderon as cal
+
+K = cal.Helmholtz(2.0)
+
+
+@pytest.fixture(scope="module")
+def spaces():
+    mesh = cal.mesh.sphere(1.0, 0.6)
+    return cal.P1(mesh), cal.P0(mesh)
+
+
+def test_blocks_of_every_kind_are_those_of_the_single_operators(spaces):
+    p1, p0 = spaces
+    kinds = {
+        "layer": cal.single_layer(K, p0, p1),
+        "sum": 0.5 * cal.identity(p0, p1) - 2j * cal.double_layer(cal.Laplace(), p0, p1),
+        "transposed": 3 * cal.single_layer(K, p1, p0).T,
+        "product": cal.single_layer(K, p1) @ cal.single_layer(cal.Laplace(), p0, p1),
+        "sparse": cal.identity(p0, p1),
+    }
+    corner = cal.hypersingular(K, p1) + cal.laplace_beltrami(p1)
+    for name, operator in kinds.items():
+        system = cal.blocks([[corner, operator], [None, operator], [corner, 2 * operator]])
+        block, rest = operator.assemble().to_array(), corner.assemble().to_array()
+        expected = np.block([[rest, block], [0 * rest, block], [rest, 2 * block]])
+        assert np.abs(system.assemble().to_array() - expected).max() < 1e-14, name
+    single = system.assemble(precision="single")
+    assert single.dtype == np.complex64 and np.abs(single.to_array() - expected).max() < 1e-5
+
+
+def excess(operator):
+    """Bytes that an assembly takes at its peak beyond the matrix, and those of the matrix."""
+    tracemalloc.start()
+    try:
+        matrix = operator.assemble()
+        return tracemalloc.get_traced_memory()[1] - matrix.nbytes, matrix.nbytes
+    finally:
+        tracemalloc.stop()
+
+
+def test_no_block_is_held_a_second_time(spaces):
+    """Beyond the matrix a system takes what its largest block takes for pairs and tiles, not another block."""
+    p1 = cal.P1(cal.mesh.sphere(1.0, 0.1))
+    one, layer = cal.identity(p1), cal.single_layer(cal.Laplace(), p1)
+    cal.single_layer(cal.Laplace(), spaces[0]).assemble()  # compiled before memory is counted
+    alone, block = excess(layer)
+    system, whole = excess(cal.blocks([[one + layer, None], [layer, one - 2 * layer]]))
+    assert whole == 4 * block
+    assert system < alone + 0.15 * block
+
+
+def test_tables_that_are_no_system_are_refused(spaces):
+    p1, p0 = spaces
+    with pytest.raises(ValueError, match="column 1 of the blocks has no operator"):
+        cal.blocks([[cal.identity(p1), None], [cal.identity(p1), None]])
+    with pytest.raises(ValueError, match="row 0 of the blocks has operators of dimensions"):
+        cal.blocks([[cal.identity(p1), cal.identity(p1, p0)]])
+
+
+def test_dense_assembly_has_no_tolerance(spaces):
+    p1, _ = spaces
+    for operator in (cal.identity(p1), cal.blocks([[cal.identity(p1)]])):
+        with pytest.raises(ValueError, match=r"rtol=0\.001: dense assembly compresses nothing"):
+            operator.assemble("dense", rtol=1e-3)
