@@ -7,8 +7,6 @@ the numbers.
 
 import contextlib
 import json
-import os
-import tempfile
 import warnings
 from collections.abc import Callable
 from io import StringIO
@@ -19,6 +17,7 @@ import meshio
 import numpy as np
 
 from calderon.mesh.errors import MeshError, MeshWarning
+from calderon.mesh.whole_file import whole_file
 
 if TYPE_CHECKING:
     from calderon.mesh.triangles import TriangleMesh
@@ -30,7 +29,7 @@ def write(mesh: "TriangleMesh", path: str | Path, version: str | None = None) ->
     """Write a mesh as .msh (version "4.1", the default, or "2.2"), .vtu, .stl (binary), .obj, .ply or .inp, by the
     name's ending.
 
-    The file appears whole: it is written beside its place and moved there (os.replace).
+    The file appears whole: it is written beside its place and moved there.
 
     Raises MeshError for an unknown ending or version. STL has no place for tags: if there are any, a MeshWarning says
     so.
@@ -45,15 +44,8 @@ def write(mesh: "TriangleMesh", path: str | Path, version: str | None = None) ->
         )
     if not path.parent.is_dir():
         raise MeshError(f"cannot write {path}: the folder {path.parent} does not exist; create it first")
-    handle, temporary = tempfile.mkstemp(suffix=path.suffix.lower(), prefix=f".{path.stem}.", dir=path.parent)
-    os.close(handle)
-    try:
-        writer(mesh, temporary)
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
+    with whole_file(path) as scratch:
+        writer(mesh, str(scratch))
 
 
 def _writer(suffix: str, version: str | None) -> Callable[["TriangleMesh", str], None]:
@@ -66,12 +58,6 @@ def _writer(suffix: str, version: str | None) -> Callable[["TriangleMesh", str],
     if suffix not in writers:
         raise MeshError(f"unknown mesh format {suffix!r}: choose {', '.join(['.msh', *writers])}")
     return writers[suffix]
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def tag_names(mesh: "TriangleMesh") -> dict[int, str]:

@@ -1,9 +1,7 @@
 """Functions of a space: coefficients with a meaning."""
 
 import os
-import tempfile
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import meshio
@@ -11,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.mesh.whole_file import whole_file
 from calderon.quadrature import triangle_rule
 from calderon.spaces.geometry import reference_to_surface
 from calderon.spaces.space import Data, Space, evaluate_data
@@ -108,7 +107,6 @@ class Function:
 
         Atomic: the file appears whole or not at all.
         """
-        path = Path(path)
         location, values = self.plot_data()
         name = f"{self.label} [{self.unit}]" if self.unit else self.label
         fields: dict[str, NDArray[Any]] = {name: values.real.astype(float)}
@@ -125,14 +123,8 @@ class Function:
             cell_data |= {key: [value] for key, value in fields.items()}
         point_data = fields if location == "vertices" else {}
         output = meshio.Mesh(mesh.vertices, [("triangle", mesh.triangles)], point_data=point_data, cell_data=cell_data)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".vtu")
-        os.close(handle)
-        try:
-            meshio.write(temporary, output, file_format="vtu")
-            os.replace(temporary, path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        with whole_file(path) as scratch:
+            meshio.write(scratch, output, file_format="vtu")
 
     def __add__(self, other: "Function") -> "Function":
         if not isinstance(other, Function) or other.space is not self.space:

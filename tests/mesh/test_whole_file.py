@@ -1,0 +1,43 @@
+"""Files appear whole or not at all, with the permissions of any other file."""
+
+import os
+import stat
+
+import pytest
+
+import calderon as cal
+from calderon.mesh.whole_file import whole_file
+
+
+@pytest.fixture(params=[0o022, 0o077, 0o002])
+def umask(request):
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+def permissions(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_permissions_are_those_of_an_ordinary_file(tmp_path, umask):
+    mesh = cal.mesh.cube(1.0, 0.5)
+    (tmp_path / "ordinary").write_text("")
+    for name in ("a.msh", "a.vtu", "a.stl"):
+        mesh.write(tmp_path / name)
+        assert permissions(tmp_path / name) == permissions(tmp_path / "ordinary") == 0o666 & ~umask
+    cal.Function.interpolate(cal.P1(mesh), 1.0).write(tmp_path / "u.vtu")
+    assert permissions(tmp_path / "u.vtu") == 0o666 & ~umask
+
+
+def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with pytest.raises(KeyboardInterrupt), whole_file(path) as scratch:
+        scratch.write_text("half of the n")
+        raise KeyboardInterrupt
+    assert path.read_text() == "old" and os.listdir(tmp_path) == ["a.txt"]
+    with whole_file(path) as scratch:
+        assert scratch.parent == path.parent and scratch.suffix == ".txt" and scratch.name.startswith(".")
+        scratch.write_text("new")
+    assert path.read_text() == "new" and os.listdir(tmp_path) == ["a.txt"]
