@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.formulations.enclosure import enclosed
 from calderon.mesh import TriangleMesh, warn_wavenumber
 from calderon.operators.accuracy import AccuracyWarning
 from calderon.spaces import DP1, P0, P1, P2, Space
@@ -116,7 +115,7 @@ def sources_outside(wave: Any, mesh: TriangleMesh) -> None:
     """ValueError for a point source inside the body, whose field the outside would never see."""
     for _, term in getattr(wave, "terms", ((1.0, wave),)):
         position = getattr(term, "position", None)
-        if position is not None and enclosed(mesh, np.asarray(position)[None])[0]:
+        if position is not None and mesh.contains(position)[0]:
             raise ValueError(
                 f"the point source at {np.asarray(position).tolist()} lies inside the body: place it outside of the "
                 f"mesh (bounds {mesh.bounds.round(6).tolist()})"

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.formulations.checks import unit_directions
-from calderon.formulations.enclosure import enclosed
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.sphere_rule import power_degree, sphere_rule
 from calderon.mesh import TriangleMesh
@@ -47,7 +46,7 @@ class ScatteringSolution:
         x = np.atleast_2d(np.asarray(points, dtype=float))
         if not self.interior_layers:
             return self.incident(x) + self.scattered(x)
-        inside = enclosed(self.mesh, x)
+        inside = self.mesh.contains(x)
         values = np.empty(len(x), np.complex128)
         if inside.any():
             values[inside] = np.sum([layer.evaluate(x[inside]) for layer in self.interior_layers], axis=0)

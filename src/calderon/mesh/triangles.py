@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.coincident import FLOAT32_ROUNDING, coincident_points, compacted, sound_triangles
+from calderon.mesh.containment import winding_numbers
 from calderon.mesh.errors import MeshError, MeshWarning
 from calderon.mesh.inspection import MeshReport, check
 from calderon.mesh.orientation import consistent_orientation
@@ -236,6 +237,23 @@ class TriangleMesh:
     def orient(self) -> "TriangleMesh":
         """This mesh: orientation is repaired when a mesh is made, and flipped says how many triangles were turned."""
         return self
+
+    def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
+        """(n,) whether each point (n, 3) lies inside this closed surface; on the surface itself either answer.
+
+        Raises MeshError for an open surface and for points that are NaN or infinite.
+        """
+        x = np.atleast_2d(np.asarray(points, dtype=float))
+        if x.ndim != 2 or x.shape[1] != 3:
+            raise MeshError(f"points must have shape (n, 3), got {np.shape(points)}")
+        if bad := len(x) - np.count_nonzero(np.isfinite(x).all(axis=1)):
+            raise MeshError(f"{bad} of {len(x)} points are NaN or infinite")
+        if not self.is_closed:
+            raise MeshError(
+                f"only a closed surface contains points, and {len(self.boundary_edges)} of {self.number_of_edges} "
+                "edges of this mesh are open: check() lists them"
+            )
+        return winding_numbers(self.vertices, self.triangles, x) > 0
 
     def check(self) -> MeshReport:
         """Open and non-manifold edges, coincident vertices, slivers, ...: a printable report with .ok and .problems."""

@@ -1,21 +1,10 @@
-"""Winding numbers and the quadrature over directions."""
+"""The quadrature over directions."""
 
 import numpy as np
 import pytest
 from scipy.special import gamma
 
-import calderon.mesh as meshes
-from calderon.formulations.enclosure import enclosed, winding_numbers
 from calderon.formulations.sphere_rule import sphere_rule
-
-
-def test_winding_is_one_inside_and_zero_outside():
-    cube = meshes.cube(1.0, 0.25)
-    points = np.random.default_rng(0).uniform(-1, 1, (200, 3))
-    inside = np.abs(points).max(axis=1) < 0.5
-    assert np.allclose(winding_numbers(cube, points), inside, atol=1e-12)
-    assert np.array_equal(enclosed(cube, points), inside)
-    assert len(enclosed(cube, np.zeros((0, 3)))) == 0
 
 
 @pytest.mark.parametrize("degree", [0, 3, 8])
