@@ -1,13 +1,12 @@
 """A body of another fluid: sound passes through its surface."""
 
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.checks import finite_complex, space_named, wavenumber_of_a_wave
+from calderon.formulations.checks import finite_complex, wavenumber_of_a_wave
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.scattering import ScatteringProblem
@@ -24,7 +23,7 @@ from calderon.operators import (
     single_layer,
     single_layer_potential,
 )
-from calderon.spaces import Function, Space
+from calderon.spaces import Function
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +47,8 @@ class FluidTransmission(ScatteringProblem):
     G. F. Roach, J. Math. Phys. 19 (1978) 1433.
     """
 
-    interior_wavenumber: complex = field(default=np.nan)
-    density_ratio: complex = field(default=np.nan)
-    space: str = "P1"
+    interior_wavenumber: complex
+    density_ratio: complex
 
     title: ClassVar[str] = "scattering by a body of another fluid"
 
@@ -61,9 +59,9 @@ class FluidTransmission(ScatteringProblem):
         super().__post_init__()
 
     def _check_fields(self) -> None:
+        super()._check_fields()
         if finite_complex(self.density_ratio, "density_ratio").real <= 0:
             raise ValueError(f"density_ratio (inside over outside) must be positive, got {self.density_ratio!r}")
-        _ = self.function_space
 
     @property
     def _largest_wavenumber(self) -> complex:
@@ -73,10 +71,6 @@ class FluidTransmission(ScatteringProblem):
         """The same problem at another wavenumber, the two in the same ratio (fluids without dispersion)."""
         inside = self.interior_wavenumber * wavenumber / self.wavenumber
         return replace(self, wavenumber=wavenumber, interior_wavenumber=inside)
-
-    @cached_property
-    def function_space(self) -> Space:
-        return space_named(self.space, ("P1", "P2"), self.mesh)
 
     def _build_system(self) -> LinearSystem:
         space, k, r = self.function_space, abs(self.wavenumber), self.density_ratio

@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.checks import finite_complex, space_named
+from calderon.formulations.combined import CombinedProblem
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem
-from calderon.formulations.scattering import ScatteringProblem
 from calderon.formulations.scattering_solution import ScatteringSolution
+from calderon.formulations.surface_values import SurfaceValues, values_at_nodes
 from calderon.operators import (
+    BoundaryOperator,
     Potential,
     adjoint_double_layer,
     double_layer,
@@ -22,79 +23,74 @@ from calderon.operators import (
     single_layer,
     single_layer_potential,
 )
-from calderon.spaces import Function, Space
+from calderon.operators.scaled import Scaled
+from calderon.spaces import Function
 
 
 @dataclass(frozen=True, eq=False)
-class ImpedanceScattering(ScatteringProblem):
+class ImpedanceScattering(CombinedProblem):
     """Total field phi on a locally reacting body, dphi/dn = -ik b phi, by the equation of Burton and Miller,
 
-        (I/2 - K + eta D) phi - ik b (V + eta (I/2 + K')) phi = u_inc + eta du_inc/dn.
+        (I/2 - K + eta D) phi - ik (V + eta (I/2 + K')) (b phi) = u_inc + eta du_inc/dn.
 
-    admittance: b = rho c / Z without unit, Re b >= 0; or impedance: Z / (rho c) = 1/b. Exactly one of the two, a number
-    for the whole surface; 0 is sound-hard. coupling: eta, default i/Re k. space: "P1" or "P2".
+    admittance: b = rho c / Z without unit, Re b >= 0; or impedance: Z / (rho c) = 1/b. Exactly one of the two; 0 is
+    sound-hard. Either is a number for the whole surface, a table {tag or its name: number}, one value for each
+    triangle, or a function f(x) or f(x, n) of points and normals (n, 3). A b that varies enters by its values at the
+    nodes, as the interpolant of b phi, which costs no order; where it jumps, a node has the mean by area of its
+    triangles. coupling: eta, default i/Re k. space: "P1" or "P2".
 
     The problem has one solution for Re b >= 0 at real k. D. Colton and R. Kress, Integral Equation Methods in
     Scattering Theory (1983), section 3.7.
     """
 
-    admittance: complex | None = None
-    impedance: complex | None = None
-    coupling: complex | None = None
-    space: str = "P1"
+    admittance: SurfaceValues | None = None
+    impedance: SurfaceValues | None = None
 
     title: ClassVar[str] = "scattering by a body with a surface impedance"
 
     def _check_fields(self) -> None:
+        super()._check_fields()
         if (self.admittance is None) == (self.impedance is None):
             raise ValueError("give either admittance= (rho c / Z) or impedance= (Z / (rho c)), both without unit")
-        if self.impedance is not None and finite_complex(self.impedance, "impedance") == 0:
-            raise ValueError("impedance 0 is a sound-soft surface: use SoundSoftScattering")
-        if self.admittance is not None:
-            finite_complex(self.admittance, "admittance")
-        if self.b.real < 0:
+        b = np.asarray(self.b)
+        lowest = b.flat[np.argmin(b.real)]
+        if lowest.real < 0:
             raise ValueError(
-                f"the admittance {self.b:.4g} has a negative real part: the surface would create energy; "
+                f"the admittance {lowest:.4g} has a negative real part: the surface would create energy; "
                 "with the time factor exp(-i omega t) a passive surface has Re(rho c / Z) >= 0"
             )
-        if self.coupling is not None:
-            finite_complex(self.coupling, "coupling")
-        _ = self.function_space
-
-    @property
-    def b(self) -> complex:
-        """The admittance rho c / Z."""
-        if self.admittance is not None:
-            return complex(self.admittance)
-        assert self.impedance is not None
-        return 1 / complex(self.impedance)
-
-    @property
-    def eta(self) -> complex:
-        """The coupling parameter in use."""
-        return 1j / np.real(self.wavenumber) if self.coupling is None else complex(self.coupling)
-
-    @property
-    def _slope(self) -> complex:
-        """du/dn over u on the surface, -ik b in 1/m."""
-        return -1j * self.wavenumber * self.b
 
     @cached_property
-    def function_space(self) -> Space:
-        return space_named(self.space, ("P1", "P2"), self.mesh)
+    def b(self) -> complex | NDArray[np.complex128]:
+        """The admittance rho c / Z: one number, or its values (unknowns,) at the nodes."""
+        if self.admittance is not None:
+            return values_at_nodes(self.admittance, self.function_space, "admittance")
+        assert self.impedance is not None
+        return values_at_nodes(self.impedance, self.function_space, "impedance", _reciprocal)
+
+    @property
+    def _usual_coupling(self) -> complex:
+        return complex(1j / np.real(self.wavenumber))
+
+    @property
+    def _slope(self) -> complex | NDArray[np.complex128]:
+        """du/dn over u on the surface, -ik b in 1/m, one number or at the nodes."""
+        return -1j * self.wavenumber * self.b
 
     def _build_system(self) -> LinearSystem:
         green, space, eta, slope = self.green, self.function_space, self.eta, self._slope
-        operator = (0.5 + 0.5 * slope * eta) * identity(space) - double_layer(green, space)
+        operator: BoundaryOperator = 0.5 * identity(space) - double_layer(green, space)
+        flux: BoundaryOperator = single_layer(green, space)
         if eta != 0:
             operator = operator + eta * hypersingular(green, space)
-        if slope != 0:
-            operator = operator + slope * single_layer(green, space)
-        if slope * eta != 0:
-            operator = operator + (slope * eta) * adjoint_double_layer(green, space)
+            flux = flux + eta * adjoint_double_layer(green, space) + (0.5 * eta) * identity(space)
+        if isinstance(slope, np.ndarray):
+            operator = Scaled(flux, slope) + operator
+        elif slope != 0:
+            operator = operator + slope * flux
         equation = (
-            "Burton-Miller (I/2 - K + eta D) phi - ik b (V + eta (I/2 + K')) phi = u_inc + eta du_inc/dn, "
-            f"b = {self.b:.4g}, eta = {eta:.4g} m"
+            "Burton-Miller (I/2 - K + eta D) phi - ik (V + eta (I/2 + K')) (b phi) = u_inc + eta du_inc/dn, "
+            f"b = {_in_words(self.b)}, eta = {eta:.4g} m"
         )
         return LinearSystem(equation, operator, (space,))
 
@@ -107,10 +103,28 @@ class ImpedanceScattering(ScatteringProblem):
     def _potentials(self, coefficients: NDArray[Any]) -> tuple[Any, tuple[Potential, ...]]:
         total = Function(self.function_space, coefficients, "total pressure", "Pa")
         layers: tuple[Potential, ...] = (double_layer_potential(self.green, total),)
-        if self._slope != 0:
-            layers += (single_layer_potential(self.green, -self._slope * total),)
+        if np.any(self._slope):
+            layers += (single_layer_potential(self.green, -1 * self._derivative(coefficients)),)
         return total, layers
+
+    def _derivative(self, coefficients: NDArray[Any]) -> Function:
+        label = "normal derivative of the total pressure"
+        return Function(self.function_space, self._slope * coefficients, label, "Pa/m")
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> ScatteringSolution:
         total, layers = self._potentials(coefficients)
-        return ScatteringSolution(data, self.mesh, self.wavenumber, info, total, layers, admittance=self.b)
+        derivative = self._derivative(coefficients)
+        return ScatteringSolution(data, self.mesh, self.wavenumber, info, total, layers, derivative=derivative)
+
+
+def _reciprocal(impedance: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    if not np.all(impedance):
+        raise ValueError("impedance 0 is a sound-soft surface: use SoundSoftScattering")
+    return 1 / impedance
+
+
+def _in_words(b: complex | NDArray[np.complex128]) -> str:
+    if not isinstance(b, np.ndarray):
+        return f"{b:.4g}"
+    parts = (f"{part.min():.4g} to {part.max():.4g}" for part in (b.real, b.imag))
+    return " with imaginary part ".join(parts)

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,18 @@ from calderon.formulations.linear_system import LinearSystem, SolveOptions
 Solution = TypeVar("Solution")
 
 
+class SolverChoices(TypedDict, total=False):
+    """The options of `Problem.solve` by name; their defaults are those of `SolveOptions`."""
+
+    compression_rtol: float | None
+    solver: str
+    backend: str
+    precision: str
+    preconditioner: Any
+    maxiter: int
+    progress: bool
+
+
 class Problem(ABC, Generic[Solution]):
     """A boundary value problem posed as an integral equation; data in, solution out.
 
@@ -21,56 +33,30 @@ class Problem(ABC, Generic[Solution]):
     same method, backend and precision costs the solver only.
     """
 
-    def solve(
-        self,
-        data: Any,
-        method: str = "dense",
-        rtol: float = 1e-6,
-        *,
-        compression_rtol: float | None = None,
-        solver: str = "gmres",
-        backend: str = "numba",
-        precision: str = "double",
-        preconditioner: Any = "mass",
-        maxiter: int = 1000,
-        progress: bool = False,
-    ) -> Solution:
+    def solve(self, data: Any, method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]) -> Solution:
         """Solve for one incident wave (scattering) or boundary datum (Laplace).
 
-        method: how the matrix is stored, "dense". rtol: relative residual at which GMRES ends. compression_rtol:
-        accuracy of a compressed matrix, default rtol / 10. solver: "gmres" or "lu". backend: "numba". precision:
-        "double" or "single". preconditioner: "mass" (the inverse mass matrix), None, or anything with a product M @ x.
-        maxiter: limit of GMRES. progress: show live progress.
+        method: how the matrix is stored, "dense". rtol: relative residual at which GMRES ends.
+        Further options, by name:
+
+        - compression_rtol: accuracy of a compressed matrix, default rtol / 10.
+        - solver: "gmres" (default) or "lu".
+        - backend: "numba". precision: "double" (default) or "single".
+        - preconditioner: "mass" (default, the inverse mass matrix), None, or anything with a product M @ x.
+        - maxiter: limit of GMRES, default 1000. progress: whether to show live progress.
 
         Raises ConvergenceError (with history and last iterate) when GMRES does not converge, MemoryError before a
         matrix that does not fit is begun, ValueError or TypeError for data and options that do not fit.
         """
-        options = SolveOptions(
-            method, rtol, compression_rtol, solver, backend, precision, preconditioner, maxiter, progress
-        )
-        return self._solve([data], options)[0]
+        return self._solve([data], SolveOptions(method, rtol, **options))[0]
 
     def solve_all(
-        self,
-        data: Sequence[Any],
-        method: str = "dense",
-        rtol: float = 1e-6,
-        *,
-        compression_rtol: float | None = None,
-        solver: str = "gmres",
-        backend: str = "numba",
-        precision: str = "double",
-        preconditioner: Any = "mass",
-        maxiter: int = 1000,
-        progress: bool = False,
+        self, data: Sequence[Any], method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]
     ) -> list[Solution]:
         """Solve for several waves or data at once: one matrix, products for all together; options as in `solve`."""
-        options = SolveOptions(
-            method, rtol, compression_rtol, solver, backend, precision, preconditioner, maxiter, progress
-        )
         if len(data) == 0:
             raise ValueError("solve_all needs at least one wave or boundary datum")
-        return self._solve(list(data), options)
+        return self._solve(list(data), SolveOptions(method, rtol, **options))
 
     def _solve(self, data: list[Any], options: SolveOptions) -> list[Solution]:
         checked = [self._checked(one) for one in data]

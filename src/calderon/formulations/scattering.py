@@ -1,7 +1,7 @@
 """What all scattering problems share: an incident wave comes in, the total field on the surface is found."""
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -13,6 +13,7 @@ from calderon.formulations.checks import (
     elements_per_wavelength,
     incident_wave,
     sources_outside,
+    space_named,
     unit_directions,
     warn_coarse,
     wavenumber_of_a_wave,
@@ -35,14 +36,17 @@ DIRECTIONS_AT_ONCE = 64  # right-hand sides of a monostatic sweep that are in me
 class ScatteringProblem(Problem[ScatteringSolution]):
     """Scattering of time-harmonic sound, exp(-i omega t), by a closed surface in a homogeneous fluid.
 
-    mesh: in metres. wavenumber: k = omega / c in 1/m, Re k > 0, Im k > 0 for a medium with loss.
+    mesh: in metres. wavenumber: k = omega / c in 1/m, Re k > 0, Im k > 0 for a medium with loss. space: of the unknown
+    on the surface, one of `spaces`.
     Subclasses say their equation by `_build_system`, `_rhs` and `_far_load`, and their field by `_potentials`.
     """
 
     mesh: TriangleMesh
     wavenumber: complex
+    space: str = field(default="P1", kw_only=True)
 
     title: ClassVar[str]
+    spaces: ClassVar[tuple[str, ...]] = ("P1", "P2")
 
     def __post_init__(self) -> None:
         closed_surface(self.mesh, type(self).__name__)
@@ -52,7 +56,8 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         _ = self.system  # an equation that cannot be built is refused here, not when it is solved
 
     def _check_fields(self) -> None:
-        """Check what a subclass adds."""
+        """Check the other fields; subclasses add theirs."""
+        _ = self.function_space
 
     @property
     def _largest_wavenumber(self) -> complex:
@@ -64,10 +69,10 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         """The Green's function of the surrounding fluid."""
         return Helmholtz(self.wavenumber)
 
-    @property
-    @abstractmethod
+    @cached_property
     def function_space(self) -> Space:
         """The space of the unknown on the surface."""
+        return space_named(self.space, self.spaces, self.mesh)
 
     @property
     def elements_per_wavelength(self) -> float:

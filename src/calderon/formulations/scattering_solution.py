@@ -23,8 +23,7 @@ class ScatteringSolution:
     normal derivative in Pa/m).
     layers: potentials whose sum is the scattered field outside. interior_layers: those of the field inside a penetrable
     body, () otherwise.
-    derivative: du/dn on the outside where it is an unknown of its own, else None. admittance: b of an impedance
-    surface, du/dn = -ik b u, else 0.
+    derivative: du/dn on the outside of a penetrable or impedance surface, else None.
     """
 
     incident: Wave
@@ -35,7 +34,6 @@ class ScatteringSolution:
     layers: tuple[Potential, ...]
     interior_layers: tuple[Potential, ...] = ()
     derivative: Function | None = None
-    admittance: complex = 0.0
 
     def scattered(self, points: ArrayLike) -> NDArray[np.complex128]:
         """u_s (n,) in Pa at points (n, 3) outside. Inside an impenetrable body it is -u_inc."""
@@ -94,8 +92,8 @@ class ScatteringSolution:
         )
 
     def absorption_cross_section(self) -> float:
-        """Absorbed power over incident intensity, in m^2: int Re b |u|^2 / |p_i|^2 on an impedance surface, else from
-        the flux int Im(u* du/dn) / k through the surface; 0 for sound-hard and sound-soft bodies.
+        """Absorbed power over incident intensity, in m^2, from the flux int Im(u* du/dn) / k through the surface; 0 for
+        sound-hard and sound-soft bodies.
         """
         return self._absorption() / self.incident_amplitude**2
 
@@ -109,11 +107,11 @@ class ScatteringSolution:
         return float(weights @ np.abs(self.far_field(directions)) ** 2)
 
     def _absorption(self) -> float:
-        """- int Im(u* du/dn) / k over the surface, du/dn = -ik b u or an unknown of its own."""
+        """- int Im(u* du/dn) / k over the surface."""
         if np.imag(self.wavenumber) != 0:
             raise ValueError("absorbed power is defined here for a surrounding fluid without loss (a real wavenumber)")
         if self.derivative is None:
-            return float(np.real(self.admittance) * self.surface.l2_norm() ** 2) if self.admittance else 0.0
+            return 0.0
         mass = self.surface.space.mass_matrix()
         flux = self.surface.coefficients.conj() @ (mass @ self.derivative.coefficients)
         return float(-flux.imag / np.real(self.wavenumber))

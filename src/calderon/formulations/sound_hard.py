@@ -1,21 +1,19 @@
 """A rigid (sound-hard) body: du/dn = 0."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.checks import finite_complex, space_named
+from calderon.formulations.combined import CombinedProblem
 from calderon.formulations.linear_system import LinearSystem
-from calderon.formulations.scattering import ScatteringProblem
 from calderon.operators import Potential, double_layer, double_layer_potential, hypersingular, identity
-from calderon.spaces import Function, Space
+from calderon.spaces import Function
 
 
 @dataclass(frozen=True, eq=False)
-class SoundHardScattering(ScatteringProblem):
+class SoundHardScattering(CombinedProblem):
     """Total field phi on a rigid body by the equation of Burton and Miller,
 
         (I/2 - K + eta D) phi = u_inc + eta du_inc/dn,      u_s = (double-layer potential of phi),
@@ -28,24 +26,11 @@ class SoundHardScattering(ScatteringProblem):
     J. Comput. Acoust. 24 (2016) 1550016.
     """
 
-    coupling: complex | None = None
-    space: str = "P1"
-
     title: ClassVar[str] = "scattering by a sound-hard body"
 
-    def _check_fields(self) -> None:
-        if self.coupling is not None:
-            finite_complex(self.coupling, "coupling")
-        _ = self.function_space
-
     @property
-    def eta(self) -> complex:
-        """The coupling parameter in use."""
-        return 1j / np.real(self.wavenumber) if self.coupling is None else complex(self.coupling)
-
-    @cached_property
-    def function_space(self) -> Space:
-        return space_named(self.space, ("P1", "P2"), self.mesh)
+    def _usual_coupling(self) -> complex:
+        return complex(1j / np.real(self.wavenumber))
 
     def _build_system(self) -> LinearSystem:
         green, space, eta = self.green, self.function_space, self.eta

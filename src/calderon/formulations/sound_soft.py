@@ -1,21 +1,19 @@
 """A pressure-release (sound-soft) body: u = 0."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.checks import finite_complex, space_named
+from calderon.formulations.combined import CombinedProblem
 from calderon.formulations.linear_system import LinearSystem
-from calderon.formulations.scattering import ScatteringProblem
 from calderon.operators import Potential, adjoint_double_layer, identity, single_layer, single_layer_potential
-from calderon.spaces import Function, Space
+from calderon.spaces import Function
 
 
 @dataclass(frozen=True, eq=False)
-class SoundSoftScattering(ScatteringProblem):
+class SoundSoftScattering(CombinedProblem):
     """Normal derivative psi of the total field on a sound-soft body by the combined-field equation
 
         (I/2 + K' - i eta V) psi = du_inc/dn - i eta u_inc,      u_s = -(single-layer potential of psi),
@@ -27,24 +25,12 @@ class SoundSoftScattering(ScatteringProblem):
     H. Brakhage and P. Werner, Arch. Math. 16 (1965) 325; S. N. Chandler-Wilde et al., Acta Numer. 21 (2012) 89, (2.69).
     """
 
-    coupling: complex | None = None
-    space: str = "P1"
-
     title: ClassVar[str] = "scattering by a sound-soft body"
-
-    def _check_fields(self) -> None:
-        if self.coupling is not None:
-            finite_complex(self.coupling, "coupling")
-        _ = self.function_space
+    spaces: ClassVar[tuple[str, ...]] = ("P1", "P0", "DP1", "P2")
 
     @property
-    def eta(self) -> complex:
-        """The coupling parameter in use."""
-        return complex(np.real(self.wavenumber) if self.coupling is None else self.coupling)
-
-    @cached_property
-    def function_space(self) -> Space:
-        return space_named(self.space, ("P1", "P0", "DP1", "P2"), self.mesh)
+    def _usual_coupling(self) -> complex:
+        return float(np.real(self.wavenumber))
 
     def _build_system(self) -> LinearSystem:
         green, space, eta = self.green, self.function_space, self.eta

@@ -1,0 +1,70 @@
+"""A property of the surface: one number, one for each tag or triangle, or a function of the place."""
+
+import numbers
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.mesh import TriangleMesh
+from calderon.spaces import Space
+
+SurfaceValues = complex | Mapping[int | str, complex] | ArrayLike | Callable[..., Any]
+
+
+def values_at_nodes(
+    given: SurfaceValues, space: Space, name: str, transform: Callable[[Any], Any] = lambda value: value
+) -> complex | NDArray[np.complex128]:
+    """transform(given) as one complex number or as values (dimension,) at the nodes of a space on the whole mesh.
+
+    given: a number; {tag or its name: number} with every tag of the mesh; values (triangles,); or f(x), f(x, n) with
+    points and normals (n, 3). Where values jump between triangles, a node has their mean, weighted by area.
+    TypeError or ValueError for what is none of these or not finite. transform: applied before the mean is taken.
+    """
+    if isinstance(given, numbers.Complex) and not isinstance(given, bool):
+        return complex(transform(_finite(np.array(given, complex), name)))
+    if callable(given):
+        values = np.asarray(space.interpolation(given), complex)  # refuses wrong shapes, NaN and infinity
+        return np.asarray(transform(values), complex)
+    per_triangle = np.asarray(transform(_finite(_per_triangle(given, space.mesh, name), name)), complex)
+    areas = space.mesh.areas[space.triangles]
+    dofs, size = space.dofs.ravel(), space.dofs.shape[1]
+    weighted = np.zeros(space.dimension, complex)
+    np.add.at(weighted, dofs, np.repeat(per_triangle[space.triangles] * areas, size))
+    return weighted / np.bincount(dofs, np.repeat(areas, size), space.dimension)
+
+
+def _per_triangle(given: Any, mesh: TriangleMesh, name: str) -> NDArray[np.complex128]:
+    """(triangles,) values of a table of tags or an array."""
+    if isinstance(given, Mapping):
+        values = np.full(mesh.number_of_triangles, np.nan, complex)
+        for tag, value in given.items():
+            values[np.isin(mesh.tags, mesh.tag_numbers(tag))] = value
+        missing = np.unique(mesh.tags[np.isnan(values) & ~np.isin(mesh.tags, mesh.tag_numbers(given))])
+        if len(missing):
+            raise ValueError(
+                f"{name} is not given for the tags {missing.tolist()}: the mesh has {np.unique(mesh.tags).tolist()} "
+                f"and the names {dict(mesh.names)}"
+            )
+        return values
+    try:
+        values = np.asarray(given, complex)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name} must be a number, a table from tags to numbers, one value for each triangle or a function f(x, n) "
+            f"of points and normals, got {given!r}"
+        ) from None
+    if values.shape != (mesh.number_of_triangles,) or isinstance(given, (bool, str)):
+        raise ValueError(
+            f"{name} as an array needs one value for each of the {mesh.number_of_triangles} triangles, "
+            f"got {np.shape(given) or repr(given)}"
+        )
+    return values
+
+
+def _finite(values: NDArray[np.complex128], name: str) -> NDArray[np.complex128]:
+    if not np.isfinite(values).all():
+        bad = np.count_nonzero(~np.isfinite(values))
+        raise ValueError(f"{name} must be finite: {bad} of {values.size} values are NaN or infinite")
+    return values
