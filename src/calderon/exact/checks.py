@@ -20,6 +20,14 @@ def points_in_space(values: ArrayLike, name: str = "points") -> np.ndarray:
     return array
 
 
+def along_normals(gradient: np.ndarray, normals: ArrayLike) -> np.ndarray:
+    """n . grad u (n,) of gradients (n, 3) at points with normals (n, 3)."""
+    n = points_in_space(normals, "normals")
+    if n.shape != gradient.shape:
+        raise ValueError(f"{len(n)} normals for {len(gradient)} points")
+    return np.einsum("pi,pi->p", gradient, n)
+
+
 def unit_vector(values: ArrayLike, name: str = "direction") -> np.ndarray:
     """One direction (3,), normalised and read-only."""
     array = np.asarray(values)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.exact.checks import nonnegative_wavenumber, points_in_space
+from calderon.exact.checks import along_normals, nonnegative_wavenumber, points_in_space
 
 _POINTS_AT_ONCE = 20_000
 
@@ -34,11 +34,7 @@ class PointSources:
 
     def normal_derivative(self, x: ArrayLike, n: ArrayLike) -> np.ndarray:
         """n . grad u (n,) at points (n, 3) with normals (n, 3)."""
-        normals = points_in_space(n, "normals")
-        gradient = self.gradient(x)
-        if normals.shape != gradient.shape:
-            raise ValueError(f"{len(normals)} normals for {len(gradient)} points")
-        return np.einsum("pi,pi->p", gradient, normals)
+        return along_normals(self.gradient(x), n)
 
     def far_field(self, directions: ArrayLike) -> np.ndarray:
         """F (n,) with u ~ F(d) exp(ikr) / r: F(d) = sum_j q_j exp(-ik d . y_j) / (4 pi), for unit directions (n, 3)."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.exact.checks import finite_number, points_in_space
+from calderon.exact.checks import along_normals, finite_number
 
 
 class Wave(ABC):
@@ -28,11 +28,7 @@ class Wave(ABC):
 
     def normal_derivative(self, x: ArrayLike, n: ArrayLike) -> np.ndarray:
         """n . grad u (n,) at points x (n, 3) with normals n (n, 3)."""
-        normals = points_in_space(n, "normals")
-        gradient = self.gradient(x)
-        if normals.shape != gradient.shape:
-            raise ValueError(f"{len(normals)} normals for {len(gradient)} points")
-        return np.einsum("pi,pi->p", gradient, normals)
+        return along_normals(self.gradient(x), n)
 
     def __add__(self, other: "Wave") -> "Superposition":
         if not isinstance(other, Wave):
