@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -83,7 +84,8 @@ def test_the_report_needs_nothing_else_and_escapes_its_texts(result):
     page = (result / "out" / "report.html").read_text()
     assert "A small sphere &lt;&amp;&gt;" in page and "<&>" not in page
     assert page.count("data:image/png;base64,") == len(list((result / "out").glob("*.png")))
-    assert "http" not in page and 'src="data' in page and "<link" not in page and "<script" not in page
+    written = re.sub(r"base64,[A-Za-z0-9+/=]+", "", page)  # any four letters may come up in a picture's bytes
+    assert "http" not in written and 'src="data' in page and "<link" not in page and "<script" not in page
     for text in ("dB re 1 m", "relative residual", "elements per wavelength", "assemble and solve", "far_field = {"):
         assert text in page
 
@@ -103,7 +105,7 @@ def test_an_interrupted_run_leaves_the_old_result(result, stop, monkeypatch):
         raise stop("stopped")
 
     before = {path.name: path.read_bytes() for path in (result / "out").iterdir()}
-    monkeypatch.setattr("calderon.report.write.draw", fail)
+    monkeypatch.setattr("calderon.report.writing.draw", fail)
     run = calderon_command("run", result / "case.toml", "--out", result / "out", "--force")
     assert run.exit_code == (INTERRUPTED if stop is KeyboardInterrupt else WRONG_INPUT)
     assert {path.name: path.read_bytes() for path in (result / "out").iterdir()} == before
@@ -115,7 +117,7 @@ def test_a_terminated_process_cleans_up(tmp_path):
     """The same with a real process and a real signal, sent while it writes."""
     (tmp_path / "case.toml").write_text(CASE)
     program = (
-        "import time, sys, calderon.report.write as w, calderon.cli\n"
+        "import time, sys, calderon.report.writing as w, calderon.cli\n"
         "def slow(*a): print('drawing', flush=True); time.sleep(60)\n"
         "w.draw = slow\n"
         f"sys.argv = ['calderon', 'run', {str(tmp_path / 'case.toml')!r}, '--out', {str(tmp_path / 'out')!r}]\n"

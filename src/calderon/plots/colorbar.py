@@ -1,5 +1,7 @@
 """The bar that says what the colours mean."""
 
+import textwrap
+
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
@@ -14,7 +16,9 @@ def color_bar(figure: Figure, box: tuple[float, float, float, float], drawn: Sho
     scale = ScalarMappable(norm=Normalize(drawn.low, drawn.high), cmap=drawn.colors)
     colorbar = figure.colorbar(scale, cax=bar, extend=drawn.beyond)
     colorbar.outline.set_visible(False)  # type: ignore[operator]
-    colorbar.set_label(drawn.label, labelpad=6)
+    # on several lines where it is longer than the bar; a letter takes about 0.075 inches
+    room = max(14, int(box[3] * figure.get_figheight() / 0.075))
+    colorbar.set_label(textwrap.fill(drawn.label, room), labelpad=6)
     bar.tick_params(length=2.5)
     bar.locator_params(nbins=max(3, min(7, int(2.4 * box[3] * figure.get_figheight()) + 1)))
     if drawn.ticks:

@@ -11,6 +11,7 @@ from matplotlib.projections.polar import PolarAxes
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.plots.arrow import direction_arrow
 from calderon.plots.style import CURVES, DASHES, HAIRLINE, INK, MUTED, checked_path, new_figure, paper, plain_axes, save
 
 Curves = Mapping[str, ArrayLike]
@@ -27,13 +28,15 @@ def polar(
     title: str = "",
     span: float = 50.0,
     limits: tuple[float, float] | None = None,
+    incident: float | None = None,
 ) -> Figure:
     """Patterns over angles in radians, counter-clockwise from the right; the figure is returned and, with file=,
     written.
 
-    curves: {label: values (n,)}. exact: values at the same angles, or (angles, values), drawn as a fine dark line.
+    curves: {label: values (n,)}. exact: values at the same angles, or (angles, values), a fine dark line with circles.
     Units that begin with "dB" get a floor `span` decibels below the largest value (limits=(floor, top) sets both);
-    values below the floor are drawn on it.
+    values below the floor are drawn on it. incident: the angle, in radians, along which the incident wave travels; an
+    arrow in the corner shows it.
     """
     angles, lines = _checked(angles, curves)
     if file is not None:
@@ -42,26 +45,39 @@ def polar(
     everything = [*lines.values(), *([reference[1]] if reference else [])]
     low, high, step = _radial_range(everything, unit, span, limits)
     with paper():
-        figure = new_figure(5.4, 5.6)
-        axes = figure.add_axes((0.09, 0.12, 0.82, 0.76 if title else 0.80), projection="polar")
+        entries = len(lines) + bool(reference)
+        legend = 0.22 * -(-entries // LEGEND_COLUMNS) if entries > 1 else 0.0  # inches
+        figure = new_figure(4.6, 4.8 + legend)
+        tall, side = 4.8 + legend, 3.55 if title else 3.7
+        axes = figure.add_axes(
+            ((4.6 - side) / 9.2, (0.62 + legend) / tall, side / 4.6, side / tall), projection="polar"
+        )
         assert isinstance(axes, PolarAxes)
         for number, (label, values) in enumerate(lines.items()):
             axes.plot(angles, np.clip(values, low, None), label=label, **_pen(number))
         if reference:
-            axes.plot(reference[0], np.clip(reference[1], low, None), label="exact", **EXACT)
+            marked = max(1, len(reference[0]) // 48)
+            axes.plot(reference[0], np.clip(reference[1], low, None), label="exact", markevery=marked, **EXACT)
         axes.set_rlim(low, high)
-        axes.set_yticks(np.arange(low, high + step / 2, step)[1:])
-        axes.set_rlabel_position(_quiet_angle(angles, everything))
+        rings = np.arange(step * np.floor(low / step + 1e-9) + step, high + 0.01 * step, step)
+        axes.set_yticks(rings)
+        axes.set_rlabel_position(_quiet_angle(angles, everything, rings, (high - low) / 10))
         axes.tick_params(axis="y", labelsize=7.5, labelcolor=MUTED)
         axes.set_thetagrids(np.arange(0, 360, 30))
         axes.spines["polar"].set_color(HAIRLINE)
         for text in axes.get_yticklabels():
             text.set_bbox({"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.8})
         label = f"{quantity} ({unit})" if quantity else unit
-        figure.text(0.5, 0.045, label, ha="center", va="center", color=INK)
+        figure.text(0.5, (0.2 + legend) / tall, label, ha="center", va="center", color=INK)
         if title:
             figure.text(0.5, 0.985, title, ha="center", va="top", fontsize=10)
-        _legend(axes, len(lines) + bool(reference), polar=True)
+        if incident is not None:
+            direction_arrow(figure, (0.42, tall - 0.36), (np.cos(incident), np.sin(incident)), "incident wave")
+        if entries > 1:
+            axes.legend(
+                loc="lower center", bbox_to_anchor=(0.5, 0.02), bbox_transform=figure.transFigure, ncols=LEGEND_COLUMNS,
+                borderaxespad=0, columnspacing=1.4,
+            )  # fmt: skip
     if file is not None:
         save(figure, file)
     return figure
@@ -82,7 +98,7 @@ def cartesian(
 ) -> Figure:
     """Curves {label: values (n,)} over x (n,); xlabel and ylabel carry the units, e.g. "angle (degrees)".
 
-    exact: values at the same x, or (x, values), drawn as a fine dark line. xscale, yscale: "linear" or "log".
+    exact: values at the same x, or (x, values), a fine dark line with circles. xscale, yscale: "linear" or "log".
     """
     for scale in (xscale, yscale):
         if scale not in ("linear", "log"):
@@ -92,12 +108,13 @@ def cartesian(
         checked_path(file)
     reference = _reference(x, exact)
     with paper():
-        figure = new_figure(6.2, 3.6)
-        axes = figure.add_axes((0.11, 0.15, 0.85, 0.74 if title else 0.80))
+        figure = new_figure(6.0, 4.1)
+        axes = figure.add_axes((0.11, 0.13, 0.85, 0.77 if title else 0.80))
         for number, (label, values) in enumerate(lines.items()):
-            axes.plot(x, values, label=label, marker="o" if len(x) < 25 else None, markersize=3.5, **_pen(number))
+            few: dict[str, Any] = {"marker": "o", "markersize": 3.5, "clip_on": False} if len(x) < 25 else {}
+            axes.plot(x, values, label=label, zorder=3, **few, **_pen(number))
         if reference:
-            axes.plot(*reference, label="exact", **EXACT)
+            axes.plot(*reference, label="exact", markevery=max(1, len(reference[0]) // 48), **EXACT)
         axes.set(xscale=xscale, yscale=yscale, xlabel=xlabel, ylabel=ylabel)
         if xscale == "linear" and len(x) > 1:
             axes.set_xlim(x.min(), x.max())
@@ -137,11 +154,14 @@ def convergence(
         raise ValueError("no residuals to draw: a direct solver has no history")
     with paper():
         figure = new_figure(5.4, 3.5)
-        axes = figure.add_axes((0.12, 0.15, 0.84, 0.74 if title else 0.80))
+        axes = figure.add_axes((0.12, 0.15, 0.84, 0.74 if title else 0.76))
         for number, (label, history) in enumerate(lines.items()):
             marker = "o" if len(history) < 60 else None
             positive = np.where(history > 0, history, np.nan)
-            axes.semilogy(np.arange(len(history)), positive, label=label, marker=marker, markersize=3.2, **_pen(number))
+            axes.semilogy(
+                np.arange(len(history)), positive, label=label, marker=marker, markersize=3.2, clip_on=False,
+                zorder=3, **_pen(number),
+            )  # fmt: skip
         if rtol is not None:
             axes.axhline(rtol, color=MUTED, linewidth=0.9, linestyle=(0, (4, 2)))
             axes.annotate(
@@ -160,23 +180,30 @@ def convergence(
     return figure
 
 
-EXACT: dict[str, Any] = {"color": INK, "linewidth": 0.8, "linestyle": (0, (4, 1.6)), "zorder": 5}
+LEGEND_COLUMNS = 3
+EXACT: dict[str, Any] = {
+    "color": INK,
+    "linewidth": 0.8,
+    "linestyle": (0, (4, 1.6)),
+    "marker": "o",  # a line alone would vanish on a curve that agrees with it
+    "markersize": 3.0,
+    "markerfacecolor": "white",
+    "markeredgewidth": 0.7,
+    "zorder": 5,
+}
 
 
 def _pen(number: int) -> dict[str, Any]:
     return {"color": CURVES[number % len(CURVES)], "linestyle": DASHES[number % len(DASHES)]}
 
 
-def _legend(axes: Axes, entries: int, polar: bool = False) -> None:
+def _legend(axes: Axes, entries: int) -> None:
     """A legend where there is something to tell apart."""
     if entries < 2:
         return
-    if polar:
-        axes.legend(loc="lower left", bbox_to_anchor=(-0.09, -0.10), borderaxespad=0)
-    else:
-        axes.legend(
-            loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=min(entries, 4), borderaxespad=0.2, columnspacing=1.4
-        )
+    axes.legend(
+        loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=min(entries, 5), borderaxespad=0.2, columnspacing=1.2
+    )
 
 
 def _checked(x: ArrayLike, curves: Curves) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
@@ -216,22 +243,29 @@ def _radial_range(
     if unit.lower().startswith("db"):
         if limits is not None:
             return limits[0], limits[1], 10.0
-        high = 10 * np.ceil((finite.max() + 0.5) / 10)
-        low = max(high - span, 10 * np.floor(finite.min() / 10))
+        high = 5 * np.ceil((finite.max() + 0.5) / 5)
+        low = max(high - span, 5 * np.floor(finite.min() / 5))
         return (low, high, 10.0) if high - low > 10 else (high - 20, high, 10.0)
     low, high = limits or (min(0.0, float(finite.min())), float(finite.max()) * 1.05 or 1.0)
     step = MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
     return low, high, float(step[1] - step[0])
 
 
-def _quiet_angle(angles: NDArray, values: Sequence[NDArray]) -> float:
-    """The direction, in degrees between the 30-degree rays, in which the curves keep farthest from the labels."""
+def _quiet_angle(angles: NDArray, values: Sequence[NDArray], rings: NDArray, height: float) -> float:
+    """The direction, in degrees between the 30-degree rays, in which the fewest labels of rings touch a curve.
+
+    height: of a label, in the unit of the values; its angular width grows toward the centre.
+    """
     candidates = np.arange(15, 360, 30)
-    height = []
+    curves = [v for v in values if len(v) == len(angles)]
+    touched = []
     for candidate in candidates:
-        near = np.abs(np.angle(np.exp(1j * (angles - np.radians(candidate))))) < np.radians(9)
-        levels = [
-            np.nanmax(v[near]) for v in values if len(v) == len(angles) and near.any() and np.isfinite(v[near]).any()
-        ]
-        height.append(max(levels, default=-np.inf))
-    return float(candidates[int(np.argmin(height))])
+        away = np.abs(np.angle(np.exp(1j * (angles - np.radians(candidate)))))
+        count = 0.0
+        for number, ring in enumerate(rings, start=1):
+            near = away < np.radians(min(45, 6 + 20 / number))
+            count += sum(bool(np.any(np.abs(v[near] - ring) < height / 2)) for v in curves)
+        # of equally free directions, the one in which the curves stay lowest
+        levels = [np.nanmax(v[away < 0.2]) for v in curves if np.isfinite(v[away < 0.2]).any()]
+        touched.append((count, max(levels, default=-np.inf)))
+    return float(candidates[min(range(len(candidates)), key=touched.__getitem__)])

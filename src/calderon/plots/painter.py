@@ -42,7 +42,8 @@ def paint(
         corners, normals, shades = _quartered(corners), _quartered(normals), _quartered_shades(shades)
     brightness = light(normals.mean(axis=1), lens)
     face_colors = colors(shades.mean(axis=1))
-    face_colors[:, :3] *= (0.2 + 0.8 * brightness)[:, None]
+    # shaded no more than the form needs: dark shades would pass for other values
+    face_colors[:, :3] *= (0.45 + 0.55 * brightness)[:, None]
     projected = lens.project(corners.reshape(-1, 3)).reshape(-1, 3, 3)
     back_to_front = np.argsort(projected[:, :, 2].mean(axis=1), kind="stable")
     width, height = pixels

@@ -1,6 +1,7 @@
 """What is shown of a complex field p: |p|, Re p, Im p, arg p or 20 log10 |p|, each with the colours that suit it.
 
-Magnitudes take a sequential map (viridis), signed values a diverging one symmetric about zero, phases a cyclic one. The
+Magnitudes take a sequential map (viridis), signed values a diverging one symmetric about zero (real ones of a
+single sign a sequential one from zero), phases a cyclic one. The
 diverging map is built here in Oklab (B. Ottosson, 2020): straight lines of lightness from both ends to a white middle,
 so equal steps of the value look equal; blue and orange stay apart for every common colour vision.
 """
@@ -73,11 +74,18 @@ def show(
         return Shown(shown, low, high, mpl.colormaps["viridis"], f"|{symbol}|{bracket}")
     shown = np.real(field) if quantity == "real" else np.imag(field)
     largest = float(np.nanmax(np.abs(shown)))
-    low, high = limits or _span(-largest, largest)
+    least, most = float(np.nanmin(shown)), float(np.nanmax(shown))
+    colors: Colormap = DIVERGING
+    span = (-largest, largest)
+    if not np.iscomplexobj(field) and limits is None and (least >= 0 or most <= 0):  # of one sign: from zero on
+        span, colors = (
+            ((0.0, most), mpl.colormaps["viridis"]) if least >= 0 else ((least, 0.0), mpl.colormaps["viridis_r"])
+        )
+    low, high = limits or _span(*span)
     label = (
         f"{'Re' if quantity == 'real' else 'Im'} {symbol}{bracket}" if np.iscomplexobj(field) else f"{symbol}{bracket}"
     )
-    return Shown(np.asarray(shown, dtype=float), low, high, DIVERGING, label)
+    return Shown(np.asarray(shown, dtype=float), low, high, colors, label)
 
 
 def _span(low: float, high: float) -> tuple[float, float]:

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import distance_transform_edt
 
+from calderon.plots.arrow import direction_arrow
 from calderon.plots.colorbar import color_bar
 from calderon.plots.quantity import Shown, show
 from calderon.plots.style import INK, checked_path, new_figure, paper, save
@@ -86,12 +87,14 @@ def field_slice(
     title: str = "",
     limits: tuple[float, float] | None = None,
     blank: str = "inside",
+    incident: ArrayLike | None = None,
 ) -> Figure:
     """Draw values (rows, columns) of a field at the points (rows, columns, 3) of a rectangle; the figure is returned.
 
     The outline of a mesh is drawn and a closed one's inside left blank (blank="inside", "outside" or "none"); NaN
     values are left blank too. Where limits are not given, the colours span the largest magnitude shown, or its 99.5th
-    percentile where a few points near an edge stand out.
+    percentile where a few points near an edge stand out. incident: the direction (3,) along which the incident wave
+    travels; an arrow in the corner shows it.
     """
     points, field = _checked(np.asarray(points, dtype=float), np.asarray(values))
     if blank not in ("inside", "outside", "none"):
@@ -104,7 +107,7 @@ def field_slice(
     if limits is None and quantity in ("abs", "real", "imag"):
         usual = float(np.nanpercentile(np.abs(drawn.values), 99.5))
         if 0 < 1.5 * usual < drawn.high:
-            drawn = replace(drawn, low=0.0 if quantity == "abs" else -usual, high=usual)
+            drawn = replace(drawn, low=-usual if drawn.low < 0 else 0.0, high=usual)
     with paper():
         figure, axes, extent = _frame(points, drawn)
         colors = drawn.colors.with_extremes(bad=tuple(channel / 255 for channel in BLANK))
@@ -121,6 +124,12 @@ def field_slice(
         axes.set(xlim=extent[:2], ylim=extent[2:], aspect="equal")
         if title:
             axes.set_title(title, loc="left", pad=8)
+        if incident is not None:
+            along = np.asarray(incident, dtype=float) / np.linalg.norm(incident)
+            across, up = _plane(points)[1:3]
+            top = axes.get_position().y1 * figure.get_figheight()
+            corner, flat = (0.65 + 0.56, top - 0.34), (float(along @ across), float(along @ up))
+            direction_arrow(figure, corner, flat, "incident wave", boxed=True)
     if file is not None:
         save(figure, file)
     return figure

@@ -12,7 +12,7 @@ from calderon.report.headlines import Row, headlines, number
 from calderon.report.pictures import Picture
 from calderon.report.results import Results, Step
 
-WIDE = 2.0  # pictures longer than this times their height take the whole width of the page
+ROW = 2.0  # a row of pictures is full when their widths add up to this times its height
 TEMPLATES = Path(__file__).parent / "templates"
 KINDS = {
     "sound-hard": "Acoustic scattering, sound-hard surface",
@@ -27,6 +27,7 @@ KINDS = {
 def page(results: Results, summary: dict[str, Any], pictures: list[Picture], folder: Path) -> str:
     """The page's text, with pictures and styles inside it."""
     template = Template((TEMPLATES / "report.html").read_text(encoding="utf-8"))
+    cards = headlines(results, summary["seconds"])
     names = sorted([*(path.name for path in folder.iterdir()), "report.html", MARK])
     return template.substitute(
         title=escape(results.title),
@@ -35,14 +36,15 @@ def page(results: Results, summary: dict[str, Any], pictures: list[Picture], fol
         kind=escape(KINDS[results.file.case.physics.problem]),
         subtitle=escape(_subtitle(results)),
         notices=_notices(results.warnings),
-        cards="\n".join(_card(*card) for card in headlines(results, summary["seconds"])),
-        pictures="\n".join(_figure(picture, folder) for picture in pictures),
+        columns=str(_columns(len(cards))),
+        cards="\n".join(_card(*card) for card in cards),
+        pictures=_pictures(pictures, folder),
         tables=_tables(results, summary),
         timings=_timings(summary["seconds"]),
         files="".join(f"<code>{escape(name)}</code>" for name in names),
         case=escape(results.file.text.strip()),
         date=escape(summary["date"].replace("T", " ").replace("+00:00", " UTC")),
-        machine=escape(summary["machine"]),
+        machine=escape(f"{summary['machine']}, {summary['threads']} thread{'s' if summary['threads'] != 1 else ''}"),
     )
 
 
@@ -64,6 +66,10 @@ def _subtitle(results: Results) -> str:
             text += f"; point source at ({', '.join(f'{x:g}' for x in case.incident.position)}) m"
         else:
             text += f"; plane wave travelling along ({', '.join(f'{x:.4g}' for x in case.incident.unit_direction)})"
+    physics = case.physics
+    if not physics.acoustic:
+        data = f"potential {physics.potential:g} V" if physics.potential is not None else f"flux {physics.flux:g} V/m"
+        text += f", {data} on the surface, {physics.side or 'exterior'} problem"
     return text + "."
 
 
@@ -81,7 +87,7 @@ def _tables(results: Results, summary: dict[str, Any]) -> str:
     step = results.steps[-1]
     system: list[Row] = [
         ("unknowns", str(results.unknowns), ""),
-        ("matrix", f"{solver.method}, {solver.precision} precision, {solver.backend}", ""),
+        ("matrix", f"{solver.method}, {solver.precision}, {solver.backend}", ""),
         ("solver", step.solver, ""),
     ]
     if len(step.residuals):
@@ -105,7 +111,8 @@ def _tables(results: Results, summary: dict[str, Any]) -> str:
         last = " (last of the sweep)" if len(results.steps) > 1 else ""
         blocks.insert(1, (f"Wave{last}", waves))
     text = "\n".join(f"<div><h2>{escape(name)}</h2>{_table(rows)}</div>" for name, rows in blocks)
-    return text + (_steps(results.steps) if len(results.steps) > 1 else "")
+    equation = f'<div class="whole"><h2>Equation</h2><p class="equation">{escape(step.equation)}</p></div>'
+    return text + (_steps(results.steps) if len(results.steps) > 1 else "") + equation
 
 
 def _steps(steps: tuple[Step, ...]) -> str:
@@ -143,19 +150,38 @@ def _unit(unit: str) -> str:
     return f' <span class="unit">{escape(unit)}</span>' if unit else ""
 
 
+def _columns(cards: int) -> int:
+    """How many cards stand in a line, at most six, so that the last line is nearly full."""
+    lines = -(-cards // 6)
+    return -(-cards // lines)
+
+
 def _card(name: str, value: str, unit: str) -> str:
-    shown = f'<div class="value">{escape(value)}{_unit(unit)}</div>'
+    shown = f'<div class="value">{escape(value)}{_unit(unit).lstrip()}</div>'
     return f'<div class="card">{shown}<div class="name">{escape(name)}</div></div>'
 
 
-def _figure(picture: Picture, folder: Path) -> str:
-    content = (folder / picture.file).read_bytes()
+def _pictures(pictures: list[Picture], folder: Path) -> str:
+    """Pictures in rows of one height: each takes a width in proportion to its own."""
+    rows: list[str] = []
+    row, wide = "", 0.0
+    for picture in pictures:
+        content = (folder / picture.file).read_bytes()
+        width, height = struct.unpack(">II", content[16:24])  # a PNG begins with its size
+        row += _figure(picture, content, width / height)
+        wide += width / height
+        if wide >= ROW or picture is pictures[-1]:
+            alone = " alone" if wide < ROW else ""
+            rows.append(f'<div class="row{alone}">{row}</div>')
+            row, wide = "", 0.0
+    return "\n".join(rows)
+
+
+def _figure(picture: Picture, content: bytes, ratio: float) -> str:
     data = base64.b64encode(content).decode("ascii")
-    width, height = struct.unpack(">II", content[16:24])  # a PNG begins with its size
-    wide = ' class="wide"' if width > WIDE * height else ""
     caption = escape(picture.caption)
     image = f'<img alt="{caption}" src="data:image/png;base64,{data}">'
-    return f"<figure{wide}>{image}<figcaption>{caption}</figcaption></figure>"
+    return f'<figure style="flex-grow:{ratio:.3f}">{image}<figcaption>{caption}</figcaption></figure>'
 
 
 def _notices(texts: tuple[str, ...]) -> str:

@@ -23,17 +23,16 @@ class Picture:
 def draw(results: Results, folder: Path) -> list[Picture]:
     """Draw what the case asked for; a sweep shows fields at its last frequency and patterns at up to five."""
     pictures = [*_patterns(results, folder)]
-    last = results.steps[-1]
+    last, acoustic = results.steps[-1], results.file.case.physics.acoustic
     at = f" at {last.name}" if last.name else ""
     for quantity in results.file.case.output.surface:
         name = f"surface_{quantity}.png"
         # the same picture on every machine, and no graphics driver in the middle of a run
         plots.surface(last.surface, quantity, folder / name, renderer="matplotlib")
-        pictures.append(Picture(name, f"{SURFACE[quantity]}{last.surface.label} on the surface{at}."))
+        pictures.append(Picture(name, f"{_part(quantity, acoustic)}{last.surface.label} on the surface{at}."))
     asked = results.file.case.output.slice
     if last.slice is not None and asked is not None:
         cut = last.slice
-        acoustic = results.file.case.physics.acoustic
         name, unit, text = ("p", "Pa", "total pressure") if acoustic else ("potential", "V", "potential")
         plots.field_slice(
             cut.points,
@@ -44,8 +43,11 @@ def draw(results: Results, folder: Path) -> list[Picture]:
             name=name,
             unit=unit,
             blank=_blank(results),
+            incident=_travel(results),
         )
-        pictures.append(Picture("slice.png", f"{SURFACE[asked.quantity]}{text} in a plane through the body{at}."))
+        pictures.append(
+            Picture("slice.png", f"{_part(asked.quantity, acoustic)}{text} in the plane {_plane(cut.points)}{at}.")
+        )
     histories = {step.name or "residual": step.residuals for step in results.steps if len(step.residuals)}
     if histories:
         rtol = results.file.case.solver.rtol
@@ -55,13 +57,18 @@ def draw(results: Results, folder: Path) -> list[Picture]:
     return pictures
 
 
-SURFACE = {
+PART = {
     "abs": "Magnitude of the ",
     "real": "Real part of the ",
     "imag": "Imaginary part of the ",
     "phase": "Phase of the ",
     "db": "Level of the ",
 }
+
+
+def _part(quantity: str, acoustic: bool) -> str:
+    """How a caption begins; a static field is real, and the whole of it is shown."""
+    return "The " if quantity == "real" and not acoustic else PART[quantity]
 
 
 def _patterns(results: Results, folder: Path) -> list[Picture]:
@@ -72,7 +79,8 @@ def _patterns(results: Results, folder: Path) -> list[Picture]:
         curves = {step.name: step.strength for step in steps if step.strength is not None}
         exact = steps[0].exact_strength if len(steps) == 1 else None
         curves = {"calderon": next(iter(curves.values()))} if len(steps) == 1 else curves
-        plots.polar(angles, curves, "dB re 1 m", folder / "far_field_polar.png", exact=exact, quantity=LEVEL)
+        file, along = folder / "far_field_polar.png", _travel_angle(results, plane)
+        plots.polar(angles, curves, "dB re 1 m", file, exact=exact, quantity=LEVEL, incident=along)
         plots.cartesian(
             np.degrees(angles),
             curves,
@@ -113,6 +121,28 @@ def _patterns(results: Results, folder: Path) -> list[Picture]:
         )
         pictures.append(Picture("monostatic.png", "The same over the aspect angle."))
     return pictures
+
+
+def _travel(results: Results) -> np.ndarray | None:
+    """The direction (3,) along which a plane wave travels; None for other sources."""
+    incident = results.file.case.incident
+    return None if incident is None or incident.position is not None else incident.unit_direction
+
+
+def _travel_angle(results: Results, plane: str) -> float | None:
+    """The angle in a plane along which a plane wave travels; None where it leaves the plane by more than a degree."""
+    along = _travel(results)
+    if along is None:
+        return None
+    first, second = along["xyz".index(plane[0])], along["xyz".index(plane[1])]
+    return float(np.arctan2(second, first)) if np.hypot(first, second) > np.cos(np.radians(1)) else None
+
+
+def _plane(points: np.ndarray) -> str:
+    """A slice's plane by its equation, such as z = 0 m."""
+    flat = np.ptp(points.reshape(-1, 3), axis=0)
+    axis = int(np.argmin(flat))
+    return f"{'xyz'[axis]} = {round(float(points[0, 0, axis]), 6) + 0.0:.4g} m"
 
 
 def _spread(steps: tuple[Step, ...]) -> list[Step]:

@@ -23,7 +23,8 @@ class Slice:
 class Step:
     """One solution: of a static problem, or of an acoustic one at a frequency.
 
-    far_field: amplitudes F (n,) in Pa m, scattered pressure F exp(ikr) / r; strength, monostatic: dB re 1 m.
+    far_field: amplitudes F (n,) in Pa m, scattered pressure F exp(ikr) / r; strength, monostatic: dB re 1 m; backward:
+    the level back toward the source of a plane wave, dB re 1 m.
     """
 
     wavenumber: float | None
@@ -42,6 +43,7 @@ class Step:
     strength: NDArray[np.float64] | None = None
     exact_strength: NDArray[np.float64] | None = None
     exact_error: float | None = None
+    backward: float | None = None
     monostatic: NDArray[np.float64] | None = None
     slice: Slice | None = None
     total_flux: float | None = None

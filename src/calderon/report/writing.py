@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from calderon.backends import thread_count
 from calderon.report.folder import MARK, result_folder
 from calderon.report.page import page
 from calderon.report.pictures import draw
@@ -42,6 +43,7 @@ def summarise(results: Results, seconds: dict[str, float]) -> dict[str, Any]:
         "calderon": version("calderon"),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+        "threads": thread_count(),
         "case": results.file.case.model_dump(mode="json", exclude_none=True),
         "mesh": {
             "triangles": mesh.number_of_triangles,
@@ -74,6 +76,8 @@ def _step(step: Step) -> dict[str, Any]:
         "far_field_error_against_exact": step.exact_error,
         "charge_over_eps0_Vm": step.total_flux,
     }
+    if step.backward is not None:
+        numbers["target_strength_toward_source_dB"] = step.backward
     for name, levels in (("target_strength", step.strength), ("monostatic_target_strength", step.monostatic)):
         if levels is not None:
             numbers[f"{name}_max_dB"] = float(np.max(levels))
