@@ -53,7 +53,6 @@ def result(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.mark.slow
 def test_a_run_writes_numbers_tables_surface_pictures_and_report(result):
     names = {path.name for path in (result / "out").iterdir()}
     assert {"summary.json", "case.toml", "far_field.csv", "monostatic.csv", "residuals.csv", "surface.vtu"} <= names
@@ -63,7 +62,6 @@ def test_a_run_writes_numbers_tables_surface_pictures_and_report(result):
         assert imread(picture).std() > 0.02
 
 
-@pytest.mark.slow
 def test_the_numbers_are_those_of_the_exact_sphere(result):
     table = np.genfromtxt(result / "out" / "far_field.csv", delimiter=",", names=True)
     exact = calderon.exact.rigid_sphere(1.5, 1.0, [1, 0, 0])
@@ -79,7 +77,6 @@ def test_the_numbers_are_those_of_the_exact_sphere(result):
     assert np.ptp(levels) < 0.3 and levels[0] == pytest.approx(exact.target_strength([[-1, 0, 0]])[0], abs=1.0)
 
 
-@pytest.mark.slow
 def test_the_report_needs_nothing_else_and_escapes_its_texts(result):
     page = (result / "out" / "report.html").read_text()
     assert "A small sphere &lt;&amp;&gt;" in page and "<&>" not in page
@@ -90,7 +87,6 @@ def test_the_report_needs_nothing_else_and_escapes_its_texts(result):
         assert text in page
 
 
-@pytest.mark.slow
 def test_an_existing_result_is_not_replaced_without_force(result):
     before = (result / "out" / "summary.json").stat().st_mtime_ns
     run = calderon_command("run", result / "case.toml", "--out", result / "out")
@@ -98,7 +94,6 @@ def test_an_existing_result_is_not_replaced_without_force(result):
     assert (result / "out" / "summary.json").stat().st_mtime_ns == before
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, MemoryError])
 def test_an_interrupted_run_leaves_the_old_result(result, stop, monkeypatch):
     def fail(*arguments):
@@ -112,7 +107,6 @@ def test_an_interrupted_run_leaves_the_old_result(result, stop, monkeypatch):
     assert sorted(path.name for path in result.iterdir()) == ["case.toml", "out"]
 
 
-@pytest.mark.slow
 def test_a_terminated_process_cleans_up(tmp_path):
     """The same with a real process and a real signal, sent while it writes."""
     (tmp_path / "case.toml").write_text(CASE)

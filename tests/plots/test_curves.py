@@ -31,6 +31,25 @@ def test_labels_tell_curves_apart_and_a_single_one_has_no_legend():
     assert plots.cartesian(ANGLES, {"a": ANGLES}).axes[0].get_legend() is None
 
 
+def test_the_labels_of_rings_keep_off_the_curve():
+    """A curve that is low only about 225 degrees leaves free rings there."""
+    levels = np.where(np.abs(ANGLES - np.radians(225)) < np.radians(30), -24.0, np.linspace(-1, 1, 73))
+    axes = plots.polar(ANGLES, {"a": levels}, unit="dB").axes[0]
+    assert axes.get_rlabel_position() == pytest.approx(225)
+    rings = [text.get_text() for text in axes.get_yticklabels()]
+    assert rings == ["−20", "−10", "0"]
+
+
+@pytest.mark.parametrize("along", [0.0, 2.0, -1.3])
+def test_an_arrow_shows_the_incident_wave(along):
+    figure = plots.polar(ANGLES, {"a": ANGLES}, incident=along)
+    arrows = [text for text in figure.axes[1].texts if getattr(text, "arrow_patch", None) is not None]
+    size = figure.get_size_inches()
+    step = (np.array(arrows[0].xy) - arrows[0].get_position()) * size
+    assert len(arrows) == 1 and np.arctan2(step[1], step[0]) == pytest.approx(along)
+    assert "incident wave" in [text.get_text() for text in figure.axes[1].texts]
+
+
 @pytest.mark.parametrize("given", ["list", "info", "mapping"])
 def test_convergence_takes_lists_infos_and_several(given):
     history = 0.5 ** np.arange(12)

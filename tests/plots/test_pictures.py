@@ -12,8 +12,6 @@ from matplotlib.image import imread
 import calderon.plots as plots
 from calderon.mesh import TriangleMesh, cube, plate, sphere
 
-pytestmark = pytest.mark.slow  # software rendering takes seconds a picture
-
 
 @dataclass(frozen=True)
 class Field:
@@ -68,6 +66,28 @@ def test_surface_colours_follow_the_values(ball):
     assert seen[1] > 10 and seen[-1] < -10
 
 
+@pytest.mark.parametrize(
+    ("values", "limits"),
+    [([1.0, 3.0], (0.0, 3.0)), ([-2.0, -1.0], (-2.0, 0.0)), ([-1.0, 3.0], (-3.0, 3.0)), ([1 + 0j, 3], (-3.0, 3.0))],
+)
+def test_real_fields_of_one_sign_begin_at_zero(ball, values, limits):
+    """Others, and real parts, are symmetric about zero, so that white means zero."""
+    pattern = np.resize(np.array(values), len(ball.vertices))
+    figure = plots.surface(Field(ball, pattern), "real", renderer="matplotlib")
+    assert figure.axes[1].get_ylim() == pytest.approx(limits)
+
+
+def test_hidden_halves_of_closed_bodies_are_left_out_unseen(ball):
+    """A closed body without its far half looks the same: the half is open, so nothing of it is left out."""
+    near = ball.triangles[ball.centroids[:, 1] < 0.3]
+    whole, half = (
+        np.asarray(plots.surface(mesh, view="side", edges=False, renderer="matplotlib").axes[0].images[0].get_array())
+        for mesh in (ball, TriangleMesh(ball.vertices, near))
+    )
+    assert whole.shape == half.shape
+    assert (np.abs(whole.astype(int) - half).max(axis=2) > 8).mean() < 0.01
+
+
 def test_bare_mesh_and_open_surface_are_drawn():
     plots.surface(plate((2.0, 1.0), 0.5), view="top", renderer="matplotlib")
     plots.surface(cube(1.0, 0.5), view=[1, 1, 1], renderer="matplotlib")
@@ -90,7 +110,6 @@ def test_without_pyvista_asking_for_it_says_what_to_install(ball, monkeypatch):
         plots.surface(ball, renderer="pyvista")
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("pyvista") is None, reason="needs PyVista")
 def test_both_renderers_show_the_same_body(ball):
     field = Field(ball, ball.vertices[:, 2])

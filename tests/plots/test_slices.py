@@ -47,6 +47,13 @@ def test_slice_blanks_the_body_and_names_axes_and_unit(tmp_path):
     assert covered == pytest.approx(np.pi, rel=0.06)  # m², a sphere in coarse triangles is smaller
 
 
+def test_the_arrow_of_a_wave_across_the_plane_is_left_out():
+    points = grid()
+    values = np.exp(2j * points[..., 2])
+    along, across = (plots.field_slice(points, values, incident=way) for way in ([0, 0, 2], [0, 1, 0]))
+    assert len(along.axes) == 4 and len(across.axes) == 2  # picture, colour bar, ground of the arrow, arrow
+
+
 def test_slice_refuses_what_does_not_fit():
     points = grid()
     with pytest.raises(ValueError, match="one value a point"):

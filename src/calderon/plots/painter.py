@@ -29,15 +29,19 @@ def paint(
     window: tuple[float, float, float, float],
     pixels: tuple[int, int],
     edges: bool = False,
+    closed: bool = False,
 ) -> NDArray[np.uint8]:
     """A picture (height, width, 3) on white of what the camera sees in the window.
 
     shades between 0 and 1 at the corners (nt, 3) or on the triangles (nt, 1); window (left, right, bottom, top) in
-    metres.
+    metres. Of a closed surface only the triangles that face the camera are painted.
     """
     corners = vertices[triangles]
     faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normals = _smooth_normals(faces, triangles, len(vertices))
+    if closed:
+        front = faces @ lens.eye > 0
+        corners, normals, shades = corners[front], normals[front], shades[front]
     while not edges and len(corners) * 4 <= FACES:
         corners, normals, shades = _quartered(corners), _quartered(normals), _quartered_shades(shades)
     brightness = light(normals.mean(axis=1), lens)

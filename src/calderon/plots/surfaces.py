@@ -82,12 +82,18 @@ def surface(
         body = (vertices, triangles, shades, colors, lens, window, pixels, edges)
         image = None if renderer == "matplotlib" else _rendered(*body, insist=renderer == "pyvista")
         if image is None:
-            image = paint(*body)
+            image = paint(*body, closed=_mesh(shown).is_closed)
         axes.imshow(image, extent=window, interpolation="antialiased", aspect="equal")
         _compass(axes, lens)
     if file is not None:
         save(figure, file)
     return figure
+
+
+def _mesh(shown: Any) -> "TriangleMesh":
+    """The mesh that is drawn, or on which the drawn function lives."""
+    mesh: TriangleMesh = shown if hasattr(shown, "triangles") else shown.space.mesh
+    return mesh
 
 
 def _contents(shown: Any) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray | None]:

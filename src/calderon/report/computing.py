@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import sobel
 
 import calderon.exact as exact
 from calderon.case import (
@@ -153,7 +154,8 @@ def _moved_off(points: NDArray[np.float64], hidden: NDArray[np.bool_], mesh: Tri
 
     Of some thousand points one usually lies on the surface by chance, where the field is the mean of both sides.
     """
-    along_rows, along_columns = np.gradient((~hidden).astype(float))
+    visible = (~hidden).astype(float)
+    along_rows, along_columns = (sobel(visible, axis, mode="nearest") for axis in (0, 1))
     right, up = points[0, 1] - points[0, 0], points[1, 0] - points[0, 0]
     away = along_columns[..., None] * right + along_rows[..., None] * up
     length = np.linalg.norm(away, axis=2, keepdims=True)

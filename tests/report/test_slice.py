@@ -1,0 +1,38 @@
+"""The field in a plane, beside the body and on its surface."""
+
+import numpy as np
+
+from calderon.case import parse
+from calderon.report import run
+
+CASE = """\
+[mesh]
+shape = "cube"
+size = "1 m"
+h = "0.25 m"
+[physics]
+problem = "sound-hard"
+wavenumber = 1.0
+[incident]
+direction = [1, 0, 0]
+[output]
+slice = { plane = "xy", size = ["2 m", "2 m"], points = 9 }
+"""
+
+
+def test_points_on_the_surface_show_the_field_outside_not_the_mean_of_both_sides():
+    """The grid of 0.25 m has points on the faces x = -0.5 and y = -0.5."""
+    results = run(parse(CASE))
+    assert not [text for text in results.warnings if "surface" in text]
+    cut, step = results.steps[0].slice, results.steps[0]
+    assert cut is not None
+    vertices = results.mesh.vertices
+    compared = 0
+    for place in np.argwhere(np.isfinite(cut.values)):
+        point = cut.points[tuple(place)]
+        node = np.flatnonzero(np.linalg.norm(vertices - point, axis=1) < 1e-9)
+        if len(node):
+            surface = step.surface.coefficients[node[0]]
+            assert abs(cut.values[tuple(place)] - surface) < 0.1 * abs(surface)
+            compared += 1
+    assert compared >= 8
