@@ -89,9 +89,11 @@ def mesh(
         screen.print(_quality(surface, file.name))
         if frequency:
             screen.print(_resolution(surface, frequency, speed_of_sound))
-        screen.print(escape(str(checked)))
+            for hertz in frequency:
+                meshes.warn_wavenumber(surface, 2 * np.pi * hertz / speed_of_sound)
+        screen.print(escape(str(checked)), soft_wrap=True)
         for warning in dict.fromkeys(str(one.message) for one in caught):
-            screen.print(f"[yellow]warning[/yellow] {escape(warning)}")
+            screen.print(f"[yellow]warning[/yellow] {escape(warning)}", soft_wrap=True)
     if not checked.ok:
         raise typer.Exit(1)
 
@@ -124,7 +126,7 @@ def _compute(file: CaseFile, folder: Path, force: bool) -> None:
         table.add_row(name, f"{value} {unit}".rstrip())
     screen.print(table)
     for warning in results.warnings:
-        screen.print(f"[yellow]warning[/yellow] {escape(warning)}")
+        screen.print(f"[yellow]warning[/yellow] {escape(warning)}", soft_wrap=True)
     screen.print(
         f"{len(names)} files in {escape(str(folder))}; read [bold]{escape(str(folder / 'report.html'))}[/bold]"
     )
@@ -220,22 +222,25 @@ def _quality(surface: TriangleMesh, name: str) -> Table:
     for tag, count in zip(*np.unique(surface.tags, return_counts=True), strict=True):
         names = [key for key, value in surface.names.items() if value == tag]
         table.add_row(f"tag {tag}" + (f" ({names[0]})" if names else ""), f"{count} triangles")
-    dense = 16 * surface.number_of_vertices**2 / 1e9
-    table.add_row("dense matrix", f"{dense:.2g} GB for complex values at the vertices")
+    dense = backends.format_bytes(16 * surface.number_of_vertices**2)
+    table.add_row("dense matrix", f"{dense} for complex values at the vertices")
     return table
 
 
 def _resolution(surface: TriangleMesh, frequencies: list[float], speed: float) -> Table:
     """Elements per wavelength at each frequency."""
     if speed <= 0 or min(frequencies) <= 0:
-        raise ValueError(f"frequency {frequencies} Hz at {speed} m/s: both must be greater than zero")
+        given = ", ".join(f"{frequency:g}" for frequency in frequencies)
+        raise ValueError(f"--frequency {given} Hz, --speed-of-sound {speed:g} m/s: all must be greater than zero")
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("frequency (Hz)", "wavelength (m)", "elements per wavelength: mean", "smallest"):
+    for name in ("frequency (Hz)", "wavelength (m)", "elements per wavelength: mean", "at the longest edge"):
         table.add_column(name, justify="right")
+    table.add_column("")
     for frequency in frequencies:
         wavelength = speed / frequency
         mean, least = wavelength / surface.mean_edge_length, wavelength / surface.edge_lengths.max()
-        table.add_row(f"{frequency:g}", f"{wavelength:.4g}", f"{mean:.1f}", f"{least:.1f}")
+        verdict = "fine" if mean >= 10 else "coarse: 10 give about 1 %" if mean >= 6 else "too coarse: 6 are the least"
+        table.add_row(f"{frequency:g}", f"{wavelength:.4g}", f"{mean:.3g}", f"{least:.3g}", verdict)
     return table
 
 

@@ -162,6 +162,14 @@ def test_mesh_prints_size_quality_and_resolution(tmp_path):
     assert f"{mean:.1f}" in run.output and "no problems found" in run.output
 
 
+def test_mesh_doubts_units_and_coarse_meshes(tmp_path):
+    cube(1000.0, 250.0).write(tmp_path / "cube.stl")
+    run = calderon_command("mesh", tmp_path / "cube.stl", "--frequency", "500")
+    assert run.exit_code == 0 and "too coarse" in run.output and "mesh in millimetres?" in run.output
+    run = calderon_command("mesh", tmp_path / "cube.stl", "--frequency", "0")
+    assert run.exit_code == WRONG_INPUT and "--frequency 0 Hz" in run.output
+
+
 def test_mesh_tells_problems_by_its_exit_code(tmp_path):
     whole = sphere(1.0, 0.4)
     calderon.TriangleMesh(whole.vertices, whole.triangles[1:]).write(tmp_path / "hole.msh")

@@ -102,6 +102,17 @@ def test_a_file_is_looked_for_beside_its_case_and_scaled(tmp_path):
     assert surface_mesh(read(tmp_path / "case.toml")).volume == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize(("content", "message"), [(None, "no such file in "), (b"junk", "cannot be read")])
+def test_a_mesh_file_that_cannot_be_used_is_told_with_its_key(tmp_path, content, message):
+    if content is not None:
+        (tmp_path / "hull.msh").write_bytes(content)
+    text = GOOD.replace('shape = "sphere"\nradius = "1 m"\nh = 0.3', 'file = "hull.msh"')
+    (tmp_path / "case.toml").write_text(text)
+    with pytest.raises(CaseError, match='case.toml, line 3: mesh.file = "hull.msh": ') as caught:
+        surface_mesh(read(tmp_path / "case.toml"))
+    assert message in str(caught.value)
+
+
 @pytest.mark.parametrize(("name", "message"), [("missing.toml", "no such file"), (".", "this is a folder")])
 def test_a_case_that_is_not_there(tmp_path, name, message):
     with pytest.raises(CaseError, match=message):

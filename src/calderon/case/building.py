@@ -15,18 +15,29 @@ from calderon.formulations import (
     SoundHardScattering,
     SoundSoftScattering,
 )
-from calderon.mesh import TriangleMesh
+from calderon.mesh import MeshError, TriangleMesh
 from calderon.waves import PlaneWave, PointSource
 
 
 def surface_mesh(file: CaseFile) -> TriangleMesh:
-    """The mesh of a case, in metres; MeshError for a file that cannot be used."""
+    """The mesh of a case, in metres; CaseError for a file or a shape that cannot be used."""
     table = file.case.mesh
     if table.file is not None:
-        return meshes.read(file.folder / table.file, scale=table.scale)
+        path = file.folder / table.file
+        if not path.is_file():
+            raise file.mistake("mesh", "file", f"no such file in {file.folder.resolve()}, the folder of the case")
+        try:
+            return meshes.read(path, scale=table.scale)
+        except MeshError as error:
+            raise file.mistake("mesh", "file", str(error)) from error
     if table.sample is not None:
         return meshes.sample(table.sample, table.resolution or "coarse")
-    return getattr(meshes, table.shape or "")(**table.parameters)
+    assert table.shape is not None
+    try:
+        mesh: TriangleMesh = getattr(meshes, table.shape)(**table.parameters)
+    except MeshError as error:
+        raise file.mistake("mesh", "shape", str(error)) from error
+    return mesh
 
 
 def wavenumbers(case: Case) -> NDArray[np.float64]:

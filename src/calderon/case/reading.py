@@ -22,7 +22,7 @@ class CaseError(ValueError):
     def __init__(self, name: str, problems: list[str]) -> None:
         self.name = name
         self.problems = problems
-        super().__init__("\n".join(f"{name}, {problem}" for problem in problems))
+        super().__init__("\n".join(f"{name}{', ' if _line(problem) else ': '}{problem}" for problem in problems))
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,15 @@ class CaseFile:
     text: str
     folder: Path
     case: Case
+
+    def mistake(self, table: str, key: str, message: str) -> CaseError:
+        """An error found only when a value was used, told like those found on reading."""
+        lines = line_numbers(self.text)
+        number = lines.get((table, key), lines.get((table,)))
+        where = f"line {number}: " if number else ""
+        return CaseError(
+            self.name, [f"{where}{table}.{key} = {_toml(getattr(getattr(self.case, table), key))}: {message}"]
+        )
 
 
 def read(path: str | Path) -> CaseFile:
