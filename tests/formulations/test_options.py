@@ -17,8 +17,6 @@ from calderon.operators import AccuracyWarning
 from calderon.solvers import ConvergenceError
 from calderon.waves import PlaneWave, PointSource
 
-pytestmark = pytest.mark.slow
-
 K = 2.0
 WAVE = PlaneWave([0, 0, 1], K)
 

@@ -1,4 +1,9 @@
-"""Scattering by spheres against the exact series."""
+"""Scattering by spheres against the exact series.
+
+A polyhedron inscribed in the unit sphere is a smaller body, which at h = 0.3 alone changes fields by up to 6 %. To first
+order a small displacement of the surface enters a smooth functional by its mean (Hadamard), so the meshes here are
+scaled to the volume of the ball. What is left, 0.4 % at most, is the error of the method.
+"""
 
 import numpy as np
 import pytest
@@ -7,8 +12,6 @@ import calderon.exact as exact
 import calderon.mesh as meshes
 from calderon.formulations import FluidTransmission, ImpedanceScattering, SoundHardScattering, SoundSoftScattering
 from calderon.waves import PlaneWave, PointSource
-
-pytestmark = pytest.mark.slow
 
 K = 2.0
 ADMITTANCE = 0.7 - 0.3j
@@ -29,9 +32,15 @@ SERIES = {
 POINTS = np.array([[0.0, 0.0, -3.0], [2.0, 1.0, 0.5], [-0.5, 1.4, 0.2]])
 
 
+def ball(h):
+    """A sphere of flat triangles with the volume of the unit ball."""
+    mesh = meshes.sphere(1.0, h)
+    return mesh.scaled(float((4 * np.pi / 3 / mesh.volume) ** (1 / 3)))
+
+
 @pytest.fixture(scope="module")
 def sphere():
-    return meshes.sphere(1.0, 0.3)
+    return ball(0.3)
 
 
 def directions(number=20, seed=1):
@@ -52,15 +61,15 @@ def surface_error(solution, series):
 def test_plane_wave_meets_the_series(kind, sphere):
     series = SERIES[kind](K, 1.0, direction=DIRECTION)
     solution = PROBLEMS[kind](sphere, K).solve(PlaneWave(3 * DIRECTION, K, amplitude=2j))
-    assert difference(solution.far_field(directions()), 2j * series.far_field(directions())) < 0.035
-    assert difference(solution.scattered(POINTS), 2j * series.scattered(POINTS)) < 0.03
-    assert difference(solution.field(POINTS), 2j * series.total(POINTS)) < 0.02
+    assert difference(solution.far_field(directions()), 2j * series.far_field(directions())) < 0.01
+    assert difference(solution.scattered(POINTS), 2j * series.scattered(POINTS)) < 0.01
+    assert difference(solution.field(POINTS), 2j * series.total(POINTS)) < 0.005
     levels = np.abs(series.far_field(directions())) > 0.1 * np.abs(series.far_field(directions())).max()
     strengths = solution.target_strength(directions()) - series.target_strength(directions())
-    assert np.abs(strengths[levels]).max() < 1.0
-    assert solution.scattering_cross_section() == pytest.approx(series.scattering_cross_section(), rel=0.05)
+    assert np.abs(strengths[levels]).max() < 0.3
+    assert solution.scattering_cross_section() == pytest.approx(series.scattering_cross_section(), rel=0.01)
     absorbed = series.extinction_cross_section() - series.scattering_cross_section()
-    assert solution.absorption_cross_section() == pytest.approx(absorbed, rel=0.05, abs=0.02)
+    assert solution.absorption_cross_section() == pytest.approx(absorbed, rel=0.01, abs=0.002)
     assert solution.radiated_power(1000.0, 1500.0) == pytest.approx(
         4 * solution.scattering_cross_section() / (2 * 1000 * 1500)
     )
@@ -71,8 +80,8 @@ def test_plane_wave_meets_the_series(kind, sphere):
 def test_point_source_meets_the_series(kind, sphere):
     series = SERIES[kind](K, 1.0, source=SOURCE)
     solution = PROBLEMS[kind](sphere, K).solve(PointSource(SOURCE, K))
-    assert difference(solution.scattered(POINTS), series.scattered(POINTS)) < 0.035
-    assert difference(solution.field(POINTS), series.total(POINTS)) < 0.02
+    assert difference(solution.scattered(POINTS), series.scattered(POINTS)) < 0.01
+    assert difference(solution.field(POINTS), series.total(POINTS)) < 0.005
 
 
 @pytest.mark.parametrize("kind", PROBLEMS)
@@ -85,7 +94,19 @@ def test_surface_values_converge_with_order_two(kind):
         errors.append(surface_error(solution, series))
         sizes.append(mesh.mean_edge_length)
     rate = np.log(errors[0] / errors[1]) / np.log(sizes[0] / sizes[1])
-    assert 1.7 < rate < 2.5, f"errors {errors}, rate {rate:.2f}"
+    assert rate == pytest.approx(2, abs=0.3), f"errors {errors}, rate {rate:.2f}"
+
+
+def test_far_field_at_ten_elements_per_wavelength():
+    """The rigid sphere at k a = 10, on vertices of the sphere itself as a user would mesh it: below 1 %."""
+    k = 10.0
+    problem = SoundHardScattering(meshes.sphere(1.0, 2 * np.pi / k / 10), k)
+    assert problem.elements_per_wavelength == pytest.approx(10, rel=0.1)
+    solution = problem.solve(PlaneWave(DIRECTION, k), precision="single", rtol=1e-4)
+    angles = np.linspace(0, np.pi, 181)
+    around = np.outer(np.cos(angles), DIRECTION) + np.outer(np.sin(angles), [2.0, 1.0, 2.0] / np.float64(3))
+    series = exact.rigid_sphere(k, 1.0, direction=DIRECTION)
+    assert difference(solution.far_field(around), series.far_field(around)) < 0.01
 
 
 def test_loss_in_the_medium(sphere):
@@ -94,7 +115,7 @@ def test_loss_in_the_medium(sphere):
         series = SERIES[kind](k, 1.0, direction=DIRECTION)
         problem = PROBLEMS[kind](sphere, k)
         solution = problem.solve(PlaneWave(DIRECTION, k))
-        assert difference(solution.scattered(POINTS), series.scattered(POINTS)) < 0.03
+        assert difference(solution.scattered(POINTS), series.scattered(POINTS)) < 0.01
         assert problem.eta == pytest.approx(0.5j if kind == "hard" else 2.0)
         with pytest.raises(ValueError, match="without loss"):
             problem.monostatic_target_strength([[0, 0, 1]])
@@ -107,7 +128,7 @@ def test_field_inside_is_zero_or_that_of_the_fluid(sphere):
         assert np.abs(PROBLEMS[kind](sphere, K).solve(wave).field(inside)).max() < 2e-3
     series = SERIES["fluid"](K, 1.0, direction=DIRECTION)
     both = np.concatenate([inside, POINTS])
-    assert difference(PROBLEMS["fluid"](sphere, K).solve(wave).field(both), series.total(both)) < 0.03
+    assert difference(PROBLEMS["fluid"](sphere, K).solve(wave).field(both), series.total(both)) < 0.01
 
 
 def test_gradient_is_that_of_the_field(sphere):
