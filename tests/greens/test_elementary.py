@@ -5,27 +5,58 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.backends.numba import ARITHMETIC
-from calderon.greens.elementary import decaying_exponential, inverse_square_root, sine_cosine
+from calderon.backends.vectors import lanes, load, store
+from calderon.greens.elementary import (
+    decaying_exponential,
+    inverse_square_root,
+    short_exponential,
+    short_sine_cosine,
+    sine_cosine,
+)
 
 
-@pytest.mark.parametrize("real, bound, top", [(np.float64, 2e-15, 1e5), (np.float32, 1e-6, 1e3)])
-def test_elementary_functions(real, bound, top):
-    @numba.njit(fastmath=ARITHMETIC, error_model="numpy")
-    def run(x, out):
-        for i in range(x.size):
-            out[0, i], out[1, i] = sine_cosine(x[i])
-            out[2, i] = inverse_square_root(x[i])
-            out[3, i] = decaying_exponential(x[i])
+@numba.njit
+def _full(x, out):
+    for v in range(0, x.size, lanes(x)):
+        a = load(x, v)
+        s, c = sine_cosine(a)
+        store(out[0], v, s)
+        store(out[1], v, c)
+        store(out[2], v, inverse_square_root(a))
+        store(out[3], v, decaying_exponential(a))
 
-    x = np.concatenate([np.linspace(1e-6, 20, 5000), np.linspace(20, top, 5000)]).astype(real)
+
+@numba.njit
+def _short(x, out):
+    for v in range(0, x.size, lanes(x)):
+        a = load(x, v)
+        s, c = short_sine_cosine(a)
+        store(out[0], v, s)
+        store(out[1], v, c)
+        store(out[2], v, short_exponential(a))
+
+
+@pytest.mark.parametrize("real, bound, root, top", [(np.float64, 2e-15, 6e-13, 1e5), (np.float32, 1e-6, 1e-6, 1e3)])
+def test_elementary_functions(real, bound, root, top):
+    x = np.concatenate([np.linspace(1e-6, 20, 5120), np.linspace(20, top, 5120)]).astype(real)
     out = np.zeros((4, x.size), real)
-    run(x, out)
+    _full(x, out)
     exact = x.astype(np.longdouble)
     assert np.abs(out[0] - np.sin(exact)).max() < bound
     assert np.abs(out[1] - np.cos(exact)).max() < bound
-    assert np.abs(out[2] * np.sqrt(exact) - 1).max() < max(bound, 1e-13)
+    assert np.abs(out[2] * np.sqrt(exact) - 1).max() < root
     assert np.abs(out[3] - np.exp(-exact)).max() < bound
+
+
+@pytest.mark.parametrize("real, bound", [(np.float64, 2e-13), (np.float32, 1e-6)])
+def test_short_forms(real, bound):
+    x = np.linspace(-1.6, 1.6, 4096).astype(real)
+    out = np.zeros((3, x.size), real)
+    _short(x, out)
+    exact = x.astype(np.longdouble)
+    assert np.abs(out[0] - np.sin(exact)).max() < bound
+    assert np.abs(out[1] - np.cos(exact)).max() < bound
+    assert np.abs(out[2] / np.exp(-exact) - 1).max() < bound
 
 
 def test_green_functions_refuse_growth_and_nonsense():

@@ -1,24 +1,45 @@
 """What every Green's function offers to the operators."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+from calderon.backends.vectors import jitable
+
+
+class Radial(NamedTuple):
+    """The compiled radial part of a Green's function, on vectors (backends/vectors.py).
+
+    value(r2, p0, p1, reference) -> (Re 4 pi G, Im 4 pi G, Re 4 pi G'/r, Im 4 pi G'/r) at the squared distance r2, all
+    divided by phase(reference, p0, p1) -> (Re, Im), where `shifts`. A pair of triangles takes the distance of its
+    centroids as reference and multiplies its sums by the phase, so that per quadrature point only the difference
+    r - reference enters oscillation and decay: half the work. Real Green's functions return anything as imaginary
+    parts. All are marked `jitable`.
+    """
+
+    value: Callable[..., Any]
+    phase: Callable[..., Any]
+    shifts: bool
 
 
 class Green(Protocol):
     """G(r), a function of the distance r = |x - y| alone.
 
-    radial(r2, p0, p1) -> (Re 4 pi G, Im 4 pi G, Re 4 pi G'/r, Im 4 pi G'/r) is a function of the squared distance
-    marked `register_jitable`; (p0, p1) are `parameters`, each of dimension 1/length. Real Green's functions return
-    anything as imaginary parts. `wavenumber` is the k of  Laplacian G + k^2 G = -delta.
+    (p0, p1) are `parameters`, each of dimension 1/length. `wavenumber` is the k of  Laplacian G + k^2 G = -delta.
+    radial(spread): the compiled form; `spread` is the largest |k| |r - reference| that will be asked of a shifted one.
     """
 
     is_complex: ClassVar[bool]
 
-    @property
-    def radial(self) -> Callable[..., Any]: ...
+    def radial(self, spread: float) -> Radial: ...
 
     @property
     def wavenumber(self) -> complex: ...
 
     @property
     def parameters(self) -> tuple[float, float]: ...
+
+
+@jitable
+def no_phase(reference, p0, p1):  # type: ignore[no-untyped-def]
+    """The phase of a Green's function that is not shifted: 1."""
+    return reference * 0.0 + 1.0, reference * 0.0

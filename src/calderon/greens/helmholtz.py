@@ -1,40 +1,96 @@
 """Helmholtz: G = exp(i k r) / (4 pi r), outgoing under exp(-i omega t)."""
 
 import cmath
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from numba.extending import register_jitable
+from calderon.backends.vectors import jitable
+from calderon.greens.elementary import (
+    SHORT,
+    decaying_exponential,
+    inverse_square_root,
+    short_exponential,
+    short_sine_cosine,
+    sine_cosine,
+)
+from calderon.greens.green import Radial, no_phase
 
-from calderon.greens.elementary import decaying_exponential, inverse_square_root, sine_cosine
 
-
-@register_jitable
-def radial(r2, p0, p1):  # type: ignore[no-untyped-def]
-    """4 pi G and 4 pi G'/r = (i k r - 1)/r^2 4 pi G for a real wavenumber p0."""
-    w = inverse_square_root(r2)
-    kr = p0 * (r2 * w)
-    s, c = sine_cosine(kr)
+@jitable
+def _wave(c, s, w, kr):  # type: ignore[no-untyped-def]
+    """(c + i s) / r and its product with (i k r - 1) / r^2; w = 1/r."""
     re = c * w
     im = s * w
     w2 = w * w
     return re, im, -(re + kr * im) * w2, (kr * re - im) * w2
 
 
-@register_jitable
-def radial_lossy(r2, p0, p1):  # type: ignore[no-untyped-def]
-    """The same for a complex wavenumber p0 + i p1, p1 >= 0."""
-    w = inverse_square_root(r2)
-    r = r2 * w
-    kr = p0 * r
-    lr = p1 * r
-    s, c = sine_cosine(kr)
-    a = w * decaying_exponential(lr)
+@jitable
+def _lossy_wave(c, s, a, w, kr, lr):  # type: ignore[no-untyped-def]
+    """(c + i s) a and its product with (i k r - l r - 1) / r^2, for a wavenumber k + i l; w = 1/r."""
     re = c * a
     im = s * a
     w2 = w * w
     return re, im, -(re + lr * re + kr * im) * w2, (kr * re - im - lr * im) * w2
+
+
+@jitable
+def value(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
+    """Real wavenumber p0."""
+    w = inverse_square_root(r2)
+    kr = p0 * (r2 * w)
+    s, c = sine_cosine(kr)
+    return _wave(c, s, w, kr)
+
+
+@jitable
+def shifted_value(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
+    """Real wavenumber p0, times exp(-i p0 reference)."""
+    w = inverse_square_root(r2)
+    r = r2 * w
+    s, c = short_sine_cosine(p0 * (r - reference))
+    return _wave(c, s, w, p0 * r)
+
+
+@jitable
+def phase(reference, p0, p1):  # type: ignore[no-untyped-def]
+    """exp(i p0 reference)."""
+    s, c = sine_cosine(p0 * reference)
+    return c, s
+
+
+@jitable
+def lossy_value(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
+    """Complex wavenumber p0 + i p1, p1 >= 0."""
+    w = inverse_square_root(r2)
+    r = r2 * w
+    kr, lr = p0 * r, p1 * r
+    s, c = sine_cosine(kr)
+    return _lossy_wave(c, s, w * decaying_exponential(lr), w, kr, lr)
+
+
+@jitable
+def shifted_lossy_value(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
+    """Complex wavenumber, times exp(-(i p0 - p1) reference)."""
+    w = inverse_square_root(r2)
+    r = r2 * w
+    d = r - reference
+    s, c = short_sine_cosine(p0 * d)
+    return _lossy_wave(c, s, w * short_exponential(p1 * d), w, p0 * r, p1 * r)
+
+
+@jitable
+def lossy_phase(reference, p0, p1):  # type: ignore[no-untyped-def]
+    """exp((i p0 - p1) reference)."""
+    s, c = sine_cosine(p0 * reference)
+    a = decaying_exponential(p1 * reference)
+    return a * c, a * s
+
+
+RADIAL = Radial(value, no_phase, shifts=False)
+SHIFTED = Radial(shifted_value, phase, shifts=True)
+LOSSY = Radial(lossy_value, no_phase, shifts=False)
+SHIFTED_LOSSY = Radial(shifted_lossy_value, lossy_phase, shifts=True)
 
 
 @dataclass(frozen=True)
@@ -60,9 +116,11 @@ class Helmholtz:
             )
         object.__setattr__(self, "wavenumber", k.real if k.imag == 0 else k)
 
-    @property
-    def radial(self) -> Callable[..., Any]:
-        return radial if complex(self.wavenumber).imag == 0 else radial_lossy
+    def radial(self, spread: float) -> Radial:
+        lossy, short = complex(self.wavenumber).imag != 0, spread <= SHORT
+        if lossy:
+            return SHIFTED_LOSSY if short else LOSSY
+        return SHIFTED if short else RADIAL
 
     @property
     def parameters(self) -> tuple[float, float]:

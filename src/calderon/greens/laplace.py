@@ -1,19 +1,21 @@
 """Laplace: G = 1 / (4 pi r), the potential of a unit point charge; -div grad G = delta."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from numba.extending import register_jitable
-
+from calderon.backends.vectors import jitable
 from calderon.greens.elementary import inverse_square_root
+from calderon.greens.green import Radial, no_phase
 
 
-@register_jitable
-def radial(r2, p0, p1):  # type: ignore[no-untyped-def]
-    """4 pi G and 4 pi G'/r as real and imaginary parts, at squared distance r2."""
+@jitable
+def value(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
+    """4 pi G and 4 pi G'/r."""
     g = inverse_square_root(r2)
-    return g, g, -g * g * g, g
+    return g, g, -g * (g * g), g
+
+
+RADIAL = Radial(value, no_phase, shifts=False)
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,6 @@ class Laplace:
     """The fundamental solution of the Laplace equation, G(x, y) = 1 / (4 pi |x - y|)."""
 
     is_complex: ClassVar[bool] = False
-    radial: ClassVar[Callable[..., Any]] = staticmethod(radial)
 
     @property
     def wavenumber(self) -> complex:
@@ -30,3 +31,6 @@ class Laplace:
     @property
     def parameters(self) -> tuple[float, float]:
         return 0.0, 0.0
+
+    def radial(self, spread: float) -> Radial:
+        return RADIAL

@@ -1,22 +1,40 @@
 """Modified Helmholtz: G = exp(-w r) / (4 pi r), Helmholtz at the wavenumber i w, in real arithmetic."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from numba.extending import register_jitable
+from calderon.backends.vectors import jitable
+from calderon.greens.elementary import SHORT, decaying_exponential, inverse_square_root, short_exponential
+from calderon.greens.green import Radial, no_phase
 
-from calderon.greens.elementary import decaying_exponential, inverse_square_root
 
-
-@register_jitable
-def radial(r2, p0, p1):  # type: ignore[no-untyped-def]
+@jitable
+def value(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
     """4 pi G and 4 pi G'/r = -(w r + 1)/r^2 4 pi G for the decay p0 = w."""
-    w = inverse_square_root(r2)
-    decay = p0 * (r2 * w)
-    g = w * decaying_exponential(decay)
-    return g, g, -(g + decay * g) * (w * w), g
+    i = inverse_square_root(r2)
+    decay = p0 * (r2 * i)
+    g = i * decaying_exponential(decay)
+    return g, g, -(g + decay * g) * (i * i), g
+
+
+@jitable
+def shifted_value(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
+    """The same times exp(p0 reference)."""
+    i = inverse_square_root(r2)
+    r = r2 * i
+    g = i * short_exponential(p0 * (r - reference))
+    return g, g, -(g + (p0 * r) * g) * (i * i), g
+
+
+@jitable
+def phase(reference, p0, p1):  # type: ignore[no-untyped-def]
+    """exp(-p0 reference)."""
+    return decaying_exponential(p0 * reference), reference * 0.0
+
+
+RADIAL = Radial(value, no_phase, shifts=False)
+SHIFTED = Radial(shifted_value, phase, shifts=True)
 
 
 @dataclass(frozen=True)
@@ -29,7 +47,6 @@ class ModifiedHelmholtz:
     decay: float
 
     is_complex: ClassVar[bool] = False
-    radial: ClassVar[Callable[..., Any]] = staticmethod(radial)
 
     def __post_init__(self) -> None:
         if isinstance(self.decay, complex) or not math.isfinite(self.decay) or self.decay < 0:
@@ -46,3 +63,6 @@ class ModifiedHelmholtz:
     @property
     def parameters(self) -> tuple[float, float]:
         return self.decay, 0.0
+
+    def radial(self, spread: float) -> Radial:
+        return SHIFTED if spread <= SHORT else RADIAL

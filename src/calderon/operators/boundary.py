@@ -15,6 +15,7 @@ from calderon.integrands import ADJOINT_DOUBLE_LAYER, DOUBLE_LAYER, HYPERSINGULA
 from calderon.operators.entries import add_block
 from calderon.operators.methods import builder_for
 from calderon.operators.options import Quadrature
+from calderon.operators.symmetry import symmetrise
 from calderon.spaces import Space
 
 Index = NDArray[np.int64]
@@ -44,6 +45,18 @@ class BoundaryOperator(ABC):
     def add_to(self, out: NDArray[Any], factor: complex, rows: Index | None, columns: Index | None, real: DTypeLike,
                advance: Any = None) -> None:  # fmt: skip
         """out += factor * matrix[rows][:, columns]."""
+
+    def fill(self, out: NDArray[Any], real: DTypeLike, advance: Any = None) -> None:
+        """out = matrix, where out is zero. Symmetric parts of a sum come first, integrated by half (symmetry.py)."""
+        terms = self.parts if isinstance(self, Sum) else ((1.0, self),)
+        halves = [(factor, term) for factor, term in terms if isinstance(term, IntegralOperator) and term.is_symmetric]
+        rest = [(factor, term) for factor, term in terms if not any(term is each for _, each in halves)]
+        for factor, term in halves:
+            term.add_half_to(out, factor, real, advance)
+        if halves:
+            symmetrise(out)
+        for factor, term in rest:
+            term.add_to(out, factor, None, None, real, advance)
 
     def dtype(self, precision: str = "double") -> np.dtype[Any]:
         """The NumPy type of the matrix in that precision."""
@@ -142,20 +155,19 @@ class IntegralOperator(BoundaryOperator):
     def is_complex(self) -> bool:
         return self.green.is_complex
 
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the matrix equals its transposed."""
+        return self.integrand.symmetric and self.test is self.trial
+
     def add_to(self, out, factor, rows, columns, real, advance=None):  # type: ignore[no-untyped-def]
-        add_block(
-            out,
-            self.green,
-            self.integrand,
-            self.test,
-            self.trial,
-            factor,
-            rows,
-            columns,
-            self.quadrature,
-            real,
-            advance,
-        )
+        form = (self.green, self.integrand, self.test, self.trial)
+        add_block(out, *form, factor, rows, columns, self.quadrature, real, advance)
+
+    def add_half_to(self, out: NDArray[Any], factor: complex, real: DTypeLike, advance: Any = None) -> None:
+        """out += factor * S, where the matrix, if symmetric, is S + S^T."""
+        form = (self.green, self.integrand, self.test, self.trial)
+        add_block(out, *form, factor, None, None, self.quadrature, real, advance, half=True)
 
 
 @dataclass(frozen=True, eq=False)

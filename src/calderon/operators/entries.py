@@ -20,15 +20,8 @@ from calderon.operators.near import degree_for, restriction, subdivided
 from calderon.operators.options import Quadrature
 from calderon.operators.pairs import near_pairs, touching_pairs
 from calderon.operators.regular import tile_kernel, tile_scratch
-from calderon.operators.sides import Surface, surface_of, test_side, trial_side
-from calderon.operators.singular import (
-    RuleTable,
-    curl_products,
-    pair_batch,
-    pair_kernel,
-    pair_scratch,
-    rule_table,
-)
+from calderon.operators.sides import Surface, surface, surface_of, test_side, trial_side
+from calderon.operators.singular import Pairs, RuleTable, moment_kernel, moment_scratch, rule_table, scatter_kernel
 from calderon.quadrature import product_rule, touching_rule
 from calderon.spaces import Space
 
@@ -39,13 +32,11 @@ TINY = {np.dtype(np.float64): 1e-37, np.dtype(np.float32): 1e-20}
 
 
 class Batch(NamedTuple):
-    """Pairs (n, 2) of selected triangles that share a rule, sorted by test triangle, with renamed vertices (n, 3);
-    restrict: None or ((n, A, A), (n, B, B)) where the pair is a part of the triangles."""
+    """Pairs of selected triangles that share a rule, sorted by test triangle; parts: None or the barycentric corners
+    ((n, 3, 3), (n, 3, 3)) where a pair is a part of its triangles."""
 
     table: RuleTable
-    pairs: NDArray[np.int64]
-    test_order: NDArray[np.int64]
-    trial_order: NDArray[np.int64]
+    pairs: Pairs
     parts: tuple[NDArray[np.float64], NDArray[np.float64]] | None
 
 
@@ -89,14 +80,17 @@ def add_block(
     quadrature: Quadrature | None = None,
     real: DTypeLike = np.float64,
     advance: Callable[[int, int], None] | None = None,
+    half: bool = False,
 ) -> None:
     """out += factor * matrix[rows][:, columns] of the boundary operator <phi_i, A psi_j>; all rows or columns for None.
 
-    `out` (rows, columns) is C-contiguous, complex where the Green's function or the factor is. rows and columns hold
-    no number
-    twice. advance(done, total) is called after each tile.
+    `out` (rows, columns) has contiguous rows and is complex where the Green's function or the factor is. rows and
+    columns hold no number twice. advance(done, total) is called after each tile. half: for a symmetric integrand on
+    one space, all rows and columns, add only S where the matrix is S + S^T: half the work (see `symmetrise`).
     """
-    work = _Block(out, green, integrand, test, trial, factor, rows, columns, quadrature or Quadrature(), np.dtype(real))
+    work = _Block(
+        out, green, integrand, test, trial, factor, rows, columns, quadrature or Quadrature(), np.dtype(real), half
+    )
     count = len(work.tiles) - 1
     done = 0
 
@@ -113,8 +107,8 @@ def add_block(
 class _Block:
     """One call of add_block: what its tiles share."""
 
-    def __init__(self, out, green, integrand, test, trial, factor, rows, columns, quadrature, real):  # type: ignore[no-untyped-def]
-        self.out, self.integrand, self.quadrature = out, integrand, quadrature
+    def __init__(self, out, green, integrand, test, trial, factor, rows, columns, quadrature, real, half=False):  # type: ignore[no-untyped-def]
+        self.out, self.integrand, self.quadrature, self.half = out, integrand, quadrature, half
         self.test_space, self.trial_space = test, trial
         self.test, self.trial = select(test, rows), select(trial, columns)
         scale, origin = _common_frame(test.mesh, trial.mesh)
@@ -127,24 +121,26 @@ class _Block:
         self.alpha, self.mass = alpha, mass
         parameters = [value / scale for value in green.parameters]
         self.parameters = np.array(parameters)
-        coefficients = [alpha.real, alpha.imag, mass.real, mass.imag, 0.0, 1.0]
+        coefficients = [alpha.real, alpha.imag, mass.real, mass.imag, 1.0]
         self.scalars = np.array([*parameters, TINY[real], *coefficients]).astype(real)
-        oscillates = out.dtype.kind == "c"
-        self.is_complex = oscillates
+        self.is_complex = out.dtype.kind == "c"
         curls_alone = integrand.curls and green.wavenumber == 0
         self.linear = test.element.degree > 0 and not curls_alone
         self.single_slot = trial.element.degree == 0
+        radial = green.radial(abs(complex(*parameters)) * (_radius(self.test_surface) + _radius(self.trial_surface)))
         self.tile = tile_kernel(
-            green.radial, integrand.evaluate, self.linear, integrand.curls, green.is_complex, oscillates
+            radial, integrand.evaluate, self.linear, integrand.curls, green.is_complex, self.is_complex
         )
-        self.pairs = pair_kernel(green.radial, integrand.evaluate, green.is_complex)
+        self.coefficients = np.array(coefficients[:4])
+        self.scatter = scatter_kernel(self.is_complex)
+        self.moments = moment_kernel(radial, integrand.evaluate, green.is_complex)
         self.green = green
         self.real = real
         self._prepare()
 
     def _prepare(self) -> None:
         degree, real = self.quadrature.regular, self.real
-        self.test_side = test_side(self.test_space, self.test_surface, self.test.places, degree, real)
+        self.test_side = test_side(self.test_space, self.test_surface, degree, not self.linear, real)
         self.trial_side = trial_side(self.trial_space, self.trial_surface, self.trial.places, degree, real)
         self.batches, special = self._special_pairs()
         order = np.lexsort((special[:, 1], special[:, 0]))
@@ -177,9 +173,12 @@ class _Block:
         count = len(y)
         apart = ~np.isin(pairs[:, 0] * count + pairs[:, 1], touching.pairs[:, 0] * count + touching.pairs[:, 1])
         pairs, ratio = pairs[apart], ratio[apart]
-        return self._touching_batches(touching) + self._near_batches(pairs, ratio), np.concatenate(
-            [touching.pairs, pairs]
-        )
+        if self.half:
+            touching = touching.select(touching.pairs[:, 1] >= touching.pairs[:, 0])
+            later = pairs[:, 1] > pairs[:, 0]
+            pairs, ratio = pairs[later], ratio[later]
+        batches = self._touching_batches(touching) + self._near_batches(pairs, ratio)
+        return batches, np.concatenate([touching.pairs, pairs])
 
     def _touching_batches(self, touching) -> list[Batch]:  # type: ignore[no-untyped-def]
         longest = np.sqrt(max(self.test_surface.jacobian.max(), self.trial_surface.jacobian.max()) * 1.16)
@@ -222,7 +221,7 @@ class _Block:
         table = rule_table(rule, self.test_space.element, self.trial_space.element)
         if parts is not None:
             parts = tuple(part[order] for part in parts)
-        return Batch(table, pairs[order], test_order[order], trial_order[order], parts)
+        return Batch(table, Pairs(pairs[order], test_order[order], trial_order[order]), parts)
 
     def run(self, number: int) -> None:
         """Regular and special pairs of one tile."""
@@ -231,60 +230,40 @@ class _Block:
         tile_rows = inverse.reshape(hi - lo, -1).astype(np.int64)
         if row_ids[0] < 0:
             row_ids, tile_rows = row_ids[1:], tile_rows - 1
+            tile_rows[tile_rows < 0] = len(row_ids)  # the row that nobody reads
         slots = 1 if self.single_slot else self.trial_side.points.shape[1]
         scratch = tile_scratch(len(row_ids), slots, self.real)
-        for first in range(0, tile_rows.shape[1] if self.linear else 1, 3):
+        for group in range(len(self.test_side.nodes)):
             self.tile(
-                self.test_side, self.trial_side, self.skip_start, self.skip_position, self.scalars, lo, hi, first,
-                self.single_slot, tile_rows, row_ids, scratch, self.out,
+                self.test_side, self.trial_side, group, self.skip_start, self.skip_position, self.scalars, lo, hi,
+                self.half, self.single_slot, tile_rows, row_ids, scratch, self.out,
             )  # fmt: skip
         for batch in self.batches:
             self._add_pairs(batch, lo, hi)
 
     def _add_pairs(self, batch: Batch, lo: int, hi: int) -> None:
         """Add the pairs of a batch whose test triangle is in lo..hi."""
-        a, b = np.searchsorted(batch.pairs[:, 0], [lo, hi])
+        a, b = np.searchsorted(batch.pairs.triangles[:, 0], [lo, hi])
         if a == b:
             return
-        pairs, test_order, trial_order = batch.pairs[a:b], batch.test_order[a:b], batch.trial_order[a:b]
-        test_surface, trial_surface = self.test_surface, self.trial_surface
+        pairs = batch.pairs.part(slice(a, b))
+        surfaces, local_pairs = (self.test_surface, self.trial_surface), pairs
         elements = self.test_space.element, self.trial_space.element
-        local_pairs = pairs
         if batch.parts is not None:
-            test_surface = _part_of(test_surface, pairs[:, 0], batch.parts[0][a:b])
-            trial_surface = _part_of(trial_surface, pairs[:, 1], batch.parts[1][a:b])
-            local_pairs = np.repeat(np.arange(b - a)[:, None], 2, axis=1)
-        geometry = pair_batch(test_surface, trial_surface, local_pairs, test_order, trial_order)
-        moments = batch.table.products.shape[0]
-        values = np.zeros((2, b - a, moments))
-        self.pairs(geometry, batch.table, self.parameters, 0, b - a, pair_scratch(moments), values)
-        table = (values[0] + 1j * values[1] if self.green.is_complex else values[0]).reshape(
-            b - a, elements[0].size, elements[1].size
-        )
+            left, right = (part[a:b] for part in batch.parts)
+            sides = zip(surfaces, pairs.triangles.T, (left, right), strict=True)
+            surfaces = tuple(_part_of(*side) for side in sides)  # type: ignore[assignment]
+            local_pairs = Pairs(np.repeat(np.arange(b - a)[:, None], 2, axis=1), *pairs[1:])
+        number = batch.table.products.shape[0]
+        values = np.zeros((2, b - a, number))
+        self.moments(*surfaces, local_pairs, batch.table, self.parameters, moment_scratch(number), values)
+        values = values.reshape(2, b - a, elements[0].size, elements[1].size)
         if batch.parts is not None:
-            left, right = (restriction(e, part[a:b]) for e, part in zip(elements, batch.parts, strict=True))
-            table = left @ table @ np.swapaxes(right, 1, 2)
-        rows = np.take_along_axis(self.test.places[pairs[:, 0]], elements[0].permuted(test_order), axis=1)
-        columns = np.take_along_axis(self.trial.places[pairs[:, 1]], elements[1].permuted(trial_order), axis=1)
-        self._scatter(self._weighted(table, pairs, test_order, trial_order), rows, columns)
-
-    def _weighted(self, table, pairs, test_order, trial_order):  # type: ignore[no-untyped-def]
-        """Local matrices from moments: times the coefficients, or by parts with curls and normals."""
-        if not self.integrand.curls:
-            return self.alpha * table
-        curls = curl_products(self.test_surface, self.trial_surface, pairs)
-        curls = np.take_along_axis(curls, test_order[:, :, None], axis=1)
-        curls = np.take_along_axis(curls, trial_order[:, None, :], axis=2)
-        n, m = self.test_surface.normals[pairs[:, 0]], self.trial_surface.normals[pairs[:, 1]]
-        total = table.sum(axis=(1, 2), keepdims=True)
-        return self.alpha * total * curls + self.mass * np.sum(n * m, axis=1)[:, None, None] * table
-
-    def _scatter(self, local, rows, columns):  # type: ignore[no-untyped-def]
-        flat = rows[:, :, None] * self.out.shape[1] + columns[:, None, :]
-        kept = (rows >= 0)[:, :, None] & (columns >= 0)[:, None, :]
-        if not self.is_complex:
-            local = local.real
-        np.add.at(self.out.reshape(-1), flat[kept], local[kept].astype(self.out.dtype))
+            values = restriction(elements[0], left) @ values @ np.swapaxes(restriction(elements[1], right), 1, 2)
+        self.scatter(
+            values, pairs, self.test_surface, self.trial_surface, self.test.places, self.trial.places,
+            self.coefficients, self.integrand.curls, self.half, self.out,
+        )  # fmt: skip
 
 
 def _extra_angular(surface: Surface) -> NDArray[np.int64]:
@@ -295,11 +274,17 @@ def _extra_angular(surface: Surface) -> NDArray[np.int64]:
     return np.array([0, 3, 6, 10])[np.searchsorted([2.5, 5.0, 10.0], aspect)]
 
 
-def _part_of(surface: Surface, triangles: NDArray[np.int64], parts: NDArray[np.float64]) -> Surface:
+def _part_of(whole: Surface, triangles: NDArray[np.int64], parts: NDArray[np.float64]) -> Surface:
     """The parts (n, 3, 3 barycentric corners) of the given triangles as a surface of its own."""
-    corners = parts @ surface.corners[triangles]
+    corners = parts @ whole.corners[triangles]
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    return Surface(corners, surface.normals[triangles], area)
+    return surface(corners, whole.normals[triangles], area)
+
+
+def _radius(side: Surface) -> float:
+    """Largest distance of a corner from the centroid of its triangle."""
+    offsets = side.corners - side.corners.mean(axis=1, keepdims=True)
+    return float(np.sqrt((offsets**2).sum(axis=2).max()))
 
 
 def _common_frame(first, second) -> tuple[float, NDArray[np.float64]]:  # type: ignore[no-untyped-def]

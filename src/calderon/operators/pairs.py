@@ -22,6 +22,10 @@ class TouchingPairs(NamedTuple):
     test_order: Index
     trial_order: Index
 
+    def select(self, chosen: NDArray[np.bool_]) -> "TouchingPairs":
+        """Some of the pairs."""
+        return TouchingPairs(*(each[chosen] for each in self))
+
 
 def touching_pairs(test: Index, trial: Index) -> TouchingPairs:
     """Find the pairs of triangles (n, 3), given by vertex numbers, that share at least one vertex."""

@@ -3,18 +3,25 @@
 import math
 import warnings
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.backends import run_tasks
+from calderon.backends import run_tasks, thread_count
 from calderon.greens import Green
+from calderon.greens.elementary import SHORT
+from calderon.mesh import TriangleMesh
 from calderon.operators.accuracy import AccuracyWarning
 from calderon.operators.near_points import near_sources
 from calderon.operators.options import Quadrature
-from calderon.operators.point_sources import far_field_kernel, field_kernel
-from calderon.operators.sides import LANES
+from calderon.operators.point_sources import (
+    EMISSIONS,
+    TARGETS,
+    far_field_kernel,
+    field_kernel,
+    paired_field_kernel,
+)
 from calderon.quadrature import triangle_rule
 from calderon.spaces import Function
 from calderon.spaces.geometry import reference_to_surface
@@ -24,6 +31,8 @@ NEAR = 2.0
 CUT = 1e-3
 """Distance, in smallest triangle sizes, below which a single quadrature point is dropped before the adaptive
 correction."""
+PIECES = 20_000
+"""Parts of triangles whose quadrature points are held at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,106 +73,87 @@ class Potential:
         if (length == 0).any():
             raise ValueError("a direction of length zero has no far field")
         unit = unit / length
-        sources = self._sources()
-        out = np.zeros((-(-len(unit) // LANES), 2, LANES))
-        lanes = _lanes(unit)
-        far = far_field_kernel()
-        run_tasks(lambda b: far(lanes[b], sources, k.real, self.double, out[b]), len(lanes))
+        sources, centres = self._sources()
+        out = np.zeros((-(-len(unit) // TARGETS), 2, TARGETS))
+        targets = _lanes(unit)
+        far = far_field_kernel(self.double, k.real * self._radius() <= SHORT)
+        run_tasks(lambda b: far(targets[b], sources, centres, k.real, out[b]), len(targets))
         values = np.empty(len(unit), complex)
         values.real = out[:, 0].ravel()[: len(unit)] / (4 * math.pi)
         values.imag = out[:, 1].ravel()[: len(unit)] / (4 * math.pi)
         return values
 
-    def _sources(self) -> NDArray[np.float64]:
-        """(8, n) positions, normals, real and imaginary charges at the quadrature points."""
+    def _sources(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(triangles, Q, 8) positions, normals, real and imaginary charges at the quadrature points, and centroids."""
         space = self.density.space
         rule = triangle_rule(self.quadrature.regular)
-        return self._charges(space.triangles, rule.points, rule.weights, self.density.values(rule.points))
+        charges = self._charges(space.triangles, rule.points, rule.weights, self.density.values(rule.points))
+        return charges, space.mesh.centroids[space.triangles]
+
+    def _radius(self) -> float:
+        """Largest distance of a point of a triangle from its centroid, an upper bound."""
+        return 2 / 3 * float(self.density.space.mesh.diameters[self.density.space.triangles].max())
 
     def _charges(self, triangles, reference, weights, values):  # type: ignore[no-untyped-def]
         mesh = self.density.space.mesh
         y = reference_to_surface(mesh, triangles, reference)
         normals = np.broadcast_to(mesh.normals[triangles][:, None], y.shape)
-        charges = 2 * mesh.areas[triangles, None] * weights * values
-        parts = [y.reshape(-1, 3).T, normals.reshape(-1, 3).T, charges.real.reshape(1, -1), charges.imag.reshape(1, -1)]
-        return np.ascontiguousarray(np.concatenate(parts))
+        charges = (2 * mesh.areas[triangles, None] * weights * values)[..., None]
+        return np.concatenate([y, normals, charges.real, charges.imag], axis=2)
 
     def _field(self, points: ArrayLike, gradient: bool) -> NDArray[Any]:
         x = _checked_points(points, "points")
-        sources = self._sources()
-        mesh, triangles = self.density.space.mesh, self.density.space.triangles
-        scale = 1.0 / float(np.linalg.norm(mesh.vertices.max(axis=0) - mesh.vertices.min(axis=0)))
-        origin = mesh.vertices.mean(axis=0)
-        sources[:3] = (sources[:3] - origin[:, None]) * scale
-        y = (x - origin) * scale
-        k2 = complex(self.green.wavenumber) ** 2 / scale**2
-        cut = (CUT * scale * float(mesh.diameters[triangles].min())) ** 2
-        scalars = np.array([*(p / scale for p in self.green.parameters), k2.real, k2.imag, cut])
-        complex_green = self.green.is_complex
-        run = field_kernel(self.green.radial, self.double, gradient, complex_green)
-        lanes = _lanes(y)
-        out = np.zeros((len(lanes), 2, 3 if gradient else 1, LANES))
-        run_tasks(lambda b: run(lanes[b], sources, scalars, 0, sources.shape[1], out[b]), len(lanes))
-        total = np.moveaxis(out, 3, 1).reshape(-1, 2, out.shape[2])[: len(x)]
-        self._correct(total, run, x, scalars, scale, origin)
-        power = 1 + int(self.double) + int(gradient)
-        values = total * (scale**power / (4 * math.pi))
-        if complex_green or np.iscomplexobj(self.density.coefficients):
-            return values[:, 0] + 1j * values[:, 1]
-        return values[:, 0]
+        sources, centres = self._sources()
+        frame = _Frame.of(self.density.space.mesh, self.density.space.triangles, self.green)
+        sources[..., :3] = frame.inside(sources[..., :3])
+        green = self.green
+        emission = EMISSIONS[self.double, gradient]
+        run = field_kernel(green.radial(abs(green.wavenumber) * self._radius()), emission, gradient, green.is_complex)
+        targets, centres = _lanes(frame.inside(x)), frame.inside(centres)
+        values = 3 if gradient else 1
+        out = np.zeros((len(targets), values, 2, TARGETS))
+        run_tasks(lambda b: run(targets[b], sources, centres, frame.scalars, out[b]), len(targets))
+        total = np.moveaxis(out, 3, 1).reshape(-1, values, 2)[: len(x)]
+        self._correct(total, x, gradient, frame)
+        total *= frame.scale ** (1 + int(self.double) + int(gradient)) / (4 * math.pi)
+        if green.is_complex or np.iscomplexobj(self.density.coefficients):
+            return total[..., 0] + 1j * total[..., 1]
+        return np.ascontiguousarray(total[..., 0])
 
-    def _correct(self, total, run, x, scalars, scale, origin):  # type: ignore[no-untyped-def]
+    def _correct(self, total: NDArray[np.float64], x: NDArray[np.float64], gradient: bool, frame: "_Frame") -> None:
         """Replace the regular quadrature of triangles near a point by an adaptive one."""
         space = self.density.space
         mesh = space.mesh
         pairs, pieces = near_sources(mesh, space.triangles, x, NEAR)
         if len(pairs) == 0:
             return
+        radial = self.green.radial(math.inf)
+        run = paired_field_kernel(radial, EMISSIONS[self.double, gradient], gradient, self.green.is_complex)
         rule = triangle_rule(self.quadrature.regular)
-        n = len(rule.weights)
-        regular = self._charges(
-            space.triangles[pairs[:, 1]], rule.points, rule.weights, self.density.values(rule.points)[pairs[:, 1]]
-        )
-        self._add_single(total, run, x, np.repeat(pairs[:, 0], n), regular, scalars, scale, origin, -1.0)
+        values = self.density.values(rule.points)[pairs[:, 1]]
+        regular = self._charges(space.triangles[pairs[:, 1]], rule.points, rule.weights, values)
+        _add_paired(total, run, x, np.repeat(pairs[:, 0], len(rule.weights)), regular, frame, frame.scalars, -1.0)
         element, dofs = space.element, space.dofs
         coefficients = np.append(self.density.coefficients, 0)[dofs]
-        chunk = 20_000
-        exact = scalars.copy()
+        exact = frame.scalars.copy()
         exact[4] *= 1e-12  # only a point that coincides with a quadrature point is dropped
-        for start in range(0, len(pieces.pair), chunk):
-            part = slice(start, start + chunk)
-            fine = triangle_rule(pieces.degree)
-            bary = np.concatenate([1 - fine.points.sum(axis=1, keepdims=True), fine.points], axis=1)
+        fine = triangle_rule(pieces.degree)
+        bary = np.concatenate([1 - fine.points.sum(axis=1, keepdims=True), fine.points], axis=1)
+        for start in range(0, len(pieces.pair), PIECES):
+            part = slice(start, start + PIECES)
             inside = bary @ pieces.corners[part]  # (m, n, 3) barycentric coordinates in the whole triangle
             local = pairs[pieces.pair[part], 1]
             values = element.values(inside[..., 1:].reshape(-1, 2)).reshape(element.size, len(local), -1)
             density = np.einsum("amn,ma->mn", values, coefficients[local])
-            y = inside @ mesh.vertices[mesh.triangles[space.triangles[local]]]
-            normals = np.broadcast_to(mesh.normals[space.triangles[local]][:, None], y.shape)
-            charge = 2 * mesh.areas[space.triangles[local], None] * pieces.share[part, None] * fine.weights * density
-            source = np.concatenate(
-                [y.reshape(-1, 3).T, normals.reshape(-1, 3).T, charge.real.reshape(1, -1), charge.imag.reshape(1, -1)]
-            )
+            triangles = space.triangles[local]
+            y = inside @ mesh.vertices[mesh.triangles[triangles]]
+            normals = np.broadcast_to(mesh.normals[triangles][:, None], y.shape)
+            charge = (2 * mesh.areas[triangles, None] * pieces.share[part, None] * fine.weights * density)[..., None]
+            source = np.concatenate([y, normals, charge.real, charge.imag], axis=2)
             targets = np.repeat(pairs[pieces.pair[part], 0], len(fine.weights))
-            self._add_single(total, run, x, targets, source, exact, scale, origin, 1.0)
-        if self.double or total.shape[2] == 3:
+            _add_paired(total, run, x, targets, source, frame, exact, 1.0)
+        if self.double or gradient:
             self._warn_on_surface(x, pairs[pieces.on_surface])
-
-    def _add_single(self, total, run, x, targets, sources, scalars, scale, origin, sign):  # type: ignore[no-untyped-def]
-        """total[targets[j]] += sign * field of source j at its own target."""
-        count = len(targets)
-        padding = -count % LANES
-        y = np.pad((x[targets] - origin) * scale, [(0, padding), (0, 0)], mode="edge")
-        s = np.array(np.pad(sources, [(0, 0), (0, padding)], mode="edge"))
-        s[:3] = (s[:3] - origin[:, None]) * scale
-        s[6:, count:] = 0.0
-        out = np.zeros((len(y) // LANES, 2, total.shape[2], LANES))
-        s = np.ascontiguousarray(np.moveaxis(s.reshape(8, -1, LANES), 1, 0))
-        lanes = _lanes(y)
-        for block in range(len(lanes)):
-            run(lanes[block], s[block], scalars, -1, 0, out[block])
-        values = np.moveaxis(out, 3, 1).reshape(-1, 2, total.shape[2])[:count]
-        np.add.at(total, targets, sign * values)
 
     @staticmethod
     def _warn_on_surface(x: NDArray[np.float64], pairs: NDArray[np.int64]) -> None:
@@ -188,10 +178,47 @@ def _checked_points(points: ArrayLike, what: str) -> NDArray[np.float64]:
     return x
 
 
+class _Frame(NamedTuple):
+    """Coordinates (x - origin) * scale, in which the mesh has about unit size (squared distances then suit single
+    precision), and the scalars of the field kernels in them."""
+
+    origin: NDArray[np.float64]
+    scale: float
+    scalars: NDArray[np.float64]
+
+    @staticmethod
+    def of(mesh: TriangleMesh, triangles: NDArray[np.int64], green: Green) -> "_Frame":
+        scale = 1.0 / float(np.linalg.norm(mesh.vertices.max(axis=0) - mesh.vertices.min(axis=0)))
+        k2 = complex(green.wavenumber) ** 2 / scale**2
+        cut = (CUT * scale * float(mesh.diameters[triangles].min())) ** 2
+        scalars = np.array([*(p / scale for p in green.parameters), k2.real, k2.imag, cut])
+        return _Frame(mesh.vertices.mean(axis=0), scale, scalars)
+
+    def inside(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Points (..., 3) in these coordinates."""
+        return (x - self.origin) * self.scale
+
+
+def _add_paired(total, run, x, targets, sources, frame, scalars, sign):  # type: ignore[no-untyped-def]
+    """total[targets[j]] += sign * field of source j at its own target."""
+    count = len(targets)
+    columns = np.pad(sources.reshape(-1, 8), [(0, -count % TARGETS), (0, 0)], mode="edge")
+    columns[:, :3] = frame.inside(columns[:, :3])
+    columns[count:, 6:] = 0.0
+    y = np.pad(frame.inside(x[targets]), [(0, -count % TARGETS), (0, 0)], mode="edge")
+    y, columns = np.ascontiguousarray(y.T), np.ascontiguousarray(columns.T)
+    out = np.empty((*total.shape[1:], y.shape[1]))
+    share = TARGETS * max(1, -(-y.shape[1] // (TARGETS * 4 * thread_count())))
+    starts = range(0, y.shape[1], share)
+    run_tasks(lambda n: run(y, columns, scalars, starts[n], min(starts[n] + share, y.shape[1]), out), len(starts))
+    for place in np.ndindex(total.shape[1:]):
+        total[(slice(None), *place)] += sign * np.bincount(targets, out[place][:count], minlength=len(total))
+
+
 def _lanes(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(blocks, 3, LANES) of points (n, 3), the last block padded with its last point."""
-    padded = np.pad(points, [(0, -len(points) % LANES), (0, 0)], mode="edge") if len(points) else points
-    return np.ascontiguousarray(np.swapaxes(padded.reshape(-1, LANES, 3), 1, 2))
+    """(blocks, 3, TARGETS) of points (n, 3), the last block padded with its last point."""
+    padded = np.pad(points, [(0, -len(points) % TARGETS), (0, 0)], mode="edge") if len(points) else points
+    return np.ascontiguousarray(np.swapaxes(padded.reshape(-1, TARGETS, 3), 1, 2))
 
 
 def single_layer_potential(green: Green, density: Function, quadrature: Quadrature | None = None) -> Potential:

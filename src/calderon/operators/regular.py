@@ -2,12 +2,9 @@
 rules.
 
 One call computes a tile: some consecutive test triangles against all trial triangles, added into the rows of the
-output. Innermost is a loop over the 128 trial triangles of a block at one trial point, with three or six test points
-unrolled and the test functions applied at once; the trial functions are applied when all test triangles of the tile
-have been summed. Pairs that touch or are near get the factor zero here and are integrated in singular.py.
-
-The kernel is one long function on purpose: every function that Numba has to type costs a quarter of a second of
-compilation, and rows that lie at constant offsets of one array are what lets the loops become vector instructions.
+output. Innermost is a loop over the quadrature points of the test triangle for a vector of trial triangles at one of
+their points, the test functions applied at once, sums in registers; the trial functions are applied when all test
+triangles of the tile have been summed. Pairs that touch or are near are masked here and integrated in singular.py.
 """
 
 import functools
@@ -17,154 +14,152 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from calderon.backends.numba import STAMP, kernel, wide_vectors
+from calderon.backends.numba import STAMP, kernel
+from calderon.backends.vectors import jitable, lanes, load, store, zero
+from calderon.greens import Radial
+from calderon.greens.elementary import inverse_square_root
 from calderon.operators.sides import LANES
 
 
-def tile_scratch(rows: int, points: int, real: DTypeLike) -> NDArray[Any]:
-    """Working memory of one tile: for each of its output rows the sums at each trial point, real and imaginary."""
-    return np.zeros((2, rows * (points + 3) + 8, LANES), dtype=real)
+def tile_scratch(rows: int, slots: int, real: DTypeLike) -> NDArray[Any]:
+    """Working memory of one tile: for each of its output rows (and one that nobody reads) the sums at each trial point
+    and the three components of curls, real and imaginary, then a mask and two rows of results."""
+    return np.zeros((2 * (rows + 1) * (slots + 3) + 3) * LANES, dtype=real)
 
 
 @functools.lru_cache(maxsize=256)
 def tile_kernel(
-    radial: Callable[..., Any],
-    evaluate: Callable[..., Any],
-    linear: bool,
-    curls: bool,
-    oscillates: bool,
-    complex_out: bool,
+    radial: Radial, evaluate: Callable[..., Any], linear: bool, curls: bool, oscillates: bool, complex_out: bool
 ) -> Callable[..., None]:
     """The compiled tile of one Green's function and integrand.
 
     linear: three local test functions at a time (else one, a constant). curls: integrate by parts. oscillates: complex
-    values. six: test points in groups of six (else three).
+    values.
 
-    tile(test, trial, skip_start, skip_position, scalars, lo, hi, first, single_slot, tile_rows, row_ids, scratch, out):
-    test triangles lo..hi, local test functions first, first + 1, ...; scalars = (p0, p1, tiny, alpha_re, alpha_im,
-    mass_re, mass_im); single_slot sums over the trial points at once (constant trial functions); tile_rows (hi - lo,
-    L) numbers the rows of the tile, row_ids are their rows in the output.
+    tile(test, trial, group, skip_start, skip_position, scalars, lo, hi, upper, single_slot, tile_rows, row_ids,
+    scratch, out): test triangles lo..hi, one group of local test functions; scalars = (p0, p1, tiny, Re and Im of
+    alpha, Re and Im of the mass coefficient); upper: only pairs with trial number > test number; single_slot sums over
+    the trial points at once (constant trial functions); tile_rows (hi - lo, L) numbers the rows of the tile, row_ids
+    are their rows in the output.
     """
     stamp = STAMP
     has_mass = linear or not curls
-    values = 3 if linear else 1
+    functions = 3 if linear else 1
+    radial_value, radial_phase, shifts = radial
 
     @kernel
     def tile(  # type: ignore[no-untyped-def]
-        test, trial, skip_start, skip_position, scalars, lo, hi, first, single_slot, tile_rows, row_ids, scratch, out
-    ):
-        wide_vectors()
+        test, trial, group, skip_start, skip_position, scalars, lo, hi, upper, single_slot, tile_rows, row_ids,
+        scratch, out,
+    ):  # fmt: skip
         _ = stamp
         p0, p1, tiny = scalars[0], scalars[1], scalars[2]
-        zero, one = scalars[7], scalars[8]
-        points = trial.points.shape[1]
+        points, blocks = trial.points.shape[1], trial.points.shape[0]
         slots = 1 if single_slot else points
-        rows = row_ids.size
-        curl_base = rows * slots if has_mass else 0
-        work = curl_base + (3 * rows if curls else 0)
-        t_re, t_im = scratch[0], scratch[1]
-        # the last eight rows: factors, the value rows of one test triangle, results of one output row
-        local = scratch[0, scratch.shape[1] - 4 :].reshape(-1)
-        r = scratch[1, scratch.shape[1] - 6 :].reshape(-1)
-        factor, mass = local[:LANES], local[LANES : 2 * LANES]
-        v_re, v_im = local[2 * LANES : 3 * LANES], local[3 * LANES : 4 * LANES]
-        cursor = skip_start[lo]
-        for b in range(trial.points.shape[0]):
-            for row in range(work):
-                for j in range(LANES):
-                    t_re[row, j] = zero
-                if oscillates:
-                    for j in range(LANES):
-                        t_im[row, j] = zero
-            for i in range(lo, hi):
-                for j in range(LANES):
-                    factor[j] = test.jacobian[i] * trial.jacobian[b, j]
+        rows, step = row_ids.size, lanes(scratch)
+        t, first = scratch, group * functions
+        curl_base = (rows + 1) * slots * LANES if has_mass else 0
+        work = curl_base + (3 * (rows + 1) * LANES if curls else 0)
+        mask = scratch[scratch.size - 3 * LANES : scratch.size - 2 * LANES]
+        result = scratch[scratch.size - 2 * LANES :]
+        at_once = single_slot and not linear and has_mass
+        for b in range(lo // LANES if upper else 0, blocks):
+            for v in range(0, 2 * work if oscillates else work, step):
+                store(t, v, zero(t))
+            normals, centres = trial.normals[b], trial.centres[b]
+            top = min(hi, (b + 1) * LANES) if upper else hi
+            for i in range(lo, top):
+                masked = upper and i >= b * LANES
                 for s in range(skip_start[i], skip_start[i + 1]):
-                    cursor = skip_position[s] - b * LANES
-                    if 0 <= cursor < LANES:
-                        factor[cursor] = zero
+                    masked = masked or 0 <= skip_position[s] - b * LANES < LANES
+                if masked:
+                    for j in range(LANES):
+                        mask[j] = 0.0 if upper and b * LANES + j <= i else 1.0
+                    for s in range(skip_start[i], skip_start[i + 1]):
+                        if 0 <= skip_position[s] - b * LANES < LANES:
+                            mask[skip_position[s] - b * LANES] = 0.0
                 m0, m1, m2 = test.normals[i, 0], test.normals[i, 1], test.normals[i, 2]
-                if curls:
-                    n = trial.points[b, 0]
-                    for j in range(LANES):
-                        s_ = m0 * n[3 * LANES + j] + m1 * n[4 * LANES + j] + m2 * n[5 * LANES + j]
-                        mass[j] = factor[j] * s_
-                    for j in range(LANES):
-                        v_re[j] = zero
-                        v_im[j] = zero
-                x = test.points[i]
-                for q in range(points):
-                    y = trial.points[b, q]
-                    scale = trial.table[0, q] if single_slot else one
-                    if q == 0 or not single_slot:
-                        for j in range(6 * LANES):
-                            r[j] = zero
-                    for p in range(0, x.shape[0], 3):
-                        a0, a1, a2 = x[p, 0], x[p, 1], x[p, 2]
-                        b0, b1, b2 = x[p + 1, 0], x[p + 1, 1], x[p + 1, 2]
-                        c0, c1, c2 = x[p + 2, 0], x[p + 2, 1], x[p + 2, 2]
-                        w = test.measure[0] if curls and not linear else test.table[first]
-                        wa, wb, wc = w[p] * scale, w[p + 1] * scale, w[p + 2] * scale
-                        if linear:
-                            w1, w2 = test.table[first + 1], test.table[first + 2]
-                            va, vb, vc = w1[p] * scale, w1[p + 1] * scale, w1[p + 2] * scale
-                            ua, ub, uc = w2[p] * scale, w2[p + 1] * scale, w2[p + 2] * scale
-                        for j in range(LANES):
-                            y0, y1, y2 = y[j], y[LANES + j], y[2 * LANES + j]
-                            n0, n1, n2 = y[3 * LANES + j], y[4 * LANES + j], y[5 * LANES + j]
-                            s0, s1, s2 = a0 - y0, a1 - y1, a2 - y2
-                            g, gi, h, hi_ = radial(s0 * s0 + tiny + s1 * s1 + s2 * s2, p0, p1)
-                            ka, ia = evaluate(g, gi, h, hi_, s0, s1, s2, m0, m1, m2, n0, n1, n2)
-                            s0, s1, s2 = b0 - y0, b1 - y1, b2 - y2
-                            g, gi, h, hi_ = radial(s0 * s0 + tiny + s1 * s1 + s2 * s2, p0, p1)
-                            kb, ib = evaluate(g, gi, h, hi_, s0, s1, s2, m0, m1, m2, n0, n1, n2)
-                            s0, s1, s2 = c0 - y0, c1 - y1, c2 - y2
-                            g, gi, h, hi_ = radial(s0 * s0 + tiny + s1 * s1 + s2 * s2, p0, p1)
-                            kc, ic = evaluate(g, gi, h, hi_, s0, s1, s2, m0, m1, m2, n0, n1, n2)
-                            r[j] += wa * ka + wb * kb + wc * kc
-                            if linear:
-                                r[LANES + j] += va * ka + vb * kb + vc * kc
-                                r[2 * LANES + j] += ua * ka + ub * kb + uc * kc
-                            if oscillates:
-                                r[3 * LANES + j] += wa * ia + wb * ib + wc * ic
-                                if linear:
-                                    r[4 * LANES + j] += va * ia + vb * ib + vc * ic
-                                    r[5 * LANES + j] += ua * ia + ub * ib + uc * ic
+                c0, c1, c2 = test.centres[i, 0], test.centres[i, 1], test.centres[i, 2]
+                x = test.nodes[group, i]
+                r0 = tile_rows[i - lo, first if has_mass else 0]
+                r1 = tile_rows[i - lo, first + 1] if linear else r0
+                r2 = tile_rows[i - lo, first + 2] if linear else r0
+                for v in range(0, LANES, step):
+                    n0, n1, n2 = load(normals, v), load(normals, LANES + v), load(normals, 2 * LANES + v)
+                    reference = zero(t)
+                    if shifts:
+                        d0, d1 = c0 - load(centres, v), c1 - load(centres, LANES + v)
+                        d2 = c2 - load(centres, 2 * LANES + v)
+                        square = d0 * d0 + tiny + d1 * d1 + d2 * d2
+                        reference = square * inverse_square_root(square)
+                    f_re, f_im = radial_phase(reference, p0, p1)
+                    if masked:
+                        f_re = f_re * load(mask, v)
+                        f_im = f_im * load(mask, v)
+                    weighed = shifts or curls or masked
+                    e_re, e_im = f_re, f_im
                     if curls:
-                        w_ = trial.measure[q]
-                        if linear:
-                            for j in range(LANES):
-                                v_re[j] += w_ * (r[j] + r[LANES + j] + r[2 * LANES + j])
+                        cosine = m0 * n0 + m1 * n1 + m2 * n2
+                        f_re, f_im = f_re * cosine, f_im * cosine
+                    total, total_i = zero(t), zero(t)
+                    for q in range(points):
+                        y = trial.points[b, q]
+                        y0, y1, y2 = load(y, v), load(y, LANES + v), load(y, 2 * LANES + v)
+                        s0, s1, s2, i0, i1, i2 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
+                        for p in range(x.shape[0]):
+                            d0, d1, d2 = x[p, 0] - y0, x[p, 1] - y1, x[p, 2] - y2
+                            g, gi, h, hi_ = radial_value(d0 * d0 + tiny + d1 * d1 + d2 * d2, p0, p1, reference)
+                            k, ki = evaluate(g, gi, h, hi_, d0, d1, d2, m0, m1, m2, n0, n1, n2)
+                            s0 = s0 + x[p, 3] * k
+                            if linear:
+                                s1 = s1 + x[p, 4] * k
+                                s2 = s2 + x[p, 5] * k
                             if oscillates:
-                                for j in range(LANES):
-                                    v_im[j] += w_ * (r[3 * LANES + j] + r[4 * LANES + j] + r[5 * LANES + j])
-                        else:
-                            for j in range(LANES):
-                                v_re[j] += w_ * r[j]
-                                if oscillates:
-                                    v_im[j] += w_ * r[3 * LANES + j]
-                    if has_mass and (q == points - 1 or not single_slot):
-                        for a in range(values):
-                            row = tile_rows[i - lo, first + a]
-                            if row >= 0:
-                                line = row * slots + (0 if single_slot else q)
-                                for j in range(LANES):
-                                    t_re[line, j] += (mass[j] if curls else factor[j]) * r[a * LANES + j]
-                                if oscillates:
-                                    for j in range(LANES):
-                                        t_im[line, j] += (mass[j] if curls else factor[j]) * r[(3 + a) * LANES + j]
-                if curls:
-                    for a in range(3):
-                        row = tile_rows[i - lo, a]
-                        if row >= 0:
+                                i0 = i0 + x[p, 3] * ki
+                                if linear:
+                                    i1 = i1 + x[p, 4] * ki
+                                    i2 = i2 + x[p, 5] * ki
+                        if curls or at_once:
+                            weight = trial.measure[q]
+                            total = total + weight * (s0 + s1 + s2)
+                            if oscillates:
+                                total_i = total_i + weight * (i0 + i1 + i2)
+                        if has_mass and not at_once:
+                            slot = 0 if single_slot else q
+                            if single_slot:
+                                s0, s1, s2 = trial.measure[q] * s0, trial.measure[q] * s1, trial.measure[q] * s2
+                                i0, i1, i2 = trial.measure[q] * i0, trial.measure[q] * i1, trial.measure[q] * i2
+                            if weighed:
+                                s0, i0 = turned(s0, i0, f_re, f_im)
+                                s1, i1 = turned(s1, i1, f_re, f_im)
+                                s2, i2 = turned(s2, i2, f_re, f_im)
+                            a0 = (r0 * slots + slot) * LANES + v
+                            store(t, a0, load(t, a0) + s0)
+                            if linear:
+                                a1, a2 = (r1 * slots + slot) * LANES + v, (r2 * slots + slot) * LANES + v
+                                store(t, a1, load(t, a1) + s1)
+                                store(t, a2, load(t, a2) + s2)
+                            if oscillates:
+                                store(t, work + a0, load(t, work + a0) + i0)
+                                if linear:
+                                    store(t, work + a1, load(t, work + a1) + i1)
+                                    store(t, work + a2, load(t, work + a2) + i2)
+                    if has_mass and at_once:
+                        s0, i0 = total, total_i
+                        if weighed:
+                            s0, i0 = turned(s0, i0, f_re, f_im)
+                        a0 = r0 * LANES + v
+                        store(t, a0, load(t, a0) + s0)
+                        if oscillates:
+                            store(t, work + a0, load(t, work + a0) + i0)
+                    if curls:
+                        total, total_i = turned(total, total_i, e_re, e_im)
+                        for a in range(3):
                             for c in range(3):
-                                curl = test.curls[i, a, c]
-                                line = curl_base + 3 * row + c
-                                for j in range(LANES):
-                                    t_re[line, j] += curl * factor[j] * v_re[j]
+                                a0 = curl_base + (3 * tile_rows[i - lo, a] + c) * LANES + v
+                                store(t, a0, load(t, a0) + test.curls[i, a, c] * total)
                                 if oscillates:
-                                    for j in range(LANES):
-                                        t_im[line, j] += curl * factor[j] * v_im[j]
+                                    store(t, work + a0, load(t, work + a0) + test.curls[i, a, c] * total_i)
             for row in range(rows):
                 target = out[row_ids[row]]
                 for f in range(trial.columns.shape[1]):
@@ -172,36 +167,46 @@ def tile_kernel(
                     for part in range(2):
                         if (part == 0 and not curls) or (part == 1 and not has_mass):
                             continue
-                        for j in range(LANES):
-                            v_re[j] = zero
-                            v_im[j] = zero
-                        if part == 0:
-                            alpha_re, alpha_im = scalars[3], scalars[4]
-                            for c in range(3):
-                                line = curl_base + 3 * row + c
-                                for j in range(LANES):
-                                    v_re[j] += trial.curls[b, f, c, j] * t_re[line, j]
+                        re, im = scalars[3 + 2 * part], scalars[4 + 2 * part]
+                        for v in range(0, LANES, step):
+                            s0, i0 = zero(t), zero(t)
+                            if part == 0:
+                                for c in range(3):
+                                    curl = load(trial.curls[b, f, c], v)
+                                    a0 = curl_base + (3 * row + c) * LANES + v
+                                    s0 = s0 + curl * load(t, a0)
                                     if oscillates:
-                                        v_im[j] += trial.curls[b, f, c, j] * t_im[line, j]
-                        else:
-                            alpha_re, alpha_im = scalars[5], scalars[6]
-                            for q in range(slots):
-                                weight = one if single_slot else trial.table[f, q]
-                                for j in range(LANES):
-                                    v_re[j] += weight * t_re[row * slots + q, j]
-                                if oscillates:
-                                    for j in range(LANES):
-                                        v_im[j] += weight * t_im[row * slots + q, j]
-                        for j in range(LANES):
-                            column = columns[j]
-                            if column >= 0:
-                                if oscillates:
-                                    target[column] += complex(
-                                        alpha_re * v_re[j] - alpha_im * v_im[j], alpha_re * v_im[j] + alpha_im * v_re[j]
-                                    )
-                                elif complex_out:
-                                    target[column] += complex(alpha_re * v_re[j], alpha_im * v_re[j])
+                                        i0 = i0 + curl * load(t, work + a0)
+                            else:
+                                for q in range(slots):
+                                    weight = trial.table[f, q] if not single_slot else scalars[7]
+                                    a0 = (row * slots + q) * LANES + v
+                                    s0 = s0 + weight * load(t, a0)
+                                    if oscillates:
+                                        i0 = i0 + weight * load(t, work + a0)
+                            jacobian = load(trial.jacobian[b], v)
+                            store(result, v, jacobian * (re * s0 - im * i0))
+                            if complex_out:
+                                store(result, LANES + v, jacobian * (re * i0 + im * s0))
+                        if trial.consecutive[b]:
+                            for j in range(LANES):
+                                if complex_out:
+                                    target[columns[0] + j] += complex(result[j], result[LANES + j])
                                 else:
-                                    target[column] += alpha_re * v_re[j]
+                                    target[columns[0] + j] += result[j]
+                        else:
+                            for j in range(LANES):
+                                column = columns[j]
+                                if column >= 0:
+                                    if complex_out:
+                                        target[column] += complex(result[j], result[LANES + j])
+                                    else:
+                                        target[column] += result[j]
 
     return tile
+
+
+@jitable
+def turned(re, im, c, s):  # type: ignore[no-untyped-def]
+    """(re + i im) (c + i s)."""
+    return re * c - im * s, im * c + re * s

@@ -1,10 +1,8 @@
 """Touching and near pairs of triangles, integrated with rules over the pair of reference triangles.
 
-A batch is a set of pairs that share one rule. 64 pairs are the lanes of the vector loops: for every point of the rule
-the
-integrand is evaluated in all lanes, and the moments with products of test and trial functions are accumulated eight
-points
-at a time. Always in double precision, whatever the precision of the regular part.
+A batch is a set of pairs that share one rule. The lanes of a vector are pairs: at every point of the rule the integrand
+is evaluated in all lanes, and the moments with products of test and trial functions are summed eight points at a time.
+Always in double precision, whatever the precision of the regular part.
 """
 
 import functools
@@ -14,26 +12,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import STAMP, kernel, wide_vectors
-from calderon.operators.sides import Surface, linear_curls
+from calderon.backends.numba import STAMP, kernel
+from calderon.backends.vectors import BYTES, lanes, load, store, zero
+from calderon.greens import Radial
+from calderon.greens.elementary import inverse_square_root
+from calderon.operators.regular import turned
 from calderon.quadrature.singular import PairRule
 from calderon.spaces.element import Element
 
-PAIR_LANES = 64
 CHUNK = 8
+"""Rule points whose values are kept while the moments are summed."""
+WIDTH = BYTES // 8
 
 
-class PairBatch(NamedTuple):
-    """Pairs that share a rule, with vertices renamed so that shared ones come first.
+class Pairs(NamedTuple):
+    """Pairs (n, 2) of triangles that share a rule, and the vertices (n, 3) of each in the order of the rule."""
 
-    geometry (n, 5, 3): x - y = geometry[0] + u1 g[1] + u2 g[2] - v1 g[3] - v2 g[4]. test_normals, trial_normals (n, 3).
-    factor (n,) product of the Jacobians, times n_x . n_y and the mass coefficient where integrated by parts.
-    """
+    triangles: NDArray[np.int64]
+    test_order: NDArray[np.int64]
+    trial_order: NDArray[np.int64]
 
-    geometry: NDArray[np.float64]
-    test_normals: NDArray[np.float64]
-    trial_normals: NDArray[np.float64]
-    jacobian: NDArray[np.float64]
+    def part(self, which: Any) -> "Pairs":
+        """Some of the pairs."""
+        return Pairs(*(each[which] for each in self))
 
 
 class RuleTable(NamedTuple):
@@ -54,94 +55,152 @@ def rule_table(rule: PairRule, test: Element, trial: Element) -> RuleTable:
     return RuleTable(np.ascontiguousarray(points), np.ascontiguousarray(np.pad(products, [(0, 0), (0, padding)])))
 
 
-def pair_batch(
-    test: Surface,
-    trial: Surface,
-    pairs: NDArray[np.int64],
-    test_order: NDArray[np.int64],
-    trial_order: NDArray[np.int64],
-) -> PairBatch:
-    """Geometry of pairs (n, 2) whose vertices are renamed by test_order, trial_order (n, 3)."""
-    x = np.take_along_axis(test.corners[pairs[:, 0]], test_order[:, :, None], axis=1)
-    y = np.take_along_axis(trial.corners[pairs[:, 1]], trial_order[:, :, None], axis=1)
-    parts = (x[:, 0] - y[:, 0], x[:, 1] - x[:, 0], x[:, 2] - x[:, 0], y[:, 1] - y[:, 0], y[:, 2] - y[:, 0])
-    jacobian = test.jacobian[pairs[:, 0]] * trial.jacobian[pairs[:, 1]]
-    return PairBatch(np.stack(parts, axis=1), test.normals[pairs[:, 0]], trial.normals[pairs[:, 1]], jacobian)
-
-
 @functools.lru_cache(maxsize=64)
-def pair_kernel(radial: Callable[..., Any], evaluate: Callable[..., Any], oscillates: bool) -> Callable[..., None]:
-    """Compiled moments: pairs(batch, table, parameters, lo, hi, scratch, out) fills out[0 or 1, lo:hi, A * B] with
-    the real
-    and imaginary parts of int int k phi_a psi_b over the reference triangles."""
+def moment_kernel(radial: Radial, evaluate: Callable[..., Any], oscillates: bool) -> Callable[..., None]:
+    """Compiled moments(test, trial, pairs, table, parameters, scratch, out): out[0 or 1, n, A * B] gets the real and
+    imaginary parts of int int k phi_a psi_b over the triangles of the n pairs; test and trial are surfaces (sides.py),
+    local functions are numbered in the order of the rule."""
+    stamp = STAMP
+    radial_value, radial_phase, shifts = radial
+
+    @kernel
+    def moments(test, trial, pairs, table, parameters, scratch, out):  # type: ignore[no-untyped-def]
+        _ = stamp
+        p0, p1 = parameters[0], parameters[1]
+        step, s = lanes(scratch), scratch
+        number = table.products.shape[0]
+        values, sums = 22 * step, 38 * step
+        count = pairs.triangles.shape[0]
+        for start in range(0, count, step):
+            for lane in range(step):
+                pair = min(start + lane, count - 1)
+                i, j = pairs.triangles[pair, 0], pairs.triangles[pair, 1]
+                a, b = pairs.test_order[pair], pairs.trial_order[pair]
+                x, y = test.corners[i], trial.corners[j]
+                for c in range(3):
+                    s[c * step + lane] = x[a[0], c] - y[b[0], c]
+                    s[(3 + c) * step + lane] = x[a[1], c] - x[a[0], c]
+                    s[(6 + c) * step + lane] = x[a[2], c] - x[a[0], c]
+                    s[(9 + c) * step + lane] = y[b[1], c] - y[b[0], c]
+                    s[(12 + c) * step + lane] = y[b[2], c] - y[b[0], c]
+                    s[(15 + c) * step + lane] = test.normals[i, c]
+                    s[(18 + c) * step + lane] = trial.normals[j, c]
+                s[21 * step + lane] = test.jacobian[i] * trial.jacobian[j]
+            o0, o1, o2 = load(s, 0), load(s, step), load(s, 2 * step)
+            e0, e1, e2 = load(s, 3 * step), load(s, 4 * step), load(s, 5 * step)
+            f0, f1, f2 = load(s, 6 * step), load(s, 7 * step), load(s, 8 * step)
+            g0, g1, g2 = load(s, 9 * step), load(s, 10 * step), load(s, 11 * step)
+            h0, h1, h2 = load(s, 12 * step), load(s, 13 * step), load(s, 14 * step)
+            m0, m1, m2 = load(s, 15 * step), load(s, 16 * step), load(s, 17 * step)
+            n0, n1, n2 = load(s, 18 * step), load(s, 19 * step), load(s, 20 * step)
+            reference = zero(s)
+            if shifts:  # distance of the centroids
+                d0 = o0 + (e0 + f0 - g0 - h0) * (1.0 / 3.0)
+                d1 = o1 + (e1 + f1 - g1 - h1) * (1.0 / 3.0)
+                d2 = o2 + (e2 + f2 - g2 - h2) * (1.0 / 3.0)
+                square = d0 * d0 + 1e-37 + d1 * d1 + d2 * d2
+                reference = square * inverse_square_root(square)
+            for m in range(2 * number if oscillates else number):
+                store(s, sums + m * step, zero(s))
+            for chunk in range(0, table.points.shape[1], 8):
+                for q in range(8):
+                    u1, u2 = table.points[0, chunk + q], table.points[1, chunk + q]
+                    v1, v2 = table.points[2, chunk + q], table.points[3, chunk + q]
+                    d0 = o0 + u1 * e0 + u2 * f0 - v1 * g0 - v2 * h0
+                    d1 = o1 + u1 * e1 + u2 * f1 - v1 * g1 - v2 * h1
+                    d2 = o2 + u1 * e2 + u2 * f2 - v1 * g2 - v2 * h2
+                    square = d0 * d0 + 1e-37 + d1 * d1 + d2 * d2
+                    g, gi, h, hi = radial_value(square, p0, p1, reference)
+                    re, im = evaluate(g, gi, h, hi, d0, d1, d2, m0, m1, m2, n0, n1, n2)
+                    store(s, values + q * step, re)
+                    if oscillates:
+                        store(s, values + (8 + q) * step, im)
+                for m in range(number):
+                    w = table.products[m]
+                    total, total_i = load(s, sums + m * step), zero(s)
+                    if oscillates:
+                        total_i = load(s, sums + (number + m) * step)
+                    for q in range(8):
+                        total = total + w[chunk + q] * load(s, values + q * step)
+                        if oscillates:
+                            total_i = total_i + w[chunk + q] * load(s, values + (8 + q) * step)
+                    store(s, sums + m * step, total)
+                    if oscillates:
+                        store(s, sums + (number + m) * step, total_i)
+            c, d = radial_phase(reference, p0, p1)
+            jacobian = load(s, 21 * step)
+            for m in range(number):
+                re, im = load(s, sums + m * step), zero(s)
+                if oscillates:
+                    im = load(s, sums + (number + m) * step)
+                re, im = turned(re, im, jacobian * c, jacobian * d)
+                store(s, values, re)
+                store(s, values + step, im)
+                for lane in range(min(step, count - start)):
+                    out[0, start + lane, m] = s[values + lane]
+                    if oscillates:
+                        out[1, start + lane, m] = s[values + step + lane]
+
+    return moments
+
+
+def moment_scratch(moments: int) -> NDArray[np.float64]:
+    """Working memory of one thread of `moment_kernel`."""
+    return np.zeros((38 + 2 * moments) * WIDTH)
+
+
+@functools.lru_cache(maxsize=2)
+def scatter_kernel(complex_out: bool) -> Callable[..., None]:
+    """Compiled scatter(moments, pairs, test, trial, rows, columns, coefficients, curls, half, out): adds the local
+    matrices of the pairs.
+
+    moments (2, n, A, B) real and imaginary; rows (triangles, A), columns (triangles, B) places in out or -1;
+    coefficients Re and Im of alpha, Re and Im of the mass coefficient: the local matrix is alpha times the moments or,
+    with `curls`, alpha * curl_a . curl_b * (sum of moments) + mass * n_x . n_y * moments. half: pairs of a triangle
+    with itself count half (see `symmetrise`).
+    """
     stamp = STAMP
 
     @kernel
-    def pairs(batch, table, parameters, lo, hi, scratch, out):  # type: ignore[no-untyped-def]
-        wide_vectors()
+    def scatter(moments, pairs, test, trial, rows, columns, coefficients, curls, half, out):  # type: ignore[no-untyped-def]
         _ = stamp
-        p0, p1 = parameters[0], parameters[1]
-        g = scratch[:1536].reshape((24, 64))
-        k = scratch[1536:2560].reshape((16, 64))
-        moments = table.products.shape[0]
-        sums = scratch[2560 : 2560 + 128 * moments].reshape((2 * moments, 64))
-        for start in range(lo, hi, 64):
-            count = min(64, hi - start)
-            for lane in range(64):
-                pair = start + min(lane, count - 1)
+        size, width = rows.shape[1], columns.shape[1]
+        for pair in range(pairs.triangles.shape[0]):
+            i, j = pairs.triangles[pair, 0], pairs.triangles[pair, 1]
+            part = 0.5 if half and i == j else 1.0
+            total, total_i, cosine = 0.0, 0.0, 1.0
+            if curls:
+                for a in range(size):
+                    for b in range(width):
+                        total += moments[0, pair, a, b]
+                        total_i += moments[1, pair, a, b]
+                cosine = 0.0
                 for c in range(3):
-                    for e in range(5):
-                        g[3 * e + c, lane] = batch.geometry[pair, e, c]
-                    g[15 + c, lane] = batch.test_normals[pair, c]
-                    g[18 + c, lane] = batch.trial_normals[pair, c]
-            for ab in range(2 * moments):
-                for lane in range(64):
-                    sums[ab, lane] = 0.0
-            for chunk in range(0, table.points.shape[1], 8):
-                for s in range(8):
-                    q = chunk + s
-                    u1, u2 = table.points[0, q], table.points[1, q]
-                    v1, v2 = table.points[2, q], table.points[3, q]
-                    for lane in range(64):
-                        d0 = g[0, lane] + u1 * g[3, lane] + u2 * g[6, lane] - v1 * g[9, lane] - v2 * g[12, lane]
-                        d1 = g[1, lane] + u1 * g[4, lane] + u2 * g[7, lane] - v1 * g[10, lane] - v2 * g[13, lane]
-                        d2 = g[2, lane] + u1 * g[5, lane] + u2 * g[8, lane] - v1 * g[11, lane] - v2 * g[14, lane]
-                        a, b, h, hi_ = radial(d0 * d0 + 1e-37 + d1 * d1 + d2 * d2, p0, p1)
-                        re, im = evaluate(
-                            a, b, h, hi_, d0, d1, d2,
-                            g[15, lane], g[16, lane], g[17, lane], g[18, lane], g[19, lane], g[20, lane],
-                        )  # fmt: skip
-                        k[s, lane] = re
-                        if oscillates:
-                            k[8 + s, lane] = im
-                for ab in range(moments):
-                    w = table.products[ab]
-                    w0, w1, w2, w3 = w[chunk], w[chunk + 1], w[chunk + 2], w[chunk + 3]
-                    w4, w5, w6, w7 = w[chunk + 4], w[chunk + 5], w[chunk + 6], w[chunk + 7]
-                    for lane in range(64):
-                        sums[ab, lane] += (
-                            w0 * k[0, lane] + w1 * k[1, lane] + w2 * k[2, lane] + w3 * k[3, lane]
-                            + w4 * k[4, lane] + w5 * k[5, lane] + w6 * k[6, lane] + w7 * k[7, lane]
-                        )  # fmt: skip
-                        if oscillates:
-                            sums[moments + ab, lane] += (
-                                w0 * k[8, lane] + w1 * k[9, lane] + w2 * k[10, lane] + w3 * k[11, lane]
-                                + w4 * k[12, lane] + w5 * k[13, lane] + w6 * k[14, lane] + w7 * k[15, lane]
-                            )  # fmt: skip
-            for lane in range(count):
-                for ab in range(moments):
-                    out[0, start + lane, ab] = batch.jacobian[start + lane] * sums[ab, lane]
-                    if oscillates:
-                        out[1, start + lane, ab] = batch.jacobian[start + lane] * sums[moments + ab, lane]
+                    cosine += test.normals[i, c] * trial.normals[j, c]
+            for a in range(size):
+                local_a = a if size == 1 else pairs.test_order[pair, a % 3] + a - a % 3
+                row = rows[i, local_a]
+                if row < 0:
+                    continue
+                for b in range(width):
+                    local_b = b if width == 1 else pairs.trial_order[pair, b % 3] + b - b % 3
+                    column = columns[j, local_b]
+                    if column < 0:
+                        continue
+                    mass = part * cosine
+                    x, y = mass * moments[0, pair, a, b], mass * moments[1, pair, a, b]
+                    re = coefficients[2] * x - coefficients[3] * y
+                    im = coefficients[2] * y + coefficients[3] * x
+                    if curls:
+                        product = 0.0
+                        for c in range(3):
+                            product += test.curls[i, local_a, c] * trial.curls[j, local_b, c]
+                        x, y = part * product * total, part * product * total_i
+                        re += coefficients[0] * x - coefficients[1] * y
+                        im += coefficients[0] * y + coefficients[1] * x
+                    if complex_out:
+                        out[row, column] += complex(re, im)
+                    else:
+                        out[row, column] += re
 
-    return pairs
-
-
-def pair_scratch(moments: int) -> NDArray[np.float64]:
-    """Working memory of one thread of `pair_kernel`."""
-    return np.zeros(2560 + 128 * moments)
-
-
-def curl_products(test: Surface, trial: Surface, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(n, 3, 3) products curl l_a . curl l_b of the linear functions of each pair (n, 2)."""
-    return np.einsum("pac,pbc->pab", linear_curls(test)[pairs[:, 0]], linear_curls(trial)[pairs[:, 1]])
+    return scatter

@@ -1,0 +1,251 @@
+"""Vectors of 64 bytes (8 doubles or 16 singles) as values inside Numba kernels.
+
+LLVM's loop vectoriser gives up on loops that write several rows, and knows no estimate of 1/sqrt in double. Here the
+vector is explicit: `load` and `store` move 64 bytes between an array and a value, + - * / work on such values and mix
+with numbers, and everything stays in registers in between. Processors with shorter vectors split them.
+
+Functions of numbers (Green's functions, integrands) work on vectors unchanged as long as they use arithmetic and the
+functions of this file or of greens/elementary.py.
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.core.extending import lower_builtin, models, register_model
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, register_jitable
+
+BYTES = 64
+"""Bytes of a vector."""
+FLAGS = ("contract", "arcp", "afn", "nsz", "nnan", "ninf")
+"""What LLVM may do to the arithmetic. Not "reassoc": it would fold the constants of an argument reduction."""
+
+
+def width(real: Any) -> int:
+    """Numbers in a vector of that floating-point type."""
+    return BYTES // np.dtype(real).itemsize
+
+
+class VectorType(types.Type):
+    """The Numba type of a vector of float64 or float32."""
+
+    def __init__(self, scalar: types.Float) -> None:
+        self.scalar = scalar
+        self.width = BYTES // (scalar.bitwidth // 8)
+        super().__init__(name=f"vector({scalar}, {self.width})")
+
+
+def _llvm_scalar(scalar: types.Float) -> ir.Type:
+    return ir.DoubleType() if scalar.bitwidth == 64 else ir.FloatType()
+
+
+def _llvm_vector(kind: VectorType) -> ir.VectorType:
+    return ir.VectorType(_llvm_scalar(kind.scalar), kind.width)
+
+
+@register_model(VectorType)
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, dmm: Any, fe_type: VectorType) -> None:
+        super().__init__(dmm, fe_type, _llvm_vector(fe_type))
+
+
+def _vector_of(kinds: tuple[types.Type, ...]) -> VectorType | None:
+    """The vector type among operands that are vectors of one type or numbers."""
+    vectors = {kind for kind in kinds if isinstance(kind, VectorType)}
+    others = [kind for kind in kinds if not isinstance(kind, VectorType)]
+    if len(vectors) != 1 or not all(isinstance(kind, types.Number) for kind in others):
+        return None
+    return vectors.pop()
+
+
+class _Arithmetic(AbstractTemplate):
+    def generic(self, args: tuple[types.Type, ...], kws: dict[str, types.Type]) -> Any:
+        kind = _vector_of(args)
+        if kind is None or kws:
+            return None
+        return signature(kind, *(each if isinstance(each, VectorType) else kind.scalar for each in args))
+
+
+def _splat(builder: ir.IRBuilder, value: Any, kind: VectorType) -> Any:
+    """A vector with that number in every place."""
+    vector = _llvm_vector(kind)
+    single = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+    places = ir.Constant(ir.VectorType(ir.IntType(32), kind.width), [0] * kind.width)
+    return builder.shuffle_vector(single, ir.Constant(vector, ir.Undefined), places)
+
+
+def _operands(builder: ir.IRBuilder, kinds: tuple[types.Type, ...], values: tuple[Any, ...]) -> list[Any]:
+    vector = _vector_of(kinds)
+    assert vector is not None
+    return [
+        value if isinstance(kind, VectorType) else _splat(builder, value, vector)
+        for kind, value in zip(kinds, values, strict=True)
+    ]
+
+
+def _register(name: str, *functions: Any) -> None:
+    def lower(context: Any, builder: ir.IRBuilder, sig: Any, args: tuple[Any, ...]) -> Any:
+        return getattr(builder, name)(*_operands(builder, sig.args, args), flags=FLAGS)
+
+    for function in functions:
+        infer_global(function)(type(f"_Vector_{function.__name__}", (_Arithmetic,), {}))
+        if name == "fneg":
+            lower_builtin(function, VectorType)(lower)
+            continue
+        for kinds in ((VectorType, VectorType), (VectorType, types.Float), (types.Float, VectorType)):
+            lower_builtin(function, *kinds)(lower)
+
+
+_register("fadd", operator.add, operator.iadd)
+_register("fsub", operator.sub, operator.isub)
+_register("fmul", operator.mul, operator.imul)
+_register("fdiv", operator.truediv, operator.itruediv)
+_register("fneg", operator.neg)
+
+
+def jitable(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a function of vectors as part of kernels, always inlined."""
+    return register_jitable(forceinline=True)(function)  # type: ignore[no-any-return]
+
+
+def is_vector(kind: types.Type) -> bool:
+    """Whether a Numba type is a vector, for `overload`."""
+    return isinstance(kind, VectorType)
+
+
+def _element(context: Any, builder: ir.IRBuilder, kind: types.Array, array: Any, index: Any) -> Any:
+    """Pointer to array[index] as a pointer to a vector, and the type of the vector."""
+    data = context.make_array(kind)(context, builder, array).data
+    vector = _llvm_vector(VectorType(kind.dtype))
+    return builder.bitcast(builder.gep(data, [index], inbounds=True), vector.as_pointer())
+
+
+def _require_row(array: types.Type) -> types.Array:
+    if not (isinstance(array, types.Array) and array.ndim == 1 and array.layout == "C"):
+        raise TypeError(f"a vector is loaded from or stored to a contiguous row, not {array}")
+    return array
+
+
+@intrinsic
+def load(typing_context, array, index):  # type: ignore[no-untyped-def]
+    """The vector array[index : index + width] of a contiguous 1-D array; no bounds are checked."""
+    kind = _require_row(array)
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        pointer = _element(context, builder, kind, *args)
+        return builder.load(pointer, align=kind.dtype.bitwidth // 8)
+
+    return VectorType(kind.dtype)(array, types.intp), generate
+
+
+@intrinsic
+def store(typing_context, array, index, vector):  # type: ignore[no-untyped-def]
+    """array[index : index + width] = vector."""
+    kind = _require_row(array)
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        pointer = _element(context, builder, kind, args[0], args[1])
+        builder.store(args[2], pointer, align=kind.dtype.bitwidth // 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, vector), generate
+
+
+@intrinsic
+def lanes(typing_context, array):  # type: ignore[no-untyped-def]
+    """Numbers in a vector loaded from this array: a constant to the compiler."""
+    count = VectorType(array.dtype).width
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        return context.get_constant(types.intp, count)
+
+    return types.intp(array), generate
+
+
+@intrinsic
+def zero(typing_context, array):  # type: ignore[no-untyped-def]
+    """The zero vector of an array's type."""
+    kind = VectorType(array.dtype)
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        return ir.Constant(_llvm_vector(kind), None)
+
+    return kind(array), generate
+
+
+def _call(builder: ir.IRBuilder, name: str, result: ir.VectorType, arguments: list[Any]) -> Any:
+    """Call an intrinsic of LLVM by its full name."""
+    function = builder.module.globals.get(name)
+    if function is None:
+        function = ir.Function(builder.module, ir.FunctionType(result, [each.type for each in arguments]), name)
+    return builder.call(function, arguments)
+
+
+def _unary(name: str) -> Any:
+    def typed(typing_context, vector):  # type: ignore[no-untyped-def]
+        def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+            suffix = f"v{vector.width}f{vector.scalar.bitwidth}"
+            return _call(builder, f"{name}.{suffix}", _llvm_vector(vector), list(args))
+
+        return vector(vector), generate
+
+    return typed
+
+
+floor = intrinsic(_unary("llvm.floor"))
+"""floor of every number."""
+square_root = intrinsic(_unary("llvm.sqrt"))
+"""sqrt of every number."""
+
+
+@intrinsic
+def smaller(typing_context, vector, bound):  # type: ignore[no-untyped-def]
+    """min(vector, bound) of every number."""
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        value, limit = _operands(builder, sig.args, args)
+        return builder.select(builder.fcmp_ordered("<", value, limit), value, limit)
+
+    return vector(vector, vector.scalar), generate
+
+
+@intrinsic
+def above(typing_context, vector, bound):  # type: ignore[no-untyped-def]
+    """1 where the number is larger than the bound, else 0."""
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        value, limit = _operands(builder, sig.args, args)
+        one = _splat(builder, ir.Constant(_llvm_scalar(vector.scalar), 1.0), vector)
+        nothing = ir.Constant(_llvm_vector(vector), None)
+        return builder.select(builder.fcmp_ordered(">", value, limit), one, nothing)
+
+    return vector(vector, vector.scalar), generate
+
+
+def has_estimates() -> bool:
+    """Whether the processor estimates 1/sqrt of doubles and singles to 14 bits (AVX-512)."""
+    return bool(llvm.get_host_cpu_features().get("avx512f", False))
+
+
+@intrinsic
+def inverse_square_root_estimate(typing_context, vector):  # type: ignore[no-untyped-def]
+    """1/sqrt: to 14 bits where `has_estimates`, else to single precision; arguments within single precision's range."""
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        kind = _llvm_vector(vector)
+        if has_estimates():
+            name = f"llvm.x86.avx512.rsqrt14.p{'d' if vector.scalar.bitwidth == 64 else 's'}.512"
+            everywhere = ir.Constant(ir.IntType(vector.width), -1)
+            return _call(builder, name, kind, [args[0], ir.Constant(kind, None), everywhere])
+        single = ir.VectorType(ir.FloatType(), vector.width)
+        value = builder.fptrunc(args[0], single) if vector.scalar.bitwidth == 64 else args[0]
+        root = _call(builder, f"llvm.sqrt.v{vector.width}f32", single, [value])
+        inverse = builder.fdiv(ir.Constant(single, [1.0] * vector.width), root, flags=FLAGS)
+        return builder.fpext(inverse, kind) if vector.scalar.bitwidth == 64 else inverse
+
+    return vector(vector), generate
