@@ -93,22 +93,56 @@ def test_sweep_is_each_frequency_by_itself(sphere):
         next(frequency_sweep(problem, wave + wave, [1.0]))
 
 
-def test_coarse_mesh_warns_with_the_number(sphere):
-    with pytest.warns(AccuracyWarning, match=r"\d\.\d elements per wavelength"):
-        coarse = SoundHardScattering(sphere, 4.0)
+KINDS = {
+    "hard": SoundHardScattering,
+    "soft": SoundSoftScattering,
+    "impedance": lambda mesh, k: ImpedanceScattering(mesh, k, 1.0),
+    "fluid": lambda mesh, k: FluidTransmission(mesh, k, k / 2, 2.0),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_coarse_mesh_warns_with_the_number(kind, sphere):
+    with pytest.warns(AccuracyWarning, match=r"^4\.\d elements per wavelength .*: at least 6") as caught:
+        coarse = KINDS[kind](sphere, 4.0)
+    assert caught[0].filename == __file__
     assert coarse.elements_per_wavelength < 6
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        SoundHardScattering(sphere, 2.0)
-    with pytest.warns(AccuracyWarning):
-        FluidTransmission(sphere, 1.0, 5.0, 1.0)
+        fine = KINDS[kind](sphere, 2.0)
+    with pytest.warns(AccuracyWarning, match=r"^4\.\d elements"):
+        fine.at(4.0)
+    if kind == "fluid":  # the shorter wave of the two counts
+        with pytest.warns(AccuracyWarning, match=r"^3\.\d elements"):
+            FluidTransmission(sphere, 1.0, 5.0, 1.0)
 
 
-def test_open_surface_is_refused_with_its_open_edges(sphere):
+@pytest.mark.parametrize("kind", KINDS)
+def test_unlikely_units_are_doubted(kind, sphere):
+    with pytest.warns(meshes.MeshWarning, match="mesh in kilometres") as caught:
+        KINDS[kind](sphere, 1e-4)
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_open_surface_is_refused_with_its_open_edges(kind, sphere):
     hole = meshes.TriangleMesh(sphere.vertices, sphere.triangles[1:])
-    for make in (SoundHardScattering, SoundSoftScattering):
-        with pytest.raises(ValueError, match=f"closed surface, and 3 of {sphere.number_of_edges} edges"):
-            make(hole, K)
+    with pytest.raises(ValueError, match=f"closed surface, and 3 of {sphere.number_of_edges} edges"):
+        KINDS[kind](hole, K)
+
+
+def test_a_matrix_that_does_not_fit_is_refused_before_it_is_begun(sphere, monkeypatch):
+    problem = SoundHardScattering(sphere, K)
+    monkeypatch.setattr("calderon.backends.memory.free_memory", lambda: 1000)
+    with pytest.raises(MemoryError, match=r"needs 50\.\d MB and 1\.0 kB are free: try precision=\"single\""):
+        problem.solve(WAVE)
+    assert problem.system.matrix is None
+    monkeypatch.undo()
+    problem.solve(WAVE)
+    monkeypatch.setattr("calderon.backends.memory.free_memory", lambda: 1000)
+    with pytest.raises(MemoryError, match="LU factorisation beside the matrix needs .* try solver='gmres'"):
+        problem.solve(WAVE, solver="lu")
+    assert problem.solve(WAVE).info.converged
 
 
 @pytest.mark.parametrize("k", [0.0, -1.0, np.nan, np.inf, 1 - 0.1j, 2j])

@@ -1,8 +1,8 @@
 """Scattering by spheres against the exact series.
 
-A polyhedron inscribed in the unit sphere is a smaller body, which at h = 0.3 alone changes fields by up to 6 %. To first
-order a small displacement of the surface enters a smooth functional by its mean (Hadamard), so the meshes here are
-scaled to the volume of the ball. What is left, 0.4 % at most, is the error of the method.
+A polyhedron inscribed in the unit sphere is a smaller body, which at h = 0.3 alone changes fields by up to 6 %. To
+first order a small displacement of the surface enters a smooth functional by its mean (Hadamard), so the meshes
+here are scaled to the volume of the ball. What is left, 0.4 % at most, is the error of the method.
 """
 
 import numpy as np

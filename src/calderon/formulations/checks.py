@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh import TriangleMesh, warn_wavenumber
+from calderon.mesh.errors import callers_level
 from calderon.operators.accuracy import AccuracyWarning
 from calderon.spaces import DP1, P0, P1, P2, Space
 
@@ -83,7 +84,7 @@ def warn_coarse(mesh: TriangleMesh, wavenumber: complex) -> None:
             f"{2 * np.pi / abs(wavenumber):.3g}): at least {FEWEST_ELEMENTS:.0f} are needed, 10 give about 1 %; "
             f"refine the mesh to edges of {finest:.3g}, or lower the frequency",
             AccuracyWarning,
-            stacklevel=5,
+            stacklevel=callers_level(),
         )
 
 

@@ -1,5 +1,7 @@
 """What goes wrong with meshes: one error that stops, one warning that tells of a repair or a doubt."""
 
+import sys
+
 
 class MeshError(ValueError):
     """A mesh, a mesh file or a request for a shape that cannot be used; the text says which elements and what to do."""
@@ -7,3 +9,13 @@ class MeshError(ValueError):
 
 class MeshWarning(UserWarning):
     """A mesh was repaired (flipped, merged or dropped elements) or looks doubtful (units, resolution)."""
+
+
+def callers_level() -> int:
+    """The stacklevel with which a warning points at the line of the user's program that led here, however many
+    constructors and functions of the package lie between.
+    """
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("calderon", "dataclasses"):
+        frame, level = frame.f_back, level + 1
+    return level

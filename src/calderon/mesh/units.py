@@ -2,7 +2,7 @@
 
 import warnings
 
-from calderon.mesh.errors import MeshError, MeshWarning
+from calderon.mesh.errors import MeshError, MeshWarning, callers_level
 from calderon.mesh.triangles import TriangleMesh
 
 METRES = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "km": 1e3, "in": 0.0254, "ft": 0.3048}
@@ -29,5 +29,5 @@ def warn_wavenumber(mesh: TriangleMesh, wavenumber: complex) -> None:
             f"wavenumber times diameter is {size:.3g} (k = {wavenumber:.6g}, diameter = {mesh.diameter:.6g}): "
             f"between {SMALLEST:g} and {LARGEST:g} is usual; check the units ({hint})",
             MeshWarning,
-            stacklevel=3,
+            stacklevel=callers_level(),
         )
