@@ -74,7 +74,7 @@ def test_bad_data_is_refused(sphere):
         space.load_vector(lambda x: np.zeros((2, 2)))
     with pytest.raises(ValueError, match="NaN or infinite"):
         space.load_vector(lambda x: np.full(len(x), np.nan))
-    with pytest.raises(ValueError, match="unknown tag 'wing'"):
+    with pytest.raises(ValueError, match=r"unknown tags \['wing'\]"):
         cal.P0(sphere, tags="wing")
     with pytest.raises(ValueError, match="coefficients of shape"):
         cal.Function(space, np.zeros(3))

@@ -32,7 +32,8 @@ def values_at_nodes(
     dofs, size = space.dofs.ravel(), space.dofs.shape[1]
     weighted = np.zeros(space.dimension, complex)
     np.add.at(weighted, dofs, np.repeat(per_triangle[space.triangles] * areas, size))
-    return weighted / np.bincount(dofs, np.repeat(areas, size), space.dimension)
+    weighted /= np.bincount(dofs, np.repeat(areas, size), space.dimension)
+    return weighted
 
 
 def _per_triangle(given: Any, mesh: TriangleMesh, name: str) -> NDArray[np.complex128]:

@@ -59,7 +59,8 @@ def check(mesh: "TriangleMesh") -> MeshReport:
     holes of a closed surface, and a problem, as are open edges that coincide with others (a surface torn by duplicate
     vertices).
     """
-    problems, notes = [], []
+    problems: list[Finding] = []
+    notes: list[Finding] = []
     _open_edges(mesh, problems, notes)
     _vertices(mesh, problems, notes)
     many = np.flatnonzero(mesh.edge_triangle_counts > 2)
@@ -121,7 +122,7 @@ def _vertices(mesh: "TriangleMesh", problems: list[Finding], notes: list[Finding
     pairs = cKDTree(mesh.vertices[used]).query_pairs(FLOAT32_ROUNDING * mesh.diameter, output_type="ndarray")
     _add(problems, "duplicate vertices", "vertices that coincide with others", used[np.unique(pairs)],
          "mesh.merged_vertices() joins them; keep them only where two bodies touch")  # fmt: skip
-    rows, columns = [], []
+    first_corners, second_corners = [], []
     hinge = np.argsort(mesh.triangle_edges.ravel(), kind="stable")
     edge = mesh.triangle_edges.ravel()[hinge]
     first = np.flatnonzero(edge[1:] == edge[:-1])
@@ -131,9 +132,9 @@ def _vertices(mesh: "TriangleMesh", problems: list[Finding], notes: list[Finding
         for step_b in (1, 2):
             corner_b = 3 * (b // 3) + (b + step_b) % 3
             same = mesh.triangles.ravel()[corner_a] == mesh.triangles.ravel()[corner_b]
-            rows.append(corner_a[same])
-            columns.append(corner_b[same])
-    rows, columns = np.concatenate(rows), np.concatenate(columns)
+            first_corners.append(corner_a[same])
+            second_corners.append(corner_b[same])
+    rows, columns = np.concatenate(first_corners), np.concatenate(second_corners)
     graph = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(mesh.triangles.size,) * 2)
     fan = connected_components(graph, directed=False)[1]
     fans = np.unique(np.stack([mesh.triangles.ravel(), fan], axis=1), axis=0)[:, 0]

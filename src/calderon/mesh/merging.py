@@ -17,7 +17,8 @@ def merge(meshes: Sequence[TriangleMesh]) -> TriangleMesh:
     meshes = list(meshes)
     if not meshes:
         raise MeshError("merge needs at least one mesh: give a list, merge([first, second])")
-    tags, names, taken, offset = [], {}, np.array([], dtype=np.int64), [0]
+    names: dict[str, int] = {}
+    tags, taken, offset = [], np.array([], dtype=np.int64), [0]
     for number, mesh in enumerate(meshes, start=1):
         own = np.union1d(mesh.tags, list(mesh.names.values())).astype(np.int64)
         shift = 0

@@ -27,7 +27,7 @@ def remeshed(
     The mesh given must be closed, manifold and near the surface; vertices marked in fixed (nv,) stay (tips).
     """
     fixed = np.zeros(len(vertices), dtype=bool) if fixed is None else fixed.copy()
-    target, best = h, (np.inf,)
+    target, nearest = h, np.inf
     for attempt in range(ATTEMPTS):
         for _ in range(ROUNDS if attempt == 0 else 2):
             vertices, triangles, fixed = _split_long(vertices, triangles, fixed, LONG * target, project)
@@ -41,12 +41,12 @@ def remeshed(
             vertices = _relaxed(vertices, triangles, fixed, project)
         triangles = flipped_to_delaunay(vertices, triangles)
         mean = edge_lengths(vertices, edge_table(triangles, len(vertices))[0]).mean()
-        if abs(mean / h - 1) < best[0]:
-            best = (abs(mean / h - 1), vertices, triangles, fixed.copy())
-        if best[0] < 0.03 or (best[0] < 0.06 and attempt > 1):
+        if abs(mean / h - 1) < nearest:
+            nearest, best = abs(mean / h - 1), (vertices, triangles, fixed.copy())
+        if nearest < 0.03 or (nearest < 0.06 and attempt > 1):
             break
         target *= h / mean
-    _, vertices, triangles, fixed = best
+    vertices, triangles, fixed = best
     vertices, triangles, fixed = _split_long(vertices, triangles, fixed, 1.48 * h, project)
     _refuse_poor(vertices, triangles, h)
     return vertices, triangles

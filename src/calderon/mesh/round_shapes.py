@@ -86,14 +86,13 @@ def _spread_sphere(h: float) -> tuple[NDArray, NDArray]:
     if h > 1.2:
         shapes = [_bipyramid(n) for n in (4, 5, 6, 7)] + [_spread_points(9)]
         return min(shapes, key=lambda shape: abs(_mean_edge(*shape) - h))
-    best, tried = (np.inf, None), set()
-    while number not in tried and len(tried) < 8 and best[0] > 0.03:
-        tried.add(number)
+    tried: dict[int, tuple[float, tuple[NDArray, NDArray]]] = {}
+    while number not in tried and len(tried) < 8 and min((miss for miss, _ in tried.values()), default=np.inf) > 0.03:
         shape = _spread_points(number)
         mean = _mean_edge(*shape)
-        best = min(best, (abs(mean / h - 1), shape), key=lambda pair: pair[0])
+        tried[number] = abs(mean / h - 1), shape
         number = max(9, round(2 + (number - 2) * (mean / h) ** 2))
-    return best[1]
+    return min(tried.values(), key=lambda pair: pair[0])[1]
 
 
 def _mean_edge(points: NDArray, triangles: NDArray) -> float:

@@ -113,10 +113,10 @@ def _flat_disc(around: int) -> tuple[NDArray, NDArray, int]:
     """
     edge = 2 * np.sin(np.pi / around)
     rings = max(1, round(1 / (np.sqrt(0.75) * edge)))
-    points = [_ring(around, 1.0, 0.0)]
+    circles = [_ring(around, 1.0, 0.0)]
     for ring in range(rings - 1, 0, -1):
-        points.append(_ring(max(3, round(around * ring / rings)), ring / rings, 0.5 * (ring % 2)))
-    points = np.concatenate([*points, [[0.0, 0.0]]])
+        circles.append(_ring(max(3, round(around * ring / rings)), ring / rings, 0.5 * (ring % 2)))
+    points = np.concatenate([*circles, np.zeros((1, 2))])
     inner = len(points) - around
     for _ in range(RELAXATIONS if inner > 1 else 0):
         triangles = Delaunay(points).simplices

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.coincident import FLOAT32_ROUNDING, coincident_points, compacted, sound_triangles
 from calderon.mesh.containment import winding_numbers
-from calderon.mesh.errors import MeshError, MeshWarning
+from calderon.mesh.errors import MeshError, MeshWarning, callers_level
 from calderon.mesh.inspection import MeshReport, check
 from calderon.mesh.orientation import consistent_orientation
 from calderon.mesh.topology import components_by_edges, edge_table
@@ -19,7 +19,7 @@ from calderon.mesh.validation import area_vectors_of, refuse_repeated, validated
 from calderon.mesh.writing import write
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class TriangleMesh:
     """Flat triangles in space, validated and consistently oriented from the moment they exist.
 
@@ -38,11 +38,22 @@ class TriangleMesh:
 
     vertices: NDArray[np.float64]
     triangles: NDArray[np.int64]
-    tags: NDArray[np.int64] | None = None
-    names: Mapping[str, int] = field(default_factory=dict)
+    tags: NDArray[np.int64]
+    names: Mapping[str, int]
+    edges: NDArray[np.int64] = field(init=False)
+    triangle_edges: NDArray[np.int64] = field(init=False)
+    edge_triangle_counts: NDArray[np.int64] = field(init=False)
+    area_vectors: NDArray[np.float64] = field(init=False)
+    flipped: int = field(init=False)
 
-    def __post_init__(self) -> None:
-        vertices, triangles, tags = validated_arrays(self.vertices, self.triangles, self.tags)
+    def __init__(
+        self,
+        vertices: ArrayLike,
+        triangles: ArrayLike,
+        tags: ArrayLike | None = None,
+        names: Mapping[str, int] | None = None,
+    ) -> None:
+        vertices, triangles, tags = validated_arrays(vertices, triangles, tags)
         area_vectors = area_vectors_of(vertices, triangles)
         edges, triangle_edges, incidence = edge_table(triangles, len(vertices))
         refuse_repeated(triangle_edges, len(edges))
@@ -56,7 +67,7 @@ class TriangleMesh:
                 f"orientation: {np.count_nonzero(flipped)} of {len(triangles)} triangles flipped, so that normals "
                 "agree within each component and point outward on closed ones",
                 MeshWarning,
-                stacklevel=3,
+                stacklevel=callers_level(),
             )
         for name, value in [
             ("vertices", vertices),
@@ -69,14 +80,8 @@ class TriangleMesh:
         ]:
             value.setflags(write=False)
             self.__dict__[name] = value
-        self.__dict__["names"] = {str(name): int(tag) for name, tag in dict(self.names or {}).items()}
+        self.__dict__["names"] = {str(name): int(tag) for name, tag in dict(names or {}).items()}
         self.__dict__["flipped"] = int(np.count_nonzero(flipped))
-
-    edges: NDArray[np.int64] = field(init=False, repr=False)
-    triangle_edges: NDArray[np.int64] = field(init=False, repr=False)
-    edge_triangle_counts: NDArray[np.int64] = field(init=False, repr=False)
-    area_vectors: NDArray[np.float64] = field(init=False, repr=False)
-    flipped: int = field(init=False, repr=False)
 
     @property
     def number_of_vertices(self) -> int:
@@ -207,10 +212,11 @@ class TriangleMesh:
         """Tags given as numbers or names as sorted numbers; MeshError for those that the mesh does not have."""
         wanted = [tags] if isinstance(tags, (str, int, np.integer)) else list(tags)
         present = np.unique(self.tags)
-        unknown = [t for t in wanted if self.names.get(t, None if isinstance(t, str) else t) not in present]
+        numbers = {tag: self.names.get(tag) if isinstance(tag, str) else int(tag) for tag in wanted}
+        unknown = [tag for tag, number in numbers.items() if number not in present]
         if unknown or not wanted:
             raise MeshError(f"unknown tags {unknown}: this mesh has {present.tolist()} and the names {self.names}")
-        return np.unique([self.names[t] if isinstance(t, str) else int(t) for t in wanted])
+        return np.unique(np.array(list(numbers.values()), dtype=np.int64))
 
     def restricted(self, tags: int | str | Iterable[int | str]) -> "TriangleMesh":
         """The part with these tags (numbers or names), without unused vertices."""

@@ -187,17 +187,9 @@ def _takes_normals(function: Callable[..., Any]) -> bool:
 
 
 def supported_triangles(mesh: TriangleMesh, tags: int | str | Iterable[int | str] | None) -> NDArray[np.int64]:
-    """Numbers of the triangles that carry one of the tags (numbers or names); all for None. ValueError for unknown
+    """Numbers of the triangles that carry one of the tags (numbers or names); all for None. MeshError for unknown
     tags.
     """
     if tags is None:
         return np.arange(mesh.number_of_triangles)
-    wanted = [tags] if isinstance(tags, int | str | np.integer) else list(tags)
-    known = sorted({int(tag) for tag in np.unique(mesh.tags)})
-    numbers = []
-    for tag in wanted:
-        number = mesh.names.get(tag) if isinstance(tag, str) else int(tag)
-        if number is None or number not in known:
-            raise ValueError(f"unknown tag {tag!r}: the mesh has tags {known} and names {dict(mesh.names)}")
-        numbers.append(number)
-    return np.flatnonzero(np.isin(mesh.tags, numbers))
+    return np.flatnonzero(np.isin(mesh.tags, mesh.tag_numbers(tags)))
