@@ -26,11 +26,12 @@ def main(folder: Path, h: float = 0.15, rows: int = 100) -> None:
 
     points = cal.plots.slice_points([0.5, 0, 0], [6.0, 0, 0], [0, 4.0, 0], (rows, rows * 3 // 2))
     flat = points.reshape(-1, 3)
-    outside = np.linalg.norm(flat, axis=1) > 1.01 * RADIUS
+    visible = ~cal.plots.inside(mesh, points).ravel()
     field = np.full(len(flat), np.nan, dtype=complex)
-    field[outside] = solution.field(flat[outside])
-    exact = series.total(flat[outside])
-    error = np.abs(field[outside] - exact).max() / np.abs(exact).max()
+    field[visible] = solution.field(flat[visible])
+    compared = np.linalg.norm(flat, axis=1) > 1.01 * RADIUS
+    exact = series.total(flat[compared])
+    error = np.abs(field[compared] - exact).max() / np.abs(exact).max()
     print(f"on the plane: largest error {error:.2e} of the largest pressure")
 
     angles = np.linspace(0, 2 * np.pi, 73)
@@ -41,8 +42,11 @@ def main(folder: Path, h: float = 0.15, rows: int = 100) -> None:
 
     picture = field.reshape(points.shape[:2])
     title = f"Plane wave and rigid sphere, k a = {K * RADIUS:g}"
-    cal.plots.field_slice(points, picture, mesh, "real", folder / "real.png", name="p", unit="Pa", title=title)
-    cal.plots.field_slice(points, picture, mesh, "abs", folder / "magnitude.png", name="p", unit="Pa", title=title)
+    for quantity, name in (("real", "real"), ("abs", "magnitude")):
+        file = folder / f"{name}.png"
+        cal.plots.field_slice(
+            points, picture, mesh, quantity, file, name="p", unit="Pa", title=title, incident=[1, 0, 0]
+        )
     cal.plots.cartesian(
         np.degrees(angles),
         {"calderon": np.abs(near)},

@@ -55,7 +55,7 @@ def main(folder: Path, h: float = 0.1) -> None:
         folder / "potential.png",
         name="potential",
         unit="V",
-        title="Two discs at +0.5 V and -0.5 V",
+        title="Two discs at +0.5 V and −0.5 V",
     )
     assert abs(single / exact - 1) < 0.03, single
     assert abs(capacitance / kirchhoff - 1) < 0.05, capacitance

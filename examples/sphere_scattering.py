@@ -39,6 +39,7 @@ def main(folder: Path, h: float = 0.12) -> None:
             folder / f"{name}.png",
             exact=series.target_strength(directions),
             quantity="target strength",
+            incident=0.0,
             title=f"Sound-{name} sphere, k a = {K * RADIUS:g}",
         )
         cal.plots.surface(solution.surface, "abs", folder / f"{name}_surface.png")

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.projections.polar import PolarAxes
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.plots.arrow import direction_arrow
@@ -108,8 +109,8 @@ def cartesian(
         checked_path(file)
     reference = _reference(x, exact)
     with paper():
-        figure = new_figure(6.0, 4.1)
-        axes = figure.add_axes((0.11, 0.13, 0.85, 0.77 if title else 0.80))
+        figure = new_figure(6.0, 4.1, fitted=True)
+        axes = figure.add_subplot()
         for number, (label, values) in enumerate(lines.items()):
             few: dict[str, Any] = {"marker": "o", "markersize": 3.5, "clip_on": False} if len(x) < 25 else {}
             axes.plot(x, values, label=label, zorder=3, **few, **_pen(number))
@@ -123,6 +124,8 @@ def cartesian(
         if limits is not None:
             axes.set_ylim(*limits)
         plain_axes(axes)
+        for axis in (axes.xaxis, axes.yaxis):
+            _plain_decades(axis)
         if title:
             axes.set_title(title, loc="left", pad=10)
         _legend(axes, len(lines) + bool(reference))
@@ -153,8 +156,8 @@ def convergence(
     if not lines or any(len(history) == 0 for history in lines.values()):
         raise ValueError("no residuals to draw: a direct solver has no history")
     with paper():
-        figure = new_figure(5.4, 3.5)
-        axes = figure.add_axes((0.12, 0.15, 0.84, 0.74 if title else 0.76))
+        figure = new_figure(5.4, 3.5, fitted=True)
+        axes = figure.add_subplot()
         for number, (label, history) in enumerate(lines.items()):
             marker = "o" if len(history) < 60 else None
             positive = np.where(history > 0, history, np.nan)
@@ -195,6 +198,20 @@ EXACT: dict[str, Any] = {
 
 def _pen(number: int) -> dict[str, Any]:
     return {"color": CURVES[number % len(CURVES)], "linestyle": DASHES[number % len(DASHES)]}
+
+
+def _plain_decades(axis: Axis) -> None:
+    """Numbers instead of powers of ten on a logarithmic axis of less than two decades."""
+    low, high = sorted(axis.get_view_interval())
+    if axis.get_scale() == "log" and high < 100 * low:
+        labelled = (1, 2, 5) if high > 10 * low else (1, 2, 3, 5, 7)
+
+        def text(value: float, position: int | None = None) -> str:
+            digit = round(value / 10.0 ** np.floor(np.log10(value) + 1e-9))
+            return f"{value:g}" if digit in labelled else ""
+
+        axis.set_major_formatter(FuncFormatter(text))
+        axis.set_minor_formatter(FuncFormatter(text))
 
 
 def _legend(axes: Axes, entries: int) -> None:

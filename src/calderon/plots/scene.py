@@ -31,7 +31,7 @@ def render(scene: str, picture: str) -> None:
     plotter.set_background("white")
     plotter.add_mesh(
         body, scalars="shade", cmap=lookup, show_scalar_bar=False, show_edges=bool(data["edges"]), edge_color="#1f2933",
-        line_width=1, ambient=0.28, diffuse=0.9, specular=0.12, specular_power=18, smooth_shading=True,
+        line_width=1, ambient=0.45, diffuse=0.68, specular=0.12, specular_power=18, smooth_shading=True,
         split_sharp_edges=True, feature_angle=32,
     )  # fmt: skip
     plotter.camera.focal_point = centre

@@ -67,9 +67,12 @@ def paper() -> Any:
     return rc_context(PAPER)
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """A figure of width x height inches with its own Agg canvas."""
-    figure = Figure(figsize=(width, height), dpi=150)
+def new_figure(width: float, height: float, fitted: bool = False) -> Figure:
+    """A figure of width x height inches with its own Agg canvas.
+
+    fitted: its axes make room for what stands around them.
+    """
+    figure = Figure(figsize=(width, height), dpi=150, layout="constrained" if fitted else None)
     FigureCanvasAgg(figure)
     return figure
 
