@@ -47,6 +47,7 @@ def wavenumbers(case: Case) -> NDArray[np.float64]:
         return np.zeros(0)
     if physics.frequency is None:
         return np.array([physics.wavenumber])
+    assert physics.speed_of_sound is not None
     return 2 * np.pi * np.array(physics.frequency) / physics.speed_of_sound
 
 

@@ -36,7 +36,7 @@ def direction_arrow(
         ground = figure.add_axes(((centre[0] - 0.48) / width, low / height, 0.96 / width, (high - low) / height))
         ground.set(xticks=[], yticks=[], facecolor=(1, 1, 1, 0.85))
         ground.spines[:].set_visible(False)
-    place = {"xycoords": "figure fraction", "textcoords": "figure fraction"}
+    place: dict[str, Any] = {"xycoords": "figure fraction", "textcoords": "figure fraction"}
     paper = figure.add_axes((0, 0, 1, 1))
     paper.set_axis_off()
     paper.annotate("", (tip[0] / width, tip[1] / height), (tail[0] / width, tail[1] / height), arrowprops=HEAD, **place)

@@ -15,7 +15,7 @@ def color_bar(figure: Figure, box: tuple[float, float, float, float], drawn: Sho
     bar = figure.add_axes(box)
     scale = ScalarMappable(norm=Normalize(drawn.low, drawn.high), cmap=drawn.colors)
     colorbar = figure.colorbar(scale, cax=bar, extend=drawn.beyond)
-    colorbar.outline.set_visible(False)  # type: ignore[operator]
+    colorbar.outline.set_visible(False)
     # on several lines where it is longer than the bar; a letter takes about 0.075 inches
     room = max(14, int(box[3] * figure.get_figheight() / 0.075))
     colorbar.set_label(textwrap.fill(drawn.label, room), labelpad=6)

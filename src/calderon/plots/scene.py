@@ -28,7 +28,7 @@ def render(scene: str, picture: str) -> None:
         plotter.add_light(
             pyvista.Light(position=centre + distance * direction, focal_point=centre, intensity=intensity)
         )
-    plotter.set_background("white")
+    plotter.background_color = pyvista.Color("white")
     plotter.add_mesh(
         body, scalars="shade", cmap=lookup, show_scalar_bar=False, show_edges=bool(data["edges"]), edge_color="#1f2933",
         line_width=1, ambient=0.45, diffuse=0.68, specular=0.12, specular_power=18, smooth_shading=True,

@@ -64,7 +64,8 @@ def surface(
     if file is not None:
         checked_path(file)
     vertices, triangles, field = _contents(shown)
-    colors, shades, drawn = STEEL, np.zeros((len(triangles), 1)), None
+    colors: Colormap = STEEL
+    shades, drawn = np.zeros((len(triangles), 1)), None
     if field is not None:
         if quantity == "phase":  # a phase cannot be interpolated across its jump, the field can
             vertices, triangles, field = _refined(vertices, triangles, field)
@@ -167,7 +168,9 @@ def _scale_bar(axes: Axes, below: float) -> None:
     target = 0.22 * span
     decade = 10.0 ** np.floor(np.log10(target))
     length = max(step * decade for step in (1, 2, 5) if step * decade <= target)
-    y = -below / (axes.get_position().height * axes.get_figure(root=True).get_figheight())  # type: ignore[union-attr]
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    y = -below / (axes.get_position().height * figure.get_figheight())
     fraction = length / span
     line = axes.transAxes
     axes.plot([0.0, fraction], [y, y], color=INK, linewidth=1.6, transform=line, clip_on=False, solid_capstyle="butt")
@@ -186,7 +189,7 @@ def _compass(axes: Axes, lens: Camera) -> None:
         if np.linalg.norm(arrow) < 0.15 * size:
             continue
         tip, text = origin + arrow, origin + arrow * (1 + 0.08 / np.linalg.norm(arrow))
-        place = {"xycoords": "figure fraction", "textcoords": "figure fraction"}
+        place: dict[str, Any] = {"xycoords": "figure fraction", "textcoords": "figure fraction"}
         axes.annotate(
             "", (tip[0] / width, tip[1] / height), (origin[0] / width, origin[1] / height), arrowprops=ARROW, **place
         )

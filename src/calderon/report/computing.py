@@ -179,7 +179,8 @@ def _slice_points(case: Case, mesh: TriangleMesh) -> NDArray[np.float64]:
 def _exact_far_field(case: Case, wavenumber: float) -> NDArray[np.complex128]:
     """The partial-wave series of the case's sphere at its far-field angles."""
     assert case.output.far_field is not None and case.incident is not None
-    return case.incident.amplitude * _exact_sphere(case, wavenumber).far_field(case.output.far_field.directions)
+    far: NDArray[np.complex128] = _exact_sphere(case, wavenumber).far_field(case.output.far_field.directions)
+    return np.asarray(case.incident.amplitude * far, dtype=complex)
 
 
 def _exact_sphere(case: Case, wavenumber: float) -> exact.SphereScattering:
