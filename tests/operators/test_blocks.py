@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.operators.scaled import Scaled
 
 K = cal.Helmholtz(2.0)
 
@@ -69,3 +70,18 @@ def test_dense_assembly_has_no_tolerance(spaces):
     for operator in (cal.identity(p1), cal.blocks([[cal.identity(p1)]])):
         with pytest.raises(ValueError, match=r"rtol=0\.001: dense assembly compresses nothing"):
             operator.assemble("dense", rtol=1e-3)
+
+
+def test_an_operator_after_a_multiplication(spaces):
+    p1, _ = spaces
+    layer, rest = cal.single_layer(K, p1), cal.identity(p1) - cal.hypersingular(cal.Laplace(), p1)
+    factors = np.linspace(1, 2, p1.dimension) + 0.5j
+    scaled, whole = Scaled(layer, factors, rest), np.arange(p1.dimension)
+    values = layer.entries(whole, whole)
+    expected = values * factors + rest.entries(whole, whole)
+    assert np.abs(scaled.entries([3, 1], [7, 7, 2]) - expected[np.ix_([3, 1], [7, 7, 2])]).max() < 1e-14
+    # whole symmetric matrices integrate each pair once, parts of them in both orders: they differ by quadrature errors
+    assert np.abs(scaled.assemble().to_array() - expected).max() < 1e-9
+    assert np.abs((2 * scaled - layer).assemble().to_array() + values - 2 * expected).max() < 1e-9
+    with pytest.raises(ValueError, match="needs 42 factors"):
+        Scaled(layer, factors[1:], rest)

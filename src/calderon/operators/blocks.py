@@ -11,8 +11,6 @@ from calderon.backends import check_backend, real_type
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator, SparseOperator, Sum
 from calderon.operators.methods import builder_for
 
-Index = NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False)
 class BlockOperator:
@@ -56,19 +54,15 @@ class BlockOperator:
         real = real_type(precision)
         return np.result_type(real, np.complex64) if self.is_complex else np.dtype(real)
 
-    def add_to(
-        self, out: NDArray[Any], factor: complex, rows: Index | None, columns: Index | None, real: DTypeLike,
-        advance: Any = None,
-    ) -> None:  # fmt: skip
-        """out += factor * matrix; whole matrices only. `out` (rows, columns) is C-contiguous."""
-        if rows is not None or columns is not None:
-            raise ValueError("entries of block operators: ask the single blocks")
+    def fill(self, out: NDArray[Any], real: DTypeLike, advance: Any = None) -> None:
+        """out = matrix, where out (rows, columns) is zero and C-contiguous."""
         top = np.cumsum([0, *self.heights])
         left = np.cumsum([0, *self.widths])
         for i, row in enumerate(self.table):
             for j, operator in enumerate(row):
                 if operator is not None:
-                    _add_block_at(out, int(top[i]), int(left[j]), operator, factor, real, advance)
+                    place = out[top[i] : top[i + 1], left[j] : left[j + 1]]
+                    _fill_block(place, out.shape[1], operator, real, advance)
 
     def assemble(
         self, method: str = "dense", *, backend: str = "numba", precision: str = "double", rtol: float | None = None,
@@ -84,31 +78,21 @@ class BlockOperator:
         return np.split(vector, np.cumsum(self.widths)[:-1])
 
 
-def _add_block_at(
-    out: NDArray[Any], top: int, left: int, operator: BoundaryOperator, factor: complex, real: DTypeLike, advance: Any
-) -> None:
-    """Add one block to its place in the whole matrix, without a copy of it where the operator allows.
+def _fill_block(place: NDArray[Any], pitch: int, operator: BoundaryOperator, real: DTypeLike, advance: Any) -> None:
+    """Compute one block at its place in a matrix whose rows are `pitch` long, without a copy where the operator allows.
 
-    Integral operators write to the columns of their trial functions in rows that lie one after the other. They are
-    given full rows that begin at the block's first entry, so that a block's column number is the right one. (Such rows
-    end beyond those of `out`, the last one beyond the array: nothing is written there, as a block is no wider than its
-    columns.)
+    Integral and sparse operators add to the columns of their trial functions, in rows that lie one after the other.
+    They are given full rows that begin at the block's first entry, so that a block's column number is the right one.
+    (Such rows end beyond those of the matrix, the last one beyond the array: nothing is written there, as a block is
+    no wider than its columns.)
     """
-    if isinstance(operator, Sum):
-        for each, part in operator.parts:
-            _add_block_at(out, top, left, part, factor * each, real, advance)
+    terms = operator.parts if isinstance(operator, Sum) else ((1.0, operator),)
+    if all(isinstance(term, IntegralOperator | SparseOperator) for _, term in terms):
+        operator.fill(np.lib.stride_tricks.as_strided(place, (len(place), pitch), place.strides), real, advance)
         return
-    height, width = operator.shape
-    place = out[top : top + height, left : left + width]
-    if isinstance(operator, IntegralOperator):
-        shifted = np.lib.stride_tricks.as_strided(place, (height, out.shape[1]), out.strides)
-        operator.add_to(shifted, factor, None, None, real, advance)
-    elif isinstance(operator, SparseOperator):
-        operator.add_to(place, factor, None, None, real, advance)
-    else:
-        block = np.zeros(operator.shape, dtype=out.dtype)
-        operator.add_to(block, factor, None, None, real, advance)
-        place += block
+    block = np.zeros(place.shape, place.dtype)
+    operator.fill(block, real, advance)
+    place += block
 
 
 def blocks(table: Sequence[Sequence[BoundaryOperator | None]]) -> BlockOperator:

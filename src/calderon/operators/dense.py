@@ -71,7 +71,7 @@ def assemble_dense(
     started = time.perf_counter()
     out = np.zeros(operator.shape, dtype=dtype)
     if not progress:
-        operator.add_to(out, 1.0, None, None, real_type(precision))
+        operator.fill(out, real_type(precision))
     else:
         columns = (
             TextColumn("assembling"),
@@ -82,13 +82,6 @@ def assemble_dense(
         )
         with Progress(*columns, transient=True) as bar:
             task = bar.add_task("tiles", total=None)
-            operator.add_to(
-                out,
-                1.0,
-                None,
-                None,
-                real_type(precision),
-                lambda done, total: bar.update(task, completed=done, total=total),
-            )
+            operator.fill(out, real_type(precision), lambda done, total: bar.update(task, completed=done, total=total))
     label = repr(operator)
     return DenseMatrix(out, label if len(label) < 100 else label[:97] + "...", time.perf_counter() - started, backend)
