@@ -85,7 +85,7 @@ class ImpedanceScattering(CombinedProblem):
             operator = operator + eta * hypersingular(green, space)
             flux = flux + eta * adjoint_double_layer(green, space) + (0.5 * eta) * identity(space)
         if isinstance(slope, np.ndarray):
-            operator = Scaled(flux, slope) + operator
+            operator = Scaled(flux, slope, operator)
         elif slope != 0:
             operator = operator + slope * flux
         equation = (
