@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup fast test lint format docs bench ci
+.PHONY: setup fast test lint format docs gallery bench ci
 
 setup:            ## environment with everything for development
 	$(PYTHON) -m venv .venv
@@ -24,7 +24,10 @@ format:           ## rewrite the sources in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs:             ## HTML documentation in docs/_build
+gallery:          ## run the examples; their pictures go into the documentation
+	$(BIN)/python -m examples docs/gallery/pictures
+
+docs:             ## HTML documentation in docs/_build (with pictures of the examples after `make gallery`)
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build
 
 bench:            ## speed of assembly, potentials and solution

@@ -1,0 +1,31 @@
+"""Pictures of the README and the documentation, reduced from those of a result.
+
+calderon example submarine
+python docs/make_pictures.py submarine-result
+"""
+
+import sys
+from pathlib import Path
+
+from PIL import Image
+
+TARGET = Path(__file__).parent / "pictures"
+PICTURES = {  # of the result: name here, width in pixels
+    "surface_abs.png": ("submarine_pressure.png", 1000),
+    "far_field_polar.png": ("submarine_pattern.png", 640),
+}
+
+
+def main(result: Path) -> None:
+    """Reduce each picture to its width, which also makes it small enough for the repository."""
+    TARGET.mkdir(exist_ok=True)
+    for name, (target, width) in PICTURES.items():
+        with Image.open(result / name) as picture:
+            height = round(picture.height * width / picture.width)
+            small = picture.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)
+        small.save(TARGET / target, optimize=True)
+        print(f"{target}: {width} x {height}, {(TARGET / target).stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "submarine-result"))
