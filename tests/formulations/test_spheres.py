@@ -88,13 +88,36 @@ def test_point_source_meets_the_series(kind, sphere):
 def test_surface_values_converge_with_order_two(kind):
     errors, sizes = [], []
     series = SERIES[kind](1.5, 1.0, direction=DIRECTION)
-    for h in (0.5, 0.25):
+    for h in (0.35, 0.125):
         mesh = meshes.sphere(1.0, h)
         solution = PROBLEMS[kind](mesh, 1.5).solve(PlaneWave(DIRECTION, 1.5), rtol=1e-8)
         errors.append(surface_error(solution, series))
         sizes.append(mesh.mean_edge_length)
     rate = np.log(errors[0] / errors[1]) / np.log(sizes[0] / sizes[1])
     assert rate == pytest.approx(2, abs=0.3), f"errors {errors}, rate {rate:.2f}"
+
+
+QUADRATIC = {"soft": 1}
+
+
+@pytest.mark.parametrize("kind", QUADRATIC)
+def test_quadratic_functions_have_the_order_of_the_flat_triangles(kind):
+    """Far field and pressure in P2 are those of the polyhedron, which differ by h^2 from those of the sphere.
+
+    The slope on a sound-soft polyhedron goes as r^-c at the distance r from an edge, where c is the turn of the normal
+    over pi, of order h. P2 resolves this within a triangle, so the slope differs from that of the sphere by h.
+    """
+    slopes, fields, sizes = [], [], []
+    series = SERIES[kind](1.5, 1.0, direction=DIRECTION)
+    for h in (0.5, 0.25):
+        mesh = meshes.sphere(1.0, h)
+        solution = PROBLEMS[kind](mesh, 1.5, space="P2").solve(PlaneWave(DIRECTION, 1.5), rtol=1e-8)
+        slopes.append(surface_error(solution, series))
+        fields.append(difference(solution.far_field(directions()), series.far_field(directions())))
+        sizes.append(mesh.mean_edge_length)
+    finer = np.log(sizes[0] / sizes[1])
+    assert np.log(fields[0] / fields[1]) / finer == pytest.approx(2, abs=0.3), fields
+    assert np.log(slopes[0] / slopes[1]) / finer == pytest.approx(QUADRATIC[kind], abs=0.3), slopes
 
 
 def test_far_field_at_ten_elements_per_wavelength():
