@@ -45,7 +45,7 @@ def run(file: CaseFile, stages: Stages | None = None) -> Results:
 
 
 def _acoustic(case: Case, mesh: TriangleMesh, number: int, wavenumber: float, stages: Stages) -> Step:
-    """Solve at one wavenumber and evaluate."""
+    """Solve at one wavenumber, the number-th of the case, and evaluate; the field in a plane only at the last."""
     frequency = case.physics.frequency[number] if case.physics.frequency is not None else None
     at = f"{frequency:.6g} Hz" if frequency is not None and len(case.physics.frequency or ()) > 1 else ""
     posed = acoustic_problem(case, mesh, wavenumber)
@@ -61,7 +61,7 @@ def _acoustic(case: Case, mesh: TriangleMesh, number: int, wavenumber: float, st
     if case.output.monostatic is not None:
         with stages.stage("monostatic target strength", at):
             monostatic = posed.monostatic_target_strength(case.output.monostatic.directions, rtol=case.solver.rtol)
-    if case.output.slice is not None:
+    if case.output.slice is not None and number == len(wavenumbers(case)) - 1:  # the last is what is drawn
         with stages.stage("field in a plane", at):
             cut = _slice(case, mesh, solution.field)
     reference = _exact_far_field(case, wavenumber) if case.output.exact and far is not None else None
@@ -138,28 +138,29 @@ def _convergence(info: SolutionInfo) -> dict[str, Any]:
 def _slice(case: Case, mesh: TriangleMesh, field: Any) -> Slice:
     """The field on the asked plane, where the problem defines it: outside the body, inside it, or both."""
     points = _slice_points(case, mesh)
-    hidden = inside(mesh, points)
+    enclosed = inside(mesh, points)
+    hidden = enclosed
     if case.physics.side == "interior":
         hidden = ~hidden
     elif case.physics.problem == "transmission":
         hidden = np.zeros_like(hidden)
-    values = field(_moved_off(points, hidden, mesh)[~hidden])
+    values = field(_moved_off(points, enclosed, mesh)[~hidden])
     filled = np.full(hidden.shape, np.nan, dtype=values.dtype)
     filled[~hidden] = values
     return Slice(points, filled)
 
 
-def _moved_off(points: NDArray[np.float64], hidden: NDArray[np.bool_], mesh: TriangleMesh) -> NDArray[np.float64]:
-    """Points next to hidden ones moved away from them by a five-hundredth of an element.
+def _moved_off(points: NDArray[np.float64], enclosed: NDArray[np.bool_], mesh: TriangleMesh) -> NDArray[np.float64]:
+    """Points on either side of the surface, next to ones on the other, moved off it by a five-hundredth of an element.
 
     Of some thousand points one usually lies on the surface by chance, where the field is the mean of both sides.
     """
-    visible = (~hidden).astype(float)
-    along_rows, along_columns = (sobel(visible, axis, mode="nearest") for axis in (0, 1))
+    along_rows, along_columns = (sobel((~enclosed).astype(float), axis, mode="nearest") for axis in (0, 1))
     right, up = points[0, 1] - points[0, 0], points[1, 0] - points[0, 0]
     away = along_columns[..., None] * right + along_rows[..., None] * up
     length = np.linalg.norm(away, axis=2, keepdims=True)
-    return points + mesh.mean_edge_length / 500 * np.divide(away, length, out=np.zeros_like(away), where=length > 0)
+    outward = np.divide(away, length, out=np.zeros_like(away), where=length > 0)
+    return points + mesh.mean_edge_length / 500 * np.where(enclosed[..., None], -outward, outward)
 
 
 def _slice_points(case: Case, mesh: TriangleMesh) -> NDArray[np.float64]:

@@ -28,7 +28,7 @@ def headlines(results: Results, seconds: dict[str, float]) -> list[Row]:
     if errors:
         cards.append(("far-field error against the exact series", f"{100 * max(errors):.2g}", "%"))
     if steps[0].total_flux is not None:
-        cards.append(("total charge over ε₀", f"{steps[0].total_flux:.6g}", "V m"))
+        cards.append(("total charge over ε₀", f"{steps[0].total_flux:.6g}".replace("-", "\u2212"), "V m"))
         physics = results.file.case.physics
         if physics.potential and physics.side != "interior":
             farads = VACUUM_PERMITTIVITY * steps[0].total_flux / physics.potential

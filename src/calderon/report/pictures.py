@@ -93,17 +93,6 @@ def _patterns(results: Results, folder: Path) -> list[Picture]:
         turning = f"angles from +{plane[0]} toward +{plane[1]}"
         pictures.append(Picture("far_field_polar.png", f"Bistatic target strength in the {plane} plane, {turning}."))
         pictures.append(Picture("far_field.png", "The same over the angle of observation."))
-        if len(results.steps) > 1 and all(step.frequency is not None for step in results.steps):
-            frequencies = [step.frequency for step in results.steps]
-            largest = [np.max(step.strength) for step in results.steps if step.strength is not None]
-            plots.cartesian(
-                np.array(frequencies, dtype=float),
-                {"largest": largest},
-                "frequency (Hz)",
-                f"largest {LEVEL} (dB re 1 m)",
-                folder / "sweep.png",
-            )
-            pictures.append(Picture("sweep.png", "Largest bistatic target strength over frequency."))
     if output.monostatic is not None:
         angles, plane = output.monostatic.values, output.monostatic.plane
         curves = {step.name: step.monostatic for step in steps if step.monostatic is not None}
@@ -112,7 +101,7 @@ def _patterns(results: Results, folder: Path) -> list[Picture]:
             np.degrees(angles),
             curves,
             f"aspect angle in the {plane} plane (degrees)",
-            f"{LEVEL} (dB re 1 m)",
+            f"monostatic {LEVEL} (dB re 1 m)",
             folder / "monostatic.png",
             limits=_levels(curves),
         )
@@ -120,6 +109,17 @@ def _patterns(results: Results, folder: Path) -> list[Picture]:
             Picture("monostatic_polar.png", "Monostatic target strength, by the direction toward the sonar.")
         )
         pictures.append(Picture("monostatic.png", "The same over the aspect angle."))
+    if output.far_field is not None and len(results.steps) > 1:
+        frequencies = np.array([step.frequency for step in results.steps], dtype=float)
+        largest = [np.max(step.strength) for step in results.steps if step.strength is not None]
+        plots.cartesian(
+            frequencies,
+            {"largest": largest},
+            "frequency (Hz)",
+            f"largest {LEVEL} (dB re 1 m)",
+            folder / "sweep.png",
+        )
+        pictures.append(Picture("sweep.png", "Largest bistatic target strength over frequency."))
     return pictures
 
 

@@ -45,7 +45,7 @@ class Step:
     exact_error: float | None = None
     backward: float | None = None
     monostatic: NDArray[np.float64] | None = None
-    slice: Slice | None = None
+    slice: Slice | None = None  # of a sweep, only the last step has one
     total_flux: float | None = None
 
     @property
