@@ -62,9 +62,10 @@ def test_both_matrices_of_a_flux_are_assembled_as_asked(monkeypatch, cube):
     problem = LaplaceNeumann(cube)
     nodes, triangles = cube.number_of_vertices, cube.number_of_triangles
     both = {((nodes, nodes), "single", 1e-5), ((nodes, triangles), "single", 1e-5)}
-    for _ in range(2):
+    for again in (False, True):
         solution = problem.solve(1.0, method="recorded", precision="single", rtol=1e-4)
         assert len(asked) == 2 and set(asked) == both
+        assert (solution.info.assembly_seconds == 0) == again
     exact_one = problem.solve(1.0, rtol=1e-8)
     assert len(asked) == 2
     assert np.allclose(solution.surface.coefficients, exact_one.surface.coefficients, rtol=1e-3)

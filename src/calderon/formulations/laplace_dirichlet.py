@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from calderon.formulations.checks import closed_surface, one_of, space_named, surface_mesh
 from calderon.formulations.info import SolutionInfo
-from calderon.formulations.linear_system import LinearSystem, SolveOptions
+from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
 from calderon.greens import Laplace
@@ -53,7 +53,7 @@ class LaplaceDirichlet(Problem[PotentialSolution]):
     def _checked(self, data: Any) -> Any:
         return data
 
-    def _right_hand_side(self, data: Any, options: SolveOptions) -> NDArray[Any]:
+    def _right_hand_side(self, data: Any) -> NDArray[Any]:
         return self.function_space.load_vector(data)
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> PotentialSolution:

@@ -1,5 +1,6 @@
 """Laplace's equation with a given normal derivative."""
 
+import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -107,8 +108,11 @@ class LaplaceNeumann(Problem[PotentialSolution]):
         mean = self._indicators @ (net / self._areas)
         return Function(self.data_space, given.coefficients - mean, given.label, given.unit)
 
-    def _right_hand_side(self, data: Function, options: SolveOptions) -> NDArray[Any]:
-        self._fluxes.assemble(options)
+    def _prepare(self, options: SolveOptions) -> float:
+        began = time.perf_counter()
+        return time.perf_counter() - began if self._fluxes.assemble(options) else 0.0
+
+    def _right_hand_side(self, data: Function) -> NDArray[Any]:
         return self._sign * (self._fluxes.matrix @ data.coefficients)
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Generic, TypedDict, TypeVar, Unpack
 
@@ -60,8 +61,10 @@ class Problem(ABC, Generic[Solution]):
 
     def _solve(self, data: list[Any], options: SolveOptions) -> list[Solution]:
         checked = [self._checked(one) for one in data]
-        rhs = np.stack([self._right_hand_side(one, options) for one in checked], axis=1)
+        preparation = self._prepare(options)
+        rhs = np.stack([self._right_hand_side(one) for one in checked], axis=1)
         coefficients, infos = self.system.solve(rhs, options)
+        infos = [replace(info, assembly_seconds=info.assembly_seconds + preparation) for info in infos]
         columns = np.ascontiguousarray(coefficients.T)
         return [self._solution(one, x, info) for one, x, info in zip(checked, columns, infos, strict=True)]
 
@@ -83,8 +86,12 @@ class Problem(ABC, Generic[Solution]):
         """The data in the form that the other steps take; TypeError or ValueError for data that do not fit."""
 
     @abstractmethod
-    def _right_hand_side(self, data: Any, options: SolveOptions) -> NDArray[Any]:
-        """The vector (dimension,) of the data; what it needs to assemble is assembled as `options` say."""
+    def _right_hand_side(self, data: Any) -> NDArray[Any]:
+        """The vector (dimension,) of the data."""
+
+    def _prepare(self, options: SolveOptions) -> float:
+        """Assemble, as the options say, what right-hand sides need besides the data; the seconds it took."""
+        return 0.0
 
     @abstractmethod
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> Solution: ...

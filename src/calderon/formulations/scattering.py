@@ -144,7 +144,7 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         sources_outside(data, self.mesh)
         return data
 
-    def _right_hand_side(self, data: Any, options: SolveOptions) -> NDArray[Any]:
+    def _right_hand_side(self, data: Any) -> NDArray[Any]:
         return self._rhs(*self._wave_loads(data))
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> ScatteringSolution:
