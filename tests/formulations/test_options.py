@@ -131,6 +131,13 @@ def test_open_surface_is_refused_with_its_open_edges(kind, sphere):
         KINDS[kind](hole, K)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_wall_inside_of_a_body_is_refused(kind):
+    cube, wall = meshes.cube(1.0, 0.5), meshes.plate((1.0, 1.0), 0.5)
+    with pytest.raises(ValueError, match=r"boundary of a volume, and at 8 of \d+ edges .* a wall meets"):
+        KINDS[kind](meshes.merge([cube, wall]).merged_vertices(), K)
+
+
 def test_a_matrix_that_does_not_fit_is_refused_before_it_is_begun(sphere, monkeypatch):
     problem = SoundHardScattering(sphere, K)
     monkeypatch.setattr("calderon.backends.memory.free_memory", lambda: 1000)

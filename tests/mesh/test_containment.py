@@ -68,3 +68,18 @@ def test_one_point_none_and_what_is_refused():
         cube.contains([[0.0, 0.0, np.nan], [0.0, 0.0, 0.0]])
     with pytest.raises(meshes.MeshError, match="closed surface.*8 of 16 edges"):
         meshes.plate((1.0, 1.0), 0.5).contains([[0.0, 0.0, 1.0]])
+
+
+def test_a_wall_inside_bounds_no_volume():
+    cube = meshes.cube(1.0, 0.5)
+    wall = meshes.plate((1.0, 1.0), 0.5)  # in the plane z = 0, its rim on edges of the cube
+    joined = meshes.merge([cube, wall]).merged_vertices()
+    assert joined.is_closed and not joined.is_manifold
+    assert len(joined.unbalanced_edges) == 8
+    assert set(joined.unbalanced_edges) == set(np.flatnonzero(joined.edge_triangle_counts == 3))
+    with pytest.raises(meshes.MeshError, match=r"8 of \d+ edges of this mesh are open or end a wall inside"):
+        joined.contains([[0.0, 0.0, 0.1]])
+    assert len(cube.unbalanced_edges) == 0 and len(wall.unbalanced_edges) == 8
+    two = meshes.merge([cube, cube.translated([1.0, 1.0, 0.0])]).merged_vertices()  # along an edge of four triangles
+    assert not two.is_manifold and len(two.unbalanced_edges) == 0
+    assert two.contains([[0.9, 0.9, 0.0], [0.1, 0.2, 0.3], [0.9, 0.1, 0.0]]).tolist() == [True, True, False]

@@ -46,6 +46,12 @@ def closed_surface(mesh: TriangleMesh, problem: str) -> None:
             "(have one triangle only): mesh.check() lists them; close the holes in the CAD model, or join vertices "
             "that should coincide with mesh.merged_vertices(tolerance)"
         )
+    if walls := len(mesh.unbalanced_edges):
+        raise ValueError(
+            f"{problem} needs the boundary of a volume, and at {walls} of {mesh.number_of_edges} edges of this mesh "
+            "a wall meets a closed surface: mesh.check() lists them as non-manifold; remove walls inside of the body, "
+            "and model thin fins as closed bodies"
+        )
 
 
 def wavenumber_of_a_wave(value: Any, name: str = "the wavenumber") -> complex | float:

@@ -14,7 +14,7 @@ from calderon.mesh.containment import winding_numbers
 from calderon.mesh.errors import MeshError, MeshWarning, callers_level
 from calderon.mesh.inspection import MeshReport, check
 from calderon.mesh.orientation import consistent_orientation
-from calderon.mesh.topology import components_by_edges, edge_table
+from calderon.mesh.topology import components_by_edges, edge_signs, edge_table
 from calderon.mesh.validation import area_vectors_of, refuse_repeated, validated_arrays
 from calderon.mesh.writing import write
 
@@ -153,6 +153,16 @@ class TriangleMesh:
         """No edge has a single triangle."""
         return len(self.boundary_edges) == 0
 
+    @cached_property
+    def unbalanced_edges(self) -> NDArray[np.int64]:
+        """Numbers of the edges that triangles do not run along as often one way as the other, sorted.
+
+        There are none exactly where the surface is the boundary of a volume: open edges are unbalanced, and so are
+        those at which a wall inside of a closed surface ends.
+        """
+        signs = edge_signs(self.triangles).ravel()
+        return _frozen(np.flatnonzero(np.bincount(self.triangle_edges.ravel(), signs, self.number_of_edges)))
+
     @property
     def is_manifold(self) -> bool:
         """No edge has more than two triangles."""
@@ -247,17 +257,17 @@ class TriangleMesh:
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
         """(n,) whether each point (n, 3) lies inside this closed surface; on the surface itself either answer.
 
-        Raises MeshError for an open surface and for points that are NaN or infinite.
+        Raises MeshError for a surface that bounds no volume and for points that are NaN or infinite.
         """
         x = np.atleast_2d(np.asarray(points, dtype=float))
         if x.ndim != 2 or x.shape[1] != 3:
             raise MeshError(f"points must have shape (n, 3), got {np.shape(points)}")
         if bad := len(x) - np.count_nonzero(np.isfinite(x).all(axis=1)):
             raise MeshError(f"{bad} of {len(x)} points are NaN or infinite")
-        if not self.is_closed:
+        if len(self.unbalanced_edges):
             raise MeshError(
-                f"only a closed surface contains points, and {len(self.boundary_edges)} of {self.number_of_edges} "
-                "edges of this mesh are open: check() lists them"
+                f"only a closed surface contains points, and {len(self.unbalanced_edges)} of {self.number_of_edges} "
+                "edges of this mesh are open or end a wall inside: check() lists them"
             )
         return winding_numbers(self.vertices, self.triangles, x) > 0
 
