@@ -26,6 +26,7 @@ from calderon.mesh import MeshError, TriangleMesh
 from calderon.solvers import ConvergenceError
 
 WRONG_INPUT, NOT_SOLVED, EXISTS, INTERRUPTED = 2, 3, 4, 130
+IN_CASE_FILES = 'in a case file: [solver] max_iterations, rtol, precision = "double", or solver = "lu"'
 DEPENDENCIES = ("numpy", "scipy", "numba", "meshio", "matplotlib", "h5py", "pydantic")
 EXTRAS = ("pyvista", "gmsh", "cupy-cuda12x", "pyopencl", "mpi4py")
 
@@ -173,7 +174,7 @@ def _plain_errors() -> Iterator[None]:
     except report.ResultExists as error:
         code, text = EXISTS, str(error)
     except ConvergenceError as error:
-        code, text = NOT_SOLVED, str(error)
+        code, text = NOT_SOLVED, f"{error}\n{IN_CASE_FILES}"
     except (CaseError, MeshError, ValueError, MemoryError, FileNotFoundError, PermissionError, RuntimeError) as error:
         code, text = WRONG_INPUT, str(error)
     except KeyboardInterrupt:

@@ -135,10 +135,10 @@ def test_a_terminated_process_cleans_up(tmp_path):
     ("change", "code", "message"),
     [
         (("wavenumber = 1.5", "wavenumbr = 1.5"), WRONG_INPUT, "line 8: physics.wavenumbr: unknown key; did you mean"),
-        (("[output]", "max_iterations = 1\n[output]"), NOT_SOLVED, "iteration"),
+        (("[output]", "max_iterations = 1\n[output]"), NOT_SOLVED, "in a case file: [solver] max_iterations"),
         (('"sphere"\nradius = "1 m"', '"plate"\nlengths = [1, 1]'), WRONG_INPUT, "closed"),
         (('shape = "sphere"\nradius = "1 m"\nh = "0.45 m"', 'file = "none.msh"'), WRONG_INPUT, "none.msh"),
-        (("[output]", 'backend = "cuda"\n[output]'), WRONG_INPUT, "'cuda' is not available"),
+        (("[output]", 'backend = "cuda"\n[output]'), WRONG_INPUT, "solver.backend = \"cuda\": 'cuda' is not available"),
     ],
 )
 def test_what_cannot_be_run_is_told_without_a_traceback(tmp_path, change, code, message):

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import sobel
 
+import calderon.backends as backends
 import calderon.exact as exact
 from calderon.case import (
     Case,
@@ -28,10 +29,15 @@ from calderon.report.stages import Stages
 def run(file: CaseFile, stages: Stages | None = None) -> Results:
     """Compute everything a case asks for; warnings are collected for the report.
 
-    Errors of the mesh, the problem and the solver pass through (MeshError, ValueError, MemoryError, ConvergenceError).
+    CaseError tells what in the case cannot be used; errors of the problem and the solver pass through (ValueError,
+    MemoryError, ConvergenceError).
     """
     stages = stages or Stages()
     case = file.case
+    backend, there = case.solver.backend, backends.available()
+    if backend not in there:
+        choices = " or ".join(map(repr, there))
+        raise file.mistake("solver", "backend", f"{backend!r} is not available on this machine: choose {choices}")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with stages.stage("read the mesh"):
