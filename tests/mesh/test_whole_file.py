@@ -41,3 +41,10 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
         assert scratch.parent == path.parent and scratch.suffix == ".txt" and scratch.name.startswith(".")
         scratch.write_text("new")
     assert path.read_text() == "new" and os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    function = cal.Function.interpolate(cal.P1(cal.mesh.cube(1.0, 0.5)), 1.0)
+    with pytest.raises(FileNotFoundError, match="the folder .*nowhere does not exist; create it first"):
+        function.write(tmp_path / "nowhere" / "u.vtu")
+    assert os.listdir(tmp_path) == []
