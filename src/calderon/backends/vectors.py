@@ -157,6 +157,53 @@ def store(typing_context, array, index, vector):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
+def accumulate(typing_context, array, index, re, im):  # type: ignore[no-untyped-def]
+    """array[index : index + width] += re, or += re + i im for a complex array."""
+    kind = _require_row(array)
+    is_complex = isinstance(kind.dtype, types.Complex)
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        data = context.make_array(kind)(context, builder, args[0]).data
+        vector, width = _llvm_vector(re), re.width
+        first = builder.bitcast(builder.gep(data, [args[1]], inbounds=True), vector.as_pointer())
+        summands = [args[2]]
+        if is_complex:  # re0 im0 re1 im1 ...
+            order = [place for n in range(width) for place in (n, width + n)]
+            whole = ir.Constant(ir.VectorType(ir.IntType(32), 2 * width), order)
+            mixed = builder.shuffle_vector(args[2], args[3], whole)
+            halves = (list(range(width)), list(range(width, 2 * width)))
+            places = [ir.Constant(ir.VectorType(ir.IntType(32), width), half) for half in halves]
+            summands = [builder.shuffle_vector(mixed, mixed, half) for half in places]
+        for n, summand in enumerate(summands):
+            place = builder.gep(first, [context.get_constant(types.intp, n)])
+            old = builder.load(place, align=re.scalar.bitwidth // 8)
+            builder.store(builder.fadd(old, summand, flags=FLAGS), place, align=re.scalar.bitwidth // 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, re, im), generate
+
+
+@intrinsic
+def prefetch(typing_context, array, index):  # type: ignore[no-untyped-def]
+    """Ask for the cache line of array[index], which will be written to."""
+    kind = _require_row(array)
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        data = context.make_array(kind)(context, builder, args[0]).data
+        pointer = builder.bitcast(builder.gep(data, [args[1]], inbounds=True), ir.IntType(8).as_pointer())
+        flags = [ir.Constant(ir.IntType(32), n) for n in (1, 3, 1)]  # to write, keep in all caches, data
+        kinds = [each.type for each in (pointer, *flags)]
+        name = "llvm.prefetch.p0"
+        function = builder.module.globals.get(name)
+        if function is None:
+            function = ir.Function(builder.module, ir.FunctionType(ir.VoidType(), kinds), name)
+        builder.call(function, [pointer, *flags])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+@intrinsic
 def lanes(typing_context, array):  # type: ignore[no-untyped-def]
     """Numbers in a vector loaded from this array: a constant to the compiler."""
     count = VectorType(array.dtype).width

@@ -169,14 +169,12 @@ class _Block:
         test_ids, trial_ids = _vertex_numbers(test, self.test.triangles, trial, self.trial.triangles)
         touching = touching_pairs(test_ids, trial_ids)
         x, y = self.test_surface.corners, self.trial_surface.corners
-        pairs, ratio = near_pairs(x, y, self.quadrature.near)
+        pairs, ratio = near_pairs(x, y, self.quadrature.near, self.half)
         count = len(y)
         apart = ~np.isin(pairs[:, 0] * count + pairs[:, 1], touching.pairs[:, 0] * count + touching.pairs[:, 1])
         pairs, ratio = pairs[apart], ratio[apart]
         if self.half:
             touching = touching.select(touching.pairs[:, 1] >= touching.pairs[:, 0])
-            later = pairs[:, 1] > pairs[:, 0]
-            pairs, ratio = pairs[later], ratio[later]
         batches = self._touching_batches(touching) + self._near_batches(pairs, ratio)
         return batches, np.concatenate([touching.pairs, pairs])
 
@@ -232,7 +230,7 @@ class _Block:
             row_ids, tile_rows = row_ids[1:], tile_rows - 1
             tile_rows[tile_rows < 0] = len(row_ids)  # the row that nobody reads
         slots = 1 if self.single_slot else self.trial_side.points.shape[1]
-        scratch = tile_scratch(len(row_ids), slots, self.real)
+        scratch = tile_scratch(len(row_ids), slots, self.trial.places.shape[1], self.real)
         for group in range(len(self.test_side.nodes)):
             self.tile(
                 self.test_side, self.trial_side, group, self.skip_start, self.skip_position, self.scalars, lo, hi,

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from calderon.backends import run_tasks, thread_count
 from calderon.backends.numba import STAMP, kernel
 
 Index = NDArray[np.int64]
@@ -45,27 +46,39 @@ def touching_pairs(test: Index, trial: Index) -> TouchingPairs:
 
 
 def near_pairs(
-    test: NDArray[np.float64], trial: NDArray[np.float64], reach: float
+    test: NDArray[np.float64], trial: NDArray[np.float64], reach: float, upper: bool = False
 ) -> tuple[Index, NDArray[np.float64]]:
     """Pairs (n, 2) of triangles with corners (m, 3, 3) whose distance is below `reach` times the longer of their
-    diameters,
-    and that ratio (n,). Touching pairs are among them, with ratio 0."""
+    diameters, and that ratio (n,). Touching pairs are among them, with ratio 0. upper: only pairs with trial number >
+    test number.
+
+    Candidates come from centroids within the reach of the largest triangles of two octaves of size.
+    """
     test_centre, test_radius, test_size = _extents(test)
     trial_centre, trial_radius, trial_size = _extents(trial)
     found = []
-    octave = np.floor(np.log2(trial_size)).astype(int)
-    for level in np.unique(octave):
-        members = np.flatnonzero(octave == level)
-        radius = test_radius + trial_radius[members].max() + reach * np.maximum(test_size, trial_size[members].max())
-        lists = cKDTree(trial_centre[members]).query_ball_point(test_centre, radius, return_sorted=False)
-        lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
-        flat = np.fromiter((j for each in lists for j in each), dtype=np.int64, count=int(lengths.sum()))
-        found.append(np.stack([np.repeat(np.arange(len(test)), lengths), members[flat]], axis=1))
+    for rows in _octaves(test_size):
+        tree = cKDTree(test_centre[rows])
+        for columns in _octaves(trial_size):
+            size = np.maximum(test_size[rows].max(), trial_size[columns].max())
+            radius = test_radius[rows].max() + trial_radius[columns].max() + reach * size
+            near = tree.sparse_distance_matrix(cKDTree(trial_centre[columns]), radius, output_type="ndarray")
+            i, j = rows[near["i"]], columns[near["j"]]
+            limit = test_radius[i] + trial_radius[j] + reach * np.maximum(test_size[i], trial_size[j])
+            kept = near["v"] < limit
+            if upper:
+                kept &= j > i
+            found.append(np.stack([i[kept], j[kept]], axis=1))
     pairs = np.concatenate(found)
-    size = np.maximum(test_size[pairs[:, 0]], trial_size[pairs[:, 1]])
-    ratio = distances(test[pairs[:, 0]], trial[pairs[:, 1]]) / size
+    ratio = distances(test, trial, pairs) / np.maximum(test_size[pairs[:, 0]], trial_size[pairs[:, 1]])
     near = ratio < reach
     return pairs[near], ratio[near]
+
+
+def _octaves(size: NDArray[np.float64]) -> list[Index]:
+    """The triangles of like size: within a factor of two."""
+    octave = np.floor(np.log2(size)).astype(int)
+    return [np.flatnonzero(octave == level) for level in np.unique(octave)]
 
 
 def _extents(corners: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
@@ -75,10 +88,19 @@ def _extents(corners: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
     return centre, radius, np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
 
 
-def distances(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n,) distances between triangles with corners (n, 3, 3); for triangles that cross it is not zero but small."""
-    out = np.empty(len(first))
-    _distance_kernel()(np.ascontiguousarray(first), np.ascontiguousarray(second), out)
+def distances(
+    first: NDArray[np.float64], second: NDArray[np.float64], pairs: Index | None = None
+) -> NDArray[np.float64]:
+    """(n,) distances between triangles with corners (n, 3, 3), or between those of `pairs` (n, 2); for triangles that
+    cross it is not zero but small."""
+    if pairs is None:
+        pairs = np.repeat(np.arange(len(first))[:, None], 2, axis=1)
+    out = np.empty(len(pairs))
+    run, first, second = _distance_kernel(), np.ascontiguousarray(first), np.ascontiguousarray(second)
+    share = 1 + len(pairs) // (4 * thread_count())
+    run_tasks(
+        lambda n: run(first, second, pairs, n * share, min((n + 1) * share, len(pairs)), out), -(-len(pairs) // share)
+    )
     return out
 
 
@@ -87,13 +109,14 @@ def _distance_kernel() -> Callable[..., Any]:
     stamp = STAMP
 
     @kernel
-    def run(first, second, out):  # type: ignore[no-untyped-def]
+    def run(first, second, pairs, lo, hi, out):  # type: ignore[no-untyped-def]
         """Least distance over nine pairs of edges and six of corner and interior."""
         _ = stamp
-        for n in range(first.shape[0]):
+        for n in range(lo, hi):
+            one, two = first[pairs[n, 0]], second[pairs[n, 1]]
             best = 1e300
             for side in range(2):
-                t, o = (first[n], second[n]) if side == 0 else (second[n], first[n])
+                t, o = (one, two) if side == 0 else (two, one)
                 u0, u1, u2 = t[1, 0] - t[0, 0], t[1, 1] - t[0, 1], t[1, 2] - t[0, 2]
                 v0, v1, v2 = t[2, 0] - t[0, 0], t[2, 1] - t[0, 1], t[2, 2] - t[0, 2]
                 uu, vv, uv = u0 * u0 + u1 * u1 + u2 * u2, v0 * v0 + v1 * v1 + v2 * v2, u0 * v0 + u1 * v1 + u2 * v2
@@ -107,7 +130,7 @@ def _distance_kernel() -> Callable[..., Any]:
                         best = min(best, r0 * r0 + r1 * r1 + r2 * r2)
             for i in range(3):
                 for j in range(3):
-                    p, q, r, s = first[n, i], first[n, (i + 1) % 3], second[n, j], second[n, (j + 1) % 3]
+                    p, q, r, s = one[i], one[(i + 1) % 3], two[j], two[(j + 1) % 3]
                     u0, u1, u2 = q[0] - p[0], q[1] - p[1], q[2] - p[2]
                     v0, v1, v2 = s[0] - r[0], s[1] - r[1], s[2] - r[2]
                     w0, w1, w2 = p[0] - r[0], p[1] - r[1], p[2] - r[2]

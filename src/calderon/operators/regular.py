@@ -15,16 +15,17 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends.numba import STAMP, kernel
-from calderon.backends.vectors import jitable, lanes, load, store, zero
+from calderon.backends.vectors import accumulate, jitable, lanes, load, prefetch, store, zero
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
 from calderon.operators.sides import LANES
 
 
-def tile_scratch(rows: int, slots: int, real: DTypeLike) -> NDArray[Any]:
+def tile_scratch(rows: int, slots: int, functions: int, real: DTypeLike) -> NDArray[Any]:
     """Working memory of one tile: for each of its output rows (and one that nobody reads) the sums at each trial point
-    and the three components of curls, real and imaginary, then a mask and two rows of results."""
-    return np.zeros((2 * (rows + 1) * (slots + 3) + 3) * LANES, dtype=real)
+    and the three components of curls, real and imaginary; results of one row by local function and by column; a mask.
+    """
+    return np.zeros((2 * (rows + 1) * (slots + 3) + 4 * functions + 1) * LANES, dtype=real)
 
 
 @functools.lru_cache(maxsize=256)
@@ -60,24 +61,33 @@ def tile_kernel(
         t, first = scratch, group * functions
         curl_base = (rows + 1) * slots * LANES if has_mass else 0
         work = curl_base + (3 * (rows + 1) * LANES if curls else 0)
-        mask = scratch[scratch.size - 3 * LANES : scratch.size - 2 * LANES]
-        result = scratch[scratch.size - 2 * LANES :]
+        mask = scratch[scratch.size - LANES :]
+        size = trial.columns.source.shape[1]
+        rest = scratch[2 * work :]
+        result, result_i = rest[:size], rest[size : 2 * size]
+        sums, sums_i = rest[2 * size : 3 * size], rest[3 * size : 4 * size]
         at_once = single_slot and not linear and has_mass
-        for b in range(lo // LANES if upper else 0, blocks):
-            for v in range(0, 2 * work if oscillates else work, step):
+        start = lo // LANES if upper else 0
+        cursors = skip_start[lo:hi].copy()  # for each test triangle the first pair to leave out that is still ahead
+        for i in range(lo, hi):
+            while cursors[i - lo] < skip_start[i + 1] and skip_position[cursors[i - lo]] < start * LANES:
+                cursors[i - lo] += 1
+        for b in range(start, blocks):
+            direct = at_once and trial.columns.first[b] >= 0
+            for v in range(0, 0 if direct else 2 * work if oscillates else work, step):
                 store(t, v, zero(t))
             normals, centres = trial.normals[b], trial.centres[b]
             top = min(hi, (b + 1) * LANES) if upper else hi
             for i in range(lo, top):
-                masked = upper and i >= b * LANES
-                for s in range(skip_start[i], skip_start[i + 1]):
-                    masked = masked or 0 <= skip_position[s] - b * LANES < LANES
+                cursor, last = cursors[i - lo], skip_start[i + 1]
+                masked = (upper and i >= b * LANES) or (cursor < last and skip_position[cursor] < (b + 1) * LANES)
                 if masked:
                     for j in range(LANES):
                         mask[j] = 0.0 if upper and b * LANES + j <= i else 1.0
-                    for s in range(skip_start[i], skip_start[i + 1]):
-                        if 0 <= skip_position[s] - b * LANES < LANES:
-                            mask[skip_position[s] - b * LANES] = 0.0
+                    while cursor < last and skip_position[cursor] < (b + 1) * LANES:
+                        mask[skip_position[cursor] - b * LANES] = 0.0
+                        cursor += 1
+                    cursors[i - lo] = cursor
                 m0, m1, m2 = test.normals[i, 0], test.normals[i, 1], test.normals[i, 2]
                 c0, c1, c2 = test.centres[i, 0], test.centres[i, 1], test.centres[i, 2]
                 x = test.nodes[group, i]
@@ -148,10 +158,15 @@ def tile_kernel(
                         s0, i0 = total, total_i
                         if weighed:
                             s0, i0 = turned(s0, i0, f_re, f_im)
-                        a0 = r0 * LANES + v
-                        store(t, a0, load(t, a0) + s0)
-                        if oscillates:
-                            store(t, work + a0, load(t, work + a0) + i0)
+                        if direct:
+                            jacobian = load(trial.jacobian[b], v)
+                            s0, i0 = turned(s0, i0, jacobian * scalars[5], jacobian * scalars[6])
+                            accumulate(out[row_ids[r0]], trial.columns.first[b] + v, s0, i0)
+                        else:
+                            a0 = r0 * LANES + v
+                            store(t, a0, load(t, a0) + s0)
+                            if oscillates:
+                                store(t, work + a0, load(t, work + a0) + i0)
                     if curls:
                         total, total_i = turned(total, total_i, e_re, e_im)
                         for a in range(3):
@@ -160,48 +175,52 @@ def tile_kernel(
                                 store(t, a0, load(t, a0) + test.curls[i, a, c] * total)
                                 if oscillates:
                                     store(t, work + a0, load(t, work + a0) + test.curls[i, a, c] * total_i)
+            if direct:
+                continue
+            distinct, source, level = trial.columns.distinct[b], trial.columns.source[b], trial.columns.level[b]
             for row in range(rows):
                 target = out[row_ids[row]]
-                for f in range(trial.columns.shape[1]):
-                    columns = trial.columns[b, f]
-                    for part in range(2):
-                        if (part == 0 and not curls) or (part == 1 and not has_mass):
-                            continue
-                        re, im = scalars[3 + 2 * part], scalars[4 + 2 * part]
-                        for v in range(0, LANES, step):
+                for c in range(level[1]):
+                    prefetch(target, distinct[c])
+                for f in range(trial.curls.shape[1] if curls else trial.table.shape[0]):
+                    for v in range(0, LANES, step):
+                        re, im = zero(t), zero(t)
+                        if curls:
+                            for c in range(3):
+                                curl = load(trial.curls[b, f, c], v)
+                                a0 = curl_base + (3 * row + c) * LANES + v
+                                re = re + curl * load(t, a0)
+                                if oscillates:
+                                    im = im + curl * load(t, work + a0)
+                            re, im = turned(re, im, zero(t) + scalars[3], zero(t) + scalars[4])
+                        if has_mass:
                             s0, i0 = zero(t), zero(t)
-                            if part == 0:
-                                for c in range(3):
-                                    curl = load(trial.curls[b, f, c], v)
-                                    a0 = curl_base + (3 * row + c) * LANES + v
-                                    s0 = s0 + curl * load(t, a0)
-                                    if oscillates:
-                                        i0 = i0 + curl * load(t, work + a0)
-                            else:
-                                for q in range(slots):
-                                    weight = trial.table[f, q] if not single_slot else scalars[7]
-                                    a0 = (row * slots + q) * LANES + v
-                                    s0 = s0 + weight * load(t, a0)
-                                    if oscillates:
-                                        i0 = i0 + weight * load(t, work + a0)
-                            jacobian = load(trial.jacobian[b], v)
-                            store(result, v, jacobian * (re * s0 - im * i0))
-                            if complex_out:
-                                store(result, LANES + v, jacobian * (re * i0 + im * s0))
-                        if trial.consecutive[b]:
-                            for j in range(LANES):
-                                if complex_out:
-                                    target[columns[0] + j] += complex(result[j], result[LANES + j])
-                                else:
-                                    target[columns[0] + j] += result[j]
-                        else:
-                            for j in range(LANES):
-                                column = columns[j]
-                                if column >= 0:
-                                    if complex_out:
-                                        target[column] += complex(result[j], result[LANES + j])
-                                    else:
-                                        target[column] += result[j]
+                            for q in range(slots):
+                                weight = scalars[7] if single_slot else trial.table[f, q]
+                                a0 = (row * slots + q) * LANES + v
+                                s0 = s0 + weight * load(t, a0)
+                                if oscillates:
+                                    i0 = i0 + weight * load(t, work + a0)
+                            s0, i0 = turned(s0, i0, zero(t) + scalars[5], zero(t) + scalars[6])
+                            re, im = re + s0, im + i0
+                        jacobian = load(trial.jacobian[b], v)
+                        store(result, f * LANES + v, jacobian * re)
+                        if complex_out:
+                            store(result_i, f * LANES + v, jacobian * im)
+                for c in range(level[1]):
+                    sums[c] = result[source[c]]
+                    if complex_out:
+                        sums_i[c] = result_i[source[c]]
+                for k in range(1, level.size - 1):
+                    for c in range(level[k + 1] - level[k]):
+                        sums[c] += result[source[level[k] + c]]
+                        if complex_out:
+                            sums_i[c] += result_i[source[level[k] + c]]
+                for c in range(level[1]):
+                    if complex_out:
+                        target[distinct[c]] += complex(sums[c], sums_i[c])
+                    else:
+                        target[distinct[c]] += sums[c]
 
     return tile
 

@@ -11,7 +11,7 @@ from calderon.quadrature import triangle_rule
 from calderon.spaces.element import barycentric
 from calderon.spaces.space import Space
 
-LANES = 64
+LANES = 128
 """Trial triangles in a block: rows of one block stay in the first-level cache. A multiple of 16."""
 GROUP = 3
 """Test functions that a kernel applies at a time, unless they are constant."""
@@ -34,20 +34,32 @@ class TrialSide(NamedTuple):
     """Trial triangles in blocks of LANES, structure of arrays; the last block is padded with triangles of no area.
 
     points (blocks, Q, 3 * LANES), normals, centres (blocks, 3 * LANES): x, then y, then z. jacobian (blocks, LANES),
-    columns (blocks, L, LANES) output column or -1, consecutive (blocks,) whether there is one function a triangle and
-    the columns of the block are consecutive; curls (blocks, L, 3, LANES), table (L, Q) weights times local functions,
-    measure (Q,) weights.
+    curls (blocks, L, 3, LANES), table (L, Q) weights times local functions, measure (Q,) weights. columns: where the
+    results of a block go.
     """
 
     points: NDArray[np.floating]
     normals: NDArray[np.floating]
     centres: NDArray[np.floating]
     jacobian: NDArray[np.floating]
-    columns: NDArray[np.int64]
-    consecutive: NDArray[np.bool_]
+    columns: "Columns"
     curls: NDArray[np.floating]
     table: NDArray[np.floating]
     measure: NDArray[np.floating]
+
+
+class Columns(NamedTuple):
+    """Output columns of the L * LANES results of each block, for a sum without conflicts.
+
+    distinct (blocks, n) the columns that occur, those that occur most often first; level k of `source` (blocks,
+    L * LANES), from level[b, k] to level[b, k + 1], holds the numbers of the k-th result of the first columns (as many
+    as have so many). first (blocks,) is the first column where the results are consecutive columns, else -1.
+    """
+
+    distinct: NDArray[np.int64]
+    source: NDArray[np.int64]
+    level: NDArray[np.int64]
+    first: NDArray[np.int64]
 
 
 class Surface(NamedTuple):
@@ -89,20 +101,39 @@ def trial_side(space: Space, surface: Surface, columns: NDArray[np.int64], degre
     """Tabulate the trial triangles for a rule of that degree."""
     rule = triangle_rule(degree)
     points = np.einsum("bq,nbc->qcn", barycentric(rule.points), surface.corners)
-    blocks = _blocked(columns.T, -1)
-    consecutive = (np.diff(blocks[:, 0], axis=1) == 1).all(axis=1) & (blocks[:, 0, 0] >= 0) & (columns.shape[1] == 1)
     parts = (
         _joined(_blocked(points, None)),
         _joined(_blocked(surface.normals.T, None)),
         _joined(_blocked(surface.corners.mean(axis=1).T, None)),
         _blocked(surface.jacobian, 0.0),
-        blocks,
-        consecutive,
         _blocked(np.moveaxis(surface.curls, 0, 2), None),
         space.element.values(rule.points) * rule.weights,
         rule.weights,
     )
-    return TrialSide(*(_packed(part, real) for part in parts))
+    packed = [_packed(part, real) for part in parts]
+    return TrialSide(*packed[:4], _columns(_blocked(columns.T, -1).reshape(len(parts[0]), -1)), *packed[4:])
+
+
+def _columns(columns: NDArray[np.int64]) -> Columns:
+    """From the column (blocks, L * LANES) of each result, -1 for none."""
+    blocks, size = columns.shape
+    distinct, source = np.zeros((blocks, size), np.int64), np.zeros((blocks, size), np.int64)
+    levels: list[NDArray[np.int64]] = []
+    for b, block in enumerate(columns):
+        order = np.argsort(block, kind="stable")
+        order = order[np.searchsorted(block[order], 0) :]  # without the -1
+        found, start, count = np.unique(block[order], return_index=True, return_counts=True)
+        often = np.argsort(-count, kind="stable")
+        distinct[b, : len(found)] = found[often]
+        rank = np.empty(len(found), np.int64)
+        rank[often] = np.arange(len(found))
+        column = np.repeat(np.arange(len(found)), count)
+        turn = np.arange(len(order)) - start[column]
+        source[b, : len(order)] = order[np.lexsort((rank[column], turn))]
+        levels.append(np.concatenate([[0], np.cumsum(np.bincount(turn))]).astype(np.int64))
+    level = np.stack([np.pad(each, (0, max(map(len, levels)) - len(each)), mode="edge") for each in levels])
+    consecutive = (np.diff(columns, axis=1) == 1).all(axis=1) & (columns[:, 0] >= 0)
+    return Columns(distinct, source, level, np.where(consecutive, columns[:, 0], -1))
 
 
 def _joined(array: NDArray) -> NDArray:
