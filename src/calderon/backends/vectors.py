@@ -34,13 +34,13 @@ def width(real: Any) -> int:
 class VectorType(types.Type):
     """The Numba type of a vector of float64 or float32."""
 
-    def __init__(self, scalar: types.Float) -> None:
+    def __init__(self, scalar: Any) -> None:
         self.scalar = scalar
         self.width = BYTES // (scalar.bitwidth // 8)
         super().__init__(name=f"vector({scalar}, {self.width})")
 
 
-def _llvm_scalar(scalar: types.Float) -> ir.Type:
+def _llvm_scalar(scalar: Any) -> ir.Type:
     return ir.DoubleType() if scalar.bitwidth == 64 else ir.FloatType()
 
 
@@ -181,6 +181,58 @@ def accumulate(typing_context, array, index, re, im):  # type: ignore[no-untyped
         return context.get_dummy_value()
 
     return types.void(array, types.intp, re, im), generate
+
+
+@intrinsic
+def transpose(typing_context, source, i, j, target, k, m):  # type: ignore[no-untyped-def]
+    """target[k : k + n, m : m + n] = source[i : i + n, j : j + n]^T in registers, n = `entries`; the rows of both are
+    contiguous."""
+    is_complex = isinstance(source.dtype, types.Complex)
+    kind = VectorType(source.dtype.underlying_float if is_complex else source.dtype)
+    parts = 2 if is_complex else 1
+    count = kind.width // parts
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        def row(kind_, value, first, column, step):  # type: ignore[no-untyped-def]
+            array = context.make_array(kind_)(context, builder, value)
+            number = builder.add(first, context.get_constant(types.intp, step))
+            start = builder.mul(number, builder.extract_value(array.strides, 0))
+            data = builder.bitcast(array.data, ir.IntType(8).as_pointer())
+            item = builder.mul(column, array.itemsize)
+            place = builder.gep(data, [builder.add(start, item)])
+            return builder.bitcast(place, _llvm_vector(kind).as_pointer())
+
+        align = kind.scalar.bitwidth // 8
+        rows = [builder.load(row(source, args[0], args[1], args[2], n), align=align) for n in range(count)]
+        step = 1
+        while step < count:  # exchange the off-diagonal squares of size `step`
+            for a in (n for n in range(count) if not n & step):
+                low, high = [], []
+                for column in range(count):
+                    for part in range(parts):
+                        here, there = column * parts + part, (column ^ step) * parts + part
+                        low.append(kind.width + there if column & step else here)
+                        high.append(kind.width + here if column & step else there)
+                places = [ir.Constant(ir.VectorType(ir.IntType(32), kind.width), each) for each in (low, high)]
+                one, two = rows[a], rows[a + step]
+                rows[a], rows[a + step] = (builder.shuffle_vector(one, two, place) for place in places)
+            step *= 2
+        for n in range(count):
+            builder.store(rows[n], row(target, args[3], args[4], args[5], n), align=align)
+        return context.get_dummy_value()
+
+    return types.void(source, types.intp, types.intp, target, types.intp, types.intp), generate
+
+
+@intrinsic
+def entries(typing_context, array):  # type: ignore[no-untyped-def]
+    """Entries of an array, real or complex, in a vector: a constant to the compiler."""
+    count = BYTES // (array.dtype.bitwidth // 8)
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        return context.get_constant(types.intp, count)
+
+    return types.intp(array), generate
 
 
 @intrinsic

@@ -51,12 +51,12 @@ class BoundaryOperator(ABC):
         terms = self.parts if isinstance(self, Sum) else ((1.0, self),)
         halves = [(factor, term) for factor, term in terms if isinstance(term, IntegralOperator) and term.is_symmetric]
         rest = [(factor, term) for factor, term in terms if not any(term is each for _, each in halves)]
-        for factor, term in halves:
-            term.add_half_to(out, factor, real, advance)
+        for factor, half in halves:
+            half.add_half_to(out, factor, real, advance)
         if halves:
             symmetrise(out)
-        for factor, term in rest:
-            term.add_to(out, factor, None, None, real, advance)
+        for factor, whole in rest:
+            whole.add_to(out, factor, None, None, real, advance)
 
     def dtype(self, precision: str = "double") -> np.dtype[Any]:
         """The NumPy type of the matrix in that precision."""

@@ -18,7 +18,7 @@ from calderon.greens import Green
 from calderon.integrands import HYPERSINGULAR, SINGLE_LAYER, Integrand
 from calderon.operators.near import degree_for, restriction, subdivided
 from calderon.operators.options import Quadrature
-from calderon.operators.pairs import near_pairs, touching_pairs
+from calderon.operators.pairs import near_pairs, touching_pairs, without
 from calderon.operators.regular import tile_kernel, tile_scratch
 from calderon.operators.sides import Surface, surface, surface_of, test_side, trial_side
 from calderon.operators.singular import Pairs, RuleTable, moment_kernel, moment_scratch, rule_table, scatter_kernel
@@ -167,14 +167,9 @@ class _Block:
         """Batches of touching and near pairs, and the list (n, 2) of all of them for the regular part to leave out."""
         test, trial = self.test_space, self.trial_space
         test_ids, trial_ids = _vertex_numbers(test, self.test.triangles, trial, self.trial.triangles)
-        touching = touching_pairs(test_ids, trial_ids)
+        touching = touching_pairs(test_ids, trial_ids, self.half)
         x, y = self.test_surface.corners, self.trial_surface.corners
-        pairs, ratio = near_pairs(x, y, self.quadrature.near, self.half)
-        count = len(y)
-        apart = ~np.isin(pairs[:, 0] * count + pairs[:, 1], touching.pairs[:, 0] * count + touching.pairs[:, 1])
-        pairs, ratio = pairs[apart], ratio[apart]
-        if self.half:
-            touching = touching.select(touching.pairs[:, 1] >= touching.pairs[:, 0])
+        pairs, ratio = without(*near_pairs(x, y, self.quadrature.near, self.half), touching)
         batches = self._touching_batches(touching) + self._near_batches(pairs, ratio)
         return batches, np.concatenate([touching.pairs, pairs])
 

@@ -23,13 +23,10 @@ class TouchingPairs(NamedTuple):
     test_order: Index
     trial_order: Index
 
-    def select(self, chosen: NDArray[np.bool_]) -> "TouchingPairs":
-        """Some of the pairs."""
-        return TouchingPairs(*(each[chosen] for each in self))
 
-
-def touching_pairs(test: Index, trial: Index) -> TouchingPairs:
-    """Find the pairs of triangles (n, 3), given by vertex numbers, that share at least one vertex."""
+def touching_pairs(test: Index, trial: Index, upper: bool = False) -> TouchingPairs:
+    """Find the pairs of triangles (n, 3), given by vertex numbers, that share at least one vertex; upper: only those
+    with trial number >= test number."""
     count = int(max(test.max(), trial.max())) + 1
 
     def incidence(triangles: Index) -> sp.csr_array:
@@ -37,12 +34,15 @@ def touching_pairs(test: Index, trial: Index) -> TouchingPairs:
         return sp.coo_array((np.ones(rows.size, np.int8), (rows, triangles.ravel())), (len(triangles), count)).tocsr()
 
     table = (incidence(test) @ incidence(trial).T).tocoo()
-    pairs = np.stack(table.coords, axis=1).astype(np.int64)
+    pairs, shared = np.stack(table.coords, axis=1).astype(np.int64), table.data.astype(np.int64)
+    if upper:
+        kept = pairs[:, 1] >= pairs[:, 0]
+        pairs, shared = pairs[kept], shared[kept]
     equal = test[pairs[:, 0]][:, :, None] == trial[pairs[:, 1]][:, None, :]
     test_order = np.argsort(~equal.any(axis=2), axis=1, kind="stable")
     rank = np.argsort(test_order, axis=1)  # place of each test vertex in the new order
     partner = np.where(equal.any(axis=1), np.take_along_axis(rank, equal.argmax(axis=1), axis=1), 3)
-    return TouchingPairs(pairs, table.data.astype(np.int64), test_order, np.argsort(partner, axis=1, kind="stable"))
+    return TouchingPairs(pairs, shared, test_order, np.argsort(partner, axis=1, kind="stable"))
 
 
 def near_pairs(
@@ -73,6 +73,15 @@ def near_pairs(
     ratio = distances(test, trial, pairs) / np.maximum(test_size[pairs[:, 0]], trial_size[pairs[:, 1]])
     near = ratio < reach
     return pairs[near], ratio[near]
+
+
+def without(pairs: Index, ratio: NDArray[np.float64], touching: TouchingPairs) -> tuple[Index, NDArray[np.float64]]:
+    """The near pairs that do not touch; only ratios that are almost zero are looked up."""
+    zero = np.flatnonzero(ratio < 1e-6)
+    count = 1 + max(int(pairs.max(initial=0)), int(touching.pairs.max(initial=0)))
+    kept = np.ones(len(pairs), bool)
+    kept[zero] = ~np.isin(pairs[zero] @ [count, 1], touching.pairs @ [count, 1])
+    return pairs[kept], ratio[kept]
 
 
 def _octaves(size: NDArray[np.float64]) -> list[Index]:

@@ -100,9 +100,9 @@ def test_side(space: Space, surface: Surface, degree: int, constant: bool, real:
 def trial_side(space: Space, surface: Surface, columns: NDArray[np.int64], degree: int, real: DTypeLike) -> TrialSide:
     """Tabulate the trial triangles for a rule of that degree."""
     rule = triangle_rule(degree)
-    points = np.einsum("bq,nbc->qcn", barycentric(rule.points), surface.corners)
+    inside = np.einsum("bq,nbc->qcn", barycentric(rule.points), surface.corners)
     parts = (
-        _joined(_blocked(points, None)),
+        _joined(_blocked(inside, None)),
         _joined(_blocked(surface.normals.T, None)),
         _joined(_blocked(surface.corners.mean(axis=1).T, None)),
         _blocked(surface.jacobian, 0.0),
@@ -110,8 +110,9 @@ def trial_side(space: Space, surface: Surface, columns: NDArray[np.int64], degre
         space.element.values(rule.points) * rule.weights,
         rule.weights,
     )
-    packed = [_packed(part, real) for part in parts]
-    return TrialSide(*packed[:4], _columns(_blocked(columns.T, -1).reshape(len(parts[0]), -1)), *packed[4:])
+    points, normals, centres, jacobian, *rest = (_packed(part, real) for part in parts)
+    places = _columns(_blocked(columns.T, -1).reshape(len(points), -1))
+    return TrialSide(points, normals, centres, jacobian, places, *rest)
 
 
 def _columns(columns: NDArray[np.int64]) -> Columns:

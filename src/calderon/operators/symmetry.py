@@ -4,10 +4,12 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
 from calderon.backends.numba import STAMP, kernel
+from calderon.backends.vectors import entries, transpose
 
 TILE = 64
 """Rows and columns of a square that is exchanged with its mirror image at a time: both fit the caches."""
@@ -26,14 +28,35 @@ def _kernel() -> Callable[..., None]:
 
     @kernel
     def add(matrix, lo, hi):  # type: ignore[no-untyped-def]
-        """Rows lo..hi right of the diagonal, and their mirror images."""
+        """Rows lo..hi right of the diagonal, and their mirror images, square by square through two buffers."""
         _ = stamp
-        for start in range(lo, matrix.shape[0], hi - lo):
-            end = min(start + hi - lo, matrix.shape[0])
+        mirrored, total = np.empty((TILE, TILE), matrix.dtype), np.empty((TILE, TILE), matrix.dtype)
+        step = entries(matrix)
+        for start in range(lo, matrix.shape[0], TILE):
+            end = min(start + TILE, matrix.shape[0])
+            whole = end - start == TILE and hi - lo == TILE
+            if whole:
+                for j in range(0, TILE, step):
+                    for i in range(0, TILE, step):
+                        transpose(matrix, start + j, lo + i, mirrored, i, j)
+            else:
+                for j in range(start, end):
+                    for i in range(lo, hi):
+                        mirrored[i - lo, j - start] = matrix[j, i]
             for i in range(lo, hi):
-                for j in range(max(start, i), end):
-                    total = matrix[i, j] + matrix[j, i]
-                    matrix[i, j] = total
-                    matrix[j, i] = total
+                row, other, result = matrix[i, start:end], mirrored[i - lo], total[i - lo]
+                for j in range(row.size):
+                    result[j] = row[j] + other[j]
+                row[:] = result[: row.size]
+            if start == lo:
+                continue
+            if whole:
+                for j in range(0, TILE, step):
+                    for i in range(0, TILE, step):
+                        transpose(total, i, j, matrix, start + j, lo + i)
+            else:
+                for j in range(start, end):
+                    for i in range(lo, hi):
+                        matrix[j, i] = total[i - lo, j - start]
 
     return add
