@@ -36,6 +36,17 @@ def test_blocks_of_every_kind_are_those_of_the_single_operators(spaces):
     assert single.dtype == np.complex64 and np.abs(single.to_array() - expected).max() < 1e-5
 
 
+def test_memory_announced_is_an_upper_bound(monkeypatch):
+    """On the hull, whose small triangles have many near neighbours."""
+    announced = []
+    monkeypatch.setattr("calderon.operators.dense.require_memory", lambda needed, *_: announced.append(needed))
+    space = cal.P1(cal.mesh.sample("submarine"))
+    layer = cal.double_layer(cal.Helmholtz(0.1), space)
+    for operator in (layer, cal.blocks([[layer, layer]])):
+        beside, matrix = excess(operator)
+        assert matrix + beside < announced[-1] < matrix + 4 * beside
+
+
 def excess(operator):
     """Bytes that an assembly takes at its peak beyond the matrix, and those of the matrix."""
     tracemalloc.start()

@@ -1,5 +1,6 @@
 """Dense assembly and the dense matrix as a SciPy linear operator."""
 
+import math
 import time
 from typing import Any
 
@@ -12,8 +13,9 @@ from calderon.backends import format_bytes, real_type, require_memory
 from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator
 
-OVERHEAD = 1.12
-"""Upper bound of the memory of an assembly, as a multiple of the matrix, beyond a fixed 50 MB."""
+FIXED, PER_TRIANGLE = 50_000_000, 6_000
+"""Upper bound in bytes of the memory of an assembly beside the matrix: in all, and for each triangle of both sides (the
+lists of touching and near pairs; half of it on even meshes)."""
 
 
 class DenseMatrix(LinearOperator):
@@ -65,7 +67,7 @@ def assemble_dense(
             "or give the operator another Quadrature(regular=, singular=)"
         )
     dtype = operator.dtype(precision)
-    needed = int(OVERHEAD * operator.shape[0] * operator.shape[1] * dtype.itemsize) + 50_000_000
+    needed = math.prod(operator.shape) * dtype.itemsize + FIXED + PER_TRIANGLE * _triangles(operator)
     advice = 'try precision="single", a coarser mesh, or a smaller part with .entries(rows, columns)'
     require_memory(needed, f"dense assembly of {operator.shape[0]} x {operator.shape[1]} entries", advice)
     started = time.perf_counter()
@@ -85,3 +87,10 @@ def assemble_dense(
             operator.fill(out, real_type(precision), lambda done, total: bar.update(task, completed=done, total=total))
     label = repr(operator)
     return DenseMatrix(out, label if len(label) < 100 else label[:97] + "...", time.perf_counter() - started, backend)
+
+
+def _triangles(operator: BoundaryOperator | BlockOperator) -> int:
+    """Triangles of the test and trial sides, of the largest block; blocks are computed one after the other."""
+    table = operator.table if isinstance(operator, BlockOperator) else ((operator,),)
+    blocks = [each for row in table for each in row if each is not None]
+    return max(len(each.test.triangles) + len(each.trial.triangles) for each in blocks)
