@@ -7,6 +7,8 @@ import pytest
 
 import calderon.mesh as meshes
 from calderon.formulations import ImpedanceScattering
+from calderon.formulations.surface_values import values_at_nodes
+from calderon.spaces import P0, P1, P2
 from calderon.waves import PlaneWave
 from calderon.waves.wave import Wave
 
@@ -111,6 +113,17 @@ def test_nodes_of_a_jump_have_the_mean():
     assert 3 < between.sum() < 0.3 * len(b)
     impedance = ImpedanceScattering(mesh, K, impedance={"back": 1.0, "front": 1 / 3}).b
     assert np.allclose(impedance, b)
+
+
+def test_values_of_triangles_at_the_nodes_of_any_space():
+    """Linear functions of the place, taken at centroids, come back at nodes to the order of the triangles."""
+    mesh = meshes.plate((1.0, 1.0), 0.1)
+    linear = mesh.centroids @ [1.0, 2.0, 0.0]
+    for space in (P1(mesh), P2(mesh), P0(mesh)):
+        assert np.allclose(values_at_nodes(np.full(len(linear), 2j), space, "b"), 2j)
+        inside = np.abs(space.nodes[:, :2]).max(axis=1) < 0.45
+        error = np.abs(values_at_nodes(linear, space, "b") - space.nodes @ [1.0, 2.0, 0.0])[inside]
+        assert error.max() < (1e-12 if space.name == "P0" else 0.1)
 
 
 @pytest.mark.parametrize(
