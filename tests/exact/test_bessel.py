@@ -18,7 +18,7 @@ def test_values_and_slopes_are_those_of_scipy(z):
         assert np.abs(getattr(j, k)[:, 0] / j.scale[:, 0] - first).max() < 1e-14 * np.abs(first).max() * max(z, 10)
 
 
-@pytest.mark.parametrize("z", [1e-8, 0.3, 7.0, 100.0, 1000.0, 3 + 2j, 50 + 80j, 20j])
+@pytest.mark.parametrize("z", [1e-8, 0.3, 7.0, 100.0, 1000.0, 3 + 2j, 50 + 80j, 20j, 600 + 900j, 5000j])
 def test_wronskian(z):
     """j h' - j' h = i / z^2 for every order, far into the range where j and h leave the numbers of the machine."""
     last = int(2 * abs(z)) + 300
@@ -27,6 +27,25 @@ def test_wronskian(z):
     terms = np.abs(j.values * h.slopes) + np.abs(j.slopes * h.values)
     assert np.abs(wronskian - 1j / z**2).max() < 1e-12 * terms.max()
     assert np.all(np.isfinite(j.values)) and np.all(np.isfinite(h.values))
+
+
+@pytest.mark.parametrize("z", [3 + 2j, 50 + 80j, 20j, 300 + 400j])
+def test_lossy_values_are_those_of_scipy(z):
+    n = np.arange(int(abs(z)) + 12)
+    j, expected = spherical_bessel(n[-1], z), spherical_jn(n, z)
+    assert np.abs(j.values[:, 0] / j.scale[:, 0] / expected - 1).max() < 2e-12
+
+
+def test_functions_stay_of_the_size_of_one_over_z():
+    for z in (1000.0, 800 + 600j, 1000j):
+        for function in (spherical_bessel, spherical_hankel):
+            values = np.abs(function(3000, z).values * z)
+            assert values.max() < 20 and np.median(values) > 0.02
+
+
+def test_arguments_beyond_the_recurrence_are_refused():
+    with pytest.raises(ValueError, match="200000"):
+        spherical_bessel(3, 3e5j)
 
 
 def test_large_orders_follow_the_power_series():

@@ -32,6 +32,7 @@ from calderon.exact.checks import (
 from calderon.exact.legendre import legendre_sum
 
 LARGEST_ORDER = 20_000
+LARGEST_LOSS = 300.0  # beyond this exp(Im k a) leaves the range of double precision in products
 _NEGLIGIBLE = 42.0  # terms below exp(-42) = 6e-19 of the largest are left out
 _VALUES_AT_ONCE = 200_000
 
@@ -225,6 +226,10 @@ def _scattering(
     density_ratio: complex = 1.0,
 ) -> SphereScattering:
     k, radius = nonzero_wavenumber(k), positive_length(radius, "radius")
+    if np.imag(k) * radius > LARGEST_LOSS:
+        raise ValueError(
+            f"loss over the radius, Im(k) a = {np.imag(k) * radius:.3g}, exceeds {LARGEST_LOSS:g}: no digits remain"
+        )
     if direction is not None and source is not None:
         raise ValueError("give the direction of a plane wave or the position of a point source, not both")
     position = None if source is None else one_point(source, "source")
