@@ -26,7 +26,7 @@ def _stamp() -> int:
     """
     root = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256()
-    for folder in ("greens", "integrands"):
+    for folder in ("backends", "greens"):
         for path in sorted((root / folder).glob("*.py")):
             digest.update(path.read_bytes())
     return int(digest.hexdigest()[:15], 16)

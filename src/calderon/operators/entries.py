@@ -26,7 +26,8 @@ from calderon.quadrature import product_rule, touching_rule
 from calderon.spaces import Space
 
 TILE = 256
-"""Test triangles in a tile at most; half of it for complex kernels, whose sums are twice as large."""
+"""Test triangles in a tile at most, for real kernels in double precision; sums of a megabyte fit the second-level cache
+of a core."""
 TINY = {np.dtype(np.float64): 1e-37, np.dtype(np.float32): 1e-20}
 """Added to squared distances, so that coincident points give finite values (which then meet the factor zero)."""
 
@@ -129,11 +130,17 @@ class _Block:
         self.single_slot = trial.element.degree == 0
         radial = green.radial(abs(complex(*parameters)) * (_radius(self.test_surface) + _radius(self.trial_surface)))
         self.tile = tile_kernel(
-            radial, integrand.evaluate, self.linear, integrand.curls, green.is_complex, self.is_complex
+            radial,
+            integrand.normal,
+            self.linear,
+            self.single_slot,
+            integrand.curls,
+            green.is_complex,
+            self.is_complex,
         )
         self.coefficients = np.array(coefficients[:4])
         self.scatter = scatter_kernel(self.is_complex)
-        self.moments = moment_kernel(radial, integrand.evaluate, green.is_complex)
+        self.moments = moment_kernel(radial, integrand.normal, green.is_complex)
         self.green = green
         self.real = real
         self._prepare()
@@ -147,7 +154,7 @@ class _Block:
         self.skip_position = np.ascontiguousarray(special[order, 1])
         count = len(self.test.triangles)
         self.skip_start = np.searchsorted(special[order, 0], np.arange(count + 1))
-        size = TILE // 2 if self.green.is_complex else TILE
+        size = TILE * 8 // (real.itemsize * (2 if self.green.is_complex else 1))
         size = max(8, min(size, math.ceil(count / (4 * thread_count()))))
         self.tiles = np.append(np.arange(0, count, size), count)
         self.neighbours = self._neighbours() if self.test_space.is_continuous else None
@@ -225,11 +232,12 @@ class _Block:
             row_ids, tile_rows = row_ids[1:], tile_rows - 1
             tile_rows[tile_rows < 0] = len(row_ids)  # the row that nobody reads
         slots = 1 if self.single_slot else self.trial_side.points.shape[1]
-        scratch = tile_scratch(len(row_ids), slots, self.trial.places.shape[1], self.real)
+        points = self.test_side.nodes.shape[2]
+        scratch = tile_scratch(len(row_ids), slots, self.trial.places.shape[1], points, self.real)
         for group in range(len(self.test_side.nodes)):
             self.tile(
                 self.test_side, self.trial_side, group, self.skip_start, self.skip_position, self.scalars, lo, hi,
-                self.half, self.single_slot, tile_rows, row_ids, scratch, self.out,
+                self.half, tile_rows, row_ids, scratch, self.out,
             )  # fmt: skip
         for batch in self.batches:
             self._add_pairs(batch, lo, hi)

@@ -15,42 +15,49 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends.numba import STAMP, kernel
-from calderon.backends.vectors import accumulate, jitable, lanes, load, prefetch, store, zero
+from calderon.backends.vectors import accumulate, jitable, lanes, load, prefetch, store, width, zero
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
 from calderon.operators.sides import LANES
 
 
-def tile_scratch(rows: int, slots: int, functions: int, real: DTypeLike) -> NDArray[Any]:
+def tile_scratch(rows: int, slots: int, functions: int, points: int, real: DTypeLike) -> NDArray[Any]:
     """Working memory of one tile: for each of its output rows (and one that nobody reads) the sums at each trial point
-    and the three components of curls, real and imaginary; results of one row by local function and by column; a mask.
-    """
-    return np.zeros((2 * (rows + 1) * (slots + 3) + 4 * functions + 1) * LANES, dtype=real)
+    and the three components of curls, real and imaginary; results of one row by local function and by column; a vector
+    for each test point; a mask."""
+    return np.zeros((2 * (rows + 1) * (slots + 3) + 4 * functions + 1) * LANES + points * width(real), dtype=real)
 
 
 @functools.lru_cache(maxsize=256)
 def tile_kernel(
-    radial: Radial, evaluate: Callable[..., Any], linear: bool, curls: bool, oscillates: bool, complex_out: bool
+    radial: Radial,
+    normal: str,
+    linear: bool,
+    single_slot: bool,
+    curls: bool,
+    oscillates: bool,
+    complex_out: bool,
 ) -> Callable[..., None]:
     """The compiled tile of one Green's function and integrand.
 
-    linear: three local test functions at a time (else one, a constant). curls: integrate by parts. oscillates: complex
-    values.
+    normal: the integrand's. linear: three local test functions at a time (else one, a constant). single_slot: sum over
+    the trial points at once (constant trial functions). curls: integrate by parts. oscillates: complex values.
 
-    tile(test, trial, group, skip_start, skip_position, scalars, lo, hi, upper, single_slot, tile_rows, row_ids,
-    scratch, out): test triangles lo..hi, one group of local test functions; scalars = (p0, p1, tiny, Re and Im of
-    alpha, Re and Im of the mass coefficient); upper: only pairs with trial number > test number; single_slot sums over
-    the trial points at once (constant trial functions); tile_rows (hi - lo, L) numbers the rows of the tile, row_ids
-    are their rows in the output.
+    tile(test, trial, group, skip_start, skip_position, scalars, lo, hi, upper, tile_rows, row_ids, scratch, out): test
+    triangles lo..hi, one group of local test functions; scalars = (p0, p1, tiny, Re and Im of alpha, Re and Im of the
+    mass coefficient, 1); upper: only pairs with trial number > test number; tile_rows (hi - lo, L) numbers the rows of
+    the tile, row_ids are their rows in the output.
     """
     stamp = STAMP
     has_mass = linear or not curls
+    at_once = single_slot and not linear and has_mass
     functions = 3 if linear else 1
     radial_value, radial_phase, shifts = radial
+    of_trial, of_test = normal == "trial", normal == "test"
 
     @kernel
     def tile(  # type: ignore[no-untyped-def]
-        test, trial, group, skip_start, skip_position, scalars, lo, hi, upper, single_slot, tile_rows, row_ids,
+        test, trial, group, skip_start, skip_position, scalars, lo, hi, upper, tile_rows, row_ids,
         scratch, out,
     ):  # fmt: skip
         _ = stamp
@@ -66,7 +73,7 @@ def tile_kernel(
         rest = scratch[2 * work :]
         result, result_i = rest[:size], rest[size : 2 * size]
         sums, sums_i = rest[2 * size : 3 * size], rest[3 * size : 4 * size]
-        at_once = single_slot and not linear and has_mass
+        offsets = rest[4 * size :]
         start = lo // LANES if upper else 0
         cursors = skip_start[lo:hi].copy()  # for each test triangle the first pair to leave out that is still ahead
         for i in range(lo, hi):
@@ -111,6 +118,12 @@ def tile_kernel(
                     if curls:
                         cosine = m0 * n0 + m1 * n1 + m2 * n2
                         f_re, f_im = f_re * cosine, f_im * cosine
+                    if of_trial:  # -d.n at each test point; the same for all points of a trial triangle
+                        e0 = load(centres, v)
+                        e1, e2 = load(centres, LANES + v), load(centres, 2 * LANES + v)
+                        for p in range(x.shape[0]):
+                            d0, d1, d2 = x[p, 0] - e0, x[p, 1] - e1, x[p, 2] - e2
+                            store(offsets, p * step, -(d0 * n0 + d1 * n1 + d2 * n2))
                     total, total_i = zero(t), zero(t)
                     for q in range(points):
                         y = trial.points[b, q]
@@ -119,7 +132,12 @@ def tile_kernel(
                         for p in range(x.shape[0]):
                             d0, d1, d2 = x[p, 0] - y0, x[p, 1] - y1, x[p, 2] - y2
                             g, gi, h, hi_ = radial_value(d0 * d0 + tiny + d1 * d1 + d2 * d2, p0, p1, reference)
-                            k, ki = evaluate(g, gi, h, hi_, d0, d1, d2, m0, m1, m2, n0, n1, n2)
+                            k, ki = g, gi
+                            if of_test:
+                                k, ki = h, hi_
+                            if of_trial:
+                                offset = load(offsets, p * step)
+                                k, ki = h * offset, hi_ * offset
                             s0 = s0 + x[p, 3] * k
                             if linear:
                                 s1 = s1 + x[p, 4] * k
@@ -129,6 +147,10 @@ def tile_kernel(
                                 if linear:
                                     i1 = i1 + x[p, 4] * ki
                                     i2 = i2 + x[p, 5] * ki
+                        if of_test:  # d.m, the same for all points of the test triangle
+                            offset = (c0 - y0) * m0 + (c1 - y1) * m1 + (c2 - y2) * m2
+                            s0, s1, s2 = offset * s0, offset * s1, offset * s2
+                            i0, i1, i2 = offset * i0, offset * i1, offset * i2
                         if curls or at_once:
                             weight = trial.measure[q]
                             total = total + weight * (s0 + s1 + s2)

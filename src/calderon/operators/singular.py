@@ -56,12 +56,13 @@ def rule_table(rule: PairRule, test: Element, trial: Element) -> RuleTable:
 
 
 @functools.lru_cache(maxsize=64)
-def moment_kernel(radial: Radial, evaluate: Callable[..., Any], oscillates: bool) -> Callable[..., None]:
+def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..., None]:
     """Compiled moments(test, trial, pairs, table, parameters, scratch, out): out[0 or 1, n, A * B] gets the real and
     imaginary parts of int int k phi_a psi_b over the triangles of the n pairs; test and trial are surfaces (sides.py),
     local functions are numbered in the order of the rule."""
     stamp = STAMP
     radial_value, radial_phase, shifts = radial
+    of_trial, of_test = normal == "trial", normal == "test"
 
     @kernel
     def moments(test, trial, pairs, table, parameters, scratch, out):  # type: ignore[no-untyped-def]
@@ -111,7 +112,13 @@ def moment_kernel(radial: Radial, evaluate: Callable[..., Any], oscillates: bool
                     d2 = o2 + u1 * e2 + u2 * f2 - v1 * g2 - v2 * h2
                     square = d0 * d0 + 1e-37 + d1 * d1 + d2 * d2
                     g, gi, h, hi = radial_value(square, p0, p1, reference)
-                    re, im = evaluate(g, gi, h, hi, d0, d1, d2, m0, m1, m2, n0, n1, n2)
+                    re, im = g, gi
+                    if of_test:
+                        offset = d0 * m0 + d1 * m1 + d2 * m2
+                        re, im = h * offset, hi * offset
+                    if of_trial:
+                        offset = -(d0 * n0 + d1 * n1 + d2 * n2)
+                        re, im = h * offset, hi * offset
                     store(s, values + q * step, re)
                     if oscillates:
                         store(s, values + (8 + q) * step, im)
