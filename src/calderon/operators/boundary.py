@@ -16,6 +16,7 @@ from calderon.operators.entries import add_block
 from calderon.operators.methods import builder_for
 from calderon.operators.options import Quadrature
 from calderon.operators.symmetry import symmetrise
+from calderon.operators.transformed import add_transformed
 from calderon.spaces import Space
 
 Index = NDArray[np.int64]
@@ -168,6 +169,28 @@ class IntegralOperator(BoundaryOperator):
         """out += factor * S, where the matrix, if symmetric, is S + S^T."""
         form = (self.green, self.integrand, self.test, self.trial)
         add_block(out, *form, factor, None, None, self.quadrature, real, advance, half=True)
+
+
+@dataclass(frozen=True, eq=False)
+class TransformedHypersingular(BoundaryOperator):
+    """The hypersingular operator through single layers between discontinuous functions (transformed.py)."""
+
+    green: Green
+    trial: Space
+    test: Space
+    quadrature: Quadrature = field(default_factory=Quadrature)
+
+    def __repr__(self) -> str:
+        spaces = self.trial.name if self.trial is self.test else f"{self.trial.name} to {self.test.name}"
+        return f"hypersingular (transformed) of {self.green}, {spaces}, {self.shape[0]} x {self.shape[1]}"
+
+    @property
+    def is_complex(self) -> bool:
+        return self.green.is_complex
+
+    def add_to(self, out, factor, rows, columns, real, advance=None):  # type: ignore[no-untyped-def]
+        form = (self.green, self.test, self.trial)
+        add_transformed(out, *form, factor, rows, columns, self.quadrature, real, advance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,23 +368,26 @@ def hypersingular(
     green: Green,
     trial: Space,
     test: Space | None = None,
-    form: str = "direct",
+    form: str | None = None,
     quadrature: Quadrature | None = None,
 ) -> BoundaryOperator:
     """D = -d/dn of the double layer, integrated by parts:
 
     <phi, D psi> = int int G (curl phi(x) . curl psi(y) - k^2 n_x . n_y phi(x) psi(y)),  curl = n x grad on the surface
     (Nedelec). On open surfaces trial and test functions must vanish on the rim: P1(mesh, boundary=False). form:
-    "direct".
-    Raises ValueError for discontinuous spaces and for an unknown form.
+    "direct" (P1 only; None chooses it for P1) or "transformed", through single layers between discontinuous functions
+    (transformed.py; P1 and P2). Raises ValueError for discontinuous spaces and for an unknown form.
     """
     for space in (trial, test or trial):
         if not space.is_continuous:
             raise ValueError(f"the hypersingular operator needs continuous functions, {space.name} jumps: try P1 or P2")
-    if form == "transformed" or (trial.element.degree, (test or trial).element.degree) != (1, 1):
-        raise ValueError("the hypersingular operator is available for P1 in form 'direct' only in this version")
-    if form != "direct":
-        raise ValueError(f"unknown form {form!r}: choose 'direct'")
+    linear = trial.element.degree == 1 and (test or trial).element.degree == 1
+    if form not in (None, "direct", "transformed"):
+        raise ValueError(f"unknown form {form!r}: choose 'direct' or 'transformed'")
+    if form == "direct" and not linear:
+        raise ValueError("the direct form of the hypersingular operator is for P1: choose form='transformed' for P2")
+    if form == "transformed" or not linear:
+        return TransformedHypersingular(green, trial, test or trial, quadrature or Quadrature())
     return _layer(HYPERSINGULAR, green, trial, test, quadrature)
 
 

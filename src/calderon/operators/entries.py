@@ -60,11 +60,11 @@ def select(space: Space, wanted: NDArray[np.int64] | None) -> Selection:
         index = place[space.dofs]
     triangles = np.flatnonzero((index >= 0).any(axis=1))
     if space.is_continuous:
-        triangles = triangles[_locality_order(space.mesh.centroids[space.triangles[triangles]])]
+        triangles = triangles[locality_order(space.mesh.centroids[space.triangles[triangles]])]
     return Selection(triangles, np.ascontiguousarray(index[triangles]))
 
 
-def _locality_order(points: NDArray[np.float64], leaf: int = 32) -> NDArray[np.int64]:
+def locality_order(points: NDArray[np.float64], leaf: int = 32) -> NDArray[np.int64]:
     """Permutation that puts neighbours together: recursive bisection at the median of the longest extent."""
     return np.asarray(cKDTree(points, leafsize=leaf, balanced_tree=True, compact_nodes=True).indices)
 

@@ -20,9 +20,7 @@ def P0(mesh: TriangleMesh, tags: Tags = None) -> Space:
 
 def DP1(mesh: TriangleMesh, tags: Tags = None) -> Space:
     """Piecewise linear functions that jump across edges, three per triangle (of the tags given, default all)."""
-    triangles = supported_triangles(mesh, tags)
-    dofs = np.arange(3 * len(triangles)).reshape(-1, 3)
-    return Space("DP1", mesh, Element(1), triangles, dofs, dofs.size)
+    return discontinuous(P0(mesh, tags), 1)
 
 
 def P1(mesh: TriangleMesh, tags: Tags = None, boundary: bool = True) -> Space:
@@ -48,6 +46,14 @@ def P2(mesh: TriangleMesh, tags: Tags = None, boundary: bool = True) -> Space:
     left_out = np.concatenate([vertices, mesh.number_of_vertices + edges])
     dofs, dimension = _numbered(entities, left_out, mesh.number_of_vertices + len(mesh.edges))
     return Space("P2", mesh, Element(2), triangles, dofs, dimension)
+
+
+def discontinuous(space: Space, degree: int) -> Space:
+    """Piecewise polynomials of that degree that jump across edges, on the support of `space`; functions of a triangle
+    follow each other."""
+    element = Element(degree)
+    dofs = np.arange(element.size * len(space.triangles)).reshape(-1, element.size)
+    return Space(f"DP{degree}" if degree else "P0", space.mesh, element, space.triangles, dofs, dofs.size)
 
 
 def _rim(mesh: TriangleMesh, triangles: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
