@@ -1,5 +1,6 @@
 """Surface meshes: the triangle mesh, shapes by name, files, samples, checks."""
 
+from calderon.mesh.barycentric import BarycentricRefinement
 from calderon.mesh.errors import MeshError, MeshWarning
 from calderon.mesh.inspection import Finding, MeshReport, check
 from calderon.mesh.merging import merge
@@ -13,6 +14,7 @@ from calderon.mesh.units import metres_per, warn_wavenumber
 from calderon.mesh.writing import write
 
 __all__ = [
+    "BarycentricRefinement",
     "Finding",
     "MeshError",
     "MeshReport",

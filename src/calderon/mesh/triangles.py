@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.mesh.barycentric import BarycentricRefinement, barycentric_refinement
 from calderon.mesh.coincident import FLOAT32_ROUNDING, coincident_points, compacted, sound_triangles
 from calderon.mesh.containment import winding_numbers
 from calderon.mesh.errors import MeshError, MeshWarning, callers_level
@@ -196,6 +197,11 @@ class TriangleMesh:
     def volume(self) -> float:
         """Volume enclosed by a closed surface, 1/3 int x . n; meaningless (but defined) on an open one."""
         return float(np.einsum("ij,ij->", self.centroids - self.bounds.mean(axis=0), self.area_vectors) / 3)
+
+    @cached_property
+    def barycentric_refinement(self) -> BarycentricRefinement:
+        """Every triangle cut into six by its medians; made once, so that all dual spaces share its mesh."""
+        return barycentric_refinement(self)
 
     def scaled(self, factor: float) -> "TriangleMesh":
         """The mesh with all coordinates times factor > 0 (0.001: from millimetres to metres)."""

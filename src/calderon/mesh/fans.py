@@ -1,0 +1,71 @@
+"""Fans: the triangles around each vertex, in order."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from calderon.mesh.errors import MeshError
+from calderon.mesh.triangles import TriangleMesh
+
+
+@dataclass(frozen=True, eq=False)
+class Fans:
+    """The corners 3 t + i (local vertex i of triangle t) sorted by fan, counter-clockwise within each.
+
+    A vertex at which two sheets touch has two fans. corners (3 nt,); start (n + 1,): fan f holds the corners
+    start[f] to start[f + 1]; closed (n,): whether the last triangle meets the first, which on open surfaces fails at
+    vertices of the rim; there the fan runs from rim to rim. fan, place (3 nt,): where each corner is found.
+    """
+
+    corners: NDArray[np.int64]
+    start: NDArray[np.int64]
+    closed: NDArray[np.bool_]
+    fan: NDArray[np.int64]
+    place: NDArray[np.int64]
+
+
+def fans(mesh: TriangleMesh) -> Fans:
+    """The fans of a mesh. MeshError where three or more triangles meet at an edge, which have no order around it."""
+    wrong = np.flatnonzero(mesh.edge_triangle_counts > 2)
+    if len(wrong):
+        raise MeshError(
+            f"{len(wrong)} edges (first {wrong[:5].tolist()}) have three triangles or more: the triangles around their "
+            "ends have no order, as dual functions ask; give the parts of the surface meshes of their own"
+        )
+    following = _following(mesh)
+    number = len(following)
+    inner = np.flatnonzero(following >= 0)
+    graph = coo_array((np.ones(len(inner), dtype=np.int8), (inner, following[inner])), shape=(number, number))
+    fan = connected_components(graph, directed=False)[1].astype(np.int64)
+    size = np.bincount(fan)
+    corner = np.unique(fan, return_index=True)[1]  # any of a closed fan
+    at_rim = np.setdiff1d(np.arange(number), following[inner])
+    corner[fan[at_rim]] = at_rim
+    closed = np.ones(len(size), dtype=bool)
+    closed[fan[at_rim]] = False
+    place = np.empty(number, dtype=np.int64)
+    for rounds in range(size.max()):  # around all fans at once
+        going = np.flatnonzero(size > rounds)
+        place[corner[going]] = rounds
+        corner[going] = following[corner[going]]
+    return Fans(np.lexsort((place, fan)), np.append(0, np.cumsum(size)), closed, fan, place)
+
+
+def _following(mesh: TriangleMesh) -> NDArray[np.int64]:
+    """(3 nt,) the corner counter-clockwise after each around the same vertex, -1 at the rim.
+
+    The triangle after corner i lies across local edge i + 1, and runs along it from the vertex: it is its local edge
+    e with the vertex at e + 1.
+    """
+    positions = np.arange(3 * mesh.number_of_triangles)
+    order = np.argsort(mesh.triangle_edges.ravel(), kind="stable")
+    edges = mesh.triangle_edges.ravel()[order]
+    at = np.flatnonzero(edges[1:] == edges[:-1])
+    across = np.full(len(positions), -1)
+    across[order[at]], across[order[at + 1]] = order[at + 1], order[at]
+    triangle, local = np.divmod(positions, 3)
+    other = across[3 * triangle + (local + 1) % 3]
+    return np.where(other >= 0, 3 * (other // 3) + (other % 3 + 1) % 3, -1)
