@@ -1,50 +1,26 @@
 """Functions of a space: coefficients with a meaning."""
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import meshio
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.mesh.whole_file import whole_file
 from calderon.quadrature import triangle_rule
+from calderon.spaces.coefficients import Coefficients
+from calderon.spaces.field_file import named_fields, write_fields
 from calderon.spaces.geometry import reference_to_surface
 from calderon.spaces.space import Data, Space, evaluate_data
 
 
 @dataclass(frozen=True, eq=False)
-class Function:
+class Function(Coefficients[Space]):
     """u = sum_j coefficients[j] phi_j on the space's surface.
 
     label and unit go into files and pictures. Raises ValueError when the number of coefficients is not the dimension.
     """
-
-    space: Space
-    coefficients: NDArray[Any]
-    label: str = "u"
-    unit: str = ""
-
-    def __post_init__(self) -> None:
-        coefficients = np.array(self.coefficients)
-        if coefficients.shape != (self.space.dimension,):
-            raise ValueError(
-                f"{self.space} needs coefficients of shape ({self.space.dimension},), got {coefficients.shape}"
-            )
-        coefficients.flags.writeable = False
-        object.__setattr__(self, "coefficients", coefficients)
-
-    @classmethod
-    def interpolate(cls, space: Space, data: Data, label: str = "u", unit: str = "") -> "Function":
-        """The function of `space` that equals `data` (a number, f(x) or f(x, n)) at the nodes."""
-        return cls(space, space.interpolation(data), label, unit)
-
-    @classmethod
-    def project(cls, space: Space, data: Data, label: str = "u", unit: str = "") -> "Function":
-        """The function of `space` nearest to `data` in L2."""
-        return cls(space, space.projection(data), label, unit)
 
     def values(self, points: NDArray[np.float64]) -> NDArray[Any]:
         """(m, n) values at reference points (n, 2) of each supporting triangle."""
@@ -63,11 +39,6 @@ class Function:
     def integral(self) -> Any:
         """The integral over the surface."""
         return (self.space.load_vector(1.0, degree=max(1, self.space.element.degree)) @ self.coefficients).item()
-
-    def l2_norm(self) -> float:
-        """The L2 norm over the surface."""
-        product = self.coefficients.conj() @ (self.space.mass_matrix() @ self.coefficients)
-        return float(np.sqrt(max(product.real, 0.0)))
 
     def l2_error(self, exact: Data, degree: int = 8) -> float:
         """|| u - exact || in L2 over the surface; `exact` as in Space.load_vector."""
@@ -98,43 +69,12 @@ class Function:
         values[used] = (ones @ corners.ravel())[used] / count[used]
         return "vertices", values
 
-    def named(self, label: str, unit: str = "") -> "Function":
-        """The same function under another label and unit."""
-        return replace(self, label=label, unit=unit)
-
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write mesh and values for ParaView (.vtu): real, imaginary, magnitude and phase in rad of complex functions.
 
         Atomic: the file appears whole or not at all.
         """
         location, values = self.plot_data()
-        name = f"{self.label} [{self.unit}]" if self.unit else self.label
-        fields: dict[str, NDArray[Any]] = {name: values.real.astype(float)}
-        if np.iscomplexobj(values):
-            fields = {
-                f"{name} real": values.real.astype(float),
-                f"{name} imaginary": values.imag.astype(float),
-                f"{name} magnitude": np.abs(values).astype(float),
-                f"{self.label} phase [rad]": np.angle(values).astype(float),
-            }
-        mesh = self.space.mesh
-        cell_data: dict[str, list[Any]] = {"tag": [mesh.tags]}
-        if location == "triangles":
-            cell_data |= {key: [value] for key, value in fields.items()}
-        point_data = fields if location == "vertices" else {}
-        output = meshio.Mesh(mesh.vertices, [("triangle", mesh.triangles)], point_data=point_data, cell_data=cell_data)
-        with whole_file(path) as scratch:
-            meshio.write(scratch, output, file_format="vtu")
-
-    def __add__(self, other: "Function") -> "Function":
-        if not isinstance(other, Function) or other.space is not self.space:
-            raise ValueError("only functions of the same space object can be added")
-        return replace(self, coefficients=self.coefficients + other.coefficients)
-
-    def __sub__(self, other: "Function") -> "Function":
-        return self + (-1) * other
-
-    def __mul__(self, factor: complex) -> "Function":
-        return replace(self, coefficients=self.coefficients * factor)
-
-    __rmul__ = __mul__
+        fields = named_fields(self.label, self.unit, values)
+        at_vertices, on_triangles = (fields, {}) if location == "vertices" else ({}, fields)
+        write_fields(path, self.space.mesh, at_vertices, on_triangles)

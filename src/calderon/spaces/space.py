@@ -153,24 +153,27 @@ class Space:
         return splu(self.mass_matrix().tocsc()).solve
 
 
-def evaluate_data(data: Data, points: NDArray[np.float64], normals: NDArray[np.float64]) -> NDArray[Any]:
-    """Values (n,) of a number, f(x) or f(x, n) at points (n, 3) with unit normals (n, 3), checked for shape and
-    finiteness.
+def evaluate_data(
+    data: Any, points: NDArray[np.float64], normals: NDArray[np.float64], components: tuple[int, ...] = ()
+) -> NDArray[Any]:
+    """Values (n, *components) of a constant, f(x) or f(x, n) at points (n, 3) with unit normals (n, 3), checked for
+    shape and finiteness; components: () for numbers, (3,) for vectors.
     """
+    values = data
     if callable(data):
         values = data(points, normals) if _takes_normals(data) else data(points)
-        values = np.asarray(values)
-        if values.shape == ():
-            values = np.full(len(points), values)
-        if values.shape != (len(points),):
-            raise ValueError(
-                f"the function returned shape {values.shape} for points of shape {points.shape}: it must be "
-                f"vectorised, f(x, n) with x and n of shape (points, 3) and values of shape (points,)"
-            )
-    else:
-        values = np.full(len(points), data)
+    values = np.asarray(values)
+    wanted = (len(points), *components)
+    if values.shape == components:
+        values = np.broadcast_to(values, wanted)
+    if values.shape != wanted:
+        raise ValueError(
+            f"{'the function returned' if callable(data) else 'got data of'} shape {values.shape} for points of shape "
+            f"{points.shape}: it must be vectorised, f(x, n) with x and n of shape (points, 3) and values of shape "
+            f"{('points', *components)}".replace("'", "")
+        )
     if not np.isfinite(values).all():
-        bad = np.flatnonzero(~np.isfinite(values))
+        bad = np.unique(np.nonzero(~np.isfinite(values))[0])
         raise ValueError(f"{len(bad)} of {len(values)} values are NaN or infinite, the first at {points[bad[0]]}")
     return values
 

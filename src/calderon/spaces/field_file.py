@@ -1,0 +1,35 @@
+"""Fields on a surface as a file for ParaView."""
+
+import os
+from typing import Any
+
+import meshio
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.mesh import TriangleMesh
+from calderon.mesh.whole_file import whole_file
+
+Fields = dict[str, NDArray[Any]]
+
+
+def named_fields(label: str, unit: str, values: NDArray[Any]) -> Fields:
+    """Real arrays by name for values (n,) or vectors (n, 3): themselves, or real part, imaginary part, magnitude and,
+    of complex numbers, phase in rad. The magnitude of a vector is the square root of the sum of |components|^2.
+    """
+    name = f"{label} [{unit}]" if unit else label
+    vectors = values.ndim == 2
+    size = np.linalg.norm(values, axis=1) if vectors else np.abs(values)
+    magnitude = {f"{name} magnitude": size.astype(float)}
+    if not np.iscomplexobj(values):
+        return {name: values.astype(float)} | (magnitude if vectors else {})
+    fields = {f"{name} real": values.real.astype(float), f"{name} imaginary": values.imag.astype(float)} | magnitude
+    return fields if vectors else fields | {f"{label} phase [rad]": np.angle(values).astype(float)}
+
+
+def write_fields(path: str | os.PathLike[str], mesh: TriangleMesh, at_vertices: Fields, on_triangles: Fields) -> None:
+    """Write mesh, tags and fields to a .vtu file. Atomic: it appears whole or not at all."""
+    cell_data = {"tag": [mesh.tags]} | {name: [values] for name, values in on_triangles.items()}
+    output = meshio.Mesh(mesh.vertices, [("triangle", mesh.triangles)], point_data=at_vertices, cell_data=cell_data)
+    with whole_file(path) as scratch:
+        meshio.write(scratch, output, file_format="vtu")
