@@ -30,7 +30,7 @@ from calderon.operators import (
 )
 from calderon.operators.methods import register
 from calderon.solvers import ConvergenceError, cg, gmres, lu
-from calderon.spaces import DP1, P0, P1, P2, Function
+from calderon.spaces import BC, DP1, P0, P1, P2, RBC, RWG, SNC, Function, VectorFunction
 from calderon.waves import PlaneWave, PointSource
 
 register("dense", assemble_dense)
@@ -41,10 +41,14 @@ except PackageNotFoundError:  # a source tree that is not installed
     __version__ = "0+unknown"
 
 __all__ = [
+    "BC",
     "DP1",
     "P0",
     "P1",
     "P2",
+    "RBC",
+    "RWG",
+    "SNC",
     "AccuracyWarning",
     "ConvergenceError",
     "FluidTransmission",
@@ -63,6 +67,7 @@ __all__ = [
     "SoundHardScattering",
     "SoundSoftScattering",
     "TriangleMesh",
+    "VectorFunction",
     "adjoint_double_layer",
     "available",
     "backends",

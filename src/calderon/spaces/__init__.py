@@ -1,8 +1,28 @@
-"""Function spaces on surfaces: P0, DP1, P1, P2 and functions in them."""
+"""Function spaces on surfaces: scalar P0, DP1, P1, P2, vector RWG, SNC, BC, RBC, and functions in them."""
 
+from calderon.spaces.buffa_christiansen import BC, RBC
+from calderon.spaces.edge_space import RWG, SNC, EdgeSpace
 from calderon.spaces.element import Element
 from calderon.spaces.function import Function
 from calderon.spaces.lagrange import DP1, P0, P1, P2
 from calderon.spaces.space import Space
+from calderon.spaces.vector_function import VectorFunction
+from calderon.spaces.vector_space import CombinedSpace, VectorSpace
 
-__all__ = ["DP1", "P0", "P1", "P2", "Element", "Function", "Space"]
+__all__ = [
+    "BC",
+    "DP1",
+    "P0",
+    "P1",
+    "P2",
+    "RBC",
+    "RWG",
+    "SNC",
+    "CombinedSpace",
+    "EdgeSpace",
+    "Element",
+    "Function",
+    "Space",
+    "VectorFunction",
+    "VectorSpace",
+]

@@ -1,0 +1,224 @@
+"""Functions of edges: the div-conforming functions of Rao, Wilton and Glisson and their rotations."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.mesh import MeshError, TriangleMesh
+from calderon.mesh.topology import edge_signs
+from calderon.quadrature import gauss
+from calderon.spaces.element import Element, barycentric
+from calderon.spaces.embedding import embedding
+from calderon.spaces.lagrange import Tags
+from calderon.spaces.space import evaluate_data, supported_triangles
+from calderon.spaces.vector_space import CombinedSpace, VectorData, VectorSpace
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeSpace(VectorSpace):
+    """One function for each edge, f or n x f, as a table of local functions.
+
+    Row r of the table is the triangle triangles[r] of the mesh; its local function a, of the edge opposite to vertex
+    a, is
+
+        f(x) = signs[r, a] l_a / (2 A) (x - v_a) = scale[r, a] (x - v_a),    div f = 2 scale[r, a],
+
+    with the length l_a of the edge and the area A: its normal component on the edge is signs[r, a], on the others 0.
+    dofs (n, 3): the global function that a local one belongs to, -1 (sign 0) where there is none. rotated: the space
+    holds n x f. The rows are the triangles of the support in order; where three or more meet at an edge, a triangle
+    with two functions of that edge has a second row after all others (its remaining entries are -1), so that a
+    double loop over rows needs to know nothing of junctions.
+
+    sides (dimension, 2): the local edge 3 t + a on which the function is +, then the one on which it is -; -1 for none
+    (a half function at the rim). rim: whether edges with one triangle carry half functions.
+    """
+
+    name: str
+    mesh: TriangleMesh
+    triangles: NDArray[np.int64]
+    dofs: NDArray[np.int64]
+    signs: NDArray[np.float64]
+    sides: NDArray[np.int64]
+    rim: bool = False
+    rotated: bool = False
+
+    def __repr__(self) -> str:
+        return f"{self.name}({self.dimension} functions on {len(self.support)} triangles)"
+
+    @property
+    def element(self) -> Element:
+        """The scalar element whose functions times constant vectors span the local functions: degree 1."""
+        return Element(1)
+
+    @property
+    def dimension(self) -> int:  # type: ignore[override]
+        return len(self.sides)
+
+    @property
+    def base(self) -> "EdgeSpace":  # type: ignore[override]
+        return self
+
+    @cached_property
+    def matrix(self) -> sp.csr_array:  # type: ignore[override]
+        return sp.eye_array(self.dimension, format="csr")
+
+    @cached_property
+    def support(self) -> NDArray[np.int64]:  # type: ignore[override]
+        return np.unique(self.triangles)
+
+    @property
+    def pairs(self) -> NDArray[np.int64]:
+        """(dimension, 2) triangles on which each function is + and -; -1 for none."""
+        return self.sides // 3
+
+    @cached_property
+    def edges(self) -> NDArray[np.int64]:
+        """(dimension,) the edge of the mesh that each function belongs to, not decreasing."""
+        return self.mesh.triangle_edges.ravel()[self.sides[:, 0]]
+
+    @cached_property
+    def scale(self) -> NDArray[np.float64]:
+        """(n, 3) sign times length of the edge over twice the area, 1/m: f = scale (x - v), div f = 2 scale."""
+        lengths = self.mesh.edge_lengths[self.mesh.triangle_edges[self.triangles]]
+        return self.signs * lengths / (2 * self.mesh.areas[self.triangles, None])
+
+    @cached_property
+    def corner_values(self) -> NDArray[np.float64]:
+        """(n, 3, 3, 3): [r, a, b] is the value (n x included if rotated) of local function a at vertex b of row r; in
+        between it is linear, sum_b l_b [r, a, b] with the barycentric coordinates l_b.
+        """
+        corners = self.mesh.vertices[self.mesh.triangles[self.triangles]]
+        values = self.scale[:, :, None, None] * (corners[:, None] - corners[:, :, None])
+        return np.cross(self.mesh.normals[self.triangles][:, None, None], values) if self.rotated else values
+
+    def values(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(n, 3, q, 3) vectors of the local functions of each row at reference points (q, 2)."""
+        return np.einsum("bq,nabc->naqc", barycentric(points), self.corner_values)
+
+    def expansion(self, points: NDArray[np.float64]) -> list[sp.csr_array]:
+        values = self.values(points)
+        count = values.shape[2]
+        rows = np.searchsorted(self.support, self.triangles)[:, None] * count + np.arange(count)
+        kept = self.dofs >= 0
+        coords = np.broadcast_to(rows[:, None], values.shape[:3])[kept], np.repeat(self.dofs[kept], count)
+        shape = (len(self.support) * count, self.dimension)
+        return [sp.coo_array((values[kept][..., c].ravel(), (coords[0].ravel(), coords[1])), shape).tocsr()
+                for c in range(3)]  # fmt: skip
+
+    def divergence_matrix(self) -> sp.csr_array:
+        if self.rotated:
+            raise ValueError(f"{self.name} has no divergence but a surface curl: ask its perpendicular() space for it")
+        kept = self.dofs >= 0
+        rows = np.repeat(np.searchsorted(self.support, self.triangles)[:, None], 3, axis=1)
+        shape = (len(self.support), self.dimension)
+        return sp.coo_array((2 * self.scale[kept], (rows[kept], self.dofs[kept])), shape).tocsr()
+
+    def interpolation(self, data: VectorData, points: int = 4) -> NDArray[Any]:
+        """Each coefficient is the mean over the edge of the component across it, from the + to the - triangle (along
+        it if rotated); where the two triangles differ in plane and normal, the mean of both sides.
+        """
+        rule, mesh = gauss(points), self.mesh
+        total: Any = 0.0
+        for side, sign in zip(self.sides.T, (1.0, -1.0), strict=True):
+            at = np.flatnonzero(side >= 0)
+            triangle, local = np.divmod(side[at], 3)
+            corners = mesh.triangles[triangle, (local + 1) % 3], mesh.triangles[triangle, (local + 2) % 3]
+            start, end = mesh.vertices[corners[0]], mesh.vertices[corners[1]]
+            normals = mesh.normals[triangle]
+            along = (end - start) / np.linalg.norm(end - start, axis=1, keepdims=True)
+            direction = along if self.rotated else np.cross(along, normals)
+            x = start[:, None] + rule.points[:, None] * (end - start)[:, None]
+            values = evaluate_data(data, x.reshape(-1, 3), np.repeat(normals, points, axis=0), (3,))
+            moments = np.einsum("eqc,q,ec->e", values.reshape(x.shape), rule.weights, sign * direction)
+            total = total + np.bincount(at, moments.real, self.dimension)
+            if np.iscomplexobj(moments):
+                total = total + 1j * np.bincount(at, moments.imag, self.dimension)
+        return total / (self.sides >= 0).sum(axis=1)
+
+    def perpendicular(self) -> "EdgeSpace":
+        return replace(self, name="RWG" if self.rotated else "SNC", rotated=not self.rotated)
+
+    def refined(self) -> CombinedSpace:
+        """The same functions on the barycentric refinement: their normal components on its edges."""
+        refinement = self.mesh.barycentric_refinement
+        triangles = np.sort(refinement.children[self.support].ravel())
+        fine = edge_space(refinement.mesh, triangles, self.rim)
+        matrix, moments = embedding(replace(self, rotated=False), fine, refinement)
+        base = fine.perpendicular() if self.rotated else fine
+        return CombinedSpace(self.name, self.mesh, base, matrix, moments, self.edges)
+
+
+def RWG(mesh: TriangleMesh, tags: Tags = None) -> EdgeSpace:
+    """Functions of Rao, Wilton and Glisson, scaled by edge length: f = +-l / (2 A) (x - v) on the two triangles of an
+    edge, with v the vertex opposite to it; no unit.
+
+    The component normal to the edge is 1 from the first triangle into the second, continuous, and the divergence
+    +-l / A. One function for each inner edge: none on the rim of an open surface or of the triangles with the tags
+    given. At an edge with m > 2 triangles m - 1 functions join consecutive ones (in the order of their numbers);
+    their span, all fields without net flow out of the edge, does not depend on that order.
+
+    Raises MeshError for neighbours of opposite orientation, which a part by tags of a surface with junctions may have,
+    ValueError if there is no inner edge. Source: S. M. Rao, D. R. Wilton, A. W. Glisson, IEEE Trans. Antennas
+    Propag. 30 (1982) 409.
+    """
+    space = edge_space(mesh, supported_triangles(mesh, tags), rim=False)
+    if space.dimension == 0:
+        raise ValueError("the space has no functions: no edge has two triangles; refine the mesh")
+    return space
+
+
+def SNC(mesh: TriangleMesh, tags: Tags = None) -> EdgeSpace:
+    """The rotated functions n x f of `RWG`, scaled Nedelec functions: the component along an edge is continuous, the
+    surface curl is that of the divergence of f. Arguments, errors and numbering as for `RWG`.
+    """
+    return RWG(mesh, tags).perpendicular()
+
+
+def edge_space(mesh: TriangleMesh, triangles: NDArray[np.int64], rim: bool) -> EdgeSpace:
+    """RWG functions on the triangles (increasing numbers); rim: with half functions on edges of a single one."""
+    positions = (3 * triangles[:, None] + np.arange(3)).ravel()
+    edges = mesh.triangle_edges.ravel()[positions]
+    order = np.argsort(edges, kind="stable")
+    positions, edges = positions[order], edges[order]
+    _refuse_opposite(mesh, positions, edges)
+    same = np.append(edges[1:] == edges[:-1], False)
+    first = np.flatnonzero(same)
+    sides = np.stack([positions[first], positions[first + 1]], axis=1)
+    if rim:
+        alone = np.flatnonzero(~same & ~np.append(False, same[:-1]))
+        sides = np.concatenate([sides, np.stack([positions[alone], np.full(len(alone), -1)], axis=1)])
+        sides = sides[np.argsort(mesh.triangle_edges.ravel()[sides[:, 0]], kind="stable")]
+    return EdgeSpace("RWG", mesh, *_rows(triangles, sides, mesh.number_of_triangles), sides, rim)
+
+
+def _rows(
+    triangles: NDArray[np.int64], sides: NDArray[np.int64], total: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """triangles, dofs and signs of an EdgeSpace: local edges that are both + and - get a second row for the -."""
+    numbers = np.arange(len(sides))
+    plus, minus = np.full((2, 3 * total), -1)
+    plus[sides[:, 0]] = numbers
+    minus[sides[sides[:, 1] >= 0, 1]] = numbers[sides[:, 1] >= 0]
+    both = (plus >= 0) & (minus >= 0)
+    main = np.where(plus >= 0, plus, minus).reshape(-1, 3)[triangles]
+    main_signs = ((plus >= 0) * 1.0 - ((minus >= 0) & ~both)).reshape(-1, 3)[triangles]
+    again = np.unique(np.flatnonzero(both) // 3)
+    extra = np.where(both, minus, -1).reshape(-1, 3)[again]
+    rows = np.concatenate([triangles, again]), np.concatenate([main, extra])
+    return *rows, np.concatenate([main_signs, np.where(extra >= 0, -1.0, 0.0)])
+
+
+def _refuse_opposite(mesh: TriangleMesh, positions: NDArray[np.int64], edges: NDArray[np.int64]) -> None:
+    """MeshError where exactly two triangles meet and run along their edge the same way."""
+    count = np.bincount(edges, minlength=mesh.number_of_edges)
+    total = np.bincount(edges, edge_signs(mesh.triangles).ravel()[positions], mesh.number_of_edges)
+    wrong = np.flatnonzero((count == 2) & (total != 0))
+    if len(wrong):
+        raise MeshError(
+            f"{len(wrong)} edges (first {wrong[:5].tolist()}) join two triangles of opposite orientation, across "
+            "which n x f would jump: make a mesh of these triangles alone, mesh.restricted(tags), which orients them"
+        )

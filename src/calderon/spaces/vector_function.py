@@ -1,0 +1,94 @@
+"""Tangential vector fields of a space, such as surface currents."""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.quadrature import triangle_rule
+from calderon.spaces.coefficients import Coefficients
+from calderon.spaces.field_file import named_fields, write_fields
+from calderon.spaces.geometry import reference_to_surface
+from calderon.spaces.space import evaluate_data
+from calderon.spaces.vector_space import VectorData, VectorSpace
+
+_CENTROID = np.array([[1 / 3, 1 / 3]])
+
+
+@dataclass(frozen=True, eq=False)
+class VectorFunction(Coefficients[VectorSpace]):
+    """J = sum_j coefficients[j] f_j on the surface of an RWG, SNC, BC or RBC space.
+
+    The functions f_j have no unit, so the coefficients have that of the field (A/m for a surface current): for RWG
+    they are its components across the edges. label and unit go into files and pictures. Raises ValueError when the
+    number of coefficients is not the dimension.
+    """
+
+    label: str = "J"
+
+    def values(self, points: NDArray[np.float64]) -> NDArray[Any]:
+        """(m, q, 3) vectors at reference points (q, 2) of each triangle of space.support on space.base.mesh."""
+        parts = [part @ self.coefficients for part in self.space.expansion(np.asarray(points, dtype=float))]
+        return np.stack(parts, axis=-1).reshape(len(self.space.support), -1, 3)
+
+    def at_centroids(self) -> NDArray[Any]:
+        """(nt, 3) vectors at the centroids of space.mesh, zero outside the support; of dual functions, which are not
+        continuous there, the mean over each triangle.
+        """
+        return self._on_triangles(self.values(_CENTROID)[:, 0])
+
+    def divergence(self) -> NDArray[Any]:
+        """(nt,) surface divergence (unit of J per metre) on the triangles of space.mesh, zero outside the support;
+        of dual functions the mean over each triangle. With exp(-i omega t) the charge is div J / (i omega).
+
+        Raises ValueError for rotated spaces (SNC, RBC): there it is a distribution on the edges.
+        """
+        return self._on_triangles(self.space.divergence_matrix() @ self.coefficients)
+
+    def _on_triangles(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values (m, ...) of the support on every triangle of space.mesh; the six parts of a refined one have equal
+        areas.
+        """
+        space = self.space
+        everywhere = np.zeros((space.base.mesh.number_of_triangles, *values.shape[1:]), dtype=values.dtype)
+        everywhere[space.support] = values
+        if space.base.mesh is space.mesh:
+            return everywhere
+        return everywhere[space.mesh.barycentric_refinement.children.reshape(-1, 6)].mean(axis=1)
+
+    def perpendicular(self) -> "VectorFunction":
+        """n x J, in the rotated space: RWG to SNC and back (with the other sign, for n x n x J = -J)."""
+        sign = -1 if self.space.rotated else 1
+        return VectorFunction(self.space.perpendicular(), sign * self.coefficients, f"n x {self.label}", self.unit)
+
+    def integral(self) -> NDArray[Any]:
+        """(3,) the integral over the surface: the current moment."""
+        areas = self.space.base.mesh.areas[self.space.support]
+        return areas @ self.values(_CENTROID)[:, 0]  # the field is linear on each triangle
+
+    def l2_error(self, exact: VectorData, degree: int = 8) -> float:
+        """|| J - exact || in L2 over the surface; `exact` as in VectorSpace.load_vector."""
+        rule, mesh, support = triangle_rule(degree), self.space.base.mesh, self.space.support
+        x = reference_to_surface(mesh, support, rule.points)
+        normals = np.repeat(mesh.normals[support], rule.number_of_points, axis=0)
+        reference = evaluate_data(exact, x.reshape(-1, 3), normals, (3,)).reshape(x.shape)
+        squares = (np.abs(self.values(rule.points) - reference) ** 2).sum(axis=2)
+        return float(np.sqrt((squares @ rule.weights) @ (2 * mesh.areas[support])))
+
+    def plot_data(self) -> tuple[str, NDArray[Any]]:
+        """("triangles", magnitudes (nt,) at the centroids): the square root of the sum of |components|^2."""
+        return "triangles", np.linalg.norm(self.at_centroids(), axis=1)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write mesh and field on triangles for ParaView (.vtu): vectors, or their real and imaginary parts, the
+        magnitude and, of div-conforming functions, the divergence.
+
+        Atomic: the file appears whole or not at all.
+        """
+        fields = named_fields(self.label, self.unit, self.at_centroids())
+        if not self.space.rotated:
+            unit = f"{self.unit}/m" if self.unit else "1/m"
+            fields |= named_fields(f"div {self.label}", unit, self.divergence())
+        write_fields(path, self.space.mesh, {}, fields)

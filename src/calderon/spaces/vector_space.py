@@ -1,0 +1,183 @@
+"""Spaces of tangential vector fields: what functions of edges and combinations of them have in common."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.linalg import splu
+
+from calderon.mesh import TriangleMesh
+from calderon.quadrature import triangle_rule
+from calderon.spaces.geometry import reference_to_surface
+from calderon.spaces.space import evaluate_data
+
+VectorData = ArrayLike | Callable[..., Any]
+"""A tangential field: three numbers, f(x) or f(x, n) with points and normals (n, 3) and values (n, 3)."""
+
+
+class VectorSpace(ABC):
+    """Tangential vector fields  g_j = sum_i matrix[i, j] f_i  of edge functions f_i.
+
+    base: the space of the f_i (see `EdgeSpace`, which is its own base); matrix (base.dimension, dimension) sparse. A
+    Galerkin matrix of this space is  test.matrix.T @ A @ trial.matrix  with the matrix A of the bases. mesh: the
+    surface that the space was asked for, on which it can be paired with others; base.mesh may be a refinement of it.
+    rotated: whether the f_i are n x f, with curl in place of divergence. support (m,): increasing numbers of the
+    triangles of base.mesh on which functions live.
+    """
+
+    name: str
+    mesh: TriangleMesh
+    base: "VectorSpace"
+    matrix: sp.csr_array
+    rotated: bool
+    dimension: int
+    support: NDArray[np.int64]
+
+    @abstractmethod
+    def refined(self) -> "VectorSpace":
+        """The same functions as combinations of edge functions of the barycentric refinement of `mesh`."""
+
+    @abstractmethod
+    def perpendicular(self) -> "VectorSpace":
+        """The space of the same functions without n x if they have it, else with it."""
+
+    @abstractmethod
+    def expansion(self, points: NDArray[np.float64]) -> list[sp.csr_array]:
+        """Three (m * q, dimension) sparse matrices: coefficients to the x, y, z parts of the field at reference points
+        (q, 2) of each triangle of the support in turn.
+        """
+
+    @abstractmethod
+    def divergence_matrix(self) -> sp.csr_array:
+        """(m, dimension) sparse: coefficients to the surface divergence (1/m), constant on each triangle of the
+        support. ValueError for rotated functions, which have a surface curl instead.
+        """
+
+    @abstractmethod
+    def interpolation(self, data: VectorData, points: int = 4) -> NDArray[Any]:
+        """(dimension,) coefficients from the mean normal component of `data` over edges (tangential if rotated), by
+        `points` Gauss points an edge: exact for fields of the space.
+        """
+
+    def mass_matrix(self, test: "VectorSpace | None" = None) -> sp.csr_array:
+        """(test.dimension, dimension) sparse matrix int g_i . g_j of test functions g_i and functions g_j of this
+        space, exact.
+
+        Any two spaces on one mesh can be paired: int (n x f_i) . f_j for SNC and RWG, or BC with RWG, which is brought
+        to the refined mesh. Raises ValueError for spaces on different mesh objects.
+        """
+        test = self if test is None else test
+        if not isinstance(test, VectorSpace):
+            raise ValueError(f"{self.name} pairs with spaces of vector fields, got {test!r}: try RWG, SNC, BC or RBC")
+        if test.mesh is not self.mesh:
+            raise ValueError("a mass matrix couples two spaces on the same mesh object: build both from one mesh")
+        trial: VectorSpace = self
+        if trial.base.mesh is not test.base.mesh:
+            trial = trial if trial.base.mesh is not trial.mesh else trial.refined()
+            test = test if test.base.mesh is not test.mesh else test.refined()
+        weights, trial_parts, test_parts = _common_expansions(trial.base, test.base)
+        scale = sp.diags_array(weights)
+        pairing = sum(left.T @ scale @ right for left, right in zip(test_parts, trial_parts, strict=True))
+        return (test.matrix.T @ pairing @ trial.matrix).tocsr()
+
+    def divergence_mass_matrix(self) -> sp.csr_array:
+        """(dimension, dimension) sparse matrix int div g_i div g_j; with the mass matrix the product of H(div)."""
+        divergence = self.divergence_matrix()
+        return (divergence.T @ sp.diags_array(self.base.mesh.areas[self.support]) @ divergence).tocsr()
+
+    def load_vector(self, data: VectorData, degree: int = 5) -> NDArray[Any]:
+        """(dimension,) integrals int g_i . data over the triangles of `base`.
+
+        data: three numbers, f(x) or f(x, n) with points and normals (n, 3) and values (n, 3); nothing is conjugated.
+        degree: of the quadrature rule, 1 to 20. Raises ValueError for values of a wrong shape or not finite.
+        """
+        rule, mesh, support = triangle_rule(degree), self.base.mesh, self.support
+        x = reference_to_surface(mesh, support, rule.points).reshape(-1, 3)
+        normals = np.repeat(mesh.normals[support], rule.number_of_points, axis=0)
+        weights = np.outer(2 * mesh.areas[support], rule.weights).ravel()
+        values = evaluate_data(data, x, normals, (3,)) * weights[:, None]
+        return sum(part.T @ values[:, c] for c, part in enumerate(self.expansion(rule.points)))
+
+    def projection(self, data: VectorData, degree: int = 5) -> NDArray[Any]:
+        """(dimension,) coefficients of the field of the space nearest to `data` in L2."""
+        return self.solve_mass(self.load_vector(data, degree))
+
+    def solve_mass(self, right_hand_side: NDArray[Any]) -> NDArray[Any]:
+        """Apply the inverse mass matrix to (dimension,) or (dimension, m), real or complex."""
+        if np.iscomplexobj(right_hand_side):
+            return self._mass_solver(right_hand_side.real.copy()) + 1j * self._mass_solver(right_hand_side.imag.copy())
+        return self._mass_solver(np.asarray(right_hand_side, dtype=float))
+
+    @cached_property
+    def _mass_solver(self) -> Callable[[NDArray[Any]], NDArray[Any]]:
+        return splu(self.mass_matrix().tocsc()).solve
+
+
+def _common_expansions(
+    trial: VectorSpace, test: VectorSpace
+) -> tuple[NDArray[np.float64], list[sp.csr_array], list[sp.csr_array]]:
+    """Weights of a rule that integrates products exactly on the triangles of both supports, and both expansions
+    there.
+    """
+    rule = triangle_rule(2)
+    common = np.intersect1d(trial.support, test.support, assume_unique=True)
+    weights = np.outer(2 * trial.mesh.areas[common], rule.weights).ravel()
+    parts = []
+    for space in (trial, test):
+        rows = np.searchsorted(space.support, common)[:, None] * rule.number_of_points
+        chosen = (rows + np.arange(rule.number_of_points)).ravel()
+        whole = len(common) == len(space.support)
+        parts.append([part if whole else part[chosen] for part in space.expansion(rule.points)])
+    return weights, parts[0], parts[1]
+
+
+@dataclass(frozen=True, eq=False)
+class CombinedSpace(VectorSpace):
+    """Combinations of edge functions of a refined mesh, such as the dual functions BC and RBC.
+
+    moments (dimension, base.dimension) sparse: a left inverse of `matrix`, coefficients in `base` to those here.
+    edges (dimension,): the edge of `mesh` that each function belongs to.
+    """
+
+    name: str
+    mesh: TriangleMesh
+    base: VectorSpace
+    matrix: sp.csr_array
+    moments: sp.csr_array
+    edges: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        return f"{self.name}({self.dimension} functions on {len(self.support)} refined triangles)"
+
+    @property
+    def rotated(self) -> bool:  # type: ignore[override]
+        return self.base.rotated
+
+    @property
+    def dimension(self) -> int:  # type: ignore[override]
+        return int(self.matrix.shape[1])
+
+    @property
+    def support(self) -> NDArray[np.int64]:  # type: ignore[override]
+        return self.base.support
+
+    def refined(self) -> "CombinedSpace":
+        return self
+
+    def perpendicular(self) -> "CombinedSpace":
+        name = {"BC": "RBC", "RBC": "BC", "RWG": "SNC", "SNC": "RWG"}[self.name]
+        return CombinedSpace(name, self.mesh, self.base.perpendicular(), self.matrix, self.moments, self.edges)
+
+    def expansion(self, points: NDArray[np.float64]) -> list[sp.csr_array]:
+        return [(part @ self.matrix).tocsr() for part in self.base.expansion(points)]
+
+    def divergence_matrix(self) -> sp.csr_array:
+        return (self.base.divergence_matrix() @ self.matrix).tocsr()
+
+    def interpolation(self, data: VectorData, points: int = 4) -> NDArray[Any]:
+        return self.moments @ self.base.interpolation(data, points)
