@@ -31,7 +31,7 @@ from calderon.operators import (
 from calderon.operators.methods import register
 from calderon.solvers import ConvergenceError, cg, gmres, lu
 from calderon.spaces import BC, DP1, P0, P1, P2, RBC, RWG, SNC, Function, VectorFunction
-from calderon.waves import PlaneWave, PointSource
+from calderon.waves import ElectricDipole, ElectromagneticPlaneWave, MagneticDipole, PlaneWave, PointSource
 
 register("dense", assemble_dense)
 
@@ -51,6 +51,8 @@ __all__ = [
     "SNC",
     "AccuracyWarning",
     "ConvergenceError",
+    "ElectricDipole",
+    "ElectromagneticPlaneWave",
     "FluidTransmission",
     "Function",
     "Helmholtz",
@@ -58,6 +60,7 @@ __all__ = [
     "Laplace",
     "LaplaceDirichlet",
     "LaplaceNeumann",
+    "MagneticDipole",
     "MeshError",
     "MeshWarning",
     "ModifiedHelmholtz",

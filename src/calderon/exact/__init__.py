@@ -6,23 +6,43 @@ from calderon.exact.capacitance import (
     ellipsoid_capacitance,
     sphere_capacitance,
 )
+from calderon.exact.hertz_dipole import HertzDipole, hertz_dipole
+from calderon.exact.mie import MieScattering, mie_dielectric_sphere, mie_layered_sphere, mie_pec_sphere
 from calderon.exact.point_sources import PointSources, point_sources, spread_point_sources
 from calderon.exact.radiating import RadiatingSphere, radiating_sphere
 from calderon.exact.sphere import SphereScattering, fluid_sphere, impedance_sphere, rigid_sphere, soft_sphere
+from calderon.exact.thin_dipole import thin_dipole_impedance
+from calderon.exact.vacuum import (
+    SPEED_OF_LIGHT,
+    VACUUM_IMPEDANCE,
+    VACUUM_PERMITTIVITY,
+    conducting_permittivity,
+)
 
 __all__ = [
+    "SPEED_OF_LIGHT",
+    "VACUUM_IMPEDANCE",
+    "VACUUM_PERMITTIVITY",
+    "HertzDipole",
+    "MieScattering",
     "PointSources",
     "RadiatingSphere",
     "SphereScattering",
+    "conducting_permittivity",
     "cube_capacitance",
     "disc_capacitance",
     "ellipsoid_capacitance",
     "fluid_sphere",
+    "hertz_dipole",
     "impedance_sphere",
+    "mie_dielectric_sphere",
+    "mie_layered_sphere",
+    "mie_pec_sphere",
     "point_sources",
     "radiating_sphere",
     "rigid_sphere",
     "soft_sphere",
     "sphere_capacitance",
     "spread_point_sources",
+    "thin_dipole_impedance",
 ]

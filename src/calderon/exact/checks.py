@@ -87,3 +87,59 @@ def nonzero_wavenumber(value: complex, name: str = "wavenumber") -> complex | fl
     if number == 0:
         raise ValueError(f"{name} must not be zero here: at zero frequency there is no wave")
     return number
+
+
+def relative_constant(value: complex, name: str) -> complex | float:
+    """A relative permittivity or permeability: not zero, Im >= 0."""
+    number = finite_number(value, name)
+    if np.imag(number) < 0:
+        raise ValueError(
+            f"{name} {value!r} has a negative imaginary part, which is gain: with the time factor exp(-i omega t) loss "
+            "is a positive one; conjugate it"
+        )
+    if number == 0:
+        raise ValueError(f"{name} must not be zero")
+    return number
+
+
+def complex_vector(values: ArrayLike, name: str) -> np.ndarray:
+    """A vector (3,) of finite numbers, not zero, complex and read-only."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiuc" or array.shape != (3,) or not np.all(np.isfinite(array)):
+        raise ValueError(f"{name} must be three finite numbers, got {values!r}")
+    if not np.any(array):
+        raise ValueError(f"{name} must not be zero")
+    array = np.array(array, dtype=np.complex128)
+    array.flags.writeable = False
+    return array
+
+
+def transverse_polarization(values: ArrayLike | None, direction: np.ndarray) -> np.ndarray:
+    """A unit vector e (3,), complex, orthogonal to the unit vector `direction` to 1e-6, made so to rounding; read-only.
+
+    None: the x axis, or y where the direction is along x to 45 degrees of it, made orthogonal.
+    """
+    if values is None:
+        values = np.array([0.0, 1, 0]) if abs(direction[0]) > np.sqrt(0.5) else np.array([1.0, 0, 0])
+        values = values - (values @ direction) * direction
+    array = complex_vector(values, "polarization").copy()
+    array /= np.abs(array).max()
+    array /= np.linalg.norm(array)
+    along = array @ direction
+    if abs(along) > 1e-6:
+        raise ValueError(
+            f"polarization must be orthogonal to the direction of travel {direction.tolist()}: "
+            f"{abs(along):.3g} of {np.asarray(values).tolist()} lies along it"
+        )
+    array -= along * direction
+    array /= np.linalg.norm(array)
+    array.flags.writeable = False
+    return array
+
+
+def wave_impedance(value: complex) -> complex | float:
+    """The impedance of a medium, with positive real part."""
+    eta = finite_number(value, "impedance")
+    if not np.real(eta) > 0:
+        raise ValueError(f"the real part of the impedance must be positive, got {value!r}")
+    return eta

@@ -1,11 +1,13 @@
 """Plane waves."""
 
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calderon.exact.checks import finite_number, nonzero_wavenumber, points_in_space, unit_vector
+from calderon.waves.electromagnetic_plane import ElectromagneticPlaneWave
 from calderon.waves.wave import Wave
 
 
@@ -16,13 +18,23 @@ class PlaneWave(Wave):
     direction: (3,), any length but zero; it is normalised.
     wavenumber: k in 1/m, real or with positive imaginary part (loss: the wave decays along d).
     amplitude: peak value at the origin, complex for a phase.
+    polarization: makes it the `ElectromagneticPlaneWave` with E along this vector, which also takes an impedance; sound
+        has none.
     """
 
     direction: np.ndarray
     wavenumber: complex
     amplitude: complex = 1.0
+    polarization: InitVar[ArrayLike | None] = None
 
-    def __post_init__(self) -> None:
+    def __new__(cls, *arguments: Any, **options: Any) -> Any:
+        names = ("direction", "wavenumber", "amplitude", "polarization")
+        ordered = dict(zip(names, arguments, strict=False))
+        if len(arguments) > len(names) or (ordered | options).get("polarization") is None:
+            return super().__new__(cls)
+        return ElectromagneticPlaneWave(**ordered, **options)
+
+    def __post_init__(self, polarization: ArrayLike | None) -> None:
         object.__setattr__(self, "direction", unit_vector(self.direction, "the direction of a plane wave"))
         object.__setattr__(self, "wavenumber", nonzero_wavenumber(self.wavenumber, "the wavenumber of a plane wave"))
         object.__setattr__(self, "amplitude", finite_number(self.amplitude, "the amplitude of a plane wave"))

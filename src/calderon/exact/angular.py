@@ -1,0 +1,79 @@
+"""Directions on the sphere, and the angular functions of electromagnetic multipoles.
+
+pi_n = P_n^1 / sin t and tau_n = dP_n^1 / dt at x = cos t, P_n^1 = sin t dP_n/dx (without the sign (-1)^m):
+  pi_0 = 0, pi_1 = 1,  (n - 1) pi_n = (2n - 1) x pi_(n-1) - n pi_(n-2),  tau_n = n x pi_n - (n + 1) pi_(n-1),
+stable upward on [-1, 1]. C. F. Bohren and D. R. Huffman, Absorption and Scattering of Light by Small Particles (1983),
+eq. 4.47.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+def multipole_angles(last: int, cosine: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """(n, pi_n, tau_n) for n = 1 .. last at cosine (p,) in [-1, 1]."""
+    below, here = np.zeros_like(cosine), np.ones_like(cosine)
+    for n in range(1, last + 1):
+        yield n, here, n * cosine * here - (n + 1) * below
+        below, here = here, ((2 * n + 1) * cosine * here - (n + 1) * below) / n
+
+
+def line_of_sight(theta: ArrayLike, phi: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Unit vectors r, theta-hat (V) and phi-hat (H), each (..., 3), toward an observer at theta, phi in radians.
+
+    theta is counted from the z axis, phi from x toward y; the two are broadcast.
+    """
+    t, p = np.broadcast_arrays(np.asarray(theta, np.float64), np.asarray(phi, np.float64))
+    if not (np.all(np.isfinite(t)) and np.all(np.isfinite(p))):
+        raise ValueError("theta and phi must be finite angles in radians")
+    ct, st, cp, sp = np.cos(t), np.sin(t), np.cos(p), np.sin(p)
+    radial = np.stack([st * cp, st * sp, ct], axis=-1)
+    return radial, np.stack([ct * cp, ct * sp, -st], axis=-1), np.stack([-sp, cp, np.zeros_like(sp)], axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class PolarFrame:
+    """Spherical coordinates of points (p, 3) about an axis d, and the components of a vector e orthogonal to d.
+
+    distance (p,); cosine, sine of the angle from d (p,); radial, polar, azimuthal: unit vectors (p, 3).
+    even, odd (p,): with e as x axis, e_x cos(azimuth) and e_x sin(azimuth); e may be complex.
+    """
+
+    distance: np.ndarray
+    cosine: np.ndarray
+    sine: np.ndarray
+    radial: np.ndarray
+    polar: np.ndarray
+    azimuthal: np.ndarray
+    even: np.ndarray
+    odd: np.ndarray
+
+    @classmethod
+    def of(cls, points: np.ndarray, axis: np.ndarray, vector: np.ndarray) -> "PolarFrame":
+        """The frame at points (p, 3); on the axis the azimuth is arbitrary, at the origin the axis is taken."""
+        height = points @ axis
+        transverse = points - height[:, None] * axis
+        across = np.linalg.norm(transverse, axis=1)
+        distance = np.hypot(height, across)
+        on_axis = across <= 1e-14 * distance
+        safe = np.where(distance > 0, distance, 1.0)
+        cosine = np.where(distance > 0, height / safe, 1.0)
+        sine = np.where(on_axis, 0.0, across / safe)
+        outward = np.where(on_axis[:, None], _perpendicular(axis), transverse / np.where(on_axis, 1.0, across)[:, None])
+        azimuthal = np.cross(axis, outward)
+        polar = cosine[:, None] * outward - sine[:, None] * axis
+        radial = sine[:, None] * outward + cosine[:, None] * axis
+        return cls(distance, cosine, sine, radial, polar, azimuthal, outward @ vector, -(azimuthal @ vector))
+
+    def vectors(self, radial: np.ndarray, polar: np.ndarray, azimuthal: np.ndarray) -> np.ndarray:
+        """Vectors (p, 3) of the given components (p,)."""
+        return radial[:, None] * self.radial + polar[:, None] * self.polar + azimuthal[:, None] * self.azimuthal
+
+
+def _perpendicular(axis: np.ndarray) -> np.ndarray:
+    """A unit vector orthogonal to `axis`."""
+    other = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+    return other / np.linalg.norm(other)

@@ -1,0 +1,24 @@
+"""Constants of vacuum in SI units, and the complex permittivity of a conducting medium.
+
+CODATA 2018 values, as in SciPy. With the time factor exp(-i omega t), curl H = -i omega eps E + sigma E gives
+eps_r + i sigma / (omega eps_0).
+"""
+
+import numpy as np
+import scipy.constants
+from numpy.typing import ArrayLike
+
+from calderon.exact.checks import positive_length
+
+SPEED_OF_LIGHT = scipy.constants.speed_of_light  # m/s
+VACUUM_PERMITTIVITY = scipy.constants.epsilon_0  # F/m
+VACUUM_IMPEDANCE = scipy.constants.mu_0 * scipy.constants.speed_of_light  # ohm
+
+
+def conducting_permittivity(relative: ArrayLike, conductivity: ArrayLike, frequency: float) -> np.ndarray | complex:
+    """eps_r + i sigma / (2 pi f eps_0), without unit: `conductivity` sigma in S/m, `frequency` f in Hz; broadcast."""
+    loss = np.asarray(conductivity) / (2 * np.pi * positive_length(frequency, "frequency") * VACUUM_PERMITTIVITY)
+    if not np.all(loss >= 0):
+        raise ValueError(f"conductivity must not be negative, got {conductivity!r}")
+    value = np.asarray(relative) + 1j * loss
+    return complex(value) if value.ndim == 0 else value
