@@ -31,6 +31,9 @@ def BC(mesh: TriangleMesh) -> CombinedSpace:
     of the refined mesh): n x g then pairs with RWG functions, which do not flow through the rim, without a common
     null space, as the spaces of traces ask.
 
+    They test and precondition: on irregular meshes no combination of them is locally constant, so fields are not
+    approximated to the order h in L2 as by RWG.
+
     Raises MeshError where three or more triangles meet at an edge. Sources: A. Buffa, S. H. Christiansen, Math. Comp.
     76 (2007) 1743; F. P. Andriulli, K. Cools, H. Bagci, F. Olyslager, A. Buffa, S. Christiansen, E. Michielssen, IEEE
     Trans. Antennas Propag. 56 (2008) 2398, whose coefficients these are, times l.
@@ -51,6 +54,7 @@ def BC(mesh: TriangleMesh) -> CombinedSpace:
     lengths = fine.mesh.edge_lengths[fine.edges]
     matrix_values = flows * mesh.edge_lengths[coarse.edges[columns]] / lengths[rows]
     matrix = sp.coo_array((matrix_values, (rows, columns)), (fine.dimension, coarse.dimension)).tocsr()
+    matrix.eliminate_zeros()  # of the edge itself and the one opposite to it
     back = 2 * flow * lengths[ports] / mesh.edge_lengths[coarse.edges][:, None]  # no other function flows there
     moments = sp.coo_array((back.ravel(), (np.repeat(numbers, 2), ports.ravel())), matrix.shape[::-1]).tocsr()
     return CombinedSpace("BC", mesh, fine, matrix, moments, coarse.edges)

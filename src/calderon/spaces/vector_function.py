@@ -89,6 +89,6 @@ class VectorFunction(Coefficients[VectorSpace]):
         """
         fields = named_fields(self.label, self.unit, self.at_centroids())
         if not self.space.rotated:
-            unit = f"{self.unit}/m" if self.unit else "1/m"
+            unit = f"{self.unit}^2" if self.unit.endswith("/m") else f"{self.unit or 1}/m"
             fields |= named_fields(f"div {self.label}", unit, self.divergence())
         write_fields(path, self.space.mesh, {}, fields)
