@@ -112,6 +112,29 @@ def test_coefficients_around_an_interior_vertex_are_those_of_andriulli():
         assert np.allclose(np.sort(at), np.sort(expected[expected > 0]), rtol=1e-12)
 
 
+def test_flow_into_a_rim_cell_leaves_through_the_nearer_end_of_the_rim_first():
+    """Of an edge after k of the N triangles around a rim vertex: (N - k) / N through the first end, k / N through the
+    last."""
+    mesh = MESHES["plate"]
+    bc, around = cal.BC(mesh), fans(mesh)
+    fine, checked = bc.base.mesh, 0
+    for function, edge in enumerate(bc.edges):
+        column = bc.matrix[:, [function]].tocoo()
+        at = bc.base.edges[column.coords[0]]
+        flow = dict(zip(at.tolist(), column.data * fine.edge_lengths[at] / mesh.edge_lengths[edge], strict=True))
+        for vertex in np.intersect1d(mesh.edges[edge], mesh.boundary_vertices):
+            fan = around.fan[np.flatnonzero(mesh.triangles.ravel() == vertex)[0]]
+            triangles = around.corners[around.start[fan] : around.start[fan + 1]] // 3
+            n, k = len(triangles), np.flatnonzero((mesh.triangle_edges[triangles] == edge).any(axis=1))[1]
+            for end, share in ((triangles[0], (n - k) / n), (triangles[-1], k / n)):
+                rim = [e for e in mesh.triangle_edges[end] if vertex in mesh.edges[e] and e in mesh.boundary_edges]
+                middle = mesh.number_of_vertices + rim[0]
+                half = np.flatnonzero((fine.edges == sorted([vertex, middle])).all(axis=1))[0]
+                assert abs(flow[int(half)]) == pytest.approx(share, rel=1e-12)
+                checked += n > 2
+    assert checked > 20
+
+
 @pytest.mark.parametrize("make", [
     lambda h: cal.mesh.sphere(1.0, 1.5 * h),
     lambda h: cal.mesh.cube(1.0, h),
