@@ -5,7 +5,6 @@ and in a notebook without leaving a figure open.
 """
 
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.image import imsave
 from numpy.typing import NDArray
+
+from calderon.mesh.whole_file import whole_file
 
 # Okabe and Ito (2008), Color Universal Design: told apart with every common colour vision; the yellow is left out on
 # white.
@@ -102,22 +103,14 @@ def save(figure: Figure, file: str | os.PathLike[str], dpi: int = 300) -> Path:
     No dates or version numbers go into the file: the same numbers give the same bytes.
     """
     path = checked_path(file)
-    handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.absolute().parent)
-    os.close(handle)
-    scratch = Path(name)
     metadata: dict[str, Any] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
-    try:
-        with paper():
-            if path.suffix.lower() == ".png":
-                picture = _trimmed(_pixels(figure, dpi))
-                imsave(scratch, picture, format="png", dpi=dpi, metadata=NAMELESS)
-            else:
-                details = metadata[path.suffix.lower()]
-                figure.savefig(scratch, dpi=dpi, metadata=details, bbox_inches="tight", pad_inches=0.06)
-        scratch.chmod(0o666 & ~_umask())
-        scratch.replace(path)
-    finally:
-        scratch.unlink(missing_ok=True)
+    with whole_file(path) as scratch, paper():
+        if path.suffix.lower() == ".png":
+            picture = _trimmed(_pixels(figure, dpi))
+            imsave(scratch, picture, format="png", dpi=dpi, metadata=NAMELESS)
+        else:
+            details = metadata[path.suffix.lower()]
+            figure.savefig(scratch, dpi=dpi, metadata=details, bbox_inches="tight", pad_inches=0.06)
     return path
 
 
@@ -141,9 +134,3 @@ def _trimmed(picture: NDArray[np.uint8], margin: int = 18) -> NDArray[np.uint8]:
         return picture
     top, left = max(rows[0] - margin, 0), max(columns[0] - margin, 0)
     return np.ascontiguousarray(picture[top : rows[-1] + margin + 1, left : columns[-1] + margin + 1])
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
