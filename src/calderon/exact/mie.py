@@ -153,6 +153,18 @@ class MieScattering:
         powers = self._inward_powers()
         return self._intensity() * 2 * np.pi / self.wavenumber**2 * np.diff(powers)
 
+    def __str__(self) -> str:
+        radii = ", ".join(f"{radius:.4g}" for radius in self.radii)
+        core = "conducting core, " if self.conducting_core else ""
+        constants = ", ".join(f"{e:.4g}" for e in self.permittivity)
+        layers = f"relative permittivities {constants}, " if len(self.permittivity) else ""
+        return (
+            f"Mie series of a sphere of radii {radii} m, {core}{layers}k = {self.wavenumber:.6g} 1/m, "
+            f"{self.number_of_terms} orders"
+        )
+
+    __repr__ = __str__
+
     def _intensity(self) -> float:
         return abs(self.amplitude) ** 2 / (2 * self.impedance)
 

@@ -5,7 +5,7 @@ largest current I_m is, with C Euler's constant, Si and Ci sine and cosine integ
   R_m = eta / (2 pi) { C + ln q - Ci q + sin q (Si 2q - 2 Si q) / 2 + cos q (C + ln(q/2) + Ci 2q - 2 Ci q) / 2 }
   X_m = eta / (4 pi) { 2 Si q + cos q (2 Si q - Si 2q) - sin q (2 Ci q - Ci 2q - Ci(2 k a^2 / l)) }
 and that seen by a feed in the middle, where the current is I_m sin(q/2), is Z = (R_m, X_m) / sin^2(q/2).
-C. A. Balanis, Antenna Theory, 4th ed. (2016), eqs. 8-60 to 8-61; P. S. Carter, Proc. IRE 20 (1932) 1004.
+C. A. Balanis, Antenna Theory, 4th ed. (2016), section 8.5; P. S. Carter, Proc. IRE 20 (1932) 1004.
 """
 
 import numpy as np

@@ -57,6 +57,8 @@ class ElectricDipole(_Dipole):
     E = ik eta (m + grad grad . m / k^2) G,  H = grad G x m,  G = exp(ikR) / (4 pi R), R = |x - y|.
     position: y (3,). moment: m (3,), real or complex. wavenumber: k in 1/m, real or with positive imaginary part.
     impedance: eta of the medium; 376.73 ohm for vacuum in SI units.
+    Fields by electric(points) in V/m and magnetic(points) in A/m, both (n, 3) as the points; far_field(directions) in
+    V, and radiated_power() in W.
     """
 
     kind: ClassVar[str] = "electric"
