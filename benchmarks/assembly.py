@@ -1,9 +1,9 @@
 """Dense assembly, row by row of the list below: kernel evaluations per second, and where the time goes.
 
-The regular part is timed alone, by running the tiles of calderon.operators.entries with their batches of touching and
-near pairs taken out (the one place that looks inside the package). Evaluations are triangles^2 times (points a
-triangle)^2; operations per evaluation are counted in the sources for `radial`, the difference vector and the sums, with
-a square root, a division and a floor as one each.
+The parts are timed alone, through calderon.operators.entries.Block: preparation (finding touching and near pairs,
+tables), the regular part with no touching and near pairs, and those pairs alone. Evaluations are (pairs of triangles)
+times (points a triangle)^2; symmetric operators integrate half of the pairs and mirror the matrix. Operations per
+evaluation are counted in the sources, a multiply-add as two and an estimate of 1/sqrt as one.
 """
 
 import time
@@ -19,13 +19,15 @@ from benchmarks.machine import Floor
 from benchmarks.spheres import octahedral_sphere
 from calderon.backends import real_type, run_tasks
 from calderon.operators.boundary import IntegralOperator
-from calderon.operators.entries import _Block
+from calderon.operators.entries import Block
+from calderon.operators.symmetry import symmetrise
 from calderon.quadrature import triangle_rule
 
 WAVENUMBER = 5.0
-OPERATIONS = {("laplace", "double"): 16, ("laplace", "single"): 11, ("helmholtz", "double"): 70}
-OPERATIONS["helmholtz", "single"] = 47
-"""Without the sums over test points: 2 more per test function, twice that where values are complex."""
+OPERATIONS = {("laplace", "double"): 18, ("laplace", "single"): 15, ("helmholtz", "double"): 50}
+OPERATIONS["helmholtz", "single"] = 39
+"""Of one evaluation without the sums over test points: 2 more per test function, twice that where values are
+complex."""
 
 
 class Row(NamedTuple):
@@ -61,9 +63,9 @@ ROWS = [
 def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]:
     """Time every row whose name contains options.only."""
     mesh = octahedral_sphere(options.triangles or 8192)
-    title = f"assembly, {mesh.number_of_triangles} triangles, 6 x 6 points a pair"
-    columns = ["", "whole s", "regular s", "10^9 eval/s", "of flops", "write once s", "singular", "first call s"]
-    table = results.table(title, [*columns, f"{peer.NAME} s"])
+    title = f"assembly, {mesh.number_of_triangles} triangles, 6 x 6 points a pair; seconds"
+    columns = ["", "whole", "setup", "regular", "10^9 eval/s", "of flops", "near", "mirror", "write once", "first call"]
+    table = results.table(title, [*columns, peer.NAME])
     rows = []
     for row in ROWS:
         if options.only not in row.name:
@@ -74,11 +76,13 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
         table.add_row(
             row.name,
             results.seconds(result["seconds"]),
+            results.seconds(result["setup_seconds"]),
             results.seconds(result["regular_seconds"]),
             f"{result['evaluations_per_second'] / 1e9:.3g}",
             f"{result['fraction_of_flops']:.0%}",
+            results.seconds(result["near_seconds"]),
+            results.seconds(result["mirror_seconds"]),
             results.seconds(result["write_once_seconds"]),
-            f"{result['singular_share']:.0%}",
             results.seconds(result["first_call_seconds"]),
             results.seconds(result["peer_seconds"]),
         )
@@ -99,9 +103,11 @@ def timed(row: Row, mesh: cal.TriangleMesh, floor: Floor, repeat: int) -> dict[s
     began = time.perf_counter()
     operator.assemble(precision=row.precision)
     first = time.perf_counter() - began
-    whole, setup, regular = np.min([_parts(operator, row.precision) for _ in range(max(1, repeat))], axis=0)
+    parts = [_parts(operator, row.precision) for _ in range(max(1, repeat))]
+    whole, setup, regular, near, mirror = np.min(parts, axis=0)
     points = triangle_rule(operator.quadrature.regular).number_of_points
-    evaluations = mesh.number_of_triangles**2 * points**2 / regular
+    share = 0.5 if operator.is_symmetric else 1.0
+    evaluations = share * mesh.number_of_triangles**2 * points**2 / regular
     functions = 3 if row.space == "P1" else 1
     operations = OPERATIONS[row.equation, row.precision] + 2 * functions * (2 if row.equation == "helmholtz" else 1)
     itemsize = operator.dtype(row.precision).itemsize
@@ -110,28 +116,39 @@ def timed(row: Row, mesh: cal.TriangleMesh, floor: Floor, repeat: int) -> dict[s
         "seconds": whole,
         "setup_seconds": setup,
         "regular_seconds": regular,
+        "near_seconds": near,
+        "mirror_seconds": mirror,
+        "pairs_integrated": share,
         "evaluations_per_second": evaluations,
         "operations_per_evaluation": operations,
         "fraction_of_flops": evaluations * operations / getattr(floor, row.precision),
         "write_once_seconds": operator.shape[0] * operator.shape[1] * itemsize / floor.bandwidth,
-        "singular_share": max(0.0, 1 - (setup + regular) / whole),
         "first_call_seconds": first,
     }
 
 
-def _parts(operator: IntegralOperator, precision: str) -> tuple[float, float, float]:
-    """Seconds of a whole assembly, of its preparation (finding pairs, tables), and of its regular part alone."""
-    began = time.perf_counter()
-    operator.assemble(precision=precision)
-    whole = time.perf_counter() - began
+def _parts(operator: IntegralOperator, precision: str) -> tuple[float, ...]:
+    """Seconds of a whole assembly, its preparation, its regular part, its touching and near pairs, and the mirror."""
     out = np.zeros(operator.shape, operator.dtype(precision))
-    real = np.dtype(real_type(precision))
-    began = time.perf_counter()
+    real, half = np.dtype(real_type(precision)), operator.is_symmetric
+    times = [time.perf_counter()]
+
+    def lap() -> None:
+        times.append(time.perf_counter())
+
+    operator.assemble(precision=precision)
+    lap()
     spaces = operator.test, operator.trial
-    block = _Block(out, operator.green, operator.integrand, *spaces, 1.0, None, None, operator.quadrature, real)
-    setup = time.perf_counter() - began
-    block.batches = []
+    block = Block(out, operator.green, operator.integrand, *spaces, 1.0, None, None, operator.quadrature, real, half)
+    lap()
     out[:] = 0  # pages are there before the clock starts
-    began = time.perf_counter()
-    run_tasks(block.run, len(block.tiles) - 1, block.neighbours)
-    return whole, setup, time.perf_counter() - began
+    times.append(time.perf_counter())
+    run_tasks(block.add_regular, len(block.tiles) - 1, block.neighbours)
+    lap()
+    run_tasks(block.add_special, len(block.tiles) - 1, block.neighbours)
+    lap()
+    if half:
+        symmetrise(out)
+    lap()
+    seconds = np.diff(times)
+    return seconds[0], seconds[1], seconds[3], seconds[4], seconds[5]

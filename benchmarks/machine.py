@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calderon.backends import run_tasks, thread_count
-from calderon.backends.numba import STAMP, kernel, wide_vectors
+from calderon.backends.numba import STAMP, kernel
+from calderon.backends.vectors import load, store, width
 
-LANES = 128
 PACKAGES = ("calderon", "numpy", "scipy", "numba", "llvmlite", "bempp-cl")
 
 
@@ -33,40 +33,28 @@ def _multiply_add() -> Any:
     stamp = STAMP
 
     @kernel
-    def run(x, y, repeats):  # type: ignore[no-untyped-def]
-        """Sixteen dependent multiply-adds on each of 128 lanes, again and again: all operands stay near the core."""
-        wide_vectors()
+    def run(x, repeats):  # type: ignore[no-untyped-def]
+        """Twelve independent chains of multiply-adds on vectors in registers."""
         _ = stamp
-        for _ in range(repeats):
-            for j in range(128):
-                a, b = x[j], y[j]
-                a = a * b + b
-                a = a * b + b
-                a = a * b + b
-                a = a * b + b
-                a = a * b + b
-                a = a * b + b
-                a = a * b + b
-                a = a * b + b
-                a = a * b + b
-                a = a * b + b
-                a = a * b + b
-                a = a * b + b
-                a = a * b + b
-                a = a * b + b
-                a = a * b + b
-                a = a * b + b
-                x[j] = a
+        a = load(x, 0)
+        b, c = a * 0.5, a * 0.25
+        s0, s1, s2, s3, s4, s5 = a, a * 2.0, a * 3.0, a * 4.0, a * 5.0, a * 6.0
+        t0, t1, t2, t3, t4, t5 = a * 7.0, a * 8.0, a * 9.0, a * 10.0, a * 11.0, a * 12.0
+        for _repeat in range(repeats):
+            s0, s1, s2, s3 = s0 * b + c, s1 * b + c, s2 * b + c, s3 * b + c
+            s4, s5, t0, t1 = s4 * b + c, s5 * b + c, t0 * b + c, t1 * b + c
+            t2, t3, t4, t5 = t2 * b + c, t3 * b + c, t4 * b + c, t5 * b + c
+        store(x, 0, s0 + s1 + s2 + s3 + s4 + s5 + t0 + t1 + t2 + t3 + t4 + t5)
 
     return run
 
 
 def _operations(real: type) -> float:
-    run, count, repeats = _multiply_add(), thread_count(), 200_000
-    lanes = [(np.full(LANES, 0.5, real), np.full(LANES, 0.25, real)) for _ in range(count)]
-    run(*lanes[0], 10)
-    best = best_of(3, lambda: run_tasks(lambda task: run(*lanes[task], repeats), count))
-    return 32 * LANES * repeats * count / best
+    run, count, repeats = _multiply_add(), thread_count(), 20_000_000
+    rows = [np.full(width(real), 0.5, real) for _ in range(count)]
+    run(rows[0], 10)
+    best = best_of(3, lambda: run_tasks(lambda task: run(rows[task], repeats), count))
+    return 2 * 12 * width(real) * repeats * count / best
 
 
 def _bandwidth(megabytes: int = 128) -> float:

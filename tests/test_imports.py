@@ -59,7 +59,6 @@ def test_the_search_for_inner_imports_finds_one(tmp_path):
     assert sorted(imports_inside_functions(tmp_path / "x.py")) == ["gmsh", "os"]
 
 
-@pytest.mark.slow
 def test_import_takes_under_two_seconds_and_needs_no_extra():
     """Drivers are hidden; processor time is measured, and the best of three, since the machine may be busy."""
     program = (

@@ -27,13 +27,13 @@ def largest(matrix):
     return np.abs(matrix).max()
 
 
-@pytest.mark.parametrize("quadrature, bound", [(cal.Quadrature(), 5e-6), (FINE, 1e-6)], ids=["default", "fine"])
-def test_double_layer_of_one_is_minus_one_half_on_a_polyhedron(cube, quadrature, bound):
-    space = cal.P1(cube)
-    one = np.ones(space.dimension)
-    half = -0.5 * (space.mass_matrix() @ one)
-    operator = cal.double_layer(cal.Laplace(), space, quadrature=quadrature)
-    assert largest(assembled(operator) @ one - half) < bound * largest(half)
+@pytest.mark.parametrize("space", [cal.P0, cal.P1])
+def test_double_layer_of_one_is_minus_one_half_on_a_polyhedron(cube, space):
+    functions = space(cube)
+    one = np.ones(functions.dimension)
+    mass = functions.mass_matrix() @ one
+    operator = cal.double_layer(cal.Laplace(), functions)
+    assert largest(assembled(operator) @ one + 0.5 * mass) < 1e-6 * largest(mass)
 
 
 def test_hypersingular_of_one_vanishes_and_the_form_is_symmetric(cube):
@@ -73,7 +73,6 @@ def test_calderon_projector_on_a_polyhedron():
     assert max(residuals) < 1e-6
 
 
-@pytest.mark.slow
 def test_helmholtz_at_a_small_wavenumber_is_laplace(mesh):
     space = cal.P1(mesh)
     still = assembled(cal.single_layer(cal.Laplace(), space))
@@ -81,7 +80,6 @@ def test_helmholtz_at_a_small_wavenumber_is_laplace(mesh):
     assert largest(slow - still) < 1e-9 * largest(still)
 
 
-@pytest.mark.slow
 def test_modified_helmholtz_is_helmholtz_at_an_imaginary_wavenumber(mesh):
     space = cal.P1(mesh)
     real = assembled(cal.single_layer(cal.ModifiedHelmholtz(K), space))
@@ -90,28 +88,33 @@ def test_modified_helmholtz_is_helmholtz_at_an_imaginary_wavenumber(mesh):
     assert largest(other - real) < 1e-12 * largest(real)
 
 
-@pytest.mark.slow
-def test_helmholtz_operators_reproduce_a_radiating_field(mesh):
-    """(1/2 - K) u + V du/dn = 0 and D u + (1/2 + K') du/dn = 0 for the traces of a source inside (exterior normals)."""
+def test_helmholtz_operators_reproduce_a_radiating_field():
+    """(1/2 - K) u + V du/dn = 0 and D u + (1/2 + K') du/dn = 0 for the traces of a source inside (exterior normals).
+
+    The first residual falls like the error of the traces in L2, h^2. D loses one order and the second is measured in
+    the norm of V, half an order weaker: h^(3/2). Two refinements at once, since meshes of a sphere are not nested.
+    """
     green = cal.Helmholtz(K)
     source = cal.PointSource([0.1, 0.2, 0.0], wavenumber=K)
     errors = []
-    for h in (0.45, 0.225):
+    for h in (0.45, 0.1125):
         space = cal.P1(cal.mesh.sphere(radius=1.0, h=h))
         u = space.projection(lambda x, n: source(x))
         flux = space.projection(lambda x, n: source.normal_derivative(x, n))
         mass = cal.identity(space)
         first = (0.5 * mass - cal.double_layer(green, space)).assemble() @ u
-        first = first + cal.single_layer(green, space).assemble() @ flux
+        first = space.solve_mass(first + cal.single_layer(green, space).assemble() @ flux)
         second = cal.hypersingular(green, space).assemble() @ u
-        second = second + (0.5 * mass + cal.adjoint_double_layer(green, space)).assemble() @ flux
-        errors.append([np.linalg.norm(each) / np.linalg.norm(mass.matrix @ u) for each in (first, second)])
-    rates = np.log2(np.array(errors[0]) / np.array(errors[1]))
-    assert rates.min() > 1.3
-    assert max(errors[1]) < 0.05
+        second = space.solve_mass(second + (0.5 * mass + cal.adjoint_double_layer(green, space)).assemble() @ flux)
+        weak = assembled(cal.single_layer(cal.Laplace(), space))
+        squares = [(each.conj() @ (m @ each)).real for each, m in ((first, mass.matrix), (second, weak))]
+        errors.append(np.sqrt(squares))
+    rates = np.log2(errors[0] / errors[1]) / 2
+    assert rates[0] > 2 - 0.3, rates
+    assert rates[1] > 1.5 - 0.3, rates
+    assert max(errors[1]) < 1e-3
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("green", [cal.Laplace(), cal.Helmholtz(K)], ids=["laplace", "helmholtz"])
 def test_single_precision_agrees_with_double(mesh, green):
     operator = cal.double_layer(green, cal.P1(mesh))
@@ -121,7 +124,6 @@ def test_single_precision_agrees_with_double(mesh, green):
     assert largest(single - double) < 1e-5 * largest(double)
 
 
-@pytest.mark.slow
 def test_spaces_agree_where_they_overlap(mesh):
     """P1 is a combination of DP1 functions, and of P2 functions; P0 is a sum of DP1 functions."""
     green = cal.Laplace()

@@ -12,8 +12,6 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import types
-from numba.extending import intrinsic
 
 NAME = "numba"
 PRECISIONS = {"double": np.float64, "single": np.float32}
@@ -34,20 +32,6 @@ def _stamp() -> int:
 
 STAMP = _stamp()
 """Captured by every kernel factory (`stamp = STAMP` inside): part of the key of Numba's cache on disk."""
-
-
-@intrinsic
-def wide_vectors(typing_context):  # type: ignore[no-untyped-def]
-    """Let LLVM use 512-bit vectors in the calling kernel: it prefers 256 by default, at half the speed for these loops.
-
-    A string attribute on the LLVM function; machines without AVX-512 ignore it.
-    """
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
-        return context.get_dummy_value()
-
-    return types.void(), generate
 
 
 ARITHMETIC = {"contract", "arcp", "afn", "nsz", "nnan", "ninf"}

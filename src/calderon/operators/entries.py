@@ -89,7 +89,7 @@ def add_block(
     columns hold no number twice. advance(done, total) is called after each tile. half: for a symmetric integrand on
     one space, all rows and columns, add only S where the matrix is S + S^T: half the work (see `symmetrise`).
     """
-    work = _Block(
+    work = Block(
         out, green, integrand, test, trial, factor, rows, columns, quadrature or Quadrature(), np.dtype(real), half
     )
     count = len(work.tiles) - 1
@@ -105,7 +105,7 @@ def add_block(
         run_tasks(work.run, count, work.neighbours, step)
 
 
-class _Block:
+class Block:
     """One call of add_block: what its tiles share."""
 
     def __init__(self, out, green, integrand, test, trial, factor, rows, columns, quadrature, real, half=False):  # type: ignore[no-untyped-def]
@@ -170,7 +170,7 @@ class _Block:
         touching = (table @ table.T).tocsr()
         return [touching.indices[touching.indptr[t] : touching.indptr[t + 1]] for t in range(shape[0])]
 
-    def _special_pairs(self) -> tuple[list[Batch], NDArray[np.int64]]:
+    def _special_pairs(self) -> tuple[list[Batch], NDArray[np.int32]]:
         """Batches of touching and near pairs, and the list (n, 2) of all of them for the regular part to leave out."""
         test, trial = self.test_space, self.trial_space
         test_ids, trial_ids = _vertex_numbers(test, self.test.triangles, trial, self.trial.triangles)
@@ -199,9 +199,9 @@ class _Block:
                 batches.append(self._batch(rule, *arrays, None))
         return batches
 
-    def _near_batches(self, pairs: NDArray[np.int64], ratio: NDArray[np.float64]) -> list[Batch]:
+    def _near_batches(self, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> list[Batch]:
         batches = []
-        unchanged = np.arange(3)
+        unchanged = np.arange(3, dtype=np.int8)
         degree = degree_for(ratio)
         for value in np.unique(degree[degree > 0]):
             chosen = pairs[degree == value]
@@ -224,7 +224,12 @@ class _Block:
         return Batch(table, Pairs(pairs[order], test_order[order], trial_order[order]), parts)
 
     def run(self, number: int) -> None:
-        """Regular and special pairs of one tile."""
+        """All pairs of one tile."""
+        self.add_regular(number)
+        self.add_special(number)
+
+    def add_regular(self, number: int) -> None:
+        """The pairs of one tile that are neither touching nor near."""
         lo, hi = int(self.tiles[number]), int(self.tiles[number + 1])
         row_ids, inverse = np.unique(self.test.places[lo:hi], return_inverse=True)
         tile_rows = inverse.reshape(hi - lo, -1).astype(np.int64)
@@ -239,8 +244,11 @@ class _Block:
                 self.test_side, self.trial_side, group, self.skip_start, self.skip_position, self.scalars, lo, hi,
                 self.half, tile_rows, row_ids, scratch, self.out,
             )  # fmt: skip
+
+    def add_special(self, number: int) -> None:
+        """The touching and near pairs of one tile."""
         for batch in self.batches:
-            self._add_pairs(batch, lo, hi)
+            self._add_pairs(batch, int(self.tiles[number]), int(self.tiles[number + 1]))
 
     def _add_pairs(self, batch: Batch, lo: int, hi: int) -> None:
         """Add the pairs of a batch whose test triangle is in lo..hi."""
@@ -254,7 +262,7 @@ class _Block:
             left, right = (part[a:b] for part in batch.parts)
             sides = zip(surfaces, pairs.triangles.T, (left, right), strict=True)
             surfaces = tuple(_part_of(*side) for side in sides)  # type: ignore[assignment]
-            local_pairs = Pairs(np.repeat(np.arange(b - a)[:, None], 2, axis=1), *pairs[1:])
+            local_pairs = Pairs(np.repeat(np.arange(b - a, dtype=np.int32)[:, None], 2, axis=1), *pairs[1:])
         number = batch.table.products.shape[0]
         values = np.zeros((2, b - a, number))
         self.moments(*surfaces, local_pairs, batch.table, self.parameters, moment_scratch(number), values)
@@ -268,11 +276,11 @@ class _Block:
 
 
 def _extra_angular(surface: Surface) -> NDArray[np.int64]:
-    """(n,) additional Gauss points per angular direction for stretched triangles: 0, 3, 6 or 10 by longest edge over
-    height."""
+    """(n,) additional Gauss points per angular direction by longest edge over height: none for equilateral triangles, 1
+    for right-angled ones, up to 10 for needles."""
     edges = surface.corners - np.roll(surface.corners, 1, axis=1)
     aspect = (edges**2).sum(axis=2).max(axis=1) / surface.jacobian
-    return np.array([0, 3, 6, 10])[np.searchsorted([2.5, 5.0, 10.0], aspect)]
+    return np.array([0, 1, 3, 6, 10])[np.searchsorted([1.7, 2.5, 5.0, 10.0], aspect)]
 
 
 def _part_of(whole: Surface, triangles: NDArray[np.int64], parts: NDArray[np.float64]) -> Surface:

@@ -13,15 +13,20 @@ from calderon.backends import run_tasks, thread_count
 from calderon.backends.numba import STAMP, kernel
 
 Index = NDArray[np.int64]
+Numbers = NDArray[np.int32]
+"""Numbers of triangles: there are many pairs, and they are kept while a matrix is made."""
+Order = NDArray[np.int8]
+SEARCH = 2048
+"""Test triangles whose candidates are held at a time."""
 
 
 class TouchingPairs(NamedTuple):
     """Pairs (n, 2) of test and trial triangle that share `shared` (n,) vertices; orders (n, 3) put those first."""
 
-    pairs: Index
-    shared: Index
-    test_order: Index
-    trial_order: Index
+    pairs: Numbers
+    shared: NDArray[np.int8]
+    test_order: Order
+    trial_order: Order
 
 
 def touching_pairs(test: Index, trial: Index, upper: bool = False) -> TouchingPairs:
@@ -34,7 +39,7 @@ def touching_pairs(test: Index, trial: Index, upper: bool = False) -> TouchingPa
         return sp.coo_array((np.ones(rows.size, np.int8), (rows, triangles.ravel())), (len(triangles), count)).tocsr()
 
     table = (incidence(test) @ incidence(trial).T).tocoo()
-    pairs, shared = np.stack(table.coords, axis=1).astype(np.int64), table.data.astype(np.int64)
+    pairs, shared = np.stack(table.coords, axis=1).astype(np.int32), table.data.astype(np.int8)
     if upper:
         kept = pairs[:, 1] >= pairs[:, 0]
         pairs, shared = pairs[kept], shared[kept]
@@ -42,12 +47,13 @@ def touching_pairs(test: Index, trial: Index, upper: bool = False) -> TouchingPa
     test_order = np.argsort(~equal.any(axis=2), axis=1, kind="stable")
     rank = np.argsort(test_order, axis=1)  # place of each test vertex in the new order
     partner = np.where(equal.any(axis=1), np.take_along_axis(rank, equal.argmax(axis=1), axis=1), 3)
-    return TouchingPairs(pairs, shared, test_order, np.argsort(partner, axis=1, kind="stable"))
+    trial_order = np.argsort(partner, axis=1, kind="stable")
+    return TouchingPairs(pairs, shared, test_order.astype(np.int8), trial_order.astype(np.int8))
 
 
 def near_pairs(
     test: NDArray[np.float64], trial: NDArray[np.float64], reach: float, upper: bool = False
-) -> tuple[Index, NDArray[np.float64]]:
+) -> tuple[Numbers, NDArray[np.float64]]:
     """Pairs (n, 2) of triangles with corners (m, 3, 3) whose distance is below `reach` times the longer of their
     diameters, and that ratio (n,). Touching pairs are among them, with ratio 0. upper: only pairs with trial number >
     test number.
@@ -56,31 +62,35 @@ def near_pairs(
     """
     test_centre, test_radius, test_size = _extents(test)
     trial_centre, trial_radius, trial_size = _extents(trial)
-    found = []
-    for rows in _octaves(test_size):
-        tree = cKDTree(test_centre[rows])
-        for columns in _octaves(trial_size):
-            size = np.maximum(test_size[rows].max(), trial_size[columns].max())
-            radius = test_radius[rows].max() + trial_radius[columns].max() + reach * size
-            near = tree.sparse_distance_matrix(cKDTree(trial_centre[columns]), radius, output_type="ndarray")
-            i, j = rows[near["i"]], columns[near["j"]]
-            limit = test_radius[i] + trial_radius[j] + reach * np.maximum(test_size[i], trial_size[j])
-            kept = near["v"] < limit
-            if upper:
-                kept &= j > i
-            found.append(np.stack([i[kept], j[kept]], axis=1))
-    pairs = np.concatenate(found)
-    ratio = distances(test, trial, pairs) / np.maximum(test_size[pairs[:, 0]], trial_size[pairs[:, 1]])
-    near = ratio < reach
-    return pairs[near], ratio[near]
+    found, ratios = [np.zeros((0, 2), np.int32)], [np.zeros(0)]
+    levels = [(columns, cKDTree(trial_centre[columns])) for columns in _octaves(trial_size)]
+    for octave in _octaves(test_size):
+        for rows in np.array_split(octave, -(-len(octave) // SEARCH)):
+            tree = cKDTree(test_centre[rows])
+            for columns, others in levels:
+                size = np.maximum(test_size[rows].max(), trial_size[columns].max())
+                radius = test_radius[rows].max() + trial_radius[columns].max() + reach * size
+                close = tree.sparse_distance_matrix(others, radius, output_type="ndarray")
+                i, j = rows[close["i"]], columns[close["j"]]
+                longest = np.maximum(test_size[i], trial_size[j])
+                kept = close["v"] < test_radius[i] + trial_radius[j] + reach * longest
+                if upper:
+                    kept &= j > i
+                pairs = np.stack([i[kept], j[kept]], axis=1).astype(np.int32)
+                ratio = distances(test, trial, pairs) / longest[kept]
+                near = ratio < reach
+                found.append(pairs[near])
+                ratios.append(ratio[near])
+    return np.concatenate(found), np.concatenate(ratios)
 
 
-def without(pairs: Index, ratio: NDArray[np.float64], touching: TouchingPairs) -> tuple[Index, NDArray[np.float64]]:
+def without(pairs: Numbers, ratio: NDArray[np.float64], touching: TouchingPairs) -> tuple[Numbers, NDArray[np.float64]]:
     """The near pairs that do not touch; only ratios that are almost zero are looked up."""
     zero = np.flatnonzero(ratio < 1e-6)
     count = 1 + max(int(pairs.max(initial=0)), int(touching.pairs.max(initial=0)))
     kept = np.ones(len(pairs), bool)
-    kept[zero] = ~np.isin(pairs[zero] @ [count, 1], touching.pairs @ [count, 1])
+    key = np.array([count, 1], dtype=np.int64)
+    kept[zero] = ~np.isin(pairs[zero] @ key, touching.pairs @ key)
     return pairs[kept], ratio[kept]
 
 
@@ -98,12 +108,12 @@ def _extents(corners: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
 
 
 def distances(
-    first: NDArray[np.float64], second: NDArray[np.float64], pairs: Index | None = None
+    first: NDArray[np.float64], second: NDArray[np.float64], pairs: Numbers | None = None
 ) -> NDArray[np.float64]:
     """(n,) distances between triangles with corners (n, 3, 3), or between those of `pairs` (n, 2); for triangles that
     cross it is not zero but small."""
     if pairs is None:
-        pairs = np.repeat(np.arange(len(first))[:, None], 2, axis=1)
+        pairs = np.repeat(np.arange(len(first), dtype=np.int32)[:, None], 2, axis=1)
     out = np.empty(len(pairs))
     run, first, second = _distance_kernel(), np.ascontiguousarray(first), np.ascontiguousarray(second)
     share = 1 + len(pairs) // (4 * thread_count())

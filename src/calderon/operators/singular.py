@@ -28,9 +28,9 @@ WIDTH = BYTES // 8
 class Pairs(NamedTuple):
     """Pairs (n, 2) of triangles that share a rule, and the vertices (n, 3) of each in the order of the rule."""
 
-    triangles: NDArray[np.int64]
-    test_order: NDArray[np.int64]
-    trial_order: NDArray[np.int64]
+    triangles: NDArray[np.int32]
+    test_order: NDArray[np.int8]
+    trial_order: NDArray[np.int8]
 
     def part(self, which: Any) -> "Pairs":
         """Some of the pairs."""
