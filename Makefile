@@ -8,8 +8,9 @@ setup:            ## environment with everything for development
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -e ".[test,plot,gmsh,docs]"
 
-fast:             ## tests of less than a few seconds each
-	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+fast:             ## tests of the parts, without whole problems, pictures and command lines
+	$(BIN)/python -m pytest -q -n 2 tests --ignore=tests/formulations --ignore=tests/cli --ignore=tests/report \
+		--ignore=tests/plots --ignore=tests/examples
 
 test:             ## all tests
 	$(BIN)/python -m pytest -q -n 2

@@ -9,8 +9,8 @@ class Quadrature:
 
     regular: degree of the symmetric rule for distant pairs (1 to 20; 4 means 6 x 6 points). singular: Gauss points per
     angular direction for touching pairs of well-shaped triangles (2 to 12), more are taken for others; 8 gives 1e-6 for
-    the double layer of 1 on polyhedra, 7 about 2e-6, 6 about 2e-5. near: pairs closer than this many times the longer of
-    their diameters get a raised degree or are subdivided.
+    the double layer of 1 on polyhedra, 7 about 2e-6, 6 about 2e-5. near: pairs closer than this many times the longer
+    of their diameters get a raised degree or are subdivided.
     Raises ValueError outside those ranges.
     """
 

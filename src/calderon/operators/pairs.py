@@ -16,7 +16,7 @@ Index = NDArray[np.int64]
 Numbers = NDArray[np.int32]
 """Numbers of triangles: there are many pairs, and they are kept while a matrix is made."""
 Order = NDArray[np.int8]
-SEARCH = 2048
+SEARCH = 512
 """Test triangles whose candidates are held at a time."""
 
 
