@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from calderon.backends import run_tasks, thread_count
+from calderon.backends import run_tasks
 from calderon.backends.numba import STAMP, kernel
 
 Index = NDArray[np.int64]
@@ -62,26 +62,28 @@ def near_pairs(
     """
     test_centre, test_radius, test_size = _extents(test)
     trial_centre, trial_radius, trial_size = _extents(trial)
-    found, ratios = [np.zeros((0, 2), np.int32)], [np.zeros(0)]
     levels = [(columns, cKDTree(trial_centre[columns])) for columns in _octaves(trial_size)]
-    for octave in _octaves(test_size):
-        for rows in np.array_split(octave, -(-len(octave) // SEARCH)):
-            tree = cKDTree(test_centre[rows])
-            for columns, others in levels:
-                size = np.maximum(test_size[rows].max(), trial_size[columns].max())
-                radius = test_radius[rows].max() + trial_radius[columns].max() + reach * size
-                close = tree.sparse_distance_matrix(others, radius, output_type="ndarray")
-                i, j = rows[close["i"]], columns[close["j"]]
-                longest = np.maximum(test_size[i], trial_size[j])
-                kept = close["v"] < test_radius[i] + trial_radius[j] + reach * longest
-                if upper:
-                    kept &= j > i
-                pairs = np.stack([i[kept], j[kept]], axis=1).astype(np.int32)
-                ratio = distances(test, trial, pairs) / longest[kept]
-                near = ratio < reach
-                found.append(pairs[near])
-                ratios.append(ratio[near])
-    return np.concatenate(found), np.concatenate(ratios)
+    pieces = [rows for octave in _octaves(test_size) for rows in np.array_split(octave, -(-len(octave) // SEARCH))]
+    found = [(np.zeros((0, 2), np.int32), np.zeros(0))] * (len(pieces) * len(levels))
+
+    def search(number: int) -> None:
+        rows, (columns, tree) = pieces[number // len(levels)], levels[number % len(levels)]
+        size = np.maximum(test_size[rows].max(), trial_size[columns].max())
+        radius = test_radius[rows].max() + trial_radius[columns].max() + reach * size
+        close = cKDTree(test_centre[rows]).sparse_distance_matrix(tree, radius, output_type="ndarray")
+        i, j = rows[close["i"]], columns[close["j"]]
+        longest = np.maximum(test_size[i], trial_size[j])
+        kept = close["v"] < test_radius[i] + trial_radius[j] + reach * longest
+        if upper:
+            kept &= j > i
+        pairs = np.stack([i[kept], j[kept]], axis=1).astype(np.int32)
+        ratio = distances(test, trial, pairs) / longest[kept]
+        near = ratio < reach
+        found[number] = (pairs[near], ratio[near])
+
+    run_tasks(search, len(found))
+    pairs, ratios = zip(*found, strict=True)
+    return np.concatenate(pairs), np.concatenate(ratios)
 
 
 def without(pairs: Numbers, ratio: NDArray[np.float64], touching: TouchingPairs) -> tuple[Numbers, NDArray[np.float64]]:
@@ -115,11 +117,7 @@ def distances(
     if pairs is None:
         pairs = np.repeat(np.arange(len(first), dtype=np.int32)[:, None], 2, axis=1)
     out = np.empty(len(pairs))
-    run, first, second = _distance_kernel(), np.ascontiguousarray(first), np.ascontiguousarray(second)
-    share = 1 + len(pairs) // (4 * thread_count())
-    run_tasks(
-        lambda n: run(first, second, pairs, n * share, min((n + 1) * share, len(pairs)), out), -(-len(pairs) // share)
-    )
+    _distance_kernel()(np.ascontiguousarray(first), np.ascontiguousarray(second), pairs, out)
     return out
 
 
@@ -128,10 +126,10 @@ def _distance_kernel() -> Callable[..., Any]:
     stamp = STAMP
 
     @kernel
-    def run(first, second, pairs, lo, hi, out):  # type: ignore[no-untyped-def]
+    def run(first, second, pairs, out):  # type: ignore[no-untyped-def]
         """Least distance over nine pairs of edges and six of corner and interior."""
         _ = stamp
-        for n in range(lo, hi):
+        for n in range(pairs.shape[0]):
             one, two = first[pairs[n, 0]], second[pairs[n, 1]]
             best = 1e300
             for side in range(2):
