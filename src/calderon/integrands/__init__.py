@@ -3,9 +3,19 @@
 from calderon.integrands.integrand import (
     ADJOINT_DOUBLE_LAYER,
     DOUBLE_LAYER,
+    ELECTRIC_FIELD,
     HYPERSINGULAR,
+    MAGNETIC_FIELD,
     SINGLE_LAYER,
     Integrand,
 )
 
-__all__ = ["ADJOINT_DOUBLE_LAYER", "DOUBLE_LAYER", "HYPERSINGULAR", "SINGLE_LAYER", "Integrand"]
+__all__ = [
+    "ADJOINT_DOUBLE_LAYER",
+    "DOUBLE_LAYER",
+    "ELECTRIC_FIELD",
+    "HYPERSINGULAR",
+    "MAGNETIC_FIELD",
+    "SINGLE_LAYER",
+    "Integrand",
+]

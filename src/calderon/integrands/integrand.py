@@ -1,4 +1,4 @@
-"""The four boundary integrands by name.
+"""The boundary integrands by name: four of scalar functions, two of vector fields.
 
 With d = x - y, x on the test and y on the trial side, grad_x G = (G'/r) d, so dG/dn_x = (G'/r) d.n_x and
 dG/dn_y = -(G'/r) d.n_y. On flat triangles d.n_x does not depend on where x lies in its triangle, nor d.n_y on y in its
@@ -28,3 +28,7 @@ SINGLE_LAYER = Integrand("single_layer", "none", symmetric=True)
 DOUBLE_LAYER = Integrand("double_layer", "trial", symmetric=False)
 ADJOINT_DOUBLE_LAYER = Integrand("adjoint_double_layer", "test", symmetric=False)
 HYPERSINGULAR = Integrand("hypersingular", "none", symmetric=True, curls=True)
+ELECTRIC_FIELD = Integrand("electric_field", "none", symmetric=True)
+"""i k (f_i . f_j - div f_i div f_j / k^2) G of vector fields."""
+MAGNETIC_FIELD = Integrand("magnetic_field", "test", symmetric=False)
+"""f_i . (n_x x (grad_x G x f_j)); "test" here means (G'/r) d . e for a constant vector e in place of the normal."""

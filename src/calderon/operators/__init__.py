@@ -12,6 +12,7 @@ from calderon.operators.boundary import (
     single_layer,
 )
 from calderon.operators.dense import DenseMatrix, assemble_dense
+from calderon.operators.electromagnetic import electric_field, magnetic_field
 from calderon.operators.options import Quadrature
 from calderon.operators.potential import Potential, double_layer_potential, single_layer_potential
 
@@ -27,9 +28,11 @@ __all__ = [
     "blocks",
     "double_layer",
     "double_layer_potential",
+    "electric_field",
     "hypersingular",
     "identity",
     "laplace_beltrami",
+    "magnetic_field",
     "single_layer",
     "single_layer_potential",
 ]

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,12 +12,12 @@ from scipy.sparse.linalg import splu
 from calderon.backends import check_backend, real_type
 from calderon.greens import Green
 from calderon.integrands import ADJOINT_DOUBLE_LAYER, DOUBLE_LAYER, HYPERSINGULAR, SINGLE_LAYER, Integrand
-from calderon.operators.entries import add_block
+from calderon.operators.entries import Block, add_block
 from calderon.operators.methods import builder_for
 from calderon.operators.options import Quadrature
 from calderon.operators.symmetry import symmetrise
 from calderon.operators.transformed import add_transformed
-from calderon.spaces import Space
+from calderon.spaces import Space, VectorSpace
 
 Index = NDArray[np.int64]
 
@@ -27,11 +27,11 @@ class BoundaryOperator(ABC):
 
     Algebra: sums, products with numbers, `A @ B` = A M^-1 B with the mass matrix between the test space of B and the
     trial
-    space of A, `.T` and `.H`. Subclasses say what they are a sum of (`terms`) or act as a whole.
+    space of A, `.T` and `.H`. trial and test are spaces of scalars (Space) or of tangential fields (VectorSpace).
     """
 
-    trial: Space
-    test: Space
+    trial: Any
+    test: Any
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -144,9 +144,11 @@ class IntegralOperator(BoundaryOperator):
 
     green: Green
     integrand: Integrand
-    trial: Space
-    test: Space
+    trial: Any
+    test: Any
     quadrature: Quadrature = field(default_factory=Quadrature)
+
+    block: ClassVar[type[Block]] = Block
 
     def __repr__(self) -> str:
         spaces = self.trial.name if self.trial is self.test else f"{self.trial.name} to {self.test.name}"
@@ -163,12 +165,12 @@ class IntegralOperator(BoundaryOperator):
 
     def add_to(self, out, factor, rows, columns, real, advance=None):  # type: ignore[no-untyped-def]
         form = (self.green, self.integrand, self.test, self.trial)
-        add_block(out, *form, factor, rows, columns, self.quadrature, real, advance)
+        add_block(out, *form, factor, rows, columns, self.quadrature, real, advance, kind=self.block)
 
     def add_half_to(self, out: NDArray[Any], factor: complex, real: DTypeLike, advance: Any = None) -> None:
         """out += factor * S, where the matrix, if symmetric, is S + S^T."""
         form = (self.green, self.integrand, self.test, self.trial)
-        add_block(out, *form, factor, None, None, self.quadrature, real, advance, half=True)
+        add_block(out, *form, factor, None, None, self.quadrature, real, advance, half=True, kind=self.block)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,8 +201,8 @@ class SparseOperator(BoundaryOperator):
 
     name: str
     matrix: sp.csr_array
-    trial: Space
-    test: Space
+    trial: Any
+    test: Any
 
     def __repr__(self) -> str:
         return f"{self.name}, {self.trial.name} to {self.test.name}, {self.shape[0]} x {self.shape[1]}"
@@ -391,10 +393,10 @@ def hypersingular(
     return _layer(HYPERSINGULAR, green, trial, test, quadrature)
 
 
-def identity(trial: Space, test: Space | None = None) -> SparseOperator:
-    """The mass matrix as an operator: <phi, psi>."""
+def identity(trial: Space | VectorSpace, test: Space | VectorSpace | None = None) -> SparseOperator:
+    """The mass matrix as an operator: <phi, psi>, of two spaces of scalars or two of vector fields."""
     test = trial if test is None else test
-    return SparseOperator("identity", trial.mass_matrix(test), trial, test)
+    return SparseOperator("identity", trial.mass_matrix(test), trial, test)  # type: ignore[arg-type]
 
 
 def laplace_beltrami(space: Space) -> SparseOperator:

@@ -12,8 +12,9 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import format_bytes, real_type, require_memory
 from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator
+from calderon.spaces import VectorSpace
 
-FIXED, PER_TRIANGLE = 50_000_000, 6_000
+FIXED, PER_TRIANGLE = 30_000_000, 3_000
 """Upper bound in bytes of the memory of an assembly beside the matrix: in all, and for each triangle of both sides (the
 lists of touching and near pairs; half of it on even meshes)."""
 
@@ -71,7 +72,8 @@ def assemble_dense(
     advice = 'try precision="single", a coarser mesh, or a smaller part with .entries(rows, columns)'
     require_memory(needed, f"dense assembly of {operator.shape[0]} x {operator.shape[1]} entries", advice)
     started = time.perf_counter()
-    out = np.zeros(operator.shape, dtype=dtype)
+    out = np.empty(operator.shape, dtype=dtype)
+    out.fill(0)  # touched here in order: where the system hands out pages one by one, the tiles would wait for them
     if not progress:
         operator.fill(out, real_type(precision))
     else:
@@ -93,4 +95,8 @@ def _triangles(operator: BoundaryOperator | BlockOperator) -> int:
     """Triangles of the test and trial sides, of the largest block; blocks are computed one after the other."""
     table = operator.table if isinstance(operator, BlockOperator) else ((operator,),)
     blocks = [each for row in table for each in row if each is not None]
-    return max(len(each.test.triangles) + len(each.trial.triangles) for each in blocks)
+    return max(_supporting(each.test) + _supporting(each.trial) for each in blocks)
+
+
+def _supporting(space: Any) -> int:
+    return len(space.support if isinstance(space, VectorSpace) else space.triangles)

@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.spatial import cKDTree
 
 from calderon.backends import run_tasks, thread_count
-from calderon.greens import Green
+from calderon.greens import Green, Radial
 from calderon.integrands import HYPERSINGULAR, SINGLE_LAYER, Integrand
 from calderon.operators.near import degree_for, restriction, subdivided
 from calderon.operators.options import Quadrature
@@ -82,14 +82,16 @@ def add_block(
     real: DTypeLike = np.float64,
     advance: Callable[[int, int], None] | None = None,
     half: bool = False,
+    kind: "type[Block] | None" = None,
 ) -> None:
     """out += factor * matrix[rows][:, columns] of the boundary operator <phi_i, A psi_j>; all rows or columns for None.
 
     `out` (rows, columns) has contiguous rows and is complex where the Green's function or the factor is. rows and
     columns hold no number twice. advance(done, total) is called after each tile. half: for a symmetric integrand on
-    one space, all rows and columns, add only S where the matrix is S + S^T: half the work (see `symmetrise`).
+    one space, all rows and columns, add only S where the matrix is S + S^T: half the work (see `symmetrise`). kind:
+    the class that computes, for spaces of vector fields (edge_entries.py).
     """
-    work = Block(
+    work = (kind or Block)(
         out, green, integrand, test, trial, factor, rows, columns, quadrature or Quadrature(), np.dtype(real), half
     )
     count = len(work.tiles) - 1
@@ -115,40 +117,40 @@ class Block:
         scale, origin = _common_frame(test.mesh, trial.mesh)
         self.test_surface = surface_of(test, self.test.triangles, scale, origin)
         self.trial_surface = surface_of(trial, self.trial.triangles, scale, origin)
-        power = {SINGLE_LAYER.name: -3, HYPERSINGULAR.name: -1}.get(integrand.name, -2)
-        k2 = complex(green.wavenumber) ** 2 / scale**2
-        alpha = complex(factor) * scale**power / (4 * math.pi)
-        mass = -alpha * k2 if integrand.curls else alpha
-        self.alpha, self.mass = alpha, mass
-        parameters = [value / scale for value in green.parameters]
-        self.parameters = np.array(parameters)
-        coefficients = [alpha.real, alpha.imag, mass.real, mass.imag, 1.0]
-        self.scalars = np.array([*parameters, TINY[real], *coefficients]).astype(real)
-        self.is_complex = out.dtype.kind == "c"
-        curls_alone = integrand.curls and green.wavenumber == 0
-        self.linear = test.element.degree > 0 and not curls_alone
-        self.single_slot = trial.element.degree == 0
-        radial = green.radial(abs(complex(*parameters)) * (_radius(self.test_surface) + _radius(self.trial_surface)))
-        self.tile = tile_kernel(
-            radial,
-            integrand.normal,
-            self.linear,
-            self.single_slot,
-            integrand.curls,
-            green.is_complex,
-            self.is_complex,
-        )
-        self.coefficients = np.array(coefficients[:4])
-        self.scatter = scatter_kernel(self.is_complex)
+        self.scale, self.green, self.real, self.is_complex = scale, green, real, out.dtype.kind == "c"
+        self.parameters = np.array([value / scale for value in green.parameters])
+        spread = abs(complex(*self.parameters)) * (_radius(self.test_surface) + _radius(self.trial_surface))
+        radial = green.radial(spread)
         self.moments = moment_kernel(radial, integrand.normal, green.is_complex)
-        self.green = green
-        self.real = real
+        self._compile(radial, complex(factor))
         self._prepare()
 
-    def _prepare(self) -> None:
+    def _compile(self, radial: Radial, factor: complex) -> None:
+        """Coefficients and compiled kernels."""
+        green, integrand, scale = self.green, self.integrand, self.scale
+        power = {SINGLE_LAYER.name: -3, HYPERSINGULAR.name: -1}.get(integrand.name, -2)
+        k2 = complex(green.wavenumber) ** 2 / scale**2
+        alpha = factor * scale**power / (4 * math.pi)
+        mass = -alpha * k2 if integrand.curls else alpha
+        coefficients = [alpha.real, alpha.imag, mass.real, mass.imag, 1.0]
+        self.scalars = np.array([*self.parameters, TINY[self.real], *coefficients]).astype(self.real)
+        curls_alone = integrand.curls and green.wavenumber == 0
+        self.linear = self.test_space.element.degree > 0 and not curls_alone
+        self.single_slot = self.trial_space.element.degree == 0
+        kinds = (self.linear, self.single_slot, integrand.curls, green.is_complex, self.is_complex)
+        self.tile = tile_kernel(radial, integrand.normal, *kinds)
+        self.coefficients = np.array(coefficients[:4])
+        self.scatter = scatter_kernel(self.is_complex)
+
+    def _sides(self) -> None:
+        """Tables of both sides for the regular part."""
         degree, real = self.quadrature.regular, self.real
-        self.test_side = test_side(self.test_space, self.test_surface, degree, not self.linear, real)
-        self.trial_side = trial_side(self.trial_space, self.trial_surface, self.trial.places, degree, real)
+        self.test_side: Any = test_side(self.test_space, self.test_surface, degree, not self.linear, real)
+        self.trial_side: Any = trial_side(self.trial_space, self.trial_surface, self.trial.places, degree, real)
+
+    def _prepare(self) -> None:
+        real = self.real
+        self._sides()
         self.batches, special = self._special_pairs()
         order = np.lexsort((special[:, 1], special[:, 0]))
         self.skip_position = np.ascontiguousarray(special[order, 1])
@@ -231,11 +233,7 @@ class Block:
     def add_regular(self, number: int) -> None:
         """The pairs of one tile that are neither touching nor near."""
         lo, hi = int(self.tiles[number]), int(self.tiles[number + 1])
-        row_ids, inverse = np.unique(self.test.places[lo:hi], return_inverse=True)
-        tile_rows = inverse.reshape(hi - lo, -1).astype(np.int64)
-        if row_ids[0] < 0:
-            row_ids, tile_rows = row_ids[1:], tile_rows - 1
-            tile_rows[tile_rows < 0] = len(row_ids)  # the row that nobody reads
+        tile_rows, row_ids = self._rows(lo, hi)
         slots = 1 if self.single_slot else self.trial_side.points.shape[1]
         points = self.test_side.nodes.shape[2]
         scratch = tile_scratch(len(row_ids), slots, self.trial.places.shape[1], points, self.real)
@@ -245,34 +243,49 @@ class Block:
                 self.half, tile_rows, row_ids, scratch, self.out,
             )  # fmt: skip
 
+    def _rows(self, lo: int, hi: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows (hi - lo, L) of the local functions of a tile, numbered within it, and (n,) where in the output
+        these are."""
+        row_ids, inverse = np.unique(self.test.places[lo:hi], return_inverse=True)
+        tile_rows = inverse.reshape(hi - lo, -1).astype(np.int64)
+        if row_ids[0] < 0:
+            row_ids, tile_rows = row_ids[1:], tile_rows - 1
+            tile_rows[tile_rows < 0] = len(row_ids)  # the row that nobody reads
+        return tile_rows, row_ids
+
     def add_special(self, number: int) -> None:
         """The touching and near pairs of one tile."""
         for batch in self.batches:
-            self._add_pairs(batch, int(self.tiles[number]), int(self.tiles[number + 1]))
+            a, b = np.searchsorted(batch.pairs.triangles[:, 0], self.tiles[number : number + 2])
+            if a < b:
+                parts = None if batch.parts is None else (batch.parts[0][a:b], batch.parts[1][a:b])
+                self._add_pairs(Batch(batch.table, batch.pairs.part(slice(a, b)), parts))
 
-    def _add_pairs(self, batch: Batch, lo: int, hi: int) -> None:
-        """Add the pairs of a batch whose test triangle is in lo..hi."""
-        a, b = np.searchsorted(batch.pairs.triangles[:, 0], [lo, hi])
-        if a == b:
-            return
-        pairs = batch.pairs.part(slice(a, b))
-        surfaces, local_pairs = (self.test_surface, self.trial_surface), pairs
-        elements = self.test_space.element, self.trial_space.element
-        if batch.parts is not None:
-            left, right = (part[a:b] for part in batch.parts)
-            sides = zip(surfaces, pairs.triangles.T, (left, right), strict=True)
-            surfaces = tuple(_part_of(*side) for side in sides)  # type: ignore[assignment]
-            local_pairs = Pairs(np.repeat(np.arange(b - a, dtype=np.int32)[:, None], 2, axis=1), *pairs[1:])
-        number = batch.table.products.shape[0]
-        values = np.zeros((2, b - a, number))
-        self.moments(*surfaces, local_pairs, batch.table, self.parameters, moment_scratch(number), values)
-        values = values.reshape(2, b - a, elements[0].size, elements[1].size)
-        if batch.parts is not None:
-            values = restriction(elements[0], left) @ values @ np.swapaxes(restriction(elements[1], right), 1, 2)
+    def _add_pairs(self, batch: Batch) -> None:
+        """Add all pairs of a batch."""
         self.scatter(
-            values, pairs, self.test_surface, self.trial_surface, self.test.places, self.trial.places,
-            self.coefficients, self.integrand.curls, self.half, self.out,
+            self._moments(batch, self.test_surface), batch.pairs, self.test_surface, self.trial_surface,
+            self.test.places, self.trial.places, self.coefficients, self.integrand.curls, self.half, self.out,
         )  # fmt: skip
+
+    def _moments(self, batch: Batch, test_surface: Surface) -> NDArray[np.float64]:
+        """(2, n, A, B) real and imaginary integrals of the kernel with test and trial functions of the n pairs of a
+        batch, numbered in the order of its rule."""
+        surfaces, pairs = (test_surface, self.trial_surface), batch.pairs
+        elements = self.test_space.element, self.trial_space.element
+        count = len(pairs.triangles)
+        if batch.parts is not None:
+            sides = zip(surfaces, pairs.triangles.T, batch.parts, strict=True)
+            surfaces = tuple(_part_of(*side) for side in sides)  # type: ignore[assignment]
+            pairs = Pairs(np.repeat(np.arange(count, dtype=np.int32)[:, None], 2, axis=1), *pairs[1:])
+        number = batch.table.products.shape[0]
+        values = np.zeros((2, count, number))
+        self.moments(*surfaces, pairs, batch.table, self.parameters, moment_scratch(number), values)
+        matrices: NDArray[np.float64] = values.reshape(2, count, elements[0].size, elements[1].size)
+        if batch.parts is not None:
+            left, right = (restriction(*each) for each in zip(elements, batch.parts, strict=True))
+            matrices = left @ matrices @ np.swapaxes(right, 1, 2)
+        return matrices
 
 
 def _extra_angular(surface: Surface) -> NDArray[np.int64]:

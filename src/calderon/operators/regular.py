@@ -54,6 +54,7 @@ def tile_kernel(
     functions = 3 if linear else 1
     radial_value, radial_phase, shifts = radial
     of_trial, of_test = normal == "trial", normal == "test"
+    add_columns = add_complex_columns if complex_out else add_real_columns
 
     @kernel
     def tile(  # type: ignore[no-untyped-def]
@@ -229,20 +230,7 @@ def tile_kernel(
                         store(result, f * LANES + v, jacobian * re)
                         if complex_out:
                             store(result_i, f * LANES + v, jacobian * im)
-                for c in range(level[1]):
-                    sums[c] = result[source[c]]
-                    if complex_out:
-                        sums_i[c] = result_i[source[c]]
-                for k in range(1, level.size - 1):
-                    for c in range(level[k + 1] - level[k]):
-                        sums[c] += result[source[level[k] + c]]
-                        if complex_out:
-                            sums_i[c] += result_i[source[level[k] + c]]
-                for c in range(level[1]):
-                    if complex_out:
-                        target[distinct[c]] += complex(sums[c], sums_i[c])
-                    else:
-                        target[distinct[c]] += sums[c]
+                add_columns(target, distinct, source, level, result, result_i, sums, sums_i)
 
     return tile
 
@@ -251,3 +239,29 @@ def tile_kernel(
 def turned(re, im, c, s):  # type: ignore[no-untyped-def]
     """(re + i im) (c + i s)."""
     return re * c - im * s, im * c + re * s
+
+
+@jitable
+def add_real_columns(target, distinct, source, level, result, result_i, sums, sums_i):  # type: ignore[no-untyped-def]
+    """Add the results of a block to their columns of one row, those of one column together (see sides.Columns)."""
+    for c in range(level[1]):
+        sums[c] = result[source[c]]
+    for k in range(1, level.size - 1):
+        for c in range(level[k + 1] - level[k]):
+            sums[c] += result[source[level[k] + c]]
+    for c in range(level[1]):
+        target[distinct[c]] += sums[c]
+
+
+@jitable
+def add_complex_columns(target, distinct, source, level, result, result_i, sums, sums_i):  # type: ignore[no-untyped-def]
+    """The same for a complex row."""
+    for c in range(level[1]):
+        sums[c] = result[source[c]]
+        sums_i[c] = result_i[source[c]]
+    for k in range(1, level.size - 1):
+        for c in range(level[k + 1] - level[k]):
+            sums[c] += result[source[level[k] + c]]
+            sums_i[c] += result_i[source[level[k] + c]]
+    for c in range(level[1]):
+        target[distinct[c]] += complex(sums[c], sums_i[c])

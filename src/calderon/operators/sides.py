@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from calderon.quadrature import triangle_rule
+from calderon.spaces import EdgeSpace
 from calderon.spaces.element import barycentric
 from calderon.spaces.space import Space
 
@@ -72,7 +73,9 @@ class Surface(NamedTuple):
     curls: NDArray[np.float64]
 
 
-def surface_of(space: Space, selection: NDArray[np.int64], scale: float, origin: NDArray[np.float64]) -> Surface:
+def surface_of(
+    space: Space | EdgeSpace, selection: NDArray[np.int64], scale: float, origin: NDArray[np.float64]
+) -> Surface:
     """The selected supporting triangles of `space` in coordinates (x - origin) * scale."""
     mesh, triangles = space.mesh, space.triangles[selection]
     corners = (mesh.vertices[mesh.triangles[triangles]] - origin) * scale
@@ -85,7 +88,7 @@ def surface(corners: NDArray[np.float64], normals: NDArray[np.float64], jacobian
     return Surface(corners, normals, jacobian, edges / jacobian[:, None, None])
 
 
-def test_side(space: Space, surface: Surface, degree: int, constant: bool, real: DTypeLike) -> TestSide:
+def test_side(space: Space | EdgeSpace, surface: Surface, degree: int, constant: bool, real: DTypeLike) -> TestSide:
     """Tabulate the test triangles for a rule of that degree; `constant`: with the function 1 only."""
     rule = triangle_rule(degree)
     points = np.einsum("bp,nbc->npc", barycentric(rule.points), surface.corners)
@@ -94,24 +97,26 @@ def test_side(space: Space, surface: Surface, degree: int, constant: bool, real:
     size = min(GROUP, len(table))
     groups = [np.concatenate([points, weights[..., f : f + size]], axis=2) for f in range(0, len(table), size)]
     parts = (np.stack(groups), surface.normals, surface.corners.mean(axis=1), surface.curls)
-    return TestSide(*(_packed(part, real) for part in parts))
+    return TestSide(*(packed(part, real) for part in parts))
 
 
-def trial_side(space: Space, surface: Surface, columns: NDArray[np.int64], degree: int, real: DTypeLike) -> TrialSide:
+def trial_side(
+    space: Space | EdgeSpace, surface: Surface, columns: NDArray[np.int64], degree: int, real: DTypeLike
+) -> TrialSide:
     """Tabulate the trial triangles for a rule of that degree."""
     rule = triangle_rule(degree)
     inside = np.einsum("bq,nbc->qcn", barycentric(rule.points), surface.corners)
     parts = (
-        _joined(_blocked(inside, None)),
-        _joined(_blocked(surface.normals.T, None)),
-        _joined(_blocked(surface.corners.mean(axis=1).T, None)),
-        _blocked(surface.jacobian, 0.0),
-        _blocked(np.moveaxis(surface.curls, 0, 2), None),
+        joined(blocked(inside, None)),
+        joined(blocked(surface.normals.T, None)),
+        joined(blocked(surface.corners.mean(axis=1).T, None)),
+        blocked(surface.jacobian, 0.0),
+        blocked(np.moveaxis(surface.curls, 0, 2), None),
         space.element.values(rule.points) * rule.weights,
         rule.weights,
     )
-    points, normals, centres, jacobian, *rest = (_packed(part, real) for part in parts)
-    places = _columns(_blocked(columns.T, -1).reshape(len(points), -1))
+    points, normals, centres, jacobian, *rest = (packed(part, real) for part in parts)
+    places = _columns(blocked(columns.T, -1).reshape(len(points), -1))
     return TrialSide(points, normals, centres, jacobian, places, *rest)
 
 
@@ -137,17 +142,17 @@ def _columns(columns: NDArray[np.int64]) -> Columns:
     return Columns(distinct, source, level, np.where(consecutive, columns[:, 0], -1))
 
 
-def _joined(array: NDArray) -> NDArray:
+def joined(array: NDArray) -> NDArray:
     """(..., 3, LANES) to (..., 3 * LANES)."""
     return array.reshape(*array.shape[:-2], -1)
 
 
-def _packed(array: NDArray, real: DTypeLike) -> NDArray:
+def packed(array: NDArray, real: DTypeLike) -> NDArray:
     """Contiguous, floating-point numbers in the working precision."""
     return np.ascontiguousarray(array, dtype=real if array.dtype.kind == "f" else array.dtype)
 
 
-def _blocked(array: NDArray, filler: float | None) -> NDArray:
+def blocked(array: NDArray, filler: float | None) -> NDArray:
     """(..., n) to (blocks, ..., LANES), padded with `filler` or with the last entry."""
     n = array.shape[-1]
     padding = -n % LANES

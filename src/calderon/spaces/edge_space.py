@@ -55,6 +55,11 @@ class EdgeSpace(VectorSpace):
         return Element(1)
 
     @property
+    def is_continuous(self) -> bool:
+        """Whether functions extend over several triangles: they do."""
+        return True
+
+    @property
     def dimension(self) -> int:  # type: ignore[override]
         return len(self.sides)
 

@@ -1,0 +1,172 @@
+"""Electric and magnetic field operators between spaces of tangential vector fields."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.greens import Helmholtz
+from calderon.integrands import ELECTRIC_FIELD, MAGNETIC_FIELD, Integrand
+from calderon.operators.boundary import BoundaryOperator, IntegralOperator
+from calderon.operators.edge_entries import EdgeBlock
+from calderon.operators.entries import Block, locality_order
+from calderon.operators.options import Quadrature
+from calderon.spaces import EdgeSpace, VectorSpace
+
+SLICE = 64_000_000
+"""Bytes of the rows between edge functions that are held at a time, or a twentieth of the result if that is more."""
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeOperator(IntegralOperator):
+    """An integral operator between edge functions (RWG, or SNC on the test side)."""
+
+    block: ClassVar[type[Block]] = EdgeBlock
+
+    @property
+    def is_symmetric(self) -> bool:
+        """The electric field between a space and itself, the magnetic between a space and its rotation."""
+        test, trial = self.test, self.trial
+        if self.integrand.symmetric or not test.rotated:
+            return super().is_symmetric
+        same = test.mesh is trial.mesh and np.array_equal(test.dofs, trial.dofs)
+        return same and np.array_equal(test.triangles, trial.triangles) and np.array_equal(test.signs, trial.signs)
+
+
+@dataclass(frozen=True, eq=False)
+class CombinedOperator(BoundaryOperator):
+    """test.matrix^T A trial.matrix with the operator A between the edge functions of which the spaces are combinations;
+    A is computed some rows at a time and never stored."""
+
+    edges: EdgeOperator
+    trial: VectorSpace
+    test: VectorSpace
+
+    def __repr__(self) -> str:
+        spaces = self.trial.name if self.trial is self.test else f"{self.trial.name} to {self.test.name}"
+        green, size = self.edges.green, f"{self.shape[0]} x {self.shape[1]}"
+        return f"{self.edges.integrand.name} of {green}, {spaces}, {size}"
+
+    @property
+    def is_complex(self) -> bool:
+        return True
+
+    def add_to(self, out, factor, rows, columns, real, advance=None):  # type: ignore[no-untyped-def]
+        wanted = np.arange(self.shape[0]) if rows is None else rows
+        right = self.trial.matrix if columns is None else self.trial.matrix[:, columns]
+        kept = np.flatnonzero(np.diff(right.tocsr().indptr))
+        right = right[kept]
+        left = self.test.matrix.tocsc()[:, wanted]
+        kind = np.result_type(real, np.complex64)
+        room = max(SLICE, out.nbytes // 20)
+        functions_per_row = max(1.0, left.nnz / (2 * max(1, len(wanted))))
+        size = max(1, int(room / (len(kept) * kind.itemsize * functions_per_row)))
+        order = locality_order(self._middles()[wanted])
+        pieces = np.array_split(order, -(-len(order) // size))
+        for number, piece in enumerate(pieces):
+            weights = left[:, piece].tocsr()
+            needed = np.flatnonzero(np.diff(weights.indptr))
+            block = np.zeros((len(needed), len(kept)), kind)
+            self.edges.add_to(block, factor, needed, kept, real)
+            out[piece] += (weights[needed].T @ (right.T @ block.T).T).astype(out.dtype)
+            if advance is not None:
+                advance(number + 1, len(pieces))
+
+    def _middles(self) -> NDArray[np.float64]:
+        """(n, 3) a point of each test function: the mean of those of its edge functions."""
+        base, matrix = self.edges.test, abs(self.test.matrix)
+        middles = base.mesh.vertices[base.mesh.edges[base.edges]].mean(axis=1)
+        return (matrix.T @ middles) / matrix.sum(axis=0)[:, None]
+
+
+def electric_field(
+    green: Helmholtz | complex,
+    trial: VectorSpace,
+    test: VectorSpace | None = None,
+    quadrature: Quadrature | None = None,
+) -> BoundaryOperator:
+    """T: <f_i, T f_j> = i k int int G (f_i . f_j - div f_i div f_j / k^2), in m^2.
+
+    The tangential electric field of the surface current f_j, with eta0 = 1: T J = -<f, E_inc> on a conductor. green:
+    a Helmholtz or its wavenumber k (real > 0, or complex with a positive imaginary part for loss). Both spaces are
+    div-conforming, RWG or BC. The matrix of one space is complex symmetric.
+
+    Raises ValueError for k = 0 and for the rotated spaces SNC and RBC, TypeError for spaces of scalars. Source:
+    S. M. Rao, D. R. Wilton, A. W. Glisson, IEEE Trans. Antennas Propag. 30 (1982) 409.
+    """
+    test = trial if test is None else test
+    for space in (trial, test):
+        _checked(space, ELECTRIC_FIELD)
+        if space.rotated:
+            raise ValueError(
+                f"the electric field needs the divergence of its functions, and that of {space.name} lives on the "
+                "edges: pair RWG or BC functions; n x E is tested with the identity between RWG and SNC"
+            )
+    return _operator(ELECTRIC_FIELD, green, trial, test, quadrature)
+
+
+def magnetic_field(
+    green: Helmholtz | complex,
+    trial: VectorSpace,
+    test: VectorSpace | None = None,
+    quadrature: Quadrature | None = None,
+) -> BoundaryOperator:
+    """K: <f_i, K f_j> = int f_i . (n x pv int grad_x G x f_j).
+
+    n times the mean of the magnetic fields of the surface current f_j on both sides: (identity / 2 - K) J = <f, n x
+    H_inc> on a conductor. Tested with n x f_i (SNC, RBC) it is int f_i . (pv int grad_x G x f_j), the tangential field
+    itself, which is symmetric. green as for `electric_field`; the trial space is RWG or BC.
+
+    Raises ValueError for k = 0 and for rotated trial spaces, TypeError for spaces of scalars.
+    """
+    test = trial if test is None else test
+    for space in (trial, test):
+        _checked(space, MAGNETIC_FIELD)
+    if trial.rotated:
+        raise ValueError(f"the magnetic field is that of div-conforming currents, not of {trial.name}: use RWG or BC")
+    return _operator(MAGNETIC_FIELD, green, trial, test, quadrature)
+
+
+def helmholtz(green: Helmholtz | complex, what: str) -> Helmholtz:
+    """The Green's function of a wavenumber, or itself; ValueError for k = 0, TypeError for another one."""
+    if not isinstance(green, Helmholtz):
+        if not np.isscalar(green):
+            raise TypeError(f"the {what} needs Helmholtz(k) or a wavenumber k, got {green!r}")
+        green = Helmholtz(green)  # type: ignore[arg-type]
+    k = complex(green.wavenumber)
+    if k == 0 or k.real < 0:
+        raise ValueError(
+            f"the {what} needs a wavenumber k > 0, or with positive imaginary part, got {green.wavenumber}: at k = 0 "
+            "charges and currents are not coupled, use Laplace operators"
+        )
+    return green
+
+
+def _checked(space: Any, integrand: Integrand) -> None:
+    if not isinstance(space, VectorSpace):
+        name = integrand.name.replace("_", " ")
+        raise TypeError(f"the {name} acts on tangential vector fields, got {space!r}: try RWG(mesh)")
+
+
+def _operator(
+    integrand: Integrand,
+    green: Helmholtz | complex,
+    trial: VectorSpace,
+    test: VectorSpace,
+    quadrature: Quadrature | None,
+) -> BoundaryOperator:
+    """Between edge functions, or combinations of them on one refined mesh."""
+    same = test is trial
+    if trial.mesh is test.mesh and trial.base.mesh is not test.base.mesh:
+        trial = trial if trial.base.mesh is not trial.mesh else trial.refined()
+        test = test if test.base.mesh is not test.mesh else test.refined()
+    if same:
+        test = trial
+    bases = trial.base, test.base
+    assert all(isinstance(base, EdgeSpace) for base in bases)
+    green = helmholtz(green, integrand.name.replace("_", " "))
+    edges = EdgeOperator(green, integrand, *bases, quadrature or Quadrature())  # type: ignore[arg-type]
+    if isinstance(trial, EdgeSpace) and isinstance(test, EdgeSpace):
+        return edges
+    return CombinedOperator(edges, trial, test)
