@@ -1,10 +1,12 @@
 """Boundary value problems as boundary integral equations: one file for each system."""
 
+from calderon.formulations.electromagnetic_solution import ElectromagneticSolution
 from calderon.formulations.fluid_transmission import FluidTransmission
 from calderon.formulations.impedance import ImpedanceScattering
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.laplace_dirichlet import LaplaceDirichlet
 from calderon.formulations.laplace_neumann import LaplaceNeumann
+from calderon.formulations.pec import PECScattering
 from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
 from calderon.formulations.scattering import ScatteringProblem
@@ -14,10 +16,12 @@ from calderon.formulations.sound_soft import SoundSoftScattering
 from calderon.formulations.sweep import frequency_sweep
 
 __all__ = [
+    "ElectromagneticSolution",
     "FluidTransmission",
     "ImpedanceScattering",
     "LaplaceDirichlet",
     "LaplaceNeumann",
+    "PECScattering",
     "PotentialSolution",
     "Problem",
     "ScatteringProblem",

@@ -12,6 +12,7 @@ from calderon.mesh import TriangleMesh, warn_wavenumber
 from calderon.mesh.errors import callers_level
 from calderon.operators.accuracy import AccuracyWarning
 from calderon.spaces import DP1, P0, P1, P2, Space
+from calderon.waves import ElectromagneticWave
 
 FEWEST_ELEMENTS = 6.0  # per wavelength; below, the solution is more qualitative than quantitative
 _SPACES = {"P0": P0, "DP1": DP1, "P1": P1, "P2": P2}
@@ -111,6 +112,21 @@ def incident_wave(wave: Any, wavenumber: complex, problem: str) -> None:
             f"got {type(wave).__name__}"
             + ("; for several at once use solve_all" if isinstance(wave, (list, tuple)) else "")
         )
+    _same_wavenumber(wave, wavenumber)
+
+
+def electromagnetic_wave(wave: Any, wavenumber: complex, problem: str) -> None:
+    """TypeError for anything but an electromagnetic wave, ValueError for one of another wavenumber."""
+    if not isinstance(wave, ElectromagneticWave):
+        raise TypeError(
+            f"{problem}.solve needs an electromagnetic wave (PlaneWave with polarization=, ElectricDipole or a sum), "
+            f"got {type(wave).__name__}"
+            + ("; for several at once use solve_all" if isinstance(wave, (list, tuple)) else "")
+        )
+    _same_wavenumber(wave, wavenumber)
+
+
+def _same_wavenumber(wave: Any, wavenumber: complex) -> None:
     if not np.isclose(complex(wave.wavenumber), complex(wavenumber), rtol=1e-9, atol=0):
         raise ValueError(
             f"the incident wave has wavenumber {wave.wavenumber:.9g} and the problem {wavenumber:.9g}: "

@@ -13,7 +13,7 @@ from calderon.formulations.checks import one_of
 from calderon.formulations.info import SolutionInfo
 from calderon.operators import BlockOperator, BoundaryOperator
 from calderon.solvers import LU, gmres, lu
-from calderon.spaces import Space
+from calderon.spaces import Space, VectorSpace
 
 SOLVERS = ("gmres", "lu")
 
@@ -94,7 +94,7 @@ class LinearSystem:
 
     equation: str
     operator: BoundaryOperator | BlockOperator
-    spaces: tuple[Space, ...]
+    spaces: tuple[Space | VectorSpace, ...]
     thin: NDArray[np.float64] | None = None
     key: tuple[Any, ...] | None = field(default=None, init=False)
     matrix: Any = field(default=None, init=False)
@@ -174,7 +174,7 @@ class LinearSystem:
         return solution, infos
 
 
-def mass_preconditioner(spaces: tuple[Space, ...]) -> LinearOperator:
+def mass_preconditioner(spaces: tuple[Space | VectorSpace, ...]) -> LinearOperator:
     """M^-1 block by block, so that iterations for equations of the second kind do not depend on mesh and grading."""
     cuts = np.cumsum([space.dimension for space in spaces])
 

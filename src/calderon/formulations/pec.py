@@ -1,0 +1,229 @@
+"""Perfect conductors: n x E = 0 on the surface."""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.linalg import LinearOperator, splu
+
+from calderon.exact.angular import line_of_sight
+from calderon.formulations.checks import (
+    closed_surface,
+    electromagnetic_wave,
+    elements_per_wavelength,
+    one_of,
+    surface_mesh,
+    warn_coarse,
+    wavenumber_of_a_wave,
+)
+from calderon.formulations.electromagnetic_solution import (
+    DIRECTIONS_AT_ONCE,
+    RECEIVERS,
+    ElectromagneticSolution,
+)
+from calderon.formulations.info import SolutionInfo
+from calderon.formulations.linear_system import LinearSystem, SolveOptions
+from calderon.formulations.problem import Problem
+from calderon.formulations.vector_loads import VectorLoads, vector_loads
+from calderon.greens import Helmholtz
+from calderon.mesh import TriangleMesh
+from calderon.operators import BoundaryOperator, electric_field, identity, magnetic_field
+from calderon.spaces import BC, RBC, RWG, EdgeSpace, VectorFunction
+
+FORMULATIONS = ("cfie", "efie", "mfie", "calderon")
+
+
+@dataclass(frozen=True, eq=False)
+class PECScattering(Problem[ElectromagneticSolution]):
+    """Surface current J = n x H on a perfect conductor in a homogeneous lossless medium, exp(-i omega t).
+
+    mesh: in metres. wavenumber: k = 2 pi / wavelength in 1/m. formulation, with T the electric and K the magnetic field
+    operator, everything in units of the medium's impedance (eta J):
+
+    - "efie": T J = -<f, E_inc>; open surfaces too. Fails at the resonances of the inside, and its iterations grow as
+      the mesh is refined.
+    - "mfie": (I/2 - K) J = <f, n x H_inc>; closed surfaces. Fails at the same resonances.
+    - "cfie": weight * (-T) + (1 - weight) (I/2 - K), both sides; closed surfaces, any frequency. The default.
+    - "calderon": the electric one with T on the dual (Buffa-Christiansen) functions as preconditioner, so that
+      iterations hardly grow as the mesh is refined; closed surfaces. The preconditioner is a matrix on the mesh with
+      six times the triangles: costly to compute.
+
+    weight: of the electric equation in "cfie", between 0 and 1. Raises ValueError and TypeError for what does not fit.
+
+    R. F. Harrington, Field Computation by Moment Methods; J. R. Mautz and R. F. Harrington, AEU 32 (1978) 157;
+    F. P. Andriulli et al., IEEE Trans. Antennas Propag. 56 (2008) 2398.
+    """
+
+    mesh: TriangleMesh
+    wavenumber: float
+    formulation: str = field(default="cfie", kw_only=True)
+    weight: float = field(default=0.5, kw_only=True)
+
+    def __post_init__(self) -> None:
+        one_of(self.formulation, FORMULATIONS, "formulation")
+        surface_mesh(self.mesh)
+        if self.formulation != "efie":
+            closed_surface(self.mesh, f"PECScattering with formulation={self.formulation!r}")
+        k = wavenumber_of_a_wave(self.wavenumber)
+        if np.imag(k) != 0:
+            raise ValueError(f"PECScattering is for media without loss, a real wavenumber, got {self.wavenumber!r}")
+        object.__setattr__(self, "wavenumber", float(np.real(k)))
+        if not 0 < self.weight < 1:
+            raise ValueError(f"weight must lie between 0 and 1 (0.5 is usual), got {self.weight!r}")
+        warn_coarse(self.mesh, self.wavenumber)
+        _ = self.system  # an equation that cannot be built is refused here, not when it is solved
+
+    @cached_property
+    def function_space(self) -> EdgeSpace:
+        """The Rao-Wilton-Glisson functions of the surface current."""
+        return RWG(self.mesh)
+
+    @property
+    def elements_per_wavelength(self) -> float:
+        """The wavelength 2 pi / k over the mean edge length."""
+        return elements_per_wavelength(self.mesh, self.wavenumber)
+
+    def at(self, wavenumber: float) -> Self:
+        """The same problem at another wavenumber."""
+        return replace(self, wavenumber=wavenumber)
+
+    def _build_system(self) -> LinearSystem:
+        green, space = Helmholtz(self.wavenumber), self.function_space
+        electric: BoundaryOperator = electric_field(green, space)
+        if self.formulation in ("efie", "calderon"):
+            return LinearSystem("electric field T J = -<f, E_inc>", electric, (space,))
+        magnetic = 0.5 * identity(space) - magnetic_field(green, space)
+        if self.formulation == "mfie":
+            return LinearSystem("magnetic field (I/2 - K) J = <f, n x H_inc>", magnetic, (space,))
+        a = self.weight
+        equation = f"combined field {a:g} (-T) + {1 - a:g} (I/2 - K)"
+        return LinearSystem(equation, -a * electric + (1 - a) * magnetic, (space,))
+
+    @cached_property
+    def _loads(self) -> VectorLoads:
+        return vector_loads(self.function_space)
+
+    def _checked(self, data: Any) -> Any:
+        electromagnetic_wave(data, self.wavenumber, type(self).__name__)
+        return data
+
+    def _right_hand_side(self, data: Any) -> NDArray[Any]:
+        loads, eta = self._loads, complex(data.impedance)
+        points, normals = loads.points, loads.normals
+        electric = magnetic = np.zeros(self.function_space.dimension)
+        if self.formulation != "mfie":
+            electric = loads @ data.electric(points)
+        if self.formulation in ("mfie", "cfie"):
+            magnetic = loads @ np.cross(normals, eta * data.magnetic(points))
+        return self._combined(electric, magnetic) / eta
+
+    def _combined(self, electric: NDArray[Any], magnetic: NDArray[Any]) -> NDArray[Any]:
+        """The right-hand side from <f, E_inc> and <f, n x eta H_inc>."""
+        if self.formulation in ("efie", "calderon"):
+            return -electric
+        if self.formulation == "mfie":
+            return magnetic
+        return self.weight * electric + (1 - self.weight) * magnetic
+
+    def _solve(self, data: list[Any], options: SolveOptions) -> list[ElectromagneticSolution]:
+        return super()._solve(data, self._preconditioned(options))
+
+    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
+        if self.formulation != "calderon" or options.solver == "lu" or options.preconditioner != "mass":
+            return options
+        return replace(options, preconditioner=self._dual_preconditioner)
+
+    @cached_property
+    def _dual_preconditioner(self) -> LinearOperator:
+        """D^-1 T_dual D^-T, D the pairing <n x g, f> of the dual functions g and the primal ones f."""
+        dual = BC(self.mesh)
+        matrix = electric_field(Helmholtz(self.wavenumber), dual).assemble()
+        pairing = self.function_space.mass_matrix(RBC(self.mesh)).tocsc()
+        factors = splu(pairing)
+
+        def apply(x: NDArray[Any]) -> NDArray[Any]:
+            y = matrix @ _complex_solve(factors, x, "T")
+            return _complex_solve(factors, y, "N")
+
+        size = self.function_space.dimension
+        return LinearOperator((size, size), matvec=lambda x: apply(np.ravel(x)), matmat=apply, dtype=np.complex128)
+
+    def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> ElectromagneticSolution:
+        current = VectorFunction(self.function_space, coefficients, "surface current", "A/m")
+        return ElectromagneticSolution(data, self.wavenumber, info, current, self._loads)
+
+    def monostatic_rcs(
+        self, theta: ArrayLike, phi: ArrayLike, polarization: str = "VV", **options: Any
+    ) -> NDArray[np.float64]:
+        """Radar cross-section in m^2 seen by a radar toward theta, phi in radians (broadcast), that both sends and
+        receives.
+
+        polarization: receiver, then transmitter: "VV", "HH", "VH" or "HV", V along theta-hat and H along phi-hat. The
+        wave travels along -r. One factorisation serves all angles (solver="lu", the default of a dense matrix); further
+        options as in `solve`.
+        """
+        return 4 * np.pi * np.abs(self.scattering_amplitude(theta, phi, polarization, **options)) ** 2
+
+    def scattering_amplitude(
+        self, theta: ArrayLike, phi: ArrayLike, polarization: str = "VV", **options: Any
+    ) -> NDArray[np.complex128]:
+        """The backscattered F . receiver in m for a unit wave: an entry of the scattering matrix; arguments as for
+        `monostatic_rcs`."""
+        pairs = [receive + transmit for receive in RECEIVERS for transmit in RECEIVERS]
+        one_of(polarization, pairs, "polarization")
+        kept = self.system.key or ("dense", None, "numba", "double")
+        method = options.setdefault("method", kept[0])
+        options.setdefault("solver", "lu" if method == "dense" else "gmres")
+        options.setdefault("backend", kept[2])
+        options.setdefault("precision", kept[3])
+        chosen = self._preconditioned(SolveOptions(**options))
+        frame = line_of_sight(theta, phi)
+        r, v, h = (part.reshape(-1, 3) for part in frame)
+        vectors = {"V": v, "H": h}
+        receive, transmit = vectors[polarization[0]], vectors[polarization[1]]
+        result = np.empty(len(r), np.complex128)
+        for n in range(0, len(r), DIRECTIONS_AT_ONCE):
+            part = slice(n, n + DIRECTIONS_AT_ONCE)
+            result[part] = self._echoes(r[part], receive[part], transmit[part], chosen)
+        return result.reshape(frame[0].shape[:-1])
+
+    def _echoes(
+        self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64], options: SolveOptions
+    ) -> NDArray[np.complex128]:
+        """F . receive for waves from r with that polarisation. A far field tests the current with the plane wave from
+        the observer, which is the incident wave here."""
+        loads = self._loads
+        phases = np.exp(-1j * self.wavenumber * (loads.points @ r.T))
+        electric = loads.plane_waves(phases, transmit)
+        magnetic = electric
+        if self.formulation in ("mfie", "cfie"):
+            fields = np.cross(-r, transmit)
+            magnetic = np.stack(
+                [
+                    loads @ (np.cross(loads.normals, vector) * phase[:, None])
+                    for vector, phase in zip(fields, phases.T, strict=True)
+                ],
+                axis=1,
+            )
+        x, _ = self.system.solve(self._combined(electric, magnetic), options)
+        far = electric if np.array_equal(receive, transmit) else loads.plane_waves(phases, receive)
+        return 1j * self.wavenumber / (4 * np.pi) * np.einsum("nd,nd->d", far, x)
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [
+                "scattering by a perfect conductor",
+                f"  {self.system.equation}",
+                f"  {self.unknowns} unknowns (RWG) on {self.mesh.number_of_triangles} triangles",
+                f"  wavenumber {self.wavenumber:.6g} 1/m, {self.elements_per_wavelength:.1f} elements per wavelength, "
+                f"k times diameter {self.wavenumber * self.mesh.diameter:.4g}",
+            ]
+        )
+
+
+def _complex_solve(factors: Any, x: NDArray[Any], kind: str) -> NDArray[Any]:
+    """Solve with real factors for a complex right-hand side; kind "T" for the transposed."""
+    x = np.asarray(x, dtype=np.complex128)
+    return factors.solve(np.ascontiguousarray(x.real), kind) + 1j * factors.solve(np.ascontiguousarray(x.imag), kind)

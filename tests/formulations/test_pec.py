@@ -1,0 +1,133 @@
+"""Perfect conductors against Mie's series and general theorems."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import calderon as cal
+
+K = 2 * np.pi
+WAVE = cal.PlaneWave(direction=[0, 0, 1], polarization=[1, 0, 0], wavenumber=K)
+THETA = np.linspace(0, np.pi, 91)
+
+
+@pytest.fixture(scope="module")
+def sphere():
+    return cal.mesh.sphere(radius=0.5, h=0.1)
+
+
+@pytest.fixture(scope="module")
+def solutions(sphere):
+    return {
+        name: cal.PECScattering(sphere, K, formulation=name).solve(WAVE, rtol=1e-6) for name in ("efie", "mfie", "cfie")
+    }
+
+
+def mean_error(solution, radius=0.5, k=K):
+    """Mean over both planes of the difference to the series, in dB."""
+    exact = cal.exact.mie_pec_sphere(k, radius)
+    ratios = [solution.rcs(THETA, phi) / exact.rcs(THETA, phi) for phi in (0.0, np.pi / 2)]
+    return np.abs(10 * np.log10(ratios)).mean()
+
+
+def test_formulations_agree_with_mie(solutions):
+    errors = {name: mean_error(solution) for name, solution in solutions.items()}
+    assert errors["efie"] < 0.13 and errors["cfie"] < 0.20 and errors["mfie"] < 0.25, errors
+
+
+def test_error_falls_with_the_square_of_the_mesh_size():
+    errors = []
+    for h in (0.14, 0.07):
+        problem = cal.PECScattering(cal.mesh.sphere(radius=0.5, h=h), K, formulation="cfie")
+        errors.append(mean_error(problem.solve(WAVE)))
+    assert abs(np.log2(errors[0] / errors[1]) - 2) < 0.5, errors
+
+
+def test_energy_and_the_optical_theorem(solutions):
+    """Scattered power equals what the forward amplitude says: 4 pi / k Im(conj(e) . F(d))."""
+    for name, bound in (("efie", 1e-3), ("cfie", 2e-2)):
+        solution = solutions[name]
+        forward = solution.far_field([0, 0, 1])[0] @ np.array([1, 0, 0])
+        scattered = solution.scattering_cross_section()
+        assert abs(4 * np.pi / K * forward.imag - scattered) < bound * scattered, name
+
+
+def test_far_field_is_transverse(solutions):
+    directions = np.array([[1.0, 2, 3], [0, 0, -1], [3, -1, 0.5]])
+    far = solutions["cfie"].far_field(directions)
+    assert np.abs(np.sum(far * directions, axis=1)).max() < 1e-12 * np.abs(far).max()
+
+
+def test_monostatic_equals_bistatic_and_is_reciprocal():
+    mesh = cal.mesh.ellipsoid([0.5, 0.3, 0.2], 0.09)
+    problem = cal.PECScattering(mesh, 4.0, formulation="efie")
+    theta, phi = np.array([0.6, 1.2]), np.array([0.3, -0.7])
+    monostatic = problem.monostatic_rcs(theta, phi, "VV")
+    for n in range(2):
+        r, v, _ = cal.exact.angular.line_of_sight(theta[n], phi[n])
+        wave = cal.PlaneWave(direction=-r, polarization=v, wavenumber=4.0)
+        bistatic = problem.solve(wave, rtol=1e-10).rcs(theta[n], phi[n], "V")
+        assert abs(monostatic[n] - bistatic) < 1e-6 * bistatic
+    crossed = problem.scattering_amplitude(theta, phi, "VH")
+    assert np.abs(crossed - problem.scattering_amplitude(theta, phi, "HV")).max() < 1e-10 * np.abs(crossed).max()
+
+
+def test_electric_equation_fails_at_a_resonance_and_the_combined_does_not():
+    """The lowest cavity mode of a sphere, TM 1: k a = 2.74371. The mesh's own resonance lies where the volumes agree."""
+    mesh = cal.mesh.sphere(radius=1.0, h=0.28)
+    k = 2.743707 * (4 * np.pi / 3 / mesh.volume) ** (1 / 3)
+    conditions = {}
+    for name in ("efie", "cfie"):
+        worst = 0.0
+        for shift in (-0.01, -0.005, 0.0, 0.005, 0.01):
+            problem = cal.PECScattering(mesh, k * (1 + shift), formulation=name)
+            matrix = problem.system.operator.assemble().to_array()
+            worst = max(worst, np.linalg.cond(problem.function_space.solve_mass(matrix)))
+        away = cal.PECScattering(mesh, 0.9 * k, formulation=name)
+        usual = np.linalg.cond(away.function_space.solve_mass(away.system.operator.assemble().to_array()))
+        conditions[name] = worst / usual
+    assert conditions["efie"] > 10, conditions
+    assert conditions["cfie"] < 2, conditions
+
+
+def test_dual_preconditioner_keeps_iterations_bounded():
+    iterations = {"efie": [], "calderon": []}
+    for h in (0.4, 0.1):
+        mesh = cal.mesh.sphere(radius=0.5, h=h)
+        for name, counts in iterations.items():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", cal.AccuracyWarning)
+                problem = cal.PECScattering(mesh, 2.0, formulation=name)
+            wave = cal.PlaneWave(direction=[0, 0, 1], polarization=[1, 0, 0], wavenumber=2.0)
+            counts.append(problem.solve(wave, rtol=1e-6, maxiter=2000).info.iterations)
+    assert iterations["calderon"][1] <= 1.3 * iterations["calderon"][0], iterations
+    assert iterations["efie"][1] > 1.5 * iterations["efie"][0], iterations
+
+
+def test_bad_input_is_refused(sphere):
+    plate = cal.mesh.plate([1.0, 1.0], 0.3)
+    with pytest.raises(ValueError, match="closed surface"):
+        cal.PECScattering(plate, 2.0)
+    with pytest.raises(ValueError, match="formulation"):
+        cal.PECScattering(sphere, K, formulation="pmchwt")
+    with pytest.raises(ValueError, match="without loss"):
+        cal.PECScattering(sphere, K + 1j)
+    with pytest.raises(ValueError, match="weight"):
+        cal.PECScattering(sphere, K, weight=1.5)
+    problem = cal.PECScattering(sphere, K)
+    with pytest.raises(TypeError, match="electromagnetic"):
+        problem.solve(cal.PlaneWave(direction=[0, 0, 1], wavenumber=K))
+    with pytest.raises(ValueError, match="same k"):
+        problem.solve(cal.PlaneWave(direction=[0, 0, 1], polarization=[1, 0, 0], wavenumber=1.0))
+    with pytest.raises(ValueError, match="polarization"):
+        problem.monostatic_rcs(0.0, 0.0, "XX")
+
+
+def test_open_plate_by_the_electric_equation():
+    """Normal incidence on a plate of two wavelengths: physical optics is right within a decibel."""
+    side = 2.0
+    problem = cal.PECScattering(cal.mesh.plate([side, side], 0.1), K, formulation="efie")
+    rcs = problem.monostatic_rcs(0.0, 0.0, "HH")
+    optics = 4 * np.pi * side**4
+    assert abs(10 * np.log10(rcs / optics)) < 1.0
