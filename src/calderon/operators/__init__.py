@@ -11,6 +11,7 @@ from calderon.operators.boundary import (
     laplace_beltrami,
     single_layer,
 )
+from calderon.operators.current_field import CurrentField, electric_potential, magnetic_potential
 from calderon.operators.dense import DenseMatrix, assemble_dense
 from calderon.operators.electromagnetic import electric_field, magnetic_field
 from calderon.operators.options import Quadrature
@@ -20,6 +21,7 @@ __all__ = [
     "AccuracyWarning",
     "BlockOperator",
     "BoundaryOperator",
+    "CurrentField",
     "DenseMatrix",
     "Potential",
     "Quadrature",
@@ -29,10 +31,12 @@ __all__ = [
     "double_layer",
     "double_layer_potential",
     "electric_field",
+    "electric_potential",
     "hypersingular",
     "identity",
     "laplace_beltrami",
     "magnetic_field",
+    "magnetic_potential",
     "single_layer",
     "single_layer_potential",
 ]
