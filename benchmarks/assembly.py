@@ -1,6 +1,6 @@
 """Dense assembly, row by row of the list below: kernel evaluations per second, and where the time goes.
 
-The parts are timed alone, through calderon.operators.entries.Block: preparation (finding touching and near pairs,
+The parts are timed alone, through the operator's Block: preparation (finding touching and near pairs,
 tables), the regular part with no touching and near pairs, and those pairs alone. Evaluations are (pairs of triangles)
 times (points a triangle)^2; symmetric operators integrate half of the pairs and mirror the matrix. Operations per
 evaluation are counted in the sources, a multiply-add as two and an estimate of 1/sqrt as one.
@@ -19,7 +19,6 @@ from benchmarks.machine import Floor
 from benchmarks.spheres import octahedral_sphere
 from calderon.backends import real_type, run_tasks
 from calderon.operators.boundary import IntegralOperator
-from calderon.operators.entries import Block
 from calderon.operators.symmetry import symmetrise
 from calderon.quadrature import triangle_rule
 
@@ -57,6 +56,9 @@ ROWS = [
     Row("helmholtz", "double_layer", "P1", "double"),
     Row("helmholtz", "adjoint_double_layer", "P1", "double"),
     Row("helmholtz", "hypersingular", "P1", "double"),
+    Row("helmholtz", "electric_field", "RWG", "double"),
+    Row("helmholtz", "electric_field", "RWG", "single"),
+    Row("helmholtz", "magnetic_field", "RWG", "double"),
 ]
 
 
@@ -92,7 +94,7 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
 
 def operator_of(row: Row, mesh: cal.TriangleMesh) -> IntegralOperator:
     """The lazy operator of a row, with the default quadrature."""
-    space = {"P0": cal.P0, "P1": cal.P1}[row.space](mesh)
+    space: Any = {"P0": cal.P0, "P1": cal.P1, "RWG": cal.RWG}[row.space](mesh)
     green = cal.Laplace() if row.equation == "laplace" else cal.Helmholtz(WAVENUMBER)
     return getattr(cal, row.layer)(green, space)
 
@@ -108,7 +110,7 @@ def timed(row: Row, mesh: cal.TriangleMesh, floor: Floor, repeat: int) -> dict[s
     points = triangle_rule(operator.quadrature.regular).number_of_points
     share = 0.5 if operator.is_symmetric else 1.0
     evaluations = share * mesh.number_of_triangles**2 * points**2 / regular
-    functions = 3 if row.space == "P1" else 1
+    functions = {"P0": 1, "P1": 3, "RWG": 4 if row.layer == "magnetic_field" else 3}[row.space]
     operations = OPERATIONS[row.equation, row.precision] + 2 * functions * (2 if row.equation == "helmholtz" else 1)
     itemsize = operator.dtype(row.precision).itemsize
     return {
@@ -139,7 +141,8 @@ def _parts(operator: IntegralOperator, precision: str) -> tuple[float, ...]:
     operator.assemble(precision=precision)
     lap()
     spaces = operator.test, operator.trial
-    block = Block(out, operator.green, operator.integrand, *spaces, 1.0, None, None, operator.quadrature, real, half)
+    form = operator.green, operator.integrand, *spaces, 1.0, None, None
+    block = operator.block(out, *form, operator.quadrature, real, half)
     lap()
     out[:] = 0  # pages are there before the clock starts
     times.append(time.perf_counter())

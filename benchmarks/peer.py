@@ -17,7 +17,7 @@ from benchmarks.machine import best_of
 
 NAME = "bempp-cl"
 MODULES = ("bempp_cl.api", "bempp.api")
-SPACES = {"P0": ("DP", 0), "P1": ("P", 1)}
+SPACES = {"P0": ("DP", 0), "P1": ("P", 1), "RWG": ("RWG", 0)}
 
 
 def version() -> str | None:
@@ -51,11 +51,12 @@ def assembly_seconds(
     if api is None:
         return None
     functions = _space(api, mesh, space)
+    tests = api.function_space(functions.grid, "SNC", 0) if space == "RWG" else functions
     parameters = [] if equation == "laplace" else [wavenumber]
-    build = getattr(getattr(api.operators.boundary, equation), layer)
+    build = getattr(getattr(api.operators.boundary, "maxwell" if space == "RWG" else equation), layer)
 
     def run() -> None:
-        build(functions, functions, functions, *parameters, assembler="dense", precision=precision).weak_form()
+        build(functions, functions, tests, *parameters, assembler="dense", precision=precision).weak_form()
 
     run()
     return best_of(2, run)

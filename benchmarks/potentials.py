@@ -16,19 +16,24 @@ WAVENUMBER = 5.0
 
 
 def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]:
-    """Single and double layer, values and far field, of a P1 function at points on the sphere of radius 2."""
+    """Single and double layer, values and far field, of a P1 function, and the fields of a current (RWG, k = 1), at points
+    on the sphere of radius 2."""
     mesh = octahedral_sphere(options.triangles or 32_768)
     space = cal.P1(mesh)
     density = cal.Function(space, np.ones(space.dimension))
     directions = np.random.default_rng(0).standard_normal((options.points, 3))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     points, green = 2 * directions, cal.Helmholtz(WAVENUMBER)
+    edges = cal.RWG(mesh)
+    current = cal.VectorFunction(edges, np.ones(edges.dimension))
     cases = {
         "laplace single layer": lambda: cal.single_layer_potential(cal.Laplace(), density).evaluate(points),
         "helmholtz single layer": lambda: cal.single_layer_potential(green, density).evaluate(points),
         "helmholtz double layer": lambda: cal.double_layer_potential(green, density).evaluate(points),
         "helmholtz double layer gradient": lambda: cal.double_layer_potential(green, density).gradient(points),
         "helmholtz double layer far field": lambda: cal.double_layer_potential(green, density).far_field(directions),
+        "electric potential": lambda: cal.electric_potential(1.0, current).evaluate(points),
+        "magnetic potential": lambda: cal.magnetic_potential(1.0, current).evaluate(points),
     }
     sources = mesh.number_of_triangles * triangle_rule(cal.Quadrature().regular).number_of_points
     title = f"potentials, {mesh.number_of_triangles} P1 triangles ({sources} sources) at {options.points} points"
