@@ -16,8 +16,8 @@ WAVENUMBER = 5.0
 
 
 def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]:
-    """Single and double layer, values and far field, of a P1 function, and the fields of a current (RWG, k = 1), at points
-    on the sphere of radius 2."""
+    """Single and double layer, values and far field, of a P1 function, and the fields of a current (RWG, k = 1),
+    at points on the sphere of radius 2."""
     mesh = octahedral_sphere(options.triangles or 32_768)
     space = cal.P1(mesh)
     density = cal.Function(space, np.ones(space.dimension))

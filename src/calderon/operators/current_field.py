@@ -107,7 +107,8 @@ class CurrentField:
 
     @cached_property
     def _frame(self) -> Frame:
-        return Frame.of(self.density.space.base.mesh, self._triangles, self.green)
+        frame = Frame.of(self.density.space.base.mesh, self._triangles, self.green)
+        return frame._replace(scalars=np.append(frame.scalars, -1.0))
 
     def _field(self, points: ArrayLike) -> NDArray[np.complex128]:
         x = checked_points(points, "points")

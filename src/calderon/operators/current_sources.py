@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 
 from calderon.backends.numba import STAMP, kernel
-from calderon.backends.vectors import above, jitable, lanes, load, store, zero
+from calderon.backends.vectors import above, jitable, lanes, load, smaller, store, zero
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
 from calderon.operators.regular import turned
@@ -34,8 +34,8 @@ def magnetic_emission(g, gi, h, hi, d0, d1, d2, j0, j1, j2, k0, k1, k2, c, ci): 
 def current_field_kernel(radial: Radial, magnetic: bool) -> Callable[..., None]:
     """Compiled field(targets, sources, centres, scalars, out) of sources in groups (the points of a triangle).
 
-    targets (3, TARGETS); sources (groups, Q, 11) as y, Re j, Im j, Re and Im of the charge; the rest as in
-    point_sources.field_kernel. Adds to out (3, 2, TARGETS).
+    targets (3, TARGETS); sources (groups, Q, 11) as y, Re j, Im j, Re and Im of the charge; centres (groups, 3);
+    scalars (p0, p1, Re k^2, Im k^2, cut, drop): distances below sqrt(cut) count as that. Adds to out (3, 2, TARGETS).
     """
     stamp = STAMP
     radial_value, radial_phase, shifts = radial
@@ -60,13 +60,11 @@ def current_field_kernel(radial: Radial, magnetic: bool) -> Callable[..., None]:
                 for q in range(sources.shape[1]):
                     s = sources[group, q]
                     d0, d1, d2 = x0 - s[0], x1 - s[1], x2 - s[2]
-                    r2 = d0 * d0 + 1e-37 + d1 * d1 + d2 * d2
+                    r2 = -smaller(-(d0 * d0) - d1 * d1 - d2 * d2, -cut)
                     g, gi, h, hi = radial_value(r2, p0, p1, reference)
-                    keep = above(r2, cut)
                     a0, b0, a1, b1, a2, b2 = emission(
-                        keep * g, keep * gi, keep * h, keep * hi, d0, d1, d2,
-                        s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10],
-                    )  # fmt: skip
+                        g, gi, h, hi, d0, d1, d2, s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10]
+                    )
                     s0, s1, s2, s3, s4, s5 = s0 + a0, s1 + b0, s2 + a1, s3 + b1, s4 + a2, s5 + b2
                 if shifts:
                     f_re, f_im = radial_phase(reference, p0, p1)
@@ -87,7 +85,8 @@ def current_field_kernel(radial: Radial, magnetic: bool) -> Callable[..., None]:
 @functools.lru_cache(maxsize=16)
 def paired_current_kernel(radial: Radial, magnetic: bool) -> Callable[..., None]:
     """Compiled paired(targets, sources, scalars, lo, hi, out): source j acts on target j alone, as in
-    point_sources.paired_field_kernel; sources (11, n), out (3, 2, n)."""
+    point_sources.paired_field_kernel; sources (11, n), out (3, 2, n); sources nearer than sqrt(drop) count nothing
+    (none for a negative one)."""
     stamp = STAMP
     radial_value = radial.value
     emission = magnetic_emission if magnetic else electric_emission
@@ -95,15 +94,15 @@ def paired_current_kernel(radial: Radial, magnetic: bool) -> Callable[..., None]
     @kernel
     def paired(targets, sources, scalars, lo, hi, out):  # type: ignore[no-untyped-def]
         _ = stamp
-        p0, p1, cut = scalars[0], scalars[1], scalars[4]
+        p0, p1, cut, drop = scalars[0], scalars[1], scalars[4], scalars[5]
         t, s = out.reshape(-1), sources
         size = targets.shape[1]
         for v in range(lo, hi, lanes(t)):
             d0, d1 = load(targets[0], v) - load(s[0], v), load(targets[1], v) - load(s[1], v)
             d2 = load(targets[2], v) - load(s[2], v)
-            r2 = d0 * d0 + 1e-37 + d1 * d1 + d2 * d2
-            g, gi, h, hi_ = radial_value(r2, p0, p1, zero(t))
-            keep = above(r2, cut)
+            square = d0 * d0 + d1 * d1 + d2 * d2
+            g, gi, h, hi_ = radial_value(-smaller(-square, -cut), p0, p1, zero(t))
+            keep = above(square, drop)
             a0, b0, a1, b1, a2, b2 = emission(
                 keep * g, keep * gi, keep * h, keep * hi_, d0, d1, d2,
                 load(s[3], v), load(s[4], v), load(s[5], v), load(s[6], v), load(s[7], v), load(s[8], v),

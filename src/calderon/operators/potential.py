@@ -177,7 +177,7 @@ def correct_near(
     regular = emitted(pairs[:, 1], barycentric(rule.points).T, rule.weights)
     _add_paired(total, run, x, np.repeat(pairs[:, 0], len(rule.weights)), regular, frame, frame.scalars, -1.0)
     exact = frame.scalars.copy()
-    exact[4] *= 1e-12  # only a point that coincides with a quadrature point is dropped
+    exact[4:] = exact[4] * 1e-12  # only a point that coincides with a quadrature point is dropped
     fine = triangle_rule(pieces.degree)
     bary = barycentric(fine.points).T
     for start in range(0, len(pieces.pair), PIECES):
