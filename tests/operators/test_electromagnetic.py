@@ -34,6 +34,29 @@ def brute_entry(k, test, trial, i, j, magnetic, degree=12):
     return total
 
 
+def two_plates():
+    """A fifth of a triangle apart: pairs that are subdivided."""
+    plate = cal.mesh.plate([1.0, 0.7], h=0.35)
+    return cal.TriangleMesh(
+        np.concatenate([plate.vertices, plate.vertices + [0.05, 0.02, 0.06]]),
+        np.concatenate([plate.triangles, plate.triangles + plate.number_of_vertices]),
+    )
+
+
+def junction():
+    """Three triangles at an edge, of which one has two functions there."""
+    vertices = np.array([[0, 0, 0], [1, 0, 0], [0.3, 1, 0], [0.4, -1, 0.2], [0.5, 0.1, 0.9], [1.2, 1.0, 0.3]])
+    return cal.TriangleMesh(vertices, np.array([[0, 1, 2], [1, 0, 3], [0, 1, 4], [1, 5, 2]]))
+
+
+SHAPES = {
+    "plate": lambda: cal.mesh.plate([1.0, 0.7], h=0.35),
+    "sphere": lambda: cal.mesh.sphere(1.0, 0.6),
+    "two plates": two_plates,
+    "junction": junction,
+}
+
+
 @pytest.fixture(scope="module")
 def sphere():
     return cal.mesh.sphere(1.0, 0.5)
@@ -59,20 +82,10 @@ def test_far_entries_against_sums(sphere, k):
 
 
 @pytest.mark.parametrize("k", [0.7, 1.0 + 0.3j])
-@pytest.mark.parametrize("shape", ["plate", "sphere", "two plates", "junction"])
+@pytest.mark.parametrize("shape", SHAPES)
 def test_the_electric_field_is_made_of_single_layers(shape, k):
     """i k (sum_c T_c^T V T_c - div^T V div / k^2) with V between discontinuous functions: every class of pairs."""
-    plate = cal.mesh.plate([1.0, 0.7], h=0.35)
-    if shape == "two plates":  # a fifth of a triangle apart: subdivided pairs
-        mesh = cal.TriangleMesh(
-            np.concatenate([plate.vertices, plate.vertices + [0.05, 0.02, 0.06]]),
-            np.concatenate([plate.triangles, plate.triangles + plate.number_of_vertices]),
-        )
-    elif shape == "junction":
-        vertices = np.array([[0, 0, 0], [1, 0, 0], [0.3, 1, 0], [0.4, -1, 0.2], [0.5, 0.1, 0.9], [1.2, 1.0, 0.3]])
-        mesh = cal.TriangleMesh(vertices, np.array([[0, 1, 2], [1, 0, 3], [0, 1, 4], [1, 5, 2]]))
-    else:
-        mesh = plate if shape == "plate" else cal.mesh.sphere(1.0, 0.6)
+    mesh = SHAPES[shape]()
     rwg, green = cal.RWG(mesh), cal.Helmholtz(k)
     computed = cal.electric_field(green, rwg).assemble().to_array()
     fine = discontinuous(cal.P1(mesh), 1)
@@ -103,9 +116,10 @@ def test_symmetries(sphere):
 
 
 @pytest.mark.parametrize("rotated", [False, True])
-def test_magnetic_field_does_not_depend_on_the_cut_of_the_surface(rotated):
+@pytest.mark.parametrize("make", [lambda: cal.mesh.cube(1.0, 0.5), two_plates, junction])
+def test_magnetic_field_does_not_depend_on_the_cut_of_the_surface(make, rotated):
     """The functions on the barycentric refinement: other pairs, other rules, the same matrix."""
-    mesh = cal.mesh.cube(1.0, 0.5)
+    mesh = make()
     rwg = cal.RWG(mesh)
     test = rwg.perpendicular() if rotated else rwg
     rule = cal.Quadrature(regular=10, singular=10)
@@ -122,6 +136,22 @@ def test_the_charge_part_of_currents_of_constant_divergence(sphere):
     layer = cal.single_layer(cal.Helmholtz(k), cal.P0(sphere)).assemble().to_array()
     expected = divergence.T @ (divergence.T @ layer.T).T
     assert np.abs(computed - expected).max() < 1e-6 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("build", [cal.electric_field, cal.magnetic_field])
+def test_surfaces_of_two_meshes_and_parts_by_tag(build):
+    """Blocks between bodies: the same as in one mesh of both, whole or through its parts."""
+    one, two = cal.mesh.sphere(1.0, 0.8), cal.mesh.cube(1.0, 0.5).translated([2.0, 0.3, 0.4])
+    both = cal.mesh.merge([one, two])
+    half = len(one.triangles)
+    both = cal.TriangleMesh(both.vertices, both.triangles, (np.arange(len(both.triangles)) >= half).astype(int))
+    spaces = cal.RWG(one), cal.RWG(two)
+    whole = build(1.2, cal.RWG(both)).assemble().to_array()
+    n = spaces[0].dimension
+    apart = build(1.2, spaces[0], spaces[1]).assemble().to_array()
+    assert np.abs(apart - whole[n:, :n]).max() < 1e-9 * np.abs(apart).max()
+    tagged = build(1.2, cal.RWG(both, tags=[0]), cal.RWG(both, tags=[1])).assemble().to_array()
+    assert np.abs(apart - tagged).max() < 1e-9 * np.abs(apart).max()
 
 
 def test_entries_are_those_of_the_dense_matrix(sphere):
