@@ -74,7 +74,7 @@ def test_monostatic_equals_bistatic_and_is_reciprocal():
 
 
 def test_electric_equation_fails_at_a_resonance_and_the_combined_does_not():
-    """The lowest cavity mode of a sphere, TM 1: k a = 2.74371. The mesh's own resonance lies where the volumes agree."""
+    """The lowest cavity mode of a sphere, TM 1: k a = 2.74371, about where the volumes agree for a mesh."""
     mesh = cal.mesh.sphere(radius=1.0, h=0.28)
     k = 2.743707 * (4 * np.pi / 3 / mesh.volume) ** (1 / 3)
     conditions = {}
