@@ -178,6 +178,9 @@ def test_dual_spaces_combine_the_functions_of_the_refinement():
     expected = rbc.matrix.T @ (rwg.refined().matrix.T @ base.T).T
     assert mixed.shape == (rwg.dimension, rwg.dimension)
     assert np.abs(mixed.assemble().to_array() - expected).max() < 1e-6 * np.abs(expected).max()
+    both = (mixed - cal.identity(rwg, rbc) / 2).assemble().to_array()
+    pairing = rwg.mass_matrix(rbc).toarray() / 2
+    assert np.abs(both - expected + pairing).max() < 1e-6 * np.abs(both).max()
     part = mixed.entries([3, 1], [2, 8, 4])
     assert np.abs(part - expected[[3, 1]][:, [2, 8, 4]]).max() < 1e-6 * np.abs(expected).max()
 

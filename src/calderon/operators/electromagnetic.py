@@ -36,12 +36,14 @@ class EdgeOperator(IntegralOperator):
 
 @dataclass(frozen=True, eq=False)
 class CombinedOperator(BoundaryOperator):
-    """test.matrix^T A trial.matrix with the operator A between the edge functions of which the spaces are combinations;
-    A is computed some rows at a time and never stored."""
+    """left.matrix^T A right.matrix with the operator A between the edge functions of which the spaces are combinations;
+    A is computed some rows at a time and never stored. right, left: trial and test on one refined mesh."""
 
     edges: EdgeOperator
     trial: VectorSpace
     test: VectorSpace
+    right: VectorSpace
+    left: VectorSpace
 
     def __repr__(self) -> str:
         spaces = self.trial.name if self.trial is self.test else f"{self.trial.name} to {self.test.name}"
@@ -54,10 +56,10 @@ class CombinedOperator(BoundaryOperator):
 
     def add_to(self, out, factor, rows, columns, real, advance=None):  # type: ignore[no-untyped-def]
         wanted = np.arange(self.shape[0]) if rows is None else rows
-        right = self.trial.matrix if columns is None else self.trial.matrix[:, columns]
+        right = self.right.matrix if columns is None else self.right.matrix[:, columns]
         kept = np.flatnonzero(np.diff(right.tocsr().indptr))
         right = right[kept]
-        left = self.test.matrix.tocsc()[:, wanted]
+        left = self.left.matrix.tocsc()[:, wanted]
         kind = np.result_type(real, np.complex64)
         room = max(SLICE, out.nbytes // 20)
         functions_per_row = max(1.0, left.nnz / (2 * max(1, len(wanted))))
@@ -75,7 +77,7 @@ class CombinedOperator(BoundaryOperator):
 
     def _middles(self) -> NDArray[np.float64]:
         """(n, 3) a point of each test function: the mean of those of its edge functions."""
-        base, matrix = self.edges.test, abs(self.test.matrix)
+        base, matrix = self.edges.test, abs(self.left.matrix)
         middles = base.mesh.vertices[base.mesh.edges[base.edges]].mean(axis=1)
         return (matrix.T @ middles) / matrix.sum(axis=0)[:, None]
 
@@ -157,16 +159,12 @@ def _operator(
     quadrature: Quadrature | None,
 ) -> BoundaryOperator:
     """Between edge functions, or combinations of them on one refined mesh."""
-    same = test is trial
+    right, left = trial, test
     if trial.mesh is test.mesh and trial.base.mesh is not test.base.mesh:
-        trial = trial if trial.base.mesh is not trial.mesh else trial.refined()
-        test = test if test.base.mesh is not test.mesh else test.refined()
-    if same:
-        test = trial
-    bases = trial.base, test.base
-    assert all(isinstance(base, EdgeSpace) for base in bases)
+        right = trial if trial.base.mesh is not trial.mesh else trial.refined()
+        left = test if test.base.mesh is not test.mesh else test.refined()
     green = helmholtz(green, integrand.name.replace("_", " "))
-    edges = EdgeOperator(green, integrand, *bases, quadrature or Quadrature())  # type: ignore[arg-type]
-    if isinstance(trial, EdgeSpace) and isinstance(test, EdgeSpace):
+    edges = EdgeOperator(green, integrand, right.base, left.base, quadrature or Quadrature())
+    if isinstance(right, EdgeSpace) and isinstance(left, EdgeSpace):
         return edges
-    return CombinedOperator(edges, trial, test)
+    return CombinedOperator(edges, trial, test, right, left)
