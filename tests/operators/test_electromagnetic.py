@@ -193,6 +193,13 @@ def test_a_sliced_dual_operator_is_the_same(monkeypatch):
     assert np.abs(operator.assemble().to_array() - whole).max() < 1e-9 * np.abs(whole).max()
 
 
+def test_operators_say_what_they_are(sphere):
+    rwg, rbc = cal.RWG(sphere), cal.RBC(sphere)
+    size = f"{rwg.dimension} x {rwg.dimension}"
+    assert repr(cal.electric_field(2.0, rwg)) == f"electric_field of Helmholtz(wavenumber=2.0), RWG, {size}"
+    assert repr(cal.magnetic_field(2.0, rwg, rbc)).endswith(f"RWG to RBC, {size}")
+
+
 def test_what_is_refused(sphere):
     rwg, snc = cal.RWG(sphere), cal.SNC(sphere)
     with pytest.raises(ValueError, match="divergence"):

@@ -18,7 +18,7 @@ SLICE = 64_000_000
 """Bytes of the rows between edge functions that are held at a time, or a twentieth of the result if that is more."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EdgeOperator(IntegralOperator):
     """An integral operator between edge functions (RWG, or SNC on the test side)."""
 
