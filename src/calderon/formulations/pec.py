@@ -42,13 +42,12 @@ class PECScattering(Problem[ElectromagneticSolution]):
     mesh: in metres. wavenumber: k = 2 pi / wavelength in 1/m. formulation, with T the electric and K the magnetic field
     operator, everything in units of the medium's impedance (eta J):
 
-    - "efie": T J = -<f, E_inc>; open surfaces too. Fails at the resonances of the inside, and its iterations grow as
-      the mesh is refined.
-    - "mfie": (I/2 - K) J = <f, n x H_inc>; closed surfaces. Fails at the same resonances.
-    - "cfie": weight * (-T) + (1 - weight) (I/2 - K), both sides; closed surfaces, any frequency. The default.
-    - "calderon": the electric one with T on the dual (Buffa-Christiansen) functions as preconditioner, so that
-      iterations hardly grow as the mesh is refined; closed surfaces. The preconditioner is a matrix on the mesh with
-      six times the triangles: costly to compute.
+    "efie", T J = -<f, E_inc>: open surfaces too. Fails at the resonances of the inside, and its iterations grow as the
+    mesh is refined. "mfie", (I/2 - K) J = <f, n x H_inc>: closed surfaces. Fails at the same resonances. "cfie", the
+    default, weight * (-T) + (1 - weight) (I/2 - K), both sides: closed surfaces, any frequency. "calderon": the
+    electric one with T on the dual (Buffa-Christiansen) functions as preconditioner, so that iterations hardly grow as
+    the mesh is refined; closed surfaces. The preconditioner is a matrix on the mesh with six times the triangles:
+    costly to compute.
 
     weight: of the electric equation in "cfie", between 0 and 1. Raises ValueError and TypeError for what does not fit.
 
