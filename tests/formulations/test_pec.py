@@ -120,6 +120,8 @@ def test_bad_input_is_refused(sphere):
         problem.solve(cal.PlaneWave(direction=[0, 0, 1], wavenumber=K))
     with pytest.raises(ValueError, match="same k"):
         problem.solve(cal.PlaneWave(direction=[0, 0, 1], polarization=[1, 0, 0], wavenumber=1.0))
+    with pytest.raises(ValueError, match="dual preconditioner"):
+        cal.PECScattering(sphere, K, formulation="calderon").solve(WAVE, precision="single")
     with pytest.raises(ValueError, match="polarization"):
         problem.monostatic_rcs(0.0, 0.0, "XX")
 

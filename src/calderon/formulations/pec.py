@@ -132,6 +132,12 @@ class PECScattering(Problem[ElectromagneticSolution]):
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
         if self.formulation != "calderon" or options.solver == "lu" or options.preconditioner != "mass":
             return options
+        if (options.method, options.backend, options.precision) != ("dense", "numba", "double"):
+            raise ValueError(
+                "the dual preconditioner of formulation='calderon' is dense, in double precision, by backend 'numba'; "
+                f"asked were method={options.method!r}, backend={options.backend!r}, precision={options.precision!r}: "
+                "leave them out, or take formulation='efie' or 'cfie'"
+            )
         return replace(options, preconditioner=self._dual_preconditioner)
 
     @cached_property
