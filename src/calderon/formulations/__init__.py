@@ -6,9 +6,10 @@ from calderon.formulations.impedance import ImpedanceScattering
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.laplace_dirichlet import LaplaceDirichlet
 from calderon.formulations.laplace_neumann import LaplaceNeumann
-from calderon.formulations.pec import PECScattering
+from calderon.formulations.pec import PECScattering, PECSolution
 from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
+from calderon.formulations.radiating_currents import RadiatingCurrents
 from calderon.formulations.scattering import ScatteringProblem
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.formulations.sound_hard import SoundHardScattering
@@ -22,8 +23,10 @@ __all__ = [
     "LaplaceDirichlet",
     "LaplaceNeumann",
     "PECScattering",
+    "PECSolution",
     "PotentialSolution",
     "Problem",
+    "RadiatingCurrents",
     "ScatteringProblem",
     "ScatteringSolution",
     "SolutionInfo",

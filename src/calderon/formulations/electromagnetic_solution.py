@@ -1,4 +1,4 @@
-"""The solution of an electromagnetic scattering problem: currents, far fields, radar cross-sections."""
+"""The solution of an electromagnetic scattering problem: near and far fields, radar cross-sections."""
 
 from dataclasses import dataclass
 
@@ -6,47 +6,53 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.angular import line_of_sight
-from calderon.formulations.checks import one_of, unit_directions
+from calderon.formulations.checks import one_of
 from calderon.formulations.info import SolutionInfo
-from calderon.formulations.sphere_rule import power_degree, sphere_rule
-from calderon.formulations.vector_loads import VectorLoads
-from calderon.spaces import VectorFunction
+from calderon.formulations.radiating_currents import RadiatingCurrents
 from calderon.waves import ElectromagneticWave
 
-DIRECTIONS_AT_ONCE = 64
 RECEIVERS = {"V": 1, "H": 2}
 
 
 @dataclass(frozen=True, eq=False)
 class ElectromagneticSolution:
-    """The field E_inc + E_s of an incident wave and a perfectly conducting body.
+    """The field E_inc + E_s of an incident wave and a body.
 
-    incident: the wave. wavenumber: k in 1/m. info: the record of the solver. surface: the surface current J = n x H in
-    A/m. loads: the tabulated functions of its space.
+    incident: the wave. info: the record of the solver. currents: the surface currents that radiate the scattered field
+    into the medium around the body.
     """
 
     incident: ElectromagneticWave
-    wavenumber: float
     info: SolutionInfo
-    surface: VectorFunction
-    loads: VectorLoads
-
-    def far_field(self, directions: ArrayLike) -> NDArray[np.complex128]:
-        """F (n, 3) in V in directions (n, 3) of any length: E_s ~ F exp(ikr) / r about the origin of coordinates.
-
-        F(d) = i k eta / (4 pi) (1 - d d^T) int J(y) exp(-i k d.y) dS(y).
-        """
-        d = unit_directions(directions)
-        k, total = self.wavenumber, np.empty((len(d), 3), np.complex128)
-        for n in range(0, len(d), DIRECTIONS_AT_ONCE):
-            part = slice(n, n + DIRECTIONS_AT_ONCE)
-            total[part] = self.loads.radiated(np.exp(-1j * k * (self.loads.points @ d[part].T)), self._coefficients)
-        total -= d * np.sum(d * total, axis=1, keepdims=True)
-        return 1j * k * complex(self.incident.impedance) / (4 * np.pi) * total
+    currents: RadiatingCurrents
 
     @property
-    def _coefficients(self) -> NDArray[np.complex128]:
-        return np.asarray(self.surface.coefficients)
+    def wavenumber(self) -> complex:
+        """k of the medium around, in 1/m."""
+        return self.currents.wavenumber
+
+    def scattered_electric(self, points: ArrayLike) -> NDArray[np.complex128]:
+        """E_s (n, 3) in V/m at points (n, 3) outside. Points on the surface get the mean of both sides and a
+        warning."""
+        return self.currents.electric(points)
+
+    def scattered_magnetic(self, points: ArrayLike) -> NDArray[np.complex128]:
+        """H_s (n, 3) in A/m at points (n, 3); as `scattered_electric`."""
+        return self.currents.magnetic(points)
+
+    def electric(self, points: ArrayLike) -> NDArray[np.complex128]:
+        """The total E (n, 3) in V/m at points (n, 3)."""
+        x = np.atleast_2d(np.asarray(points, dtype=float))
+        return self.incident.electric(x) + self.scattered_electric(x)
+
+    def magnetic(self, points: ArrayLike) -> NDArray[np.complex128]:
+        """The total H (n, 3) in A/m at points (n, 3)."""
+        x = np.atleast_2d(np.asarray(points, dtype=float))
+        return self.incident.magnetic(x) + self.scattered_magnetic(x)
+
+    def far_field(self, directions: ArrayLike) -> NDArray[np.complex128]:
+        """F (n, 3) in V in directions (n, 3) of any length: E_s ~ F exp(ikr) / r about the origin of coordinates."""
+        return self.currents.far_field(directions)
 
     def rcs(self, theta: ArrayLike, phi: ArrayLike, polarization: str | None = None) -> NDArray[np.float64]:
         """Bistatic radar cross-section 4 pi |F|^2 / |E_inc|^2 in m^2 toward theta, phi in radians (broadcast).
@@ -73,8 +79,7 @@ class ElectromagneticSolution:
 
     def scattering_cross_section(self) -> float:
         """Scattered power over incident intensity, int |F|^2 / |E_inc|^2 over all directions, in m^2."""
-        directions, weights = sphere_rule(power_degree(self.surface.space.mesh, self.wavenumber))
-        return float(weights @ np.sum(np.abs(self.far_field(directions)) ** 2, axis=1)) / self.incident_amplitude**2
+        return self.currents.far_field_square() / self.incident_amplitude**2
 
     def __str__(self) -> str:
-        return f"field of {self.incident}: surface current [A/m] on the conductor\n{self.info}"
+        return f"field of {self.incident}\n{self.info}"

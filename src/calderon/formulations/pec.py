@@ -18,14 +18,11 @@ from calderon.formulations.checks import (
     warn_coarse,
     wavenumber_of_a_wave,
 )
-from calderon.formulations.electromagnetic_solution import (
-    DIRECTIONS_AT_ONCE,
-    RECEIVERS,
-    ElectromagneticSolution,
-)
+from calderon.formulations.electromagnetic_solution import RECEIVERS, ElectromagneticSolution
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem, SolveOptions
 from calderon.formulations.problem import Problem
+from calderon.formulations.radiating_currents import RadiatingCurrents
 from calderon.formulations.vector_loads import VectorLoads, vector_loads
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
@@ -33,10 +30,26 @@ from calderon.operators import BoundaryOperator, electric_field, identity, magne
 from calderon.spaces import BC, RBC, RWG, EdgeSpace, VectorFunction
 
 FORMULATIONS = ("cfie", "efie", "mfie", "calderon")
+DIRECTIONS_AT_ONCE = 64
 
 
 @dataclass(frozen=True, eq=False)
-class PECScattering(Problem[ElectromagneticSolution]):
+class PECSolution(ElectromagneticSolution):
+    """The field of an incident wave and a perfectly conducting body; inside of a closed one it is zero, as far as the
+    mesh resolves it.
+    """
+
+    @property
+    def surface(self) -> VectorFunction:
+        """The surface current J = n x H in A/m; of a thin sheet the sum of both faces."""
+        return self.currents.electric_currents[0]
+
+    def __str__(self) -> str:
+        return f"field of {self.incident}: surface current [A/m] on the conductor\n{self.info}"
+
+
+@dataclass(frozen=True, eq=False)
+class PECScattering(Problem[PECSolution]):
     """Surface current J = n x H on a perfect conductor in a homogeneous lossless medium, exp(-i omega t).
 
     mesh: in metres. wavenumber: k = 2 pi / wavelength in 1/m. formulation, with T the electric and K the magnetic field
@@ -126,7 +139,7 @@ class PECScattering(Problem[ElectromagneticSolution]):
             return magnetic
         return self.weight * electric + (1 - self.weight) * magnetic
 
-    def _solve(self, data: list[Any], options: SolveOptions) -> list[ElectromagneticSolution]:
+    def _solve(self, data: list[Any], options: SolveOptions) -> list[PECSolution]:
         return super()._solve(data, self._preconditioned(options))
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
@@ -155,9 +168,9 @@ class PECScattering(Problem[ElectromagneticSolution]):
         size = self.function_space.dimension
         return LinearOperator((size, size), matvec=lambda x: apply(np.ravel(x)), matmat=apply, dtype=np.complex128)
 
-    def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> ElectromagneticSolution:
+    def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> PECSolution:
         current = VectorFunction(self.function_space, coefficients, "surface current", "A/m")
-        return ElectromagneticSolution(data, self.wavenumber, info, current, self._loads)
+        return PECSolution(data, info, RadiatingCurrents(self.wavenumber, data.impedance, (current,)))
 
     def monostatic_rcs(
         self, theta: ArrayLike, phi: ArrayLike, polarization: str = "VV", **options: Any

@@ -103,7 +103,8 @@ class ScatteringSolution:
 
     def _far_field_square(self) -> float:
         """int |F|^2 over all directions."""
-        directions, weights = sphere_rule(power_degree(self.mesh, self.wavenumber))
+        used = self.mesh.vertices[self.mesh.used_vertices]
+        directions, weights = sphere_rule(power_degree(used, self.wavenumber))
         return float(weights @ np.abs(self.far_field(directions)) ** 2)
 
     def _absorption(self) -> float:

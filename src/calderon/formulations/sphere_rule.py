@@ -3,7 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.mesh import TriangleMesh
 from calderon.quadrature import gauss
 
 
@@ -23,11 +22,12 @@ def sphere_rule(degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return directions.reshape(-1, 3), weights
 
 
-def power_degree(mesh: TriangleMesh, wavenumber: complex) -> int:
-    """Degree in which |F|^2 of a body is resolved to about 1e-8: twice that of its field, k R + 6 (k R)^(1/3) + 4.
+def power_degree(points: NDArray[np.float64], wavenumber: complex) -> int:
+    """Degree in which |F|^2 of a body between points (n, 3) is resolved to about 1e-8: twice that of its field,
+    k R + 6 (k R)^(1/3) + 4.
 
     R is the radius about the centre of the bounding box: moving the origin changes the phase of F only.
     """
-    used = mesh.vertices[mesh.used_vertices]
-    size = abs(wavenumber) * float(np.linalg.norm(used - mesh.bounds.mean(axis=0), axis=1).max())
+    middle = (points.min(axis=0) + points.max(axis=0)) / 2
+    size = abs(wavenumber) * float(np.linalg.norm(points - middle, axis=1).max())
     return 2 * int(np.ceil(size + 6 * size ** (1 / 3) + 4))

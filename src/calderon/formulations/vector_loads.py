@@ -36,10 +36,6 @@ class VectorLoads:
         """(dimension, m) integrals of vectors (m, 3) times phases (n, m)."""
         return sum((part @ phases) * vectors[:, c] for c, part in enumerate(self.tested))  # type: ignore[return-value]
 
-    def radiated(self, phases: NDArray[Any], coefficients: NDArray[Any]) -> NDArray[Any]:
-        """(m, 3) integrals of the field with these coefficients times phases (n, m)."""
-        return np.stack([phases.T @ (part.T @ coefficients) for part in self.tested], axis=1)
-
 
 def vector_loads(space: VectorSpace) -> VectorLoads:
     """The quadrature of `space.load_vector`, ready for many fields."""

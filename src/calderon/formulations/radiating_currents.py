@@ -1,0 +1,77 @@
+"""Fields of electric and magnetic surface currents in one homogeneous medium."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.formulations.sphere_rule import power_degree, sphere_rule
+from calderon.formulations.vector_loads import DEGREE
+from calderon.greens import Helmholtz
+from calderon.operators import Quadrature, electric_potential, magnetic_potential
+from calderon.operators.current_field import CurrentField
+from calderon.spaces import VectorFunction
+
+
+@dataclass(frozen=True, eq=False)
+class RadiatingCurrents:
+    """E = sum eta T J - sum K M,  H = sum K J + sum T M / eta, with the electric potential T = ik int G (1 + grad div
+    / k^2) and the magnetic one K = curl int G.
+
+    wavenumber k (1/m) and impedance eta of the medium. electric: the currents J in A/m, magnetic: M in V/m, each on its
+    own surface. On a closed surface J = n x H and M = -n x E of a field without sources on the side to which n points
+    give that field there, and zero on the other side (Stratton and Chu).
+    """
+
+    wavenumber: complex
+    impedance: complex
+    electric_currents: tuple[VectorFunction, ...]
+    magnetic_currents: tuple[VectorFunction, ...] = ()
+    quadrature: Quadrature = field(default_factory=lambda: Quadrature(regular=DEGREE))
+
+    def electric(self, points: ArrayLike) -> NDArray[np.complex128]:
+        """E (n, 3) in V/m at points (n, 3); on the surfaces the mean of both sides, with a warning."""
+        return self._sum(self._electric_parts, lambda part: part.evaluate(points))
+
+    def magnetic(self, points: ArrayLike) -> NDArray[np.complex128]:
+        """H (n, 3) in A/m at points (n, 3); as `electric`."""
+        return self._sum(self._magnetic_parts, lambda part: part.evaluate(points))
+
+    def far_field(self, directions: ArrayLike) -> NDArray[np.complex128]:
+        """F (n, 3) in V in directions (n, 3) of any length: E ~ F exp(ikr) / r about the origin of coordinates.
+
+        Of J: F(d) = ik eta / (4 pi) (1 - d d^T) int J(y) exp(-ik d.y) dS(y). Real wavenumber only.
+        """
+        return self._sum(self._electric_parts, lambda part: part.far_field(directions))
+
+    def far_field_square(self) -> float:
+        """int |F|^2 over all directions, in V^2; divided by 2 eta the time-averaged power that is radiated, in W."""
+        directions, weights = sphere_rule(power_degree(self._vertices(), self.wavenumber))
+        return float(weights @ np.sum(np.abs(self.far_field(directions)) ** 2, axis=1))
+
+    @cached_property
+    def _electric_parts(self) -> list[tuple[complex, CurrentField]]:
+        green, eta = Helmholtz(self.wavenumber), complex(self.impedance)
+        return [(eta, electric_potential(green, current, self.quadrature)) for current in self.electric_currents] + [
+            (-1.0, magnetic_potential(green, current, self.quadrature)) for current in self.magnetic_currents
+        ]
+
+    @cached_property
+    def _magnetic_parts(self) -> list[tuple[complex, CurrentField]]:
+        green, eta = Helmholtz(self.wavenumber), complex(self.impedance)
+        return [(1.0, magnetic_potential(green, current, self.quadrature)) for current in self.electric_currents] + [
+            (1 / eta, electric_potential(green, current, self.quadrature)) for current in self.magnetic_currents
+        ]
+
+    @staticmethod
+    def _sum(
+        parts: list[tuple[complex, CurrentField]], of: Callable[[CurrentField], NDArray[np.complex128]]
+    ) -> NDArray[np.complex128]:
+        return np.sum([factor * of(part) for factor, part in parts], axis=0)
+
+    def _vertices(self) -> NDArray[np.float64]:
+        """(n, 3) the corners of all surfaces."""
+        meshes = {id(j.space.mesh): j.space.mesh for j in (*self.electric_currents, *self.magnetic_currents)}
+        return np.concatenate([mesh.vertices[mesh.used_vertices] for mesh in meshes.values()])
