@@ -5,10 +5,12 @@ from importlib.metadata import PackageNotFoundError, version
 from calderon import backends, exact, mesh, plots
 from calderon.backends import available
 from calderon.formulations import (
+    DeltaGap,
     FluidTransmission,
     ImpedanceScattering,
     LaplaceDirichlet,
     LaplaceNeumann,
+    PECAntenna,
     PECScattering,
     SoundHardScattering,
     SoundSoftScattering,
@@ -56,6 +58,7 @@ __all__ = [
     "SNC",
     "AccuracyWarning",
     "ConvergenceError",
+    "DeltaGap",
     "ElectricDipole",
     "ElectromagneticPlaneWave",
     "FluidTransmission",
@@ -69,6 +72,7 @@ __all__ = [
     "MeshError",
     "MeshWarning",
     "ModifiedHelmholtz",
+    "PECAntenna",
     "PECScattering",
     "PlaneWave",
     "PointSource",

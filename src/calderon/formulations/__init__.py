@@ -1,5 +1,8 @@
 """Boundary value problems as boundary integral equations: one file for each system."""
 
+from calderon.formulations.antenna import PECAntenna
+from calderon.formulations.antenna_feed import DeltaGap
+from calderon.formulations.antenna_solution import AntennaSolution
 from calderon.formulations.electromagnetic_solution import ElectromagneticSolution
 from calderon.formulations.fluid_transmission import FluidTransmission
 from calderon.formulations.impedance import ImpedanceScattering
@@ -17,11 +20,14 @@ from calderon.formulations.sound_soft import SoundSoftScattering
 from calderon.formulations.sweep import frequency_sweep
 
 __all__ = [
+    "AntennaSolution",
+    "DeltaGap",
     "ElectromagneticSolution",
     "FluidTransmission",
     "ImpedanceScattering",
     "LaplaceDirichlet",
     "LaplaceNeumann",
+    "PECAntenna",
     "PECScattering",
     "PECSolution",
     "PotentialSolution",

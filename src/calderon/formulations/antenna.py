@@ -1,0 +1,140 @@
+"""Antennas of perfect conductors, fed by voltages across gaps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.exact import VACUUM_IMPEDANCE
+from calderon.formulations.antenna_feed import DeltaGap
+from calderon.formulations.antenna_solution import AntennaSolution, reference_resistance
+from calderon.formulations.info import SolutionInfo
+from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.pec import PECScattering
+from calderon.formulations.problem import Problem, SolverChoices
+from calderon.formulations.radiating_currents import RadiatingCurrents
+from calderon.mesh import TriangleMesh
+from calderon.spaces import EdgeSpace, VectorFunction
+
+
+@dataclass(frozen=True, eq=False)
+class PECAntenna(Problem[AntennaSolution]):
+    """A perfect conductor in a homogeneous lossless medium with voltages at its feeds, exp(-i omega t).
+
+    mesh: in metres, open sheets or closed bodies. wavenumber: k = 2 pi / wavelength in 1/m. feed: a `DeltaGap`, or
+    several. impedance: eta of the medium in ohm, that of vacuum unless given.
+
+        antenna = PECAntenna(strip, k, DeltaGap(line=[[-w / 2, 0, 0], [w / 2, 0, 0]]))
+        solution = antenna.solve()              # 1 V; solve([1, 1j]) for two feeds
+        solution.input_impedance, solution.gain(theta, phi, decibels=True)
+
+    The equation is the electric one, eta T J = -<f, E_gap>: its gap field is a finite load of the edge functions. The
+    magnetic field of a gap is infinite on the surface beside it, so there is no magnetic or combined equation; near a
+    resonance of the inside of a closed body the impedance is not to be trusted. The susceptance of an infinitely narrow
+    gap grows with the logarithm of the mesh size, slowly: compare two meshes. Raises ValueError and TypeError for what
+    does not fit.
+
+    R. F. Harrington, Field Computation by Moment Methods, chapter 6; S. N. Makarov, Antenna and EM Modeling with Matlab
+    (2002), chapter 4.
+    """
+
+    mesh: TriangleMesh
+    wavenumber: float
+    feed: DeltaGap | Sequence[DeltaGap]
+    impedance: float = field(default=VACUUM_IMPEDANCE, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not self.feeds or not all(isinstance(one, DeltaGap) for one in self.feeds):
+            raise TypeError(f"an antenna needs a DeltaGap or a list of them as its feed, got {self.feed!r}")
+        if not 0 < self.impedance < np.inf:
+            raise ValueError(f"the impedance of the medium must be positive, in ohm, got {self.impedance!r}")
+        object.__setattr__(self, "wavenumber", self.conductor.wavenumber)
+        overlap = np.count_nonzero(np.count_nonzero(self._weights, axis=1) > 1)
+        if overlap:
+            raise ValueError(f"feeds share {overlap} edges: each edge belongs to one gap at most")
+
+    @property
+    def feeds(self) -> tuple[DeltaGap, ...]:
+        """All feeds, in the order of voltages and ports."""
+        return (self.feed,) if isinstance(self.feed, DeltaGap) else tuple(self.feed)
+
+    @cached_property
+    def conductor(self) -> PECScattering:
+        """The same conductor, gaps short-circuited, as a scatterer; matrix and factors are shared."""
+        return PECScattering(self.mesh, self.wavenumber, formulation="efie")
+
+    @property
+    def function_space(self) -> EdgeSpace:
+        """The Rao-Wilton-Glisson functions of the surface current."""
+        return self.conductor.function_space
+
+    def at(self, wavenumber: float) -> Self:
+        """The same antenna at another wavenumber."""
+        return replace(self, wavenumber=wavenumber)
+
+    def solve(
+        self, data: ArrayLike = 1.0, method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]
+    ) -> AntennaSolution:
+        """Solve for voltages in V, one number for each feed; options as for every problem, but solver="lu" by default
+        for a dense matrix: the electric equation on fine details iterates slowly.
+        """
+        return super().solve(data, method, rtol, **_direct(options, method))
+
+    def solve_all(
+        self, data: Sequence[Any], method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]
+    ) -> list[AntennaSolution]:
+        """Solve for several sets of voltages at once; options as in `solve`."""
+        return super().solve_all(data, method, rtol, **_direct(options, method))
+
+    def admittance_matrix(self, **options: Any) -> NDArray[np.complex128]:
+        """Y (p, p) in S: I = Y U for the voltages U at the feeds; options as in `solve`. Symmetric."""
+        return np.stack([one.feed_currents for one in self.solve_all(list(np.eye(len(self.feeds))), **options)], axis=1)
+
+    def impedance_matrix(self, **options: Any) -> NDArray[np.complex128]:
+        """Z = Y^-1 (p, p) in ohm: U = Z I; options as in `solve`."""
+        return np.asarray(np.linalg.inv(self.admittance_matrix(**options)), np.complex128)
+
+    def scattering_matrix(self, reference: float = 50.0, **options: Any) -> NDArray[np.complex128]:
+        """S = (1 - R Y)(1 + R Y)^-1 (p, p) for lines of the impedance R = `reference` in ohm at all feeds, for
+        exp(-i omega t): textbooks with exp(j omega t) have the conjugate. Options as in `solve`.
+        """
+        y, one = reference_resistance(reference) * self.admittance_matrix(**options), np.eye(len(self.feeds))
+        return np.asarray(np.linalg.solve((one + y).T, (one - y).T).T, np.complex128)
+
+    def _build_system(self) -> LinearSystem:
+        return self.conductor.system
+
+    @cached_property
+    def _weights(self) -> NDArray[np.float64]:
+        """(dimension, p) signed lengths of the edges of each feed."""
+        return np.stack([one.weights(self.function_space) for one in self.feeds], axis=1)
+
+    def _checked(self, data: Any) -> NDArray[np.complex128]:
+        voltages = np.atleast_1d(np.asarray(data))
+        if voltages.dtype.kind not in "fiuc":
+            raise TypeError(f"voltages are numbers in V, got {data!r}")
+        if voltages.shape != (len(self.feeds),):
+            raise ValueError(f"this antenna has {len(self.feeds)} feed(s): give one voltage for each, got {data!r}")
+        if not np.isfinite(voltages).all():
+            raise ValueError(f"voltages must be finite, got {data!r}")
+        return voltages.astype(np.complex128)
+
+    def _right_hand_side(self, data: Any) -> NDArray[Any]:
+        return -(self._weights @ data) / self.impedance
+
+    def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> AntennaSolution:
+        current = VectorFunction(self.function_space, coefficients, "surface current", "A/m")
+        currents = RadiatingCurrents(self.wavenumber, self.impedance, (current,))
+        names = tuple(one.name or f"feed {number}" for number, one in enumerate(self.feeds, start=1))
+        return AntennaSolution(data, self._weights.T @ coefficients, names, info, currents)
+
+    def __str__(self) -> str:
+        counts = ", ".join(map(str, np.count_nonzero(self._weights, axis=0)))
+        return f"antenna fed across {counts} edge(s)\n{self.conductor}"
+
+
+def _direct(options: SolverChoices, method: str) -> SolverChoices:
+    return options if "solver" in options or method != "dense" else {**options, "solver": "lu"}

@@ -1,0 +1,153 @@
+"""What is known of a fed antenna: currents, impedance, power, gain and fields."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.exact.angular import line_of_sight
+from calderon.formulations.checks import one_of
+from calderon.formulations.electromagnetic_solution import RECEIVERS
+from calderon.formulations.info import SolutionInfo
+from calderon.formulations.radiating_currents import RadiatingCurrents
+from calderon.spaces import VectorFunction
+
+
+@dataclass(frozen=True, eq=False)
+class AntennaSolution:
+    """The field of an antenna with given voltages at its feeds; peak values, time factor exp(-i omega t).
+
+    voltages, feed_currents (p,): of each feed, in V and A, the current positive as the feed says. feeds: their names.
+    info: the record of the solver. currents: the surface currents that radiate.
+    """
+
+    voltages: NDArray[np.complex128]
+    feed_currents: NDArray[np.complex128]
+    feeds: tuple[str, ...]
+    info: SolutionInfo
+    currents: RadiatingCurrents
+
+    @property
+    def surface(self) -> VectorFunction:
+        """The surface current J in A/m; of a thin sheet the sum of both faces."""
+        return self.currents.electric_currents[0]
+
+    @property
+    def input_impedance(self) -> complex:
+        """Z = U / I = R - iX in ohm of the only feed (an inductive reactance X > 0 has a negative imaginary part);
+        ValueError for several, which have `input_impedances`."""
+        if len(self.voltages) != 1:
+            raise ValueError(
+                f"this antenna has {len(self.voltages)} feeds: take input_impedances for these voltages, or the "
+                "antenna's impedance_matrix()"
+            )
+        return complex(self.input_impedances[0])
+
+    @property
+    def input_impedances(self) -> NDArray[np.complex128]:
+        """(p,) U / I in ohm of each feed while the others have their voltages too."""
+        return self.voltages / self.feed_currents
+
+    @property
+    def input_power(self) -> float:
+        """Time-averaged power in W that the feeds deliver, sum Re(U conj(I)) / 2."""
+        return float(np.sum(self.voltages * self.feed_currents.conj()).real / 2)
+
+    def radiated_power(self) -> float:
+        """Time-averaged power in W through a large sphere, int |F|^2 / (2 eta). A conductor loses nothing: it is the
+        input power, as far as the solution is exact."""
+        return self.currents.far_field_square() / (2 * self._eta)
+
+    def available_power(self, reference: float = 50.0) -> float:
+        """Power in W that generators of the internal resistance `reference` (ohm) could deliver which give the feeds
+        these voltages: sum |U + R I|^2 / (8 R)."""
+        r = reference_resistance(reference)
+        return float(np.sum(np.abs(self.voltages + r * self.feed_currents) ** 2) / (8 * r))
+
+    def reflection_coefficient(self, reference: float = 50.0) -> complex:
+        """(Z - R) / (Z + R) of the only feed with a line of impedance R = `reference` in ohm, for exp(-i omega t)."""
+        z, r = self.input_impedance, reference_resistance(reference)
+        return (z - r) / (z + r)
+
+    def electric(self, points: ArrayLike) -> NDArray[np.complex128]:
+        """E (n, 3) in V/m at points (n, 3); on the surface the mean of both sides, with a warning."""
+        return self.currents.electric(points)
+
+    def magnetic(self, points: ArrayLike) -> NDArray[np.complex128]:
+        """H (n, 3) in A/m at points (n, 3); as `electric`."""
+        return self.currents.magnetic(points)
+
+    def far_field(self, directions: ArrayLike) -> NDArray[np.complex128]:
+        """F (n, 3) in V in directions (n, 3) of any length: E ~ F exp(ikr) / r about the origin of coordinates."""
+        return self.currents.far_field(directions)
+
+    def directivity(
+        self, theta: ArrayLike, phi: ArrayLike, polarization: str | None = None, *, decibels: bool = False
+    ) -> NDArray[np.float64]:
+        """4 pi U / (radiated power) toward theta, phi in radians (broadcast), U = |F|^2 / (2 eta): 1 for an isotropic
+        radiator.
+
+        polarization: "V" or "H" counts what a receiver along theta-hat or phi-hat sees; None counts both. decibels: 10
+        log10 of it, in dBi.
+        """
+        return self._relative(theta, phi, polarization, self.radiated_power(), decibels)
+
+    def gain(
+        self, theta: ArrayLike, phi: ArrayLike, polarization: str | None = None, *, decibels: bool = False
+    ) -> NDArray[np.float64]:
+        """4 pi U / (input power); arguments as for `directivity`."""
+        return self._relative(theta, phi, polarization, self.input_power, decibels)
+
+    def realized_gain(
+        self,
+        theta: ArrayLike,
+        phi: ArrayLike,
+        polarization: str | None = None,
+        *,
+        reference: float = 50.0,
+        decibels: bool = False,
+    ) -> NDArray[np.float64]:
+        """4 pi U / (available power): the gain less what is reflected at feeds of `reference` ohm; arguments as for
+        `directivity`."""
+        return self._relative(theta, phi, polarization, self.available_power(reference), decibels)
+
+    @property
+    def _eta(self) -> float:
+        return float(np.real(self.currents.impedance))
+
+    def _relative(
+        self, theta: ArrayLike, phi: ArrayLike, polarization: str | None, power: float, decibels: bool
+    ) -> NDArray[np.float64]:
+        """4 pi U over a power in W."""
+        if not power > 0:
+            raise ValueError(f"a gain needs a positive power, this antenna has {power:g} W: are all voltages zero?")
+        frame = line_of_sight(theta, phi)
+        far = self.far_field(frame[0].reshape(-1, 3)).reshape(frame[0].shape)
+        if polarization is None:
+            square = np.sum(np.abs(far) ** 2, axis=-1)
+        else:
+            receiver = frame[RECEIVERS[one_of(polarization, RECEIVERS, "polarization")]]
+            square = np.abs(np.sum(far * receiver, axis=-1)) ** 2
+        value = 4 * np.pi * square / (2 * self._eta * power)
+        if not decibels:
+            return value
+        with np.errstate(divide="ignore"):
+            return 10 * np.log10(value)
+
+    def __str__(self) -> str:
+        lines = []
+        for name, u, i in zip(self.feeds, self.voltages, self.feed_currents, strict=True):
+            impedance = f", Z = {_complex(u / i)} ohm" if i else ""
+            lines.append(f"{name}: U = {_complex(u)} V, I = {_complex(i)} A{impedance}")
+        return "\n".join([*lines, f"input power {self.input_power:.5g} W", str(self.info)])
+
+
+def _complex(value: complex) -> str:
+    return f"{value.real:.5g} {'+' if value.imag >= 0 else '-'} {abs(value.imag):.5g}i"
+
+
+def reference_resistance(value: float) -> float:
+    """The impedance in ohm of the lines at the feeds, positive; ValueError otherwise."""
+    if not 0 < value < np.inf:
+        raise ValueError(f"the reference impedance must be a positive resistance in ohm, such as 50, got {value!r}")
+    return float(value)
