@@ -59,3 +59,142 @@ def test_gain_of_half_wave_and_short_dipoles(half_wave):
     # along y: the far field is along phi-hat at phi = 0 and vanishes on the axis
     assert short.gain(np.pi / 2, 0.0, "V") < 1e-8 * short.gain(np.pi / 2, 0.0, "H")
     assert short.gain(np.pi / 2, np.pi / 2) < 1e-4
+
+
+def pair(distance):
+    """Two parallel strips, fed in the middle, at a distance along x."""
+    left, right = strip(20), strip(20, at=distance)
+    vertices = np.concatenate([left.vertices, right.vertices])
+    both = cal.TriangleMesh(vertices, np.concatenate([left.triangles, right.triangles + left.number_of_vertices]))
+    return dipole(both, 0.479, [MIDDLE, cal.DeltaGap(line=np.asarray(MIDDLE.line) + [distance, 0, 0], name="right")])
+
+
+def test_mutual_impedance_far_away_is_that_of_the_far_fields():
+    """Z_21 = 4 pi i / (k eta) (F / I)^2 exp(ikd) / d with the far field F of a dipole alone, by reciprocity."""
+    alone = dipole(strip(20), 0.479)
+    solution, k = alone.solve(), alone.wavenumber
+    height = (solution.far_field([1.0, 0, 0])[0] / solution.feed_currents[0])[1]
+    differences = []
+    for distance in (10.0, 80.0):
+        mutual = pair(distance).impedance_matrix()[1, 0]
+        expected = 4j * np.pi / (k * alone.impedance) * height**2 * np.exp(1j * k * distance) / distance
+        differences.append(abs(mutual / expected - 1))
+    assert differences[1] < 1e-2 and abs(differences[0] / differences[1] - 8) < 1, differences  # of the order 1/d
+
+
+def test_ports_are_reciprocal_and_conserve_power():
+    antenna = pair(1.0)
+    z = antenna.impedance_matrix()
+    assert abs(z[0, 1] - z[1, 0]) < 1e-8 * abs(z[0, 1]) and abs(z[0, 0] - z[1, 1]) < 1e-3 * abs(z[0, 0])
+    one = np.eye(2)
+    s = antenna.scattering_matrix(50.0)
+    assert np.allclose(s, (z - 50 * one) @ np.linalg.inv(z + 50 * one))
+    solution = antenna.solve([1.0, 0.5j])
+    assert np.allclose(z @ solution.feed_currents, [1.0, 0.5j])
+    assert solution.radiated_power() == pytest.approx(solution.input_power, rel=1e-8)
+    # waves a into the lines of both feeds carry the available power, of which S a comes back
+    a = (solution.voltages + 50 * solution.feed_currents) / np.sqrt(8 * 50)
+    assert solution.available_power() == pytest.approx(np.linalg.norm(a) ** 2)
+    assert solution.input_power == pytest.approx(np.linalg.norm(a) ** 2 - np.linalg.norm(s @ a) ** 2)
+    with pytest.raises(ValueError, match="2 feeds"):
+        _ = solution.input_impedance
+    assert "right: U = 0 + 0.5i V" in str(solution)
+
+
+def test_realized_gain_is_the_gain_less_the_reflection(half_wave):
+    reflected = abs(half_wave.reflection_coefficient(50.0)) ** 2
+    realized = half_wave.realized_gain(np.pi / 2, 0.3, "H", reference=50.0)
+    assert realized == pytest.approx((1 - reflected) * half_wave.gain(np.pi / 2, 0.3, "H"))
+    assert reflected == pytest.approx(0.0325, abs=0.003)  # (72 - 50) / (72 + 50), squared
+
+
+def test_received_current_is_the_far_field():
+    """Reciprocity: what a plane wave from a direction drives through the shorted gap, the transmitted field tells."""
+    antenna = dipole(strip(20), 0.6)
+    solution, direction, e = antenna.solve(2.0), np.array([0.6, 0.0, 0.8]), np.array([0, 1.0, 0])
+    wave = cal.PlaneWave(
+        direction=-direction, polarization=e, wavenumber=antenna.wavenumber, impedance=antenna.impedance
+    )
+    received = antenna.conductor.solve(wave, solver="lu").surface.coefficients @ MIDDLE.weights(antenna.function_space)
+    far = solution.far_field(direction)[0] @ e / 2.0
+    assert received == pytest.approx(4 * np.pi / (1j * antenna.wavenumber * antenna.impedance) * far, rel=1e-8)
+
+
+def test_feeds_by_line_tags_and_numbers_agree():
+    mesh = strip(6, 2)
+    halves = cal.TriangleMesh(mesh.vertices, mesh.triangles, mesh.centroids[:, 1] > 0, {"lower": 0, "upper": 1})
+    space = cal.RWG(halves)
+    by_line = MIDDLE.weights(space)
+    assert np.count_nonzero(by_line) == 2 and np.abs(by_line).sum() == pytest.approx(WIDTH)
+    by_tags = cal.DeltaGap(between=("lower", "upper")).weights(space)
+    numbers = space.edges[by_line != 0]
+    for feed in (cal.DeltaGap(edges=numbers), cal.DeltaGap(edges=numbers, toward=[0, 3.0, 1.0])):
+        assert np.array_equal(feed.weights(space), by_line)
+    assert np.array_equal(by_tags, by_line)
+    assert np.array_equal(cal.DeltaGap(between=(1, 0)).weights(space), -by_line)
+    assert np.array_equal(cal.DeltaGap(line=MIDDLE.line, toward=[0, -1.0, 0]).weights(space), -by_line)
+    # a uniform current along y crosses the gap as current density times width
+    uniform = cal.VectorFunction.interpolate(space, np.array([0, 2.0, 0]))
+    assert by_line @ uniform.coefficients == pytest.approx(2.0 * WIDTH)
+
+
+def test_monopole_on_a_plate_does_not_depend_on_numbering():
+    """At the edge where a wall stands on a plate two functions share the gap; which ones depends on the order of the
+    triangles, impedance and power do not."""
+    ground = cal.mesh.plate([0.5, 0.5], 0.13)
+    foot = np.array([[0.0, 0.0, 0.0], [0.125, 0.0, 0.0]])
+    steps = np.linspace(0, 0.25, 5)[1:]
+    wall = np.concatenate([foot + [0, 0, z] for z in steps])
+    known = [int(np.argmin(np.linalg.norm(ground.vertices - point, axis=1))) for point in foot]
+    number = np.append(known, ground.number_of_vertices + np.arange(len(wall)))
+    a = 2 * np.arange(len(steps))
+    faces = number[np.concatenate([np.stack([a, a + 1, a + 3], 1), np.stack([a, a + 3, a + 2], 1)])]
+    vertices = np.concatenate([ground.vertices, wall])
+    triangles = np.concatenate([ground.triangles, faces])
+    tags = np.repeat([1, 2], [ground.number_of_triangles, len(faces)])
+    found = []
+    for order in (np.arange(len(tags)), np.arange(len(tags))[::-1]):
+        mesh = cal.TriangleMesh(vertices, triangles[order], tags[order], {"ground": 1, "wall": 2})
+        solution = cal.PECAntenna(mesh, 2 * np.pi, cal.DeltaGap(between=("ground", "wall"))).solve()
+        assert solution.radiated_power() == pytest.approx(solution.input_power, rel=1e-6)
+        found.append(solution.input_impedance)
+    assert found[0] == pytest.approx(found[1], rel=1e-8) and found[0].real > 1
+    with pytest.raises(ValueError, match="three or more"):
+        cal.DeltaGap(line=foot).weights(cal.RWG(mesh))
+
+
+def test_bad_feeds_are_refused():
+    mesh = strip(6)
+    space, odd = cal.RWG(mesh), cal.RWG(strip(5))
+    for feed, on, message in (
+        (MIDDLE, odd, "even number"),
+        (cal.DeltaGap(line=[[-WIDTH / 2, -0.5, 0], [WIDTH / 2, -0.5, 0]]), space, "rim"),
+        (cal.DeltaGap(edges=[10_000]), space, "counted from 0"),
+        (cal.DeltaGap(edges=[]), space, "whole numbers"),
+        (cal.DeltaGap(line=MIDDLE.line, toward=[1.0, 0, 0]), space, "toward"),
+        (cal.DeltaGap(between=(0, [0])), space, "share tags"),
+        (cal.DeltaGap(between=(0, "arm")), space, "unknown tags"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            feed.weights(on)
+    for options, message in (
+        ({}, "one of between"),
+        ({"edges": [1], "between": (0, 1)}, "one of between"),
+        ({"between": "ab"}, "pair of tags"),
+        ({"line": [[0, 0, 0], [0, 0, 0]]}, "different points"),
+        ({"edges": [1], "toward": [0, 0, 0]}, "not zero"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            cal.DeltaGap(**options)
+    antenna = cal.PECAntenna(mesh, 3.0, MIDDLE)
+    for voltages, kind in (([1.0, 2.0], ValueError), (np.nan, ValueError), ("1 V", TypeError)):
+        with pytest.raises(kind, match="voltage"):
+            antenna.solve(voltages)
+    with pytest.raises(ValueError, match="share"):
+        cal.PECAntenna(mesh, 3.0, [MIDDLE, MIDDLE])
+    with pytest.raises(TypeError, match="DeltaGap"):
+        cal.PECAntenna(mesh, 3.0, "middle")
+    with pytest.raises(ValueError, match="positive power"):
+        antenna.solve(0.0).gain(0.0, 0.0)
+    with pytest.raises(ValueError, match="positive resistance"):
+        antenna.scattering_matrix(-50.0)

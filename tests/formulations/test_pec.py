@@ -167,3 +167,20 @@ def test_open_plate_by_the_electric_equation():
     rcs = problem.monostatic_rcs(0.0, 0.0, "HH")
     optics = 4 * np.pi * side**4
     assert abs(10 * np.log10(rcs / optics)) < 1.0
+
+
+def test_monostatic_rcs_of_a_thin_plate_converges():
+    """A sheet of 6 inches at 2.56 GHz, 1.3 wavelengths, over theta: differences fall at least with the first power of
+    the mesh size, which the singular currents along its rim allow."""
+    side, k = 0.1524, 2 * np.pi * 2.56e9 / cal.exact.SPEED_OF_LIGHT
+    theta, cells = np.radians(np.arange(0, 91, 10)), np.array([9, 17, 25])
+    meshes = [cal.mesh.plate([side, side], side / (n - 0.5)) for n in cells]
+    problems = [cal.PECScattering(mesh, k, formulation="efie") for mesh in meshes]
+    first_order = (1 / cells[0] - 1 / cells[1]) / (1 / cells[1] - 1 / cells[2])
+    for polarization in ("VV", "HH"):
+        amplitudes = [problem.scattering_amplitude(theta, 0.0, polarization) for problem in problems]
+        coarse, fine = (np.linalg.norm(b - a) for a, b in zip(amplitudes, amplitudes[1:], strict=False))
+        total = np.linalg.norm(amplitudes[-1])
+        assert fine < 0.02 * total and coarse / fine > first_order, (coarse / total, fine / total)
+        optics = 4 * np.pi * side**4 * (k / (2 * np.pi)) ** 2
+        assert abs(10 * np.log10(4 * np.pi * abs(amplitudes[-1][0]) ** 2 / optics)) < 0.3  # broadside
