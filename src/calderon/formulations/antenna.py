@@ -79,7 +79,7 @@ class PECAntenna(Problem[AntennaSolution]):
         self, data: ArrayLike = 1.0, method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]
     ) -> AntennaSolution:
         """Solve for voltages in V, one number for each feed; options as for every problem, but solver="lu" by default
-        for a dense matrix: the electric equation on fine details iterates slowly.
+        for a dense matrix: the electric equation iterates slowly, and factors serve all feeds.
         """
         return super().solve(data, method, rtol, **_direct(options, method))
 

@@ -3,7 +3,20 @@ whole.
 """
 
 from calderon.plots.curves import cartesian, convergence, polar
+from calderon.plots.pattern import radiation_pattern
 from calderon.plots.slices import field_slice, inside, section, slice_points
+from calderon.plots.surface_currents import currents
 from calderon.plots.surfaces import surface
 
-__all__ = ["cartesian", "convergence", "field_slice", "inside", "polar", "section", "slice_points", "surface"]
+__all__ = [
+    "cartesian",
+    "convergence",
+    "currents",
+    "field_slice",
+    "inside",
+    "polar",
+    "radiation_pattern",
+    "section",
+    "slice_points",
+    "surface",
+]
