@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mesh.errors import MeshError
+from calderon.mesh.grading import Projection, curvature_sizes
 from calderon.mesh.remeshing import remeshed
 from calderon.mesh.round_shapes import closest_on_ellipsoid, geodesic_sphere
 from calderon.mesh.sizes import positive
@@ -26,7 +27,8 @@ NEAR_TIP = 1e-9  # sections closer to a tip than this fraction of the length are
 def almond(length: float = 0.2523744, h: float = 0.01) -> TriangleMesh:
     """NASA almond (default 9.936 inch) with its tip at +x, wide in y, thin in z, the origin in its widest section.
 
-    Mean edge length h, longest edge at most 1.5 h. The tip is a vertex.
+    Mean edge length h, longest edge at most 1.5 h; edges are shorter on the sharp rim and at the tip, which is a
+    vertex. Vertices lie on the surface.
     """
     length, h = positive("length", length), positive("h", h)
     _refuse_coarse("almond", h, 0.12 * length)
@@ -39,9 +41,7 @@ def almond(length: float = 0.2523744, h: float = 0.01) -> TriangleMesh:
         )
         return length * np.where(x[:, :1] < 0, blunt, front)
 
-    start, triangles = _wrapped(_almond_section, (BLUNT_END, TIP), h / length)
-    tip = start[:, 0] > TIP - 1e-12
-    return TriangleMesh(*remeshed(length * start, triangles, h, project, tip))
+    return _graded(_almond_section, (BLUNT_END, TIP), length, h, project, lambda t: t > TIP - 1e-12)
 
 
 def _almond_section(t: NDArray) -> NDArray:
@@ -55,7 +55,8 @@ def ogive(length: float = 0.254, h: float = 0.01) -> TriangleMesh:
     """Metallic ogive: a circular arc of half angle 22.62 degrees turned about x; default length 10 inch, radius
     length / 10.
 
-    Mean edge length h, longest edge at most 1.5 h. Both tips, at x = -length / 2 and length / 2, are vertices.
+    Mean edge length h, longest edge at most 1.5 h; edges are shorter at both tips, which are vertices, at x = -length
+    / 2 and length / 2. Vertices lie on the surface.
     """
     length, h = positive("length", length), positive("h", h)
     _refuse_coarse("ogive", h, 0.12 * length)
@@ -72,9 +73,24 @@ def ogive(length: float = 0.254, h: float = 0.01) -> TriangleMesh:
         x = np.clip(radius * np.sin(angle), -0.5, 0.5)
         return length * np.column_stack([x, around * (section(x)[:, :1] / np.maximum(distance, 1e-300)[:, None])])
 
-    start, triangles = _wrapped(section, (-0.5, 0.5), h / length)
-    tips = np.abs(start[:, 0]) > 0.5 - 1e-12
-    return TriangleMesh(*remeshed(length * start, triangles, h, project, tips))
+    return _graded(section, (-0.5, 0.5), length, h, project, lambda t: np.abs(t) > 0.5 - 1e-12)
+
+
+def _graded(
+    section: Callable[[NDArray], NDArray],
+    ends: tuple[float, float],
+    length: float,
+    h: float,
+    project: Projection,
+    is_tip: Callable[[NDArray], NDArray],
+) -> TriangleMesh:
+    """The body with these sections in triangles that follow its curvature; is_tip tells of x / length what must stay a
+    vertex.
+    """
+    fine, faces = _wrapped(section, ends, 0.5 * h / length)
+    sizes = curvature_sizes(length * fine, faces, project, h)
+    start, triangles = _wrapped(section, ends, h / length)
+    return TriangleMesh(*remeshed(length * start, triangles, h, project, is_tip(start[:, 0]), sizes))
 
 
 def _refuse_coarse(name: str, h: float, limit: float) -> None:

@@ -1,44 +1,73 @@
-"""Even triangles on a smooth closed surface: split long edges, collapse short ones, flip, relax, project; repeat.
+"""Even or graded triangles on a smooth closed surface: split long edges, collapse short ones, flip, relax, project;
+repeat.
 
 Botsch and Kobbelt (Symposium on Geometry Processing 2004) with every step done on many edges at once: edges whose
 surroundings do not touch are chosen by priority, so the result is deterministic. The mesh stays closed and manifold.
 """
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from calderon.mesh.errors import MeshError
+from calderon.mesh.grading import Projection, Sizes
 from calderon.mesh.topology import edge_table
 
-Projection = Callable[[NDArray], NDArray]
-LONG, SHORT = 1.36, 0.70  # edges outside these fractions of the target are split or collapsed
+LONG, SHORT = 1.36, 0.70  # edges outside these fractions of the wanted length are split or collapsed
+LONGEST = 1.48  # no edge is longer than this times h
 ATTEMPTS, ROUNDS, POLISH, TRIES = 7, 5, 4, 4
 STEEP = 0.2  # least cosine between the normals of a triangle before and after a collapse or of the two after a flip
 
 
+@dataclass(frozen=True)
+class Surface:
+    """Where vertices belong, project (n, 3) -> (n, 3), and how dense: edges of length target times sizes (n, 3) ->
+    (n,), None for 1, but at most `longest`.
+    """
+
+    project: Projection
+    target: float
+    sizes: Sizes | None = None
+    longest: float = np.inf
+
+    def edge_length(self, points: NDArray) -> NDArray:
+        """The wanted edge length (n,) at points (n, 3)."""
+        if self.sizes is None:
+            return np.full(len(points), self.target)
+        return np.minimum(self.target * self.sizes(points), self.longest)
+
+    def relative(self, vertices: NDArray, edges: NDArray) -> NDArray:
+        """Lengths of edges (n,) over the wanted ones."""
+        return edge_lengths(vertices, edges) / self.edge_length(vertices)[edges].mean(axis=1)
+
+
 def remeshed(
-    vertices: NDArray, triangles: NDArray, h: float, project: Projection, fixed: NDArray | None = None
+    vertices: NDArray,
+    triangles: NDArray,
+    h: float,
+    project: Projection,
+    fixed: NDArray | None = None,
+    sizes: Sizes | None = None,
 ) -> tuple[NDArray, NDArray]:
     """Vertices and triangles of mean edge length h on the surface onto which project (n, 3) -> (n, 3) brings points.
 
-    The mesh given must be closed, manifold and near the surface; vertices marked in fixed (nv,) stay (tips).
+    The mesh given must be closed, manifold and near the surface; vertices marked in fixed (nv,) stay (tips). sizes:
+    wanted edge lengths at points (n, 3), relative to each other; the longest edge is at most 1.5 h all the same.
     """
     fixed = np.zeros(len(vertices), dtype=bool) if fixed is None else fixed.copy()
     target, nearest = h, np.inf
     for attempt in range(ATTEMPTS):
+        surface = Surface(project, target, sizes, LONGEST * h / LONG)
         for _ in range(ROUNDS if attempt == 0 else 2):
-            vertices, triangles, fixed = _split_long(vertices, triangles, fixed, LONG * target, project)
-            vertices, triangles, fixed = _collapse_short(
-                vertices, triangles, fixed, SHORT * target, LONG * target, project
-            )
+            vertices, triangles, fixed = _split_long(vertices, triangles, fixed, surface)
+            vertices, triangles, fixed = _collapse_short(vertices, triangles, fixed, surface)
             triangles = flipped_to_delaunay(vertices, triangles)
-            vertices = _relaxed(vertices, triangles, fixed, project)
+            vertices = _relaxed(vertices, triangles, fixed, surface)
         for _ in range(POLISH):
             triangles = flipped_to_delaunay(vertices, triangles)
-            vertices = _relaxed(vertices, triangles, fixed, project)
+            vertices = _relaxed(vertices, triangles, fixed, surface)
         triangles = flipped_to_delaunay(vertices, triangles)
         mean = edge_lengths(vertices, edge_table(triangles, len(vertices))[0]).mean()
         if abs(mean / h - 1) < nearest:
@@ -47,7 +76,7 @@ def remeshed(
             break
         target *= h / mean
     vertices, triangles, fixed = best
-    vertices, triangles, fixed = _split_long(vertices, triangles, fixed, 1.48 * h, project)
+    vertices, triangles, fixed = _split_long(vertices, triangles, fixed, Surface(project, LONGEST * h / LONG))
     _refuse_poor(vertices, triangles, h)
     return vertices, triangles
 
@@ -90,17 +119,18 @@ def _ranks(values: NDArray) -> NDArray:
 
 
 def _split_long(
-    vertices: NDArray, triangles: NDArray, fixed: NDArray, longest: float, project: Projection
+    vertices: NDArray, triangles: NDArray, fixed: NDArray, surface: Surface
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """Halve edges above a length, the longest of each triangle first, until there are none."""
+    """Halve edges above LONG times the wanted length, the longest of each triangle first, until there are none."""
+    triangles = triangles.copy()
     for _ in range(60):
         edges, sides, opposite = _pairs(triangles, len(vertices))
-        lengths = edge_lengths(vertices, edges)
-        chosen = np.flatnonzero(lengths > longest)
+        lengths = surface.relative(vertices, edges)
+        chosen = np.flatnonzero(lengths > LONG)
         if len(chosen) == 0:
             break
         chosen = chosen[_best_of(sides[chosen], _ranks(-lengths[chosen]), len(triangles))]
-        middle = project(vertices[edges[chosen]].mean(axis=1))
+        middle = surface.project(vertices[edges[chosen]].mean(axis=1))
         new = len(vertices) + np.arange(len(chosen))
         added = []
         for side in (0, 1):
@@ -115,17 +145,19 @@ def _split_long(
 
 
 def _collapse_short(
-    vertices: NDArray, triangles: NDArray, fixed: NDArray, shortest: float, longest: float, project: Projection
+    vertices: NDArray, triangles: NDArray, fixed: NDArray, surface: Surface
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """Contract edges below a length where the surface stays manifold, unfolded and without edges above the longest."""
+    """Contract edges below SHORT times the wanted length where the surface stays manifold, unfolded and without edges
+    above LONG times that length.
+    """
     for attempt in range(10):
         edges, _, _ = _pairs(triangles, len(vertices))
-        lengths = edge_lengths(vertices, edges)
-        candidates = np.flatnonzero((lengths < shortest) & ~fixed[edges].all(axis=1))
+        lengths = surface.relative(vertices, edges)
+        candidates = np.flatnonzero((lengths < SHORT) & ~fixed[edges].all(axis=1))
         # a shortest edge that cannot go must not hold up its neighbours: from the second attempt on, shuffle a little
         shuffle = 1 + 0.4 * np.modf(0.6180339887 * attempt * candidates)[0]
         ends, place, good = _tried(
-            vertices, triangles, fixed, edges, candidates, lengths[candidates] * shuffle, longest, project
+            vertices, triangles, fixed, edges, candidates, lengths[candidates] * shuffle, surface
         )
         if not good.any():
             break
@@ -151,20 +183,20 @@ def _tried(
     edges: NDArray,
     candidates: NDArray,
     order: NDArray,
-    longest: float,
-    project: Projection,
+    surface: Surface,
 ) -> tuple[NDArray, NDArray, NDArray]:
     """Ends (n, 2), place of contraction (n, 3) and success (n,) of candidates far apart from each other, first by
     order.
     """
     good = np.zeros(0, dtype=bool)
     ends, place = np.zeros((0, 2), dtype=np.int64), np.zeros((0, 3))
+    longest = LONG * surface.edge_length(vertices)
     for _ in range(TRIES):
         if len(candidates) == 0 or good.any():
             break
         far = _far_apart(edges, candidates, _ranks(order), len(vertices))
         ends = edges[candidates[far]]
-        place = project(vertices[ends].mean(axis=1))
+        place = surface.project(vertices[ends].mean(axis=1))
         place = np.where(fixed[ends[:, 0]][:, None], vertices[ends[:, 0]], place)
         place = np.where(fixed[ends[:, 1]][:, None], vertices[ends[:, 1]], place)
         good = _contractible(vertices, triangles, edges, ends, place, longest)
@@ -186,9 +218,11 @@ def _far_apart(edges: NDArray, candidates: NDArray, rank: NDArray, number: int) 
 
 
 def _contractible(
-    vertices: NDArray, triangles: NDArray, edges: NDArray, ends: NDArray, place: NDArray, longest: float
+    vertices: NDArray, triangles: NDArray, edges: NDArray, ends: NDArray, place: NDArray, longest: NDArray
 ) -> NDArray:
-    """Mask of edges (ends) that can be contracted to place: two common neighbours, no fold, no edge too long."""
+    """Mask of edges (ends) that can be contracted to place: two common neighbours, no fold, no edge longer than the
+    mean of `longest` at its vertices.
+    """
     number = len(vertices)
     rows = np.concatenate([edges[:, 0], edges[:, 1]])
     columns = np.concatenate([edges[:, 1], edges[:, 0]])
@@ -206,8 +240,9 @@ def _contractible(
     np.add.at(around, which[near], before)
     reference = around[which[near]]
     fold = _cosine(after, reference) < np.minimum(STEEP, _cosine(before, reference) - 1e-9)
-    corners = moved[triangles[near]]
-    long = (np.linalg.norm(corners - corners[:, [1, 2, 0]], axis=2) > longest).any(axis=1)
+    corners, limits = moved[triangles[near]], longest[triangles[near]]
+    lengths = np.linalg.norm(corners - corners[:, [1, 2, 0]], axis=2)
+    long = (lengths > 0.5 * (limits + limits[:, [1, 2, 0]])).any(axis=1)
     good[which[near[fold | long]]] = False
     return good
 
@@ -285,13 +320,14 @@ def _flippable(
     return good
 
 
-def _relaxed(vertices: NDArray, triangles: NDArray, fixed: NDArray, project: Projection) -> NDArray:
-    """Every free vertex moved toward the area-weighted mean of the centroids around it, along the surface, and onto it.
+def _relaxed(vertices: NDArray, triangles: NDArray, fixed: NDArray, surface: Surface) -> NDArray:
+    """Every free vertex moved toward the mean of the centroids around it, weighted by area over wanted area, along the
+    surface, and onto it.
 
     Without the normal part of the move, which would wear off rims that are sharper than the triangles.
     """
     vectors = _area_vectors(vertices, triangles)
-    areas = np.linalg.norm(vectors, axis=1)
+    areas = np.linalg.norm(vectors, axis=1) / surface.edge_length(vertices)[triangles].mean(axis=1) ** 2
     gather = coo_array(
         (np.ones(triangles.size), (triangles.ravel(), np.repeat(np.arange(len(triangles)), 3))),
         shape=(len(vertices), len(triangles)),
@@ -301,4 +337,4 @@ def _relaxed(vertices: NDArray, triangles: NDArray, fixed: NDArray, project: Pro
     normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
     move = centre - vertices
     move -= (move * normal).sum(axis=1)[:, None] * normal
-    return np.where(fixed[:, None], vertices, project(vertices + move))
+    return np.where(fixed[:, None], vertices, surface.project(vertices + move))

@@ -1,0 +1,88 @@
+"""Edge lengths that follow the curvature of a smooth closed surface: short on sharp rims and at tips, longer where it
+is flat.
+
+A facet with corners on the surface leaves a gap of up to h^2 / (8 R), R the smallest radius of curvature: equal gaps
+mean edges in proportion to sqrt(R).
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+Projection = Callable[[NDArray], NDArray]
+Sizes = Callable[[NDArray], NDArray]  # points (n, 3) -> wanted edge lengths there over the mean one (n,)
+
+PER_ROOT_RADIUS = 0.6  # least edge length over h where R = h
+SHORTEST, LONGEST = 0.4, 1.1  # over h
+SLOPE = 0.3  # how fast the edge length grows with the distance from a sharp place
+PROBE = 0.3  # distance, over h, at which the surface bends away from its tangents
+DIRECTIONS = 4  # of tangents, over half a turn
+NEAREST = 4  # samples that decide on a size
+
+
+def curvature_sizes(samples: NDArray, triangles: NDArray, project: Projection, h: float) -> Sizes:
+    """Edge lengths over h: the least over samples y of clip(c sqrt(R(y) / h), 0.4, 1.1) + 0.3 |x - y| / h.
+
+    c is 0.6, or more where h is so large against R that the mean edge would fall below h. samples (n, 3), triangles: a
+    mesh of the surface, finer than h. project: (n, 3) to the closest points of the surface.
+    """
+    normals, areas = _normals_and_areas(samples, triangles)
+    roots = np.sqrt(smallest_radii(samples, normals, project, PROBE * h) / h)
+    tree = cKDTree(samples)
+    a, b = tree.query_pairs(h * (LONGEST - SHORTEST) / SLOPE, output_type="ndarray").T
+    rise = SLOPE / h * np.linalg.norm(samples[a] - samples[b], axis=1)
+
+    def graded(c: float) -> NDArray:
+        sizes = np.clip(c * roots, SHORTEST, LONGEST)
+        result = sizes.copy()
+        np.minimum.at(result, a, sizes[b] + rise)
+        np.minimum.at(result, b, sizes[a] + rise)
+        return result
+
+    c = PER_ROOT_RADIUS
+    chosen = graded(c)
+    while _mean_length(chosen, areas) < 1:  # ends: with growing c all sizes become LONGEST
+        c *= 1.1
+        chosen = graded(c)
+
+    def wanted(points: NDArray) -> NDArray:
+        distance, index = tree.query(points, k=min(NEAREST, len(samples)))
+        return (chosen[index] + SLOPE / h * distance).min(axis=1)
+
+    return wanted
+
+
+def _mean_length(sizes: NDArray, areas: NDArray) -> float:
+    """Mean over edges, of which there are areas / sizes^2."""
+    return float(np.sum(areas / sizes) / np.sum(areas / sizes**2))
+
+
+def smallest_radii(points: NDArray, normals: NDArray, project: Projection, step: float) -> NDArray:
+    """Smallest radius of curvature (n,) at points (n, 3) of a surface, seen at a distance `step` along its tangents.
+
+    A circle of radius R is d = sqrt(R^2 + step^2) - R away from the end of a tangent, so R = (step^2 - d^2) / (2 d).
+    """
+    axis = np.eye(3)[np.abs(normals).argmin(axis=1)]
+    u = np.cross(normals, axis)
+    u /= np.linalg.norm(u, axis=1)[:, None]
+    v = np.cross(normals, u)
+    largest = np.zeros(len(points))
+    for angle in np.pi * np.arange(DIRECTIONS) / DIRECTIONS:
+        tangent = step * (np.cos(angle) * u + np.sin(angle) * v)
+        both = [points + tangent, points - tangent]
+        gap = 0.5 * sum(np.linalg.norm(project(end) - end, axis=1) for end in both)
+        largest = np.maximum(largest, gap)
+    gap = np.clip(largest, 1e-9 * step, 0.99 * step)
+    return (step**2 - gap**2) / (2 * gap)
+
+
+def _normals_and_areas(vertices: NDArray, triangles: NDArray) -> tuple[NDArray, NDArray]:
+    """Unit normals (n, 3) at vertices, the mean of the triangles around, by area; and these areas (n,)."""
+    a, b, c = (vertices[triangles[:, i]] for i in range(3))
+    vectors = np.cross(b - a, c - a)
+    total, areas = np.zeros_like(vertices), np.zeros(len(vertices))
+    np.add.at(total, triangles, vectors[:, None, :])
+    np.add.at(areas, triangles, np.linalg.norm(vectors, axis=1)[:, None])
+    return total / np.maximum(np.linalg.norm(total, axis=1), 1e-300)[:, None], areas
