@@ -44,7 +44,7 @@ def test_sizes_follow_the_root_of_the_radius_and_grow_slowly_away_from_sharp_pla
 
 
 def test_the_almond_is_finer_on_its_rim_and_loses_little_volume():
-    """At 6 mm, where an even mesh loses 1.05 % of the volume; the exact volume is an integral of its elliptic sections."""
+    """At 6 mm, where an even mesh loses 1.05 % of the volume, which is an integral over elliptic sections."""
     d, h = 0.2523744, 0.006
     mesh = almond(d, h)
     t = (np.arange(200_000) + 0.5) / 200_000 - 0.416667
