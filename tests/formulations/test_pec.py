@@ -18,10 +18,13 @@ def sphere():
 
 
 @pytest.fixture(scope="module")
-def solutions(sphere):
-    return {
-        name: cal.PECScattering(sphere, K, formulation=name).solve(WAVE, rtol=1e-6) for name in ("efie", "mfie", "cfie")
-    }
+def problems(sphere):
+    return {name: cal.PECScattering(sphere, K, formulation=name) for name in ("efie", "mfie", "cfie")}
+
+
+@pytest.fixture(scope="module")
+def solutions(problems):
+    return {name: problem.solve(WAVE, rtol=1e-6) for name, problem in problems.items()}
 
 
 def mean_error(solution, radius=0.5, k=K):
@@ -85,6 +88,26 @@ def test_energy_and_the_optical_theorem(solutions):
         forward = solution.far_field([0, 0, 1])[0] @ np.array([1, 0, 0])
         scattered = solution.scattering_cross_section()
         assert abs(4 * np.pi / K * forward.imag - scattered) < bound * scattered, name
+
+
+def test_a_dipole_nearby_is_scattered_reciprocally(problems):
+    """m_1 . E_s of dipole 2 at 1 equals m_2 . E_s of dipole 1 at 2; inside the total field vanishes."""
+    dipoles = [
+        cal.ElectricDipole(position=[0.8, 0.1, -0.2], moment=[0.2, 1.0, 0.3], wavenumber=K),
+        cal.ElectricDipole(position=[-0.3, -0.6, 0.5], moment=[1.0, -0.4, 0.1], wavenumber=K),
+    ]
+    for name, bound in (("efie", 1e-6), ("cfie", 3e-2)):
+        pair = problems[name].solve_all(dipoles, rtol=1e-9)
+        one, two = (
+            d.moment @ s.scattered_electric(d.position)[0] for d, s in zip(dipoles, reversed(pair), strict=True)
+        )
+        assert abs(one - two) < bound * abs(one), (name, abs(one / two - 1))
+    inside = np.array([[0.2, 0.0, 0.1], [0.0, -0.3, 0.0]])
+    for solution, dipole in zip(pair, dipoles, strict=True):
+        left = np.linalg.norm(solution.electric(inside)) / np.linalg.norm(dipole.electric(inside))
+        assert left < 2e-2
+    with pytest.raises(ValueError, match="inside the body"):
+        problems["cfie"].solve(cal.ElectricDipole(position=[0.1, 0, 0], moment=[1, 0, 0], wavenumber=K))
 
 
 def test_far_field_is_transverse(solutions):

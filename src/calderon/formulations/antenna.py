@@ -76,18 +76,18 @@ class PECAntenna(Problem[AntennaSolution]):
         return replace(self, wavenumber=wavenumber)
 
     def solve(
-        self, data: ArrayLike = 1.0, method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]
+        self, voltages: ArrayLike = 1.0, method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]
     ) -> AntennaSolution:
         """Solve for voltages in V, one number for each feed; options as for every problem, but solver="lu" by default
         for a dense matrix: the electric equation iterates slowly, and factors serve all feeds.
         """
-        return super().solve(data, method, rtol, **_direct(options, method))
+        return super().solve(voltages, method, rtol, **_direct(options, method))
 
     def solve_all(
-        self, data: Sequence[Any], method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]
+        self, voltages: Sequence[ArrayLike], method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]
     ) -> list[AntennaSolution]:
         """Solve for several sets of voltages at once; options as in `solve`."""
-        return super().solve_all(data, method, rtol, **_direct(options, method))
+        return super().solve_all(voltages, method, rtol, **_direct(options, method))
 
     def admittance_matrix(self, **options: Any) -> NDArray[np.complex128]:
         """Y (p, p) in S: I = Y U for the voltages U at the feeds; options as in `solve`. Symmetric."""

@@ -14,6 +14,7 @@ from calderon.formulations.checks import (
     electromagnetic_wave,
     elements_per_wavelength,
     one_of,
+    sources_outside,
     surface_mesh,
     warn_coarse,
     wavenumber_of_a_wave,
@@ -119,6 +120,8 @@ class PECScattering(Problem[PECSolution]):
 
     def _checked(self, data: Any) -> Any:
         electromagnetic_wave(data, self.wavenumber, type(self).__name__)
+        if self.formulation in ("mfie", "cfie"):  # J = n x H is that of the outside; the electric one suits cavities
+            sources_outside(data, self.mesh)
         return data
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
