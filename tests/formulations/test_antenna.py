@@ -35,6 +35,11 @@ def half_wave():
     return dipole(strip(60), 0.479).solve()
 
 
+@pytest.fixture(scope="module")
+def short():
+    return dipole(strip(20), 0.02).solve()
+
+
 def test_resonant_length_and_resistance_of_a_strip_dipole():
     """0.47 to 0.485 wavelengths and 66 to 76 ohm, hardly changed by finer meshes along and across the strip."""
     figures = np.array([resonance(strip(*cells)) for cells in ((20, 1), (40, 1), (40, 2))])
@@ -50,15 +55,27 @@ def test_power_is_conserved(half_wave):
     assert half_wave.input_power == pytest.approx(current**2 * half_wave.input_impedance.real / 2)
 
 
-def test_gain_of_half_wave_and_short_dipoles(half_wave):
+def test_gain_of_half_wave_and_short_dipoles(half_wave, short):
     broadside = half_wave.gain(np.pi / 2, 0.0)
     assert broadside == pytest.approx(1.64, rel=1e-2)
     assert half_wave.gain(np.pi / 2, 0.0, decibels=True) == pytest.approx(2.15, abs=0.05)
-    short = dipole(strip(20), 0.02).solve()
     assert short.directivity(np.pi / 2, 0.0) == pytest.approx(1.5, rel=1e-3)
     # along y: the far field is along phi-hat at phi = 0 and vanishes on the axis
     assert short.gain(np.pi / 2, 0.0, "V") < 1e-8 * short.gain(np.pi / 2, 0.0, "H")
     assert short.gain(np.pi / 2, np.pi / 2) < 1e-4
+
+
+def test_near_field_of_a_short_dipole_is_that_of_a_point(short):
+    """E in V/m and H in A/m at ten lengths, a fifth of a wavelength, from the moment of the current."""
+    eta = cal.exact.VACUUM_IMPEDANCE
+    point = cal.ElectricDipole([0, 0, 0], short.surface.integral(), short.currents.wavenumber, impedance=eta)
+    x = 10 * np.array([[1.0, 0, 0], [0, 1, 0], [0.6, 0, -0.8], [0.6, 0.64, 0.48]])
+    for found, exact in ((short.electric(x), point.electric(x)), (short.magnetic(x), point.magnetic(x))):
+        assert np.linalg.norm(found - exact) < 3e-3 * np.linalg.norm(exact)
+    assert short.radiated_power() == pytest.approx(point.radiated_power(), rel=1e-3)
+    # a short dipole is a capacitor: X < 0, with a resistance of 20 (kL / 2)^2 ohm for a triangular current
+    z = short.input_impedance
+    assert -z.imag < -1000 and z.real == pytest.approx(5 * (0.02 * 2 * np.pi) ** 2, rel=0.15)
 
 
 def pair(distance):
