@@ -101,3 +101,25 @@ def test_radiation_pattern_is_drawn_in_dbi_on_each_plane(tmp_path):
     assert [line.get_label() for line in both.axes[0].get_lines()] == ["a yz plane", "b yz plane"]
     with pytest.raises(ValueError, match="unknown planes"):
         plots.radiation_pattern(gain, planes=["xx"])
+
+
+def test_radiation_body_reaches_as_far_as_its_gain(tmp_path):
+    """cos^2 theta seen from the side: two lobes along z and, below the span, nothing at the equator."""
+    figure = plots.radiation_body(
+        lambda theta, phi: 2 * np.cos(theta) ** 2, tmp_path / "x.png", span=20.0, view="side", renderer="matplotlib"
+    )
+    axes = figure.axes[0]
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    drawn = np.asarray(axes.images[0].get_array())[..., :3].min(axis=2) < 250
+    rows, columns = drawn.shape
+    heights = np.linspace(top, bottom, rows)
+    width = (right - left) * drawn.sum(axis=1) / columns
+    assert heights[drawn.any(axis=1)].max() == pytest.approx(1.0, abs=0.02)
+    assert width[np.argmin(np.abs(heights))] < 0.06 < 0.5 < width.max()
+    angle = np.linspace(0, np.pi / 2, 2001)
+    radius = np.maximum(1 + 20 * np.log10(np.maximum(np.cos(angle), 1e-9)) / 20, 0.0)
+    assert width.max() == pytest.approx(2 * (radius * np.sin(angle)).max(), rel=0.03)
+    assert figure.axes[1].get_ylim() == pytest.approx((10 * np.log10(2) - 20, 10 * np.log10(2)))
+    assert not any(text.get_text().endswith(" m") for text in figure.findobj(lambda a: hasattr(a, "get_text")))
+    with pytest.raises(ValueError, match="not zero"):
+        plots.radiation_body(lambda theta, phi: 0 * theta)

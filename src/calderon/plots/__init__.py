@@ -3,7 +3,7 @@ whole.
 """
 
 from calderon.plots.curves import cartesian, convergence, polar
-from calderon.plots.pattern import radiation_pattern
+from calderon.plots.pattern import radiation_body, radiation_pattern
 from calderon.plots.slices import field_slice, inside, section, slice_points
 from calderon.plots.surface_currents import currents
 from calderon.plots.surfaces import surface
@@ -15,6 +15,7 @@ __all__ = [
     "field_slice",
     "inside",
     "polar",
+    "radiation_body",
     "radiation_pattern",
     "section",
     "slice_points",

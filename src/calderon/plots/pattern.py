@@ -1,14 +1,18 @@
-"""Radiation patterns of antennas on the planes of coordinates."""
+"""Radiation patterns of antennas: on planes of coordinates, and in all directions."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from calderon.mesh import TriangleMesh, sphere
 from calderon.plots.curves import polar
+from calderon.plots.surfaces import surface
 
 Pattern = Callable[[NDArray[np.float64], NDArray[np.float64]], Any]
 PLANES = ("xy", "xz", "yz", "yx", "zx", "zy")
@@ -44,6 +48,55 @@ def radiation_pattern(
                 level = 10 * np.log10(np.asarray(pattern(theta, phi), dtype=float))
             curves[f"{label} {plane} plane".strip()] = np.maximum(level, -300.0)
     return polar(angles, curves, "dBi", file, quantity=quantity, title=title, span=span, limits=limits)
+
+
+def radiation_body(
+    gain: Pattern,
+    file: str | os.PathLike[str] | None = None,
+    *,
+    quantity: str = "gain",
+    title: str = "",
+    span: float = 30.0,
+    view: str | ArrayLike = "iso",
+    renderer: str = "auto",
+) -> Figure:
+    """A gain in all directions as a body: its colours are decibels above isotropic, its radius too, from zero `span`
+    decibels below the largest. The figure is returned and, with file=, written.
+
+    gain: as one of `radiation_pattern`. view, renderer: as for `surface`.
+    """
+    if not 0 < span < np.inf:
+        raise ValueError(f"span must be positive, in dB, got {span!r}")
+    ball = sphere(1.0, 0.05)
+    x, y, z = ball.vertices.T
+    values = np.maximum(np.asarray(gain(np.arctan2(np.hypot(x, y), z), np.arctan2(y, x)), dtype=float), 0.0)
+    if not 0 < values.max() < np.inf:
+        raise ValueError(f"a gain must be finite and not zero everywhere, its largest value is {values.max():g}")
+    top = 10 * np.log10(values.max())
+    level = 10 * np.log10(np.maximum(values, values.max() * 10 ** (-span / 10)))
+    radius = np.maximum((level - top + span) / span, 0.01)  # a body of no thickness has no normals
+    body = TriangleMesh(radius[:, None] * ball.vertices, ball.triangles)
+    shown = _Level(body, np.sqrt(values), quantity)
+    return surface(
+        shown, "db", file, title=title, limits=(top - span, top), view=view, renderer=renderer, scale_bar=False  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Level:
+    """What `surface` needs to know of a function: amplitudes at the vertices of a mesh, drawn as 20 log10."""
+
+    mesh: TriangleMesh
+    amplitudes: NDArray[np.float64]
+    label: str
+    unit: str = "isotropic"
+
+    @property
+    def space(self) -> SimpleNamespace:
+        return SimpleNamespace(mesh=self.mesh)
+
+    def plot_data(self) -> tuple[str, NDArray[np.float64]]:
+        return "vertices", self.amplitudes
 
 
 def _directions(angles: NDArray[np.float64], plane: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

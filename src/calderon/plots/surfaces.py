@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from calderon.spaces import Function
 
 PATIENCE = 60.0  # seconds; with software graphics a picture takes 5 to 20
+BOTTOM = 0.78  # inches under the body, for scale bar and compass
 RENDERERS = ("auto", "pyvista", "matplotlib")
 ARROW: dict[str, Any] = {
     "arrowstyle": "-|>,head_width=0.12,head_length=0.22",
@@ -48,6 +49,7 @@ def surface(
     view: str | ArrayLike = "iso",
     edges: bool | None = None,
     renderer: str = "auto",
+    scale_bar: bool = True,
 ) -> Figure:
     """Draw a function on its surface, or a bare mesh; the figure is returned and, with file=, written (.png, .pdf,
     .svg).
@@ -57,7 +59,7 @@ def surface(
     radians or a direction toward the eye. edges: draw the triangles' edges (default: on a bare mesh only). renderer:
     "auto" takes PyVista when it is installed and can render here, else Matplotlib; naming one insists on it and raises
     RuntimeError where it does not work. The projection is orthographic, so the scale bar holds everywhere in the
-    picture.
+    picture; scale_bar=False leaves it out.
     """
     if renderer not in RENDERERS:
         raise ValueError(f"unknown renderer {renderer!r}: choose one of {', '.join(map(repr, RENDERERS))}")
@@ -76,6 +78,8 @@ def surface(
     lens = camera(view)
     with paper():
         figure, axes = _frame(vertices[np.unique(triangles)], lens, drawn, title)
+        if scale_bar:
+            _scale_bar(axes)
         (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
         window = (left, right, bottom, top)
         height = int(np.clip(250 * axes.get_position().height * figure.get_figheight(), 60, 1600))
@@ -130,14 +134,14 @@ def _refined(
 
 
 def _frame(points: NDArray[np.float64], lens: Camera, drawn: Shown | None, title: str) -> tuple[Figure, Axes]:
-    """A figure whose shape follows the body's, with scale bar and colour bar."""
+    """A figure whose shape follows the body's, with a colour bar."""
     flat = lens.project(points)[:, :2]
     low, high = flat.min(axis=0), flat.max(axis=0)
     extent = np.maximum(high - low, 0.02 * (high - low).max())
     # the body fills a window of at most 6.4 x 4.4 inches in one of its directions
     inches = extent * min(6.4 / extent[0], 4.4 / extent[1])
     inches = np.maximum(inches, [1.6, 0.5])
-    left, bottom, top = 0.12, 0.78, 0.36 if title else 0.10
+    left, bottom, top = 0.12, BOTTOM, 0.36 if title else 0.10
     right = 1.25 if drawn is not None else 0.12
     width, height = left + inches[0] + right, bottom + inches[1] + top
     figure = new_figure(width, height)
@@ -158,11 +162,10 @@ def _frame(points: NDArray[np.float64], lens: Camera, drawn: Shown | None, title
             tall / height,
         )
         color_bar(figure, box, drawn)
-    _scale_bar(axes, 0.6 * bottom)
     return figure, axes
 
 
-def _scale_bar(axes: Axes, below: float) -> None:
+def _scale_bar(axes: Axes, below: float = 0.6 * BOTTOM) -> None:
     """A bar of a round length in metres, some inches under the body: the projection is orthographic."""
     span = np.ptp(axes.get_xlim())
     target = 0.22 * span
