@@ -6,6 +6,7 @@ from calderon import backends, exact, mesh, plots
 from calderon.backends import available
 from calderon.formulations import (
     DeltaGap,
+    DielectricScattering,
     FluidTransmission,
     ImpedanceScattering,
     LaplaceDirichlet,
@@ -59,6 +60,7 @@ __all__ = [
     "AccuracyWarning",
     "ConvergenceError",
     "DeltaGap",
+    "DielectricScattering",
     "ElectricDipole",
     "ElectromagneticPlaneWave",
     "FluidTransmission",

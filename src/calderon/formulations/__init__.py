@@ -3,6 +3,8 @@
 from calderon.formulations.antenna import PECAntenna
 from calderon.formulations.antenna_feed import DeltaGap
 from calderon.formulations.antenna_solution import AntennaSolution
+from calderon.formulations.dielectric import DielectricScattering
+from calderon.formulations.dielectric_solution import DielectricSolution
 from calderon.formulations.electromagnetic_solution import ElectromagneticSolution
 from calderon.formulations.fluid_transmission import FluidTransmission
 from calderon.formulations.impedance import ImpedanceScattering
@@ -22,6 +24,8 @@ from calderon.formulations.sweep import frequency_sweep
 __all__ = [
     "AntennaSolution",
     "DeltaGap",
+    "DielectricScattering",
+    "DielectricSolution",
     "ElectromagneticSolution",
     "FluidTransmission",
     "ImpedanceScattering",

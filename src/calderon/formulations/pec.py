@@ -5,10 +5,9 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, splu
 
-from calderon.exact.angular import line_of_sight
 from calderon.formulations.checks import (
     closed_surface,
     electromagnetic_wave,
@@ -19,10 +18,10 @@ from calderon.formulations.checks import (
     warn_coarse,
     wavenumber_of_a_wave,
 )
-from calderon.formulations.electromagnetic_solution import RECEIVERS, ElectromagneticSolution
+from calderon.formulations.electromagnetic_solution import ElectromagneticSolution
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem, SolveOptions
-from calderon.formulations.problem import Problem
+from calderon.formulations.radar import RadarProblem
 from calderon.formulations.radiating_currents import RadiatingCurrents
 from calderon.formulations.vector_loads import VectorLoads, vector_loads
 from calderon.greens import Helmholtz
@@ -31,7 +30,6 @@ from calderon.operators import BoundaryOperator, electric_field, identity, magne
 from calderon.spaces import BC, RBC, RWG, EdgeSpace, VectorFunction
 
 FORMULATIONS = ("cfie", "efie", "mfie", "calderon")
-DIRECTIONS_AT_ONCE = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +48,7 @@ class PECSolution(ElectromagneticSolution):
 
 
 @dataclass(frozen=True, eq=False)
-class PECScattering(Problem[PECSolution]):
+class PECScattering(RadarProblem[PECSolution]):
     """Surface current J = n x H on a perfect conductor in a homogeneous lossless medium, exp(-i omega t).
 
     mesh: in metres. wavenumber: k = 2 pi / wavelength in 1/m. formulation, with T the electric and K the magnetic field
@@ -142,9 +140,6 @@ class PECScattering(Problem[PECSolution]):
             return magnetic
         return self.weight * electric + (1 - self.weight) * magnetic
 
-    def _solve(self, data: list[Any], options: SolveOptions) -> list[PECSolution]:
-        return super()._solve(data, self._preconditioned(options))
-
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
         if self.formulation != "calderon" or options.solver == "lu" or options.preconditioner != "mass":
             return options
@@ -175,46 +170,9 @@ class PECScattering(Problem[PECSolution]):
         current = VectorFunction(self.function_space, coefficients, "surface current", "A/m")
         return PECSolution(data, info, RadiatingCurrents(self.wavenumber, data.impedance, (current,)))
 
-    def monostatic_rcs(
-        self, theta: ArrayLike, phi: ArrayLike, polarization: str = "VV", **options: Any
-    ) -> NDArray[np.float64]:
-        """Radar cross-section in m^2 seen by a radar toward theta, phi in radians (broadcast), that both sends and
-        receives.
-
-        polarization: receiver, then transmitter: "VV", "HH", "VH" or "HV", V along theta-hat and H along phi-hat. The
-        wave travels along -r. One factorisation serves all angles (solver="lu", the default of a dense matrix); further
-        options as in `solve`.
-        """
-        return 4 * np.pi * np.abs(self.scattering_amplitude(theta, phi, polarization, **options)) ** 2
-
-    def scattering_amplitude(
-        self, theta: ArrayLike, phi: ArrayLike, polarization: str = "VV", **options: Any
-    ) -> NDArray[np.complex128]:
-        """The backscattered F . receiver in m for a unit wave: an entry of the scattering matrix; arguments as for
-        `monostatic_rcs`."""
-        pairs = [receive + transmit for receive in RECEIVERS for transmit in RECEIVERS]
-        one_of(polarization, pairs, "polarization")
-        kept = self.system.key or ("dense", None, "numba", "double")
-        method = options.setdefault("method", kept[0])
-        options.setdefault("solver", "lu" if method == "dense" else "gmres")
-        options.setdefault("backend", kept[2])
-        options.setdefault("precision", kept[3])
-        chosen = self._preconditioned(SolveOptions(**options))
-        frame = line_of_sight(theta, phi)
-        r, v, h = (part.reshape(-1, 3) for part in frame)
-        vectors = {"V": v, "H": h}
-        receive, transmit = vectors[polarization[0]], vectors[polarization[1]]
-        result = np.empty(len(r), np.complex128)
-        for n in range(0, len(r), DIRECTIONS_AT_ONCE):
-            part = slice(n, n + DIRECTIONS_AT_ONCE)
-            result[part] = self._echoes(r[part], receive[part], transmit[part], chosen)
-        return result.reshape(frame[0].shape[:-1])
-
     def _echoes(
         self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64], options: SolveOptions
     ) -> NDArray[np.complex128]:
-        """F . receive for waves from r with that polarisation. A far field tests the current with the plane wave from
-        the observer, which is the incident wave here."""
         loads = self._loads
         phases = np.exp(-1j * self.wavenumber * (loads.points @ r.T))
         electric = loads.plane_waves(phases, transmit)

@@ -1,0 +1,270 @@
+"""Penetrable bodies: tangential E and H are continuous across their surfaces."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator, splu
+
+from calderon.formulations.checks import (
+    closed_surface,
+    electromagnetic_wave,
+    elements_per_wavelength,
+    one_of,
+    sources_outside,
+    surface_mesh,
+    warn_coarse,
+    wavenumber_of_a_wave,
+)
+from calderon.formulations.dielectric_equations import Rotation, TestedField, mueller, pmchwt
+from calderon.formulations.dielectric_regions import (
+    Region,
+    enclosing_surfaces,
+    material_constants,
+    regions_between,
+)
+from calderon.formulations.dielectric_solution import DielectricSolution
+from calderon.formulations.info import SolutionInfo
+from calderon.formulations.linear_system import LinearSystem, SolveOptions
+from calderon.formulations.radar import RadarProblem
+from calderon.formulations.radiating_currents import RadiatingCurrents
+from calderon.formulations.vector_loads import VectorLoads, vector_loads
+from calderon.mesh import TriangleMesh
+from calderon.operators import BlockOperator
+from calderon.spaces import RWG, EdgeSpace, VectorFunction
+
+FORMULATIONS = ("pmchwt", "muller")
+
+
+@dataclass(frozen=True, eq=False)
+class DielectricScattering(RadarProblem[DielectricSolution]):
+    """Surface currents J = n x H and M = -n x E on penetrable bodies in a lossless medium, exp(-i omega t).
+
+    mesh: a closed surface in metres, or a list of them, one within another (coats, cavities) or side by side; they must
+    not touch. wavenumber: k of the surroundings in 1/m. permittivity, permeability: relative to the surroundings, of
+    the material directly inside of each surface: a number for one mesh, a list for a list. Loss is a positive imaginary
+    part; gain=True admits negative ones. A mesh of several separate parts is filled with one material. formulation:
+
+    "pmchwt", the default: the fields from both sides are equal, tested with RWG functions. Accurate at every contrast;
+    a system of the first kind, whose default preconditioner (the LU factors of its entries between functions that share
+    a triangle; of compressed matrices only the mass matrix) halves the iterations. "muller": fields weighted by
+    the constants of both sides, so that the hypersingular parts cancel: of the second kind, about ten times fewer
+    iterations, and less accurate on the same mesh, the more so at high contrast.
+
+    Triangles inscribed in a curved body take from its volume, which shifts resonances of a body of high permittivity:
+    scale the mesh so that it keeps the volume. Raises ValueError and TypeError for what does not fit.
+
+    J. R. Mautz and R. F. Harrington, AEU 33 (1979) 71; C. Mueller, Grundprobleme der mathematischen Theorie
+    elektromagnetischer Schwingungen (1957); P. Yla-Oijala and M. Taskinen, IEEE Trans. Antennas Propag. 53 (2005) 3316.
+    """
+
+    mesh: TriangleMesh | Sequence[TriangleMesh]
+    wavenumber: float
+    permittivity: complex | Sequence[complex]
+    permeability: complex | Sequence[complex] = 1.0
+    formulation: str = field(default="pmchwt", kw_only=True)
+    gain: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        one_of(self.formulation, FORMULATIONS, "formulation")
+        if not isinstance(self.mesh, TriangleMesh | list | tuple) or len(self.meshes) == 0:
+            raise TypeError(f"DielectricScattering needs a TriangleMesh or a list of them, got {self.mesh!r}")
+        for mesh in self.meshes:
+            surface_mesh(mesh)
+            closed_surface(mesh, "DielectricScattering")
+        k = wavenumber_of_a_wave(self.wavenumber)
+        if np.imag(k) != 0:
+            raise ValueError(
+                f"DielectricScattering is for surroundings without loss, a real wavenumber, got {self.wavenumber!r}; "
+                "loss inside is a positive imaginary permittivity"
+            )
+        object.__setattr__(self, "wavenumber", float(np.real(k)))
+        constants = [(each.permittivity, each.permeability) for each in self.regions]
+        if all(pair == constants[0] for pair in constants):
+            raise ValueError("permittivity and permeability are 1 everywhere, as of the surroundings: nothing scatters")
+        for number, mesh in enumerate(self.meshes):
+            sides = self.regions[number + 1], self.regions[int(self.parents[number]) + 1]
+            warn_coarse(mesh, max((side.wavenumber for side in sides), key=abs))
+        _ = self.system  # an equation that cannot be built is refused here, not when it is solved
+
+    @property
+    def meshes(self) -> tuple[TriangleMesh, ...]:
+        """The surfaces in the order given."""
+        return (self.mesh,) if isinstance(self.mesh, TriangleMesh) else tuple(self.mesh)
+
+    @cached_property
+    def parents(self) -> NDArray[np.int64]:
+        """For each surface the number of the one directly around it, -1 for none."""
+        return enclosing_surfaces(self.meshes)
+
+    @cached_property
+    def regions(self) -> tuple[Region, ...]:
+        """The surroundings, then what lies directly inside of each surface."""
+        number = len(self.meshes)
+        permittivity = material_constants(self.permittivity, number, "permittivity", self.gain)
+        single = np.ndim(self.permeability) == 0 and self.permeability == 1
+        permeability = [1.0] * number if single else self.permeability
+        return regions_between(
+            self.parents,
+            self.wavenumber,
+            permittivity,
+            material_constants(permeability, number, "permeability", self.gain),
+        )
+
+    @cached_property
+    def function_spaces(self) -> tuple[EdgeSpace, ...]:
+        """The Rao-Wilton-Glisson functions of J, and of M, on each surface."""
+        return tuple(RWG(mesh) for mesh in self.meshes)
+
+    @property
+    def elements_per_wavelength(self) -> float:
+        """The shortest wavelength beside a surface over its mean edge length, the least of all surfaces."""
+        return min(
+            elements_per_wavelength(self.meshes[i], each.wavenumber) for each in self.regions for i, _ in each.surfaces
+        )
+
+    def at(self, wavenumber: float) -> Self:
+        """The same problem at another wavenumber, with the same permittivities (media without dispersion)."""
+        return replace(self, wavenumber=wavenumber)
+
+    def _build_system(self) -> LinearSystem:
+        spaces = self.function_spaces
+        if self.formulation == "muller":
+            return LinearSystem("Mueller's equations for J, M", self._mueller[0], (*spaces, *spaces))
+        return LinearSystem("PMCHWT equations for J, M", pmchwt(spaces, self.regions), (*spaces, *spaces))
+
+    @cached_property
+    def _mueller(self) -> tuple[BlockOperator, NDArray[np.complex128]]:
+        return mueller(self.function_spaces, self.regions, self._rotations)
+
+    @cached_property
+    def _rotations(self) -> tuple[Rotation, ...]:
+        return tuple(Rotation(space) for space in self.function_spaces)
+
+    @cached_property
+    def _loads(self) -> tuple[VectorLoads, ...]:
+        return tuple(vector_loads(space) for space in self.function_spaces)
+
+    def _checked(self, data: Any) -> Any:
+        electromagnetic_wave(data, self.wavenumber, type(self).__name__)
+        for mesh in self.meshes:
+            sources_outside(data, mesh)
+        return data
+
+    def _right_hand_side(self, data: Any) -> NDArray[Any]:
+        eta = complex(data.impedance)
+        return self._combined(
+            lambda loads: (loads @ data.electric(loads.points))[:, None],
+            lambda loads: (loads @ (eta * data.magnetic(loads.points)))[:, None],
+        )[:, 0]
+
+    def _combined(self, electric: TestedField, magnetic: TestedField) -> NDArray[Any]:
+        """The right-hand sides (unknowns, m) of incident fields E, eta H."""
+        number = len(self.meshes)
+        parts: list[Any] = [None] * (2 * number)
+        for i, _ in self.regions[0].surfaces:
+            if self.formulation == "muller":
+                h, e = self._mueller[1][:, i]
+                parts[i] = h * self._rotations[i].tested(magnetic)
+                parts[number + i] = -e * self._rotations[i].tested(electric)
+            else:
+                parts[i] = -electric(self._loads[i])
+                parts[number + i] = magnetic(self._loads[i])
+        return self._stacked(parts)
+
+    def _stacked(self, parts: list[Any]) -> NDArray[Any]:
+        """One block of rows for each space, those of None zero."""
+        columns = next(part.shape[1] for part in parts if part is not None)
+        return np.concatenate(
+            [
+                np.zeros((space.dimension, columns)) if part is None else part
+                for space, part in zip(self.system.spaces, parts, strict=True)
+            ]
+        )
+
+    def _echoes(
+        self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64], options: SolveOptions
+    ) -> NDArray[np.complex128]:
+        def waves(vectors: NDArray[np.float64]) -> TestedField:
+            return lambda loads: loads.plane_waves(np.exp(-1j * self.wavenumber * (loads.points @ r.T)), vectors)
+
+        x, _ = self.system.solve(self._combined(waves(transmit), waves(np.cross(-r, transmit))), options)
+        number = len(self.meshes)
+        parts: list[Any] = [None] * (2 * number)
+        for i, _ in self.regions[0].surfaces:
+            parts[i] = waves(receive)(self._loads[i])
+            parts[number + i] = -waves(np.cross(-r, receive))(self._loads[i])
+        return 1j * self.wavenumber / (4 * np.pi) * np.einsum("nd,nd->d", self._stacked(parts), x)
+
+    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
+        first_kind = self.formulation == "pmchwt" and options.solver == "gmres" and options.method == "dense"
+        if first_kind and isinstance(options.preconditioner, str):
+            return replace(options, preconditioner=near_preconditioner(self.system))
+        return options
+
+    def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> DielectricSolution:
+        cuts = np.cumsum([space.dimension for space in self.system.spaces])[:-1]
+        pieces = np.split(coefficients, cuts)
+        number, eta = len(self.meshes), complex(data.impedance)
+        electric = tuple(
+            VectorFunction(space, piece / eta, "electric surface current", "A/m")
+            for space, piece in zip(self.function_spaces, pieces[:number], strict=True)
+        )
+        magnetic = tuple(
+            VectorFunction(space, piece, "magnetic surface current", "V/m")
+            for space, piece in zip(self.function_spaces, pieces[number:], strict=True)
+        )
+        outer = [i for i, _ in self.regions[0].surfaces]
+        radiating = RadiatingCurrents(
+            self.wavenumber, data.impedance, tuple(electric[i] for i in outer), tuple(magnetic[i] for i in outer)
+        )
+        return DielectricSolution(data, info, radiating, electric, magnetic, self.regions, self.parents)
+
+    def __str__(self) -> str:
+        triangles = sum(mesh.number_of_triangles for mesh in self.meshes)
+        surfaces = f"{len(self.meshes)} surface{'s' if len(self.meshes) > 1 else ''}"
+        inside = ", ".join(
+            f"{each.permittivity:.4g}" + (f" (permeability {each.permeability:.4g})" if each.permeability != 1 else "")
+            for each in self.regions[1:]
+        )
+        return "\n".join(
+            [
+                f"scattering by penetrable bodies of relative permittivity {inside}",
+                f"  {self.system.equation}",
+                f"  {self.unknowns} unknowns (RWG) on {triangles} triangles of {surfaces}",
+                f"  wavenumber {self.wavenumber:.6g} 1/m around",
+                f"  {self.elements_per_wavelength:.1f} elements per wavelength where it is shortest",
+            ]
+        )
+
+
+def near_preconditioner(system: LinearSystem) -> LinearOperator:
+    """The inverse of the entries between functions that share a triangle, all blocks of a surface: sparse LU factors of
+    a dense matrix's own entries, made at the first product."""
+    factors: list[Any] = []
+
+    def apply(x: NDArray[Any]) -> NDArray[Any]:
+        if not factors:
+            factors.append(splu(_near_entries(system)))
+        return factors[0].solve(np.ascontiguousarray(x, np.complex128))
+
+    size = system.unknowns
+    return LinearOperator((size, size), matvec=lambda x: apply(np.ravel(x)), matmat=apply, dtype=np.complex128)
+
+
+def _near_entries(system: LinearSystem) -> sp.csc_array:
+    matrix = system.matrix.to_array()
+    starts = np.cumsum([0, *(space.dimension for space in system.spaces)])
+    rows, columns = [], []
+    for space, top in zip(system.spaces, starts, strict=False):
+        near = space.mass_matrix().tocoo()
+        for other, left in zip(system.spaces, starts, strict=False):
+            if other is space:
+                rows.append(near.coords[0] + top)
+                columns.append(near.coords[1] + left)
+    at = np.concatenate(rows), np.concatenate(columns)
+    return sp.coo_array((matrix[at].astype(np.complex128), at), matrix.shape).tocsc()

@@ -1,0 +1,218 @@
+"""The equations of penetrable bodies for J = n x H and M = -n x E on every interface.
+
+In a region with surfaces S of sign s (+1 where n points into it) the field is E = E_inc + sum s (z T J - K M),
+H = H_inc + sum s (K J + T M / z), H times the impedance of the surroundings and incident waves in these only; on an
+interface the principal values are half of the traces. See `Region` for z, T, K.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy.sparse.linalg import splu
+
+from calderon.backends import require_memory
+from calderon.formulations.dielectric_regions import Region
+from calderon.formulations.vector_loads import VectorLoads, vector_loads
+from calderon.operators import BlockOperator, BoundaryOperator, electric_field, identity, magnetic_field
+from calderon.operators.boundary import SparseOperator, Sum, Transposed
+from calderon.spaces import BC, EdgeSpace
+
+COLUMNS_AT_ONCE = 256
+Table = list[list[BoundaryOperator | None]]
+TestedField = Callable[[VectorLoads], NDArray[Any]]
+"""Integrals (dimension, m) of m fields against the functions of a quadrature."""
+
+
+@dataclass(frozen=True, eq=False)
+class SharedBlocks(BlockOperator):
+    """Blocks, sums of operators, in which the same ones stand in several places: each is computed once, beside the
+    matrix."""
+
+    def fill(self, out: NDArray[Any], real: DTypeLike, advance: Any = None) -> None:
+        top, left = np.cumsum([0, *self.heights]), np.cumsum([0, *self.widths])
+        uses: dict[int, tuple[BoundaryOperator, list[tuple[NDArray[Any], complex, bool]]]] = {}
+        for i, row in enumerate(self.table):
+            for j, entry in enumerate(row):
+                place = out[top[i] : top[i + 1], left[j] : left[j + 1]]
+                for factor, term in entry.parts if isinstance(entry, Sum) else ():
+                    turned = isinstance(term, Transposed) and not term.conjugate
+                    shared = term.operator if isinstance(term, Transposed) and turned else term
+                    uses.setdefault(id(shared), (shared, []))[1].append((place, factor, turned))
+        for term, places in uses.values():
+            if isinstance(term, SparseOperator):
+                for place, factor, _ in places:
+                    term.add_to(place, factor, None, None, real)
+                continue
+            size = int(np.prod(term.shape)) * out.itemsize
+            require_memory(size, "one block of the equations beside the matrix", "try precision='single'")
+            block = np.empty(term.shape, out.dtype)
+            block.fill(0)
+            term.fill(block, real, advance)
+            for place, factor, turned in places:
+                for n in range(0, len(place), COLUMNS_AT_ONCE):
+                    rows = slice(n, n + COLUMNS_AT_ONCE)
+                    place[rows] += np.asarray(factor, out.dtype) * (block[:, rows].T if turned else block[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Rotation:
+    """n x on fields of an RWG space, tested with RWG functions f, through the dual functions g.
+
+    Of a tangential field u the RWG field v nearest to n x u has <n x g, v> = <g, u>, a pairing as well conditioned as
+    the identity, which <n x f, v> is not. Here u is projected on RWG first, unless it is given as a function.
+    """
+
+    space: EdgeSpace
+
+    def apply(self, tested: NDArray[Any]) -> NDArray[Any]:
+        """<f, n x u> (n, m) from <f, u> (n, m)."""
+        return self._rotated(self._between @ self.space.solve_mass(tested))
+
+    def tested(self, field: TestedField) -> NDArray[Any]:
+        """<f, n x u> (n, m) of fields u given in closed form."""
+        return self._rotated(self._dual.matrix.T @ field(self._loads))
+
+    @cached_property
+    def _loads(self) -> VectorLoads:
+        return vector_loads(self._dual.base)
+
+    @cached_property
+    def _dual(self) -> Any:
+        return BC(self.space.mesh)
+
+    @cached_property
+    def _between(self) -> Any:
+        return self.space.mass_matrix(self._dual)
+
+    @cached_property
+    def _mass(self) -> Any:
+        return self.space.mass_matrix()
+
+    @cached_property
+    def _factors(self) -> Any:
+        return splu(self.space.mass_matrix(self._dual.perpendicular()).tocsc())
+
+    def _rotated(self, dual_tested: NDArray[Any]) -> NDArray[Any]:
+        """<f, v> from <g, u>."""
+        columns = np.ascontiguousarray(dual_tested, np.complex128).view(np.float64)  # real and imaginary side by side
+        return self._mass @ np.ascontiguousarray(self._factors.solve(columns)).view(np.complex128)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RotatedOperator(BoundaryOperator):
+    """<f, n x A f'> of an operator <f, A f'> on RWG functions."""
+
+    operator: BoundaryOperator
+    rotation: Rotation
+
+    @property
+    def trial(self) -> Any:  # type: ignore[override]
+        return self.operator.trial
+
+    @property
+    def test(self) -> Any:  # type: ignore[override]
+        return self.operator.test
+
+    def __repr__(self) -> str:
+        return f"n x {self.operator!r}"
+
+    @property
+    def is_complex(self) -> bool:
+        return True
+
+    def fill(self, out: NDArray[Any], real: DTypeLike, advance: Any = None) -> None:
+        self.operator.fill(out, real, advance)
+        for n in range(0, out.shape[1], COLUMNS_AT_ONCE):
+            columns = slice(n, n + COLUMNS_AT_ONCE)
+            out[:, columns] = self.rotation.apply(out[:, columns].astype(np.complex128))
+
+    def add_to(self, out, factor, rows, columns, real, advance=None):  # type: ignore[no-untyped-def]
+        width = self.shape[1] if columns is None else len(columns)
+        block = np.zeros((self.shape[0], width), np.result_type(real, np.complex64))
+        self.operator.add_to(block, 1.0, None, columns, real, advance)
+        turned = factor * self.rotation.apply(block.astype(np.complex128))
+        out += (turned if rows is None else turned[rows]).astype(out.dtype)
+
+
+def pmchwt(spaces: Sequence[EdgeSpace], regions: Sequence[Region]) -> SharedBlocks:
+    """The fields from both sides of each interface are equal, tested with RWG functions (Poggio, Miller; Chang,
+    Harrington; Wu, Tsai): rows of E, then of -H, for unknowns J of all interfaces, then M. Complex symmetric.
+    """
+    n = len(spaces)
+    table = _empty(2 * n)
+    for medium in regions:
+        for place, (i, s) in enumerate(medium.surfaces):
+            for j, t in medium.surfaces[: place + 1]:
+                T = medium.operator(electric_field(medium.green, spaces[j], spaces[i]))
+                K = medium.operator(magnetic_field(medium.green, spaces[j], spaces[i].perpendicular()))
+                z, sign = medium.impedance, float(s * t)
+                for row, column, factor, term in (
+                    (i, j, sign * z, T), (n + i, n + j, -sign / z, T), (i, n + j, -sign, K), (n + i, j, -sign, K)
+                ):  # fmt: skip
+                    _add(table, row, column, factor, term)
+                    if i != j:
+                        _add(table, column, row, factor, term.T)
+    return SharedBlocks(tuple(map(tuple, table)))
+
+
+def mueller(
+    spaces: Sequence[EdgeSpace], regions: Sequence[Region], rotations: Sequence[Rotation]
+) -> tuple[SharedBlocks, NDArray[np.complex128]]:
+    """Sums of n x H from both sides weighted by the permeabilities, then of -n x E weighted by the permittivities, for
+    unknowns J, then M; the hypersingular parts of T cancel. Also the weights (2, n) of <f, n x H_inc> and
+    <f, -n x E_inc>.
+
+    Each row is divided by the mean weight, so that the identity stands in the diagonal. n x T is a smoothing operator
+    once both sides are added, and therefore rotated by `Rotation`; n x K is tested directly.
+    """
+    n = len(spaces)
+    table = _empty(2 * n)
+    weights = _sums(regions, n)
+    loads = np.zeros((2, n), np.complex128)
+    for number, space in enumerate(spaces):
+        _add(table, number, number, 1.0, identity(space))
+        _add(table, n + number, n + number, 1.0, table[number][number].parts[0][1])  # type: ignore[union-attr]
+    for number, medium in enumerate(regions):
+        for i, _ in medium.surfaces:
+            h, e = medium.permeability / weights[0, i], medium.permittivity / weights[1, i]
+            if number == 0:
+                loads[:, i] = h, e
+            for j, t in medium.surfaces:
+                K = medium.operator(magnetic_field(medium.green, spaces[j], spaces[i]))
+                electric = medium.operator(electric_field(medium.green, spaces[j], spaces[i]))
+                T, z = RotatedOperator(electric, rotations[i]), medium.impedance
+                _add(table, i, j, -h * t, K)
+                _add(table, n + i, n + j, -e * t, K)
+                _add(table, i, n + j, -h * t / z, T)
+                _add(table, n + i, j, e * t * z, T)
+    return SharedBlocks(tuple(map(tuple, table))), loads
+
+
+def _sums(regions: Sequence[Region], number: int) -> NDArray[np.complex128]:
+    """(2, number) the means of permeability and permittivity on both sides of each interface."""
+    means = np.zeros((2, number), np.complex128)
+    for medium in regions:
+        for i, _ in medium.surfaces:
+            means[:, i] += medium.permeability / 2, medium.permittivity / 2
+    if np.any(np.abs(means) < 1e-12):
+        raise ValueError(
+            "Mueller's equations do not exist where permittivities or permeabilities on both sides of a surface add up "
+            "to zero: take formulation='pmchwt'"
+        )
+    return means
+
+
+def _empty(size: int) -> Table:
+    return [[None] * size for _ in range(size)]
+
+
+def _add(table: Table, row: int, column: int, factor: complex, term: BoundaryOperator) -> None:
+    """Add factor times a term to one block. (`Sum.of` would insist on one test space object, and SNC(mesh) is made anew
+    for each term.)"""
+    old = table[row][column]
+    parts = old.parts if isinstance(old, Sum) else ()
+    table[row][column] = Sum((*parts, (factor, term)))

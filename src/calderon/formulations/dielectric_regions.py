@@ -1,0 +1,157 @@
+"""Regions of space between closed surfaces, one within another or side by side, and the media that fill them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import KDTree
+
+from calderon.exact.checks import finite_number
+from calderon.greens import Helmholtz
+from calderon.mesh import TriangleMesh
+from calderon.mesh.containment import winding_numbers
+from calderon.operators import BoundaryOperator
+
+TOUCHING = 1e-6  # surfaces whose vertices are closer than so many mean edge lengths touch
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """A homogeneous part of space.
+
+    surfaces: numbers of the surfaces that bound it, each with +1 where its normal points into the region (the region
+    lies outside of it) and -1 where the region lies inside. permittivity, permeability: relative to the surroundings.
+    wavenumber (1/m, Im >= 0) and impedance (relative) enter the fields of surface currents J, M,
+
+        E = impedance T J - K M,    H = K J + T M / impedance.
+
+    conjugated: in a medium with gain, whose own wave exp(ikr) grows, a bounded region is represented with exp(-ikr) as
+    well as with exp(ikr); wavenumber is then conj(k), impedance that for the wavenumber -k = -conj(wavenumber), and T,
+    K are the complex conjugates of the operators for `wavenumber`.
+    """
+
+    surfaces: tuple[tuple[int, int], ...]
+    permittivity: complex
+    permeability: complex
+    wavenumber: complex
+    impedance: complex
+    conjugated: bool
+
+    @property
+    def green(self) -> Helmholtz:
+        return Helmholtz(self.wavenumber)
+
+    def operator(self, operator: BoundaryOperator) -> BoundaryOperator:
+        """T or K of this region from that for `wavenumber`."""
+        return operator.H.T if self.conjugated else operator
+
+
+def region(
+    surfaces: Sequence[tuple[int, int]], wavenumber: float, permittivity: complex, permeability: complex
+) -> Region:
+    """The region of that permittivity and permeability, relative to surroundings of that wavenumber."""
+    e, m = np.sqrt(complex(permittivity)), np.sqrt(complex(permeability))
+    k, z = wavenumber * e * m, m / e
+    gain = k.imag < 0
+    return Region(
+        tuple(surfaces), permittivity, permeability, complex(k.conjugate() if gain else k), -z if gain else z, gain
+    )
+
+
+def regions_between(
+    parents: NDArray[np.int64], wavenumber: float, permittivity: Sequence[complex], permeability: Sequence[complex]
+) -> tuple[Region, ...]:
+    """Region 0 around all surfaces, then for each surface i the region i + 1 directly inside of it."""
+    found = []
+    for number in range(-1, len(parents)):
+        surfaces = [(int(child), 1) for child in np.flatnonzero(parents == number)]
+        constants = (1.0, 1.0) if number < 0 else (permittivity[number], permeability[number])
+        own = [] if number < 0 else [(number, -1)]
+        found.append(region(own + surfaces, wavenumber, *constants))
+    return tuple(found)
+
+
+def enclosing_surfaces(meshes: Sequence[TriangleMesh]) -> NDArray[np.int64]:
+    """(n,) for each closed surface the one directly around it, -1 for none.
+
+    ValueError for surfaces that touch or cross, as far as their vertices, edge middles and centroids show it, and for
+    parts of one mesh that lie one within another.
+    """
+    for number, mesh in enumerate(meshes):
+        _refuse_nested_parts(mesh, number)
+    inside = np.zeros((len(meshes), len(meshes)), dtype=bool)  # [i, j]: i within j
+    trees = [KDTree(mesh.vertices[mesh.used_vertices]) for mesh in meshes]
+    for i, mesh in enumerate(meshes):
+        corners = mesh.vertices[mesh.used_vertices]
+        probes = np.concatenate([corners, mesh.vertices[mesh.edges].mean(axis=1), mesh.centroids])
+        for j, other in enumerate(meshes):
+            if i == j:
+                continue
+            if np.any(mesh.bounds[0] > other.bounds[1]) or np.any(mesh.bounds[1] < other.bounds[0]):
+                continue
+            if i < j and np.min(trees[j].query(corners)[0]) < TOUCHING * mesh.mean_edge_length:
+                raise ValueError(
+                    f"meshes {i} and {j} touch: surfaces must be apart; leave a gap between them that is resolved by "
+                    "their edges, or for a common wall take one mesh around both bodies"
+                )
+            within = other.contains(probes)
+            if within.any() and not within.all():
+                raise ValueError(
+                    f"mesh {i} lies partly inside mesh {j} ({np.count_nonzero(within)} of {len(within)} points): "
+                    "surfaces must not cross; if it has several parts, give each as a mesh of its own"
+                )
+            inside[i, j] = within.all()
+    depth = inside.sum(axis=1)
+    return np.array([max(np.flatnonzero(row), key=lambda j: depth[j], default=-1) for row in inside], dtype=np.int64)
+
+
+def innermost(meshes: Sequence[TriangleMesh], parents: NDArray[np.int64], points: ArrayLike) -> NDArray[np.int64]:
+    """(n,) the number of the region of each point (n, 3), as in `regions_between`."""
+    x = np.atleast_2d(np.asarray(points, dtype=float))
+    found = np.zeros(len(x), dtype=np.int64)
+    for number in sorted(range(len(meshes)), key=lambda i: _depth(parents, i)):
+        found[meshes[number].contains(x)] = number + 1
+    return found
+
+
+def _depth(parents: NDArray[np.int64], number: int) -> int:
+    above = int(parents[number])
+    return 0 if above < 0 else 1 + _depth(parents, above)
+
+
+def _refuse_nested_parts(mesh: TriangleMesh, number: int) -> None:
+    parts = range(mesh.number_of_components if mesh.number_of_components > 1 else 0)
+    for part in parts:
+        own = mesh.components == part
+        corner = mesh.vertices[mesh.triangles[own][:1, 0]]
+        if winding_numbers(mesh.vertices, mesh.triangles[~own], corner)[0] != 0:
+            raise ValueError(
+                f"a closed part of mesh {number} lies within another one: give nested surfaces as separate meshes, "
+                "each with the permittivity directly inside of it (1 for a cavity)"
+            )
+
+
+def material_constants(values: Any, number: int, name: str, gain: bool) -> tuple[complex, ...]:
+    """One relative constant for each of so many meshes; ValueError for wrong lengths, zero, or gain not asked for."""
+    many = np.ndim(values) > 0
+    given = list(values) if many else [values] * (1 if number == 1 else 0)
+    if len(given) != number:
+        raise ValueError(
+            f"{number} mesh{'es' if number > 1 else ''} and {len(given) if many else 'one number as'} {name}: give "
+            f"{'a list with ' if number > 1 else ''}one relative {name} for each mesh, of the material directly inside"
+        )
+    return tuple(_constant(value, name, gain) for value in given)
+
+
+def _constant(value: Any, name: str, gain: bool) -> complex:
+    constant = complex(finite_number(value, name))
+    if constant == 0:
+        raise ValueError(f"the relative {name} must not be zero")
+    if constant.imag < 0 and not gain:
+        raise ValueError(
+            f"{name} {value!r} has a negative imaginary part: with the time factor exp(-i omega t) loss is positive, "
+            f"try {constant.conjugate()}; for an amplifying medium say gain=True"
+        )
+    return constant

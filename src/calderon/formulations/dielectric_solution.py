@@ -1,0 +1,116 @@
+"""The solution of scattering by penetrable bodies: fields in every region, far fields, powers."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.exact.checks import points_in_space
+from calderon.formulations.dielectric_regions import Region, innermost
+from calderon.formulations.electromagnetic_solution import ElectromagneticSolution
+from calderon.formulations.radiating_currents import RadiatingCurrents
+from calderon.spaces import VectorFunction, VectorSpace
+from calderon.waves import ElectromagneticPlaneWave
+
+Field = Callable[[ArrayLike], NDArray[np.complex128]]
+
+
+@dataclass(frozen=True, eq=False)
+class DielectricSolution(ElectromagneticSolution):
+    """The field of an incident wave and penetrable bodies.
+
+    electric_currents J = n x H in A/m, magnetic_currents M = -n x E in V/m: on each surface in turn, n outward.
+    parents: for each surface the one directly around it, -1 for none. regions: the surroundings, then what lies
+    directly inside of each surface.
+    """
+
+    electric_currents: tuple[VectorFunction, ...]
+    magnetic_currents: tuple[VectorFunction, ...]
+    regions: tuple[Region, ...]
+    parents: NDArray[np.int64]
+
+    def region_numbers(self, points: ArrayLike) -> NDArray[np.int64]:
+        """(n,) the region of each point (n, 3): 0 around all bodies, i + 1 directly inside of surface i."""
+        return innermost([current.space.mesh for current in self.electric_currents], self.parents, points)
+
+    def electric(self, points: ArrayLike) -> NDArray[np.complex128]:
+        """The total E (n, 3) in V/m at points (n, 3) in any region; on a surface the mean over its sides of a field
+        that is zero on the other one, with a warning."""
+        return self._in_regions(points, self.incident.electric, self.currents.electric, "electric")
+
+    def magnetic(self, points: ArrayLike) -> NDArray[np.complex128]:
+        """The total H (n, 3) in A/m at points (n, 3) in any region; as `electric`."""
+        return self._in_regions(points, self.incident.magnetic, self.currents.magnetic, "magnetic")
+
+    def _in_regions(self, points: ArrayLike, incident: Field, scattered: Field, name: str) -> NDArray[np.complex128]:
+        x = points_in_space(points)
+        numbers = self.region_numbers(x)
+        total = np.zeros((len(x), 3), np.complex128)
+        for number in np.unique(numbers):
+            here = numbers == number
+            if number == 0:
+                total[here] = incident(x[here]) + scattered(x[here])
+                continue
+            region = self.regions[number]
+            values = getattr(self._currents_of(region), name)(x[here])
+            total[here] = values.conj() if region.conjugated else values
+        return total
+
+    def _currents_of(self, region: Region) -> RadiatingCurrents:
+        """The currents that radiate the field in a region, conjugated where its operators are."""
+        electric = [np.asarray(sign * self.electric_currents[i].coefficients) for i, sign in region.surfaces]
+        magnetic = [np.asarray(sign * self.magnetic_currents[i].coefficients) for i, sign in region.surfaces]
+        impedance = complex(self.incident.impedance) * region.impedance
+        if region.conjugated:
+            impedance = impedance.conjugate()
+            electric, magnetic = [j.conj() for j in electric], [m.conj() for m in magnetic]
+        spaces = [self.electric_currents[i].space for i, _ in region.surfaces]
+        return RadiatingCurrents(
+            region.wavenumber, impedance, _functions(spaces, electric), _functions(spaces, magnetic)
+        )
+
+    def absorbed_power(self) -> NDArray[np.float64]:
+        """(surfaces,) time-averaged power in W absorbed directly inside of each surface, outside of those within it."""
+        inward = np.array([_inward_power(*pair) for pair in self._current_pairs()])
+        absorbed = inward.copy()
+        for number, parent in enumerate(self.parents):
+            if parent >= 0:
+                absorbed[parent] -= inward[number]
+        return absorbed
+
+    def absorption_cross_section(self) -> float:
+        """Absorbed power over incident intensity |E_inc|^2 / (2 eta), in m^2."""
+        return float(self.absorbed_power().sum()) * 2 * self.incident.impedance.real / self.incident_amplitude**2
+
+    def extinction_cross_section(self) -> float:
+        """Power taken from a plane wave over its intensity in m^2, by the optical theorem 4 pi / k Im(conj(e) . F(d)) /
+        E0; scattering and absorption add up to it as far as the mesh resolves the fields. ValueError for other waves.
+        """
+        wave = self.incident
+        if not isinstance(wave, ElectromagneticPlaneWave):
+            raise ValueError(
+                f"extinction is that of one plane wave, got {wave}: add scattering_cross_section() and "
+                "absorption_cross_section()"
+            )
+        forward = self.far_field(wave.direction)[0]
+        at_origin = wave.electric(np.zeros((1, 3)))[0]
+        amplitude = np.vdot(at_origin, forward) / self.incident_amplitude**2
+        return float(4 * np.pi / np.real(self.wavenumber) * amplitude.imag)
+
+    def _current_pairs(self) -> list[tuple[VectorFunction, VectorFunction]]:
+        return list(zip(self.electric_currents, self.magnetic_currents, strict=True))
+
+    def __str__(self) -> str:
+        return f"field of {self.incident}: surface currents [A/m] and [V/m] on the interfaces\n{self.info}"
+
+
+def _functions(spaces: list[VectorSpace], parts: Sequence[NDArray[np.complex128]]) -> tuple[VectorFunction, ...]:
+    return tuple(VectorFunction(space, values) for space, values in zip(spaces, parts, strict=True))
+
+
+def _inward_power(electric: VectorFunction, magnetic: VectorFunction) -> float:
+    """-1/2 Re int (E x H*) . n = 1/2 Re int J* . (n x M) over a surface, in W."""
+    rotated = magnetic.perpendicular()
+    mass = rotated.space.mass_matrix(electric.space)
+    return float(0.5 * np.vdot(electric.coefficients, mass @ rotated.coefficients).real)

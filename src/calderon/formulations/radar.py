@@ -1,0 +1,71 @@
+"""Monostatic radar cross-sections: many plane waves, each observed where it comes from."""
+
+from abc import abstractmethod
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.exact.angular import line_of_sight
+from calderon.formulations.checks import one_of
+from calderon.formulations.electromagnetic_solution import RECEIVERS
+from calderon.formulations.linear_system import SolveOptions
+from calderon.formulations.problem import Problem
+
+DIRECTIONS_AT_ONCE = 64
+Solution = TypeVar("Solution")
+
+
+class RadarProblem(Problem[Solution]):
+    """A scattering problem of electromagnetic waves that a radar may look at."""
+
+    wavenumber: float
+
+    def monostatic_rcs(
+        self, theta: ArrayLike, phi: ArrayLike, polarization: str = "VV", **options: Any
+    ) -> NDArray[np.float64]:
+        """Radar cross-section in m^2 seen by a radar toward theta, phi in radians (broadcast), that both sends and
+        receives.
+
+        polarization: receiver, then transmitter: "VV", "HH", "VH" or "HV", V along theta-hat and H along phi-hat. The
+        wave travels along -r. One factorisation serves all angles (solver="lu", the default of a dense matrix); further
+        options as in `solve`.
+        """
+        return 4 * np.pi * np.abs(self.scattering_amplitude(theta, phi, polarization, **options)) ** 2
+
+    def scattering_amplitude(
+        self, theta: ArrayLike, phi: ArrayLike, polarization: str = "VV", **options: Any
+    ) -> NDArray[np.complex128]:
+        """The backscattered F . receiver in m for a unit wave: an entry of the scattering matrix; arguments as for
+        `monostatic_rcs`."""
+        pairs = [receive + transmit for receive in RECEIVERS for transmit in RECEIVERS]
+        one_of(polarization, pairs, "polarization")
+        kept = self.system.key or ("dense", None, "numba", "double")
+        method = options.setdefault("method", kept[0])
+        options.setdefault("solver", "lu" if method == "dense" else "gmres")
+        options.setdefault("backend", kept[2])
+        options.setdefault("precision", kept[3])
+        chosen = self._preconditioned(SolveOptions(**options))
+        frame = line_of_sight(theta, phi)
+        r, v, h = (part.reshape(-1, 3) for part in frame)
+        vectors = {"V": v, "H": h}
+        receive, transmit = vectors[polarization[0]], vectors[polarization[1]]
+        result = np.empty(len(r), np.complex128)
+        for n in range(0, len(r), DIRECTIONS_AT_ONCE):
+            part = slice(n, n + DIRECTIONS_AT_ONCE)
+            result[part] = self._echoes(r[part], receive[part], transmit[part], chosen)
+        return result.reshape(frame[0].shape[:-1])
+
+    @abstractmethod
+    def _echoes(
+        self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64], options: SolveOptions
+    ) -> NDArray[np.complex128]:
+        """F . receive (m,) in m for unit plane waves from r (m, 3) with that polarisation. A far field tests the
+        currents with the plane wave from the observer, which is the incident wave here."""
+
+    def _solve(self, data: list[Any], options: SolveOptions) -> list[Solution]:
+        return super()._solve(data, self._preconditioned(options))
+
+    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
+        """The options with the preconditioner of this formulation in place of "mass", where it has one."""
+        return options
