@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from scipy.sparse.linalg import splu
+from scipy.sparse.linalg import LinearOperator, splu
 
 from calderon.backends import require_memory
 from calderon.formulations.dielectric_regions import Region
@@ -22,6 +22,7 @@ from calderon.operators.boundary import SparseOperator, Sum, Transposed
 from calderon.spaces import BC, EdgeSpace
 
 COLUMNS_AT_ONCE = 256
+CACHE = 1_000_000  # bytes
 Table = list[list[BoundaryOperator | None]]
 TestedField = Callable[[VectorLoads], NDArray[Any]]
 """Integrals (dimension, m) of m fields against the functions of a quadrature."""
@@ -42,20 +43,28 @@ class SharedBlocks(BlockOperator):
                     turned = isinstance(term, Transposed) and not term.conjugate
                     shared = term.operator if isinstance(term, Transposed) and turned else term
                     uses.setdefault(id(shared), (shared, []))[1].append((place, factor, turned))
+        size = max(self.heights) * max(self.widths)
+        require_memory(size * out.itemsize, "one block of the equations beside the matrix", "try precision='single'")
+        room = np.empty(size, out.dtype)
         for term, places in uses.values():
             if isinstance(term, SparseOperator):
                 for place, factor, _ in places:
                     term.add_to(place, factor, None, None, real)
                 continue
-            size = int(np.prod(term.shape)) * out.itemsize
-            require_memory(size, "one block of the equations beside the matrix", "try precision='single'")
-            block = np.empty(term.shape, out.dtype)
+            block = room[: term.shape[0] * term.shape[1]].reshape(term.shape)
             block.fill(0)
             term.fill(block, real, advance)
             for place, factor, turned in places:
-                for n in range(0, len(place), COLUMNS_AT_ONCE):
-                    rows = slice(n, n + COLUMNS_AT_ONCE)
-                    place[rows] += np.asarray(factor, out.dtype) * (block[:, rows].T if turned else block[rows])
+                _add_multiple(place, factor, block.T if turned else block)
+
+
+def _add_multiple(place: NDArray[Any], factor: complex, block: NDArray[Any]) -> None:
+    """place += factor * block, some rows at a time, which stay in the cache."""
+    kind = place.dtype if np.imag(factor) else place.real.dtype
+    scale = np.asarray(factor if np.imag(factor) else np.real(factor), kind)
+    step = max(1, CACHE // (block.shape[1] * block.itemsize))
+    for n in range(0, len(place), step):
+        place[n : n + step] += scale * block[n : n + step]
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,40 +111,54 @@ class Rotation:
         return self._mass @ np.ascontiguousarray(self._factors.solve(columns)).view(np.complex128)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class RotatedOperator(BoundaryOperator):
-    """<f, n x A f'> of an operator <f, A f'> on RWG functions."""
+@dataclass(frozen=True, eq=False)
+class RotatedBlocks(SharedBlocks):
+    """Blocks [[A, B], [C, D]] that stand for [[A, R B], [R C, D]], R the rotations of each interface in turn."""
 
-    operator: BoundaryOperator
-    rotation: Rotation
+    rotations: tuple[Rotation, ...]
 
-    @property
-    def trial(self) -> Any:  # type: ignore[override]
-        return self.operator.trial
+    def assemble(self, method: str = "dense", **options: Any) -> "RotatedMatrix":
+        return RotatedMatrix(super().assemble(method, **options), self.rotations)
 
-    @property
-    def test(self) -> Any:  # type: ignore[override]
-        return self.operator.test
 
-    def __repr__(self) -> str:
-        return f"n x {self.operator!r}"
+class RotatedMatrix(LinearOperator):
+    """[[A, R B], [R C, D]] from the matrix of [[A, B], [C, D]], which stays as it is: R is applied to its products."""
 
-    @property
-    def is_complex(self) -> bool:
-        return True
+    def __init__(self, matrix: Any, rotations: tuple[Rotation, ...]) -> None:
+        super().__init__(dtype=matrix.dtype, shape=matrix.shape)
+        self.matrix, self.rotations = matrix, rotations
 
-    def fill(self, out: NDArray[Any], real: DTypeLike, advance: Any = None) -> None:
-        self.operator.fill(out, real, advance)
-        for n in range(0, out.shape[1], COLUMNS_AT_ONCE):
-            columns = slice(n, n + COLUMNS_AT_ONCE)
-            out[:, columns] = self.rotation.apply(out[:, columns].astype(np.complex128))
+    def to_array(self) -> NDArray[Any]:
+        """All entries, a new array."""
+        require_memory(self.matrix.nbytes, "the entries of Mueller's equations beside their matrix", "try 'gmres'")
+        full = self.matrix.to_array().copy()
+        half = len(full) // 2
+        for block in (full[:half, half:], full[half:, :half]):
+            for n in range(0, half, COLUMNS_AT_ONCE):
+                columns = slice(n, n + COLUMNS_AT_ONCE)
+                block[:, columns] = self._rotated(block[:, columns])
+        return full
 
-    def add_to(self, out, factor, rows, columns, real, advance=None):  # type: ignore[no-untyped-def]
-        width = self.shape[1] if columns is None else len(columns)
-        block = np.zeros((self.shape[0], width), np.result_type(real, np.complex64))
-        self.operator.add_to(block, 1.0, None, columns, real, advance)
-        turned = factor * self.rotation.apply(block.astype(np.complex128))
-        out += (turned if rows is None else turned[rows]).astype(out.dtype)
+    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._matmat(x.reshape(-1, 1))[:, 0]
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        half, m = len(x) // 2, x.shape[1]
+        apart = np.zeros((len(x), 2 * m), np.result_type(x, self.dtype))
+        apart[:half, :m], apart[half:, m:] = x[:half], x[half:]
+        image = self.matrix @ apart
+        top = image[:half, :m] + self._rotated(image[:half, m:])
+        return np.concatenate([top, image[half:, m:] + self._rotated(image[half:, :m])]).astype(self.dtype)
+
+    def _rotated(self, tested: NDArray[Any]) -> NDArray[Any]:
+        cuts = np.cumsum([rotation.space.dimension for rotation in self.rotations])[:-1]
+        parts = zip(self.rotations, np.split(tested, cuts), strict=True)
+        return np.concatenate([rotation.apply(part.astype(np.complex128)) for rotation, part in parts])
+
+    def __str__(self) -> str:
+        return f"{self.matrix}, rotated"
+
+    __repr__ = __str__
 
 
 def pmchwt(spaces: Sequence[EdgeSpace], regions: Sequence[Region]) -> SharedBlocks:
@@ -161,7 +184,7 @@ def pmchwt(spaces: Sequence[EdgeSpace], regions: Sequence[Region]) -> SharedBloc
 
 def mueller(
     spaces: Sequence[EdgeSpace], regions: Sequence[Region], rotations: Sequence[Rotation]
-) -> tuple[SharedBlocks, NDArray[np.complex128]]:
+) -> tuple[RotatedBlocks, NDArray[np.complex128]]:
     """Sums of n x H from both sides weighted by the permeabilities, then of -n x E weighted by the permittivities, for
     unknowns J, then M; the hypersingular parts of T cancel. Also the weights (2, n) of <f, n x H_inc> and
     <f, -n x E_inc>.
@@ -183,13 +206,13 @@ def mueller(
                 loads[:, i] = h, e
             for j, t in medium.surfaces:
                 K = medium.operator(magnetic_field(medium.green, spaces[j], spaces[i]))
-                electric = medium.operator(electric_field(medium.green, spaces[j], spaces[i]))
-                T, z = RotatedOperator(electric, rotations[i]), medium.impedance
+                T = medium.operator(electric_field(medium.green, spaces[j], spaces[i]))
+                z = medium.impedance
                 _add(table, i, j, -h * t, K)
                 _add(table, n + i, n + j, -e * t, K)
                 _add(table, i, n + j, -h * t / z, T)
                 _add(table, n + i, j, e * t * z, T)
-    return SharedBlocks(tuple(map(tuple, table))), loads
+    return RotatedBlocks(tuple(map(tuple, table)), tuple(rotations)), loads
 
 
 def _sums(regions: Sequence[Region], number: int) -> NDArray[np.complex128]:

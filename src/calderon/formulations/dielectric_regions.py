@@ -146,10 +146,10 @@ def material_constants(values: Any, number: int, name: str, gain: bool) -> tuple
 
 
 def _constant(value: Any, name: str, gain: bool) -> complex:
-    constant = complex(finite_number(value, name))
+    constant = finite_number(value, name)
     if constant == 0:
         raise ValueError(f"the relative {name} must not be zero")
-    if constant.imag < 0 and not gain:
+    if np.imag(constant) < 0 and not gain:
         raise ValueError(
             f"{name} {value!r} has a negative imaginary part: with the time factor exp(-i omega t) loss is positive, "
             f"try {constant.conjugate()}; for an amplifying medium say gain=True"

@@ -1,0 +1,51 @@
+"""Regions between surfaces are found from the meshes."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.formulations.dielectric_regions import enclosing_surfaces, innermost, region, regions_between
+
+
+@pytest.fixture(scope="module")
+def ball():
+    return cal.mesh.sphere(radius=1.0, h=0.4)
+
+
+def test_nesting_does_not_depend_on_order(ball):
+    meshes = [ball.scaled(0.3).translated([0.4, 0, 0]), ball, ball.scaled(0.1).translated([0.4, 0, 0]),
+              ball.scaled(0.2).translated([-0.5, 0, 0]), ball.translated([3, 0, 0])]  # fmt: skip
+    parents = enclosing_surfaces(meshes)
+    assert parents.tolist() == [1, -1, 0, 1, -1]
+    points = np.array([[0.4, 0, 0], [0.4, 0.2, 0], [0, 0, 0.5], [-0.5, 0, 0], [3, 0, 0], [1.5, 0, 0]])
+    assert innermost(meshes, parents, points).tolist() == [3, 1, 2, 4, 5, 0]
+    regions = regions_between(parents, 1.0, [2.0, 3.0, 4.0, 5.0, 6.0], [1.0] * 5)
+    assert regions[0].surfaces == ((1, 1), (4, 1))
+    assert regions[2].surfaces == ((1, -1), (0, 1), (3, 1))
+    assert [each.permittivity for each in regions] == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+
+
+def test_surfaces_that_touch_or_cross_are_refused(ball):
+    with pytest.raises(ValueError, match="must not cross"):
+        enclosing_surfaces([ball, ball.translated([0.9, 0, 0])])
+    with pytest.raises(ValueError, match="touch"):
+        enclosing_surfaces([ball, ball])
+    cube = cal.mesh.cube(size=1.0, h=0.25)
+    with pytest.raises(ValueError, match="touch"):
+        enclosing_surfaces([cube, cube.translated([1.0, 0, 0])])
+    shell = cal.mesh.merge([ball, ball.scaled(0.5)])
+    with pytest.raises(ValueError, match="separate meshes"):
+        enclosing_surfaces([shell])
+    with pytest.raises(ValueError, match="a mesh of its own"):
+        enclosing_surfaces([ball, cal.mesh.merge([ball.scaled(0.3), ball.scaled(0.3).translated([3, 0, 0])])])
+
+
+@pytest.mark.parametrize(("e", "m"), [(4 + 0.1j, 1.0), (-10 + 1j, 1.0), (2.0, 3 + 0.1j), (2.5 - 0.2j, 1.0)])
+def test_wavenumber_and_impedance_satisfy_maxwell(e, m):
+    """k z = k0 mu and k / z = k0 eps, with the wavenumber -k where the operators are conjugated."""
+    medium = region([], 2.0, e, m)
+    k = -medium.wavenumber.conjugate() if medium.conjugated else medium.wavenumber
+    assert medium.wavenumber.imag >= 0 and medium.wavenumber.real > 0
+    assert medium.conjugated == (np.imag(e) < 0)
+    assert k * medium.impedance == pytest.approx(2.0 * m)
+    assert k / medium.impedance == pytest.approx(2.0 * e)
