@@ -92,6 +92,8 @@ def test_sweeps_and_complex_numbers():
     assert parse(GOOD.replace('"1.2 kHz"', '[50, "0.1 kHz"]')).case.physics.frequency == (50.0, 100.0)
     lossy = GOOD.replace('"sound-hard"', '"impedance"\nadmittance = [0.5, -0.1]')
     assert parse(lossy).case.physics.admittance == 0.5 - 0.1j
+    patched = parse(GOOD.replace('"sound-hard"', '"impedance"\nadmittance = { hull = 0.2, 7 = [0.1, 0.3] }')).case
+    assert patched.physics.admittance == {"hull": 0.2, 7: 0.1 + 0.3j}
     assert "{ start = ..., stop" in mistakes(GOOD.replace('"1.2 kHz"', '{ start = "100 Hz", end = 3 }'))
 
 

@@ -1,5 +1,8 @@
 """A result folder appears whole or not at all."""
 
+import os
+import stat
+
 import pytest
 
 from calderon.report import ResultExists, result_folder
@@ -70,3 +73,15 @@ def test_force_does_not_replace_what_is_not_a_result(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ResultExists, match="is a file"), result_folder(tmp_path / "file", force=True):
         pytest.fail("the block must not be entered")
+
+
+@pytest.mark.parametrize(("umask", "folder", "file"), [(0o022, 0o755, 0o644), (0o027, 0o750, 0o640)])
+def test_permissions_are_those_of_any_new_folder(tmp_path, umask, folder, file):
+    before = os.umask(umask)
+    try:
+        with result_folder(tmp_path / "result") as scratch:
+            fill(scratch)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "result").stat().st_mode) == folder
+    assert stat.S_IMODE((tmp_path / "result" / "summary.json").stat().st_mode) == file

@@ -2,6 +2,9 @@
 
 from calderon.case.building import (
     acoustic_problem,
+    antenna,
+    electromagnetic_problem,
+    electromagnetic_wave,
     incident_wave,
     interior_fluid,
     static_problem,
@@ -9,13 +12,21 @@ from calderon.case.building import (
     wavenumbers,
 )
 from calderon.case.models import Case
+from calderon.case.output import Angles, Reference
+from calderon.case.physics import Physics
 from calderon.case.reading import CaseError, CaseFile, parse, read
 
 __all__ = [
+    "Angles",
     "Case",
     "CaseError",
     "CaseFile",
+    "Physics",
+    "Reference",
     "acoustic_problem",
+    "antenna",
+    "electromagnetic_problem",
+    "electromagnetic_wave",
     "incident_wave",
     "interior_fluid",
     "parse",

@@ -4,19 +4,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 import calderon.mesh as meshes
+from calderon.case.incident import Incident
 from calderon.case.models import Case
 from calderon.case.reading import CaseFile
+from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.formulations import (
+    DeltaGap,
+    DielectricScattering,
     FluidTransmission,
     ImpedanceScattering,
     LaplaceDirichlet,
     LaplaceNeumann,
+    PECAntenna,
+    PECScattering,
     ScatteringProblem,
     SoundHardScattering,
     SoundSoftScattering,
 )
 from calderon.mesh import MeshError, TriangleMesh
-from calderon.waves import PlaneWave, PointSource
+from calderon.waves import ElectromagneticPlaneWave, PlaneWave, PointSource
 
 
 def surface_mesh(file: CaseFile) -> TriangleMesh:
@@ -43,22 +49,38 @@ def surface_mesh(file: CaseFile) -> TriangleMesh:
 def wavenumbers(case: Case) -> NDArray[np.float64]:
     """Wavenumbers in 1/m, one for each frequency; empty for a static problem."""
     physics = case.physics
-    if not physics.acoustic:
+    if not physics.wave:
         return np.zeros(0)
     if physics.frequency is None:
         return np.array([physics.wavenumber])
-    assert physics.speed_of_sound is not None
-    return 2 * np.pi * np.array(physics.frequency) / physics.speed_of_sound
+    speed = physics.speed_of_sound if physics.acoustic else SPEED_OF_LIGHT
+    assert speed is not None
+    return 2 * np.pi * np.array(physics.frequency) / speed
 
 
 def incident_wave(case: Case, wavenumber: float) -> PlaneWave | PointSource:
-    """The incident field at a wavenumber."""
-    incident = case.incident
-    if incident is None:
-        raise ValueError("the case has no [incident] table")
+    """The incident sound at a wavenumber."""
+    incident = _incident(case)
+    amplitude = 1.0 if incident.amplitude is None else incident.amplitude
     if incident.position is not None:
-        return PointSource(np.array(incident.position), wavenumber, incident.amplitude)
-    return PlaneWave(incident.unit_direction, wavenumber, incident.amplitude)
+        return PointSource(np.array(incident.position), wavenumber, amplitude)
+    return PlaneWave(incident.unit_direction, wavenumber, amplitude)
+
+
+def electromagnetic_wave(case: Case, wavenumber: float) -> ElectromagneticPlaneWave:
+    """The incident electromagnetic plane wave at a wavenumber, in vacuum."""
+    incident = _incident(case)
+    amplitude = 1.0 if incident.electric_field is None else incident.electric_field
+    assert incident.vector is not None
+    return ElectromagneticPlaneWave(
+        incident.unit_direction, incident.vector, wavenumber, amplitude, impedance=VACUUM_IMPEDANCE
+    )
+
+
+def _incident(case: Case) -> Incident:
+    if case.incident is None:
+        raise ValueError("the case has no [incident] table")
+    return case.incident
 
 
 def acoustic_problem(case: Case, mesh: TriangleMesh, wavenumber: float) -> ScatteringProblem:
@@ -74,6 +96,25 @@ def acoustic_problem(case: Case, mesh: TriangleMesh, wavenumber: float) -> Scatt
         interior, ratio = interior_fluid(case, wavenumber)
         return FluidTransmission(mesh, wavenumber, interior_wavenumber=interior, density_ratio=ratio)
     raise ValueError(f"{physics.problem!r} is not an acoustic problem")
+
+
+def electromagnetic_problem(case: Case, mesh: TriangleMesh, wavenumber: float) -> PECScattering | DielectricScattering:
+    """The scattering problem of a conductor or a dielectric body on its mesh, at a wavenumber."""
+    physics = case.physics
+    if physics.problem == "conductor":
+        return PECScattering(mesh, wavenumber, formulation=physics.formulation or "cfie")
+    assert physics.permittivity is not None
+    permeability = 1.0 if physics.permeability is None else physics.permeability
+    formulation = physics.formulation or "pmchwt"
+    return DielectricScattering(mesh, wavenumber, physics.permittivity, permeability, formulation=formulation)
+
+
+def antenna(case: Case, mesh: TriangleMesh, wavenumber: float) -> PECAntenna:
+    """The fed antenna of a case, at a wavenumber."""
+    feed = case.physics.feed
+    assert feed is not None
+    gap = DeltaGap(line=feed.line) if feed.line is not None else DeltaGap(between=feed.between)
+    return PECAntenna(mesh, wavenumber, gap)
 
 
 def interior_fluid(case: Case, wavenumber: float) -> tuple[float, float]:

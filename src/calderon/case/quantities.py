@@ -15,12 +15,14 @@ from calderon.mesh.units import METRES
 DEGREE = math.pi / 180
 UNITS: dict[str, dict[str, float]] = {
     "length": METRES,
-    "frequency": {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6},
+    "frequency": {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9},
     "speed": {"m/s": 1.0, "km/s": 1e3, "ft/s": 0.3048},
     "density": {"kg/m^3": 1.0, "kg/m3": 1.0, "g/cm^3": 1e3, "g/cm3": 1e3},
     "wavenumber": {"1/m": 1.0, "rad/m": 1.0},
     "pressure": {"Pa": 1.0, "kPa": 1e3, "uPa": 1e-6},
     "angle": {"deg": DEGREE, "rad": 1.0},
+    "field strength": {"V/m": 1.0, "kV/m": 1e3, "mV/m": 1e-3},
+    "voltage": {"V": 1.0, "kV": 1e3, "mV": 1e-3},
     "potential": {"V": 1.0, "kV": 1e3, "mV": 1e-3},
 }
 NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*?)\s*")
@@ -68,3 +70,5 @@ Wavenumber = Annotated[float, _quantity("wavenumber", positive_si)]
 Pressure = Annotated[float, _quantity("pressure", in_si)]
 Angle = Annotated[float, _quantity("angle", in_si)]
 Potential = Annotated[float, _quantity("potential", in_si)]
+FieldStrength = Annotated[float, _quantity("field strength", in_si)]
+Voltage = Annotated[float, _quantity("voltage", in_si)]

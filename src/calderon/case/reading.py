@@ -34,14 +34,15 @@ class CaseFile:
     folder: Path
     case: Case
 
-    def mistake(self, table: str, key: str, message: str) -> CaseError:
-        """An error found only when a value was used, told like those found on reading."""
+    def mistake(self, table: str, key: str, message: str, value: Any = None) -> CaseError:
+        """An error found only when a value was used, told like those found on reading; value: of the key, unless it is
+        that of the table.
+        """
         lines = line_numbers(self.text)
         number = lines.get((table, key), lines.get((table,)))
         where = f"line {number}: " if number else ""
-        return CaseError(
-            self.name, [f"{where}{table}.{key} = {_toml(getattr(getattr(self.case, table), key))}: {message}"]
-        )
+        shown = getattr(getattr(self.case, table), key) if value is None else value
+        return CaseError(self.name, [f"{where}{table}.{key} = {_toml(shown)}: {message}"])
 
 
 def read(path: str | Path) -> CaseFile:
@@ -119,6 +120,8 @@ def _fields(path: list[str]) -> list[str]:
         choices = (
             typing.get_args(annotation) if typing.get_origin(annotation) in (typing.Union, types.UnionType) else ()
         )
+        if typing.get_origin(annotation) is tuple:  # a list of tables
+            choices = typing.get_args(annotation)
         model = next(one for one in (annotation, *choices) if isinstance(one, type) and issubclass(one, BaseModel))
     return list(model.model_fields)
 

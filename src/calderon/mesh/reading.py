@@ -3,6 +3,7 @@
 import contextlib
 import json
 import re
+import textwrap
 import warnings
 from io import StringIO
 from pathlib import Path
@@ -78,7 +79,8 @@ def _content(path: Path) -> tuple[meshio.Mesh, dict[str, int]]:
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output), np.errstate(all="ignore"):
             content = meshio.read(path, file_format=FORMATS[suffix])
     except (Exception, SystemExit) as error:  # meshio meets broken files with anything from KeyError to SystemExit
-        reason = " ".join(f"{type(error).__name__}: {error} {output.getvalue()}".split())[:200]
+        told = "" if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"  # an exit code says nothing
+        reason = textwrap.shorten(f"{told} {output.getvalue()}", 200, placeholder=" ...") or "no reason given"
         raise MeshError(
             f"{path}: cannot be read as a {suffix} file ({reason}); it may be cut short, or of another format than its "
             "name says: export it again, or open it in gmsh and save it as .msh"

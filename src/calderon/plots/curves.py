@@ -16,6 +16,7 @@ from calderon.plots.arrow import direction_arrow
 from calderon.plots.style import CURVES, DASHES, HAIRLINE, INK, MUTED, checked_path, new_figure, paper, plain_axes, save
 
 Curves = Mapping[str, ArrayLike]
+References = Mapping[str, tuple[ArrayLike, ArrayLike]]
 
 
 def polar(
@@ -25,6 +26,7 @@ def polar(
     file: str | os.PathLike[str] | None = None,
     *,
     exact: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
+    references: References | None = None,
     quantity: str = "",
     title: str = "",
     span: float = 50.0,
@@ -35,6 +37,7 @@ def polar(
     written.
 
     curves: {label: values (n,)}. exact: values at the same angles, or (angles, values), a fine dark line with circles.
+    references: {label: (angles, values)}, points beside the curves, such as measurements.
     Units that begin with "dB" get a floor `span` decibels below the largest value (limits=(floor, top) sets both);
     values below the floor are drawn on it. incident: the angle, in radians, along which the incident wave travels; an
     arrow in the corner shows it.
@@ -43,10 +46,11 @@ def polar(
     if file is not None:
         checked_path(file)
     reference = _reference(angles, exact)
-    everything = [*lines.values(), *([reference[1]] if reference else [])]
+    others = _points(references)
+    everything = [*lines.values(), *([reference[1]] if reference else []), *(y for _, y in others.values())]
     low, high, step = _radial_range(everything, unit, span, limits)
     with paper():
-        entries = len(lines) + bool(reference)
+        entries = len(lines) + bool(reference) + len(others)
         legend = 0.22 * -(-entries // LEGEND_COLUMNS) if entries > 1 else 0.0  # inches
         figure = new_figure(4.6, 4.8 + legend)
         tall, side = 4.8 + legend, 3.55 if title else 3.7
@@ -59,6 +63,7 @@ def polar(
         if reference:
             marked = max(1, len(reference[0]) // 48)
             axes.plot(reference[0], np.clip(reference[1], low, None), label="exact", markevery=marked, **EXACT)
+        _mark(axes, {label: (x, np.clip(y, low, None)) for label, (x, y) in others.items()})
         axes.set_rlim(low, high)
         rings = np.arange(step * np.floor(low / step + 1e-9) + step, high + 0.01 * step, step)
         axes.set_yticks(rings)
@@ -92,6 +97,7 @@ def cartesian(
     file: str | os.PathLike[str] | None = None,
     *,
     exact: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
+    references: References | None = None,
     title: str = "",
     xscale: str = "linear",
     yscale: str = "linear",
@@ -99,7 +105,8 @@ def cartesian(
 ) -> Figure:
     """Curves {label: values (n,)} over x (n,); xlabel and ylabel carry the units, e.g. "angle (degrees)".
 
-    exact: values at the same x, or (x, values), a fine dark line with circles. xscale, yscale: "linear" or "log".
+    exact: values at the same x, or (x, values), a fine dark line with circles. references: {label: (x,
+    values)}, points beside the curves, such as measurements. xscale, yscale: "linear" or "log".
     """
     for scale in (xscale, yscale):
         if scale not in ("linear", "log"):
@@ -107,7 +114,7 @@ def cartesian(
     x, lines = _checked(x, curves)
     if file is not None:
         checked_path(file)
-    reference = _reference(x, exact)
+    reference, others = _reference(x, exact), _points(references)
     with paper():
         figure = new_figure(6.0, 4.1, fitted=True)
         axes = figure.add_subplot()
@@ -116,6 +123,7 @@ def cartesian(
             axes.plot(x, values, label=label, zorder=3, **few, **_pen(number))
         if reference:
             axes.plot(*reference, label="exact", markevery=max(1, len(reference[0]) // 48), **EXACT)
+        _mark(axes, others)
         axes.set(xscale=xscale, yscale=yscale, xlabel=xlabel, ylabel=ylabel)
         if xscale == "linear" and len(x) > 1:
             axes.set_xlim(x.min(), x.max())
@@ -128,7 +136,7 @@ def cartesian(
             _plain_decades(axis)
         if title:
             axes.set_title(title, loc="left", pad=10)
-        _legend(axes, len(lines) + bool(reference))
+        _legend(axes, len(lines) + bool(reference) + len(others))
     if file is not None:
         save(figure, file)
     return figure
@@ -196,6 +204,30 @@ EXACT: dict[str, Any] = {
 }
 
 
+MARKERS = ("o", "s", "x", "+", "D", "^")
+
+
+def _points(references: References | None) -> dict[str, tuple[NDArray, NDArray]]:
+    """Abscissae and values of each reference as arrays; ValueError for those that do not fit each other."""
+    points = {}
+    for label, (x, y) in (references or {}).items():
+        pair = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+        if pair[0].ndim != 1 or pair[0].shape != pair[1].shape or len(pair[0]) == 0:
+            raise ValueError(f"reference {label!r} has shapes {pair[0].shape} and {pair[1].shape}: they must agree")
+        points[str(label)] = pair
+    return points
+
+
+def _mark(axes: Axes, references: Mapping[str, tuple[NDArray, NDArray]]) -> None:
+    """References as points, filled white so that they stand out of the curves."""
+    for number, (label, (x, y)) in enumerate(references.items()):
+        marker = MARKERS[number % len(MARKERS)]
+        axes.plot(
+            x, y, label=label, linestyle="none", marker=marker, markersize=3.4, markeredgewidth=0.8, color=INK,
+            markerfacecolor="white", markevery=max(1, len(x) // 60), zorder=4, clip_on=False,
+        )  # fmt: skip
+
+
 def _pen(number: int) -> dict[str, Any]:
     return {"color": CURVES[number % len(CURVES)], "linestyle": DASHES[number % len(DASHES)]}
 
@@ -219,7 +251,11 @@ def _legend(axes: Axes, entries: int) -> None:
     if entries < 2:
         return
     axes.legend(
-        loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=min(entries, 5), borderaxespad=0.2, columnspacing=1.2
+        loc="lower right",
+        bbox_to_anchor=(1.0, 1.0),
+        ncols=entries if entries <= 5 else LEGEND_COLUMNS,
+        borderaxespad=0.2,
+        columnspacing=1.2,
     )
 
 

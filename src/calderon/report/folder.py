@@ -1,5 +1,6 @@
 """A result folder appears whole or not at all: it is filled beside its place and renamed at the end."""
 
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -38,13 +39,11 @@ def result_folder(out: Path, force: bool = False) -> Iterator[Path]:
     out = out.absolute()
     refuse_existing(out, force)
     out.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+    scratch = out.with_name(f".{out.name}-{secrets.token_hex(6)}")
+    scratch.mkdir()  # with the permissions of any new folder, unlike those of the module tempfile
     try:
         yield scratch
         refuse_existing(out, force)
-        scratch.chmod(0o755)
-        for path in scratch.iterdir():
-            path.chmod(0o644)
         _take_place(scratch, out)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

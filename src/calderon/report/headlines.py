@@ -2,15 +2,17 @@
 
 import numpy as np
 
+from calderon.exact import VACUUM_PERMITTIVITY
+from calderon.report.references import mean_difference
 from calderon.report.results import Results, Step
 
 Row = tuple[str, str, str]  # name, value, unit
-VACUUM_PERMITTIVITY = 8.8541878188e-12  # F/m, CODATA 2022
 
 
 def headlines(results: Results, seconds: dict[str, float]) -> list[Row]:
     """The numbers that a reader looks for first."""
     steps = results.steps
+    level = results.level
     cards: list[Row] = []
     asked = results.file.case.output.far_field
     loudest = max((step for step in steps if step.strength is not None), key=_loudest, default=None)
@@ -18,19 +20,27 @@ def headlines(results: Results, seconds: dict[str, float]) -> list[Row]:
         degrees = float(np.degrees(asked.values[int(np.argmax(loudest.strength))]))
         at = f"at {degrees if degrees < 360 - 1e-9 else degrees - 360:.4g}°"
         at += f" and {loudest.name}" if len(steps) > 1 else f" in the {asked.plane} plane"
-        cards.append((f"largest bistatic target strength, {at}", decibels(_loudest(loudest)), "dB re 1 m"))
+        what = level.name if steps[0].impedance is not None else f"bistatic {level.name}"
+        cards.append((f"largest {what}, {at}", decibels(_loudest(loudest)), level.unit))
     if len(steps) == 1 and steps[0].backward is not None:
-        cards.append(("target strength back toward the source", decibels(steps[0].backward), "dB re 1 m"))
-    levels = [float(step.monostatic.max()) for step in steps if step.monostatic is not None]
-    if levels:
-        cards.append(("largest monostatic target strength", decibels(max(levels)), "dB re 1 m"))
+        cards.append((f"{level.name} back toward the source", decibels(steps[0].backward), level.unit))
+    for pair in steps[0].monostatic:
+        largest = max(float(step.monostatic[pair].max()) for step in steps)
+        name = f"largest monostatic {level.name}" + (f", {pair}" if pair else "")
+        cards.append((name, decibels(largest), level.unit))
+    for one in results.file.case.output.reference:
+        difference = mean_difference(results, one)
+        if difference is not None:
+            cards.append((f"mean difference to “{one.label}”", f"{difference:.2f}", "dB"))
+    if len(steps) == 1 and steps[0].impedance is not None:
+        cards.append(("input impedance", ohms(steps[0].impedance), "Ω"))
     errors = [step.exact_error for step in steps if step.exact_error is not None]
     if errors:
         cards.append(("far-field error against the exact series", f"{100 * max(errors):.2g}", "%"))
     if steps[0].total_flux is not None:
         cards.append(("total charge over ε₀", f"{steps[0].total_flux:.6g}".replace("-", "\u2212"), "V m"))
         physics = results.file.case.physics
-        if physics.potential and physics.side != "interior":
+        if physics.potential:
             farads = VACUUM_PERMITTIVITY * steps[0].total_flux / physics.potential
             cards.append(("capacitance in vacuum", f"{1e12 * farads:.5g}", "pF"))
     cards.append(("unknowns", f"{results.unknowns:,}".replace(",", "\u202f"), ""))
@@ -51,6 +61,12 @@ def _loudest(step: Step) -> float:
 def decibels(level: float) -> str:
     """A tenth of a decibel, with a minus sign that is one."""
     return f"{level:.1f}".replace("-", "\u2212")
+
+
+def ohms(impedance: complex) -> str:
+    """R + jX as engineers write it: Z = R - iX for exp(-i omega t)."""
+    sign = "+" if impedance.imag <= 0 else "\u2212"
+    return f"{impedance.real:.1f} {sign} j{abs(impedance.imag):.1f}"
 
 
 def number(value: float) -> str:

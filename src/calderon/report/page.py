@@ -2,15 +2,16 @@
 
 import base64
 import struct
+from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 from string import Template
 from typing import Any
 
 from calderon.report.folder import MARK
-from calderon.report.headlines import Row, headlines, number
+from calderon.report.headlines import Row, headlines, number, ohms
 from calderon.report.pictures import Picture
-from calderon.report.results import Results, Step
+from calderon.report.results import Level, Results, Step
 
 ROW = 2.0  # a row of pictures is full when their widths add up to this times its height
 TEMPLATES = Path(__file__).parent / "templates"
@@ -19,6 +20,9 @@ KINDS = {
     "sound-soft": "Acoustic scattering, sound-soft surface",
     "impedance": "Acoustic scattering, impedance surface",
     "transmission": "Acoustic scattering, fluid in fluid",
+    "conductor": "Electromagnetic scattering, perfect conductor",
+    "dielectric": "Electromagnetic scattering, dielectric body",
+    "antenna": "Antenna of perfect conductors, fed by a voltage",
     "laplace-dirichlet": "Laplace problem, potential given",
     "laplace-neumann": "Laplace problem, flux given",
 }
@@ -65,12 +69,18 @@ def _subtitle(results: Results) -> str:
         if case.incident.position is not None:
             text += f"; point source at ({', '.join(f'{x:g}' for x in case.incident.position)}) m"
         else:
-            text += f"; plane wave travelling along ({', '.join(f'{x:.4g}' for x in case.incident.unit_direction)})"
+            text += f"; plane wave travelling along {_vector(case.incident.unit_direction)}"
+        if case.incident.vector is not None:
+            text += f", electric field along {_vector(case.incident.vector)}"
     physics = case.physics
-    if not physics.acoustic:
+    if not physics.wave:
         data = f"potential {physics.potential:g} V" if physics.potential is not None else f"flux {physics.flux:g} V/m"
         text += f", {data} on the surface, {physics.side or 'exterior'} problem"
     return text + "."
+
+
+def _vector(x: Iterable[float]) -> str:
+    return f"({', '.join(f'{component + 0.0:.4g}' for component in x)})"
 
 
 def _tables(results: Results, summary: dict[str, Any]) -> str:
@@ -112,17 +122,17 @@ def _tables(results: Results, summary: dict[str, Any]) -> str:
         blocks.insert(1, (f"Wave{last}", waves))
     text = "\n".join(f"<div><h2>{escape(name)}</h2>{_table(rows)}</div>" for name, rows in blocks)
     equation = f'<div class="whole"><h2>Equation</h2><p class="equation">{escape(step.equation)}</p></div>'
-    return text + (_steps(results.steps) if len(results.steps) > 1 else "") + equation
+    return text + (_steps(results.steps, results.level) if len(results.steps) > 1 else "") + equation
 
 
-def _steps(steps: tuple[Step, ...]) -> str:
+def _steps(steps: tuple[Step, ...], level: Level) -> str:
     """The sweep as a table."""
     columns = [
         "",
         "elements per wavelength",
         "iterations",
-        "largest target strength (dB re 1 m)",
-        "error against exact (%)",
+        f"largest {level.name} ({level.unit})",
+        "error against exact (%)" if steps[0].impedance is None else "input impedance (Ω)",
     ]
     rows = []
     for step in steps:
@@ -131,11 +141,17 @@ def _steps(steps: tuple[Step, ...]) -> str:
             "" if step.elements_per_wavelength is None else f"{step.elements_per_wavelength:.1f}",
             str(step.iterations),
             "" if step.strength is None else f"{step.strength.max():.2f}",
-            "" if step.exact_error is None else f"{100 * step.exact_error:.3f}",
+            _last_cell(step),
         ]
         rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     return f'<div class="scroll"><h2>Sweep</h2><table class="steps"><tr>{head}</tr>{"".join(rows)}</table></div>'
+
+
+def _last_cell(step: Step) -> str:
+    if step.impedance is not None:
+        return ohms(step.impedance)
+    return "" if step.exact_error is None else f"{100 * step.exact_error:.3f}"
 
 
 def _table(rows: list[Row]) -> str:

@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 
 import calderon.plots as plots
+from calderon.case import Physics
 from calderon.report.results import Results, Step
+from calderon.spaces import VectorFunction
 
 CURVES = 5
-LEVEL = "target strength"
 
 
 @dataclass(frozen=True)
@@ -22,18 +23,21 @@ class Picture:
 
 def draw(results: Results, folder: Path) -> list[Picture]:
     """Draw what the case asked for; a sweep shows fields at its last frequency and patterns at up to five."""
-    pictures = [*_patterns(results, folder)]
-    last, acoustic = results.steps[-1], results.file.case.physics.acoustic
+    pictures = [*_patterns(results, folder), *_sweeps(results, folder)]
+    last, physics = results.steps[-1], results.file.case.physics
     at = f" at {last.name}" if last.name else ""
     for quantity in results.file.case.output.surface:
         name = f"surface_{quantity}.png"
         # the same picture on every machine, and no graphics driver in the middle of a run
-        plots.surface(last.surface, quantity, folder / name, renderer="matplotlib")
-        pictures.append(Picture(name, f"{_part(quantity, acoustic)}{last.surface.label} on the surface{at}."))
+        if isinstance(last.surface, VectorFunction):
+            plots.currents(last.surface, folder / name, quantity=quantity, renderer="matplotlib")
+        else:
+            plots.surface(last.surface, quantity, folder / name, renderer="matplotlib")
+        pictures.append(Picture(name, f"{_part(quantity, physics.wave)}{last.surface.label} on the surface{at}."))
     asked = results.file.case.output.slice
     if last.slice is not None and asked is not None:
         cut = last.slice
-        name, unit, text = ("p", "Pa", "total pressure") if acoustic else ("potential", "V", "potential")
+        name, unit, text = _slice_words(physics)
         plots.field_slice(
             cut.points,
             cut.values,
@@ -45,9 +49,8 @@ def draw(results: Results, folder: Path) -> list[Picture]:
             blank=_blank(results),
             incident=_travel(results),
         )
-        pictures.append(
-            Picture("slice.png", f"{_part(asked.quantity, acoustic)}{text} in the plane {_plane(cut.points)}{at}.")
-        )
+        caption = f"{_part(asked.quantity, physics.wave)}{text} in the plane {_plane(cut.points)}{at}."
+        pictures.append(Picture("slice.png", caption))
     histories = {step.name or "residual": step.residuals for step in results.steps if len(step.residuals)}
     if histories:
         rtol = results.file.case.solver.rtol
@@ -55,6 +58,13 @@ def draw(results: Results, folder: Path) -> list[Picture]:
         plots.convergence(shown, folder / "convergence.png", rtol=rtol)
         pictures.append(Picture("convergence.png", "Relative residual of GMRES over its iterations."))
     return pictures
+
+
+def _slice_words(physics: Physics) -> tuple[str, str, str]:
+    """Symbol, unit and name of the field in a plane."""
+    if physics.acoustic:
+        return "p", "Pa", "total pressure"
+    return ("E", "V/m", "total electric field") if physics.wave else ("potential", "V", "potential")
 
 
 PART = {
@@ -66,60 +76,99 @@ PART = {
 }
 
 
-def _part(quantity: str, acoustic: bool) -> str:
+def _part(quantity: str, wave: bool) -> str:
     """How a caption begins; a static field is real, and the whole of it is shown."""
-    return "The " if quantity == "real" and not acoustic else PART[quantity]
+    return "The " if quantity == "real" and not wave else PART[quantity]
 
 
 def _patterns(results: Results, folder: Path) -> list[Picture]:
-    output, steps = results.file.case.output, _spread(results.steps)
+    """Bistatic levels (of an antenna its gain) and monostatic ones, polar and over the angle."""
+    output, steps, level = results.file.case.output, _spread(results.steps), results.level
+    fed = steps[0].impedance is not None
     pictures = []
     if output.far_field is not None:
-        angles, plane = output.far_field.values, output.far_field.plane
         curves = {step.name: step.strength for step in steps if step.strength is not None}
-        exact = steps[0].exact_strength if len(steps) == 1 else None
         curves = {"calderon": next(iter(curves.values()))} if len(steps) == 1 else curves
-        file, along = folder / "far_field_polar.png", _travel_angle(results, plane)
-        plots.polar(angles, curves, "dB re 1 m", file, exact=exact, quantity=LEVEL, incident=along)
-        plots.cartesian(
-            np.degrees(angles),
-            curves,
-            f"observation angle in the {plane} plane (degrees)",
-            f"{LEVEL} (dB re 1 m)",
-            folder / "far_field.png",
-            exact=exact,
-            limits=_levels(curves),
-        )
-        turning = f"angles from +{plane[0]} toward +{plane[1]}"
-        pictures.append(Picture("far_field_polar.png", f"Bistatic target strength in the {plane} plane, {turning}."))
-        pictures.append(Picture("far_field.png", "The same over the angle of observation."))
+        exact = steps[0].exact_strength if len(steps) == 1 else None
+        plane = output.far_field.plane
+        what = level.name.capitalize() if fed else f"Bistatic {level.name}"
+        turning = f"{what} in the {plane} plane, angles from +{plane[0]} toward +{plane[1]}."
+        pictures += _pair(results, folder, "far_field", level.name, curves, turning, exact)
     if output.monostatic is not None:
-        angles, plane = output.monostatic.values, output.monostatic.plane
-        curves = {step.name: step.monostatic for step in steps if step.monostatic is not None}
-        plots.polar(angles, curves, "dB re 1 m", folder / "monostatic_polar.png", quantity=f"monostatic {LEVEL}")
-        plots.cartesian(
-            np.degrees(angles),
-            curves,
-            f"aspect angle in the {plane} plane (degrees)",
-            f"monostatic {LEVEL} (dB re 1 m)",
-            folder / "monostatic.png",
-            limits=_levels(curves),
-        )
-        pictures.append(
-            Picture("monostatic_polar.png", "Monostatic target strength, by the direction toward the sonar.")
-        )
-        pictures.append(Picture("monostatic.png", "The same over the aspect angle."))
-    if output.far_field is not None and len(results.steps) > 1:
-        frequencies = np.array([step.frequency for step in results.steps], dtype=float)
-        largest = [np.max(step.strength) for step in results.steps if step.strength is not None]
-        plots.cartesian(
-            frequencies,
-            {"largest": largest},
-            "frequency (Hz)",
-            f"largest {LEVEL} (dB re 1 m)",
-            folder / "sweep.png",
-        )
-        pictures.append(Picture("sweep.png", "Largest bistatic target strength over frequency."))
+        curves = {
+            ", ".join(filter(None, ["" if len(steps) == 1 else step.name, pair])): levels
+            for step in steps
+            for pair, levels in step.monostatic.items()
+        }
+        device = "sonar" if results.file.case.physics.acoustic else "radar"
+        caption = f"Monostatic {level.name}, by the direction toward the {device}."
+        pictures += _pair(results, folder, "monostatic", f"monostatic {level.name}", curves, caption)
+    return pictures
+
+
+def _pair(
+    results: Results,
+    folder: Path,
+    curve: str,
+    quantity: str,
+    curves: dict[str, np.ndarray],
+    caption: str,
+    exact: np.ndarray | None = None,
+) -> list[Picture]:
+    """The polar and the Cartesian picture of "far_field" or "monostatic" levels, with their references."""
+    asked = getattr(results.file.case.output, curve)
+    if results.references.get(curve) and len(results.steps) == 1:
+        curves = {f"calderon, {label}" if label != "calderon" else label: values for label, values in curves.items()}
+    references, unit = results.references.get(curve, {}), results.level.unit
+    names = {"far_field": "observation", "monostatic": "aspect"}
+    along = _travel_angle(results, asked.plane) if curve == "far_field" else None
+    plots.polar(
+        asked.values,
+        curves,
+        unit,
+        folder / f"{curve}_polar.png",
+        exact=exact,
+        references={label: (np.radians(x), y) for label, (x, y) in references.items()},
+        quantity=quantity,
+        incident=along,
+    )
+    plots.cartesian(
+        np.degrees(asked.values),
+        curves,
+        f"{names[curve]} angle in the {asked.plane} plane (degrees)",
+        f"{quantity} ({unit})",
+        folder / f"{curve}.png",
+        exact=exact,
+        references=references,
+        limits=_levels(curves),
+    )
+    over = "angle of observation" if curve == "far_field" else "aspect angle"
+    beside = f" Beside it: {'; '.join(references)}." if references else ""
+    return [
+        Picture(f"{curve}_polar.png", caption),
+        Picture(f"{curve}.png", f"The same over the {over}.{beside}"),
+    ]
+
+
+def _sweeps(results: Results, folder: Path) -> list[Picture]:
+    """Quantities over frequency."""
+    steps, level = results.steps, results.level
+    if len(steps) == 1:
+        return []
+    frequencies = np.array([step.frequency for step in steps], dtype=float)
+    pictures = []
+    largest = [np.max(step.strength) for step in steps if step.strength is not None]
+    backward = [step.backward for step in steps if step.backward is not None]
+    if largest:
+        curves = {"largest": largest} | ({"back toward the source": backward} if backward else {})
+        plots.cartesian(frequencies, curves, "frequency (Hz)", f"{level.name} ({level.unit})", folder / "sweep.png")
+        what = level.name.capitalize() if steps[0].impedance is not None else f"Bistatic {level.name}"
+        pictures.append(Picture("sweep.png", f"{what} over frequency: {' and '.join(curves)}."))
+    impedances = np.array([step.impedance for step in steps if step.impedance is not None])
+    if len(impedances):
+        parts = {"resistance": impedances.real, "reactance": -impedances.imag}
+        plots.cartesian(frequencies, parts, "frequency (Hz)", "input impedance (ohm)", folder / "impedance.png")
+        pictures.append(Picture("impedance.png", "Input impedance over frequency."))
     return pictures
 
 
@@ -162,6 +211,6 @@ def _levels(curves: dict[str, np.ndarray]) -> tuple[float, float]:
 def _blank(results: Results) -> str:
     """The side of the surface on which the case has no field."""
     physics = results.file.case.physics
-    if physics.problem == "transmission":
+    if physics.problem in ("transmission", "dielectric") or not results.mesh.is_closed:
         return "none"
     return "outside" if physics.side == "interior" else "inside"

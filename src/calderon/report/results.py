@@ -8,7 +8,47 @@ from numpy.typing import NDArray
 
 from calderon.case import CaseFile
 from calderon.mesh import TriangleMesh
-from calderon.spaces import Function
+from calderon.spaces import Function, VectorFunction
+
+FarFields = dict[tuple[str, str], NDArray[np.complex128]]  # {(name, unit): values at the far-field angles}
+Curve = tuple[NDArray[np.float64], NDArray[np.float64]]  # angles in degrees, levels in decibels
+
+
+@dataclass(frozen=True)
+class Level:
+    """A quantity in decibels: its name, unit, and the name of its column or key in files."""
+
+    name: str
+    unit: str
+    key: str
+
+    def column(self, polarization: str = "") -> str:
+        """The name of the column, of one polarisation if given."""
+        unit = self.unit.replace("1 m", "1m").replace("²", "2").replace(" ", "_")
+        return "_".join(filter(None, [self.key, polarization, unit]))
+
+
+TARGET_STRENGTH = Level("target strength", "dB re 1 m", "target_strength")
+CROSS_SECTION = Level("radar cross-section", "dB re 1 m²", "rcs")
+GAIN = Level("gain", "dBi", "gain")
+
+
+def decibels_of_power(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """10 log10 of values that may be zero."""
+    with np.errstate(divide="ignore"):
+        return 10 * np.log10(values)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One frequency of a case: its wavenumber in 1/m, the frequency in Hz if the case gives one, the words for it in
+    a sweep (empty without one), and whether it is the last.
+    """
+
+    wavenumber: float
+    frequency: float | None
+    at: str
+    last: bool
 
 
 @dataclass(frozen=True)
@@ -21,15 +61,17 @@ class Slice:
 
 @dataclass(frozen=True)
 class Step:
-    """One solution: of a static problem, or of an acoustic one at a frequency.
+    """One solution: of a static problem, or of one with waves at a frequency.
 
-    far_field: amplitudes F (n,) in Pa m, scattered pressure F exp(ikr) / r; strength, monostatic: dB re 1 m; backward:
-    the level back toward the source of a plane wave, dB re 1 m.
+    far_field: amplitudes F (n,), the scattered field is F exp(ikr) / r, by name and unit. strength, monostatic (by
+    polarisation, "" for sound): in decibels, see `Results.level`; backward: the level back toward the source of a plane
+    wave. impedance: of a fed antenna, in ohm, R - iX.
     """
 
     wavenumber: float | None
     frequency: float | None
-    surface: Function
+    surface: Function | VectorFunction
+    unknowns: int
     equation: str
     matrix: str
     solver: str
@@ -39,14 +81,15 @@ class Step:
     assembly_seconds: float
     solution_seconds: float
     elements_per_wavelength: float | None = None
-    far_field: NDArray[np.complex128] | None = None
+    far_field: FarFields = field(default_factory=dict)
     strength: NDArray[np.float64] | None = None
     exact_strength: NDArray[np.float64] | None = None
     exact_error: float | None = None
     backward: float | None = None
-    monostatic: NDArray[np.float64] | None = None
+    monostatic: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     slice: Slice | None = None  # of a sweep, only the last step has one
     total_flux: float | None = None
+    impedance: complex | None = None
 
     @property
     def name(self) -> str:
@@ -62,10 +105,22 @@ class Results:
 
     file: CaseFile
     mesh: TriangleMesh
-    unknowns: int
     steps: tuple[Step, ...]
     seconds: dict[str, float]
     warnings: tuple[str, ...] = field(default=())
+    references: dict[str, dict[str, Curve]] = field(default_factory=dict)  # {"monostatic": {label: curve}}
+
+    @property
+    def unknowns(self) -> int:
+        return self.steps[0].unknowns
+
+    @property
+    def level(self) -> Level:
+        """What the levels of the far field are."""
+        physics = self.file.case.physics
+        if physics.electromagnetic:
+            return CROSS_SECTION
+        return GAIN if physics.problem == "antenna" else TARGET_STRENGTH
 
     @property
     def title(self) -> str:

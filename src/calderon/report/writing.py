@@ -3,6 +3,7 @@
 import csv
 import json
 import platform
+import shutil
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -15,7 +16,8 @@ from calderon.backends import thread_count
 from calderon.report.folder import MARK, result_folder
 from calderon.report.page import page
 from calderon.report.pictures import draw
-from calderon.report.results import Results, Step
+from calderon.report.references import reference_path
+from calderon.report.results import Level, Results, Step
 from calderon.report.stages import Stages
 
 
@@ -55,13 +57,13 @@ def summarise(results: Results, seconds: dict[str, float]) -> dict[str, Any]:
             "mean_edge_m": float(mesh.mean_edge_length),
         },
         "unknowns": results.unknowns,
-        "steps": [_step(step) for step in results.steps],
+        "steps": [_step(step, results.level) for step in results.steps],
         "seconds": {name: round(spent, 4) for name, spent in seconds.items()},
         "warnings": list(results.warnings),
     }
 
 
-def _step(step: Step) -> dict[str, Any]:
+def _step(step: Step, level: Level) -> dict[str, Any]:
     numbers: dict[str, Any] = {
         "frequency_Hz": step.frequency,
         "wavenumber_per_m": step.wavenumber,
@@ -77,36 +79,52 @@ def _step(step: Step) -> dict[str, Any]:
         "charge_over_eps0_Vm": step.total_flux,
     }
     if step.backward is not None:
-        numbers["target_strength_toward_source_dB"] = step.backward
-    for name, levels in (("target_strength", step.strength), ("monostatic_target_strength", step.monostatic)):
-        if levels is not None:
-            numbers[f"{name}_max_dB"] = float(np.max(levels))
-            numbers[f"{name}_min_dB"] = float(np.min(levels))
+        numbers[f"{level.key}_toward_source_dB"] = step.backward
+    if step.impedance is not None:
+        numbers["input_resistance_ohm"], numbers["input_reactance_ohm"] = step.impedance.real, -step.impedance.imag
+    levels = {level.key: step.strength} if step.strength is not None else {}
+    levels |= {
+        "_".join(filter(None, ["monostatic", level.key, pair])): values for pair, values in step.monostatic.items()
+    }
+    for name, values in levels.items():
+        numbers[f"{name}_max_dB"] = float(np.max(values))
+        numbers[f"{name}_min_dB"] = float(np.min(values))
     return {name: number for name, number in numbers.items() if number is not None}
 
 
 def _tables(results: Results, folder: Path) -> None:
-    """far_field.csv, monostatic.csv, residuals.csv and one surface file a step."""
-    output, steps = results.file.case.output, results.steps
+    """far_field.csv, monostatic.csv, impedance.csv, residuals.csv and one surface file a step, files of references."""
+    output, steps, level = results.file.case.output, results.steps, results.level
+    suffixes = [f" at {step.name}" if len(steps) > 1 else "" for step in steps]
     if output.far_field is not None:
-        angles = output.far_field.values
-        columns: dict[str, Iterable[float]] = {"angle_deg": np.degrees(angles)}
-        for step in steps:
-            assert step.strength is not None and step.far_field is not None
-            suffix = f" at {step.name}" if len(steps) > 1 else ""
-            columns[f"target_strength_dB_re_1m{suffix}"] = step.strength
-            columns[f"far_field_real_Pa_m{suffix}"] = step.far_field.real
-            columns[f"far_field_imag_Pa_m{suffix}"] = step.far_field.imag
+        columns: dict[str, Iterable[float]] = {"angle_deg": np.degrees(output.far_field.values)}
+        for step, suffix in zip(steps, suffixes, strict=True):
+            assert step.strength is not None
+            columns[f"{level.column()}{suffix}"] = step.strength
+            for (name, unit), values in step.far_field.items():
+                columns[f"{name}_real_{unit}{suffix}"] = values.real
+                columns[f"{name}_imag_{unit}{suffix}"] = values.imag
             if step.exact_strength is not None:
-                columns[f"exact_target_strength_dB_re_1m{suffix}"] = step.exact_strength
+                columns[f"exact_{level.column()}{suffix}"] = step.exact_strength
         _csv(folder / "far_field.csv", columns)
     if output.monostatic is not None:
         columns = {"angle_deg": np.degrees(output.monostatic.values)}
-        for step in steps:
-            assert step.monostatic is not None
-            suffix = f" at {step.name}" if len(steps) > 1 else ""
-            columns[f"target_strength_dB_re_1m{suffix}"] = step.monostatic
+        for step, suffix in zip(steps, suffixes, strict=True):
+            for pair, levels in step.monostatic.items():
+                columns[f"{level.column(pair)}{suffix}"] = levels
         _csv(folder / "monostatic.csv", columns)
+    impedances = np.array([step.impedance for step in steps if step.impedance is not None])
+    if len(impedances):
+        waves = {"frequency_Hz": [step.frequency for step in steps]}
+        if steps[0].frequency is None:
+            waves = {"wavenumber_per_m": [step.wavenumber for step in steps]}
+        columns = {name: np.array(values, dtype=float) for name, values in waves.items()}
+        _csv(
+            folder / "impedance.csv",
+            columns | {"resistance_ohm": impedances.real, "reactance_ohm": -impedances.imag},
+        )
+    for path in {reference_path(results.file, one) for one in output.reference}:
+        shutil.copyfile(path, folder / path.name)
     if any(len(step.residuals) for step in steps):
         longest = max(len(step.residuals) for step in steps)
         columns = {"iteration": range(longest)}

@@ -1,0 +1,96 @@
+"""The [output] table: what is computed from the solution, drawn and written."""
+
+import math
+from typing import Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from calderon.case.quantities import Angle, Length, Size
+from calderon.case.table import Table
+
+
+class Angles(Table):
+    """Angles in a plane through the origin, from its first axis toward its second; both ends included."""
+
+    plane: Literal["xy", "xz", "yz"] = "xy"
+    start: Angle = 0.0
+    stop: Angle = 2 * math.pi
+    count: int = Field(default=361, ge=1, le=100_000)
+
+    @property
+    def values(self) -> np.ndarray:
+        """(count,) angles in radians."""
+        return np.linspace(self.start, self.stop, self.count)
+
+    @property
+    def directions(self) -> np.ndarray:
+        """(count, 3) unit vectors toward the observer."""
+        first, second = (np.eye(3)["xyz".index(axis)] for axis in self.plane)
+        return np.cos(self.values)[:, None] * first + np.sin(self.values)[:, None] * second
+
+    @property
+    def theta_phi(self) -> tuple[np.ndarray, np.ndarray]:
+        """theta and phi (count,) toward the observer; on the z axis phi is that of the plane."""
+        x, y, z = np.where(np.abs(self.directions) < 1e-14, 0.0, self.directions).T
+        pole = (x == 0) & (y == 0)
+        of_plane = np.pi / 2 if self.plane == "yz" else 0.0
+        return np.arctan2(np.hypot(x, y), z), np.where(pole, of_plane, np.arctan2(y, x))
+
+
+class FarField(Angles):
+    """Bistatic observation; polarization: of the receiver of electromagnetic waves, both together if not given."""
+
+    polarization: Literal["V", "H"] | None = None
+
+
+class Monostatic(Angles):
+    """Observation from where the wave comes; polarizations: receiver, then transmitter, of electromagnetic waves."""
+
+    polarizations: tuple[Literal["VV", "HH", "VH", "HV"], ...] | None = Field(default=None, min_length=1)
+
+
+class Reference(Table):
+    """A curve of a CSV file (lines that begin with # are notes) drawn beside a computed one.
+
+    angle: the column of angles in degrees, level: that of decibels, by their names in the first line. polarization: of
+    the computed curve to which the mean difference is told, "VV" for example.
+    """
+
+    curve: Literal["far_field", "monostatic"]
+    file: str
+    label: str
+    angle: str
+    level: str
+    polarization: Literal["VV", "HH", "VH", "HV"] | None = None
+
+
+class Slice(Table):
+    """A rectangle parallel to two axes on which the field is evaluated; points: along its longer side."""
+
+    plane: Literal["xy", "xz", "yz"] = "xy"
+    size: tuple[Size, Size] | None = None
+    centre: tuple[Length, Length, Length] | None = None
+    points: int = Field(default=160, ge=8, le=2000)
+    quantity: Literal["real", "imag", "abs", "phase", "db"] = "real"
+
+
+class Output(Table):
+    """[output]: what is computed from the solution, drawn and written."""
+
+    surface: tuple[Literal["abs", "real", "imag", "phase", "db"], ...] = ("abs",)
+    far_field: FarField | None = None
+    monostatic: Monostatic | None = None
+    slice: Slice | None = None
+    exact: bool = False
+    reference: tuple[Reference, ...] = ()
+
+    @model_validator(mode="after")
+    def _curves_of_references(self) -> "Output":
+        for one in self.reference:
+            if getattr(self, one.curve) is None:
+                raise ValueError(f"reference {one.label!r} is for output.{one.curve}, which is not asked for")
+        labels = [one.label for one in self.reference]
+        if len(set(labels)) < len(labels):
+            raise ValueError("two references have the same label")
+        return self

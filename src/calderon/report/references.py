@@ -1,0 +1,62 @@
+"""Curves of CSV files that are drawn beside computed ones."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+from calderon.case import CaseFile, Reference
+from calderon.report.results import Curve, Results
+
+DEPTH = 80.0  # dB below the top at which deep nulls are cut before curves are compared
+
+
+def read_references(file: CaseFile) -> dict[str, dict[str, Curve]]:
+    """{"far_field" or "monostatic": {label: (angles in degrees, levels in decibels)}}; CaseError for a file or a
+    column that is not there.
+    """
+    curves: dict[str, dict[str, Curve]] = {}
+    for one in file.case.output.reference:
+        try:
+            curve = _curve(reference_path(file, one), one)
+        except (OSError, ValueError) as error:
+            raise file.mistake("output", "reference", str(error), f"{one.label}, {one.file}") from None
+        curves.setdefault(one.curve, {})[one.label] = curve
+    return curves
+
+
+def mean_difference(results: Results, reference: Reference) -> float | None:
+    """Mean of |max(a, T) - max(b, T)| in dB between the computed curve a and the reference b at its angles, T the top
+    of b less 80 dB; None in a sweep, and where angles or polarisations leave nothing to compare.
+    """
+    step, output = results.steps[0], results.file.case.output
+    asked = getattr(output, reference.curve)
+    levels = step.strength if reference.curve == "far_field" else step.monostatic.get(reference.polarization or "")
+    angles, known = results.references[reference.curve][reference.label]
+    inside = (angles >= np.degrees(asked.values.min()) - 1e-9) & (angles <= np.degrees(asked.values.max()) + 1e-9)
+    if len(results.steps) > 1 or levels is None or not inside.any():
+        return None
+    order = np.argsort(asked.values)
+    computed = np.interp(angles[inside], np.degrees(asked.values)[order], levels[order])
+    floor = known.max() - DEPTH
+    return float(np.abs(np.maximum(computed, floor) - np.maximum(known[inside], floor)).mean())
+
+
+def reference_path(file: CaseFile, reference: Reference) -> Path:
+    """The file of a reference, which lies beside its case."""
+    return file.folder / reference.file
+
+
+def _curve(path: Path, reference: Reference) -> Curve:
+    if not path.is_file():
+        raise ValueError(f"no such file in {path.parent.resolve()}, the folder of the case")
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip() and line[0] != "#"]
+    rows = list(csv.DictReader(lines))
+    names = list(rows[0]) if rows else []
+    for column in (reference.angle, reference.level):
+        if column not in names:
+            raise ValueError(f"no column {column!r}: the file has {', '.join(map(repr, names)) or 'none'}")
+    values = np.array([[float(row[reference.angle]), float(row[reference.level])] for row in rows])
+    if not np.isfinite(values).all():
+        raise ValueError("not all angles and levels are finite")
+    return values[:, 0], values[:, 1]

@@ -1,0 +1,46 @@
+"""What every kind of problem has in common when it is solved: options in, record out."""
+
+import re
+from typing import Any
+
+from calderon.backends import format_bytes
+from calderon.case import Case
+from calderon.formulations import SolutionInfo
+
+
+def options(case: Case) -> dict[str, Any]:
+    """What the [solver] table says, as options of solve()."""
+    solver = case.solver
+    return {
+        "method": solver.method,
+        "rtol": solver.rtol,
+        "precision": solver.precision,
+        "backend": solver.backend,
+        "solver": solver.solver,
+        "maxiter": solver.max_iterations,
+    }
+
+
+def announcement(case: Case, unknowns: int, at: str) -> str:
+    """What is about to be solved, with the memory it takes; `at` names the step of a sweep, empty without one."""
+    entry = 16 if case.physics.wave else 8
+    entry //= 2 if case.solver.precision == "single" else 1
+    copies = 2 if case.solver.solver == "lu" else 1
+    size = format_bytes(copies * entry * unknowns**2)
+    what = "matrix and factors" if copies == 2 else "matrix"
+    return ", ".join([*([at] if at else []), f"{unknowns} unknowns, {what} {size}"])
+
+
+def record(info: SolutionInfo) -> dict[str, Any]:
+    """Of a solver's record what a `Step` keeps."""
+    return {
+        "unknowns": info.unknowns,
+        "equation": info.equation,
+        "matrix": re.sub(r"[^,+]*\.\.\.$", " ...", info.matrix),  # a long name ends in the middle of a term
+        "solver": info.method,
+        "iterations": info.iterations,
+        "residuals": info.residuals,
+        "residual": info.residual,
+        "assembly_seconds": info.assembly_seconds,
+        "solution_seconds": info.factorisation_seconds + info.solve_seconds,
+    }
