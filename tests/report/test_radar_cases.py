@@ -131,7 +131,7 @@ def test_a_dielectric_sphere_over_frequency():
     text = SPHERE[: SPHERE.index("monostatic =")].replace('"conductor"', '"dielectric"\npermittivity = [2.0, 0.1]')
     text = text.replace('"0.2 GHz"', '["100 MHz", "150 MHz"]').replace('"0.12 m"', '"0.15 m"')
     results = run(parse(text))
-    assert [step.frequency for step in results.steps] == [1e8, 1.5e8]
+    assert [step.name for step in results.steps] == ["100 MHz", "150 MHz"]
     for step in results.steps:
         series = cal.exact.mie_dielectric_sphere(step.wavenumber, 0.3, 2 + 0.1j, polarization=[1, 0, 0])
         assert step.backward == pytest.approx(10 * np.log10(series.rcs(np.pi, 0.0)), abs=1.0)
@@ -147,6 +147,10 @@ def test_a_dipole_over_frequency(tmp_path):
     assert (np.diff(table["resistance_ohm"]) > 0).all() and (np.diff(table["reactance_ohm"]) > 0).all()
     posed = antenna(file.case, results.mesh, results.steps[0].wavenumber)
     assert table["resistance_ohm"][0] == pytest.approx(posed.solve().input_impedance.real, rel=1e-6)
+    rows = {name: (value, unit) for name, value, unit in headlines(results, {})}
+    x = table["reactance_ohm"]
+    assert float(rows["resonance of the input impedance"][0]) == pytest.approx(140 - 5 * x[0] / (x[1] - x[0]), abs=1e-3)
+    assert 66 < float(rows["resistance there"][0]) < 76
     gain = results.steps[0].strength
     assert gain[0] == pytest.approx(2.15, abs=0.1) and gain[-1] < gain[1] < gain[0]
 

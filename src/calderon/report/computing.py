@@ -8,6 +8,7 @@ from calderon.case import Case, CaseFile, surface_mesh, wavenumbers
 from calderon.mesh import TriangleMesh
 from calderon.report.acoustics import solve_acoustics
 from calderon.report.antennas import solve_antenna
+from calderon.report.frequencies import spelled
 from calderon.report.radar import solve_radar
 from calderon.report.references import read_references
 from calderon.report.results import Moment, Results, Step
@@ -54,7 +55,7 @@ def _moments(case: Case) -> list[Moment]:
         Moment(
             wavenumber=float(wavenumber),
             frequency=None if frequencies is None else frequencies[n],
-            at="" if frequencies is None or len(numbers) == 1 else f"{frequencies[n]:.6g} Hz",
+            at="" if frequencies is None or len(numbers) == 1 else spelled(frequencies[n]),
             last=n == len(numbers) - 1,
         )
         for n, wavenumber in enumerate(numbers)

@@ -1,8 +1,11 @@
 """The few numbers that a reader of a result looks for first."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from calderon.exact import VACUUM_PERMITTIVITY
+from calderon.report.frequencies import spelled
 from calderon.report.references import mean_difference
 from calderon.report.results import Results, Step
 
@@ -34,6 +37,7 @@ def headlines(results: Results, seconds: dict[str, float]) -> list[Row]:
             cards.append((f"mean difference to “{one.label}”", f"{difference:.2f}", "dB"))
     if len(steps) == 1 and steps[0].impedance is not None:
         cards.append(("input impedance", ohms(steps[0].impedance), "Ω"))
+    cards += _resonance(steps)
     errors = [step.exact_error for step in steps if step.exact_error is not None]
     if errors:
         cards.append(("far-field error against the exact series", f"{100 * max(errors):.2g}", "%"))
@@ -51,6 +55,18 @@ def headlines(results: Results, seconds: dict[str, float]) -> list[Row]:
         cards.append(("iterations", str(max(step.iterations for step in steps)), ""))
     cards.append(("computing and drawing", f"{sum(seconds.values()):.1f}", "s"))
     return cards
+
+
+def _resonance(steps: tuple[Step, ...]) -> list[Row]:
+    """Where in a sweep the reactance of an antenna first rises through zero, on a straight line between two steps."""
+    known = [(step.frequency, step.impedance) for step in steps if step.frequency and step.impedance is not None]
+    for (low, before), (high, after) in pairwise(known):
+        if -before.imag < 0 <= -after.imag:
+            part = before.imag / (before.imag - after.imag)
+            resistance = before.real + part * (after.real - before.real)
+            value, unit = spelled(low + part * (high - low)).split()
+            return [("resonance of the input impedance", value, unit), ("resistance there", f"{resistance:.1f}", "Ω")]
+    return []
 
 
 def _loudest(step: Step) -> float:

@@ -9,6 +9,7 @@ from string import Template
 from typing import Any
 
 from calderon.report.folder import MARK
+from calderon.report.frequencies import unit_for
 from calderon.report.headlines import Row, headlines, number, ohms
 from calderon.report.pictures import Picture
 from calderon.report.results import Level, Results, Step
@@ -115,7 +116,8 @@ def _tables(results: Results, summary: dict[str, Any]) -> str:
         wavelength = 2 * 3.141592653589793 / step.wavenumber
         waves: list[Row] = [("wavenumber k", number(step.wavenumber), "1/m"), ("wavelength", number(wavelength), "m")]
         if step.frequency is not None:
-            waves.insert(0, ("frequency", number(step.frequency), "Hz"))
+            factor, unit = unit_for(step.frequency)
+            waves.insert(0, ("frequency", number(step.frequency / factor), unit))
         waves.append(("k × diagonal", number(step.wavenumber * mesh["diameter_m"]), ""))
         waves.append(("elements per wavelength", f"{step.elements_per_wavelength:.1f}", ""))
         last = " (last of the sweep)" if len(results.steps) > 1 else ""

@@ -7,6 +7,7 @@ import numpy as np
 
 import calderon.plots as plots
 from calderon.case import Physics
+from calderon.report.frequencies import unit_for
 from calderon.report.results import Results, Step
 from calderon.spaces import VectorFunction
 
@@ -155,19 +156,21 @@ def _sweeps(results: Results, folder: Path) -> list[Picture]:
     steps, level = results.steps, results.level
     if len(steps) == 1:
         return []
-    frequencies = np.array([step.frequency for step in steps], dtype=float)
+    hertz = np.array([step.frequency for step in steps], dtype=float)
+    factor, unit = unit_for(float(hertz.max()))
+    frequencies, axis = hertz / factor, f"frequency ({unit})"
     pictures = []
     largest = [np.max(step.strength) for step in steps if step.strength is not None]
     backward = [step.backward for step in steps if step.backward is not None]
     if largest:
         curves = {"largest": largest} | ({"back toward the source": backward} if backward else {})
-        plots.cartesian(frequencies, curves, "frequency (Hz)", f"{level.name} ({level.unit})", folder / "sweep.png")
+        plots.cartesian(frequencies, curves, axis, f"{level.name} ({level.unit})", folder / "sweep.png")
         what = level.name.capitalize() if steps[0].impedance is not None else f"Bistatic {level.name}"
         pictures.append(Picture("sweep.png", f"{what} over frequency: {' and '.join(curves)}."))
     impedances = np.array([step.impedance for step in steps if step.impedance is not None])
     if len(impedances):
         parts = {"resistance": impedances.real, "reactance": -impedances.imag}
-        plots.cartesian(frequencies, parts, "frequency (Hz)", "input impedance (ohm)", folder / "impedance.png")
+        plots.cartesian(frequencies, parts, axis, "input impedance (ohm)", folder / "impedance.png")
         pictures.append(Picture("impedance.png", "Input impedance over frequency."))
     return pictures
 
