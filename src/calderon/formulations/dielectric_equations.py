@@ -28,7 +28,7 @@ TestedField = Callable[[VectorLoads], NDArray[Any]]
 """Integrals (dimension, m) of m fields against the functions of a quadrature."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SharedBlocks(BlockOperator):
     """Blocks, sums of operators, in which the same ones stand in several places: each is computed once, beside the
     matrix."""
@@ -111,7 +111,7 @@ class Rotation:
         return self._mass @ np.ascontiguousarray(self._factors.solve(columns)).view(np.complex128)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RotatedBlocks(SharedBlocks):
     """Blocks [[A, B], [C, D]] that stand for [[A, R B], [R C, D]], R the rotations of each interface in turn."""
 
