@@ -127,6 +127,27 @@ def test_coated_sphere_with_a_cavity():
     assert np.abs(solution.electric(points) - reference).max() < 5e-3 * np.abs(reference).max()
 
 
+def test_coated_conductor():
+    """A core of infinite permittivity in a lossy coat; alone it is a conductor by the electric equation."""
+    radii, k = [0.6, 0.9], 1.5
+    core, coat = (keeping_volume(cal.mesh.sphere(radius=r, h=0.2), r) for r in radii)
+    problem = cal.DielectricScattering([coat, core], k, [2.5 + 0.3j, np.inf])
+    solution = problem.solve(along_z(k), rtol=1e-5)
+    exact = cal.exact.mie_layered_sphere(k, radii, [2.5 + 0.3j], conducting_core=True)
+    assert mean_error(solution, exact) < 0.1
+    assert np.abs(solution.absorbed_power() - [exact.absorbed_power(), 0]).max() < 0.01 * exact.absorbed_power()
+    points = np.array([0.2, 0.75, 1.3])[:, None] * [0.36, 0.48, 0.8]
+    reference = exact.magnetic(points)
+    assert not np.any(reference[0]) and not np.any(solution.magnetic(points[:1]))
+    assert np.abs(solution.magnetic(points) - reference).max() < 0.01 * np.abs(reference).max()
+    crossed = problem.scattering_amplitude([0.6], [0.3], "VH")
+    assert np.abs(crossed - problem.scattering_amplitude([0.6], [0.3], "HV")).max() < 1e-10
+    alone = cal.DielectricScattering(core, k, np.inf).solve(along_z(k), solver="lu")
+    conductor = cal.PECScattering(core, k, formulation="efie").solve(along_z(k), solver="lu")
+    difference = alone.far_field([1, 2, 3]) - conductor.far_field([1, 2, 3])
+    assert np.abs(difference).max() < 1e-8 * np.abs(conductor.far_field([1, 2, 3])).max()
+
+
 @pytest.mark.parametrize("formulation", ["pmchwt", "muller"])
 def test_permeable_sphere(formulation):
     k = 1.2
@@ -274,6 +295,10 @@ def test_bad_input_is_refused(small):
         scatter(small, 2.0, 2.0, formulation="cfie")
     with pytest.raises(ValueError, match="pmchwt"):
         scatter(small, 2.0, -1.0, formulation="muller")
+    with pytest.raises(ValueError, match="conductors"):
+        scatter(small, 2.0, np.inf, formulation="muller")
+    with pytest.raises(ValueError, match="no field comes"):
+        scatter([small, small.scaled(0.5)], 2.0, [np.inf, 2.0])
     with pytest.raises(TypeError, match="list of them"):
         scatter([], 2.0, [])
     with pytest.raises(TypeError, match="electromagnetic"):

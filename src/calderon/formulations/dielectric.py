@@ -20,7 +20,13 @@ from calderon.formulations.checks import (
     warn_coarse,
     wavenumber_of_a_wave,
 )
-from calderon.formulations.dielectric_equations import Rotation, TestedField, mueller, pmchwt
+from calderon.formulations.dielectric_equations import (
+    Rotation,
+    TestedField,
+    mueller,
+    pmchwt,
+    unknown_fields,
+)
 from calderon.formulations.dielectric_regions import (
     Region,
     enclosing_surfaces,
@@ -47,7 +53,9 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
     mesh: a closed surface in metres, or a list of them, one within another (coats, cavities) or side by side; they must
     not touch. wavenumber: k of the surroundings in 1/m. permittivity, permeability: relative to the surroundings, of
     the material directly inside of each surface: a number for one mesh, a list for a list. Loss is a positive imaginary
-    part; gain=True admits negative ones. A mesh of several separate parts is filled with one material. formulation:
+    part; gain=True admits negative ones. A permittivity np.inf is a perfect conductor, by "pmchwt" only, with the
+    electric equation, which fails at the resonances of the conductor's inside. A mesh of several separate parts is
+    filled with one material. formulation:
 
     "pmchwt", the default: the fields from both sides are equal, tested with RWG functions. Accurate at every contrast;
     a system of the first kind, whose default preconditioner (the LU factors of its entries between functions that share
@@ -83,6 +91,8 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
                 "loss inside is a positive imaginary permittivity"
             )
         object.__setattr__(self, "wavenumber", float(np.real(k)))
+        if self.formulation == "muller" and any(each.is_conductor for each in self.regions):
+            raise ValueError("Mueller's equations do not know perfect conductors: take formulation='pmchwt'")
         constants = [(each.permittivity, each.permeability) for each in self.regions]
         if all(pair == constants[0] for pair in constants):
             raise ValueError("permittivity and permeability are 1 everywhere, as of the surroundings: nothing scatters")
@@ -132,10 +142,11 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
         return replace(self, wavenumber=wavenumber)
 
     def _build_system(self) -> LinearSystem:
-        spaces = self.function_spaces
+        spaces = tuple(2 * self.function_spaces)
         if self.formulation == "muller":
-            return LinearSystem("Mueller's equations for J, M", self._mueller[0], (*spaces, *spaces))
-        return LinearSystem("PMCHWT equations for J, M", pmchwt(spaces, self.regions), (*spaces, *spaces))
+            return LinearSystem("Mueller's equations for J, M", self._mueller[0], spaces)
+        unknown = tuple(spaces[number] for number in unknown_fields(self.regions))
+        return LinearSystem("PMCHWT equations for J, M", pmchwt(self.function_spaces, self.regions), unknown)
 
     @cached_property
     def _mueller(self) -> tuple[BlockOperator, NDArray[np.complex128]]:
@@ -177,12 +188,13 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
         return self._stacked(parts)
 
     def _stacked(self, parts: list[Any]) -> NDArray[Any]:
-        """One block of rows for each space, those of None zero."""
+        """The unknown ones of the parts for J and M of each surface, zeros for None."""
         columns = next(part.shape[1] for part in parts if part is not None)
+        spaces = 2 * self.function_spaces
         return np.concatenate(
             [
-                np.zeros((space.dimension, columns)) if part is None else part
-                for space, part in zip(self.system.spaces, parts, strict=True)
+                np.zeros((spaces[number].dimension, columns)) if parts[number] is None else parts[number]
+                for number in unknown_fields(self.regions)
             ]
         )
 
@@ -207,17 +219,17 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
         return options
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> DielectricSolution:
-        cuts = np.cumsum([space.dimension for space in self.system.spaces])[:-1]
-        pieces = np.split(coefficients, cuts)
-        number, eta = len(self.meshes), complex(data.impedance)
-        electric = tuple(
-            VectorFunction(space, piece / eta, "electric surface current", "A/m")
-            for space, piece in zip(self.function_spaces, pieces[:number], strict=True)
+        number, eta, spaces = len(self.meshes), complex(data.impedance), 2 * self.function_spaces
+        pieces = [np.zeros(space.dimension, coefficients.dtype) for space in spaces]
+        unknown = unknown_fields(self.regions)
+        cuts = np.cumsum([spaces[i].dimension for i in unknown])[:-1]
+        for i, piece in zip(unknown, np.split(coefficients, cuts), strict=True):
+            pieces[i] = piece / eta if i < number else piece
+        kinds = [("electric surface current", "A/m")] * number + [("magnetic surface current", "V/m")] * number
+        currents = tuple(
+            VectorFunction(space, piece, *kind) for space, piece, kind in zip(spaces, pieces, kinds, strict=True)
         )
-        magnetic = tuple(
-            VectorFunction(space, piece, "magnetic surface current", "V/m")
-            for space, piece in zip(self.function_spaces, pieces[number:], strict=True)
-        )
+        electric, magnetic = currents[:number], currents[number:]
         outer = [i for i, _ in self.regions[0].surfaces]
         radiating = RadiatingCurrents(
             self.wavenumber, data.impedance, tuple(electric[i] for i in outer), tuple(magnetic[i] for i in outer)

@@ -163,11 +163,14 @@ class RotatedMatrix(LinearOperator):
 
 def pmchwt(spaces: Sequence[EdgeSpace], regions: Sequence[Region]) -> SharedBlocks:
     """The fields from both sides of each interface are equal, tested with RWG functions (Poggio, Miller; Chang,
-    Harrington; Wu, Tsai): rows of E, then of -H, for unknowns J of all interfaces, then M. Complex symmetric.
+    Harrington; Wu, Tsai): rows of E, then of -H, for unknowns J of all interfaces, then M. Complex symmetric. On
+    conductors there is no M and no row of H, and E is zero.
     """
     n = len(spaces)
     table = _empty(2 * n)
     for medium in regions:
+        if medium.is_conductor:
+            continue
         for place, (i, s) in enumerate(medium.surfaces):
             for j, t in medium.surfaces[: place + 1]:
                 T = medium.operator(electric_field(medium.green, spaces[j], spaces[i]))
@@ -179,7 +182,14 @@ def pmchwt(spaces: Sequence[EdgeSpace], regions: Sequence[Region]) -> SharedBloc
                     _add(table, row, column, factor, term)
                     if i != j:
                         _add(table, column, row, factor, term.T)
-    return SharedBlocks(tuple(map(tuple, table)))
+    kept = unknown_fields(regions)
+    return SharedBlocks(tuple(tuple(table[row][column] for column in kept) for row in kept))
+
+
+def unknown_fields(regions: Sequence[Region]) -> list[int]:
+    """Which of J and M of surfaces 0 .. n - 1 (numbers 0 .. 2 n - 1) are unknown: not M on conductors."""
+    n = len(regions) - 1
+    return [*range(n), *(n + i for i in range(n) if not regions[i + 1].is_conductor)]
 
 
 def mueller(

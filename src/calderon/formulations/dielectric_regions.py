@@ -23,6 +23,7 @@ class Region:
 
     surfaces: numbers of the surfaces that bound it, each with +1 where its normal points into the region (the region
     lies outside of it) and -1 where the region lies inside. permittivity, permeability: relative to the surroundings.
+    An infinite permittivity is a perfect conductor, in which there is no field.
     wavenumber (1/m, Im >= 0) and impedance (relative) enter the fields of surface currents J, M,
 
         E = impedance T J - K M,    H = K J + T M / impedance.
@@ -40,6 +41,10 @@ class Region:
     conjugated: bool
 
     @property
+    def is_conductor(self) -> bool:
+        return bool(np.isinf(self.permittivity))
+
+    @property
     def green(self) -> Helmholtz:
         return Helmholtz(self.wavenumber)
 
@@ -52,6 +57,8 @@ def region(
     surfaces: Sequence[tuple[int, int]], wavenumber: float, permittivity: complex, permeability: complex
 ) -> Region:
     """The region of that permittivity and permeability, relative to surroundings of that wavenumber."""
+    if np.isinf(permittivity):
+        return Region(tuple(surfaces), np.inf, permeability, wavenumber, 0.0, False)
     e, m = np.sqrt(complex(permittivity)), np.sqrt(complex(permeability))
     k, z = wavenumber * e * m, m / e
     gain = k.imag < 0
@@ -67,6 +74,11 @@ def regions_between(
     found = []
     for number in range(-1, len(parents)):
         surfaces = [(int(child), 1) for child in np.flatnonzero(parents == number)]
+        if number >= 0 and surfaces and np.isinf(permittivity[number]):
+            raise ValueError(
+                f"mesh {surfaces[0][0]} lies inside mesh {number}, a perfect conductor (infinite permittivity), where "
+                "no field comes: leave it out"
+            )
         constants = (1.0, 1.0) if number < 0 else (permittivity[number], permeability[number])
         own = [] if number < 0 else [(number, -1)]
         found.append(region(own + surfaces, wavenumber, *constants))
@@ -146,6 +158,8 @@ def material_constants(values: Any, number: int, name: str, gain: bool) -> tuple
 
 
 def _constant(value: Any, name: str, gain: bool) -> complex:
+    if name == "permittivity" and np.ndim(value) == 0 and value == np.inf:
+        return np.inf
     constant = finite_number(value, name)
     if constant == 0:
         raise ValueError(f"the relative {name} must not be zero")

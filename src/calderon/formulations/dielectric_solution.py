@@ -53,6 +53,8 @@ class DielectricSolution(ElectromagneticSolution):
                 total[here] = incident(x[here]) + scattered(x[here])
                 continue
             region = self.regions[number]
+            if region.is_conductor:
+                continue
             values = getattr(self._currents_of(region), name)(x[here])
             total[here] = values.conj() if region.conjugated else values
         return total
