@@ -71,11 +71,11 @@ def test_vertices_lie_on_their_surfaces():
     x, y, z = torus(1.0, 0.4, 0.3).vertices.T
     np.testing.assert_allclose(np.hypot(np.hypot(x, y) - 1.0, z), 0.4, rtol=1e-12)
     d = 0.2523744
-    t, y, z = almond(h=0.02).vertices.T / d
+    t, y, z = almond(h=0.02, volume=False).vertices.T / d
     blunt = 0.193333 * np.sqrt(np.maximum(1 - (t / 0.416667) ** 2, 0))
     front = 4.83345 * (np.sqrt(1 - (t / 2.08335) ** 2) - 0.96)
     np.testing.assert_allclose(np.hypot(y, 3 * z), np.where(t < 0, blunt, front), atol=2e-5)  # six digits in the paper
-    x, y, z = ogive(h=0.02).vertices.T / 0.0254
+    x, y, z = ogive(h=0.02, volume=False).vertices.T / 0.0254
     arc = (np.sqrt(1 - (x / 5) ** 2 * (5 / 13) ** 2) - 12 / 13) / (1 / 13)
     np.testing.assert_allclose(np.hypot(y, z), arc, atol=1e-8)
 

@@ -28,7 +28,7 @@ def curvature_sizes(samples: NDArray, triangles: NDArray, project: Projection, h
     c is 0.6, or more where h is so large against R that the mean edge would fall below h. samples (n, 3), triangles: a
     mesh of the surface, finer than h. project: (n, 3) to the closest points of the surface.
     """
-    normals, areas = _normals_and_areas(samples, triangles)
+    normals, areas = normals_and_areas(samples, triangles)
     roots = np.sqrt(smallest_radii(samples, normals, project, PROBE * h) / h)
     tree = cKDTree(samples)
     a, b = tree.query_pairs(h * (LONGEST - SHORTEST) / SLOPE, output_type="ndarray").T
@@ -78,7 +78,7 @@ def smallest_radii(points: NDArray, normals: NDArray, project: Projection, step:
     return (step**2 - gap**2) / (2 * gap)
 
 
-def _normals_and_areas(vertices: NDArray, triangles: NDArray) -> tuple[NDArray, NDArray]:
+def normals_and_areas(vertices: NDArray, triangles: NDArray) -> tuple[NDArray, NDArray]:
     """Unit normals (n, 3) at vertices, the mean of the triangles around, by area; and these areas (n,)."""
     a, b, c = (vertices[triangles[:, i]] for i in range(3))
     vectors = np.cross(b - a, c - a)

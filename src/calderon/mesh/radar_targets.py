@@ -17,6 +17,7 @@ from calderon.mesh.remeshing import remeshed
 from calderon.mesh.round_shapes import closest_on_ellipsoid, geodesic_sphere
 from calderon.mesh.sizes import positive
 from calderon.mesh.triangles import TriangleMesh
+from calderon.mesh.volume import with_volume_kept
 
 BLUNT_END, TIP = -0.416667, 0.583333  # of the almond, in lengths
 BLUNT_AXES = np.array([0.416667, 0.193333, 0.064444])
@@ -24,11 +25,12 @@ TIP_AXES, TIP_REACH, TIP_SHIFT = np.array([4.83345, 1.61115]), 2.08335, 0.96
 NEAR_TIP = 1e-9  # sections closer to a tip than this fraction of the length are points
 
 
-def almond(length: float = 0.2523744, h: float = 0.01) -> TriangleMesh:
+def almond(length: float = 0.2523744, h: float = 0.01, volume: bool = True) -> TriangleMesh:
     """NASA almond (default 9.936 inch) with its tip at +x, wide in y, thin in z, the origin in its widest section.
 
     Mean edge length h, longest edge at most 1.5 h; edges are shorter on the sharp rim and at the tip, which is a
-    vertex. Vertices lie on the surface.
+    vertex. volume: move the other vertices off the surface so that the triangles enclose the almond's volume; False
+    leaves them on it.
     """
     length, h = positive("length", length), positive("h", h)
     _refuse_coarse("almond", h, 0.12 * length)
@@ -41,7 +43,7 @@ def almond(length: float = 0.2523744, h: float = 0.01) -> TriangleMesh:
         )
         return length * np.where(x[:, :1] < 0, blunt, front)
 
-    return _graded(_almond_section, (BLUNT_END, TIP), length, h, project, lambda t: t > TIP - 1e-12)
+    return _graded(_almond_section, (BLUNT_END, TIP), length, h, project, volume, lambda t: t > TIP - 1e-12)
 
 
 def _almond_section(t: NDArray) -> NDArray:
@@ -51,12 +53,12 @@ def _almond_section(t: NDArray) -> NDArray:
     return np.where(t[:, None] < 0, back, np.maximum(front, 0))
 
 
-def ogive(length: float = 0.254, h: float = 0.01) -> TriangleMesh:
+def ogive(length: float = 0.254, h: float = 0.01, volume: bool = True) -> TriangleMesh:
     """Metallic ogive: a circular arc of half angle 22.62 degrees turned about x; default length 10 inch, radius
     length / 10.
 
     Mean edge length h, longest edge at most 1.5 h; edges are shorter at both tips, which are vertices, at x = -length
-    / 2 and length / 2. Vertices lie on the surface.
+    / 2 and length / 2. volume: as for `almond`.
     """
     length, h = positive("length", length), positive("h", h)
     _refuse_coarse("ogive", h, 0.12 * length)
@@ -73,7 +75,7 @@ def ogive(length: float = 0.254, h: float = 0.01) -> TriangleMesh:
         x = np.clip(radius * np.sin(angle), -0.5, 0.5)
         return length * np.column_stack([x, around * (section(x)[:, :1] / np.maximum(distance, 1e-300)[:, None])])
 
-    return _graded(section, (-0.5, 0.5), length, h, project, lambda t: np.abs(t) > 0.5 - 1e-12)
+    return _graded(section, (-0.5, 0.5), length, h, project, volume, lambda t: np.abs(t) > 0.5 - 1e-12)
 
 
 def _graded(
@@ -82,6 +84,7 @@ def _graded(
     length: float,
     h: float,
     project: Projection,
+    volume: bool,
     is_tip: Callable[[NDArray], NDArray],
 ) -> TriangleMesh:
     """The body with these sections in triangles that follow its curvature; is_tip tells of x / length what must stay a
@@ -90,7 +93,10 @@ def _graded(
     fine, faces = _wrapped(section, ends, 0.5 * h / length)
     sizes = curvature_sizes(length * fine, faces, project, h)
     start, triangles = _wrapped(section, ends, h / length)
-    return TriangleMesh(*remeshed(length * start, triangles, h, project, is_tip(start[:, 0]), sizes))
+    vertices, triangles = remeshed(length * start, triangles, h, project, is_tip(start[:, 0]), sizes)
+    if volume:
+        vertices = with_volume_kept(vertices, triangles, project, is_tip(vertices[:, 0] / length))
+    return TriangleMesh(vertices, triangles)
 
 
 def _refuse_coarse(name: str, h: float, limit: float) -> None:

@@ -1,0 +1,44 @@
+"""Flat triangles that enclose the volume of a curved body: corners a little outside of it, middles inside.
+
+With corners on a convex surface every triangle lies inside, by up to h^2 / (8 R): lobes of a radar pattern shift, and
+resonances with them. Here corners move along the normal so that the mean gap of each triangle vanishes, as nearly as
+least squares can do it.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, diags_array
+from scipy.sparse.linalg import spsolve
+
+from calderon.mesh.grading import Projection, normals_and_areas
+
+DAMPING = 0.01  # of the mean diagonal: neighbours that could only oscillate stay at rest
+
+
+def with_volume_kept(
+    vertices: NDArray, triangles: NDArray, project: Projection, fixed: NDArray | None = None
+) -> NDArray:
+    """Vertices (nv, 3) moved by d along the normals: min over d of sum A_t (mean of d at corners - g_t)^2, with g_t the
+    mean gap between triangle t of area A_t and the surface.
+
+    project: (n, 3) to the closest points of the surface. Vertices marked in fixed (nv,) stay. The gap vanishes at the
+    corners and is of second degree, so the mean of the midpoints of the sides is that over the triangle.
+    """
+    a, b, c = (vertices[triangles[:, i]] for i in range(3))
+    vectors = np.cross(b - a, c - a)
+    areas = np.linalg.norm(vectors, axis=1)
+    unit = vectors / areas[:, None]
+    gaps = np.zeros(len(triangles))
+    for middle in (0.5 * (a + b), 0.5 * (b + c), 0.5 * (c + a)):
+        gap = project(middle) - middle
+        gaps += np.copysign(np.linalg.norm(gap, axis=1), (gap * unit).sum(axis=1)) / 3
+    free = np.flatnonzero(~fixed) if fixed is not None else np.arange(len(vertices))
+    rows = np.repeat(np.arange(len(triangles)), 3)
+    mean = coo_array((np.full(triangles.size, 1 / 3), (rows, triangles.ravel()))).tocsr()[:, free]
+    normal = mean.T @ (diags_array(areas) @ mean)
+    damped = normal + DAMPING * normal.diagonal().mean() * diags_array(np.ones(len(free)))
+    moved = vertices.copy()
+    moved[free] += (
+        spsolve(damped.tocsc(), mean.T @ (areas * gaps))[:, None] * normals_and_areas(vertices, triangles)[0][free]
+    )
+    return moved
