@@ -1,7 +1,8 @@
 """Pictures of the README and the documentation, reduced from those of a result.
 
 calderon example submarine
-python docs/make_pictures.py submarine-result
+calderon example almond
+python docs/make_pictures.py submarine-result almond-result
 """
 
 import sys
@@ -10,16 +11,22 @@ from pathlib import Path
 from PIL import Image
 
 TARGET = Path(__file__).parent / "pictures"
-PICTURES = {  # of the result: name here, width in pixels
-    "surface_abs.png": ("submarine_pressure.png", 1000),
-    "far_field_polar.png": ("submarine_pattern.png", 640),
+PICTURES = {  # by the name of the example: of its result, the name here and the width in pixels
+    "submarine": {
+        "surface_abs.png": ("submarine_pressure.png", 1000),
+        "far_field_polar.png": ("submarine_pattern.png", 640),
+    },
+    "almond": {
+        "monostatic.png": ("almond_rcs.png", 1000),
+        "surface_abs.png": ("almond_current.png", 1000),
+    },
 }
 
 
 def main(result: Path) -> None:
     """Reduce each picture to its width, which also makes it small enough for the repository."""
     TARGET.mkdir(exist_ok=True)
-    for name, (target, width) in PICTURES.items():
+    for name, (target, width) in PICTURES[result.name.removesuffix("-result")].items():
         with Image.open(result / name) as picture:
             height = round(picture.height * width / picture.width)
             small = picture.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)
@@ -28,4 +35,5 @@ def main(result: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "submarine-result"))
+    for folder in sys.argv[1:] or ["submarine-result"]:
+        main(Path(folder))

@@ -190,10 +190,25 @@ def test_a_corrupt_mesh_is_told_in_words(tmp_path, content):
 def test_examples_are_listed_shown_and_unknown_ones_answered():
     listed = calderon_command("example")
     assert listed.exit_code == 0 and "submarine" in listed.output and "rigid-sphere" in listed.output
+    assert all(name in listed.output for name in ("almond", "ogive", "dipole"))
     shown = calderon_command("example", "submarine", "--show")
     assert shown.exit_code == 0 and 'sample = "submarine"' in shown.output
     unknown = calderon_command("example", "submarin")
     assert unknown.exit_code == WRONG_INPUT and "did you mean 'submarine'" in unknown.output
+
+
+def test_a_conductor_is_announced_with_its_memory_and_told_in_decibels(tmp_path):
+    text = CASE[: CASE.index("[solver]")].replace('"sound-hard"', '"conductor"')
+    text = text.replace("direction = [1, 0, 0]", 'direction = [1, 0, 0]\npolarization = "V"')
+    text += '[solver]\nsolver = "lu"\n[output]\nmonostatic = { plane = "xy", count = 3, polarizations = ["HH"] }\n'
+    (tmp_path / "case.toml").write_text(text)
+    run = calderon_command("run", tmp_path / "case.toml", "--out", tmp_path / "out")
+    assert run.exit_code == 0, run.output
+    edges = sphere(1.0, 0.45).number_of_edges
+    assert f"assemble and solve, {edges} unknowns, matrix and factors" in run.output
+    assert re.search(r"largest monostatic radar cross-section, HH +−?\d+\.\d dB re 1 m²", run.output)
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Electromagnetic scattering, perfect conductor" in page and "toward the radar" in page
 
 
 def test_info_names_version_backends_threads_and_packages():
