@@ -144,6 +144,19 @@ def load(typing_context, array, index):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
+def number(typing_context, array, index):  # type: ignore[no-untyped-def]
+    """array[index] of a contiguous 1-D array; no bounds are checked, and a negative index does not count from the
+    end: without that the compiler keeps the index in one register."""
+    kind = _require_row(array)
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        data = context.make_array(kind)(context, builder, args[0]).data
+        return builder.load(builder.gep(data, [args[1]], inbounds=True))
+
+    return kind.dtype(array, types.intp), generate
+
+
+@intrinsic
 def store(typing_context, array, index, vector):  # type: ignore[no-untyped-def]
     """array[index : index + width] = vector."""
     kind = _require_row(array)

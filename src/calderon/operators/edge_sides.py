@@ -9,7 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from calderon.operators.sides import Columns, Surface, blocked, joined, packed, test_side, trial_side
+from calderon.operators.columns import Columns
+from calderon.operators.sides import Surface, blocked, joined, packed, points_of, trial_side
+from calderon.quadrature import triangle_rule
 from calderon.spaces import EdgeSpace
 
 
@@ -51,17 +53,18 @@ def edge_test(
     space: EdgeSpace, surface: Surface, scales: NDArray[np.float64], degree: int, square: bool, real: DTypeLike
 ) -> EdgeTest:
     """Tabulate the test triangles for a rule of that degree; square: with |xi|^2."""
-    side = test_side(space, surface, degree, True, np.float64)
-    nodes = side.nodes[0]
+    rule = triangle_rule(degree)
+    points, centres = points_of(surface, rule), surface.corners.mean(axis=1)
+    weights = surface.jacobian[:, None, None] * rule.weights[:, None]
     along = surface.corners[:, 1] - surface.corners[:, 0]
     first = along / np.linalg.norm(along, axis=1, keepdims=True)
     frames = np.stack([first, np.cross(surface.normals, first), surface.normals], axis=1)
-    inside = np.einsum("npc,ntc->npt", nodes[:, :, :3] - side.centres[:, None], frames[:, :2])
+    inside = np.einsum("npc,ntc->npt", points - centres[:, None], frames[:, :2])
     functions = [inside, (inside**2).sum(axis=2, keepdims=True)] if square else [inside]
-    table = np.concatenate([nodes, nodes[:, :, 3:] * np.concatenate(functions, axis=2)], axis=2)
-    alpha = np.einsum("nac,ntc->nat", surface.corners - side.centres[:, None], frames[:, :2])
+    table = np.concatenate([points, weights, weights * np.concatenate(functions, axis=2)], axis=2)
+    alpha = np.einsum("nac,ntc->nat", surface.corners - centres[:, None], frames[:, :2])
     arms = scales[:, :, None] * np.concatenate([np.ones((len(alpha), 3, 1)), alpha], axis=2)
-    return EdgeTest(*(packed(part, real) for part in (table, side.centres, frames, arms)))
+    return EdgeTest(*(packed(part, real) for part in (table, centres, frames, arms)))
 
 
 def edge_trial(
@@ -77,4 +80,6 @@ def edge_trial(
     corners = surface.corners - surface.corners.mean(axis=1, keepdims=True)
     beta = joined(blocked(np.moveaxis(corners, 0, 2), None))
     strengths = blocked((scales * surface.jacobian[:, None]).T, 0.0)
-    return EdgeTrial(side.points, side.centres, side.table, side.columns, packed(beta, real), packed(strengths, real))
+    rule = triangle_rule(degree)
+    table = packed(space.element.values(rule.points) * rule.weights, real)
+    return EdgeTrial(side.points, side.centres, table, side.columns, packed(beta, real), packed(strengths, real))

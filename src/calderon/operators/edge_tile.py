@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends.numba import STAMP, kernel
-from calderon.backends.vectors import jitable, lanes, load, prefetch, store, width, zero
+from calderon.backends.vectors import jitable, lanes, load, store, width, zero
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
-from calderon.operators.regular import add_complex_columns, turned
+from calderon.operators.columns import add_complex_columns, column_scratch
+from calderon.operators.regular import turned
 from calderon.operators.sides import LANES
 
 MOMENTS = 12
@@ -26,10 +27,11 @@ MOMENTS = 12
 
 def edge_scratch(rows: int, points: int, real: DTypeLike) -> NDArray[Any]:
     """Working memory of one tile: for each of its output rows (and one that nobody reads) three local trial functions,
-    real and imaginary; results of a row by local function and by column; a mask; in vectors, of one pair: the sums at
-    each trial point, the moments, the corners beta in the frame, the parts of the local matrix."""
+    real and imaginary; results of some rows; a mask; in vectors, of one pair: the sums at each trial point, the
+    moments, the corners beta in the frame, the parts of the local matrix."""
     vectors = 8 * points + 2 * MOMENTS + 9 + 18
-    return np.zeros((6 * (rows + 1) + 13) * LANES + vectors * width(real), dtype=real)
+    results = column_scratch(3 * LANES, width(real))
+    return np.zeros((6 * (rows + 1) + 1) * LANES + results + vectors * width(real), dtype=real)
 
 
 @jitable
@@ -158,10 +160,9 @@ def edge_tile_kernel(radial: Radial, form: Callable[..., None]) -> Callable[...,
         work = 3 * (rows + 1) * LANES
         rest = scratch[2 * work :]
         size = 3 * LANES
-        result, result_i = rest[:size], rest[size : 2 * size]
-        totals, totals_i = rest[2 * size : 3 * size], rest[3 * size : 4 * size]
-        mask = rest[4 * size : 4 * size + LANES]
-        sums = rest[4 * size + LANES :]
+        results = rest[: 4 * size * step]
+        mask = rest[4 * size * step : 4 * size * step + LANES]
+        sums = rest[4 * size * step + LANES :]
         m = sums[8 * points * step :]
         beta = m[2 * MOMENTS * step :]
         w = beta[9 * step :]
@@ -258,18 +259,18 @@ def edge_tile_kernel(radial: Radial, form: Callable[..., None]) -> Callable[...,
                             c0, c1, c2 = arms[a, 0], arms[a, 1], arms[a, 2]
                             store(t, a0, load(t, a0) + c0 * u + c1 * t1 + c2 * t2)
                             store(t, work + a0, load(t, work + a0) + c0 * ui + c1 * t1i + c2 * t2i)
-            distinct, source, level = trial.columns.distinct[b], trial.columns.source[b], trial.columns.level[b]
-            for row in range(rows):
-                target = out[row_ids[row]]
-                for c in range(level[1]):
-                    prefetch(target, distinct[c])
-                for n in range(3):
-                    for v in range(0, LANES, step):
-                        a0 = (3 * row + n) * LANES + v
-                        strength = load(trial.strengths[b, n], v)
-                        re, im = turned(load(t, a0), load(t, work + a0), strength * scalars[3], strength * scalars[4])
-                        store(result, n * LANES + v, re)
-                        store(result_i, n * LANES + v, im)
-                add_complex_columns(target, distinct, source, level, result, result_i, totals, totals_i)
+            for group in range(0, rows, step):
+                count = min(step, rows - group)
+                for r in range(count):
+                    for n in range(3):
+                        for v in range(0, LANES, step):
+                            a0 = (3 * (group + r) + n) * LANES + v
+                            strength = load(trial.strengths[b, n], v)
+                            c_re, c_im = strength * scalars[3], strength * scalars[4]
+                            re, im = turned(load(t, a0), load(t, work + a0), c_re, c_im)
+                            place = r * size + n * LANES + v
+                            store(results, place, re)
+                            store(results, size * step + place, im)
+                add_complex_columns(out, row_ids[group:], count, trial.columns, b, results)
 
     return tile

@@ -20,12 +20,12 @@ from calderon.operators.near import degree_for, restriction, subdivided
 from calderon.operators.options import Quadrature
 from calderon.operators.pairs import near_pairs, touching_pairs, without
 from calderon.operators.regular import tile_kernel, tile_scratch
-from calderon.operators.sides import Surface, surface, surface_of, test_side, trial_side
+from calderon.operators.sides import Surface, in_threes, surface, surface_of, test_side, trial_side
 from calderon.operators.singular import Pairs, RuleTable, moment_kernel, moment_scratch, rule_table, scatter_kernel
-from calderon.quadrature import product_rule, touching_rule
+from calderon.quadrature import product_rule, touching_rule, triangle_rule
 from calderon.spaces import Space
 
-TILE = 256
+TILE = 512
 """Test triangles in a tile at most, for real kernels in double precision; sums of a megabyte fit the second-level cache
 of a core."""
 TINY = {np.dtype(np.float64): 1e-37, np.dtype(np.float32): 1e-20}
@@ -132,14 +132,16 @@ class Block:
         k2 = complex(green.wavenumber) ** 2 / scale**2
         alpha = factor * scale**power / (4 * math.pi)
         mass = -alpha * k2 if integrand.curls else alpha
-        coefficients = [alpha.real, alpha.imag, mass.real, mass.imag, 1.0]
+        coefficients = [alpha.real, alpha.imag, mass.real, mass.imag]
         self.scalars = np.array([*self.parameters, TINY[self.real], *coefficients]).astype(self.real)
         curls_alone = integrand.curls and green.wavenumber == 0
         self.linear = self.test_space.element.degree > 0 and not curls_alone
         self.single_slot = self.trial_space.element.degree == 0
-        kinds = (self.linear, self.single_slot, integrand.curls, green.is_complex, self.is_complex)
+        rule = triangle_rule(self.quadrature.regular)
+        form = (in_threes(rule), rule.number_of_points, 3 if integrand.curls else self.trial.places.shape[1])
+        kinds = (self.linear, self.single_slot, integrand.curls, green.is_complex, self.is_complex, *form)
         self.tile = tile_kernel(radial, integrand.normal, *kinds)
-        self.coefficients = np.array(coefficients[:4])
+        self.coefficients = np.array(coefficients)
         self.scatter = scatter_kernel(self.is_complex)
 
     def _sides(self) -> None:
@@ -234,10 +236,9 @@ class Block:
         """The pairs of one tile that are neither touching nor near."""
         lo, hi = int(self.tiles[number]), int(self.tiles[number + 1])
         tile_rows, row_ids = self._rows(lo, hi)
-        slots = 1 if self.single_slot else self.trial_side.points.shape[1]
-        points = self.test_side.nodes.shape[2]
-        scratch = tile_scratch(len(row_ids), slots, self.trial.places.shape[1], points, self.real)
-        for group in range(len(self.test_side.nodes)):
+        points, functions = self.trial_side.points.shape[1], self.trial.places.shape[1]
+        scratch = tile_scratch(len(row_ids), functions, self.integrand.curls, points, self.real)
+        for group in range(len(self.test_side.weights)):
             self.tile(
                 self.test_side, self.trial_side, group, self.skip_start, self.skip_position, self.scalars, lo, hi,
                 self.half, tile_rows, row_ids, scratch, self.out,

@@ -3,8 +3,9 @@ rules.
 
 One call computes a tile: some consecutive test triangles against all trial triangles, added into the rows of the
 output. Innermost is a loop over the quadrature points of the test triangle for a vector of trial triangles at one of
-their points, the test functions applied at once, sums in registers; the trial functions are applied when all test
-triangles of the tile have been summed. Pairs that touch or are near are masked here and integrated in singular.py.
+their points, the test functions applied at once; then the trial functions are applied, and the entries of the pair
+are added to the rows of the tile, which go to the output block by block of trial triangles. Pairs that touch or are
+near are masked here and integrated in singular.py.
 """
 
 import functools
@@ -15,17 +16,21 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends.numba import STAMP, kernel
-from calderon.backends.vectors import accumulate, jitable, lanes, load, prefetch, store, width, zero
+from calderon.backends.vectors import accumulate, jitable, lanes, load, number, store, width, zero
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
+from calderon.operators.columns import add_complex_columns, add_real_columns, column_scratch
 from calderon.operators.sides import LANES
 
 
-def tile_scratch(rows: int, slots: int, functions: int, points: int, real: DTypeLike) -> NDArray[Any]:
-    """Working memory of one tile: for each of its output rows (and one that nobody reads) the sums at each trial point
-    and the three components of curls, real and imaginary; results of one row by local function and by column; a vector
-    for each test point; a mask."""
-    return np.zeros((2 * (rows + 1) * (slots + 3) + 4 * functions + 1) * LANES + points * width(real), dtype=real)
+def tile_scratch(rows: int, functions: int, curls: bool, points: int, real: DTypeLike) -> NDArray[Any]:
+    """Working memory of one tile: for each of its output rows (and one that nobody reads) a block of each trial
+    function, and of each component of curls, real and imaginary; results of some rows; in vectors, of one pair: sums at
+    each trial point and distances from the plane of each test point; a mask."""
+    rowwise = 2 * (rows + 1) * (functions + (3 if curls else 0)) * LANES
+    return np.zeros(
+        rowwise + LANES + column_scratch(functions * LANES, width(real)) + 7 * points * width(real), dtype=real
+    )
 
 
 @functools.lru_cache(maxsize=256)
@@ -37,21 +42,28 @@ def tile_kernel(
     curls: bool,
     oscillates: bool,
     complex_out: bool,
+    threes: bool,
+    points: int,
+    trials: int,
 ) -> Callable[..., None]:
     """The compiled tile of one Green's function and integrand.
 
     normal: the integrand's. linear: three local test functions at a time (else one, a constant). single_slot: sum over
-    the trial points at once (constant trial functions). curls: integrate by parts. oscillates: complex values.
+    the trial points at once (constant trial functions). curls: integrate by parts. oscillates: complex values. threes:
+    points and functions as `sides.in_threes` says. points: quadrature points of a triangle. trials: local trial
+    functions.
 
     tile(test, trial, group, skip_start, skip_position, scalars, lo, hi, upper, tile_rows, row_ids, scratch, out): test
     triangles lo..hi, one group of local test functions; scalars = (p0, p1, tiny, Re and Im of alpha, Re and Im of the
-    mass coefficient, 1); upper: only pairs with trial number > test number; tile_rows (hi - lo, L) numbers the rows of
+    mass coefficient); upper: only pairs with trial number > test number; tile_rows (hi - lo, L) numbers the rows of
     the tile, row_ids are their rows in the output.
     """
     stamp = STAMP
     has_mass = linear or not curls
     at_once = single_slot and not linear and has_mass
     functions = 3 if linear else 1
+    size, triples = trials * LANES, points // 3
+    by_threes = threes and not single_slot
     radial_value, radial_phase, shifts = radial
     of_trial, of_test = normal == "trial", normal == "test"
     add_columns = add_complex_columns if complex_out else add_real_columns
@@ -63,18 +75,15 @@ def tile_kernel(
     ):  # fmt: skip
         _ = stamp
         p0, p1, tiny = scalars[0], scalars[1], scalars[2]
-        points, blocks = trial.points.shape[1], trial.points.shape[0]
-        slots = 1 if single_slot else points
+        blocks = trial.points.shape[0]
         rows, step = row_ids.size, lanes(scratch)
         t, first = scratch, group * functions
-        curl_base = (rows + 1) * slots * LANES if has_mass else 0
+        curl_base = (rows + 1) * trials * LANES if has_mass else 0
         work = curl_base + (3 * (rows + 1) * LANES if curls else 0)
-        mask = scratch[scratch.size - LANES :]
-        size = trial.columns.source.shape[1]
-        rest = scratch[2 * work :]
-        result, result_i = rest[:size], rest[size : 2 * size]
-        sums, sums_i = rest[2 * size : 3 * size], rest[3 * size : 4 * size]
-        offsets = rest[4 * size :]
+        mask = scratch[2 * work : 2 * work + LANES]
+        results = scratch[2 * work + LANES : 2 * work + LANES + 4 * size * step]
+        offsets = scratch[2 * work + LANES + 4 * size * step :]
+        sums = offsets[points * step :]
         start = lo // LANES if upper else 0
         cursors = skip_start[lo:hi].copy()  # for each test triangle the first pair to leave out that is still ahead
         for i in range(lo, hi):
@@ -98,10 +107,8 @@ def tile_kernel(
                     cursors[i - lo] = cursor
                 m0, m1, m2 = test.normals[i, 0], test.normals[i, 1], test.normals[i, 2]
                 c0, c1, c2 = test.centres[i, 0], test.centres[i, 1], test.centres[i, 2]
-                x = test.nodes[group, i]
+                x, weights = test.nodes[i], test.weights[group]
                 r0 = tile_rows[i - lo, first if has_mass else 0]
-                r1 = tile_rows[i - lo, first + 1] if linear else r0
-                r2 = tile_rows[i - lo, first + 2] if linear else r0
                 for v in range(0, LANES, step):
                     n0, n1, n2 = load(normals, v), load(normals, LANES + v), load(normals, 2 * LANES + v)
                     reference = zero(t)
@@ -111,10 +118,10 @@ def tile_kernel(
                         square = d0 * d0 + tiny + d1 * d1 + d2 * d2
                         reference = square * inverse_square_root(square)
                     f_re, f_im = radial_phase(reference, p0, p1)
+                    factor = zero(t) + test.factors[group, i]
                     if masked:
-                        f_re = f_re * load(mask, v)
-                        f_im = f_im * load(mask, v)
-                    weighed = shifts or curls or masked
+                        factor = factor * load(mask, v)
+                    f_re, f_im = f_re * factor, f_im * factor
                     e_re, e_im = f_re, f_im
                     if curls:
                         cosine = m0 * n0 + m1 * n1 + m2 * n2
@@ -122,32 +129,49 @@ def tile_kernel(
                     if of_trial:  # -d.n at each test point; the same for all points of a trial triangle
                         e0 = load(centres, v)
                         e1, e2 = load(centres, LANES + v), load(centres, 2 * LANES + v)
-                        for p in range(x.shape[0]):
-                            d0, d1, d2 = x[p, 0] - e0, x[p, 1] - e1, x[p, 2] - e2
+                        for p in range(points):
+                            d0, d1 = number(x, 3 * p) - e0, number(x, 3 * p + 1) - e1
+                            d2 = number(x, 3 * p + 2) - e2
                             store(offsets, p * step, -(d0 * n0 + d1 * n1 + d2 * n2))
                     total, total_i = zero(t), zero(t)
                     for q in range(points):
                         y = trial.points[b, q]
                         y0, y1, y2 = load(y, v), load(y, LANES + v), load(y, 2 * LANES + v)
                         s0, s1, s2, i0, i1, i2 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
-                        for p in range(x.shape[0]):
-                            d0, d1, d2 = x[p, 0] - y0, x[p, 1] - y1, x[p, 2] - y2
-                            g, gi, h, hi_ = radial_value(d0 * d0 + tiny + d1 * d1 + d2 * d2, p0, p1, reference)
-                            k, ki = g, gi
-                            if of_test:
-                                k, ki = h, hi_
-                            if of_trial:
-                                offset = load(offsets, p * step)
-                                k, ki = h * offset, hi_ * offset
-                            s0 = s0 + x[p, 3] * k
+                        if threes:
+                            every, every_i = zero(t), zero(t)
+                            for p in range(triples):
+                                r2, place = squared(x, 9 * p, y0, y1, y2, tiny), 3 * p * step
+                                k0, u0 = asked(of_test, of_trial, radial_value(r2, p0, p1, reference), offsets, place)
+                                r2, place = squared(x, 9 * p + 3, y0, y1, y2, tiny), (3 * p + 1) * step
+                                k1, u1 = asked(of_test, of_trial, radial_value(r2, p0, p1, reference), offsets, place)
+                                r2, place = squared(x, 9 * p + 6, y0, y1, y2, tiny), (3 * p + 2) * step
+                                k2, u2 = asked(of_test, of_trial, radial_value(r2, p0, p1, reference), offsets, place)
+                                beta = number(weights, triples + p)
+                                every = every + beta * (k0 + k1 + k2)
+                                if oscillates:
+                                    every_i = every_i + beta * (u0 + u1 + u2)
+                                if linear and p == 0:
+                                    s0, s1, s2, i0, i1, i2 = k0, k1, k2, u0, u1, u2
+                                elif linear:
+                                    alpha = number(weights, p)
+                                    s0, s1, s2 = s0 + alpha * k0, s1 + alpha * k1, s2 + alpha * k2
+                                    i0, i1, i2 = i0 + alpha * u0, i1 + alpha * u1, i2 + alpha * u2
+                            s0, i0 = s0 + every, i0 + every_i
                             if linear:
-                                s1 = s1 + x[p, 4] * k
-                                s2 = s2 + x[p, 5] * k
-                            if oscillates:
-                                i0 = i0 + x[p, 3] * ki
+                                s1, s2, i1, i2 = s1 + every, s2 + every, i1 + every_i, i2 + every_i
+                        else:
+                            for p in range(points):
+                                r2, place = squared(x, 3 * p, y0, y1, y2, tiny), p * step
+                                k, u = asked(of_test, of_trial, radial_value(r2, p0, p1, reference), offsets, place)
+                                s0 = s0 + number(weights, p) * k
+                                if oscillates:
+                                    i0 = i0 + number(weights, p) * u
                                 if linear:
-                                    i1 = i1 + x[p, 4] * ki
-                                    i2 = i2 + x[p, 5] * ki
+                                    w1, w2 = number(weights, points + p), number(weights, 2 * points + p)
+                                    s1, s2 = s1 + w1 * k, s2 + w2 * k
+                                    if oscillates:
+                                        i1, i2 = i1 + w1 * u, i2 + w2 * u
                         if of_test:  # d.m, the same for all points of the test triangle
                             offset = (c0 - y0) * m0 + (c1 - y1) * m1 + (c2 - y2) * m2
                             s0, s1, s2 = offset * s0, offset * s1, offset * s2
@@ -158,110 +182,170 @@ def tile_kernel(
                             if oscillates:
                                 total_i = total_i + weight * (i0 + i1 + i2)
                         if has_mass and not at_once:
-                            slot = 0 if single_slot else q
-                            if single_slot:
-                                s0, s1, s2 = trial.measure[q] * s0, trial.measure[q] * s1, trial.measure[q] * s2
-                                i0, i1, i2 = trial.measure[q] * i0, trial.measure[q] * i1, trial.measure[q] * i2
-                            if weighed:
-                                s0, i0 = turned(s0, i0, f_re, f_im)
-                                s1, i1 = turned(s1, i1, f_re, f_im)
-                                s2, i2 = turned(s2, i2, f_re, f_im)
-                            a0 = (r0 * slots + slot) * LANES + v
-                            store(t, a0, load(t, a0) + s0)
+                            place = 6 * q * step
+                            store(sums, place, s0)
                             if linear:
-                                a1, a2 = (r1 * slots + slot) * LANES + v, (r2 * slots + slot) * LANES + v
-                                store(t, a1, load(t, a1) + s1)
-                                store(t, a2, load(t, a2) + s2)
+                                store(sums, place + step, s1)
+                                store(sums, place + 2 * step, s2)
                             if oscillates:
-                                store(t, work + a0, load(t, work + a0) + i0)
+                                store(sums, place + 3 * step, i0)
                                 if linear:
-                                    store(t, work + a1, load(t, work + a1) + i1)
-                                    store(t, work + a2, load(t, work + a2) + i2)
+                                    store(sums, place + 4 * step, i1)
+                                    store(sums, place + 5 * step, i2)
+                    if has_mass and not at_once:
+                        for a in range(functions):
+                            base = tile_rows[i - lo, first + a] * size + v
+                            weight = 0
+                            for f in range(0, trials, 3 if by_threes else 1):
+                                if by_threes:
+                                    s0, s1, s2 = folded(sums, a * step, triples, trial.table, weight)
+                                    if oscillates:
+                                        i0, i1, i2 = folded(sums, (a + 3) * step, triples, trial.table, weight)
+                                    weight += 2 * triples
+                                    s1, i1 = turned(s1, i1, f_re, f_im)
+                                    s2, i2 = turned(s2, i2, f_re, f_im)
+                                else:
+                                    s0, i0 = zero(t), zero(t)
+                                    for q in range(points):
+                                        weight_q = number(trial.table, f * points + q)
+                                        s0 = s0 + weight_q * load(sums, (6 * q + a) * step)
+                                        if oscillates:
+                                            i0 = i0 + weight_q * load(sums, (6 * q + 3 + a) * step)
+                                s0, i0 = turned(s0, i0, f_re, f_im)
+                                place = base + f * LANES
+                                add(t, place, s0)
+                                if by_threes:
+                                    add(t, place + LANES, s1)
+                                    add(t, place + 2 * LANES, s2)
+                                if oscillates:
+                                    add(t, work + place, i0)
+                                    if by_threes:
+                                        add(t, work + place + LANES, i1)
+                                        add(t, work + place + 2 * LANES, i2)
                     if has_mass and at_once:
-                        s0, i0 = total, total_i
-                        if weighed:
-                            s0, i0 = turned(s0, i0, f_re, f_im)
+                        s0, i0 = turned(total, total_i, f_re, f_im)
                         if direct:
                             jacobian = load(trial.jacobian[b], v)
                             s0, i0 = turned(s0, i0, jacobian * scalars[5], jacobian * scalars[6])
                             accumulate(out[row_ids[r0]], trial.columns.first[b] + v, s0, i0)
                         else:
-                            a0 = r0 * LANES + v
-                            store(t, a0, load(t, a0) + s0)
+                            place = r0 * LANES + v
+                            add(t, place, s0)
                             if oscillates:
-                                store(t, work + a0, load(t, work + a0) + i0)
+                                add(t, work + place, i0)
                     if curls:
                         total, total_i = turned(total, total_i, e_re, e_im)
                         for a in range(3):
                             for c in range(3):
-                                a0 = curl_base + (3 * tile_rows[i - lo, a] + c) * LANES + v
-                                store(t, a0, load(t, a0) + test.curls[i, a, c] * total)
+                                place = curl_base + (3 * tile_rows[i - lo, a] + c) * LANES + v
+                                add(t, place, test.curls[i, a, c] * total)
                                 if oscillates:
-                                    store(t, work + a0, load(t, work + a0) + test.curls[i, a, c] * total_i)
+                                    add(t, work + place, test.curls[i, a, c] * total_i)
             if direct:
                 continue
-            distinct, source, level = trial.columns.distinct[b], trial.columns.source[b], trial.columns.level[b]
-            for row in range(rows):
-                target = out[row_ids[row]]
-                for c in range(level[1]):
-                    prefetch(target, distinct[c])
-                for f in range(trial.curls.shape[1] if curls else trial.table.shape[0]):
-                    for v in range(0, LANES, step):
-                        re, im = zero(t), zero(t)
-                        if curls:
-                            for c in range(3):
-                                curl = load(trial.curls[b, f, c], v)
-                                a0 = curl_base + (3 * row + c) * LANES + v
-                                re = re + curl * load(t, a0)
+            for top_row in range(0, rows, step):
+                count = min(step, rows - top_row)
+                for r in range(count):
+                    row = top_row + r
+                    for f in range(trials):
+                        for v in range(0, LANES, step):
+                            re, im = zero(t), zero(t)
+                            if curls:
+                                for c in range(3):
+                                    curl = load(trial.curls[b, f, c], v)
+                                    place = curl_base + (3 * row + c) * LANES + v
+                                    re = re + curl * load(t, place)
+                                    if oscillates:
+                                        im = im + curl * load(t, work + place)
+                                re, im = turned(re, im, zero(t) + scalars[3], zero(t) + scalars[4])
+                            if has_mass:
+                                place = row * size + f * LANES + v
+                                s0, i0 = load(t, place), zero(t)
                                 if oscillates:
-                                    im = im + curl * load(t, work + a0)
-                            re, im = turned(re, im, zero(t) + scalars[3], zero(t) + scalars[4])
-                        if has_mass:
-                            s0, i0 = zero(t), zero(t)
-                            for q in range(slots):
-                                weight = scalars[7] if single_slot else trial.table[f, q]
-                                a0 = (row * slots + q) * LANES + v
-                                s0 = s0 + weight * load(t, a0)
-                                if oscillates:
-                                    i0 = i0 + weight * load(t, work + a0)
-                            s0, i0 = turned(s0, i0, zero(t) + scalars[5], zero(t) + scalars[6])
-                            re, im = re + s0, im + i0
-                        jacobian = load(trial.jacobian[b], v)
-                        store(result, f * LANES + v, jacobian * re)
-                        if complex_out:
-                            store(result_i, f * LANES + v, jacobian * im)
-                add_columns(target, distinct, source, level, result, result_i, sums, sums_i)
+                                    i0 = load(t, work + place)
+                                unit = zero(t) + trial.units[f]
+                                s0, i0 = turned(s0, i0, unit * scalars[5], unit * scalars[6])
+                                re, im = re + s0, im + i0
+                            jacobian = load(trial.jacobian[b], v)
+                            place = r * size + f * LANES + v
+                            store(results, place, jacobian * re)
+                            if complex_out:
+                                store(results, size * step + place, jacobian * im)
+                add_columns(out, row_ids[top_row:], count, trial.columns, b, results)
 
     return tile
+
+
+@jitable
+def squared(x, p, y0, y1, y2, tiny):  # type: ignore[no-untyped-def]
+    """The squared distance of the point x[p : p + 3] from y."""
+    d0, d1, d2 = number(x, p) - y0, number(x, p + 1) - y1, number(x, p + 2) - y2
+    return d0 * d0 + tiny + d1 * d1 + d2 * d2
+
+
+@jitable
+def asked(of_test, of_trial, values, offsets, place):  # type: ignore[no-untyped-def]
+    """The part of a Green's function that an integrand needs: its value, or its slope (of_trial: times the distance
+    from the plane of the trial triangle; of_test: that factor comes later)."""
+    value, value_i, slope, slope_i = values
+    if of_trial:
+        offset = load(offsets, place)
+        return slope * offset, slope_i * offset
+    if of_test:
+        return slope, slope_i
+    return value, value_i
+
+
+@jitable
+def folded(sums, place, triples, table, weight):  # type: ignore[no-untyped-def]
+    """The sums at trial points in threes (6 vectors a point, the one at `place`) times three trial functions, whose
+    alpha and beta begin at table[weight]."""
+    step = lanes(sums)
+    s0, s1, s2 = load(sums, place), load(sums, place + 6 * step), load(sums, place + 12 * step)
+    every = number(table, weight + triples) * (s0 + s1 + s2)
+    for p in range(1, triples):
+        place += 18 * step
+        k0, k1, k2 = load(sums, place), load(sums, place + 6 * step), load(sums, place + 12 * step)
+        alpha = number(table, weight + p)
+        s0, s1, s2 = s0 + alpha * k0, s1 + alpha * k1, s2 + alpha * k2
+        every = every + number(table, weight + triples + p) * (k0 + k1 + k2)
+    return s0 + every, s1 + every, s2 + every
+
+
+@jitable
+def results_of(results, place, t, work, base, curl_place, trial, b, f, scalars, oscillates):  # type: ignore[no-untyped-def]
+    """Entries of a row with trial function f of all triangles of block b, real parts at results[place], imaginary ones
+    a quarter of `results` further. base, curl_place: where the sums of the row begin in t, -1 for none."""
+    step, half = lanes(t), results.size // 4
+    for v in range(0, LANES, step):
+        re, im = zero(t), zero(t)
+        if curl_place >= 0:
+            for c in range(3):
+                curl = load(trial.curls[b, f, c], v)
+                here = curl_place + c * LANES + v
+                re = re + curl * load(t, here)
+                if oscillates:
+                    im = im + curl * load(t, work + here)
+            re, im = turned(re, im, zero(t) + scalars[3], zero(t) + scalars[4])
+        if base >= 0:
+            here, unit = base + f * LANES + v, zero(t) + trial.units[f]
+            s0, i0 = load(t, here), zero(t)
+            if oscillates:
+                i0 = load(t, work + here)
+            s0, i0 = turned(s0, i0, unit * scalars[5], unit * scalars[6])
+            re, im = re + s0, im + i0
+        jacobian = load(trial.jacobian[b], v)
+        store(results, place + v, jacobian * re)
+        store(results, half + place + v, jacobian * im)
+
+
+@jitable
+def add(array, place, value):  # type: ignore[no-untyped-def]
+    """array[place : place + width] += value."""
+    store(array, place, load(array, place) + value)
 
 
 @jitable
 def turned(re, im, c, s):  # type: ignore[no-untyped-def]
     """(re + i im) (c + i s)."""
     return re * c - im * s, im * c + re * s
-
-
-@jitable
-def add_real_columns(target, distinct, source, level, result, result_i, sums, sums_i):  # type: ignore[no-untyped-def]
-    """Add the results of a block to their columns of one row, those of one column together (see sides.Columns)."""
-    for c in range(level[1]):
-        sums[c] = result[source[c]]
-    for k in range(1, level.size - 1):
-        for c in range(level[k + 1] - level[k]):
-            sums[c] += result[source[level[k] + c]]
-    for c in range(level[1]):
-        target[distinct[c]] += sums[c]
-
-
-@jitable
-def add_complex_columns(target, distinct, source, level, result, result_i, sums, sums_i):  # type: ignore[no-untyped-def]
-    """The same for a complex row."""
-    for c in range(level[1]):
-        sums[c] = result[source[c]]
-        sums_i[c] = result_i[source[c]]
-    for k in range(1, level.size - 1):
-        for c in range(level[k + 1] - level[k]):
-            sums[c] += result[source[level[k] + c]]
-            sums_i[c] += result_i[source[level[k] + c]]
-    for c in range(level[1]):
-        target[distinct[c]] += complex(sums[c], sums_i[c])

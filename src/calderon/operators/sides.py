@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from calderon.quadrature import triangle_rule
+from calderon.operators.columns import Columns, columns_of
+from calderon.quadrature import TriangleRule, triangle_rule
 from calderon.spaces import EdgeSpace
 from calderon.spaces.element import barycentric
 from calderon.spaces.space import Space
@@ -21,11 +22,15 @@ GROUP = 3
 class TestSide(NamedTuple):
     """Test triangles, one after the other.
 
-    nodes (groups, n, P, 3 + F): coordinates of the quadrature points and, for the F = 1 or 3 local functions of the
-    group, values times weight times Jacobian. normals, centres (n, 3); curls (n, 3, 3) of the linear functions.
+    nodes (n, 3 P): coordinates of the quadrature points. weights (groups, m), the local functions times weight, those
+    of a group of F = 1 or 3 (F * P,); with points in threes (see `in_threes`) alpha, then beta, of each three points.
+    factors (groups, n): what these are to be multiplied by. normals, centres (n, 3); curls (n, 3, 3) of the linear
+    functions.
     """
 
     nodes: NDArray[np.floating]
+    weights: NDArray[np.floating]
+    factors: NDArray[np.floating]
     normals: NDArray[np.floating]
     centres: NDArray[np.floating]
     curls: NDArray[np.floating]
@@ -35,32 +40,20 @@ class TrialSide(NamedTuple):
     """Trial triangles in blocks of LANES, structure of arrays; the last block is padded with triangles of no area.
 
     points (blocks, Q, 3 * LANES), normals, centres (blocks, 3 * LANES): x, then y, then z. jacobian (blocks, LANES),
-    curls (blocks, L, 3, LANES), table (L, Q) weights times local functions, measure (Q,) weights. columns: where the
-    results of a block go.
+    curls (blocks, L, 3, LANES). table: weights times local functions (L, Q), or with points in threes alpha and beta
+    (groups, 2, Q / 3) of each group of three functions, to be multiplied by units (L,); measure (Q,) weights. columns:
+    where the results of a block go.
     """
 
     points: NDArray[np.floating]
     normals: NDArray[np.floating]
     centres: NDArray[np.floating]
     jacobian: NDArray[np.floating]
-    columns: "Columns"
+    columns: Columns
     curls: NDArray[np.floating]
     table: NDArray[np.floating]
+    units: NDArray[np.floating]
     measure: NDArray[np.floating]
-
-
-class Columns(NamedTuple):
-    """Output columns of the L * LANES results of each block, for a sum without conflicts.
-
-    distinct (blocks, n) the columns that occur, those that occur most often first; level k of `source` (blocks,
-    L * LANES), from level[b, k] to level[b, k + 1], holds the numbers of the k-th result of the first columns (as many
-    as have so many). first (blocks,) is the first column where the results are consecutive columns, else -1.
-    """
-
-    distinct: NDArray[np.int64]
-    source: NDArray[np.int64]
-    level: NDArray[np.int64]
-    first: NDArray[np.int64]
 
 
 class Surface(NamedTuple):
@@ -88,15 +81,50 @@ def surface(corners: NDArray[np.float64], normals: NDArray[np.float64], jacobian
     return Surface(corners, normals, jacobian, edges / jacobian[:, None, None])
 
 
-def test_side(space: Space | EdgeSpace, surface: Surface, degree: int, constant: bool, real: DTypeLike) -> TestSide:
+def in_threes(rule: TriangleRule) -> bool:
+    """Whether all points of a rule come in threes that a rotation of the triangle exchanges.
+
+    At such points local functions a = 0, 1, 2 (of the vertices, or of the edges opposite to them) have the values
+    alpha delta_ap + beta, p = 0, 1, 2: their sums over k_p are alpha k_a + beta (k_0 + k_1 + k_2), four products where
+    there would be nine. The default rule is one of these.
+    """
+    if rule.number_of_points % 3:
+        return False
+    values = rule.barycentric.reshape(-1, 3, 3)
+    beta = values[:, :1, 1:2]
+    return bool(np.allclose(values, beta + (values[:, :1, :1] - beta) * np.eye(3)))
+
+
+def _threes(table: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """alpha and beta (2, P / 3) of three functions (3, P), divided by the first alpha, and that; of one function beta
+    alone stands for both."""
+    beta = table[0, 1::3]
+    alpha = table[0, ::3] - beta if len(table) == 3 else beta
+    return np.stack([alpha, beta]) / alpha[0], float(alpha[0])
+
+
+def _by_groups(rule: TriangleRule, table: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weights (groups, m) of functions (L, P), and the factor (groups,) that they lack."""
+    groups = np.split(table, max(1, len(table) // GROUP))
+    if not in_threes(rule):
+        return np.stack(groups).reshape(len(groups), -1), np.ones(len(groups))
+    weights, units = zip(*map(_threes, groups), strict=True)
+    return np.stack(weights).reshape(len(groups), -1), np.array(units)
+
+
+def points_of(surface: Surface, rule: TriangleRule) -> NDArray[np.float64]:
+    """Quadrature points (n, P, 3) of every triangle."""
+    return np.einsum("bp,nbc->npc", barycentric(rule.points), surface.corners)
+
+
+def test_side(space: Space, surface: Surface, degree: int, constant: bool, real: DTypeLike) -> TestSide:
     """Tabulate the test triangles for a rule of that degree; `constant`: with the function 1 only."""
     rule = triangle_rule(degree)
-    points = np.einsum("bp,nbc->npc", barycentric(rule.points), surface.corners)
     table = np.ones((1, len(rule.weights))) if constant else space.element.values(rule.points)
-    weights = np.einsum("n,fp->npf", surface.jacobian, table * rule.weights)
-    size = min(GROUP, len(table))
-    groups = [np.concatenate([points, weights[..., f : f + size]], axis=2) for f in range(0, len(table), size)]
-    parts = (np.stack(groups), surface.normals, surface.corners.mean(axis=1), surface.curls)
+    weights, units = _by_groups(rule, table * rule.weights)
+    nodes = points_of(surface, rule).reshape(len(surface.corners), -1)
+    factors = units[:, None] * surface.jacobian
+    parts = (nodes, weights, factors, surface.normals, surface.corners.mean(axis=1), surface.curls)
     return TestSide(*(packed(part, real) for part in parts))
 
 
@@ -106,40 +134,22 @@ def trial_side(
     """Tabulate the trial triangles for a rule of that degree."""
     rule = triangle_rule(degree)
     inside = np.einsum("bq,nbc->qcn", barycentric(rule.points), surface.corners)
+    table, units = rule.weights, np.ones(1)
+    if space.element.size > 1:
+        table, units = _by_groups(rule, space.element.values(rule.points) * rule.weights)
     parts = (
         joined(blocked(inside, None)),
         joined(blocked(surface.normals.T, None)),
         joined(blocked(surface.corners.mean(axis=1).T, None)),
         blocked(surface.jacobian, 0.0),
         blocked(np.moveaxis(surface.curls, 0, 2), None),
-        space.element.values(rule.points) * rule.weights,
+        table.ravel(),
+        np.repeat(units, min(GROUP, space.element.size)),
         rule.weights,
     )
     points, normals, centres, jacobian, *rest = (packed(part, real) for part in parts)
-    places = _columns(blocked(columns.T, -1).reshape(len(points), -1))
+    places = columns_of(blocked(columns.T, -1).reshape(len(points), -1))
     return TrialSide(points, normals, centres, jacobian, places, *rest)
-
-
-def _columns(columns: NDArray[np.int64]) -> Columns:
-    """From the column (blocks, L * LANES) of each result, -1 for none."""
-    blocks, size = columns.shape
-    distinct, source = np.zeros((blocks, size), np.int64), np.zeros((blocks, size), np.int64)
-    levels: list[NDArray[np.int64]] = []
-    for b, block in enumerate(columns):
-        order = np.argsort(block, kind="stable")
-        order = order[np.searchsorted(block[order], 0) :]  # without the -1
-        found, start, count = np.unique(block[order], return_index=True, return_counts=True)
-        often = np.argsort(-count, kind="stable")
-        distinct[b, : len(found)] = found[often]
-        rank = np.empty(len(found), np.int64)
-        rank[often] = np.arange(len(found))
-        column = np.repeat(np.arange(len(found)), count)
-        turn = np.arange(len(order)) - start[column]
-        source[b, : len(order)] = order[np.lexsort((rank[column], turn))]
-        levels.append(np.concatenate([[0], np.cumsum(np.bincount(turn))]).astype(np.int64))
-    level = np.stack([np.pad(each, (0, max(map(len, levels)) - len(each)), mode="edge") for each in levels])
-    consecutive = (np.diff(columns, axis=1) == 1).all(axis=1) & (columns[:, 0] >= 0)
-    return Columns(distinct, source, level, np.where(consecutive, columns[:, 0], -1))
 
 
 def joined(array: NDArray) -> NDArray:

@@ -1,0 +1,114 @@
+"""Where the results of a block of trial triangles go: sums of the results of one column, added to rows of the matrix.
+
+A vertex has six triangles, so that most results of a block meet others of the same column. Rows are taken as many at a
+time as a vector has numbers: transposed, the results of one local function stand side by side for all of them, and one
+addition of vectors does what would be one of numbers, with a scattered load each.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends.vectors import jitable, lanes, load, number, prefetch, store, transpose
+
+
+class Columns(NamedTuple):
+    """Output columns of the n = L * LANES results of each block, for a sum without conflicts.
+
+    distinct (blocks, n) the columns that occur, those that occur most often first; source (blocks, n) the numbers of
+    their results, column after column; level[b, m - 1] is how many columns have m results or more. first (blocks,) is
+    the first column where the results are consecutive columns, else -1.
+    """
+
+    distinct: NDArray[np.uint32]
+    source: NDArray[np.uint32]
+    level: NDArray[np.int64]
+    first: NDArray[np.int64]
+
+
+def columns_of(columns: NDArray[np.int64]) -> Columns:
+    """From the column (blocks, L * LANES) of each result, -1 for none."""
+    blocks, size = columns.shape
+    distinct, source = np.zeros((blocks, size), np.uint32), np.zeros((blocks, size), np.uint32)
+    levels: list[NDArray[np.int64]] = []
+    for b, block in enumerate(columns):
+        order = np.argsort(block, kind="stable")
+        order = order[np.searchsorted(block[order], 0) :]  # without the -1
+        found, which, count = np.unique(block[order], return_inverse=True, return_counts=True)
+        often = np.argsort(-count, kind="stable")
+        distinct[b, : len(found)] = found[often]
+        rank = np.empty(len(found), np.int64)
+        rank[often] = np.arange(len(found))
+        source[b, : len(order)] = order[np.argsort(rank[which], kind="stable")]
+        levels.append(np.cumsum(np.bincount(count, minlength=2)[:0:-1])[::-1])
+    level = np.zeros((blocks, max(map(len, levels))), np.int64)
+    for row, each in zip(level, levels, strict=True):
+        row[: len(each)] = each
+    consecutive = (np.diff(columns, axis=1) == 1).all(axis=1) & (columns[:, 0] >= 0)
+    return Columns(distinct, source, level, np.where(consecutive, columns[:, 0], -1))
+
+
+def column_scratch(size: int, width: int) -> int:
+    """Numbers of working memory for `size` results of as many rows as a vector has numbers: results and sums, real and
+    imaginary."""
+    return 4 * size * width
+
+
+@jitable
+def summed(results, turned, level, source):  # type: ignore[no-untyped-def]
+    """results (width, n) of some rows become sums (width, columns) in the same memory; turned: as much again."""
+    step = lanes(results)
+    size = results.size // step
+    rows, across = results.reshape((step, size)), turned.reshape((size, step))
+    for j in range(0, size, step):
+        transpose(rows, 0, j, across, j, 0)
+    place, column = 0, 0
+    for m in range(level.size, 0, -1):
+        last = level[m - 1]
+        while column < last:
+            total = load(turned, number(source, place) * step)
+            for k in range(place + 1, place + m):
+                total = total + load(turned, number(source, k) * step)
+            store(results, column * step, total)
+            place += m
+            column += 1
+    sums, side = results.reshape((size, step)), turned.reshape((step, size))
+    for j in range(0, column, step):
+        transpose(sums, j, 0, side, 0, j)
+
+
+@jitable
+def add_real_columns(out, row_ids, count, columns, b, work):  # type: ignore[no-untyped-def]
+    """Add the results of block b for `count` rows, at most as many as a vector has numbers, to their columns of those
+    rows of the matrix. work: results (width, n) real, results imaginary, and as much again."""
+    distinct, level = columns.distinct[b], columns.level[b]
+    size, n = work.size // 4, level[0]
+    for r in range(count):
+        for c in range(n):
+            prefetch(out[row_ids[r]], distinct[c])
+    summed(work[:size], work[2 * size : 3 * size], level, columns.source[b])
+    pitch = size // lanes(work)
+    for r in range(count):
+        target, sums = out[row_ids[r]], work[2 * size + r * pitch : 2 * size + (r + 1) * pitch]
+        for c in range(n):
+            target[distinct[c]] += sums[c]
+
+
+@jitable
+def add_complex_columns(out, row_ids, count, columns, b, work):  # type: ignore[no-untyped-def]
+    """The same for a complex matrix."""
+    distinct, level = columns.distinct[b], columns.level[b]
+    size, n = work.size // 4, level[0]
+    for r in range(count):
+        for c in range(n):
+            prefetch(out[row_ids[r]], distinct[c])
+    summed(work[:size], work[2 * size : 3 * size], level, columns.source[b])
+    summed(work[size : 2 * size], work[3 * size :], level, columns.source[b])
+    pitch = size // lanes(work)
+    for r in range(count):
+        target = out[row_ids[r]]
+        re = work[2 * size + r * pitch : 2 * size + (r + 1) * pitch]
+        im = work[3 * size + r * pitch : 3 * size + (r + 1) * pitch]
+        for c in range(n):
+            target[distinct[c]] += complex(re[c], im[c])
