@@ -10,18 +10,19 @@ from calderon.mesh.errors import MeshError
 from calderon.mesh.remeshing import Projection, remeshed
 from calderon.mesh.sizes import positive
 from calderon.mesh.triangles import TriangleMesh
+from calderon.mesh.volume import with_volume_kept
 
 GEODESIC_FROM = 9  # frequency of the icosahedron above which its steps of h are fine enough
 MEAN_EDGE = 1.2046  # mean edge length of the geodesic unit sphere times its frequency
 
 
-def sphere(radius: float = 1.0, h: float = 0.1) -> TriangleMesh:
+def sphere(radius: float = 1.0, h: float = 0.1, volume: bool = False) -> TriangleMesh:
     """Sphere about the origin with mean edge length h (up to 1.7 radius), longest edge below 1.35 h, angles above 30
     degrees.
 
     Fine spheres are geodesic: each face of the icosahedron in n^2 triangles, pushed out to the sphere. Coarse ones,
     where whole n leave gaps between the edge lengths, are the convex hull (the Delaunay triangulation) of points
-    spread evenly.
+    spread evenly. volume: move vertices off the sphere so that the triangles enclose its volume.
     """
     radius, h = positive("radius", radius), positive("h", h)
     if h > 1.7 * radius:
@@ -30,7 +31,16 @@ def sphere(radius: float = 1.0, h: float = 0.1) -> TriangleMesh:
         )
     frequency = round(MEAN_EDGE * radius / h)
     points, triangles = geodesic_sphere(frequency) if frequency >= GEODESIC_FROM else _spread_sphere(h / radius)
-    return TriangleMesh(radius * points, triangles)
+
+    def project(x: NDArray) -> NDArray:
+        return radius * x / np.linalg.norm(x, axis=1)[:, None]
+
+    return _finished(radius * points, triangles, project, volume)
+
+
+def _finished(vertices: NDArray, triangles: NDArray, project: Projection, volume: bool) -> TriangleMesh:
+    """The mesh with its vertices on the surface or, if the volume is to be kept, a little off it."""
+    return TriangleMesh(with_volume_kept(vertices, triangles, project) if volume else vertices, triangles)
 
 
 def geodesic_sphere(frequency: int) -> tuple[NDArray, NDArray]:
@@ -133,14 +143,17 @@ def _spread_points(number: int) -> tuple[NDArray, NDArray]:
     return points, triangles
 
 
-def ellipsoid(semi_axes: Sequence[float] = (1.0, 1.0, 0.5), h: float = 0.1) -> TriangleMesh:
-    """Ellipsoid about the origin, semi-axes along x, y, z, with mean edge length h and longest edge at most 1.5 h."""
+def ellipsoid(semi_axes: Sequence[float] = (1.0, 1.0, 0.5), h: float = 0.1, volume: bool = False) -> TriangleMesh:
+    """Ellipsoid about the origin, semi-axes along x, y, z, with mean edge length h and longest edge at most 1.5 h.
+
+    volume: as for `sphere`.
+    """
     axes = np.array([positive("semi-axis", a) for a in semi_axes])
     h = positive("h", h)
     if axes.shape != (3,):
         raise MeshError(f"semi_axes {semi_axes!r}: three lengths are needed, along x, y and z")
     if np.ptp(axes) == 0:
-        return sphere(axes[0], h)
+        return sphere(axes[0], h, volume)
     smallest, middle, _ = np.sort(axes)
     if h > min(middle, 4 * smallest):
         raise MeshError(
@@ -149,7 +162,8 @@ def ellipsoid(semi_axes: Sequence[float] = (1.0, 1.0, 0.5), h: float = 0.1) -> T
         )
     frequency = max(2, round(MEAN_EDGE * np.prod(axes) ** (1 / 3) / h))
     points, triangles = geodesic_sphere(frequency)
-    return TriangleMesh(*remeshed(points * axes, triangles, h, onto_ellipsoid(axes)))
+    project = onto_ellipsoid(axes)
+    return _finished(*remeshed(points * axes, triangles, h, project), project, volume)
 
 
 def onto_ellipsoid(axes: NDArray) -> Projection:
@@ -179,8 +193,11 @@ def closest_on_ellipsoid(points: NDArray, axes: NDArray) -> NDArray:
     return x / np.sqrt(((x / axes) ** 2).sum(axis=1))[:, None]
 
 
-def torus(major_radius: float = 1.0, minor_radius: float = 0.3, h: float = 0.1) -> TriangleMesh:
-    """Torus about the z axis: the circle of the minor radius runs along the circle of the major radius in z = 0."""
+def torus(major_radius: float = 1.0, minor_radius: float = 0.3, h: float = 0.1, volume: bool = False) -> TriangleMesh:
+    """Torus about the z axis: the circle of the minor radius runs along the circle of the major radius in z = 0.
+
+    volume: as for `sphere`.
+    """
     major, minor, h = positive("major_radius", major_radius), positive("minor_radius", minor_radius), positive("h", h)
     if minor >= major:
         raise MeshError(f"minor_radius {minor:g} must be below major_radius {major:g}: the torus would meet itself")
@@ -201,4 +218,4 @@ def torus(major_radius: float = 1.0, minor_radius: float = 0.3, h: float = 0.1) 
         away = x - centre
         return centre + minor * away / np.linalg.norm(away, axis=1)[:, None]
 
-    return TriangleMesh(*remeshed(points, triangles, h, project))
+    return _finished(*remeshed(points, triangles, h, project), project, volume)
