@@ -1,0 +1,84 @@
+"""NVIDIA devices through CuPy: kernels are compiled by NVRTC and kept on disk by CuPy."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends.device import BuildError, Source, rounded, scalar
+
+NAME = "cuda"
+OPTIONS = ("--std=c++17", "--use_fast_math")
+"""Of single precision alone: in double precision fast math changes nothing."""
+
+
+def devices() -> list["CudaDevice"]:
+    """All devices. ImportError without CuPy, RuntimeError without a working driver."""
+    import cupy
+
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise RuntimeError(f"CUDA has no working driver ({error})") from error
+    if count == 0:
+        raise RuntimeError("CUDA has no device")
+    return [CudaDevice(number) for number in range(count)]
+
+
+class CudaDevice:
+    """One NVIDIA device with a stream of its own; see `device.Device`."""
+
+    has_double = True
+    is_gpu = True
+
+    def __init__(self, number: int) -> None:
+        import cupy
+
+        self._cupy, self._number = cupy, number
+        self.name = f"{NAME}:{number}"
+        self.label = cupy.cuda.runtime.getDeviceProperties(number)["name"].decode()
+        with cupy.cuda.Device(number):
+            self._stream = cupy.cuda.Stream(non_blocking=True)
+        self._programs: dict[Source, Any] = {}
+
+    def memory(self) -> int:
+        with self._cupy.cuda.Device(self._number):
+            free = int(self._cupy.cuda.runtime.memGetInfo()[0])
+            return free + int(self._cupy.get_default_memory_pool().free_bytes())
+
+    def array(self, host: NDArray[Any]) -> Any:
+        with self._cupy.cuda.Device(self._number), self._stream:
+            return self._cupy.asarray(np.ascontiguousarray(host))
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        with self._cupy.cuda.Device(self._number), self._stream:
+            return self._cupy.empty(shape, dtype)
+
+    def to_host(self, array: Any) -> NDArray[Any]:
+        with self._cupy.cuda.Device(self._number):
+            host: NDArray[Any] = array.get(stream=self._stream)
+            self._stream.synchronize()
+        return host
+
+    def build(self, source: Source) -> Any:
+        if source not in self._programs:
+            options = OPTIONS if source.real == "float" else OPTIONS[:1]
+            with self._cupy.cuda.Device(self._number):
+                try:
+                    module = self._cupy.RawModule(code=source.text, options=options, backend="nvrtc")
+                    module.compile()
+                except self._cupy.cuda.compiler.CompileException as error:
+                    raise BuildError(f"{self.name} ({self.label}) cannot build {source}:\n{error}") from error
+            self._programs[source] = module
+        return self._programs[source]
+
+    def launch(self, program: Any, kernel: str, threads: tuple[int, ...], group: tuple[int, ...], *arguments: Any) -> None:
+        if 0 in threads:
+            return
+        blocks = tuple(n // size for n, size in zip(rounded(threads, group), group, strict=True))
+        given = tuple(each if isinstance(each, self._cupy.ndarray) else scalar(each) for each in arguments)
+        with self._cupy.cuda.Device(self._number), self._stream:
+            program.get_function(kernel)(blocks, group, given)
+
+    def synchronize(self) -> None:
+        self._stream.synchronize()

@@ -1,0 +1,102 @@
+"""What operators may ask of a device: arrays, programs, launches. One class for each driver stands behind it."""
+
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+PACKAGE = __package__.rpartition(".")[0]
+
+
+class BuildError(RuntimeError):
+    """A kernel that does not compile: names the source and holds the compiler's log."""
+
+
+class Device(Protocol):
+    """A device that runs kernels written in prelude.h's words; calls are queued in order.
+
+    name: as in `get(name)`, such as "opencl:0". label: the vendor's name for it. has_double: whether it computes in
+    double precision.
+    """
+
+    name: str
+    label: str
+    has_double: bool
+
+    def memory(self) -> int:
+        """Bytes that may be taken at once."""
+        ...
+
+    def array(self, host: NDArray[Any]) -> Any:
+        """A copy on the device."""
+        ...
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """An array on the device with nothing in it."""
+        ...
+
+    def to_host(self, array: Any) -> NDArray[Any]:
+        """A copy on the host; waits for what fills it."""
+        ...
+
+    def build(self, source: "Source") -> Any:
+        """The compiled program, kept for the life of the process and by the driver on disk. Raises BuildError."""
+        ...
+
+    def launch(self, program: Any, kernel: str, threads: tuple[int, ...], group: tuple[int, ...], *arguments: Any) -> None:
+        """Queue a kernel: threads in all, rounded up to whole groups. Arguments are arrays of the device, and NumPy
+        scalars or Python ints (32 bits)."""
+        ...
+
+    def synchronize(self) -> None:
+        """Wait until all that was queued is done."""
+        ...
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file of the package, such as "operators/regular.c", and what is defined for it: one variant of its kernels."""
+
+    path: str
+    real: str  # "double" or "float"
+    defines: tuple[tuple[str, str | int], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The whole text, definitions and included files in place."""
+        paths = {name: str(value) for name, value in self.defines}
+        lines = [f"#define REAL {self.real}", f"#define REAL_IS_DOUBLE {int(self.real == 'double')}"]
+        lines += [f"#define {name} {value}" for name, value in self.defines]
+        return "\n".join([*lines, *_expanded(self.path, paths, set())]) + "\n"
+
+    def __str__(self) -> str:
+        settings = ", ".join(f"{name}={value}" for name, value in self.defines)
+        return f"{self.path} ({self.real}{', ' if settings else ''}{settings})"
+
+
+def _expanded(path: str, named: dict[str, str], seen: set[str]) -> list[str]:
+    """Lines of a file of the package with those it includes, each once; #include NAME takes the path from `named`."""
+    if path in seen:
+        return []
+    seen.add(path)
+    folder, _, name = path.rpartition("/")
+    lines = []
+    for line in resources.files(PACKAGE).joinpath(*folder.split("/"), name).read_text(encoding="utf-8").splitlines():
+        if line.startswith("#include"):
+            wanted = line.split()[1]
+            lines += _expanded((wanted if wanted[0] == '"' else named[wanted]).strip('"'), named, seen)
+        else:
+            lines.append(line)
+    return lines
+
+
+def rounded(threads: tuple[int, ...], group: tuple[int, ...]) -> tuple[int, ...]:
+    """The numbers of threads, rounded up to whole groups."""
+    return tuple(-(-n // size) * size for n, size in zip(threads, group, strict=True))
+
+
+def scalar(value: Any) -> np.generic:
+    """A kernel's argument: Python ints become 32 bits wide."""
+    return value if isinstance(value, np.generic) else np.int32(value)
