@@ -77,3 +77,14 @@ def test_convergence_takes_lists_infos_and_several(given):
 def test_what_does_not_fit_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("draw", [plots.polar, plots.cartesian])
+def test_references_are_points_beside_the_curves(draw):
+    x = np.linspace(0, 3, 50)
+    figure = draw(x, {"a": np.sin(x)}, references={"known": ([0.5, 1.0], [0.4, 0.8])})
+    points = next(line for line in figure.axes[0].lines if line.get_label() == "known")
+    assert points.get_linestyle() == "None" and points.get_marker() == "o"
+    np.testing.assert_allclose(points.get_xydata(), [[0.5, 0.4], [1.0, 0.8]])
+    with pytest.raises(ValueError, match="reference 'known' has shapes"):
+        draw(x, {"a": np.sin(x)}, references={"known": ([0.5, 1.0], [0.4])})

@@ -8,6 +8,7 @@ import pytest
 import calderon as cal
 from calderon.case import CaseError, antenna, electromagnetic_problem, electromagnetic_wave, parse, wavenumbers
 from calderon.report import example, headlines, run, write
+from calderon.report.results import decibels_of_power
 
 SPHERE = """\
 title = "conducting sphere"
@@ -127,6 +128,17 @@ def test_polarisations_of_the_incident_wave():
         assert wave.impedance == pytest.approx(376.73, abs=0.01)
 
 
+@pytest.mark.parametrize(("along", "v", "h"), [([0, 0, -1], [1, 0, 0], [0, 1, 0]), ([0, 0, 1], [-1, 0, 0], [0, 1, 0])])
+def test_on_the_z_axis_phi_is_zero(along, v, h):
+    for name, vector in (("V", v), ("H", h)):
+        text = SPHERE.replace("[0, 0, 1]", str(along)).replace("[1, 0, 0]", f'"{name}"')
+        assert electromagnetic_wave(parse(text).case, 2.0).polarization == pytest.approx(vector, abs=1e-15)
+
+
+def test_zeros_stay_finite_in_decibels():
+    np.testing.assert_allclose(decibels_of_power(np.array([0.0, 0.01, 1.0])), [-300, -20, 0])
+
+
 def test_a_dielectric_sphere_over_frequency():
     text = SPHERE[: SPHERE.index("monostatic =")].replace('"conductor"', '"dielectric"\npermittivity = [2.0, 0.1]')
     text = text.replace('"0.2 GHz"', '["100 MHz", "150 MHz"]').replace('"0.12 m"', '"0.15 m"')
@@ -198,7 +210,8 @@ def test_a_mistake_in_an_antenna_is_named(old, new, message):
 @pytest.mark.parametrize(
     ("content", "message"),
     [(None, "no such file in "), ("angle,rcs\n0,1\n", "no column 'angle_deg': the file has 'angle', 'rcs'"),
-     ("angle_deg,rcs\n0,nan\n", "not all"), ("# nothing\n", "has none")],
+     ("angle_deg,rcs\n0,nan\n", "not all"), ("# nothing\n", "has none"),
+     ("angle_deg,rcs\n0\n", "not every line has 2 values")],
 )  # fmt: skip
 def test_a_reference_that_cannot_be_used_is_told_before_anything_is_computed(tmp_path, content, message):
     if content is not None:

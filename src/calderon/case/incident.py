@@ -66,6 +66,6 @@ class Incident(Table):
             return None
         if not isinstance(self.polarization, str):
             return np.array(self.polarization)
-        x, y, z = -self.unit_direction
+        x, y, z = -self.unit_direction + 0.0  # no negative zeros: phi is zero on the z axis
         vertical, horizontal = line_of_sight(np.arctan2(np.hypot(x, y), z), np.arctan2(y, x))[1:]
         return vertical if self.polarization == "V" else horizontal

@@ -56,6 +56,8 @@ def _curve(path: Path, reference: Reference) -> Curve:
     for column in (reference.angle, reference.level):
         if column not in names:
             raise ValueError(f"no column {column!r}: the file has {', '.join(map(repr, names)) or 'none'}")
+    if any(None in row.values() for row in rows):
+        raise ValueError(f"not every line has {len(names)} values")
     values = np.array([[float(row[reference.angle]), float(row[reference.level])] for row in rows])
     if not np.isfinite(values).all():
         raise ValueError("not all angles and levels are finite")

@@ -35,9 +35,8 @@ GAIN = Level("gain", "dBi", "gain")
 
 
 def decibels_of_power(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """10 log10 of values that may be zero."""
-    with np.errstate(divide="ignore"):
-        return 10 * np.log10(values)
+    """10 log10 of values, at least -300 dB: zeros must not become infinities in files."""
+    return 10 * np.log10(np.maximum(values, 1e-30))
 
 
 @dataclass(frozen=True)
