@@ -28,7 +28,7 @@ from calderon.solvers import ConvergenceError
 WRONG_INPUT, NOT_SOLVED, EXISTS, INTERRUPTED = 2, 3, 4, 130
 IN_CASE_FILES = 'in a case file: [solver] max_iterations, rtol, precision = "double", or solver = "lu"'
 DEPENDENCIES = ("numpy", "scipy", "numba", "meshio", "matplotlib", "h5py", "pydantic")
-EXTRAS = ("pyvista", "gmsh", "cupy-cuda12x", "pyopencl", "mpi4py")
+EXTRAS = ("pyvista", "gmsh", "cupy-cuda12x", "cupy-cuda13x", "pyopencl", "mpi4py")
 
 app = typer.Typer(
     name="calderon",
@@ -101,10 +101,13 @@ def mesh(
 
 @app.command()
 def info() -> None:
-    """Version, backends, threads, memory and versions of the packages underneath."""
+    """Version, backends and their devices, threads, memory and versions of the packages underneath."""
     table = _table("calderon " + version("calderon"))
     table.add_row("Python", f"{platform.python_version()}, {platform.system()} {platform.machine()}")
     table.add_row("backends", ", ".join(backends.available()))
+    for name in backends.DEVICE_BACKENDS:
+        for row in _devices(name):
+            table.add_row(*row)
     table.add_row("threads", str(backends.thread_count()))
     table.add_row("memory free", backends.format_bytes(backends.free_memory()))
     for name in DEPENDENCIES:
@@ -243,6 +246,22 @@ def _resolution(surface: TriangleMesh, frequencies: list[float], speed: float) -
         verdict = "fine" if mean >= 10 else "coarse: 10 give about 1 %" if mean >= 6 else "too coarse: 6 are the least"
         table.add_row(f"{frequency:g}", f"{wavelength:.4g}", f"{mean:.3g}", f"{least:.3g}", verdict)
     return table
+
+
+def _devices(backend: str) -> list[tuple[str, str]]:
+    """The devices of a backend, one a line, those that do not work with the reason; a line if there is none."""
+    found = backends.survey(backend)
+    if found.missing:
+        return [(backend, f"not at hand: {escape(found.missing)}")]
+    working = [
+        (
+            each.name,
+            f"{escape(each.label)}, {backends.format_bytes(each.memory())} at once, "
+            f"{'double and single' if each.has_double else 'single precision only'}",
+        )
+        for each in found.devices
+    ]
+    return working + [(name, f"not used: {escape(reason)}") for name, reason in found.failures.items()]
 
 
 def _version(name: str) -> str:

@@ -214,5 +214,5 @@ def test_a_conductor_is_announced_with_its_memory_and_told_in_decibels(tmp_path)
 def test_info_names_version_backends_threads_and_packages():
     run = calderon_command("info")
     assert run.exit_code == 0
-    for text in (calderon.__version__, "numba", "threads", "memory", "numpy", "pyvista"):
+    for text in (calderon.__version__, "numba", "threads", "memory", "numpy", "pyvista", "opencl", "cuda"):
         assert text in run.output

@@ -1,17 +1,24 @@
 """Where kernels run. Knows nothing of meshes or equations."""
 
-from calderon.backends.backend import available, check_backend, real_type
+from calderon.backends.backend import DEVICE_BACKENDS, available, check_backend, get, real_type, survey
+from calderon.backends.device import BuildError, Device, Source
 from calderon.backends.memory import format_bytes, free_memory, require_memory
 from calderon.backends.numba import thread_count
 from calderon.backends.threads import run_tasks
 
 __all__ = [
+    "DEVICE_BACKENDS",
+    "BuildError",
+    "Device",
+    "Source",
     "available",
     "check_backend",
     "format_bytes",
     "free_memory",
+    "get",
     "real_type",
     "require_memory",
     "run_tasks",
+    "survey",
     "thread_count",
 ]

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from calderon.backends import cuda, opencl
 from calderon.backends import numba as cpu
 from calderon.backends.device import Device, Source
 
-KNOWN = (cpu.NAME, opencl.NAME, cuda.NAME)
+DEVICE_BACKENDS = (opencl.NAME, cuda.NAME)
+KNOWN = (cpu.NAME, *DEVICE_BACKENDS)
 _DRIVERS: dict[str, Callable[[], list[Any]]] = {opencl.NAME: opencl.devices, cuda.NAME: cuda.devices}
 _ADVICE = {
     opencl.NAME: 'pip install "calderon[opencl]", and a driver: that of the graphics card, or PoCL for processors',
@@ -22,11 +24,11 @@ _ADVICE = {
 def available() -> list[str]:
     """Names of the backends that run on this machine: "numba", and those with a device that builds a kernel, runs it
     and gives the right number."""
-    return [cpu.NAME, *(name for name in KNOWN[1:] if isinstance(_devices(name), list))]
+    return [cpu.NAME, *(name for name in DEVICE_BACKENDS if survey(name).devices)]
 
 
 def get(name: str) -> Device | None:
-    """The device of a backend, "cuda" or "cuda:1" (number 0 unless given); None for "numba", the processor itself.
+    """The device of a backend, "cuda:1", or its first that works, "cuda"; None for "numba", the processor itself.
 
     "auto": the first NVIDIA device, else the first OpenCL graphics processor, else "numba". Raises ValueError for an
     unknown name, RuntimeError with the reason and what to do for a backend that is not at hand; a request is never
@@ -34,9 +36,9 @@ def get(name: str) -> Device | None:
     """
     if name == "auto":
         for each in (cuda.NAME, opencl.NAME):
-            found = _devices(each)
-            if isinstance(found, list) and found[0].is_gpu:
-                return found[0]
+            for device in survey(each).devices:
+                if device.is_gpu:
+                    return device
         return None
     backend, _, number = name.partition(":") if isinstance(name, str) else (name, "", "")
     if backend not in KNOWN or (number and (backend == cpu.NAME or not number.isdecimal())):
@@ -44,14 +46,16 @@ def get(name: str) -> Device | None:
         raise ValueError(f"unknown backend {name!r}: choose {choices} (or a device of one, such as 'cuda:1')")
     if backend == cpu.NAME:
         return None
-    found = _devices(backend)
-    if not isinstance(found, list):
-        choices = " or ".join(repr(each) for each in available())
-        raise RuntimeError(f"backend {name!r} is not available: {found}; {_ADVICE[backend]}. Or choose {choices}")
-    index = int(number or 0)
-    if index >= len(found):
-        raise RuntimeError(f"there is no {name!r}: {backend!r} has {len(found)} device(s), numbered from 0")
-    return found[index]
+    found = survey(backend)
+    wanted = f"{backend}:{int(number)}" if number else ""
+    for device in found.devices:
+        if device.name == wanted or not wanted:
+            return device
+    choices = " or ".join(repr(each) for each in available())
+    if found.devices and wanted not in found.failures:
+        raise RuntimeError(f"there is no {name!r}: {backend!r} has {found.number} device(s), numbered from 0")
+    reason = found.failures[wanted] if wanted in found.failures else found.reason
+    raise RuntimeError(f"backend {name!r} is not available: {reason}; {_ADVICE[backend]}. Or choose {choices}")
 
 
 def check_backend(name: str) -> str:
@@ -60,28 +64,44 @@ def check_backend(name: str) -> str:
     return name
 
 
+@dataclass(frozen=True)
+class Survey:
+    """What was found of a backend: the devices that passed their probe, and why others, by name, did not."""
+
+    devices: tuple[Device, ...]
+    failures: dict[str, str]
+    missing: str = ""
+
+    @property
+    def number(self) -> int:
+        """Devices of the driver, working or not."""
+        return len(self.devices) + len(self.failures)
+
+    @property
+    def reason(self) -> str:
+        """Why there is no working device; what is wrong with those that do not work."""
+        return self.missing or "; ".join(self.failures.values())
+
+
 @functools.lru_cache(maxsize=8)
-def _devices(backend: str) -> list[Any] | str:
-    """The working devices of a backend, or why there are none."""
+def survey(backend: str) -> Survey:
+    """The devices of "opencl" or "cuda", each of them probed, once in a process."""
     try:
         found = _DRIVERS[backend]()
     except ImportError as error:
-        return f"its Python package is missing ({error})"
-    except RuntimeError as error:
-        return str(error)
-    working, reasons = [], []
-    for device in found:
-        reason = probe_failure(device)
-        if reason:
-            reasons.append(f"{device.name} ({device.label}) {reason}")
-        else:
-            working.append(device)
-    return working or "; ".join(reasons)
+        return Survey((), {}, f"its Python package is missing ({error})")
+    except Exception as error:  # noqa: BLE001 - drivers raise what they like; the reason is handed on
+        return Survey((), {}, str(error))
+    reasons = {device.name: probe_failure(device) for device in found}
+    failures = {each.name: f"{each.name} ({each.label}) {reasons[each.name]}" for each in found if reasons[each.name]}
+    return Survey(tuple(each for each in found if not reasons[each.name]), failures)
 
 
 def probe_failure(device: Device) -> str:
     """Why a device cannot be used, empty if it can: it runs a small kernel and is held to the right numbers."""
-    kinds = [("float", np.float32, 1e-5)] + ([("double", np.float64, 1e-13)] if device.has_double else [])
+    kinds: list[tuple[str, Any, float]] = [("float", np.float32, 1e-5)] + (
+        [("double", np.float64, 1e-13)] if device.has_double else []
+    )
     for real, kind, bound in kinds:
         x = np.linspace(0.5, 3.0, 100).astype(kind)
         try:

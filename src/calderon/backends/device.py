@@ -18,12 +18,13 @@ class Device(Protocol):
     """A device that runs kernels written in prelude.h's words; calls are queued in order.
 
     name: as in `get(name)`, such as "opencl:0". label: the vendor's name for it. has_double: whether it computes in
-    double precision.
+    double precision. is_gpu: whether "auto" may choose it.
     """
 
     name: str
     label: str
     has_double: bool
+    is_gpu: bool
 
     def memory(self) -> int:
         """Bytes that may be taken at once."""
@@ -45,7 +46,9 @@ class Device(Protocol):
         """The compiled program, kept for the life of the process and by the driver on disk. Raises BuildError."""
         ...
 
-    def launch(self, program: Any, kernel: str, threads: tuple[int, ...], group: tuple[int, ...], *arguments: Any) -> None:
+    def launch(
+        self, program: Any, kernel: str, threads: tuple[int, ...], group: tuple[int, ...], *arguments: Any
+    ) -> None:
         """Queue a kernel: threads in all, rounded up to whole groups. Arguments are arrays of the device, and NumPy
         scalars or Python ints (32 bits)."""
         ...
