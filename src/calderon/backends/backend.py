@@ -40,14 +40,14 @@ def get(name: str) -> Device | None:
                 if device.is_gpu:
                     return device
         return None
-    backend, _, number = name.partition(":") if isinstance(name, str) else (name, "", "")
-    if backend not in KNOWN or (number and (backend == cpu.NAME or not number.isdecimal())):
+    backend, colon, number = name.partition(":") if isinstance(name, str) else (name, "", "")
+    if backend not in KNOWN or (colon and (backend == cpu.NAME or not number.isdecimal())):
         choices = " or ".join(repr(each) for each in available())
         raise ValueError(f"unknown backend {name!r}: choose {choices} (or a device of one, such as 'cuda:1')")
     if backend == cpu.NAME:
         return None
     found = survey(backend)
-    wanted = f"{backend}:{int(number)}" if number else ""
+    wanted = f"{backend}:{int(number)}" if colon else ""
     for device in found.devices:
         if device.name == wanted or not wanted:
             return device
