@@ -8,8 +8,11 @@ from numpy.typing import NDArray
 from calderon.backends.device import BuildError, Source, rounded, scalar
 
 NAME = "cuda"
-OPTIONS = ("--std=c++17", "--use_fast_math")
-"""Of single precision alone: in double precision fast math changes nothing."""
+
+
+def options(source: Source) -> tuple[str, ...]:
+    """What the compiler is told. Fast math for single precision: in double precision it changes nothing."""
+    return ("--std=c++17", "--use_fast_math") if source.real == "float" else ("--std=c++17",)
 
 
 def devices() -> list["CudaDevice"]:
@@ -62,17 +65,18 @@ class CudaDevice:
 
     def build(self, source: Source) -> Any:
         if source not in self._programs:
-            options = OPTIONS if source.real == "float" else OPTIONS[:1]
             with self._cupy.cuda.Device(self._number):
                 try:
-                    module = self._cupy.RawModule(code=source.text, options=options, backend="nvrtc")
+                    module = self._cupy.RawModule(code=source.text, options=options(source), backend="nvrtc")
                     module.compile()
                 except self._cupy.cuda.compiler.CompileException as error:
                     raise BuildError(f"{self.name} ({self.label}) cannot build {source}:\n{error}") from error
             self._programs[source] = module
         return self._programs[source]
 
-    def launch(self, program: Any, kernel: str, threads: tuple[int, ...], group: tuple[int, ...], *arguments: Any) -> None:
+    def launch(
+        self, program: Any, kernel: str, threads: tuple[int, ...], group: tuple[int, ...], *arguments: Any
+    ) -> None:
         if 0 in threads:
             return
         blocks = tuple(n // size for n, size in zip(rounded(threads, group), group, strict=True))
