@@ -23,6 +23,7 @@ from calderon.operators import (
     Quadrature,
     adjoint_double_layer,
     assemble_dense,
+    assemble_matrix_free,
     blocks,
     double_layer,
     double_layer_potential,
@@ -42,6 +43,7 @@ from calderon.spaces import BC, DP1, P0, P1, P2, RBC, RWG, SNC, Function, Vector
 from calderon.waves import ElectricDipole, ElectromagneticPlaneWave, MagneticDipole, PlaneWave, PointSource
 
 register("dense", assemble_dense)
+register("matrix-free", assemble_matrix_free)
 
 try:
     __version__ = version("calderon")

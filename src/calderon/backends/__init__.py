@@ -1,6 +1,7 @@
 """Where kernels run. Knows nothing of meshes or equations."""
 
 from calderon.backends.backend import DEVICE_BACKENDS, available, check_backend, get, real_type, survey
+from calderon.backends.computing import Computing, computing
 from calderon.backends.device import BuildError, Device, Source
 from calderon.backends.memory import format_bytes, free_memory, require_memory
 from calderon.backends.numba import thread_count
@@ -9,10 +10,12 @@ from calderon.backends.threads import run_tasks
 __all__ = [
     "DEVICE_BACKENDS",
     "BuildError",
+    "Computing",
     "Device",
     "Source",
     "available",
     "check_backend",
+    "computing",
     "format_bytes",
     "free_memory",
     "get",

@@ -84,7 +84,9 @@ class OpenCLDevice:
             self._programs[source] = {kernel.function_name: kernel for kernel in program.all_kernels()}
         return self._programs[source]
 
-    def launch(self, program: Any, kernel: str, threads: tuple[int, ...], group: tuple[int, ...], *arguments: Any) -> None:
+    def launch(
+        self, program: Any, kernel: str, threads: tuple[int, ...], group: tuple[int, ...], *arguments: Any
+    ) -> None:
         if 0 in threads:
             return
         given = [each.memory if isinstance(each, Buffer) else scalar(each) for each in arguments]

@@ -12,7 +12,7 @@
 
 #ifdef __OPENCL_VERSION__
 
-#if REAL_IS_DOUBLE
+#if REAL_IS_DOUBLE || defined(MOMENT_REAL)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 #define KERNEL __kernel void

@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, splu
 
-from calderon.backends import require_memory
+from calderon.backends import Computing, require_memory
 from calderon.formulations.dielectric_regions import Region
 from calderon.formulations.vector_loads import VectorLoads, vector_loads
 from calderon.operators import BlockOperator, BoundaryOperator, electric_field, identity, magnetic_field
@@ -33,7 +33,7 @@ class SharedBlocks(BlockOperator):
     """Blocks, sums of operators, in which the same ones stand in several places: each is computed once, beside the
     matrix."""
 
-    def fill(self, out: NDArray[Any], real: DTypeLike, advance: Any = None) -> None:
+    def fill(self, out: NDArray[Any], how: Computing, advance: Any = None) -> None:
         top, left = np.cumsum([0, *self.heights]), np.cumsum([0, *self.widths])
         uses: dict[int, tuple[BoundaryOperator, list[tuple[NDArray[Any], complex, bool]]]] = {}
         for i, row in enumerate(self.table):
@@ -49,11 +49,11 @@ class SharedBlocks(BlockOperator):
         for term, places in uses.values():
             if isinstance(term, SparseOperator):
                 for place, factor, _ in places:
-                    term.add_to(place, factor, None, None, real)
+                    term.add_to(place, factor, None, None, how)
                 continue
             block = room[: term.shape[0] * term.shape[1]].reshape(term.shape)
             block.fill(0)
-            term.fill(block, real, advance)
+            term.fill(block, how, advance)
             for place, factor, turned in places:
                 _add_multiple(place, factor, block.T if turned else block)
 

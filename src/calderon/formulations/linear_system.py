@@ -16,6 +16,8 @@ from calderon.solvers import LU, gmres, lu
 from calderon.spaces import Space, VectorSpace
 
 SOLVERS = ("gmres", "lu")
+EXACT_METHODS = ("dense", "matrix-free")
+"""Methods that compress nothing."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,8 @@ class SolveOptions:
             raise ValueError(f"rtol must lie between 0 and 1, such as 1e-6, got {self.rtol!r}")
         if self.compression_rtol is not None and not 0 < self.compression_rtol < 1:
             raise ValueError(f"compression_rtol must lie between 0 and 1, got {self.compression_rtol!r}")
-        if self.compression_rtol is not None and self.method == "dense":
-            raise ValueError(f"compression_rtol={self.compression_rtol!r}: a dense matrix is not compressed; leave it "
+        if self.compression_rtol is not None and self.method in EXACT_METHODS:
+            raise ValueError(f"compression_rtol={self.compression_rtol!r}: method {self.method!r} compresses nothing; leave it "
                              "out, or choose a compressed method")  # fmt: skip
         check_backend(self.backend)
         real_type(self.precision)
@@ -51,8 +53,8 @@ class SolveOptions:
 
     @property
     def assembly_rtol(self) -> float | None:
-        """The accuracy asked of a compressed matrix: a tenth of the solver's unless given; None for a dense one."""
-        if self.method == "dense":
+        """The accuracy asked of a compressed matrix: a tenth of the solver's unless given; None for an exact one."""
+        if self.method in EXACT_METHODS:
             return None
         return self.rtol / 10 if self.compression_rtol is None else self.compression_rtol
 

@@ -103,6 +103,7 @@ class Helmholtz:
 
     wavenumber: complex
 
+    source: ClassVar[str] = "greens/helmholtz.h"
     is_complex: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -22,6 +22,7 @@ RADIAL = Radial(value, no_phase, shifts=False)
 class Laplace:
     """The fundamental solution of the Laplace equation, G(x, y) = 1 / (4 pi |x - y|)."""
 
+    source: ClassVar[str] = "greens/laplace.h"
     is_complex: ClassVar[bool] = False
 
     @property

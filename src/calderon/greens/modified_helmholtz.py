@@ -46,6 +46,7 @@ class ModifiedHelmholtz:
 
     decay: float
 
+    source: ClassVar[str] = "greens/modified_helmholtz.h"
     is_complex: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

@@ -14,6 +14,7 @@ from calderon.operators.boundary import (
 from calderon.operators.current_field import CurrentField, electric_potential, magnetic_potential
 from calderon.operators.dense import DenseMatrix, assemble_dense
 from calderon.operators.electromagnetic import electric_field, magnetic_field
+from calderon.operators.matrix_free import MatrixFree, assemble_matrix_free
 from calderon.operators.options import Quadrature
 from calderon.operators.potential import Potential, double_layer_potential, single_layer_potential
 
@@ -23,10 +24,12 @@ __all__ = [
     "BoundaryOperator",
     "CurrentField",
     "DenseMatrix",
+    "MatrixFree",
     "Potential",
     "Quadrature",
     "adjoint_double_layer",
     "assemble_dense",
+    "assemble_matrix_free",
     "blocks",
     "double_layer",
     "double_layer_potential",

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from calderon.backends import check_backend, real_type
+from calderon.backends import Computing, computing, real_type
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator, SparseOperator, Sum
 from calderon.operators.methods import builder_for
 
@@ -51,10 +51,9 @@ class BlockOperator:
 
     def dtype(self, precision: str = "double") -> np.dtype[Any]:
         """The NumPy type of the matrix in that precision."""
-        real = real_type(precision)
-        return np.result_type(real, np.complex64) if self.is_complex else np.dtype(real)
+        return Computing(np.dtype(real_type(precision))).dtype(self.is_complex)
 
-    def fill(self, out: NDArray[Any], real: DTypeLike, advance: Any = None) -> None:
+    def fill(self, out: NDArray[Any], how: Computing, advance: Any = None) -> None:
         """out = matrix, where out (rows, columns) is zero and C-contiguous."""
         top = np.cumsum([0, *self.heights])
         left = np.cumsum([0, *self.widths])
@@ -62,7 +61,7 @@ class BlockOperator:
             for j, operator in enumerate(row):
                 if operator is not None:
                     place = out[top[i] : top[i + 1], left[j] : left[j + 1]]
-                    _fill_block(place, out.shape[1], operator, real, advance)
+                    _fill_block(place, out.shape[1], operator, how, advance)
 
     def assemble(
         self, method: str = "dense", *, backend: str = "numba", precision: str = "double", rtol: float | None = None,
@@ -70,7 +69,7 @@ class BlockOperator:
     ) -> Any:  # fmt: skip
         """Compute the matrix of the whole system; see BoundaryOperator.assemble."""
         build = builder_for(method)
-        check_backend(backend)
+        computing(backend, precision)
         return build(self, backend=backend, precision=precision, rtol=rtol, progress=progress)
 
     def split(self, vector: NDArray[Any]) -> list[NDArray[Any]]:
@@ -78,7 +77,7 @@ class BlockOperator:
         return np.split(vector, np.cumsum(self.widths)[:-1])
 
 
-def _fill_block(place: NDArray[Any], pitch: int, operator: BoundaryOperator, real: DTypeLike, advance: Any) -> None:
+def _fill_block(place: NDArray[Any], pitch: int, operator: BoundaryOperator, how: Computing, advance: Any) -> None:
     """Compute one block at its place in a matrix whose rows are `pitch` long, without a copy where the operator allows.
 
     Integral and sparse operators add to the columns of their trial functions, in rows that lie one after the other.
@@ -88,10 +87,10 @@ def _fill_block(place: NDArray[Any], pitch: int, operator: BoundaryOperator, rea
     """
     terms = operator.parts if isinstance(operator, Sum) else ((1.0, operator),)
     if all(isinstance(term, IntegralOperator | SparseOperator) for _, term in terms):
-        operator.fill(np.lib.stride_tricks.as_strided(place, (len(place), pitch), place.strides), real, advance)
+        operator.fill(np.lib.stride_tricks.as_strided(place, (len(place), pitch), place.strides), how, advance)
         return
     block = np.zeros(place.shape, place.dtype)
-    operator.fill(block, real, advance)
+    operator.fill(block, how, advance)
     place += block
 
 

@@ -6,13 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import splu
 
-from calderon.backends import check_backend, real_type
+from calderon.backends import Computing, computing, real_type
 from calderon.greens import Green
 from calderon.integrands import ADJOINT_DOUBLE_LAYER, DOUBLE_LAYER, HYPERSINGULAR, SINGLE_LAYER, Integrand
-from calderon.operators.entries import Block, add_block
+from calderon.operators.adding import add_block
+from calderon.operators.entries import Block
 from calderon.operators.methods import builder_for
 from calderon.operators.options import Quadrature
 from calderon.operators.symmetry import symmetrise
@@ -43,26 +44,25 @@ class BoundaryOperator(ABC):
     def is_complex(self) -> bool: ...
 
     @abstractmethod
-    def add_to(self, out: NDArray[Any], factor: complex, rows: Index | None, columns: Index | None, real: DTypeLike,
+    def add_to(self, out: NDArray[Any], factor: complex, rows: Index | None, columns: Index | None, how: Computing,
                advance: Any = None) -> None:  # fmt: skip
         """out += factor * matrix[rows][:, columns]."""
 
-    def fill(self, out: NDArray[Any], real: DTypeLike, advance: Any = None) -> None:
+    def fill(self, out: NDArray[Any], how: Computing, advance: Any = None) -> None:
         """out = matrix, where out is zero. Symmetric parts of a sum come first, integrated by half (symmetry.py)."""
         terms = self.parts if isinstance(self, Sum) else ((1.0, self),)
         halves = [(factor, term) for factor, term in terms if isinstance(term, IntegralOperator) and term.is_symmetric]
         rest = [(factor, term) for factor, term in terms if not any(term is each for _, each in halves)]
         for factor, half in halves:
-            half.add_half_to(out, factor, real, advance)
+            half.add_half_to(out, factor, how, advance)
         if halves:
             symmetrise(out)
         for factor, whole in rest:
-            whole.add_to(out, factor, None, None, real, advance)
+            whole.add_to(out, factor, None, None, how, advance)
 
     def dtype(self, precision: str = "double") -> np.dtype[Any]:
         """The NumPy type of the matrix in that precision."""
-        real = real_type(precision)
-        return np.result_type(real, np.complex64) if self.is_complex else np.dtype(real)
+        return Computing(np.dtype(real_type(precision))).dtype(self.is_complex)
 
     def assemble(
         self,
@@ -75,22 +75,24 @@ class BoundaryOperator(ABC):
     ) -> Any:
         """Compute the matrix: a SciPy LinearOperator that prints what it is.
 
-        method: "dense". backend: "numba". precision: "double" or "single". rtol: accuracy of compressed methods.
+        method: "dense". backend: "numba", "opencl", "cuda", a device such as "cuda:1", or "auto". precision: "double"
+        or "single". rtol: accuracy of compressed methods.
         progress: show a bar. Raises ValueError for an unknown choice, RuntimeError for a backend that is not available,
         MemoryError (before allocating) when the matrix does not fit.
         """
         build = builder_for(method)
-        check_backend(backend)
-        real_type(precision)
+        computing(backend, precision)
         return build(self, backend=backend, precision=precision, rtol=rtol, progress=progress)
 
-    def entries(self, rows: ArrayLike, columns: ArrayLike, precision: str = "double") -> NDArray[Any]:
+    def entries(
+        self, rows: ArrayLike, columns: ArrayLike, precision: str = "double", backend: str = "numba"
+    ) -> NDArray[Any]:
         """The entries in the given rows and columns (numbers, in any order), shape (rows, columns), without the
         rest."""
         row_ids, row_places = _checked_index(rows, self.shape[0], "row")
         column_ids, column_places = _checked_index(columns, self.shape[1], "column")
         out = np.zeros((len(row_ids), len(column_ids)), dtype=self.dtype(precision))
-        self.add_to(out, 1.0, row_ids, column_ids, real_type(precision))
+        self.add_to(out, 1.0, row_ids, column_ids, computing(backend, precision))
         return out[row_places][:, column_places]
 
     def __add__(self, other: "BoundaryOperator") -> "BoundaryOperator":
@@ -163,14 +165,14 @@ class IntegralOperator(BoundaryOperator):
         """Whether the matrix equals its transposed."""
         return self.integrand.symmetric and self.test is self.trial
 
-    def add_to(self, out, factor, rows, columns, real, advance=None):  # type: ignore[no-untyped-def]
+    def add_to(self, out, factor, rows, columns, how, advance=None):  # type: ignore[no-untyped-def]
         form = (self.green, self.integrand, self.test, self.trial)
-        add_block(out, *form, factor, rows, columns, self.quadrature, real, advance, kind=self.block)
+        add_block(out, *form, factor, rows, columns, self.quadrature, how, advance, kind=self.block)
 
-    def add_half_to(self, out: NDArray[Any], factor: complex, real: DTypeLike, advance: Any = None) -> None:
+    def add_half_to(self, out: NDArray[Any], factor: complex, how: Computing, advance: Any = None) -> None:
         """out += factor * S, where the matrix, if symmetric, is S + S^T."""
         form = (self.green, self.integrand, self.test, self.trial)
-        add_block(out, *form, factor, None, None, self.quadrature, real, advance, half=True, kind=self.block)
+        add_block(out, *form, factor, None, None, self.quadrature, how, advance, half=True, kind=self.block)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,9 +192,9 @@ class TransformedHypersingular(BoundaryOperator):
     def is_complex(self) -> bool:
         return self.green.is_complex
 
-    def add_to(self, out, factor, rows, columns, real, advance=None):  # type: ignore[no-untyped-def]
+    def add_to(self, out, factor, rows, columns, how, advance=None):  # type: ignore[no-untyped-def]
         form = (self.green, self.test, self.trial)
-        add_transformed(out, *form, factor, rows, columns, self.quadrature, real, advance)
+        add_transformed(out, *form, factor, rows, columns, self.quadrature, how, advance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +213,7 @@ class SparseOperator(BoundaryOperator):
     def is_complex(self) -> bool:
         return False
 
-    def add_to(self, out, factor, rows, columns, real, advance=None):  # type: ignore[no-untyped-def]
+    def add_to(self, out, factor, rows, columns, how, advance=None):  # type: ignore[no-untyped-def]
         matrix = self.matrix if rows is None else self.matrix[rows]
         block = (matrix if columns is None else matrix[:, columns]).tocoo()
         value = factor * block.data if out.dtype.kind == "c" else complex(factor).real * block.data
@@ -256,9 +258,9 @@ class Sum(BoundaryOperator):
     def is_complex(self) -> bool:
         return any(part.is_complex or complex(factor).imag != 0 for factor, part in self.parts)
 
-    def add_to(self, out, factor, rows, columns, real, advance=None):  # type: ignore[no-untyped-def]
+    def add_to(self, out, factor, rows, columns, how, advance=None):  # type: ignore[no-untyped-def]
         for each, part in self.parts:
-            part.add_to(out, factor * each, rows, columns, real, advance)
+            part.add_to(out, factor * each, rows, columns, how, advance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,9 +285,9 @@ class Transposed(BoundaryOperator):
     def is_complex(self) -> bool:
         return self.operator.is_complex
 
-    def add_to(self, out, factor, rows, columns, real, advance=None):  # type: ignore[no-untyped-def]
-        block = np.zeros(out.shape[::-1], dtype=np.result_type(real, np.complex64) if self.is_complex else real)
-        self.operator.add_to(block, 1.0, columns, rows, real, advance)
+    def add_to(self, out, factor, rows, columns, how, advance=None):  # type: ignore[no-untyped-def]
+        block = np.zeros(out.shape[::-1], dtype=how.dtype(self.is_complex))
+        self.operator.add_to(block, 1.0, columns, rows, how, advance)
         out += factor * (block.conj().T if self.conjugate else block.T)
 
 
@@ -318,13 +320,15 @@ class Product(BoundaryOperator):
     def is_complex(self) -> bool:
         return self.left.is_complex or self.right.is_complex
 
-    def add_to(self, out, factor, rows, columns, real, advance=None):  # type: ignore[no-untyped-def]
+    def add_to(self, out, factor, rows, columns, how, advance=None):  # type: ignore[no-untyped-def]
         def full(operator: BoundaryOperator, kept_rows: Index | None, kept_columns: Index | None) -> NDArray[Any]:
             height = operator.shape[0] if kept_rows is None else len(kept_rows)
             width = operator.shape[1] if kept_columns is None else len(kept_columns)
-            dtype = np.result_type(real, np.complex64) if operator.is_complex else np.dtype(real)
-            block = np.zeros((height, width), dtype=dtype)
-            operator.add_to(block, 1.0, kept_rows, kept_columns, real)
+            block = np.zeros((height, width), dtype=how.dtype(operator.is_complex))
+            if kept_rows is None and kept_columns is None:
+                operator.fill(block, how)
+            else:
+                operator.add_to(block, 1.0, kept_rows, kept_columns, how)
             return block
 
         middle = self.left.trial.mass_matrix(self.right.test).tocsc()

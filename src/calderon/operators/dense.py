@@ -9,14 +9,15 @@ from numpy.typing import NDArray
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import format_bytes, real_type, require_memory
+from calderon.backends import computing, format_bytes, require_memory
 from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator
 from calderon.spaces import VectorSpace
 
-FIXED, PER_TRIANGLE = 30_000_000, 3_000
-"""Upper bound in bytes of the memory of an assembly beside the matrix: in all, and for each triangle of both sides (the
-lists of touching and near pairs; half of it on even meshes)."""
+FIXED, PER_TRIANGLE = 130_000_000, 3_000
+"""Upper bound in bytes of the memory of an assembly beside the matrix: in all (tables of the rules of touching and near
+pairs, 20 MB on even meshes), and for each triangle of both sides (the lists of those pairs; half of it on even
+meshes)."""
 
 
 class DenseMatrix(LinearOperator):
@@ -67,7 +68,7 @@ def assemble_dense(
             f"rtol={rtol!r}: dense assembly compresses nothing and has the accuracy of its quadrature: leave rtol out, "
             "or give the operator another Quadrature(regular=, singular=)"
         )
-    dtype = operator.dtype(precision)
+    dtype, how = operator.dtype(precision), computing(backend, precision)
     needed = math.prod(operator.shape) * dtype.itemsize + FIXED + PER_TRIANGLE * _triangles(operator)
     advice = 'try precision="single", a coarser mesh, or a smaller part with .entries(rows, columns)'
     require_memory(needed, f"dense assembly of {operator.shape[0]} x {operator.shape[1]} entries", advice)
@@ -75,7 +76,7 @@ def assemble_dense(
     out = np.empty(operator.shape, dtype=dtype)
     out.fill(0)  # touched here in order: where the system hands out pages one by one, the tiles would wait for them
     if not progress:
-        operator.fill(out, real_type(precision))
+        operator.fill(out, how)
     else:
         columns = (
             TextColumn("assembling"),
@@ -86,9 +87,9 @@ def assemble_dense(
         )
         with Progress(*columns, transient=True) as bar:
             task = bar.add_task("tiles", total=None)
-            operator.fill(out, real_type(precision), lambda done, total: bar.update(task, completed=done, total=total))
+            operator.fill(out, how, lambda done, total: bar.update(task, completed=done, total=total))
     label = repr(operator)
-    return DenseMatrix(out, label if len(label) < 100 else label[:97] + "...", time.perf_counter() - started, backend)
+    return DenseMatrix(out, label if len(label) < 100 else label[:97] + "...", time.perf_counter() - started, how.name)
 
 
 def _triangles(operator: BoundaryOperator | BlockOperator) -> int:

@@ -5,27 +5,38 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calderon.backends.numba import STAMP, kernel
 from calderon.greens import Radial
 from calderon.integrands import ELECTRIC_FIELD
 from calderon.operators.edge_sides import edge_scales, edge_test, edge_trial
 from calderon.operators.edge_tile import edge_scratch, edge_tile_kernel, electric, magnetic, magnetic_rotated
-from calderon.operators.entries import TINY, Batch, Block
+from calderon.operators.entries import TINY, Block, Rows
+from calderon.operators.pair_rules import Batch
+from calderon.operators.pairs import TouchingPairs
 
 
 class EdgeBlock(Block):
     """A block of the electric or magnetic field between edge functions; those of the trial side are not rotated, nor
     of the test side of the electric field."""
 
-    def _compile(self, radial: Radial, factor: complex) -> None:
+    @property
+    def electric(self) -> bool:
+        """Which of the two fields."""
+        return self.integrand is ELECTRIC_FIELD
+
+    def _coefficients(self, factor: complex) -> NDArray[np.float64]:
+        """(4,) Re and Im of what multiplies the integrals, and of 4 / k^2."""
         k = complex(self.green.wavenumber) / self.scale
-        self.electric = self.integrand is ELECTRIC_FIELD
         # f_i . f_j has no dimension, div f_i div f_j / k^2 neither
         alpha = factor * (1j * k * self.scale if self.electric else 1.0) * self.scale ** (-3 + (not self.electric))
         alpha /= 4 * math.pi
         charge = 4 / k**2
-        self.coefficients = np.array([alpha.real, alpha.imag, charge.real, charge.imag])
+        return np.array([alpha.real, alpha.imag, charge.real, charge.imag])
+
+    def _compile(self, radial: Radial, factor: complex) -> None:
+        self.coefficients = self._coefficients(factor)
         self.scalars = np.array([*self.parameters, TINY[self.real], *self.coefficients]).astype(self.real)
         rotated = magnetic_rotated if self.test_space.rotated else magnetic
         self.square = not self.electric and rotated is magnetic
@@ -44,22 +55,21 @@ class EdgeBlock(Block):
         if self.square:
             self.test_corners = np.cross(self.test_corners, self.test_surface.normals[:, None])
 
-    def _touching_batches(self, touching) -> list[Batch]:  # type: ignore[no-untyped-def]
+    def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> list[Batch]:
         if not self.electric:  # f_i, x - y and f_j in one plane: nothing
-            apart = touching.shared < 3
-            touching = type(touching)(*(each[apart] for each in touching))
-        return super()._touching_batches(touching)
+            touching = touching.part(touching.shared < 3)
+        return super()._batches(touching, pairs, ratio)
 
-    def add_regular(self, number: int) -> None:
+    def add_regular(self, number: int, rows: Rows | None = None) -> None:
         lo, hi = int(self.tiles[number]), int(self.tiles[number + 1])
-        tile_rows, row_ids = self._rows(lo, hi)
+        out, tile_rows, row_ids, _ = rows or self.rows(number)
         scratch = edge_scratch(len(row_ids), self.trial_side.points.shape[1], self.real)
         self.tile(
             self.test_side, self.trial_side, self.skip_start, self.skip_position, self.scalars, lo, hi,
-            self.half, tile_rows, row_ids, scratch, self.out,
+            self.half, tile_rows, row_ids, scratch, out,
         )  # fmt: skip
 
-    def _add_pairs(self, batch: Batch) -> None:
+    def _add_pairs(self, batch: Batch, rows: Rows) -> None:
         test = self.test_surface
         if self.electric:
             moments = self._moments(batch, test)
@@ -68,7 +78,7 @@ class EdgeBlock(Block):
             moments = np.stack([self._moments(batch, each) for each in directions])
         self.scatter(
             moments, batch.pairs, self.test_corners, self.trial_surface.corners, self.test_scales, self.trial_scales,
-            self.test.places, self.trial.places, self.coefficients, self.half, self.out,
+            rows.places, self.trial.places, self.coefficients, self.half, rows.out,
         )  # fmt: skip
 
 

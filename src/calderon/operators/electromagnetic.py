@@ -54,13 +54,13 @@ class CombinedOperator(BoundaryOperator):
     def is_complex(self) -> bool:
         return True
 
-    def add_to(self, out, factor, rows, columns, real, advance=None):  # type: ignore[no-untyped-def]
+    def add_to(self, out, factor, rows, columns, how, advance=None):  # type: ignore[no-untyped-def]
         wanted = np.arange(self.shape[0]) if rows is None else rows
         right = self.right.matrix if columns is None else self.right.matrix[:, columns]
         kept = np.flatnonzero(np.diff(right.tocsr().indptr))
         right = right[kept]
         left = self.left.matrix.tocsc()[:, wanted]
-        kind = np.result_type(real, np.complex64)
+        kind = how.dtype(True)
         room = max(SLICE, out.nbytes // 20)
         functions_per_row = max(1.0, left.nnz / (2 * max(1, len(wanted))))
         size = max(1, int(room / (len(kept) * kind.itemsize * functions_per_row)))
@@ -70,7 +70,7 @@ class CombinedOperator(BoundaryOperator):
             weights = left[:, piece].tocsr()
             needed = np.flatnonzero(np.diff(weights.indptr))
             block = np.zeros((len(needed), len(kept)), kind)
-            self.edges.add_to(block, factor, needed, kept, real)
+            self.edges.add_to(block, factor, needed, kept, how)
             out[piece] += (weights[needed].T @ (right.T @ block.T).T).astype(out.dtype)
             if advance is not None:
                 advance(number + 1, len(pieces))

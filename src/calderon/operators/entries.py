@@ -5,24 +5,23 @@ output rows never run side by side (backends.run_tasks), so everything is added 
 """
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from calderon.backends import run_tasks, thread_count
-from calderon.greens import Green, Radial
-from calderon.integrands import HYPERSINGULAR, SINGLE_LAYER, Integrand
-from calderon.operators.near import degree_for, restriction, subdivided
-from calderon.operators.options import Quadrature
-from calderon.operators.pairs import near_pairs, touching_pairs, without
+from calderon.backends import thread_count
+from calderon.greens import Radial
+from calderon.integrands import HYPERSINGULAR, SINGLE_LAYER
+from calderon.operators.near import restrict_kernel, restriction
+from calderon.operators.pair_rules import Batch, batch_of, near_rules, touching_rules
+from calderon.operators.pairs import TouchingPairs, near_pairs, touching_pairs, without
 from calderon.operators.regular import tile_kernel, tile_scratch
 from calderon.operators.sides import Surface, in_threes, surface, surface_of, test_side, trial_side
-from calderon.operators.singular import Pairs, RuleTable, moment_kernel, moment_scratch, rule_table, scatter_kernel
-from calderon.quadrature import product_rule, touching_rule, triangle_rule
+from calderon.operators.singular import Pairs, moment_kernel, moment_scratch, scatter_kernel
+from calderon.quadrature import triangle_rule
 from calderon.spaces import Space
 
 TILE = 512
@@ -32,13 +31,14 @@ TINY = {np.dtype(np.float64): 1e-37, np.dtype(np.float32): 1e-20}
 """Added to squared distances, so that coincident points give finite values (which then meet the factor zero)."""
 
 
-class Batch(NamedTuple):
-    """Pairs of selected triangles that share a rule, sorted by test triangle; parts: None or the barycentric corners
-    ((n, 3, 3), (n, 3, 3)) where a pair is a part of its triangles."""
+class Rows(NamedTuple):
+    """Where a tile adds: tile_rows (triangles of the tile, L) numbers its rows, which are rows `ids` of `out`; places
+    (n, L): the row in `out` of each local function of all test triangles, -1 for none."""
 
-    table: RuleTable
-    pairs: Pairs
-    parts: tuple[NDArray[np.float64], NDArray[np.float64]] | None
+    out: NDArray[Any]
+    tile_rows: NDArray[np.int64]
+    ids: NDArray[np.int64]
+    places: NDArray[np.int64]
 
 
 class Selection(NamedTuple):
@@ -69,46 +69,8 @@ def locality_order(points: NDArray[np.float64], leaf: int = 32) -> NDArray[np.in
     return np.asarray(cKDTree(points, leafsize=leaf, balanced_tree=True, compact_nodes=True).indices)
 
 
-def add_block(
-    out: NDArray[Any],
-    green: Green,
-    integrand: Integrand,
-    test: Space,
-    trial: Space,
-    factor: complex = 1.0,
-    rows: NDArray[np.int64] | None = None,
-    columns: NDArray[np.int64] | None = None,
-    quadrature: Quadrature | None = None,
-    real: DTypeLike = np.float64,
-    advance: Callable[[int, int], None] | None = None,
-    half: bool = False,
-    kind: "type[Block] | None" = None,
-) -> None:
-    """out += factor * matrix[rows][:, columns] of the boundary operator <phi_i, A psi_j>; all rows or columns for None.
-
-    `out` (rows, columns) has contiguous rows and is complex where the Green's function or the factor is. rows and
-    columns hold no number twice. advance(done, total) is called after each tile. half: for a symmetric integrand on
-    one space, all rows and columns, add only S where the matrix is S + S^T: half the work (see `symmetrise`). kind:
-    the class that computes, for spaces of vector fields (edge_entries.py).
-    """
-    work = (kind or Block)(
-        out, green, integrand, test, trial, factor, rows, columns, quadrature or Quadrature(), np.dtype(real), half
-    )
-    count = len(work.tiles) - 1
-    done = 0
-
-    def step() -> None:
-        nonlocal done
-        done += 1
-        if advance is not None:
-            advance(done, count)
-
-    if count > 0 and work.trial.triangles.size:
-        run_tasks(work.run, count, work.neighbours, step)
-
-
 class Block:
-    """One call of add_block: what its tiles share."""
+    """One call of `adding.add_block`: what its tiles share. DeviceBlock (device_entries.py) does it on a device."""
 
     def __init__(self, out, green, integrand, test, trial, factor, rows, columns, quadrature, real, half=False):  # type: ignore[no-untyped-def]
         self.out, self.integrand, self.quadrature, self.half = out, integrand, quadrature, half
@@ -125,15 +87,19 @@ class Block:
         self._compile(radial, complex(factor))
         self._prepare()
 
+    def _coefficients(self, factor: complex) -> NDArray[np.float64]:
+        """(4,) Re and Im of what multiplies the integrals, and of what multiplies those with values of curls."""
+        power = {SINGLE_LAYER.name: -3, HYPERSINGULAR.name: -1}.get(self.integrand.name, -2)
+        k2 = complex(self.green.wavenumber) ** 2 / self.scale**2
+        alpha = factor * self.scale**power / (4 * math.pi)
+        mass = -alpha * k2 if self.integrand.curls else alpha
+        return np.array([alpha.real, alpha.imag, mass.real, mass.imag])
+
     def _compile(self, radial: Radial, factor: complex) -> None:
         """Coefficients and compiled kernels."""
-        green, integrand, scale = self.green, self.integrand, self.scale
-        power = {SINGLE_LAYER.name: -3, HYPERSINGULAR.name: -1}.get(integrand.name, -2)
-        k2 = complex(green.wavenumber) ** 2 / scale**2
-        alpha = factor * scale**power / (4 * math.pi)
-        mass = -alpha * k2 if integrand.curls else alpha
-        coefficients = [alpha.real, alpha.imag, mass.real, mass.imag]
-        self.scalars = np.array([*self.parameters, TINY[self.real], *coefficients]).astype(self.real)
+        green, integrand = self.green, self.integrand
+        self.coefficients = self._coefficients(factor)
+        self.scalars = np.array([*self.parameters, TINY[self.real], *self.coefficients]).astype(self.real)
         curls_alone = integrand.curls and green.wavenumber == 0
         self.linear = self.test_space.element.degree > 0 and not curls_alone
         self.single_slot = self.trial_space.element.degree == 0
@@ -141,7 +107,6 @@ class Block:
         form = (in_threes(rule), rule.number_of_points, 3 if integrand.curls else self.trial.places.shape[1])
         kinds = (self.linear, self.single_slot, integrand.curls, green.is_complex, self.is_complex, *form)
         self.tile = tile_kernel(radial, integrand.normal, *kinds)
-        self.coefficients = np.array(coefficients)
         self.scatter = scatter_kernel(self.is_complex)
 
     def _sides(self) -> None:
@@ -163,6 +128,12 @@ class Block:
         self.tiles = np.append(np.arange(0, count, size), count)
         self.neighbours = self._neighbours() if self.test_space.is_continuous else None
 
+    def shorten(self, size: int) -> None:
+        """Tiles of at most that many triangles, for rows apart: no two of them share any."""
+        size = min(size, int(np.diff(self.tiles).max(initial=1)))
+        self.tiles = np.append(np.arange(0, self.tiles[-1], size), self.tiles[-1])
+        self.neighbours = None
+
     def _neighbours(self) -> list[NDArray[np.int64]]:
         """For each tile the others (and itself) that write to some row of it."""
         tile = np.repeat(np.arange(len(self.tiles) - 1), np.diff(self.tiles))
@@ -181,67 +152,46 @@ class Block:
         touching = touching_pairs(test_ids, trial_ids, self.half)
         x, y = self.test_surface.corners, self.trial_surface.corners
         pairs, ratio = without(*near_pairs(x, y, self.quadrature.near, self.half), touching)
-        batches = self._touching_batches(touching) + self._near_batches(pairs, ratio)
+        batches = self._batches(touching, pairs, ratio)
         return batches, np.concatenate([touching.pairs, pairs])
 
-    def _touching_batches(self, touching) -> list[Batch]:  # type: ignore[no-untyped-def]
-        longest = np.sqrt(max(self.test_surface.jacobian.max(), self.trial_surface.jacobian.max()) * 1.16)
-        phase = abs(complex(*self.parameters)) * longest
-        degrees = self.test_space.element.degree + self.trial_space.element.degree
-        radial = 2 + math.ceil(degrees / 2) + (0 if phase == 0 else 1 if phase < 0.5 else 2 + int(phase))
-        extra = np.maximum(
-            _extra_angular(self.test_surface)[touching.pairs[:, 0]],
-            _extra_angular(self.trial_surface)[touching.pairs[:, 1]],
-        )
-        batches = []
-        for shared in (3, 2, 1):
-            for more in np.unique(extra[touching.shared == shared]):
-                chosen = np.flatnonzero((touching.shared == shared) & (extra == more))
-                angular = self.quadrature.singular + int(more)
-                rule = touching_rule(shared, radial, max(2, angular - 2) if shared == 1 else angular)
-                arrays = (touching.pairs[chosen], touching.test_order[chosen], touching.trial_order[chosen])
-                batches.append(self._batch(rule, *arrays, None))
-        return batches
-
-    def _near_batches(self, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> list[Batch]:
-        batches = []
-        unchanged = np.arange(3, dtype=np.int8)
-        degree = degree_for(ratio)
-        for value in np.unique(degree[degree > 0]):
-            chosen = pairs[degree == value]
-            order = np.broadcast_to(unchanged, (len(chosen), 3))
-            batches.append(self._batch(product_rule(int(value)), chosen, order, order, None))
-        close = pairs[degree == 0]
-        if len(close):
-            x, y = self.test_surface.corners[close[:, 0]], self.trial_surface.corners[close[:, 1]]
-            for value, pieces in subdivided(x, y):
-                chosen = close[pieces.parent]
-                order = np.broadcast_to(unchanged, (len(chosen), 3))
-                batches.append(self._batch(product_rule(value), chosen, order, order, (pieces.test, pieces.trial)))
-        return batches
-
-    def _batch(self, rule, pairs, test_order, trial_order, parts) -> Batch:  # type: ignore[no-untyped-def]
-        order = np.argsort(pairs[:, 0], kind="stable")
-        table = rule_table(rule, self.test_space.element, self.trial_space.element)
-        if parts is not None:
-            parts = tuple(part[order] for part in parts)
-        return Batch(table, Pairs(pairs[order], test_order[order], trial_order[order]), parts)
+    def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> list[Batch]:
+        """Whole pairs, and parts of pairs if there are any."""
+        x, y = self.test_surface.corners, self.trial_surface.corners
+        whole, cut = near_rules(pairs, ratio, x, y)
+        whole += touching_rules(touching, x, y, self.quadrature.singular, abs(complex(*self.parameters)))
+        power = 1 if self.integrand.normal == "none" else 2
+        elements = self.test_space.element, self.trial_space.element
+        batches = [batch_of(whole, elements, power)]
+        return batches if cut is None else [*batches, batch_of(cut[0], elements, power, cut[1])]
 
     def run(self, number: int) -> None:
         """All pairs of one tile."""
         self.add_regular(number)
         self.add_special(number)
 
-    def add_regular(self, number: int) -> None:
+    def rows(self, number: int) -> Rows:
+        """The rows of the matrix that a tile adds to."""
+        return Rows(self.out, *self._rows(int(self.tiles[number]), int(self.tiles[number + 1])), self.test.places)
+
+    def rows_apart(self, number: int, buffer: NDArray[Any]) -> tuple[Rows, NDArray[np.int64]]:
+        """The rows of a tile in a buffer (at least so many, columns), and which rows of the matrix they are."""
+        lo, hi = int(self.tiles[number]), int(self.tiles[number + 1])
+        tile_rows, ids = self._rows(lo, hi)
+        places = np.full(self.test.places.shape, -1)
+        places[lo:hi] = np.where(tile_rows < len(ids), tile_rows, -1)
+        return Rows(buffer, tile_rows, np.arange(len(ids)), places), ids
+
+    def add_regular(self, number: int, rows: Rows | None = None) -> None:
         """The pairs of one tile that are neither touching nor near."""
         lo, hi = int(self.tiles[number]), int(self.tiles[number + 1])
-        tile_rows, row_ids = self._rows(lo, hi)
+        out, tile_rows, row_ids, _ = rows or self.rows(number)
         points, functions = self.trial_side.points.shape[1], self.trial.places.shape[1]
         scratch = tile_scratch(len(row_ids), functions, self.integrand.curls, points, self.real)
         for group in range(len(self.test_side.weights)):
             self.tile(
                 self.test_side, self.trial_side, group, self.skip_start, self.skip_position, self.scalars, lo, hi,
-                self.half, tile_rows, row_ids, scratch, self.out,
+                self.half, tile_rows, row_ids, scratch, out,
             )  # fmt: skip
 
     def _rows(self, lo: int, hi: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -254,19 +204,19 @@ class Block:
             tile_rows[tile_rows < 0] = len(row_ids)  # the row that nobody reads
         return tile_rows, row_ids
 
-    def add_special(self, number: int) -> None:
+    def add_special(self, number: int, rows: Rows | None = None) -> None:
         """The touching and near pairs of one tile."""
+        target = rows or self.rows(number)
         for batch in self.batches:
-            a, b = np.searchsorted(batch.pairs.triangles[:, 0], self.tiles[number : number + 2])
-            if a < b:
-                parts = None if batch.parts is None else (batch.parts[0][a:b], batch.parts[1][a:b])
-                self._add_pairs(Batch(batch.table, batch.pairs.part(slice(a, b)), parts))
+            part = batch.between(*self.tiles[number : number + 2])
+            if len(part.rules):
+                self._add_pairs(part, target)
 
-    def _add_pairs(self, batch: Batch) -> None:
+    def _add_pairs(self, batch: Batch, rows: Rows) -> None:
         """Add all pairs of a batch."""
         self.scatter(
             self._moments(batch, self.test_surface), batch.pairs, self.test_surface, self.trial_surface,
-            self.test.places, self.trial.places, self.coefficients, self.integrand.curls, self.half, self.out,
+            rows.places, self.trial.places, self.coefficients, self.integrand.curls, self.half, rows.out,
         )  # fmt: skip
 
     def _moments(self, batch: Batch, test_surface: Surface) -> NDArray[np.float64]:
@@ -277,27 +227,20 @@ class Block:
         count = len(pairs.triangles)
         if batch.parts is not None:
             sides = zip(surfaces, pairs.triangles.T, batch.parts, strict=True)
-            surfaces = tuple(_part_of(*side) for side in sides)  # type: ignore[assignment]
+            surfaces = tuple(part_of(*side) for side in sides)  # type: ignore[assignment]
             pairs = Pairs(np.repeat(np.arange(count, dtype=np.int32)[:, None], 2, axis=1), *pairs[1:])
-        number = batch.table.products.shape[0]
+        number = batch.tables.products.shape[0]
         values = np.zeros((2, count, number))
-        self.moments(*surfaces, pairs, batch.table, self.parameters, moment_scratch(number), values)
+        self.moments(
+            *surfaces, pairs, batch.rules, batch.tables, self.parameters, moment_scratch(number), values
+        )  # fmt: skip
         matrices: NDArray[np.float64] = values.reshape(2, count, elements[0].size, elements[1].size)
         if batch.parts is not None:
-            left, right = (restriction(*each) for each in zip(elements, batch.parts, strict=True))
-            matrices = left @ matrices @ np.swapaxes(right, 1, 2)
+            restrict_kernel()(*(restriction(*each) for each in zip(elements, batch.parts, strict=True)), matrices)
         return matrices
 
 
-def _extra_angular(surface: Surface) -> NDArray[np.int64]:
-    """(n,) additional Gauss points per angular direction by longest edge over height: none for equilateral triangles, 1
-    for right-angled ones, up to 10 for needles."""
-    edges = surface.corners - np.roll(surface.corners, 1, axis=1)
-    aspect = (edges**2).sum(axis=2).max(axis=1) / surface.jacobian
-    return np.array([0, 1, 3, 6, 10])[np.searchsorted([1.7, 2.5, 5.0, 10.0], aspect)]
-
-
-def _part_of(whole: Surface, triangles: NDArray[np.int64], parts: NDArray[np.float64]) -> Surface:
+def part_of(whole: Surface, triangles: NDArray[np.int64], parts: NDArray[np.float64]) -> Surface:
     """The parts (n, 3, 3 barycentric corners) of the given triangles as a surface of its own."""
     corners = parts @ whole.corners[triangles]
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)

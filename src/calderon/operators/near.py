@@ -1,18 +1,31 @@
-"""Pairs of triangles that are near but do not touch: raised degree, or subdivision until a rule is accurate."""
+"""Pairs of triangles that are near but do not touch: raised degree, or pieces with as many points as each direction
+needs."""
 
+import functools
 import warnings
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends.numba import STAMP, kernel
 from calderon.operators.accuracy import AccuracyWarning
-from calderon.operators.pairs import distances
+from calderon.operators.pairs import closest_points
+from calderon.operators.singular import Pairs
+from calderon.operators.smoothness import Lines, ellipse_kernel, points_needed, sample_lines
 from calderon.spaces.element import Element, barycentric
 
-DEGREES = ((1.0, 6), (0.6, 8), (0.35, 12), (0.2, 20))
+Array = NDArray[np.float64]
+DEGREES = ((1.0, 6), (0.6, 8))
 """(ratio of distance to size, degree): from that ratio on the product rule of that degree is accurate to about 1e-6."""
-DEEPEST = 8
+ACCURACY = 11.0
+"""Exponent of the error at the worst place of a piece (see smoothness.py); over the pair that makes 1e-6."""
+COUNTS = np.array([3, 4, 6, 9, 12])
+"""Gauss points along one direction of a piece; what needs more is cut."""
+MOST = int(COUNTS[-1])
+SMALLEST = 1 / 256
+"""Of the size of a triangle: no smaller pieces."""
 CHILDREN = np.array(
     [
         [[1, 0, 0], [0.5, 0.5, 0], [0.5, 0, 0.5]],
@@ -25,12 +38,14 @@ CHILDREN = np.array(
 
 
 class Pieces(NamedTuple):
-    """Parts of pairs: `parent` (n,) the pair, corners of the parts as barycentric coordinates (n, 3, 3) in the two
-    triangles."""
+    """Parts of pairs: `parent` (n,) the pair; corners of the parts as barycentric coordinates (n, 3, 3) in the two
+    triangles, the corner opposite the shortest edge first; Gauss points (n, 4) along and across the test and the trial
+    part (quadrature.singular.side_rule)."""
 
     parent: NDArray[np.int64]
-    test: NDArray[np.float64]
-    trial: NDArray[np.float64]
+    test: Array
+    trial: Array
+    counts: NDArray[np.int64]
 
 
 def degree_for(ratio: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -41,51 +56,111 @@ def degree_for(ratio: NDArray[np.float64]) -> NDArray[np.int64]:
     return degree
 
 
-def subdivided(test: NDArray[np.float64], trial: NDArray[np.float64]) -> list[tuple[int, Pieces]]:
-    """Cut pairs with corners (n, 3, 3) into pieces, each with a degree that integrates it: [(degree, pieces)].
+def subdivided(test: Array, trial: Array) -> Pieces:
+    """Cut pairs with corners (n, 3, 3) into pieces that a product rule integrates.
 
-    The larger triangle of a pair is cut into four (both when alike). Warns where pairs are still too near after eight
-    cuts (distance below 1/1000 of the size), with their number.
+    Of a piece that needs more than MOST points along some direction, the triangle that needs them is halved across its
+    longest edge: a needle becomes shorter ones, not thinner ones. Warns where pairs are still too near when they are
+    cut to 1/256 (distance below about 1/1000 of the size), with their number.
     """
     whole = np.broadcast_to(np.eye(3), (len(test), 3, 3))
-    work = Pieces(np.arange(len(test)), whole, whole)
-    done: dict[int, list[Pieces]] = {}
-    for level in range(DEEPEST + 1):
-        x, y = work.test @ test[work.parent], work.trial @ trial[work.parent]
-        x_size, y_size = _size(x), _size(y)
-        degree = degree_for(distances(x, y) / np.maximum(x_size, y_size))
-        if level == DEEPEST and (degree == 0).any():
-            warnings.warn(
-                f"{len(np.unique(work.parent[degree == 0]))} pairs of triangles are nearer than 1/1000 of their "
-                "size without touching; their integrals lose accuracy: merge the surfaces or refine the mesh there",
-                AccuracyWarning,
-                stacklevel=2,
-            )
-            degree[degree == 0] = DEGREES[-1][1]
-        for value in np.unique(degree[degree > 0]):
-            done.setdefault(int(value), []).append(Pieces(*(part[degree == value] for part in work)))
-        rest = degree == 0
-        if not rest.any():
-            break
-        cut_test, cut_trial = x_size[rest] > 0.6 * y_size[rest], y_size[rest] > 0.6 * x_size[rest]
-        work = _cut(Pieces(*(part[rest] for part in work)), cut_test, cut_trial)
-    return [(degree, Pieces(*map(np.concatenate, zip(*parts, strict=True)))) for degree, parts in done.items()]
+    parent, left, right = np.arange(len(test)), whole, whole
+    smallest = SMALLEST * np.maximum(_edges(test).max(axis=1), _edges(trial).max(axis=1))
+    done: list[Pieces] = []
+    unresolved: list[NDArray[np.int64]] = []
+    while len(parent):
+        x, y = left @ test[parent], right @ trial[parent]
+        (x, left, x_size), (y, right, y_size) = _from_the_tip(x, left), _from_the_tip(y, right)
+        counts = points_needed(_ellipses(x, y), ACCURACY, COUNTS)
+        need = counts.reshape(-1, 2, 2).max(axis=2)
+        size = np.stack([x_size, y_size], axis=1)
+        size_left = np.where(need > MOST, size, 0)
+        hopeless = (need > MOST).any(axis=1) & (size_left.max(axis=1) < smallest[parent])
+        unresolved.append(parent[hopeless])
+        ready = hopeless | (need <= MOST).all(axis=1)
+        done.append(Pieces(parent[ready], left[ready], right[ready], np.minimum(counts[ready], MOST)))
+        rest = ~ready
+        first = size_left[rest, 0] >= size_left[rest, 1]
+        parent, left, right = parent[rest], left[rest], right[rest]
+        parent = np.concatenate([parent[first], parent[first], parent[~first], parent[~first]])
+        left, right = (
+            np.concatenate([*_halves(left[first]), left[~first], left[~first]]),
+            np.concatenate([right[first], right[first], *_halves(right[~first])]),
+        )
+    if number := len(np.unique(np.concatenate(unresolved))):
+        warnings.warn(
+            f"{number} pairs of triangles are nearer than 1/1000 of their "
+            "size without touching; their integrals lose accuracy: merge the surfaces or refine the mesh there",
+            AccuracyWarning,
+            stacklevel=2,
+        )
+    return Pieces(*map(np.concatenate, zip(*done, strict=True)))
 
 
-def _cut(work: Pieces, cut_test: NDArray[np.bool_], cut_trial: NDArray[np.bool_]) -> Pieces:
-    """Every piece with its test or trial side (or both) replaced by the four children."""
-    new = []
-    for left in (False, True):
-        for right in (False, True):
-            chosen = (cut_test == left) & (cut_trial == right)
-            for s in CHILDREN if left else np.eye(3)[None]:
-                for t in CHILDREN if right else np.eye(3)[None]:
-                    new.append(Pieces(work.parent[chosen], s @ work.test[chosen], t @ work.trial[chosen]))
-    return Pieces(*map(np.concatenate, zip(*new, strict=True)))
+def _from_the_tip(corners: Array, parts: Array) -> tuple[Array, Array, Array]:
+    """Corners and barycentric corners (n, 3, 3) turned so that the shortest edge is opposite the first and the longest
+    from the first to the second, and the longest edge (n,)."""
+    lengths = _edges(corners)  # opposite to each corner
+    index = np.argsort(lengths, axis=1)[:, :, None]
+    return (
+        np.take_along_axis(corners, index, axis=1),
+        np.take_along_axis(parts, index, axis=1),
+        lengths.max(axis=1),
+    )
 
 
-def _size(corners: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+def _halves(parts: Array) -> tuple[Array, Array]:
+    """Both halves of parts whose longest edge is the first."""
+    middle = (parts[:, :1] + parts[:, 1:2]) / 2
+    return (
+        np.concatenate([parts[:, :1], middle, parts[:, 2:]], axis=1),
+        np.concatenate([middle, parts[:, 1:]], axis=1),
+    )
+
+
+def _edges(corners: Array) -> Array:
+    """(n, 3) lengths of the edges opposite to each corner."""
+    after, before = np.roll(corners, -1, axis=1), np.roll(corners, 1, axis=1)
+    return np.sqrt(((after - before) ** 2).sum(axis=2))
+
+
+@functools.cache
+def _side_lines() -> Lines:
+    """Lines along and across both triangles (quadrature.singular.side_rule)."""
+
+    def mapping(s, t, p, q):  # type: ignore[no-untyped-def]
+        return s * (1 - t), s * t, p * (1 - q), p * q
+
+    return sample_lines([mapping], [(0, 1, 2, 3)])
+
+
+def _ellipses(x: Array, y: Array) -> Array:
+    """(n, 4) least E along and across both of triangles with corners (n, 3, 3), also on the lines through their
+    closest points."""
+    out = np.empty((len(x), 4))
+    numbers = np.repeat(np.arange(len(x), dtype=np.int32)[:, None], 2, axis=1)
+    order = np.broadcast_to(np.arange(3, dtype=np.int8), (len(x), 3))
+    ellipse_kernel()(x, y, Pairs(numbers, order, order), _side_lines(), out)
+    places = closest_points(x, y)
+    for side, (corners, other) in enumerate(((x, y), (y, x))):
+        near, opposite = places[:, 2 * side : 2 * side + 2], places[:, 2 - 2 * side : 4 - 2 * side]
+        target = _point(other, opposite)
+        s = near.sum(axis=1, keepdims=True)
+        t = near[:, 1:] / np.maximum(s, 1e-300)
+        tip, one, two = corners[:, 0], corners[:, 1], corners[:, 2]
+        along = tip, one + t * (two - one)
+        across = tip + s * (one - tip), tip + s * (two - tip)
+        for axis, (start, end) in enumerate((along, across)):
+            lengths = np.linalg.norm(start - target, axis=1) + np.linalg.norm(end - target, axis=1)
+            step = np.maximum(np.linalg.norm(end - start, axis=1), 1e-3 * lengths)
+            out[:, 2 * side + axis] = np.minimum(out[:, 2 * side + axis], lengths / step)
+    return out
+
+
+def _point(corners: Array, place: Array) -> Array:
+    return (
+        corners[:, 0] + place[:, :1] * (corners[:, 1] - corners[:, 0]) + place[:, 1:] * (corners[:, 2] - corners[:, 0])
+    )
 
 
 def restriction(element: Element, corners: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -94,3 +169,31 @@ def restriction(element: Element, corners: NDArray[np.float64]) -> NDArray[np.fl
     inside = np.einsum("bm,nbk->nmk", barycentric(element.nodes), corners)
     values = element.values(inside[..., 1:].reshape(-1, 2)).reshape(element.size, len(corners), element.size)
     return np.swapaxes(values, 0, 1)
+
+
+@functools.lru_cache(maxsize=1)
+def restrict_kernel() -> Callable[..., Any]:
+    """Compiled restrict(left, right, moments): moments (2, n, A, B) of parts, in place, become those of the functions
+    of the whole triangles: left (n, A, A) moments right^T (n, B, B)."""
+    stamp = STAMP
+
+    @kernel
+    def restrict(left, right, moments):  # type: ignore[no-untyped-def]
+        _ = stamp
+        size, width = moments.shape[2], moments.shape[3]
+        half = np.empty((size, width))
+        for part in range(2):
+            for n in range(moments.shape[1]):
+                for a in range(size):
+                    for b in range(width):
+                        half[a, b] = 0.0
+                        for c in range(size):
+                            half[a, b] += left[n, a, c] * moments[part, n, c, b]
+                for a in range(size):
+                    for b in range(width):
+                        total = 0.0
+                        for c in range(width):
+                            total += half[a, c] * right[n, b, c]
+                        moments[part, n, a, b] = total
+
+    return restrict

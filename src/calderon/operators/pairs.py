@@ -28,6 +28,10 @@ class TouchingPairs(NamedTuple):
     test_order: Order
     trial_order: Order
 
+    def part(self, which: NDArray[np.bool_]) -> "TouchingPairs":
+        """Some of the pairs."""
+        return TouchingPairs(*(each[which] for each in self))  # type: ignore[arg-type]
+
 
 def touching_pairs(test: Index, trial: Index, upper: bool = False) -> TouchingPairs:
     """Find the pairs of triangles (n, 3), given by vertex numbers, that share at least one vertex; upper: only those
@@ -106,7 +110,12 @@ def _extents(corners: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
     """Centroids (n, 3), largest distance of a corner from it (n,), longest edges (n,)."""
     centre = corners.mean(axis=1)
     radius = np.linalg.norm(corners - centre[:, None], axis=2).max(axis=1)
-    return centre, radius, np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+    return centre, radius, longest_edges(corners)
+
+
+def longest_edges(corners: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n,) of triangles with corners (n, 3, 3)."""
+    return np.asarray(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1))
 
 
 def distances(
@@ -114,11 +123,23 @@ def distances(
 ) -> NDArray[np.float64]:
     """(n,) distances between triangles with corners (n, 3, 3), or between those of `pairs` (n, 2); for triangles that
     cross it is not zero but small."""
+    return _closest(first, second, pairs)[0]
+
+
+def closest_points(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n, 4) reference coordinates, in the first and in the second, of the closest points of triangles with corners
+    (n, 3, 3)."""
+    return _closest(first, second, None)[1]
+
+
+def _closest(
+    first: NDArray[np.float64], second: NDArray[np.float64], pairs: Numbers | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if pairs is None:
         pairs = np.repeat(np.arange(len(first), dtype=np.int32)[:, None], 2, axis=1)
-    out = np.empty(len(pairs))
-    _distance_kernel()(np.ascontiguousarray(first), np.ascontiguousarray(second), pairs, out)
-    return out
+    distance, places = np.empty(len(pairs)), np.empty((len(pairs), 4))
+    _distance_kernel()(np.ascontiguousarray(first), np.ascontiguousarray(second), pairs, distance, places)
+    return distance, places
 
 
 @functools.lru_cache(maxsize=1)
@@ -126,7 +147,7 @@ def _distance_kernel() -> Callable[..., Any]:
     stamp = STAMP
 
     @kernel
-    def run(first, second, pairs, out):  # type: ignore[no-untyped-def]
+    def run(first, second, pairs, out, places):  # type: ignore[no-untyped-def]
         """Least distance over nine pairs of edges and six of corner and interior."""
         _ = stamp
         for n in range(pairs.shape[0]):
@@ -144,7 +165,12 @@ def _distance_kernel() -> Callable[..., Any]:
                     a, b = (vv * wu - uv * wv) / determinant, (uu * wv - uv * wu) / determinant
                     if a >= 0 and b >= 0 and a + b <= 1:
                         r0, r1, r2 = w0 - a * u0 - b * v0, w1 - a * u1 - b * v1, w2 - a * u2 - b * v2
-                        best = min(best, r0 * r0 + r1 * r1 + r2 * r2)
+                        square = r0 * r0 + r1 * r1 + r2 * r2
+                        if square < best:
+                            best = square
+                            places[n, 2 * side], places[n, 2 * side + 1] = a, b
+                            places[n, 2 - 2 * side] = 1.0 if c == 1 else 0.0
+                            places[n, 3 - 2 * side] = 1.0 if c == 2 else 0.0
             for i in range(3):
                 for j in range(3):
                     p, q, r, s = one[i], one[(i + 1) % 3], two[j], two[(j + 1) % 3]
@@ -158,7 +184,13 @@ def _distance_kernel() -> Callable[..., Any]:
                     y = min(max((b * x + e) / c, 0.0), 1.0)
                     x = min(max((b * y - d) / a, 0.0), 1.0)
                     r0, r1, r2 = w0 + x * u0 - y * v0, w1 + x * u1 - y * v1, w2 + x * u2 - y * v2
-                    best = min(best, r0 * r0 + r1 * r1 + r2 * r2)
+                    square = r0 * r0 + r1 * r1 + r2 * r2
+                    if square < best:
+                        best = square
+                        places[n, 0] = x if i == 0 else 1 - x if i == 1 else 0.0
+                        places[n, 1] = x if i == 1 else 1 - x if i == 2 else 0.0
+                        places[n, 2] = y if j == 0 else 1 - y if j == 1 else 0.0
+                        places[n, 3] = y if j == 1 else 1 - y if j == 2 else 0.0
             out[n] = np.sqrt(best)
 
     return run

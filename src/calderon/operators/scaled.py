@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
+from calderon.backends import Computing
 from calderon.operators.boundary import BoundaryOperator, Index
 from calderon.spaces import Space
 
@@ -44,18 +45,18 @@ class Scaled(BoundaryOperator):
     def is_complex(self) -> bool:
         return self.operator.is_complex or np.iscomplexobj(self.factors) or self.rest.is_complex
 
-    def fill(self, out: NDArray[Any], real: DTypeLike, advance: Any = None) -> None:
+    def fill(self, out: NDArray[Any], how: Computing, advance: Any = None) -> None:
         """out = matrix, where out is zero."""
-        self.operator.fill(out, real, advance)
+        self.operator.fill(out, how, advance)
         out *= self.factors
-        self.rest.add_to(out, 1.0, None, None, real, advance)
+        self.rest.add_to(out, 1.0, None, None, how, advance)
 
     def add_to(
-        self, out: NDArray[Any], factor: complex, rows: Index | None, columns: Index | None, real: DTypeLike,
+        self, out: NDArray[Any], factor: complex, rows: Index | None, columns: Index | None, how: Computing,
         advance: Any = None,
     ) -> None:  # fmt: skip
         """out += factor * matrix[rows][:, columns]."""
         block = np.zeros(out.shape, out.dtype)
-        self.operator.add_to(block, factor, rows, columns, real, advance)
+        self.operator.add_to(block, factor, rows, columns, how, advance)
         out += block * (self.factors if columns is None else self.factors[columns])
-        self.rest.add_to(out, factor, rows, columns, real, advance)
+        self.rest.add_to(out, factor, rows, columns, how, advance)

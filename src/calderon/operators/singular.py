@@ -17,7 +17,7 @@ from calderon.backends.vectors import BYTES, lanes, load, store, zero
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
 from calderon.operators.regular import turned
-from calderon.quadrature.singular import PairRule
+from calderon.quadrature.singular import CondensedRule, PairRule
 from calderon.spaces.element import Element
 
 CHUNK = 8
@@ -38,43 +38,57 @@ class Pairs(NamedTuple):
 
 
 class RuleTable(NamedTuple):
-    """Rule points (4, Q) as u1, u2, v1, v2 and products of local functions (A * B, Q), weights included; Q a multiple
-    of 8."""
+    """Points (4, Q) of several rules as u1, u2, v1, v2 and products of local functions (A * B, Q), weights included;
+    rule r has the points starts[r] to starts[r + 1], all multiples of 8."""
 
     points: NDArray[np.float64]
     products: NDArray[np.float64]
+    starts: NDArray[np.int64]
 
 
-def rule_table(rule: PairRule, test: Element, trial: Element) -> RuleTable:
+def rule_table(rule: PairRule | CondensedRule, test: Element, trial: Element) -> RuleTable:
     """Tabulate a rule for two elements; padded with points of no weight."""
-    padding = -len(rule.weights) % CHUNK
+    count = len(rule.weights)
+    padding = -count % CHUNK
     points = np.concatenate([rule.test_points, rule.trial_points], axis=1).T
     points = np.pad(points, [(0, 0), (0, padding)], mode="edge")
-    left, right = test.values(rule.test_points) * rule.weights, trial.values(rule.trial_points)
-    products = (left[:, None] * right[None]).reshape(-1, len(rule.weights))
-    return RuleTable(np.ascontiguousarray(points), np.ascontiguousarray(np.pad(products, [(0, 0), (0, padding)])))
+    if isinstance(rule, CondensedRule):
+        left = test.values(rule.test_fibres.reshape(-1, 2)).reshape(-1, *rule.weights.shape) * rule.weights
+        right = trial.values(rule.trial_fibres.reshape(-1, 2)).reshape(-1, *rule.weights.shape)
+        products = np.einsum("anr,bnr->abn", left, right)
+    else:
+        left, right = test.values(rule.test_points) * rule.weights, trial.values(rule.trial_points)
+        products = left[:, None] * right[None]
+    products = np.pad(products.reshape(-1, count), [(0, 0), (0, padding)])
+    return RuleTable(np.ascontiguousarray(points), products, np.array([0, count + padding]))
 
 
 @functools.lru_cache(maxsize=64)
 def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..., None]:
-    """Compiled moments(test, trial, pairs, table, parameters, scratch, out): out[0 or 1, n, A * B] gets the real and
-    imaginary parts of int int k phi_a psi_b over the triangles of the n pairs; test and trial are surfaces (sides.py),
-    local functions are numbered in the order of the rule."""
+    """Compiled moments(test, trial, pairs, rules, table, parameters, scratch, out): out[0 or 1, n, A * B] gets the real
+    and imaginary parts of int int k phi_a psi_b over the triangles of the n pairs by the rules (n,) of the table; test
+    and trial are surfaces (sides.py), local functions are numbered in the order of the rule. Pairs of one rule should
+    follow each other."""
     stamp = STAMP
     radial_value, radial_phase, shifts = radial
     of_trial, of_test = normal == "trial", normal == "test"
 
     @kernel
-    def moments(test, trial, pairs, table, parameters, scratch, out):  # type: ignore[no-untyped-def]
+    def moments(test, trial, pairs, rules, table, parameters, scratch, out):  # type: ignore[no-untyped-def]
         _ = stamp
         p0, p1 = parameters[0], parameters[1]
         step, s = lanes(scratch), scratch
         number = table.products.shape[0]
         values, sums = 22 * step, 38 * step
         count = pairs.triangles.shape[0]
-        for start in range(0, count, step):
+        start, stop = 0, 0
+        while stop < count:
+            start = stop
+            rule = rules[start]
+            while stop < count and stop < start + step and rules[stop] == rule:
+                stop += 1
             for lane in range(step):
-                pair = min(start + lane, count - 1)
+                pair = min(start + lane, stop - 1)
                 i, j = pairs.triangles[pair, 0], pairs.triangles[pair, 1]
                 a, b = pairs.test_order[pair], pairs.trial_order[pair]
                 x, y = test.corners[i], trial.corners[j]
@@ -103,7 +117,7 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
                 reference = square * inverse_square_root(square)
             for m in range(2 * number if oscillates else number):
                 store(s, sums + m * step, zero(s))
-            for chunk in range(0, table.points.shape[1], 8):
+            for chunk in range(table.starts[rule], table.starts[rule + 1], 8):
                 for q in range(8):
                     u1, u2 = table.points[0, chunk + q], table.points[1, chunk + q]
                     v1, v2 = table.points[2, chunk + q], table.points[3, chunk + q]
@@ -143,7 +157,7 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
                 re, im = turned(re, im, jacobian * c, jacobian * d)
                 store(s, values, re)
                 store(s, values + step, im)
-                for lane in range(min(step, count - start)):
+                for lane in range(stop - start):
                     out[0, start + lane, m] = s[values + lane]
                     if oscillates:
                         out[1, start + lane, m] = s[values + step + lane]

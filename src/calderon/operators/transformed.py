@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
+from calderon.backends import Computing
 from calderon.greens import Green
 from calderon.integrands import SINGLE_LAYER
-from calderon.operators.entries import add_block, locality_order
+from calderon.operators.adding import add_block
+from calderon.operators.entries import locality_order
 from calderon.operators.options import Quadrature
 from calderon.spaces import Space
 from calderon.spaces.lagrange import discontinuous
@@ -43,14 +45,14 @@ def add_transformed(
     green: Green,
     test: Space,
     trial: Space,
-    factor: complex = 1.0,
-    rows: NDArray[np.int64] | None = None,
-    columns: NDArray[np.int64] | None = None,
-    quadrature: Quadrature | None = None,
-    real: DTypeLike = np.float64,
+    factor: complex,
+    rows: NDArray[np.int64] | None,
+    columns: NDArray[np.int64] | None,
+    quadrature: Quadrature | None,
+    how: Computing,
     advance: Callable[[int, int], None] | None = None,
 ) -> None:
-    """out += factor * matrix[rows][:, columns]; arguments as for `entries.add_block`."""
+    """out += factor * matrix[rows][:, columns]; arguments as for `adding.add_block`."""
     k2 = complex(green.wavenumber) ** 2
     static = k2 == 0
     left, *left_parts = transforms(test, test.element.degree - static)
@@ -61,7 +63,7 @@ def add_transformed(
     wanted = np.arange(test.dimension) if rows is None else rows
     order = locality_order(test.nodes[wanted])
     complex_values = green.is_complex
-    kind = np.result_type(real, np.complex64) if complex_values else np.dtype(real)
+    kind = how.dtype(complex_values)
     functions_per_row = 1.5 * max(1.0, left_parts[0][0].nnz / test.dimension)
     room = max(SLICE, out.nbytes // 20)
     size = max(1, int(room / (len(kept) * kind.itemsize * functions_per_row)))
@@ -70,7 +72,7 @@ def add_transformed(
         curls, normals = ([each[:, wanted[piece]] for each in part] for part in left_parts)
         needed = np.unique(np.concatenate([each.indices for each in _rows_in_use([curls, normals])]))
         layer = np.zeros((len(needed), len(kept)), kind)
-        add_block(layer, green, SINGLE_LAYER, left, right, 1.0, needed, kept, quadrature, real)
+        add_block(layer, green, SINGLE_LAYER, left, right, 1.0, needed, kept, quadrature, how)
         total = np.zeros((len(piece), out.shape[1]), np.result_type(kind, np.float64))
         for d in range(3):
             total += curls[d][needed].T @ (right_parts[0][d][kept].T @ layer.T).T

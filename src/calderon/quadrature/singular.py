@@ -5,6 +5,11 @@ and each region mapped from the unit cube (xi, eta1, eta2, eta3) so that the Jac
 distance x - y is then a product of "radial" coordinates and a function of the remaining "angular" ones: the integrand
 is a polynomial in the radial coordinates (for Laplace) and merely smooth in the angular ones. The two kinds get their
 own number of Gauss points, which for the same accuracy needs a fraction of the isotropic rule.
+
+`condensed_rule` goes further. Along a fibre, the points of one angular coordinate, x - y = rho D with rho the product
+of the radial coordinates, so rho^m k(rho D) for a kernel singular like 1/|x - y|^m is a constant for Laplace and an
+entire function of rho for a wave. It is interpolated in rho, and the radial integrals of the interpolation with any
+shape functions are numbers that depend on nothing else: the kernel is evaluated at one or a few points of a fibre.
 """
 
 import functools
@@ -18,6 +23,12 @@ from calderon.quadrature.segment import gauss
 from calderon.quadrature.triangle import triangle_rule
 
 Array = NDArray[np.float64]
+TEST, TRIAL, RATIO = 0, 1, 2
+"""Angular coordinates of a common vertex: along the opposite edge of the test and of the trial triangle, and the
+ratio of the distances from the vertex."""
+ROLES = {3: ((0,),) * 6, 2: ((0, 1),) * 5, 1: ((TEST, RATIO, TRIAL), (TRIAL, RATIO, TEST))}
+"""By number of shared vertices and region: which angular coordinate the arguments of the region after the radial ones
+are."""
 Region = Callable[[Array, Array, Array, Array], tuple[Array, Array, Array, Array, Array]]
 
 
@@ -56,6 +67,11 @@ def _common_vertex(s: Array, a: Array, b: Array, c: Array) -> list[tuple[Array, 
     return [(*near, *far, jacobian), (*far, *near, jacobian)]
 
 
+_REGIONS: dict[int, Callable[..., list[tuple[Array, ...]]]] = {3: _coincident, 2: _common_edge, 1: _common_vertex}
+SYMMETRIC = ((3, 6), (4, 8), (6, 12), (10, 20))
+"""(n, degree): the symmetric rule of that degree is as accurate as n Gauss points along every direction."""
+
+
 @functools.lru_cache(maxsize=64)
 def touching_rule(shared_vertices: int, radial: int, angular: int) -> PairRule:
     """The rule for triangles that share 3, 2 or 1 vertices, which come first and in the same order in both.
@@ -64,7 +80,7 @@ def touching_rule(shared_vertices: int, radial: int, angular: int) -> PairRule:
     """
     if shared_vertices not in (1, 2, 3):
         raise ValueError(f"touching triangles share 1, 2 or 3 vertices, got {shared_vertices}")
-    regions = {3: _coincident, 2: _common_edge, 1: _common_vertex}[shared_vertices]
+    regions = _REGIONS[shared_vertices]
     kinds = {3: (radial, radial, radial, angular), 2: (radial, radial, angular, angular)}
     counts = kinds.get(shared_vertices, (radial, angular, angular, angular))
     rules = [gauss(count) for count in counts]
@@ -77,10 +93,103 @@ def touching_rule(shared_vertices: int, radial: int, angular: int) -> PairRule:
     return PairRule(test, trial, w * np.tile(weights, len(parts)))
 
 
-@functools.lru_cache(maxsize=64)
-def product_rule(degree: int) -> PairRule:
-    """Every point of the symmetric rule of that degree with every other: for pairs that are near but do not touch."""
-    rule = triangle_rule(degree)
-    n = rule.number_of_points
-    weights = np.outer(rule.weights, rule.weights).ravel()
-    return PairRule(np.repeat(rule.points, n, axis=0), np.tile(rule.points, (n, 1)), weights)
+@dataclass(frozen=True, eq=False)
+class CondensedRule:
+    """Quadrature over two reference triangles with few evaluations of the kernel.
+
+    The kernel is evaluated at test_points, trial_points (n, 2) and the shape functions at test_fibres, trial_fibres
+    (n, R, 2): int int k phi psi = sum_n k(test_points_n, trial_points_n) sum_R weights_nR phi(test_fibres_nR)
+    psi(trial_fibres_nR).
+    """
+
+    test_points: Array
+    trial_points: Array
+    test_fibres: Array
+    trial_fibres: Array
+    weights: Array
+
+
+def _split(part: tuple[Array, ...], shape: tuple[int, ...]) -> tuple[Array, Array, Array]:
+    """Test and trial points (..., 2) and Jacobian of a region: Sauter and Schwab's triangle is 0 < x2 < x1 < 1 with
+    vertices A, A + (B-A), B + (C-B), so u = x1 - x2, v = x2."""
+    x1, x2, y1, y2, jacobian = (np.broadcast_to(each, shape) for each in part)
+    return np.stack([x1 - x2, x2], axis=-1), np.stack([y1 - y2, y2], axis=-1), jacobian
+
+
+def condensed_rule(
+    shared_vertices: int, angular: tuple[int, ...], nodes: int, power: int, degree: int
+) -> CondensedRule:
+    """The rule for triangles that share 3, 2 or 1 vertices, which come first and in the same order in both.
+
+    angular: Gauss points along each angular coordinate, 1, 2 or 3 of them (for a vertex: TEST, TRIAL, RATIO). nodes:
+    points on a fibre, 1 for homogeneous kernels like Laplace's. power: the kernel is singular like 1/|x - y|^power, 1
+    or 2. degree: of the products of shape functions, integrated exactly.
+    """
+    region, radial = _REGIONS[shared_vertices], shared_vertices
+    exact = gauss((degree + 3 + nodes) // 2 + 1)
+    radii = [grid.ravel() for grid in np.meshgrid(*[exact.points] * radial, indexing="ij")]
+    radial_weights = functools.reduce(np.multiply.outer, [exact.weights] * radial).ravel()
+    rho = np.prod(radii, axis=0)
+    places = gauss(nodes).points if nodes > 1 else np.ones(1)
+    others = places[:, None] - places + np.eye(nodes)
+    ratio = (rho[:, None, None] - places) / others  # of node j (second axis) by place (third)
+    lagrange = np.where(np.eye(nodes, dtype=bool), 1.0, ratio).prod(axis=2) * (places / rho[:, None]) ** power
+    parts: list[list[Array]] = [[], [], [], [], []]
+    for number, roles in enumerate(ROLES[shared_vertices]):
+        rules = [gauss(angular[role]) for role in roles]
+        grids = [grid.ravel() for grid in np.meshgrid(*(rule.points for rule in rules), indexing="ij")]
+        weights = functools.reduce(np.multiply.outer, [rule.weights for rule in rules]).ravel()
+        shape = (grids[0].size, nodes)
+        first = [places[None], *[np.ones((1, 1))] * (radial - 1)]
+        at = _split(region(*first, *(grid[:, None] for grid in grids))[number], shape)
+        shape = (grids[0].size, rho.size)
+        fibre = _split(region(*(each[None] for each in radii), *(grid[:, None] for grid in grids))[number], shape)
+        whole = weights[:, None, None] * (fibre[2] * radial_weights)[:, None, :] * lagrange.T
+        parts[0].append(at[0].reshape(-1, 2))
+        parts[1].append(at[1].reshape(-1, 2))
+        parts[2].append(np.repeat(fibre[0], nodes, axis=0))
+        parts[3].append(np.repeat(fibre[1], nodes, axis=0))
+        parts[4].append(whole.reshape(-1, rho.size))
+    return CondensedRule(*map(np.concatenate, parts))
+
+
+def angular_maps(shared_vertices: int) -> list[Callable[..., tuple[Array, ...]]]:
+    """By region, the map from the angular coordinates to u1, u2, v1, v2 of x and y at radial coordinates 1."""
+
+    def of(number: int) -> Callable[..., tuple[Array, ...]]:
+        def mapping(*angular: Array) -> tuple[Array, ...]:
+            ones = [np.ones_like(angular[0])] * shared_vertices
+            part = _REGIONS[shared_vertices](*ones, *angular)[number]
+            test, trial, _ = _split(part, angular[0].shape)
+            return (*test.T, *trial.T)
+
+        return mapping
+
+    return [of(number) for number in range(len(ROLES[shared_vertices]))]
+
+
+@functools.lru_cache(maxsize=256)
+def side_rule(along: int, across: int) -> tuple[Array, Array]:
+    """Points (n, 2) and weights (n,) on one triangle with so many Gauss points from the first vertex to the opposite
+    edge (along) and parallel to that edge (across): x = (s (1 - t), s t). Where a symmetric rule of the larger number
+    has fewer points, that one."""
+    most = max(along, across)
+    degree = next((each for count, each in SYMMETRIC if count >= most), None)
+    if degree is not None and triangle_rule(degree).number_of_points <= along * across:
+        return triangle_rule(degree).points, triangle_rule(degree).weights
+    one, two = gauss(along), gauss(across)
+    s, t = np.repeat(one.points, across), np.tile(two.points, along)
+    return np.stack([s * (1 - t), s * t], axis=1), s * np.outer(one.weights, two.weights).ravel()
+
+
+@functools.lru_cache(maxsize=1024)
+def product_rule(test: int | tuple[int, int], trial: int | tuple[int, int]) -> PairRule:
+    """Every point of a rule on the test triangle with every one on the trial triangle, for pairs that do not touch.
+
+    test, trial: the degree of a symmetric rule or the two numbers of points of `side_rule`.
+    """
+    (x, left), (y, right) = (
+        side_rule(*each) if isinstance(each, tuple) else (triangle_rule(each).points, triangle_rule(each).weights)
+        for each in (test, trial)
+    )
+    return PairRule(np.repeat(x, len(y), axis=0), np.tile(y, (len(x), 1)), np.outer(left, right).ravel())

@@ -1,0 +1,82 @@
+"""Blocks of a Galerkin matrix of edge functions computed on a device: as device_entries.py, with the sums of
+edge_matrix.h."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Source
+from calderon.operators.device_entries import GROUP, NORMALS, DeviceBlock, green_defines
+from calderon.operators.edge_entries import EdgeBlock
+from calderon.operators.edge_sides import edge_scales
+from calderon.operators.entries import TINY
+from calderon.operators.pair_rules import Batch
+from calderon.operators.pairs import TouchingPairs
+from calderon.operators.sides import Surface, points_of
+from calderon.quadrature import triangle_rule
+
+
+class DeviceEdgeBlock(DeviceBlock, EdgeBlock):
+    """A block of the electric or magnetic field on a device."""
+
+    @property
+    def components(self) -> int:  # type: ignore[override]
+        """G alone, or (G'/r)(x - y) along three axes."""
+        return 1 if self.electric else 3
+
+    def _sources(self, real: str, moment: str) -> tuple[Source, Source, Source, Source]:
+        green, out = green_defines(self.green), ("OUT_COMPLEX", 1)
+        form = ("MAGNETIC", 0 if self.electric else 2 if self.test_space.rotated else 1)
+        sizes, normal = (("TESTS", 3), ("TRIALS", 3)), ("NORMAL", NORMALS["none" if self.electric else "test"])
+        points = ("POINTS", triangle_rule(self.quadrature.regular).number_of_points)
+        return (
+            Source("operators/edge_regular.c", real, (*green, form, points)),
+            Source("operators/singular.c", moment, (*sizes, ("CURLS", 0), *green, normal, ("GROUP_SIZE", GROUP))),
+            Source("operators/edge_place.c", real, (form, ("MOMENT_REAL", moment))),
+            Source("operators/gather.c", real, (out,)),
+        )
+
+    def _sides(self) -> None:
+        rule, array = triangle_rule(self.quadrature.regular), self._array
+        self.test_points = array(points_of(self.test_surface, rule))
+        self.trial_points = array(np.moveaxis(points_of(self.trial_surface, rule), 0, 2))
+        test_scales = edge_scales(self.test_space, self.test.triangles, self.scale)
+        trial_scales = edge_scales(self.trial_space, self.trial.triangles, self.scale)
+        self.test_data = array(_data(self.test_surface, test_scales))
+        self.trial_data = array(_data(self.trial_surface, trial_scales).T)
+        self.weights, self.barycentric = array(rule.weights), array(rule.barycentric)
+        self.scalars = array(np.array([*self.parameters, TINY[self.real]]))
+        self.device_coefficients = array(self.coefficients)
+
+    def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> list[Batch]:
+        self.itself = touching.pairs[touching.shared == 3]
+        self.itself = self.itself[np.argsort(self.itself[:, 0], kind="stable")]
+        return super()._batches(touching, pairs, ratio)
+
+    def _regular(self, lo: int, hi: int) -> None:
+        width = len(self.trial.triangles)
+        self.device.launch(
+            self.regular, "edge_regular", (width, hi - lo), (GROUP, 1), self.test_points, self.test_data,
+            self.trial_points, self.trial_data, self.weights, self.barycentric, self.scalars,
+            self.device_coefficients, lo, width, int(self.half), self.local, self.local_i,
+        )  # fmt: skip
+        if not self.electric:  # a triangle with itself: nothing, as f_i, x - y and f_j lie in one plane
+            a, b = np.searchsorted(self.itself[:, 0], [lo, hi])
+            nothing = self.device.array(np.zeros((3, b - a, 9), self._moment_type))
+            order = np.tile(np.arange(3, dtype=np.int32), (b - a, 2))
+            self._place(np.concatenate([self.itself[a:b], order], axis=1).astype(np.int32), nothing, nothing, lo)
+
+    def _place(self, orders: NDArray[np.int32], moments: Any, moments_i: Any, lo: int) -> None:
+        count = len(orders)
+        self.device.launch(
+            self.placing, "edge_place", (count,), (GROUP,), self.device.array(orders), moments, moments_i,
+            self.test_data, self.trial_data, self.device_coefficients, count, lo, len(self.trial.triangles),
+            int(self.half), self.local, self.local_i,
+        )  # fmt: skip
+
+
+def _data(surface: Surface, scales: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n, 16) normal, Jacobian, corners from the centroid, scales of each triangle."""
+    corners = surface.corners - surface.corners.mean(axis=1, keepdims=True)
+    return np.concatenate([surface.normals, surface.jacobian[:, None], corners.reshape(-1, 9), scales], axis=1)

@@ -1,0 +1,239 @@
+"""Blocks of a Galerkin matrix computed on a device.
+
+For a tile of test triangles the device computes the local matrices with all trial triangles (regular.c), replaces
+those of touching and near pairs (singular.c, place.c) and gathers them into rows (gather.c), which the host adds to
+the matrix. Gathering needs neither atomics nor colours. What is integrated how is decided as on the CPU (entries.py).
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Device, Source
+from calderon.greens import Green, Radial
+from calderon.operators.entries import TINY, Block, part_of
+from calderon.operators.near import restriction
+from calderon.operators.pair_rules import Batch
+from calderon.operators.sides import Surface, points_of
+from calderon.quadrature import triangle_rule
+
+GROUP = 64
+"""Threads of a group."""
+LOCAL_MATRICES = 1 << 28
+"""Bytes that the local matrices of a tile take at most."""
+SHARE = 8
+"""They take at most this part of the memory of the device."""
+ROWS = 65_535
+"""Groups along the second axis of a launch, at most (CUDA): triangles of a tile, and rows that it adds to."""
+NORMALS = {"none": 0, "test": 1, "trial": 2}
+
+
+def green_defines(green: Green) -> tuple[tuple[str, str | int], ...]:
+    """What tells a device source which Green's function it serves."""
+    lossy = int(green.is_complex and complex(green.wavenumber).imag != 0)
+    return ("GREEN", f'"{green.source}"'), ("COMPLEX", int(green.is_complex)), ("LOSSY", lossy)
+
+
+class DeviceBlock(Block):
+    """One call of add_block on a device: tiles run one after the other."""
+
+    components = 1
+    """Kernels whose moments are needed."""
+
+    def __init__(self, device: Device, *arguments: Any) -> None:
+        self.device = device
+        super().__init__(*arguments)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Local test and trial functions."""
+        return self.test_space.element.size, self.trial_space.element.size
+
+    def _compile(self, radial: Radial, factor: complex) -> None:
+        self.coefficients = self._coefficients(factor)
+        sources = self._sources(self._real_name(self.real), self._real_name(self._moment_type))
+        self.regular, self.singular, self.placing, self.gathering = map(self.device.build, sources)
+
+    def _sources(self, real: str, moment: str) -> tuple[Source, Source, Source, Source]:
+        """The regular part, the moments of other pairs, where they go, and the rows."""
+        tests, trials = self.sizes
+        sizes = (("TESTS", tests), ("TRIALS", trials), ("CURLS", int(self.integrand.curls)))
+        green, normal = green_defines(self.green), ("NORMAL", NORMALS[self.integrand.normal])
+        out = ("OUT_COMPLEX", int(self.is_complex))
+        points = ("POINTS", triangle_rule(self.quadrature.regular).number_of_points)
+        return (
+            Source("operators/regular.c", real, (*sizes, *green, normal, out, points)),
+            Source("operators/singular.c", moment, (*sizes, *green, normal, ("GROUP_SIZE", GROUP))),
+            Source("operators/place.c", real, (*sizes, green[1], out, ("MOMENT_REAL", moment))),
+            Source("operators/gather.c", real, (out,)),
+        )
+
+    @property
+    def _moment_type(self) -> np.dtype[Any]:
+        """Touching and near pairs are integrated in double precision, where the device has it."""
+        return np.dtype(np.float64) if self.device.has_double else self.real
+
+    @staticmethod
+    def _real_name(kind: np.dtype[Any]) -> str:
+        return "double" if kind == np.float64 else "float"
+
+    def _sides(self) -> None:
+        """Both sides on the device, in the order that regular.c describes."""
+        rule, array = triangle_rule(self.quadrature.regular), self._array
+        tables = [space.element.values(rule.points) * rule.weights for space in (self.test_space, self.trial_space)]
+        self.tables = [array(table) for table in tables]
+        self.test_points = array(points_of(self.test_surface, rule))
+        self.trial_points = array(np.moveaxis(points_of(self.trial_surface, rule), 0, 2))
+        self.test_data, self.trial_data = array(_data(self.test_surface)), array(_data(self.trial_surface).T)
+        self.scalars = array(np.array([*self.parameters, TINY[self.real]]))
+        self.device_coefficients = array(self.coefficients)
+
+    def _array(self, values: NDArray[Any]) -> Any:
+        """On the device in the working precision."""
+        return self.device.array(np.ascontiguousarray(values, self.real))
+
+    def _prepare(self) -> None:
+        self._sides()
+        self.batches, _ = self._special_pairs()
+        self.pieces = self._united([batch for batch in self.batches if batch.parts is not None])
+        self.batches = [batch for batch in self.batches if batch.parts is None]
+        count, width = len(self.test.triangles), len(self.trial.triangles)
+        places = self.trial.places.T.ravel()  # function * width + triangle
+        self.column_start, self.column_entries = _lists(places, self.out.shape[1], self.device)
+        each = math.prod(self.sizes) * width * self.real.itemsize * (2 if self.is_complex else 1)
+        size = max(1, min(LOCAL_MATRICES, self.device.memory() // SHARE) // max(1, each))
+        size = min(size, ROWS // self.sizes[0])
+        self.tiles = np.append(np.arange(0, count, size), count)
+        self.neighbours = None
+        room = (min(size, count), *self.sizes, max(1, width))
+        self.local = self.device.empty(room, self.real)
+        self.local_i = self.device.empty(room if self.is_complex else (1,), self.real)
+
+    def run(self, number: int) -> None:
+        """All pairs of one tile, added to the matrix."""
+        self._add_rows(*self.integrate(number))
+
+    def integrate(self, number: int) -> tuple[int, int]:
+        """The local matrices of a tile, which remain on the device; its first triangle and the one after its last."""
+        lo, hi = int(self.tiles[number]), int(self.tiles[number + 1])
+        self._regular(lo, hi)
+        for batch in self.batches:
+            part = batch.between(lo, hi)
+            if len(part.rules):
+                self._place(orders_of(part), *self._device_moments(part, self.test_surface, self.trial_surface), lo)
+        orders, moments = self.pieces
+        a, b = np.searchsorted(orders[:, 0], [lo, hi])
+        if a < b:
+            real, imaginary = (self.device.array(part[..., a:b, :]) for part in moments)
+            self._place(orders[a:b], real, imaginary, lo)
+        return lo, hi
+
+    def _regular(self, lo: int, hi: int) -> None:
+        width = len(self.trial.triangles)
+        self.device.launch(
+            self.regular, "regular", (width, hi - lo), (GROUP, 1), self.test_points, self.tables[0], self.test_data,
+            self.trial_points, self.tables[1], self.trial_data, self.scalars, self.device_coefficients, lo, width,
+            int(self.half), self.local, self.local_i,
+        )  # fmt: skip
+
+    def _device_moments(self, batch: Batch, test: Surface, trial: Surface) -> tuple[Any, Any]:
+        """(components, n, A * B) real and imaginary moments of the pairs of a batch, numbered in the order of its
+        rule."""
+        kind, (i, j) = self._moment_type, batch.pairs.triangles.T
+        sides = []
+        for side, chosen, order in ((test, i, batch.pairs.test_order), (trial, j, batch.pairs.trial_order)):
+            corners = np.take_along_axis(side.corners[chosen], order[:, :, None].astype(np.int64), axis=1)
+            sides.append(np.concatenate([corners.reshape(-1, 9), side.normals[chosen]], axis=1))
+        jacobians = test.jacobian[i] * trial.jacobian[j]
+        given = (*sides, jacobians, batch.tables.points, batch.tables.products, self.parameters)
+        number = math.prod(self.sizes)
+        shape = (self.components, len(i), number)
+        out = self.device.empty(shape, kind)
+        out_i = self.device.empty(shape if self.green.is_complex else (1,), kind)
+        self.device.launch(
+            self.singular, "moments", (self.components * len(i) * GROUP,), (GROUP,),
+            *(self.device.array(np.ascontiguousarray(each, kind)) for each in given),
+            self.device.array(batch.rules.astype(np.int32)), self.device.array(batch.tables.starts.astype(np.int32)),
+            batch.tables.points.shape[1], self.components, len(i), out, out_i,
+        )  # fmt: skip
+        return out, out_i
+
+    def _united(self, batches: list[Batch]) -> tuple[NDArray[np.int32], list[NDArray[Any]]]:
+        """The pairs (n, 8) that are integrated in parts, sorted by test triangle, and their moments (components, n,
+        A * B)."""
+        number, kind = math.prod(self.sizes), self._moment_type
+        if not batches:
+            return np.zeros((0, 8), np.int32), [np.zeros((self.components, 0, number), kind)] * 2
+        triangles = np.concatenate([batch.pairs.triangles for batch in batches])
+        pairs, which = np.unique(triangles, axis=0, return_inverse=True)
+        totals = [
+            np.zeros((self.components, len(pairs), *self.sizes), kind) for _ in range(2 if self.green.is_complex else 1)
+        ]
+        start = 0
+        for batch in batches:
+            assert batch.parts is not None
+            count = len(batch.pairs.triangles)
+            surfaces = (self.test_surface, self.trial_surface)
+            parts = [part_of(*each) for each in zip(surfaces, batch.pairs.triangles.T, batch.parts, strict=True)]
+            itself = np.repeat(np.arange(count, dtype=np.int32)[:, None], 2, axis=1)
+            moments = self._device_moments(batch._replace(pairs=batch.pairs._replace(triangles=itself)), *parts)
+            elements = self.test_space.element, self.trial_space.element
+            left, right = (restriction(*each) for each in zip(elements, batch.parts, strict=True))
+            for total, values in zip(totals, moments, strict=False):
+                matrices = self.device.to_host(values).reshape(self.components, -1, *self.sizes)
+                for component, each in zip(total, matrices, strict=True):
+                    np.add.at(component, which[start : start + count].ravel(), left @ each @ np.swapaxes(right, 1, 2))
+            start += count
+        flat = [total.reshape(self.components, -1, number) for total in totals]
+        order = np.broadcast_to(np.tile(np.arange(3, dtype=np.int32), 2), (len(pairs), 6))
+        return np.concatenate([pairs, order], axis=1).astype(np.int32), flat if len(flat) == 2 else flat * 2
+
+    def _place(self, orders: NDArray[np.int32], moments: Any, moments_i: Any, lo: int) -> None:
+        count = len(orders)
+        self.device.launch(
+            self.placing, "place", (count,), (GROUP,), self.device.array(orders), moments, moments_i, self.test_data,
+            self.trial_data, self.device_coefficients, count, lo, len(self.trial.triangles),
+            int(self.half), self.local, self.local_i,
+        )  # fmt: skip
+
+    def _add_rows(self, lo: int, hi: int) -> None:
+        """Gather the tile and add it to the matrix."""
+        tile_rows, row_ids = self._rows(lo, hi)
+        if len(row_ids) == 0:
+            return
+        tile_rows[tile_rows == len(row_ids)] = -1
+        row_start, row_entries = _lists(tile_rows.ravel(), len(row_ids), self.device)
+        columns = self.out.shape[1] if self.column_limit is None else self.column_limit
+        rows = self.device.empty((len(row_ids), columns), self.out.dtype)
+        stride = self.sizes[1] * len(self.trial.triangles)
+        self.device.launch(
+            self.gathering, "gather", (columns, len(row_ids)), (GROUP, 1), self.local, self.local_i, row_start,
+            row_entries, self.column_start, self.column_entries, columns, stride, rows,
+        )  # fmt: skip
+        self.out[row_ids, :columns] += self.device.to_host(rows)
+
+    @property
+    def column_limit(self) -> int | None:
+        """Columns beyond the last one of the block that is computed belong to others (blocks.py)."""
+        return int(self.trial.places.max()) + 1 if self.trial.places.size else None
+
+
+def _data(surface: Surface) -> NDArray[np.float64]:
+    """(n, 13) normal, Jacobian, curls of each triangle."""
+    return np.concatenate([surface.normals, surface.jacobian[:, None], surface.curls.reshape(-1, 9)], axis=1)
+
+
+def orders_of(batch: Batch) -> NDArray[np.int32]:
+    """(n, 8) numbers of both triangles, orders of their vertices."""
+    return np.concatenate(batch.pairs, axis=1).astype(np.int32)
+
+
+def _lists(places: NDArray[np.int64], size: int, device: Device) -> tuple[Any, Any]:
+    """For each of 0 .. size - 1 where it stands among the places (-1: nobody's), as starts (size + 1,) and entries."""
+    order = np.argsort(places, kind="stable")
+    order = order[np.searchsorted(places[order], 0) :]
+    start = np.searchsorted(places[order], np.arange(size + 1))
+    entries = order if len(order) else np.zeros(1)
+    return device.array(start.astype(np.int32)), device.array(entries.astype(np.int32))

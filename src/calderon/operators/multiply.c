@@ -1,0 +1,57 @@
+/* Products of the local matrices of a tile with vectors, without assembling rows. */
+#include "backends/prelude.h"
+
+/* y (rows, 2) of the rows of local matrices (rows, stride) times x (stride, 2): one group of threads a row, real and
+   imaginary parts side by side. */
+KERNEL multiply(GLOBAL const real_type *matrices, GLOBAL const real_type *matrices_i, GLOBAL const real_type *x,
+                int stride, GLOBAL real_type *y)
+{
+    LOCAL real_type sums[GROUP_SIZE], sums_i[GROUP_SIZE];
+    int row = GROUP(0), t = LOCAL_ID(0);
+    real_type total = R(0.0), total_i = R(0.0);
+    for (int n = t; n < stride; n += GROUP_SIZE) {
+        size_t place = (size_t)row * stride + n;
+        real_type a = matrices[place], re = x[2 * n], im = x[2 * n + 1];
+        total += a * re;
+        total_i += a * im;
+#if OUT_COMPLEX
+        real_type b = matrices_i[place];
+        total -= b * im;
+        total_i += b * re;
+#endif
+    }
+    sums[t] = total;
+    sums_i[t] = total_i;
+    BARRIER;
+    if (t == 0) {
+        for (int k = 1; k < GROUP_SIZE; k++) {
+            total += sums[k];
+            total_i += sums_i[k];
+        }
+        y[2 * row] = total;
+        y[2 * row + 1] = total_i;
+    }
+}
+
+/* y (stride, 2) += the transposed of the local matrices times x (rows, 2). */
+KERNEL multiply_transposed(GLOBAL const real_type *matrices, GLOBAL const real_type *matrices_i,
+                           GLOBAL const real_type *x, int rows, int stride, GLOBAL real_type *y)
+{
+    int n = THREAD(0);
+    if (n >= stride)
+        return;
+    real_type total = y[2 * n], total_i = y[2 * n + 1];
+    for (int row = 0; row < rows; row++) {
+        size_t place = (size_t)row * stride + n;
+        real_type a = matrices[place], re = x[2 * row], im = x[2 * row + 1];
+        total += a * re;
+        total_i += a * im;
+#if OUT_COMPLEX
+        real_type b = matrices_i[place];
+        total -= b * im;
+        total_i += b * re;
+#endif
+    }
+    y[2 * n] = total;
+    y[2 * n + 1] = total_i;
+}

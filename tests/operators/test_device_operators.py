@@ -1,0 +1,98 @@
+"""Every operator on a device gives the numbers of the processor, touching and near pairs included."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+
+GREENS = [cal.Laplace(), cal.Helmholtz(3.0), cal.Helmholtz(3.0 + 1.0j), cal.ModifiedHelmholtz(2.0)]
+LAYERS = [cal.single_layer, cal.double_layer, cal.adjoint_double_layer]
+BOUNDS = {"double": 1e-12, "single": 1e-5}
+
+
+@pytest.fixture(scope="module")
+def mesh():
+    return cal.mesh.sphere(radius=1.0, h=0.6)
+
+
+def agrees(operator, precision):
+    exact = operator.assemble().to_array()
+    matrix = operator.assemble(backend="opencl", precision=precision).to_array()
+    assert matrix.dtype == operator.dtype(precision)
+    assert np.abs(matrix - exact).max() < BOUNDS[precision] * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+@pytest.mark.parametrize("layer", [*LAYERS, cal.hypersingular], ids=lambda layer: layer.__name__)
+def test_layers(opencl, mesh, layer, precision):
+    agrees(layer(cal.Helmholtz(3.0), cal.P1(mesh)), precision)
+
+
+@pytest.mark.parametrize("green", GREENS, ids=str)
+def test_greens(opencl, mesh, green):
+    """Every function and its slope; the integrands are the same code for all."""
+    agrees(cal.single_layer(green, cal.P0(mesh)), "single")
+    agrees(cal.double_layer(green, cal.P0(mesh)), "double")
+
+
+@pytest.mark.parametrize("spaces", [("P0", "P1"), ("P1", "P0"), ("DP1", "P1"), ("P2", "P2")], ids="-".join)
+def test_other_spaces(opencl, mesh, spaces):
+    test, trial = (getattr(cal, name)(mesh) for name in spaces)
+    agrees(cal.double_layer(cal.Laplace(), trial, test), "double")
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_edge_operators(opencl, mesh, precision):
+    rwg = cal.RWG(mesh)
+    agrees(cal.electric_field(3.0, rwg), precision)
+    agrees(cal.magnetic_field(3.0, rwg), precision)
+    agrees(cal.magnetic_field(3.0, rwg, cal.SNC(mesh)), precision)
+
+
+def test_dual_functions(opencl):
+    mesh = cal.mesh.cube(size=1.0, h=1.0)
+    agrees(cal.electric_field(3.0, cal.BC(mesh)), "double")
+
+
+def test_near_pairs_and_other_meshes(opencl):
+    """Plates closer than their triangles: pairs in parts. Different meshes, an open surface, junctions."""
+    lower = cal.mesh.plate(lengths=(1.0, 1.0), h=0.5)
+    upper = cal.TriangleMesh(lower.vertices + [0.1, 0.05, 0.03], lower.triangles)
+    both = cal.TriangleMesh(
+        np.concatenate([lower.vertices, upper.vertices]),
+        np.concatenate([lower.triangles, upper.triangles + len(lower.vertices)]),
+    )
+    agrees(cal.hypersingular(cal.Helmholtz(3.0), cal.P1(both, boundary=False)), "double")
+    agrees(cal.electric_field(3.0, cal.RWG(both)), "double")
+    agrees(cal.magnetic_field(3.0, cal.RWG(both)), "single")
+    agrees(cal.double_layer(cal.Laplace(), cal.P1(upper), cal.P0(lower)), "double")
+
+
+def test_sums_products_and_blocks(opencl, mesh):
+    space, green = cal.P1(mesh), cal.Helmholtz(3.0)
+    single, double, hyper = (layer(green, space) for layer in (cal.single_layer, cal.double_layer, cal.hypersingular))
+    agrees(0.5 * cal.identity(space) - double + 0.3j * hyper, "double")
+    agrees(single @ hyper, "double")
+    agrees(double.T, "double")
+    agrees(cal.blocks([[single, double], [None, hyper]]), "double")
+
+
+def test_entries(opencl, mesh):
+    operator = cal.double_layer(cal.Helmholtz(3.0), cal.P1(mesh))
+    rows, columns = [5, 0, 7, 7], [3, 1, 30]
+    exact = operator.entries(rows, columns)
+    assert np.abs(operator.entries(rows, columns, backend="opencl") - exact).max() < 1e-12 * np.abs(exact).max()
+
+
+def test_small_tiles(opencl, mesh, monkeypatch):
+    """A matrix in many tiles, whose rows overlap."""
+    monkeypatch.setattr("calderon.operators.device_entries.LOCAL_MATRICES", 100_000)
+    agrees(cal.hypersingular(cal.Helmholtz(3.0), cal.P1(mesh)), "double")
+
+
+def test_solution_on_a_device(opencl, mesh):
+    wave = cal.PlaneWave(direction=[0, 0, 1], wavenumber=2.0)
+    problem = cal.SoundHardScattering(mesh, 2.0)
+    expected, found = (problem.solve(wave, backend=name).far_field([[0, 0, -1.0]]) for name in ("numba", "opencl"))
+    assert np.abs(found - expected) < 1e-6 * np.abs(expected)
+    assert "opencl:0" in problem.solve(wave, backend="opencl").info.matrix

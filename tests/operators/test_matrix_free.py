@@ -1,0 +1,76 @@
+"""Products without a matrix are those of the dense one."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+
+MESH = cal.mesh.sphere(radius=1.0, h=0.6)
+P0, P1, P2, RWG, SNC = cal.P0(MESH), cal.P1(MESH), cal.P2(MESH), cal.RWG(MESH), cal.SNC(MESH)
+LAPLACE, HELMHOLTZ = cal.Laplace(), cal.Helmholtz(3.0)
+OPERATORS = {
+    "P0": cal.single_layer(HELMHOLTZ, P0),
+    "P1": cal.single_layer(HELMHOLTZ, P1),
+    "P2": cal.single_layer(LAPLACE, P2),
+    "double": cal.double_layer(HELMHOLTZ, P1),
+    "adjoint double": cal.adjoint_double_layer(LAPLACE, P1, P0),
+    "hypersingular": cal.hypersingular(HELMHOLTZ, P1),
+    "electric": cal.electric_field(3.0, RWG),
+    "magnetic": cal.magnetic_field(3.0, RWG),
+    "rotated": cal.magnetic_field(3.0, RWG, SNC),
+    "sum": 0.5 * cal.identity(P1) - cal.double_layer(HELMHOLTZ, P1) + 0.3j * cal.hypersingular(HELMHOLTZ, P1),
+    "adjoint": cal.double_layer(HELMHOLTZ, P1).H,
+    "transposed": cal.double_layer(HELMHOLTZ, P1).T,
+    "product": cal.single_layer(HELMHOLTZ, P1) @ cal.hypersingular(HELMHOLTZ, P1),
+    "blocks": cal.blocks(
+        [[cal.single_layer(HELMHOLTZ, P1), cal.double_layer(HELMHOLTZ, P1)], [None, cal.hypersingular(HELMHOLTZ, P1)]]
+    ),
+}
+
+
+def agrees(operator, bound=1e-10, **options):
+    dense = operator.assemble().to_array()
+    product = operator.assemble("matrix-free", **options)
+    assert product.shape == dense.shape
+    random = np.random.default_rng(0)
+    for matrix, apply in ((dense, product.matmat), (dense.conj().T, product.rmatmat)):
+        x = random.standard_normal((matrix.shape[1], 2)) + 1j * random.standard_normal((matrix.shape[1], 2))
+        assert np.abs(apply(x) - matrix @ x).max() < bound * np.abs(matrix @ x).max()
+    assert np.abs(product @ x[: dense.shape[1], 0].real - dense @ x[: dense.shape[1], 0].real).max() < bound
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_products(name):
+    agrees(OPERATORS[name])
+
+
+@pytest.mark.parametrize("name", ["P0", "double", "hypersingular", "electric", "rotated", "sum", "adjoint", "blocks"])
+def test_products_on_a_device(opencl, name):
+    agrees(OPERATORS[name], backend="opencl")
+
+
+@pytest.mark.parametrize("backend", ["numba", "opencl"])
+def test_single_precision(backend, request):
+    if backend == "opencl":
+        request.getfixturevalue("opencl")
+    agrees(OPERATORS["hypersingular"], 1e-5, backend=backend, precision="single")
+
+
+def test_dual_functions():
+    agrees(cal.electric_field(2.0, cal.BC(cal.mesh.cube(size=1.0, h=1.0))))
+
+
+def test_solution_and_what_it_says():
+    wave = cal.PlaneWave(direction=[0, 0, 1], wavenumber=2.0)
+    problem = cal.SoundHardScattering(MESH, 2.0)
+    dense, free = (problem.solve(wave, method=name, rtol=1e-10) for name in ("dense", "matrix-free"))
+    assert np.abs(dense.surface.coefficients - free.surface.coefficients).max() < 1e-8
+    assert "matrix-free" in free.info.matrix
+    assert "matrix-free operator" in str(OPERATORS["P0"].assemble("matrix-free"))
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="compress nothing"):
+        OPERATORS["P0"].assemble("matrix-free", rtol=1e-3)
+    with pytest.raises(ValueError, match="form='direct'"):
+        cal.hypersingular(LAPLACE, P2, form="transformed").assemble("matrix-free")
