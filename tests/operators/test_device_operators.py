@@ -96,3 +96,9 @@ def test_solution_on_a_device(opencl, mesh):
     expected, found = (problem.solve(wave, backend=name).far_field([[0, 0, -1.0]]) for name in ("numba", "opencl"))
     assert np.abs(found - expected) < 1e-6 * np.abs(expected)
     assert "opencl:0" in problem.solve(wave, backend="opencl").info.matrix
+
+
+def test_too_little_memory(opencl, mesh, monkeypatch):
+    monkeypatch.setattr(type(opencl), "memory", lambda self: 1_000)
+    with pytest.raises(MemoryError, match="opencl:0 .* 1.0 kB free"):
+        cal.single_layer(cal.Laplace(), cal.P0(mesh)).assemble(backend="opencl")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Source
+from calderon.backends import Device, Source, format_bytes
 from calderon.greens import Green, Radial
 from calderon.operators.entries import TINY, Block, part_of
 from calderon.operators.near import restriction
@@ -103,7 +103,14 @@ class DeviceBlock(Block):
         places = self.trial.places.T.ravel()  # function * width + triangle
         self.column_start, self.column_entries = _lists(places, self.out.shape[1], self.device)
         each = math.prod(self.sizes) * width * self.real.itemsize * (2 if self.is_complex else 1)
-        size = max(1, min(LOCAL_MATRICES, self.device.memory() // SHARE) // max(1, each))
+        free = self.device.memory()
+        if SHARE * each > free:
+            raise MemoryError(
+                f"{self.device.name} ({self.device.label}) has {format_bytes(free)} free, of which 1/{SHARE} are for "
+                f"local matrices, and those of one triangle need {format_bytes(each)}: try precision='single', a coarser "
+                "mesh, or backend='numba'"
+            )
+        size = max(1, min(LOCAL_MATRICES, free // SHARE) // max(1, each))
         size = min(size, ROWS // self.sizes[0])
         self.tiles = np.append(np.arange(0, count, size), count)
         self.neighbours = None

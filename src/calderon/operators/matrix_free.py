@@ -1,7 +1,7 @@
 """Products with an operator whose matrix is never stored: entries are computed again in every product.
 
-The regular part of a tile of test triangles is computed, multiplied and forgotten; touching and near pairs are kept as a
-sparse matrix (on a device they are computed again, too). Memory is proportional to the number of unknowns; a product
+The regular part of a tile of test triangles is computed, multiplied and forgotten; touching and near pairs are kept as
+a sparse matrix (on a device they are computed again, too). Memory is proportional to the number of unknowns; a product
 takes as long as a dense assembly, symmetric matrices A = S + S^T being used twice. The numbers are those of the dense
 matrix, which makes it a reference for methods that compress.
 """
