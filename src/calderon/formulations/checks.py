@@ -75,9 +75,21 @@ def wavenumber_of_a_wave(value: Any, name: str = "the wavenumber") -> complex | 
     return k.real if k.imag == 0 else k
 
 
+def element_length(mesh: TriangleMesh) -> float:
+    """The length of an element where waves are to be resolved: the mean edge, or the middle one of the three edges of a
+    triangle in the mean over the area, if that is more.
+
+    On even triangles both agree. Of a stretched one two edges are long, and the mean of all edges would count the short
+    ones, which resolve nothing along the long ones; the area says how much of the surface is so.
+    """
+    a, b, c = np.moveaxis(mesh.vertices[mesh.triangles], 1, 0)
+    lengths = np.stack([np.linalg.norm(x - y, axis=1) for x, y in ((a, b), (b, c), (c, a))], axis=1)
+    return max(mesh.mean_edge_length, float(np.average(np.median(lengths, axis=1), weights=mesh.areas)))
+
+
 def elements_per_wavelength(mesh: TriangleMesh, wavenumber: complex) -> float:
-    """Wavelength 2 pi / |k| over the mean edge length."""
-    return float(2 * np.pi / abs(wavenumber) / mesh.mean_edge_length)
+    """Wavelength 2 pi / |k| over the length of the elements."""
+    return float(2 * np.pi / abs(wavenumber) / element_length(mesh))
 
 
 def warn_coarse(mesh: TriangleMesh, wavenumber: complex) -> None:
@@ -87,7 +99,7 @@ def warn_coarse(mesh: TriangleMesh, wavenumber: complex) -> None:
     if resolved < FEWEST_ELEMENTS:
         finest = 2 * np.pi / abs(wavenumber) / FEWEST_ELEMENTS
         warnings.warn(
-            f"{resolved:.2g} elements per wavelength (mean edge {mesh.mean_edge_length:.3g} for a wavelength of "
+            f"{resolved:.2g} elements per wavelength (edges of {element_length(mesh):.3g} for a wavelength of "
             f"{2 * np.pi / abs(wavenumber):.3g}): at least {FEWEST_ELEMENTS:.0f} are needed, 10 give about 1 %; "
             f"refine the mesh to edges of {finest:.3g}, or lower the frequency",
             AccuracyWarning,

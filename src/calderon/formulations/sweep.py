@@ -1,27 +1,37 @@
 """One problem at many frequencies."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from calderon.formulations.scattering import ScatteringProblem
-from calderon.formulations.scattering_solution import ScatteringSolution
-from calderon.waves import PlaneWave, PointSource
+from calderon.formulations.problem import Problem
 
 
-def frequency_sweep(
-    problem: ScatteringProblem, wave: PlaneWave | PointSource, wavenumbers: Iterable[complex], **options: Any
-) -> Iterator[ScatteringSolution]:
-    """Solve at each wavenumber in turn; the wave keeps its direction or position and its amplitude.
+def frequency_sweep(problem: Any, wave: Any, wavenumbers: Iterable[complex], **options: Any) -> Iterator[Any]:
+    """Solve at each wavenumber in turn; yields the solutions.
 
-    A generator: one matrix is in memory at a time. options: those of `Problem.solve`. Of a transmission problem the
-    ratio of the wavenumbers is kept. Each solution knows its `wavenumber`.
+    problem: any with `at(wavenumber)`: acoustic, conductors, penetrable bodies, antennas. wave: what `problem.solve`
+    takes; a plane wave, point source or dipole keeps its direction or position and its amplitude and gets the new
+    wavenumber, voltages of an antenna stay what they are. A generator: one matrix is in memory at a time. options:
+    those of `Problem.solve`. What `problem.at` keeps (the ratio of wavenumbers, permittivities) is kept.
+    Raises TypeError for a problem without a wavenumber and a wave whose wavenumber cannot be changed.
 
         strengths = [s.target_strength(directions) for s in frequency_sweep(problem, wave, 2 * np.pi * frequencies / c)]
+        impedances = [s.input_impedance for s in frequency_sweep(antenna, 1.0, wavenumbers)]
     """
-    if not isinstance(wave, (PlaneWave, PointSource)):
+    if not isinstance(problem, Problem) or not hasattr(problem, "at"):
         raise TypeError(
-            f"a sweep needs a PlaneWave or PointSource, whose wavenumber can be changed, got {type(wave).__name__}"
+            f"a sweep needs a problem with at(wavenumber), as for scattering and antennas, got {type(problem).__name__}"
+        )
+    if hasattr(wave, "wavenumber") and not _has_own_wavenumber(wave):
+        raise TypeError(
+            "a sweep needs a wave whose wavenumber can be changed, a PlaneWave or PointSource or dipole, "
+            f"got {type(wave).__name__}"
         )
     for wavenumber in wavenumbers:
-        yield problem.at(wavenumber).solve(replace(wave, wavenumber=wavenumber), **options)
+        data = replace(wave, wavenumber=wavenumber) if _has_own_wavenumber(wave) else wave
+        yield problem.at(wavenumber).solve(data, **options)
+
+
+def _has_own_wavenumber(wave: Any) -> bool:
+    return is_dataclass(wave) and any(each.name == "wavenumber" and each.init for each in fields(wave))
