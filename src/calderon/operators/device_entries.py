@@ -107,8 +107,8 @@ class DeviceBlock(Block):
         if SHARE * each > free:
             raise MemoryError(
                 f"{self.device.name} ({self.device.label}) has {format_bytes(free)} free, of which 1/{SHARE} are for "
-                f"local matrices, and those of one triangle need {format_bytes(each)}: try precision='single', a coarser "
-                "mesh, or backend='numba'"
+                f"local matrices, and those of one triangle need {format_bytes(each)}: try precision='single', a "
+                "coarser mesh, or backend='numba'"
             )
         size = max(1, min(LOCAL_MATRICES, free // SHARE) // max(1, each))
         size = min(size, ROWS // self.sizes[0])
