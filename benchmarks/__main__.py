@@ -1,4 +1,4 @@
-"""python -m benchmarks assembly|potentials|solve|startup ...: measure, print tables, keep the numbers as JSON."""
+"""python -m benchmarks assembly|potentials|solve|startup|gpu ...: measure, print tables, keep the numbers as JSON."""
 
 import argparse
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks import assembly, potentials, results, solve, startup
+from benchmarks import assembly, gpu, potentials, results, solve, startup
 from benchmarks.machine import describe, measure_floor
 
 MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
@@ -14,13 +14,18 @@ MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
     "potentials": potentials.measure,
     "solve": solve.measure,
     "startup": startup.measure,
+    "gpu": gpu.measure,
 }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="+", choices=list(MEASUREMENTS), metavar="assembly|potentials|solve|startup")
-    parser.add_argument("--triangles", type=int, help="about so many triangles (default: 8192; potentials 32768)")
+    parser.add_argument("names", nargs="+", choices=list(MEASUREMENTS), metavar="assembly|potentials|solve|startup|gpu")
+    parser.add_argument(
+        "--triangles",
+        type=int,
+        help="about so many triangles (default: 8192; potentials 32768; gpu both, 2048 on processors)",
+    )
     parser.add_argument("--points", type=int, default=50_000, help="points of the potentials")
     parser.add_argument("--repeat", type=int, default=3, help="the best of so many runs counts")
     parser.add_argument("--only", default="", help="only rows whose name contains this text")
