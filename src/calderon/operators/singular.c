@@ -33,7 +33,8 @@ KERNEL moments(GLOBAL const real_type *test_corners, GLOBAL const real_type *tri
                    - v2 * (y[6 + c] - y[c]);
         green(d[0] * d[0] + R(1e-37) + d[1] * d[1] + d[2] * d[2], parameters[0], parameters[1], &g, &gi, &h, &hi);
 #if NORMAL == 1
-        real_type offset = components == 3 ? d[component] : d[0] * x[9] + d[1] * x[10] + d[2] * x[11];
+        real_type along = component == 0 ? d[0] : component == 1 ? d[1] : d[2]; /* an index would cost local memory */
+        real_type offset = components == 3 ? along : d[0] * x[9] + d[1] * x[10] + d[2] * x[11];
         g = h * offset, gi = hi * offset;
 #elif NORMAL == 2
         real_type offset = -(d[0] * y[9] + d[1] * y[10] + d[2] * y[11]);
