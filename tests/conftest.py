@@ -1,6 +1,18 @@
-"""Settings for all tests."""
+"""Settings for all tests, and the devices that many of them use."""
 
 import os
 
+import pytest
+
 # NumPy and SciPy each bring their own OpenBLAS; two pools of threads on few cores wait for each other
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+@pytest.fixture(scope="session")
+def opencl():
+    """The first OpenCL device that works, a processor will do; skips the test where there is none."""
+    from calderon.backends import available, get, survey
+
+    if "opencl" not in available():
+        pytest.skip(f"OpenCL is not at hand: {survey('opencl').reason}")
+    return get("opencl")

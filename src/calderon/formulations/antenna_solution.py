@@ -1,6 +1,7 @@
 """What is known of a fed antenna: currents, impedance, power, gain and fields."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +19,8 @@ class AntennaSolution:
     """The field of an antenna with given voltages at its feeds; peak values, time factor exp(-i omega t).
 
     voltages, feed_currents (p,): of each feed, in V and A, the current positive as the feed says. feeds: their names.
-    info: the record of the solver. currents: the surface currents that radiate.
+    info: the record of the solver. currents: the surface currents that radiate. backend and precision of fields: as
+    for `Potential.evaluate`.
     """
 
     voltages: NDArray[np.complex128]
@@ -69,17 +71,17 @@ class AntennaSolution:
         z, r = self.input_impedance, reference_resistance(reference)
         return (z - r) / (z + r)
 
-    def electric(self, points: ArrayLike) -> NDArray[np.complex128]:
+    def electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """E (n, 3) in V/m at points (n, 3); on the surface the mean of both sides, with a warning."""
-        return self.currents.electric(points)
+        return self.currents.electric(points, backend, precision)
 
-    def magnetic(self, points: ArrayLike) -> NDArray[np.complex128]:
+    def magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """H (n, 3) in A/m at points (n, 3); as `electric`."""
-        return self.currents.magnetic(points)
+        return self.currents.magnetic(points, backend, precision)
 
-    def far_field(self, directions: ArrayLike) -> NDArray[np.complex128]:
+    def far_field(self, directions: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """F (n, 3) in V in directions (n, 3) of any length: E ~ F exp(ikr) / r about the origin of coordinates."""
-        return self.currents.far_field(directions)
+        return self.currents.far_field(directions, backend, precision)
 
     def directivity(
         self, theta: ArrayLike, phi: ArrayLike, polarization: str | None = None, *, decibels: bool = False

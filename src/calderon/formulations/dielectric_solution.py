@@ -1,6 +1,6 @@
 """The solution of scattering by penetrable bodies: fields in every region, far fields, powers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +12,6 @@ from calderon.formulations.electromagnetic_solution import ElectromagneticSoluti
 from calderon.formulations.radiating_currents import RadiatingCurrents
 from calderon.spaces import VectorFunction, VectorSpace
 from calderon.waves import ElectromagneticPlaneWave
-
-Field = Callable[[ArrayLike], NDArray[np.complex128]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,28 +32,30 @@ class DielectricSolution(ElectromagneticSolution):
         """(n,) the region of each point (n, 3): 0 around all bodies, i + 1 directly inside of surface i."""
         return innermost([current.space.mesh for current in self.electric_currents], self.parents, points)
 
-    def electric(self, points: ArrayLike) -> NDArray[np.complex128]:
+    def electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The total E (n, 3) in V/m at points (n, 3) in any region; on a surface the mean over its sides of a field
         that is zero on the other one, with a warning."""
-        return self._in_regions(points, self.incident.electric, self.currents.electric, "electric")
+        return self._in_regions(points, "electric", backend, precision)
 
-    def magnetic(self, points: ArrayLike) -> NDArray[np.complex128]:
+    def magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The total H (n, 3) in A/m at points (n, 3) in any region; as `electric`."""
-        return self._in_regions(points, self.incident.magnetic, self.currents.magnetic, "magnetic")
+        return self._in_regions(points, "magnetic", backend, precision)
 
-    def _in_regions(self, points: ArrayLike, incident: Field, scattered: Field, name: str) -> NDArray[np.complex128]:
+    def _in_regions(self, points: ArrayLike, name: str, backend: str, precision: str) -> NDArray[np.complex128]:
+        """The total field, "electric" or "magnetic"."""
         x = points_in_space(points)
         numbers = self.region_numbers(x)
         total = np.zeros((len(x), 3), np.complex128)
         for number in np.unique(numbers):
             here = numbers == number
             if number == 0:
-                total[here] = incident(x[here]) + scattered(x[here])
+                scattered = getattr(self.currents, name)(x[here], backend, precision)
+                total[here] = getattr(self.incident, name)(x[here]) + scattered
                 continue
             region = self.regions[number]
             if region.is_conductor:
                 continue
-            values = getattr(self._currents_of(region), name)(x[here])
+            values = getattr(self._currents_of(region), name)(x[here], backend, precision)
             total[here] = values.conj() if region.conjugated else values
         return total
 

@@ -1,6 +1,7 @@
 """The solution of an electromagnetic scattering problem: near and far fields, radar cross-sections."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +20,7 @@ class ElectromagneticSolution:
     """The field E_inc + E_s of an incident wave and a body.
 
     incident: the wave. info: the record of the solver. currents: the surface currents that radiate the scattered field
-    into the medium around the body.
+    into the medium around the body. backend and precision of fields: as for `Potential.evaluate`.
     """
 
     incident: ElectromagneticWave
@@ -31,28 +32,28 @@ class ElectromagneticSolution:
         """k of the medium around, in 1/m."""
         return self.currents.wavenumber
 
-    def scattered_electric(self, points: ArrayLike) -> NDArray[np.complex128]:
+    def scattered_electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """E_s (n, 3) in V/m at points (n, 3) outside. Points on the surface get the mean of both sides and a
         warning."""
-        return self.currents.electric(points)
+        return self.currents.electric(points, backend, precision)
 
-    def scattered_magnetic(self, points: ArrayLike) -> NDArray[np.complex128]:
+    def scattered_magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """H_s (n, 3) in A/m at points (n, 3); as `scattered_electric`."""
-        return self.currents.magnetic(points)
+        return self.currents.magnetic(points, backend, precision)
 
-    def electric(self, points: ArrayLike) -> NDArray[np.complex128]:
+    def electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The total E (n, 3) in V/m at points (n, 3)."""
         x = np.atleast_2d(np.asarray(points, dtype=float))
-        return self.incident.electric(x) + self.scattered_electric(x)
+        return self.incident.electric(x) + self.scattered_electric(x, backend, precision)
 
-    def magnetic(self, points: ArrayLike) -> NDArray[np.complex128]:
+    def magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The total H (n, 3) in A/m at points (n, 3)."""
         x = np.atleast_2d(np.asarray(points, dtype=float))
-        return self.incident.magnetic(x) + self.scattered_magnetic(x)
+        return self.incident.magnetic(x) + self.scattered_magnetic(x, backend, precision)
 
-    def far_field(self, directions: ArrayLike) -> NDArray[np.complex128]:
+    def far_field(self, directions: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """F (n, 3) in V in directions (n, 3) of any length: E_s ~ F exp(ikr) / r about the origin of coordinates."""
-        return self.currents.far_field(directions)
+        return self.currents.far_field(directions, backend, precision)
 
     def rcs(self, theta: ArrayLike, phi: ArrayLike, polarization: str | None = None) -> NDArray[np.float64]:
         """Bistatic radar cross-section 4 pi |F|^2 / |E_inc|^2 in m^2 toward theta, phi in radians (broadcast).

@@ -25,13 +25,14 @@ class PotentialSolution:
     surface: Function
     layers: tuple[Potential, ...]
 
-    def field(self, points: ArrayLike) -> NDArray[Any]:
-        """The potential (n,) at points (n, 3) on the side of the problem."""
-        return np.sum([layer.evaluate(points) for layer in self.layers], axis=0)
+    def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
+        """The potential (n,) at points (n, 3) on the side of the problem; backend and precision as for
+        `Potential.evaluate`."""
+        return np.sum([layer.evaluate(points, backend, precision) for layer in self.layers], axis=0)
 
-    def gradient(self, points: ArrayLike) -> NDArray[Any]:
+    def gradient(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """Its gradient (n, 3) at points (n, 3)."""
-        return np.sum([layer.gradient(points) for layer in self.layers], axis=0)
+        return np.sum([layer.gradient(points, backend, precision) for layer in self.layers], axis=0)
 
     def __str__(self) -> str:
         return f"{self.side} potential: {self.surface.label} [{self.surface.unit}] on the surface\n{self.info}"

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +23,8 @@ class RadiatingCurrents:
 
     wavenumber k (1/m) and impedance eta of the medium. electric: the currents J in A/m, magnetic: M in V/m, each on its
     own surface. On a closed surface J = n x H and M = -n x E of a field without sources on the side to which n points
-    give that field there, and zero on the other side (Stratton and Chu).
+    give that field there, and zero on the other side (Stratton and Chu). backend and precision of fields: as for
+    `Potential.evaluate`.
     """
 
     wavenumber: complex
@@ -31,20 +33,20 @@ class RadiatingCurrents:
     magnetic_currents: tuple[VectorFunction, ...] = ()
     quadrature: Quadrature = field(default_factory=lambda: Quadrature(regular=DEGREE))
 
-    def electric(self, points: ArrayLike) -> NDArray[np.complex128]:
+    def electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """E (n, 3) in V/m at points (n, 3); on the surfaces the mean of both sides, with a warning."""
-        return self._sum(self._electric_parts, lambda part: part.evaluate(points))
+        return self._sum(self._electric_parts, lambda part: part.evaluate(points, backend, precision))
 
-    def magnetic(self, points: ArrayLike) -> NDArray[np.complex128]:
+    def magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """H (n, 3) in A/m at points (n, 3); as `electric`."""
-        return self._sum(self._magnetic_parts, lambda part: part.evaluate(points))
+        return self._sum(self._magnetic_parts, lambda part: part.evaluate(points, backend, precision))
 
-    def far_field(self, directions: ArrayLike) -> NDArray[np.complex128]:
+    def far_field(self, directions: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """F (n, 3) in V in directions (n, 3) of any length: E ~ F exp(ikr) / r about the origin of coordinates.
 
         Of J: F(d) = ik eta / (4 pi) (1 - d d^T) int J(y) exp(-ik d.y) dS(y). Real wavenumber only.
         """
-        return self._sum(self._electric_parts, lambda part: part.far_field(directions))
+        return self._sum(self._electric_parts, lambda part: part.far_field(directions, backend, precision))
 
     def far_field_square(self) -> float:
         """int |F|^2 over all directions, in V^2; divided by 2 eta the time-averaged power that is radiated, in W."""
@@ -66,9 +68,7 @@ class RadiatingCurrents:
         ]
 
     @staticmethod
-    def _sum(
-        parts: list[tuple[complex, CurrentField]], of: Callable[[CurrentField], NDArray[np.complex128]]
-    ) -> NDArray[np.complex128]:
+    def _sum(parts: list[tuple[complex, CurrentField]], of: Callable[[CurrentField], NDArray[Any]]) -> NDArray[Any]:
         return np.sum([factor * of(part) for factor, part in parts], axis=0)
 
     def _vertices(self) -> NDArray[np.float64]:

@@ -1,6 +1,7 @@
 """The solution of a scattering problem: fields anywhere, far fields, target strength, power."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +25,8 @@ class ScatteringSolution:
     layers: potentials whose sum is the scattered field outside. interior_layers: those of the field inside a penetrable
     body, () otherwise.
     derivative: du/dn on the outside of a penetrable or impedance surface, else None.
+
+    backend and precision of fields say where and how precisely potentials are computed, as for `Potential.evaluate`.
     """
 
     incident: Wave
@@ -35,32 +38,33 @@ class ScatteringSolution:
     interior_layers: tuple[Potential, ...] = ()
     derivative: Function | None = None
 
-    def scattered(self, points: ArrayLike) -> NDArray[np.complex128]:
+    def scattered(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """u_s (n,) in Pa at points (n, 3) outside. Inside an impenetrable body it is -u_inc."""
-        return np.sum([layer.evaluate(points) for layer in self.layers], axis=0)
+        return np.sum([layer.evaluate(points, backend, precision) for layer in self.layers], axis=0)
 
-    def field(self, points: ArrayLike) -> NDArray[np.complex128]:
+    def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The total pressure (n,) in Pa at points (n, 3): inside a penetrable body the field there, in others 0."""
         x = np.atleast_2d(np.asarray(points, dtype=float))
         if not self.interior_layers:
-            return self.incident(x) + self.scattered(x)
+            return self.incident(x) + self.scattered(x, backend, precision)
         inside = self.mesh.contains(x)
         values = np.empty(len(x), np.complex128)
         if inside.any():
-            values[inside] = np.sum([layer.evaluate(x[inside]) for layer in self.interior_layers], axis=0)
+            values[inside] = np.sum([u.evaluate(x[inside], backend, precision) for u in self.interior_layers], axis=0)
         if not inside.all():
-            values[~inside] = self.incident(x[~inside]) + self.scattered(x[~inside])
+            values[~inside] = self.incident(x[~inside]) + self.scattered(x[~inside], backend, precision)
         return values
 
-    def gradient(self, points: ArrayLike) -> NDArray[np.complex128]:
+    def gradient(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The gradient of the total pressure (n, 3) in Pa/m at points outside; velocity = gradient / (i omega rho)."""
         x = np.atleast_2d(np.asarray(points, dtype=float))
-        return self.incident.gradient(x) + np.sum([layer.gradient(x) for layer in self.layers], axis=0)
+        scattered = np.sum([layer.gradient(x, backend, precision) for layer in self.layers], axis=0)
+        return self.incident.gradient(x) + scattered
 
-    def far_field(self, directions: ArrayLike) -> NDArray[np.complex128]:
+    def far_field(self, directions: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """F (n,) in Pa m in directions (n, 3) of any length: u_s ~ F exp(ikr) / r about the origin of coordinates."""
         d = unit_directions(directions)
-        return np.sum([layer.far_field(d) for layer in self.layers], axis=0)
+        return np.sum([layer.far_field(d, backend, precision) for layer in self.layers], axis=0)
 
     def target_strength(self, directions: ArrayLike) -> NDArray[np.float64]:
         """20 log10 (|F| / |p_i|) in dB re 1 m (n,), p_i the incident pressure at the origin of coordinates."""

@@ -3,24 +3,26 @@
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.backends import run_tasks
+from calderon.backends import Computing, computing
 from calderon.greens import Helmholtz
 from calderon.greens.elementary import SHORT
 from calderon.operators.current_sources import current_field_kernel, paired_current_kernel
+from calderon.operators.device_field import CURRENT_FAR_FIELD, CURRENT_FIELDS, device_sums, far_sums, warn_if_coarse
 from calderon.operators.electromagnetic import helmholtz
 from calderon.operators.options import Quadrature
-from calderon.operators.point_sources import TARGETS
 from calderon.operators.potential import (
     Frame,
+    Near,
     checked_points,
     correct_near,
     far_directions,
     far_values,
-    in_lanes,
+    host_sums,
     warn_on_surface,
 )
 from calderon.quadrature import triangle_rule
@@ -40,34 +42,53 @@ class CurrentField:
     magnetic: bool
     quadrature: Quadrature = field(default_factory=Quadrature)
 
-    def evaluate(self, points: ArrayLike) -> NDArray[np.complex128]:
+    def evaluate(
+        self, points: ArrayLike, backend: str = "numba", precision: str = "double"
+    ) -> NDArray[np.complexfloating[Any, Any]]:
         """(n, 3) field at points (n, 3), in the unit of the density.
 
         Points near the surface are integrated adaptively. On the surface the mean of its two sides is returned, with an
-        AccuracyWarning that names the points. Raises ValueError for a wrong shape, NaN or infinity.
+        AccuracyWarning that names the points. Raises ValueError for a wrong shape, NaN or infinity. backend, precision:
+        as for `Potential.evaluate`.
         """
-        return self._field(points)
+        return self._field(points, computing(backend, precision))
 
-    def far_field(self, directions: ArrayLike) -> NDArray[np.complex128]:
+    def far_field(
+        self, directions: ArrayLike, backend: str = "numba", precision: str = "double"
+    ) -> NDArray[np.complexfloating[Any, Any]]:
         """(n, 3) transverse F in directions (n, 3) of any length > 0: the field is ~ F exp(i k r) / r at distance r
         from the origin. Unit of the density times a length.
 
         With N = int J exp(-i k d . y):  E has i k (N - d (d . N)) / (4 pi), H has i k d x N / (4 pi). Raises ValueError
-        for lossy media, where no such pattern exists.
+        for lossy media, where no such pattern exists. backend, precision: as for `Potential.evaluate`.
         """
+        how = computing(backend, precision)
         unit, k = far_directions(directions, self.green)
-        rule = triangle_rule(self.quadrature.regular)
+        rule, mesh = triangle_rule(self.quadrature.regular), self.density.space.base.mesh
         currents = self._currents(np.arange(len(self._triangles)), barycentric(rule.points).T, rule.weights)
-        mesh, short = self.density.space.base.mesh, k * self._radius() <= SHORT
         y = np.einsum("bq,nbc->nqc", barycentric(rule.points), mesh.vertices[mesh.triangles[self._triangles]])
+        if how.device is None:
+            total = self._host_far(unit, y, currents, k)
+        else:
+            frame = self._frame
+            warn_if_coarse(how.real, k, 1 / frame.scale, stacklevel=2)
+            sources = np.concatenate([y, currents.real, currents.imag, np.zeros((*y.shape[:2], 2))], axis=2)
+            total = far_sums(how, CURRENT_FAR_FIELD, unit, sources, k, frame.origin, frame.scale)
+        if self.magnetic:
+            values = 1j * k * np.cross(unit, total)
+        else:
+            values = 1j * k * (total - unit * (unit * total).sum(axis=1, keepdims=True))
+        return values.astype(how.dtype(True), copy=False)
+
+    def _host_far(self, unit, y, currents, k):  # type: ignore[no-untyped-def]
+        """(n, 3) int J exp(-i k d . y) / (4 pi)."""
+        centres, short = self.density.space.base.mesh.centroids[self._triangles], k * self._radius() <= SHORT
         total = np.empty((len(unit), 3), complex)
         for c in range(3):
             charge = currents[..., c, None]
             sources = np.concatenate([y, np.zeros_like(y), charge.real, charge.imag], axis=2)
-            total[:, c] = far_values(unit, sources, mesh.centroids[self._triangles], k, False, short)
-        if self.magnetic:
-            return 1j * k * np.cross(unit, total)
-        return 1j * k * (total - unit * (unit * total).sum(axis=1, keepdims=True))
+            total[:, c] = far_values(unit, sources, centres, k, False, short)
+        return total
 
     @property
     def _triangles(self) -> NDArray[np.int64]:
@@ -107,25 +128,28 @@ class CurrentField:
 
     @cached_property
     def _frame(self) -> Frame:
-        frame = Frame.of(self.density.space.base.mesh, self._triangles, self.green)
-        return frame._replace(scalars=np.append(frame.scalars, -1.0))
+        return Frame.of(self.density.space.base.mesh, self._triangles, self.green)
 
-    def _field(self, points: ArrayLike) -> NDArray[np.complex128]:
+    def _field(self, points: ArrayLike, how: Computing) -> NDArray[np.complexfloating[Any, Any]]:
         x = checked_points(points, "points")
         mesh, triangles, frame, green = self.density.space.base.mesh, self._triangles, self._frame, self.green
         rule = triangle_rule(self.quadrature.regular)
         sources = self._emitted(np.arange(len(triangles)), barycentric(rule.points).T, rule.weights)
         sources[..., :3] = frame.inside(sources[..., :3])
-        run = current_field_kernel(green.radial(abs(green.wavenumber) * self._radius()), self.magnetic)
-        targets, centres = in_lanes(frame.inside(x)), frame.inside(mesh.centroids[triangles])
-        out = np.zeros((len(targets), 3, 2, TARGETS))
-        run_tasks(lambda b: run(targets[b], sources, centres, frame.scalars, out[b]), len(targets))
-        total = np.moveaxis(out, 3, 1).reshape(-1, 3, 2)[: len(x)]
+        if how.device is None:
+            floors = np.full(len(triangles), frame.cut)
+            run = current_field_kernel(green.radial(abs(green.wavenumber) * self._radius()), self.magnetic)
+            total = host_sums(run, frame, x, sources, mesh.centroids[triangles], 3)
+        else:
+            floors = frame.floors(mesh, triangles)
+            warn_if_coarse(how.real, green.wavenumber.real, frame.reach(x), stacklevel=3)
+            sent = CURRENT_FIELDS[self.magnetic]
+            total = device_sums(how, sent, green, frame.inside(x), sources, floors, frame.scalars[:4])
         paired = paired_current_kernel(green.radial(math.inf), self.magnetic)
-        touched = correct_near(total, x, mesh, triangles, self.quadrature.regular, self._emitted, paired, frame)
-        warn_on_surface(x, touched)
+        near = Near(x, mesh, triangles, self.quadrature.regular, floors, -1.0)
+        warn_on_surface(x, correct_near(total, near, self._emitted, paired, frame))
         total *= frame.scale ** (2 if self.magnetic else 1) / (4 * math.pi)
-        return total[..., 0] + 1j * total[..., 1]
+        return (total[..., 0] + 1j * total[..., 1]).astype(how.dtype(True), copy=False)
 
 
 def electric_potential(

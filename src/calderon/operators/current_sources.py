@@ -7,6 +7,7 @@ from calderon.backends.numba import STAMP, kernel
 from calderon.backends.vectors import above, jitable, lanes, load, smaller, store, zero
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
+from calderon.operators.point_sources import at_least
 from calderon.operators.regular import turned
 
 
@@ -35,7 +36,7 @@ def current_field_kernel(radial: Radial, magnetic: bool) -> Callable[..., None]:
     """Compiled field(targets, sources, centres, scalars, out) of sources in groups (the points of a triangle).
 
     targets (3, TARGETS); sources (groups, Q, 11) as y, Re j, Im j, Re and Im of the charge; centres (groups, 3);
-    scalars (p0, p1, Re k^2, Im k^2, cut, drop): distances below sqrt(cut) count as that. Adds to out (3, 2, TARGETS).
+    scalars (p0, p1, Re k^2, Im k^2, cut): distances below sqrt(cut) count as that. Adds to out (3, 2, TARGETS).
     """
     stamp = STAMP
     radial_value, radial_phase, shifts = radial
@@ -84,24 +85,23 @@ def current_field_kernel(radial: Radial, magnetic: bool) -> Callable[..., None]:
 
 @functools.lru_cache(maxsize=16)
 def paired_current_kernel(radial: Radial, magnetic: bool) -> Callable[..., None]:
-    """Compiled paired(targets, sources, scalars, lo, hi, out): source j acts on target j alone, as in
-    point_sources.paired_field_kernel; sources (11, n), out (3, 2, n); sources nearer than sqrt(drop) count nothing
-    (none for a negative one)."""
+    """Compiled paired(targets, sources, floors, scalars, lo, hi, out): source j acts on target j alone, as in
+    point_sources.paired_field_kernel; sources (11, n), out (3, 2, n)."""
     stamp = STAMP
     radial_value = radial.value
     emission = magnetic_emission if magnetic else electric_emission
 
     @kernel
-    def paired(targets, sources, scalars, lo, hi, out):  # type: ignore[no-untyped-def]
+    def paired(targets, sources, floors, scalars, lo, hi, out):  # type: ignore[no-untyped-def]
         _ = stamp
-        p0, p1, cut, drop = scalars[0], scalars[1], scalars[4], scalars[5]
+        p0, p1, drop = scalars[0], scalars[1], scalars[4]
         t, s = out.reshape(-1), sources
         size = targets.shape[1]
         for v in range(lo, hi, lanes(t)):
             d0, d1 = load(targets[0], v) - load(s[0], v), load(targets[1], v) - load(s[1], v)
             d2 = load(targets[2], v) - load(s[2], v)
             square = d0 * d0 + d1 * d1 + d2 * d2
-            g, gi, h, hi_ = radial_value(-smaller(-square, -cut), p0, p1, zero(t))
+            g, gi, h, hi_ = radial_value(at_least(square, load(floors, v)), p0, p1, zero(t))
             keep = above(square, drop)
             a0, b0, a1, b1, a2, b2 = emission(
                 keep * g, keep * gi, keep * h, keep * hi_, d0, d1, d2,

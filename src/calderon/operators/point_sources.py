@@ -115,33 +115,41 @@ def field_kernel(radial: Radial, emission: Callable[..., Any], gradient: bool, o
     return field
 
 
+@jitable
+def at_least(square, floor):  # type: ignore[no-untyped-def]
+    """The larger of two vectors."""
+    return floor + above(square - floor, 0.0) * (square - floor)
+
+
 @functools.lru_cache(maxsize=64)
 def paired_field_kernel(
     radial: Radial, emission: Callable[..., Any], gradient: bool, oscillates: bool
 ) -> Callable[..., None]:
-    """Compiled paired(targets, sources, scalars, lo, hi, out): source j acts on target j alone, j = lo..hi (multiples
-    of 8).
+    """Compiled paired(targets, sources, floors, scalars, lo, hi, out): source j acts on target j alone, j = lo..hi
+    (multiples of 8).
 
-    targets (3, n), sources (8, n), out (1 or 3, 2, n); the rest as in `field_kernel`, for a radial part that is not
-    shifted.
+    targets (3, n), sources (8, n), out (1 or 3, 2, n); for a radial part that is not shifted. floors (n,): squared
+    distances below count as that. scalars (p0, p1, Re k^2, Im k^2, drop): sources nearer than sqrt(drop) count nothing
+    (none for a negative one).
     """
     stamp = STAMP
     radial_value = radial.value
 
     @kernel
-    def paired(targets, sources, scalars, lo, hi, out):  # type: ignore[no-untyped-def]
+    def paired(targets, sources, floors, scalars, lo, hi, out):  # type: ignore[no-untyped-def]
         _ = stamp
-        p0, p1, k_re, k_im, cut = scalars[0], scalars[1], scalars[2], scalars[3], scalars[4]
+        p0, p1, k_re, k_im, drop = scalars[0], scalars[1], scalars[2], scalars[3], scalars[4]
         t, s = out.reshape(-1), sources
         size = targets.shape[1]
         for v in range(lo, hi, lanes(t)):
             d0, d1 = load(targets[0], v) - load(s[0], v), load(targets[1], v) - load(s[1], v)
             d2 = load(targets[2], v) - load(s[2], v)
-            r2 = d0 * d0 + 1e-37 + d1 * d1 + d2 * d2
+            square = d0 * d0 + d1 * d1 + d2 * d2
+            r2 = at_least(square, load(floors, v))
             u, ui, h, hi_ = radial_value(r2, p0, p1, zero(t))
             if not oscillates:
                 ui, hi_ = zero(t), zero(t)
-            keep = above(r2, cut)
+            keep = above(square, drop)
             c, e = keep * load(s[6], v), keep * load(s[7], v)
             n0, n1, n2 = load(s[3], v), load(s[4], v), load(s[5], v)
             a0, b0, a1, b1, a2, b2 = emission(u, ui, h, hi_, r2, d0, d1, d2, n0, n1, n2, k_re, k_im)

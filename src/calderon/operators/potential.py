@@ -4,16 +4,18 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.backends import run_tasks, thread_count
+from calderon.backends import Computing, computing, run_tasks, thread_count
 from calderon.greens import Green
 from calderon.greens.elementary import SHORT
 from calderon.mesh import TriangleMesh
 from calderon.operators.accuracy import AccuracyWarning
+from calderon.operators.device_field import LAYER_FAR_FIELDS, LAYER_FIELDS, device_sums, far_sums, warn_if_coarse
 from calderon.operators.near_points import near_sources
 from calderon.operators.options import Quadrature
 from calderon.operators.point_sources import (
@@ -29,9 +31,10 @@ from calderon.spaces.element import barycentric
 
 NEAR = 2.0
 """Triangles nearer to a point than this many times their size are integrated adaptively."""
-CUT = 1e-3
-"""Distance, in smallest triangle sizes, below which a single quadrature point is dropped before the adaptive
-correction."""
+CUT = 0.5
+"""Distance, in smallest triangle sizes, below which a single quadrature point of the regular rule is dropped (of a
+current: counts as that), which the adaptive correction makes good: what would cancel there is as small as can be. Below
+2/3, so that shifted phases stay as short as `Green.radial` was told."""
 PIECES = 20_000
 """Parts of triangles whose quadrature points are held at a time."""
 
@@ -46,27 +49,42 @@ class Potential:
     double: bool
     quadrature: Quadrature = field(default_factory=Quadrature)
 
-    def evaluate(self, points: ArrayLike) -> NDArray[Any]:
+    def evaluate(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """(n,) values at points (n, 3), in the unit of the density times a length to the power the layer has.
 
         Points near the surface are integrated adaptively. On the surface the double layer gives the mean of its two
-        sides,
-        with an AccuracyWarning that names the points. Raises ValueError for a wrong shape, NaN or infinity.
+        sides, with an AccuracyWarning that names the points. Raises ValueError for a wrong shape, NaN or infinity.
+
+        backend: where, see `backends.get`; near points are corrected on the processor in any case. precision: of the
+        numbers that come back; devices also compute in it ("single": about six digits of the largest value, with an
+        AccuracyWarning where k r is too large for that), the processor in double. Errors as for `backends.computing`.
         """
-        return self._field(points, gradient=False)[:, 0]
+        return self._field(points, False, computing(backend, precision))[:, 0]
 
-    def gradient(self, points: ArrayLike) -> NDArray[Any]:
+    def gradient(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """(n, 3) gradients at points (n, 3); as `evaluate`."""
-        return self._field(points, gradient=True)
+        return self._field(points, True, computing(backend, precision))
 
-    def far_field(self, directions: ArrayLike) -> NDArray[np.complex128]:
+    def far_field(
+        self, directions: ArrayLike, backend: str = "numba", precision: str = "double"
+    ) -> NDArray[np.complexfloating[Any, Any]]:
         """(n,) pattern F in directions (n, 3) of any length > 0: u ~ F exp(i k r) / r at distance r from the origin.
 
-        Raises ValueError for static or lossy media, where no such pattern exists.
+        Raises ValueError for static or lossy media, where no such pattern exists. backend, precision: as for
+        `evaluate`.
         """
+        how = computing(backend, precision)
         unit, k = far_directions(directions, self.green)
         sources, centres = self._sources()
-        return far_values(unit, sources, centres, k, self.double, k * self._radius() <= SHORT)
+        if how.device is None:
+            values = far_values(unit, sources, centres, k, self.double, k * self._radius() <= SHORT)
+        else:
+            frame = self._frame
+            warn_if_coarse(how.real, k, 1 / frame.scale, stacklevel=2)
+            emission = LAYER_FAR_FIELDS[self.double]
+            values = far_sums(how, emission, unit, sources, k, frame.origin, frame.scale)[:, 0]
+            values *= frame.scale ** int(self.double)
+        return values.astype(how.dtype(True), copy=False)
 
     def _sources(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(triangles, Q, 8) positions, normals, real and imaginary charges at the quadrature points, and centroids."""
@@ -91,29 +109,52 @@ class Potential:
         charges = (2 * mesh.areas[triangles, None] * weights * density)[..., None]
         return np.concatenate([y, normals, charges.real, charges.imag], axis=2)
 
-    def _field(self, points: ArrayLike, gradient: bool) -> NDArray[Any]:
+    @cached_property
+    def _frame(self) -> "Frame":
+        return Frame.of(self.density.space.mesh, self.density.space.triangles, self.green)
+
+    def _field(self, points: ArrayLike, gradient: bool, how: Computing) -> NDArray[Any]:
         x = checked_points(points, "points")
         sources, centres = self._sources()
-        space = self.density.space
-        frame = Frame.of(space.mesh, space.triangles, self.green)
+        space, frame, green = self.density.space, self._frame, self.green
         sources[..., :3] = frame.inside(sources[..., :3])
-        green = self.green
         emission = EMISSIONS[self.double, gradient]
-        run = field_kernel(green.radial(abs(green.wavenumber) * self._radius()), emission, gradient, green.is_complex)
-        targets, centres = in_lanes(frame.inside(x)), frame.inside(centres)
-        values = 3 if gradient else 1
-        out = np.zeros((len(targets), values, 2, TARGETS))
-        run_tasks(lambda b: run(targets[b], sources, centres, frame.scalars, out[b]), len(targets))
-        total = np.moveaxis(out, 3, 1).reshape(-1, values, 2)[: len(x)]
+        if how.device is None:
+            drop = frame.cut
+            floors = np.full(len(sources), drop)
+            radial = green.radial(abs(green.wavenumber) * self._radius())
+            run = field_kernel(radial, emission, gradient, green.is_complex)
+            total = host_sums(run, frame, x, sources, centres, 3 if gradient else 1)
+        else:
+            drop, floors = -1.0, frame.floors(space.mesh, space.triangles)
+            warn_if_coarse(how.real, green.wavenumber.real, frame.reach(x), stacklevel=3)
+            sent = LAYER_FIELDS[self.double, gradient]
+            total = device_sums(how, sent, green, frame.inside(x), sources, floors, frame.scalars[:4])
         paired = paired_field_kernel(green.radial(math.inf), emission, gradient, green.is_complex)
-        degree = self.quadrature.regular
-        touched = correct_near(total, x, space.mesh, space.triangles, degree, self._emitted, paired, frame)
+        near = Near(x, space.mesh, space.triangles, self.quadrature.regular, floors, drop)
+        touched = correct_near(total, near, self._emitted, paired, frame)
         if self.double or gradient:
             warn_on_surface(x, touched)
         total *= frame.scale ** (1 + int(self.double) + int(gradient)) / (4 * math.pi)
-        if green.is_complex or np.iscomplexobj(self.density.coefficients):
-            return total[..., 0] + 1j * total[..., 1]
-        return np.ascontiguousarray(total[..., 0])
+        is_complex = green.is_complex or np.iscomplexobj(self.density.coefficients)
+        values = total[..., 0] + 1j * total[..., 1] if is_complex else np.ascontiguousarray(total[..., 0])
+        return values.astype(how.dtype(is_complex), copy=False)
+
+
+def host_sums(
+    run: Callable[..., None],
+    frame: "Frame",
+    x: NDArray[np.float64],
+    sources: NDArray[np.float64],
+    centres: NDArray[np.float64],
+    values: int,
+) -> NDArray[np.float64]:
+    """(n, values, 2) real and imaginary sums at points x (n, 3) over sources (groups, Q, C) by a compiled field kernel;
+    the sources are in the frame, points and centres are not."""
+    targets, centres = in_lanes(frame.inside(x)), frame.inside(centres)
+    out = np.zeros((len(targets), values, 2, TARGETS))
+    run_tasks(lambda b: run(targets[b], sources, centres, frame.scalars, out[b]), len(targets))
+    return np.moveaxis(out, 3, 1).reshape(-1, values, 2)[: len(x)]
 
 
 def far_directions(directions: ArrayLike, green: Green) -> tuple[NDArray[np.float64], float]:
@@ -158,33 +199,40 @@ class Emission(Protocol):
     ) -> NDArray[np.float64]: ...
 
 
+class Near(NamedTuple):
+    """Points x (n, 3) and the regular quadrature, of some degree, of triangles (m,) of a mesh: squared distances below
+    floors (m,) counted as that, and sources within drop not at all (in the frame's coordinates)."""
+
+    x: NDArray[np.float64]
+    mesh: TriangleMesh
+    triangles: NDArray[np.int64]
+    degree: int
+    floors: NDArray[np.float64]
+    drop: float
+
+
 def correct_near(
-    total: NDArray[np.float64],
-    x: NDArray[np.float64],
-    mesh: TriangleMesh,
-    triangles: NDArray[np.int64],
-    degree: int,
-    emitted: Emission,
-    run: Callable[..., None],
-    frame: "Frame",
+    total: NDArray[np.float64], near: Near, emitted: Emission, run: Callable[..., None], frame: "Frame"
 ) -> NDArray[np.int64]:
     """Replace in total (n, ..., 2) the regular quadrature of triangles near a point by an adaptive one; returns the
     points that lie on the surface. run: a paired kernel for a radial part that is not shifted."""
-    pairs, pieces = near_sources(mesh, triangles, x, NEAR)
+    x = near.x
+    pairs, pieces = near_sources(near.mesh, near.triangles, x, NEAR)
     if len(pairs) == 0:
         return np.zeros(0, np.int64)
-    rule = triangle_rule(degree)
+    rule = triangle_rule(near.degree)
     regular = emitted(pairs[:, 1], barycentric(rule.points).T, rule.weights)
-    _add_paired(total, run, x, np.repeat(pairs[:, 0], len(rule.weights)), regular, frame, frame.scalars, -1.0)
-    exact = frame.scalars.copy()
-    exact[4:] = exact[4] * 1e-12  # only a point that coincides with a quadrature point is dropped
+    floors = np.repeat(near.floors[pairs[:, 1]], len(rule.weights))
+    _add_paired(total, run, x, np.repeat(pairs[:, 0], len(rule.weights)), regular, frame, floors, near.drop, -1.0)
+    drop = frame.cut * 1e-16  # only a point that coincides with a quadrature point is dropped
     fine = triangle_rule(pieces.degree)
     bary = barycentric(fine.points).T
     for start in range(0, len(pieces.pair), PIECES):
         part = slice(start, start + PIECES)
         point, local = pairs[pieces.pair[part]].T
         sources = emitted(local, bary @ pieces.corners[part], pieces.share[part, None] * fine.weights)
-        _add_paired(total, run, x, np.repeat(point, len(fine.weights)), sources, frame, exact, 1.0)
+        targets = np.repeat(point, len(fine.weights))
+        _add_paired(total, run, x, targets, sources, frame, np.full(len(targets), drop), drop, 1.0)
     return np.unique(pairs[pieces.on_surface, 0])
 
 
@@ -226,12 +274,25 @@ class Frame(NamedTuple):
         scalars = np.array([*(p / scale for p in green.parameters), k2.real, k2.imag, cut])
         return Frame(mesh.vertices.mean(axis=0), scale, scalars)
 
+    @property
+    def cut(self) -> float:
+        """The squared distance within which a quadrature point of the regular rule says nothing."""
+        return float(self.scalars[4])
+
     def inside(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Points (..., 3) in these coordinates."""
         return (x - self.origin) * self.scale
 
+    def floors(self, mesh: TriangleMesh, triangles: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(m,) squared distances within which `correct_near` replaces all of a triangle."""
+        return (NEAR * self.scale * mesh.diameters[triangles]) ** 2
 
-def _add_paired(total, run, x, targets, sources, frame, scalars, sign):  # type: ignore[no-untyped-def]
+    def reach(self, x: NDArray[np.float64]) -> float:
+        """A bound for the distance of points x (n, 3) from the mesh, in the unit of x."""
+        return float(np.linalg.norm(x - self.origin, axis=1).max(initial=0.0)) + 1 / self.scale
+
+
+def _add_paired(total, run, x, targets, sources, frame, floors, drop, sign):  # type: ignore[no-untyped-def]
     """total[targets[j]] += sign * field of source j at its own target."""
     count = len(targets)
     columns = np.pad(sources.reshape(-1, sources.shape[-1]), [(0, -count % TARGETS), (0, 0)], mode="edge")
@@ -239,10 +300,13 @@ def _add_paired(total, run, x, targets, sources, frame, scalars, sign):  # type:
     columns[count:, 3:] = 0.0
     y = np.pad(frame.inside(x[targets]), [(0, -count % TARGETS), (0, 0)], mode="edge")
     y, columns = np.ascontiguousarray(y.T), np.ascontiguousarray(columns.T)
+    floors = np.pad(floors, (0, -count % TARGETS), mode="edge")
+    scalars = np.append(frame.scalars[:4], drop)
     out = np.empty((*total.shape[1:], y.shape[1]))
     share = TARGETS * max(1, -(-y.shape[1] // (TARGETS * 4 * thread_count())))
     starts = range(0, y.shape[1], share)
-    run_tasks(lambda n: run(y, columns, scalars, starts[n], min(starts[n] + share, y.shape[1]), out), len(starts))
+    stops = [min(start + share, y.shape[1]) for start in starts]
+    run_tasks(lambda n: run(y, columns, floors, scalars, starts[n], stops[n], out), len(starts))
     for place in np.ndindex(total.shape[1:]):
         total[(slice(None), *place)] += sign * np.bincount(targets, out[place][:count], minlength=len(total))
 
