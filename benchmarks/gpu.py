@@ -117,7 +117,9 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
     rows = [row for row in ROWS if options.only in row.name and row.precision in precisions]
     record["errors"] = {row.name: error_of(row, device) for row in rows}
     wrong = [row.name for row in rows if not record["errors"][row.name] < BOUNDS[row.precision]]
-    screen.print(f"[bold red]WRONG: {', '.join(wrong)}" if wrong else "every row agrees with the processor")
+    if rows:
+        screen.print(f"[bold red]WRONG: {', '.join(wrong)}" if wrong else "every matrix agrees with the processor's")
+    sizes = sizes if rows else []
     record["assembly"] = [
         each for size in sizes for each in assemblies(screen, device, peaks, rows, record["errors"], size, options)
     ]
@@ -255,8 +257,8 @@ def potentials(screen: Console, device: Device, precisions: list[str], options: 
     directions = np.random.default_rng(0).standard_normal((number, 3))
     points = 2 * directions / np.linalg.norm(directions, axis=1, keepdims=True)
     sources = mesh.number_of_triangles * triangle_rule(cal.Quadrature().regular).number_of_points
-    title = f"electric potential on {device.name}, {mesh.number_of_triangles} triangles at {number} points"
-    table = results.table(title, ["", "s", "10^9 pairs/s", "first call s", "error"])
+    screen.print(f"electric potential on {device.name}, {mesh.number_of_triangles} triangles at {number} points")
+    table = results.table("", ["", "s", "10^9 pairs/s", "first call s", "error"])
     exact = potential.evaluate(points[:500])
     found = []
     for precision in precisions:

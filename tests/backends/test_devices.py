@@ -6,7 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from calderon.backends import BuildError, Source, available, backend, get, opencl, survey
+from calderon.backends import BuildError, Source, available, backend, get, survey
+from calderon.backends import opencl as opencl_driver
 
 NUMBERS = np.linspace(0.5, 3.0, 100)
 
@@ -65,12 +66,9 @@ def driver(monkeypatch):
     survey.cache_clear()
 
 
-@pytest.fixture(scope="module")
-def device():
-    """The first OpenCL device."""
-    if "opencl" not in available():
-        pytest.skip(f"OpenCL is not at hand: {survey('opencl').reason}")
-    return get("opencl")
+@pytest.fixture
+def device(opencl):
+    return opencl
 
 
 @pytest.mark.parametrize(("real", "kind", "bound"), [("float", np.float32, 1e-6), ("double", np.float64, 1e-15)])
@@ -234,7 +232,7 @@ def test_without_any_driver_package_the_processor_computes():
 
 
 def test_graphics_processors_come_first(device):
-    found = opencl.devices()
+    found = opencl_driver.devices()
     assert [each.name for each in found] == [f"opencl:{n}" for n in range(len(found))]
     kinds = [each.is_gpu for each in found]
     assert kinds == sorted(kinds, reverse=True)

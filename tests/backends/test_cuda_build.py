@@ -1,0 +1,168 @@
+"""Every variant of the kernels builds for CUDA without spilling registers; needs a compiler, not a device.
+
+Without CALDERON_ALL_VARIANTS=1 a choice is built in which every definition has each of its values in each precision.
+"""
+
+import os
+import re
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from cuda_compiler import Usage, find_compiler, usage
+from variants import NoteTaker, dense_cases, field_cases, product_cases
+
+import calderon as cal
+from calderon.backends import Source, backend, survey
+
+LOCAL_MEMORY = {
+    ("edge_place", "edge_place.c"): 160,  # sums by a number known at run time; once for each touching or near pair
+    ("regular", "POINTS=1"): 48,  # a rule of one point, which is for tests
+}
+"""Bytes of local memory that a thread of a kernel may take, by kernel and a word of its variant; no others take any."""
+ALL = os.environ.get("CALDERON_ALL_VARIANTS") == "1"
+PACKAGE = Path(cal.__file__).parent
+KERNELS = {
+    (str(file.relative_to(PACKAGE)), name)
+    for file in PACKAGE.rglob("*.c")
+    for name in re.findall(r"^KERNEL (\w+)\(", file.read_text(encoding="utf-8"), re.MULTILINE)
+}
+
+
+@pytest.fixture(scope="module")
+def taker():
+    """A device that takes notes, as "cuda"."""
+    device = NoteTaker()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(backend._DRIVERS, "cuda", lambda: [device])
+        survey.cache_clear()
+        yield device
+    survey.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def notes(taker):
+    """What that device was asked for by all matrices, products and potentials in both precisions."""
+    for compute in (dense_cases() | product_cases() | field_cases()).values():
+        for precision in ("double", "single"):
+            compute("cuda", precision)
+    return taker
+
+
+@pytest.fixture(scope="module")
+def compiler():
+    found = find_compiler()
+    if found is None:
+        pytest.skip("no CUDA compiler: neither nvcc nor NVRTC (pip install nvidia-cuda-nvrtc-cu12)")
+    return found
+
+
+def chosen(sources: list[Source]) -> list[Source]:
+    """As few of them as do, so that every value of every definition of every file occurs in every precision."""
+
+    def covers(source: Source) -> set[tuple[str, ...]]:
+        settings = (f"{name}={value}" for name, value in source.defines)
+        return {(source.path, source.real, each) for each in ("", *settings)}
+
+    open_ones, left, found = set().union(*map(covers, sources)), list(sources), []
+    while open_ones:
+        best = max(left, key=lambda source: len(covers(source) & open_ones))
+        open_ones -= covers(best)
+        left.remove(best)
+        found.append(best)
+    return found
+
+
+def faults(source: Source, found: dict[str, Usage]) -> list[str]:
+    """What is not as it must be, a line each."""
+    lines = []
+    for kernel, used in found.items():
+        if used.spilled:
+            lines.append(f"{source}: {kernel} spills {used.spilled} bytes of registers ({used.registers} are used)")
+        allowed = [most for (name, word), most in LOCAL_MEMORY.items() if name == kernel and word in str(source)]
+        if used.stack > max(allowed, default=0):
+            lines.append(f"{source}: {kernel} takes {used.stack} bytes of local memory")
+    expected = {kernel for path, kernel in KERNELS if path == source.path}
+    return lines if set(found) == expected else [*lines, f"{source}: has kernels {set(found)}, not {expected}"]
+
+
+def test_the_operators_use_every_kernel_of_the_package(notes):
+    assert len(KERNELS) > 3
+    assert notes.launched == KERNELS
+    assert {source.real for source in notes.sources} == {"double", "float"}
+
+
+def test_launches_stay_within_the_limits_of_cuda(taker):
+    """65,535 groups along the second axis, where a thin block has more rows (see NoteTaker.launch)."""
+    mesh = cal.mesh.plate((1.0, 1.0), h=1 / 183)
+    rows = np.arange(mesh.number_of_triangles)
+    assert len(rows) > 65_535
+    cal.single_layer(cal.Laplace(), cal.P0(mesh)).entries(rows, [0], backend="cuda")
+
+
+def test_variants_build_without_spills(notes, compiler):
+    name, build = compiler
+    sources = notes.sources if ALL else chosen(notes.sources)
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda source: usage(build(source)), sources))
+    registers = defaultdict(list)
+    for source, kernels in zip(sources, found, strict=True):
+        for kernel, used in kernels.items():
+            registers[source.path, kernel, source.real].append((used.registers, str(source)))
+    print(f"\n{len(sources)} of {len(notes.sources)} variants built by {name}; registers of a thread, most for:")
+    for key, values in sorted(registers.items()):
+        low, (high, most) = min(values)[0], max(values)
+        print(f"{key[1]:12} {key[2]:6} {low:4} to {high:3}  {most}")
+    wrong = [line for source, kernels in zip(sources, found, strict=True) for line in faults(source, kernels)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_choice_has_every_value_in_every_precision():
+    sources = [
+        Source("a.c", real, (("N", n), ("M", m))) for real in ("float", "double") for n in (1, 2) for m in (1, 2)
+    ]
+    few = chosen(sources)
+    assert len(few) == 4
+    for real in ("float", "double"):
+        for place in (0, 1):
+            assert {source.defines[place][1] for source in few if source.real == real} == {1, 2}
+
+
+WASTE = """
+extern "C" __global__ void waste(const float *x, const int *place, float *y)
+{
+    float kept[64];
+    for (int n = 0; n < 64; n++) kept[n] = x[n * 32 + threadIdx.x];
+    for (int n = 0; n < 64; n++) kept[place[n]] += kept[place[n + 1]];
+    float total = 0;
+    for (int n = 0; n < 64; n++) total += kept[n] * n;
+    y[threadIdx.x] = total;
+}
+"""
+
+
+def test_local_memory_is_seen_and_errors_are_told(compiler):
+    """An array with computed indices cannot stay in registers."""
+    _, build = compiler
+    found = usage(build(SimpleNamespace(text=WASTE, real="float")))
+    assert found["waste"].stack >= 256
+    assert any("local memory" in line for line in faults(Source("a.c", "float"), found))
+    with pytest.raises(RuntimeError, match="cannot build"):
+        build(SimpleNamespace(text="no code", real="float"))
+
+
+@pytest.mark.parametrize("mark", ["    ", "ptxas         .     "])  # of nvcc and of NVRTC
+def test_the_log_of_a_spill_is_understood(mark):
+    log = (
+        "ptxas info    : Compiling entry function 'first' for 'sm_90'\nptxas info    : Function properties for first\n"
+        f"{mark}8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads\nptxas info    : Used 255 registers\n"
+        "ptxas info    : Compiling entry function 'second' for 'sm_90'\nptxas info    : Function properties for it\n"
+        f"{mark}0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\nptxas info    : Used 20 registers\n"
+    )
+    assert usage(log) == {"first": Usage(255, 8, 16), "second": Usage(20, 0, 0)}
+    assert any("spills 16 bytes" in line for line in faults(Source("a.c", "float"), usage(log)))
+    with pytest.raises(ValueError, match="cannot be read"):
+        usage("Compiling entry function 'first' for 'sm_90'\nanother format")

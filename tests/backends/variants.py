@@ -1,0 +1,139 @@
+"""Every variant of the device sources that operators ask for, found by asking: a device that only takes notes."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import calderon as cal
+from calderon.backends import Source
+
+
+class NoteTaker:
+    """A device of zeros. `sources` are those that it was asked to build, `launched` the kernels that it was to run, as
+    (path, kernel); only the probe gives numbers."""
+
+    label, is_gpu, has_double = "takes notes", True, True
+
+    def __init__(self, name: str = "cuda:0") -> None:
+        self.name = name
+        self.sources: list[Source] = []
+        self.launched: set[tuple[str, str]] = set()
+
+    def memory(self) -> int:
+        return 1 << 30
+
+    def array(self, host: Any) -> Any:
+        return np.array(host)
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        return np.zeros(shape, dtype)
+
+    def to_host(self, array: Any) -> Any:
+        return array
+
+    def build(self, source: Source) -> Source:
+        if source not in self.sources:
+            self.sources.append(source)
+        return source
+
+    def launch(self, program: Source, kernel: str, threads: Any, group: Any, *arguments: Any) -> None:
+        self.launched.add((program.path, kernel))
+        blocks = [-(-number // size) for number, size in zip(threads, group, strict=True)]
+        assert blocks[0] < 2**31 and max(blocks[1:], default=1) <= 65_535, f"{kernel}: CUDA has no {blocks} groups"
+        assert np.prod(group) <= 1024
+        if kernel == "probe":
+            x, y, _ = arguments
+            y[:] = 1 / np.sqrt(x) + 2 * np.exp(-x)
+
+    def synchronize(self) -> None:
+        pass
+
+
+GREENS = {
+    "laplace": cal.Laplace(),
+    "helmholtz": cal.Helmholtz(2.0),
+    "lossy helmholtz": cal.Helmholtz(2.0 + 0.5j),
+    "modified helmholtz": cal.ModifiedHelmholtz(2.0),
+}
+LAYERS = ("single_layer", "double_layer", "adjoint_double_layer", "hypersingular")
+LAYER_POTENTIALS = ("single_layer_potential", "double_layer_potential")
+Case = Callable[[str, str], Any]
+"""Something to compute, given a backend and a precision."""
+
+
+def dense_cases() -> dict[str, Case]:
+    """Matrices by name: every Green's function and layer on every space, edge functions with all waves; mixed spaces
+    and other quadrature rules with one of them."""
+    mesh = cal.mesh.cube(size=1.0, h=1.0)
+    spaces, edges = {"P0": cal.P0(mesh), "P1": cal.P1(mesh), "P2": cal.P2(mesh)}, cal.RWG(mesh)
+    operators: dict[str, Any] = {}
+    for name, green in GREENS.items():
+        for layer in LAYERS:
+            for space in ("P1",) if layer == "hypersingular" else spaces:
+                operators[f"{name} {layer} {space}"] = getattr(cal, layer)(green, spaces[space])
+        if green.is_complex:
+            operators[f"{name} electric_field"] = cal.electric_field(green, edges)
+            operators[f"{name} magnetic_field"] = cal.magnetic_field(green, edges)
+            operators[f"{name} magnetic_field SNC"] = cal.magnetic_field(green, edges, cal.SNC(mesh))
+    wave, linear = GREENS["helmholtz"], spaces["P1"]
+    for trial, test in (("P1", "P0"), ("P0", "P1"), ("P0", "P2"), ("P2", "P1")):
+        operators[f"single_layer {trial} {test}"] = cal.single_layer(wave, spaces[trial], spaces[test])
+    for degree in (1, 2, 6, 8):
+        rule = cal.Quadrature(regular=degree)
+        operators[f"degree {degree}"] = cal.single_layer(wave, linear, quadrature=rule)
+    operators["complex factor"] = (1 + 1j) * cal.single_layer(GREENS["laplace"], linear)
+    return {name: partial(_matrix, operator) for name, operator in operators.items()}
+
+
+def product_cases() -> dict[str, Case]:
+    """Products without a matrix by name: of the parts that differ, real, complex, symmetric and of edge functions."""
+    mesh = cal.mesh.cube(size=1.0, h=1.0)
+    linear, wave = cal.P1(mesh), GREENS["helmholtz"]
+    operators: dict[str, Any] = {
+        "laplace single_layer": cal.single_layer(GREENS["laplace"], linear),
+        "laplace double_layer": cal.double_layer(GREENS["laplace"], linear),
+        "helmholtz single_layer": cal.single_layer(wave, linear),
+        "helmholtz double_layer": cal.double_layer(wave, linear),
+        "electric_field": cal.electric_field(wave, cal.RWG(mesh)),
+        "magnetic_field": cal.magnetic_field(wave, cal.RWG(mesh)),
+    }
+    return {f"product {name}": partial(_products, operator) for name, operator in operators.items()}
+
+
+def field_cases() -> dict[str, Case]:
+    """Potentials by name: values, gradients and, without loss, far fields of layers and of currents."""
+    mesh = cal.mesh.cube(size=1.0, h=1.0)
+    linear, edges = cal.P1(mesh), cal.RWG(mesh)
+    density = cal.Function(linear, np.ones(linear.dimension))
+    current = cal.VectorFunction(edges, np.ones(edges.dimension))
+    cases: dict[str, Case] = {}
+    for name, green in GREENS.items():
+        potentials = {layer: getattr(cal, layer)(green, density) for layer in LAYER_POTENTIALS}
+        if green.is_complex:
+            potentials["electric"] = cal.electric_potential(green, current)
+            potentials["magnetic"] = cal.magnetic_potential(green, current)
+        for layer, potential in potentials.items():
+            for quantity in ("evaluate", "gradient", "far_field"):
+                radiates = name == "helmholtz"
+                if hasattr(potential, quantity) and (radiates or quantity != "far_field"):
+                    cases[f"{name} {layer} {quantity}"] = partial(_values, getattr(potential, quantity))
+    return cases
+
+
+def _matrix(operator: Any, backend: str, precision: str) -> Any:
+    return operator.assemble("dense", backend=backend, precision=precision).to_array()
+
+
+def _products(operator: Any, backend: str, precision: str) -> Any:
+    """With a vector, from both sides."""
+    product = operator.assemble("matrix-free", backend=backend, precision=precision)
+    x = np.linspace(1.0, 2.0, product.shape[1])
+    return np.stack([product @ x, product.rmatvec(x)])
+
+
+def _values(quantity: Any, backend: str, precision: str) -> Any:
+    """At points outside of the cube, or in directions: unit vectors serve as both."""
+    places = np.array([[1.0, 0.0, 0.0], [0.0, -0.6, 0.8]])
+    return quantity(places, backend=backend, precision=precision)
