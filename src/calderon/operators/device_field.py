@@ -93,11 +93,12 @@ def device_sums(
     if size == 0.0 or len(targets) == 0:
         return total
     program, room = device.build(emission.source(real, green)), device.memory() // SHARE
-    columns = sources.shape[-1] + 1
-    is_charge = np.zeros(columns - 1, bool)
+    used = sources.shape[-1]
+    columns = -(-(used + 1) // 4) * 4
+    is_charge = np.zeros(used, bool)
     is_charge[emission.charges] = True
     block = max(1, room // (real.itemsize * columns * GROUP)) * GROUP  # sources at a time
-    flat, floor = sources.reshape(-1, columns - 1), np.repeat(floors, sources.shape[1])
+    flat, floor = sources.reshape(-1, used), np.repeat(floors, sources.shape[1])
     constants = device.array(np.asarray(scalars, real))
     for first in range(0, len(flat), block):
         part = slice(first, first + block)
@@ -105,9 +106,9 @@ def device_sums(
         segments, share = _segments(count, len(targets))
         chunk = max(1, min(CHUNK, room // (real.itemsize * (3 + 2 * emission.values * segments))))
         packed = np.zeros((segments * share, columns), real)
-        packed[:, -1] = 1.0  # padding: no charge at distance 1
-        packed[:count, :-1] = np.where(is_charge, flat[part] / size, flat[part])
-        packed[:count, -1] = floor[part]
+        packed[:, used] = 1.0  # padding: no charge at distance 1
+        packed[:count, :used] = np.where(is_charge, flat[part] / size, flat[part])
+        packed[:count, used] = floor[part]
         on_device = device.array(packed)
         for start in range(0, len(targets), chunk):
             x = np.ascontiguousarray(targets[start : start + chunk].T, real)

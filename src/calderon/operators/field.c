@@ -1,6 +1,6 @@
 /* Sums over point sources at target points: one thread takes one target and a share of the sources, which its group
-   stages in tiles of GROUP_SIZE. EMISSION names the header with COLUMNS and VALUES (of a source, and complex ones at a
-   target) and emit(target, source, scalars, sum), which adds the field of one source. */
+   stages in tiles of GROUP_SIZE. EMISSION names the header with COLUMNS (of a source, a multiple of 4), VALUES (complex
+   ones at a target) and emit(target, source, scalars, sum), which adds the field of one source. */
 #include EMISSION
 
 /* targets (3, count); sources (segments * share, COLUMNS), share a multiple of GROUP_SIZE; scalars (4).
@@ -8,7 +8,7 @@
 KERNEL field(GLOBAL const real_type *targets, GLOBAL const real_type *sources, GLOBAL const real_type *scalars,
              GLOBAL real_type *out, int count, int share)
 {
-    LOCAL real_type tile[GROUP_SIZE * COLUMNS];
+    LOCAL ALIGNED real_type tile[GROUP_SIZE * COLUMNS];
     int i = THREAD(0), segment = GROUP(1);
     int at = i < count ? i : count - 1; /* every thread computes: uniform loops, guarded stores */
     real_type x[3], p[4], total[2 * VALUES];

@@ -5,11 +5,10 @@
 #define MONOPOLE 0
 #define DIPOLE 1
 #define CURRENT 2
-#if KIND == CURRENT
 #define COLUMNS 12
+#if KIND == CURRENT
 #define VALUES 3
 #else
-#define COLUMNS 9
 #define VALUES 1
 #endif
 

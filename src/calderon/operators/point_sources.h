@@ -1,11 +1,11 @@
 /* What a point source sends to a point; the twin of point_sources.py. KIND says what. A source is y, n, Re c, Im c and
-   the squared distance below which distances count as that; p is p0, p1, Re k^2, Im k^2. */
+   the squared distance below which distances count as that, then nothing; p is p0, p1, Re k^2, Im k^2. */
 #include GREEN
 #define MONOPOLE 0
 #define DIPOLE 1
 #define MONOPOLE_GRADIENT 2
 #define DIPOLE_GRADIENT 3
-#define COLUMNS 9
+#define COLUMNS 12
 #if KIND == MONOPOLE || KIND == DIPOLE
 #define VALUES 1
 #else
