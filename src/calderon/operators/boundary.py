@@ -287,7 +287,10 @@ class Transposed(BoundaryOperator):
 
     def add_to(self, out, factor, rows, columns, how, advance=None):  # type: ignore[no-untyped-def]
         block = np.zeros(out.shape[::-1], dtype=how.dtype(self.is_complex))
-        self.operator.add_to(block, 1.0, columns, rows, how, advance)
+        if rows is None and columns is None:
+            self.operator.fill(block, how, advance)  # symmetric operators by half, and as symmetric as by themselves
+        else:
+            self.operator.add_to(block, 1.0, columns, rows, how, advance)
         out += factor * (block.conj().T if self.conjugate else block.T)
 
 
