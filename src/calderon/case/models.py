@@ -1,8 +1,8 @@
 """What a case file may say: one model a table, unknown keys refused, every message naming what is allowed."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from calderon.case.incident import Incident
 from calderon.case.mesh import Mesh
@@ -11,14 +11,22 @@ from calderon.case.physics import Physics
 from calderon.case.table import Table
 
 
+def _backend(value: str) -> str:
+    """The name of a backend, of one of its devices, or "auto"."""
+    name, _, number = value.partition(":")
+    if value not in ("numba", "auto") and not (name in ("opencl", "cuda") and (not number or number.isdecimal())):
+        raise ValueError("choose 'numba', 'opencl', 'cuda', a device of one such as 'cuda:1', or 'auto'")
+    return value
+
+
 class Solver(Table):
     """[solver]: how the equations are discretised and solved."""
 
-    method: Literal["dense"] = "dense"
+    method: Literal["dense", "matrix-free"] = "dense"
     solver: Literal["gmres", "lu"] = "gmres"
     rtol: float = Field(default=1e-5, gt=0, lt=1)
     precision: Literal["double", "single"] = "double"
-    backend: Literal["numba", "cuda", "opencl"] = "numba"
+    backend: Annotated[str, AfterValidator(_backend)] = "numba"
     max_iterations: int = Field(default=1000, ge=1)
 
 

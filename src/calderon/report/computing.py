@@ -24,10 +24,10 @@ def run(file: CaseFile, stages: Stages | None = None) -> Results:
     """
     stages = stages or Stages()
     case = file.case
-    backend, there = case.solver.backend, backends.available()
-    if backend not in there:
-        choices = " or ".join(map(repr, there))
-        raise file.mistake("solver", "backend", f"{backend!r} is not available on this machine: choose {choices}")
+    try:
+        backends.computing(case.solver.backend, case.solver.precision)
+    except RuntimeError as error:
+        raise file.mistake("solver", "backend", str(error).removeprefix("backend ")) from error
     references = read_references(file)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
