@@ -43,8 +43,8 @@ class SolveOptions:
         if self.compression_rtol is not None and not 0 < self.compression_rtol < 1:
             raise ValueError(f"compression_rtol must lie between 0 and 1, got {self.compression_rtol!r}")
         if self.compression_rtol is not None and self.method in EXACT_METHODS:
-            raise ValueError(f"compression_rtol={self.compression_rtol!r}: method {self.method!r} compresses nothing; leave it "
-                             "out, or choose a compressed method")  # fmt: skip
+            raise ValueError(f"compression_rtol={self.compression_rtol!r}: method {self.method!r} compresses nothing; "
+                             "leave it out, or choose a compressed method")  # fmt: skip
         check_backend(self.backend)
         real_type(self.precision)
         if self.solver == "lu" and self.method != "dense":

@@ -25,7 +25,8 @@ class Green(Protocol):
     """G(r), a function of the distance r = |x - y| alone.
 
     (p0, p1) are `parameters`, each of dimension 1/length. `wavenumber` is the k of  Laplacian G + k^2 G = -delta.
-    source: the file of the package with the same formulas in C. radial(spread): the compiled form; `spread` is the largest |k| |r - reference| that will be asked of a shifted one.
+    source: the file of the package with the same formulas in C. radial(spread): the compiled form; `spread` is the
+    largest |k| |r - reference| that will be asked of a shifted one.
     """
 
     source: ClassVar[str]
