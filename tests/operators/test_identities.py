@@ -145,3 +145,14 @@ def test_spaces_agree_where_they_overlap(mesh):
 def dp1_combination(dp1, space):
     """Coefficients of the functions of `space` in discontinuous P1."""
     return space.expansion(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])).toarray()
+
+
+@pytest.mark.parametrize("aspect", [15, 30])
+def test_double_layer_of_one_on_a_rod_of_needles(aspect):
+    """K 1 = -1/2 on a rod of square cross-section, whose triangles are so many times longer than wide."""
+    cube = cal.mesh.cube(1.0, 1.0)
+    ends = cube.vertices - cube.vertices.min(axis=0)
+    rod = cal.TriangleMesh(ends * [aspect, 1.0, 1.0], cube.triangles)
+    space = cal.P0(rod)
+    double = cal.double_layer(cal.Laplace(), space).assemble() @ np.ones(space.dimension)
+    assert np.abs(double / rod.areas + 0.5).max() < 5e-5

@@ -14,10 +14,10 @@ from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator
 from calderon.spaces import VectorSpace
 
-FIXED, PER_TRIANGLE = 130_000_000, 3_000
+FIXED, PER_TRIANGLE = 200_000_000, 3_000
 """Upper bound in bytes of the memory of an assembly beside the matrix: in all (tables of the rules of touching and near
-pairs, 20 MB on even meshes), and for each triangle of both sides (the lists of those pairs; half of it on even
-meshes)."""
+pairs, most of it for stretched triangles), and for each triangle of both sides (the lists of those pairs; half of it on
+even meshes)."""
 
 
 class DenseMatrix(LinearOperator):

@@ -16,7 +16,7 @@ from calderon.backends import thread_count
 from calderon.greens import Radial
 from calderon.integrands import HYPERSINGULAR, SINGLE_LAYER
 from calderon.operators.near import restrict_kernel, restriction
-from calderon.operators.pair_rules import Batch, batch_of, near_rules, touching_rules
+from calderon.operators.pair_rules import Batch, batch_of, special_rules
 from calderon.operators.pairs import TouchingPairs, near_pairs, touching_pairs, without
 from calderon.operators.regular import tile_kernel, tile_scratch
 from calderon.operators.sides import Surface, in_threes, surface, surface_of, test_side, trial_side
@@ -158,12 +158,13 @@ class Block:
     def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> list[Batch]:
         """Whole pairs, and parts of pairs if there are any."""
         x, y = self.test_surface.corners, self.trial_surface.corners
-        whole, cut = near_rules(pairs, ratio, x, y)
-        whole += touching_rules(touching, x, y, self.quadrature.singular, abs(complex(*self.parameters)))
+        wavenumber = abs(complex(*self.parameters))
         power = 1 if self.integrand.normal == "none" else 2
+        options = self.quadrature.singular, wavenumber, power
+        whole, pieces, parts = special_rules(touching, pairs, ratio, x, y, *options)
         elements = self.test_space.element, self.trial_space.element
         batches = [batch_of(whole, elements, power)]
-        return batches if cut is None else [*batches, batch_of(cut[0], elements, power, cut[1])]
+        return [*batches, batch_of(pieces, elements, power, parts)] if len(parts[0]) else batches
 
     def run(self, number: int) -> None:
         """All pairs of one tile."""

@@ -19,9 +19,10 @@ from calderon.spaces.element import Element, barycentric
 Array = NDArray[np.float64]
 DEGREES = ((1.0, 6), (0.6, 8))
 """(ratio of distance to size, degree): from that ratio on the product rule of that degree is accurate to about 1e-6."""
-ACCURACY = 11.0
-"""Exponent of the error at the worst place of a piece (see smoothness.py); over the pair that makes 1e-6."""
-COUNTS = np.array([3, 4, 6, 9, 12])
+ACCURACY = {1: 9.0, 2: 12.5}
+"""By the power of the kernel, singular like 1/|x - y|^power: exponent of the error at the worst place of a piece (see
+smoothness.py); over the pair that makes 1e-6."""
+COUNTS = np.array([3, 4, 6, 10, 14])
 """Gauss points along one direction of a piece; what needs more is cut."""
 MOST = int(COUNTS[-1])
 SMALLEST = 1 / 256
@@ -56,22 +57,21 @@ def degree_for(ratio: NDArray[np.float64]) -> NDArray[np.int64]:
     return degree
 
 
-def subdivided(test: Array, trial: Array) -> Pieces:
-    """Cut pairs with corners (n, 3, 3) into pieces that a product rule integrates.
+def subdivided(test: Array, trial: Array, parent: NDArray[np.int64], left: Array, right: Array, power: int) -> Pieces:
+    """Cut pieces of pairs with corners (n, 3, 3) into smaller ones that a product rule integrates. parent (m,) the pair
+    of a piece, left and right (m, 3, 3) its barycentric corners; power: of the kernel.
 
     Of a piece that needs more than MOST points along some direction, the triangle that needs them is halved across its
     longest edge: a needle becomes shorter ones, not thinner ones. Warns where pairs are still too near when they are
     cut to 1/256 (distance below about 1/1000 of the size), with their number.
     """
-    whole = np.broadcast_to(np.eye(3), (len(test), 3, 3))
-    parent, left, right = np.arange(len(test)), whole, whole
     smallest = SMALLEST * np.maximum(_edges(test).max(axis=1), _edges(trial).max(axis=1))
     done: list[Pieces] = []
     unresolved: list[NDArray[np.int64]] = []
-    while len(parent):
+    while len(parent) or not done:
         x, y = left @ test[parent], right @ trial[parent]
         (x, left, x_size), (y, right, y_size) = _from_the_tip(x, left), _from_the_tip(y, right)
-        counts = points_needed(_ellipses(x, y), ACCURACY, COUNTS)
+        counts = points_needed(_ellipses(x, y), ACCURACY[power], COUNTS)
         need = counts.reshape(-1, 2, 2).max(axis=2)
         size = np.stack([x_size, y_size], axis=1)
         size_left = np.where(need > MOST, size, 0)
@@ -84,8 +84,8 @@ def subdivided(test: Array, trial: Array) -> Pieces:
         parent, left, right = parent[rest], left[rest], right[rest]
         parent = np.concatenate([parent[first], parent[first], parent[~first], parent[~first]])
         left, right = (
-            np.concatenate([*_halves(left[first]), left[~first], left[~first]]),
-            np.concatenate([right[first], right[first], *_halves(right[~first])]),
+            np.concatenate([*halves(left[first]), left[~first], left[~first]]),
+            np.concatenate([right[first], right[first], *halves(right[~first])]),
         )
     if number := len(np.unique(np.concatenate(unresolved))):
         warnings.warn(
@@ -109,7 +109,7 @@ def _from_the_tip(corners: Array, parts: Array) -> tuple[Array, Array, Array]:
     )
 
 
-def _halves(parts: Array) -> tuple[Array, Array]:
+def halves(parts: Array) -> tuple[Array, Array]:
     """Both halves of parts whose longest edge is the first."""
     middle = (parts[:, :1] + parts[:, 1:2]) / 2
     return (

@@ -6,22 +6,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import run_tasks
 from calderon.operators.near import degree_for, subdivided
 from calderon.operators.pairs import Numbers, TouchingPairs, longest_edges
 from calderon.operators.singular import Pairs, RuleTable, rule_table
-from calderon.operators.smoothness import COUNTS, Lines, ellipse_kernel, points_needed, sample_lines
-from calderon.quadrature.singular import ROLES, angular_maps, condensed_rule, product_rule
+from calderon.operators.touching import MOST, angular_points, cut_needles
+from calderon.quadrature.singular import condensed_rule, product_rule
 from calderon.spaces.element import Element
 
 Array = NDArray[np.float64]
-TOUCHING = 1.8
-"""Exponent of the error of touching pairs per point of `Quadrature.singular`: 8 gives exp(-14.4) per angular direction,
-in the worst corner of a pair, and 1e-6 of its integral."""
 NODES = ((0.0, 1), (0.2, 3), (0.6, 4), (1.8, 5), (3.5, 6))
 """(phase over the longest edge, points on a fibre): up to that phase so many keep 1e-6."""
-SHARE = 4096
-"""Pairs whose ellipses are found in one task."""
 
 
 class Batch(NamedTuple):
@@ -69,66 +63,73 @@ def batch_of(
     return Batch(table, rules[order].astype(np.int32), pairs.part(order), parts)
 
 
-def touching_rules(
+def special_rules(
+    touching: TouchingPairs,
+    near: Numbers,
+    ratio: Array,
+    test: Array,
+    trial: Array,
+    singular: int,
+    wavenumber: float,
+    power: int,
+) -> tuple[list[Assigned], list[Assigned], tuple[Array, Array]]:
+    """Rules for touching and near pairs (at that ratio of distance to size) of triangles with corners (m, 3, 3):
+    for whole pairs; for pieces of the others, and the barycentric corners of those. wavenumber: |k|; power: of the
+    kernel."""
+    whole, many = _touching_rules(touching, test, trial, singular, wavenumber)
+    degree = degree_for(ratio)
+    unchanged = np.arange(3, dtype=np.int8)
+    order = np.broadcast_to(unchanged, (len(near), 3))
+    even = degree > 0
+    whole.append(Assigned(_code([0 * degree[even], degree[even]]), Pairs(near[even], order[even], order[even])))
+    close = np.concatenate([near[~even], touching.pairs[many]])
+    x, y = test[close[:, 0]], trial[close[:, 1]]
+    first = len(close) - len(many)
+    eye = np.broadcast_to(np.eye(3), (first, 3, 3))
+    cut, (parent, left, right) = cut_needles(x[first:], y[first:], singular)
+    start = np.append(np.arange(first), parent + first), np.concatenate([eye, left]), np.concatenate([eye, right])
+    apart = subdivided(x, y, *start, power)
+    parent = np.append(cut.parent + first, apart.parent)
+    parts = np.concatenate([cut.test, apart.test]), np.concatenate([cut.trial, apart.trial])
+    sizes = np.maximum(longest_edges(parts[0] @ x[parent]), longest_edges(parts[1] @ y[parent]))
+    nodes = _fibre_points(wavenumber * sizes[: len(cut.parent)])
+    codes = np.append(_code([cut.shared, nodes, *cut.counts.T]), _side_codes(apart.counts))
+    order = np.broadcast_to(unchanged, (len(parent), 3))
+    return whole, [Assigned(codes, Pairs(close[parent], order, order))], parts
+
+
+def _touching_rules(
     touching: TouchingPairs, test: Array, trial: Array, singular: int, wavenumber: float
-) -> list[Assigned]:
-    """Rules for touching pairs of triangles with corners (m, 3, 3); wavenumber: |k|."""
-    phase = wavenumber * np.maximum(
-        longest_edges(test)[touching.pairs[:, 0]], longest_edges(trial)[touching.pairs[:, 1]]
-    )
-    bounds, nodes = np.array(NODES).T
-    assigned = []
+) -> tuple[list[Assigned], NDArray[np.int64]]:
+    """Rules for touching pairs, and the numbers of those that need too many points."""
+    size = np.maximum(longest_edges(test)[touching.pairs[:, 0]], longest_edges(trial)[touching.pairs[:, 1]])
+    nodes = _fibre_points(wavenumber * size)
+    assigned, many = [], [np.zeros(0, np.int64)]
     for shared in (3, 2, 1):
         chosen = np.flatnonzero(touching.shared == shared)
-        if not chosen.size:
-            continue
         pairs = Pairs(touching.pairs[chosen], touching.test_order[chosen], touching.trial_order[chosen])
-        number = np.searchsorted(bounds, phase[chosen])
-        beyond = np.ceil(np.maximum(phase[chosen] - bounds[-1], 0))
-        points = nodes[np.minimum(number, len(nodes) - 1)] + beyond
-        ellipses = ellipses_of(test, trial, pairs, _angular_lines(shared))
-        counts = np.minimum(points_needed(ellipses, TOUCHING * singular), 16 if shared == 1 else COUNTS[-1])
-        assigned.append(Assigned(_code([np.full(chosen.size, shared), points.astype(np.int64), *counts.T]), pairs))
-    return assigned
+        counts = angular_points(shared, test, trial, pairs, singular)
+        few = counts.prod(axis=1) <= MOST[shared]
+        many.append(chosen[~few])
+        codes = _code([np.full(few.sum(), shared), nodes[chosen[few]], *counts[few].T])
+        assigned.append(Assigned(codes, pairs.part(few)))
+    return assigned, np.concatenate(many)
 
 
-def near_rules(
-    pairs: Numbers, ratio: Array, test: Array, trial: Array
-) -> tuple[list[Assigned], tuple[list[Assigned], tuple[Array, Array]] | None]:
-    """Rules for near pairs: those that one rule integrates; pieces of the others with their barycentric corners."""
-    degree = degree_for(ratio)
-    order = np.broadcast_to(np.arange(3, dtype=np.int8), (len(pairs), 3))
-    even = degree > 0
-    assigned = [Assigned(_code([0 * degree[even], degree[even]]), Pairs(pairs[even], order[even], order[even]))]
-    close = pairs[~even]
-    if not len(close):
-        return assigned, None
-    pieces = subdivided(test[close[:, 0]], trial[close[:, 1]])
-    unchanged = np.broadcast_to(np.arange(3, dtype=np.int8), (len(pieces.parent), 3))
-    whole = Pairs(close[pieces.parent], unchanged, unchanged)
-    along, across = pieces.counts.reshape(-1, 2, 2)[:, :, 0], pieces.counts.reshape(-1, 2, 2)[:, :, 1]
+def _fibre_points(phase: Array) -> NDArray[np.int64]:
+    """Points on a fibre at that phase over the longest edge."""
+    bounds, nodes = np.array(NODES).T
+    beyond = np.ceil(np.maximum(phase - bounds[-1], 0))
+    points = nodes[np.minimum(np.searchsorted(bounds, phase), len(nodes) - 1)] + beyond
+    return np.asarray(points.astype(np.int64))
+
+
+def _side_codes(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Codes of product rules with so many points (n, 4) along and across both triangles."""
+    along, across = counts.reshape(-1, 2, 2)[:, :, 0], counts.reshape(-1, 2, 2)[:, :, 1]
     even = across >= along  # a symmetric rule has fewer points
     sides = np.stack([np.where(even, across, along), across], axis=2).reshape(-1, 4)
-    codes = _code([np.full(len(pieces.parent), 4), *sides.T])
-    return assigned, ([Assigned(codes, whole)], (pieces.test, pieces.trial))
-
-
-def ellipses_of(test: Array, trial: Array, pairs: Pairs, lines: Lines) -> Array:
-    """(n, coordinates) the least E of each pair along each coordinate (see smoothness.py)."""
-    out = np.empty((len(pairs.triangles), int(lines.lines[:, 0].max()) + 1))
-    compute = ellipse_kernel()
-
-    def run(number: int) -> None:
-        part = slice(number * SHARE, (number + 1) * SHARE)
-        compute(test, trial, pairs.part(part), lines, out[part])
-
-    run_tasks(run, -(-len(out) // SHARE))
-    return out
-
-
-@functools.lru_cache(maxsize=3)
-def _angular_lines(shared: int) -> Lines:
-    return sample_lines(angular_maps(shared), list(ROLES[shared]))
+    return _code([np.full(len(counts), 4), *sides.T])
 
 
 def _code(digits: list[NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -139,7 +140,7 @@ def _code(digits: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     return code
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=512)
 def _table(code: int, power: int, test: Element, trial: Element) -> RuleTable:
     """The table of a coded rule: 0 and a degree; 1 to 3 shared vertices, points on a fibre and angular points; 4 and
     the points along and across of both triangles."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from calderon.backends.numba import STAMP, kernel
 
-COUNTS = np.array([3, 4, 5, 6, 8, 11, 16, 22, 30])
+COUNTS = np.array([3, 4, 5, 6, 8, 12, 20, 36, 60])
 """Numbers of Gauss points in use: few, so that many pairs share a rule."""
 
 
