@@ -124,7 +124,7 @@ class Block:
         count = len(self.test.triangles)
         self.skip_start = np.searchsorted(special[order, 0], np.arange(count + 1))
         size = TILE * 8 // (real.itemsize * (2 if self.green.is_complex else 1))
-        size = max(8, min(size, math.ceil(count / (4 * thread_count()))))
+        size = max(8, min(size, math.ceil(count / (8 * thread_count()))))
         self.tiles = np.append(np.arange(0, count, size), count)
         self.neighbours = self._neighbours() if self.test_space.is_continuous else None
 
