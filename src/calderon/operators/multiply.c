@@ -1,6 +1,20 @@
 /* Products of the local matrices of a tile with vectors, without assembling rows. */
 #include "backends/prelude.h"
 
+/* total += the entry at `place` times the complex number x (2,). */
+DEVICE void add_product(GLOBAL const real_type *matrices, GLOBAL const real_type *matrices_i, size_t place,
+                        GLOBAL const real_type *x, real_type *total, real_type *total_i)
+{
+    real_type a = matrices[place];
+    *total += a * x[0];
+    *total_i += a * x[1];
+#if OUT_COMPLEX
+    real_type b = matrices_i[place];
+    *total -= b * x[1];
+    *total_i += b * x[0];
+#endif
+}
+
 /* y (rows, 2) of the rows of local matrices (rows, stride) times x (stride, 2): one group of threads a row, real and
    imaginary parts side by side. */
 KERNEL multiply(GLOBAL const real_type *matrices, GLOBAL const real_type *matrices_i, GLOBAL const real_type *x,
@@ -11,14 +25,7 @@ KERNEL multiply(GLOBAL const real_type *matrices, GLOBAL const real_type *matric
     real_type total = R(0.0), total_i = R(0.0);
     for (int n = t; n < stride; n += GROUP_SIZE) {
         size_t place = (size_t)row * stride + n;
-        real_type a = matrices[place], re = x[2 * n], im = x[2 * n + 1];
-        total += a * re;
-        total_i += a * im;
-#if OUT_COMPLEX
-        real_type b = matrices_i[place];
-        total -= b * im;
-        total_i += b * re;
-#endif
+        add_product(matrices, matrices_i, place, x + 2 * n, &total, &total_i);
     }
     sums[t] = total;
     sums_i[t] = total_i;
@@ -43,14 +50,7 @@ KERNEL multiply_transposed(GLOBAL const real_type *matrices, GLOBAL const real_t
     real_type total = y[2 * n], total_i = y[2 * n + 1];
     for (int row = 0; row < rows; row++) {
         size_t place = (size_t)row * stride + n;
-        real_type a = matrices[place], re = x[2 * row], im = x[2 * row + 1];
-        total += a * re;
-        total_i += a * im;
-#if OUT_COMPLEX
-        real_type b = matrices_i[place];
-        total -= b * im;
-        total_i += b * re;
-#endif
+        add_product(matrices, matrices_i, place, x + 2 * row, &total, &total_i);
     }
     y[2 * n] = total;
     y[2 * n + 1] = total_i;
