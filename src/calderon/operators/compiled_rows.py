@@ -1,0 +1,47 @@
+"""Rows, columns and blocks of a matrix as compiled functions: all that compression sees of it.
+
+Rows and columns are numbered in cluster order: a cluster is a run start[c] .. stop[c] of an order of the unknowns, so
+that what belongs to a block of clusters is contiguous.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+
+class Clusters(NamedTuple):
+    """Clusters of the unknowns of one side: order (n,) the unknown at each position; start, stop (clusters,) positions
+    of each cluster."""
+
+    order: NDArray[np.int64]
+    start: NDArray[np.int64]
+    stop: NDArray[np.int64]
+
+
+class CompiledRows(NamedTuple):
+    """A matrix by its rows, columns and blocks; the functions are register_jitable and are captured by factories.
+
+    row(data, i, cluster, scratch, out): out[:n] = A[i, start[cluster] : stop[cluster]] of the column clusters.
+    column(data, cluster, j, scratch, out): out[:m] = A[start[cluster] : stop[cluster], j] of the row clusters.
+    block(data, row_cluster, column_cluster, scratch, out): out[:m, :n] = the whole block, without its special pairs
+    (touching and near ones), which rows and columns treat like all others: they are asked for separated clusters only.
+    data: a tuple of arrays. scratch: numbers of type `real` that a thread must bring along.
+    special: the special pairs' part of the matrix, in cluster order, to be added to blocks that `block` filled;
+    overlap: what rows and columns have in place of it, so that special - overlap corrects blocks made of those.
+    symmetric: A[i, j] = A[j, i] in cluster order.
+    """
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    real: np.dtype[Any]
+    row: Callable[..., None]
+    column: Callable[..., None]
+    block: Callable[..., None]
+    data: tuple[Any, ...]
+    scratch: int
+    special: sp.csr_array
+    overlap: sp.csr_array
+    symmetric: bool
