@@ -150,7 +150,7 @@ class Space:
 
     @cached_property
     def _mass_solver(self) -> Callable[[NDArray[Any]], NDArray[Any]]:
-        return splu(self.mass_matrix().tocsc()).solve
+        return splu(self.mass_matrix().tocsc(), permc_spec="MMD_AT_PLUS_A").solve
 
 
 def evaluate_data(
