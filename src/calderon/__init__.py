@@ -34,6 +34,8 @@ from calderon.operators import (
     laplace_beltrami,
     magnetic_field,
     magnetic_potential,
+    osrc_dtn,
+    osrc_ntd,
     single_layer,
     single_layer_potential,
 )
@@ -103,6 +105,8 @@ __all__ = [
     "magnetic_field",
     "magnetic_potential",
     "mesh",
+    "osrc_dtn",
+    "osrc_ntd",
     "plots",
     "single_layer",
     "single_layer_potential",

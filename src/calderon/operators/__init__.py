@@ -16,6 +16,7 @@ from calderon.operators.dense import DenseMatrix, assemble_dense
 from calderon.operators.electromagnetic import electric_field, magnetic_field
 from calderon.operators.matrix_free import MatrixFree, assemble_matrix_free
 from calderon.operators.options import Quadrature
+from calderon.operators.osrc import SurfaceOperator, osrc_dtn, osrc_ntd
 from calderon.operators.potential import Potential, double_layer_potential, single_layer_potential
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "MatrixFree",
     "Potential",
     "Quadrature",
+    "SurfaceOperator",
     "adjoint_double_layer",
     "assemble_dense",
     "assemble_matrix_free",
@@ -40,6 +42,8 @@ __all__ = [
     "laplace_beltrami",
     "magnetic_field",
     "magnetic_potential",
+    "osrc_dtn",
+    "osrc_ntd",
     "single_layer",
     "single_layer_potential",
 ]
