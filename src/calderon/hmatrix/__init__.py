@@ -1,0 +1,22 @@
+"""H-matrices: matrices in blocks, most of them of low rank, by adaptive cross approximation.
+
+Knows nothing of spaces or equations: a matrix is what its compiled rows, columns and blocks say
+(operators/compiled_rows.py).
+"""
+
+from calderon.hmatrix.admissibility import Admissibility
+from calderon.hmatrix.block_tree import BlockTree, block_tree
+from calderon.hmatrix.cluster_tree import ClusterTree, cluster_tree
+from calderon.hmatrix.compression import compress, hmatrix
+from calderon.hmatrix.hmatrix import HMatrix
+
+__all__ = [
+    "Admissibility",
+    "BlockTree",
+    "ClusterTree",
+    "HMatrix",
+    "block_tree",
+    "cluster_tree",
+    "compress",
+    "hmatrix",
+]

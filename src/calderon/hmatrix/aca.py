@@ -1,0 +1,206 @@
+"""Adaptive cross approximation with partial pivoting: a block of low rank from a few of its rows and columns.
+
+A ~ sum_l u_l v_l^T. Each step computes one row of the residual, takes its largest entry as pivot, and one column
+through it (M. Bebendorf, Numer. Math. 86 (2000) 565; M. Bebendorf and S. Rjasanow, Computing 70 (2003) 1). The
+next row is the one where u is largest.
+
+When to stop. The usual test, |u| |v| small, looks at the last step only, and is deceived where a block falls into parts
+that do not know each other (double layers of two faces of a body), or begins with rows of zeros (both clusters in one
+plane). Here rows of the residual are judged: the block has converged when consecutive rows have norms that, if all
+rows were like them, make an error below the tolerance: the row where the last u is largest, and a row elsewhere. That
+is the row where the approximation is smallest, if it is much smaller there than on average (a part that was never
+seen), else a row far from those seen. Where columns were hardly seen, one of these is judged too. A row that fails
+is the next pivot row, so that tests cost little.
+"""
+
+import functools
+import hashlib
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+
+from numba.extending import register_jitable
+
+from calderon.backends.numba import STAMP, kernel
+from calderon.hmatrix.sums import add_multiple, magnitude2, square
+
+FULL, NO_ROOM = -1, -2
+"""Outcomes of a block other than a rank: no low rank, and no room for the next cross."""
+ROWS_JUDGED, EMPTY_ROWS_JUDGED = 2, 6
+"""Consecutive rows below the tolerance that end a block, and of a block that has shown only zeros so far."""
+UNSEEN = 1e-3
+"""Rows and columns are hardly seen where the approximation has less than that part of its mean square."""
+GOLDEN = 0.6180339887498949
+
+
+@register_jitable
+def residual_row(part, m, n, rank, i):  # type: ignore[no-untyped-def]
+    """Subtract row i of the crosses from the numbers of the row that follows them; its square and largest entry."""
+    size = m + n
+    v = part[rank * size + m : (rank + 1) * size]
+    for l in range(rank):
+        add_multiple(v, -part[l * size + i], part[l * size + m : (l + 1) * size])
+    best, place = magnitude2(v[0]), 0
+    for j in range(1, n):
+        value = magnitude2(v[j])
+        if value > best:
+            best, place = value, j
+    return square(v), place
+
+
+@register_jitable
+def residual_column(part, m, n, rank, j):  # type: ignore[no-untyped-def]
+    """Subtract column j of the crosses from the numbers of the column that follows them."""
+    size = m + n
+    u = part[rank * size : rank * size + m]
+    for l in range(rank):
+        add_multiple(u, -part[l * size + m + j], part[l * size : l * size + m])
+
+
+@register_jitable
+def largest_unused(u, used):  # type: ignore[no-untyped-def]
+    """The unused place with the largest number, -1 if all are used."""
+    best, place = u[0].real * 0 - 1, -1
+    for i in range(u.size):
+        if not used[i]:
+            value = magnitude2(u[i])
+            if value > best:
+                best, place = value, i
+    return place
+
+
+@register_jitable
+def elsewhere(count, used, seen, mean, attempt):  # type: ignore[no-untyped-def]
+    """An unused place, and whether it is hardly seen: the least seen one if it is, else one far from the last ones."""
+    first = int(count * ((0.31 + GOLDEN * attempt) % 1.0))
+    least, place, other = mean * UNSEEN, -1, -1
+    for step in range(count):
+        i = first + step if first + step < count else first + step - count
+        if used[i]:
+            continue
+        if other < 0:
+            other = i
+        if seen[i] < least:
+            least, place = seen[i], i
+    return (place, True) if place >= 0 else (other, False)
+
+
+@register_jitable
+def norm_update(part, m, n, rank, u2, v2):  # type: ignore[no-untyped-def]
+    """What the cross number `rank` adds to the squared Frobenius norm of the crosses before it."""
+    size = m + n
+    total = u2 * v2
+    u, v = part[rank * size : rank * size + m], part[rank * size + m : (rank + 1) * size]
+    for l in range(rank):
+        zero = u[0] * 0
+        a, b = conjugated_dot(part[l * size : l * size + m], u, zero), zero
+        b = conjugated_dot(part[l * size + m : (l + 1) * size], v, zero)
+        total += 2 * (a * b).real
+    return total
+
+
+@register_jitable(fastmath={"reassoc", "contract", "arcp", "afn", "nsz", "nnan", "ninf"})
+def conjugated_dot(a, b, zero):  # type: ignore[no-untyped-def]
+    """zero + sum_i conj(a_i) b_i."""
+    total = zero
+    for i in range(a.size):
+        total += a[i].conjugate() * b[i]
+    return total
+
+
+@functools.lru_cache(maxsize=64)
+def aca_kernel(row: Callable[..., None], column: Callable[..., None], fingerprint: int) -> Callable[..., int]:
+    """The compiled approximation of blocks of a matrix given by its rows and columns (CompiledRows).
+
+    approximate(data, places, blocks, first, limits, work, ranks, flags, seen, scratch): from number `first` on,
+    approximate blocks (b, 2) of row and column clusters until `work` is full; returns the number of the next block.
+    places: start and stop of the row clusters, then of the column clusters. limits: relative tolerance in the
+    Frobenius norm, and the magnitude below which an entry counts as zero. work: numbers of the matrix; crosses (u, v)
+    of the blocks one after the other, u first. ranks (b,): number of crosses of each block, or FULL (nothing in work).
+    flags (m + n,) bool and seen (m + n,) real for the largest block.
+    """
+    stamp = STAMP ^ fingerprint
+
+    @kernel
+    def approximate(data, places, blocks, first, limits, work, ranks, flags, seen, scratch):  # type: ignore[no-untyped-def]
+        _ = stamp
+        row_start, row_stop, column_start, column_stop = places
+        tolerance2, floor2 = limits[0] * limits[0], limits[1] * limits[1]
+        done = 0
+        for b in range(first, len(blocks)):
+            r, c = blocks[b, 0], blocks[b, 1]
+            m, n = row_stop[r] - row_start[r], column_stop[c] - column_start[c]
+            size, most = m + n, m * n // (m + n)
+            part = work[done:]
+            rows_used, columns_used = flags[:m], flags[m:size]
+            rows_seen, columns_seen = seen[:m], seen[m:size]
+            flags[:size] = False
+            seen[:size] = 0
+            rank, judged, needed, attempt, columns_judged = 0, 0, EMPTY_ROWS_JUDGED, 0, 0
+            norm2 = limits[0] * 0
+            i = m // 2
+            while i >= 0:
+                if (rank + 1) * size > part.size:
+                    rank = NO_ROOM
+                    break
+                u, v = part[rank * size : rank * size + m], part[rank * size + m : (rank + 1) * size]
+                row(data, row_start[r] + i, c, scratch, v)
+                v2, j = residual_row(part, m, n, rank, i)
+                rows_used[i] = True
+                if v2 * m <= max(tolerance2 * norm2, floor2 * m * n):
+                    judged += 1
+                    attempt += 1
+                    if judged < needed:
+                        i, hidden = elsewhere(m, rows_used, rows_seen, norm2 / m, attempt)
+                        if hidden:
+                            needed = ROWS_JUDGED + 1
+                        if i >= 0:
+                            continue
+                    j, hidden = elsewhere(n, columns_used, columns_seen, norm2 / n, attempt)
+                    i = -1
+                    if columns_judged < 2 and j >= 0 and (hidden or rank == 0):
+                        columns_judged += 1
+                        columns_used[j] = True
+                        column(data, r, column_start[c] + j, scratch, u)
+                        residual_column(part, m, n, rank, j)
+                        if square(u) * n > max(tolerance2 * norm2, floor2 * m * n):
+                            i, judged, columns_judged = largest_unused(u, rows_used), 0, 0
+                        elif rank == 0:
+                            i, hidden = elsewhere(m, rows_used, rows_seen, norm2, attempt)
+                    continue
+                if rank == most:
+                    rank = FULL
+                    break
+                judged, needed = 0, ROWS_JUDGED
+                pivot = v[j]
+                v2 /= magnitude2(pivot)
+                inverse = 1 / pivot
+                for l in range(n):
+                    v[l] *= inverse
+                column(data, r, column_start[c] + j, scratch, u)
+                residual_column(part, m, n, rank, j)
+                columns_used[j] = True
+                u2 = square(u)
+                norm2 += norm_update(part, m, n, rank, u2, v2)
+                for l in range(m):
+                    rows_seen[l] += magnitude2(u[l]) * v2
+                for l in range(n):
+                    columns_seen[l] += magnitude2(v[l]) * u2
+                rank += 1
+                i = largest_unused(u, rows_used)
+            if rank == NO_ROOM:
+                return b
+            ranks[b] = rank
+            if rank > 0:
+                done += rank * size
+        return len(blocks)
+
+    return approximate
+
+
+def fingerprint(*functions: Callable[..., None]) -> int:
+    """Of the files that hold functions of the matrix: see `backends.numba.STAMP`."""
+    digest = hashlib.sha256()
+    for name in sorted({inspect.getfile(inspect.unwrap(function)) for function in functions}):
+        digest.update(Path(name).read_bytes())
+    return int(digest.hexdigest()[:14], 16)

@@ -1,0 +1,98 @@
+"""Block trees: a matrix cut into blocks of two clusters, until each is admissible or small."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.hmatrix.cluster_tree import ClusterTree
+
+Index = NDArray[np.int64]
+Admissible = Callable[[ClusterTree, ClusterTree, Index, Index], NDArray[np.bool_]]
+SPLIT, LOW_RANK, DENSE = 0, 1, 2
+"""Kinds of blocks."""
+
+
+@dataclass(frozen=True, eq=False)
+class BlockTree:
+    """Blocks of clusters of two trees; number 0 is the whole matrix, children come after their parents.
+
+    row, column (blocks,): clusters. kind (blocks,): SPLIT, LOW_RANK or DENSE. first_child, child_count (blocks,): the
+    children of a split block, one after the other, row by row. symmetric: of two blocks that mirror each other the one
+    below the diagonal stands for both, and split blocks on the diagonal have three children.
+    """
+
+    rows: ClusterTree
+    columns: ClusterTree
+    row: Index
+    column: Index
+    kind: NDArray[np.int8]
+    first_child: Index
+    child_count: Index
+    symmetric: bool
+
+    @property
+    def leaves(self) -> Index:
+        """Blocks without children, row by row of the matrix, so that neighbours follow each other."""
+        leaves = np.flatnonzero(self.kind != SPLIT)
+        order = np.lexsort((self.columns.start[self.column[leaves]], self.rows.start[self.row[leaves]]))
+        return np.asarray(leaves[order])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of the matrix."""
+        return len(self.rows.order), len(self.columns.order)
+
+    def sizes(self, blocks: Index) -> tuple[Index, Index]:
+        """Heights and widths of blocks."""
+        return self.rows.size[self.row[blocks]], self.columns.size[self.column[blocks]]
+
+    def __repr__(self) -> str:
+        counts = [int((self.kind == kind).sum()) for kind in (LOW_RANK, DENSE)]
+        half = ", lower half" if self.symmetric else ""
+        return f"block tree {self.shape[0]} x {self.shape[1]}, {counts[0]} low-rank and {counts[1]} dense blocks{half}"
+
+
+def block_tree(rows: ClusterTree, columns: ClusterTree, admissible: Admissible, symmetric: bool = False) -> BlockTree:
+    """Split pairs of clusters until they are admissible or leaves, level by level.
+
+    A cluster without children, or of less than half the other's diameter, is not split further. symmetric: keep one
+    of two mirrored blocks; ValueError unless both trees are one object.
+    """
+    if symmetric and rows is not columns:
+        raise ValueError("the block tree of a symmetric matrix needs one cluster tree for rows and columns")
+    row, column = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    parts: list[tuple[Index, Index, NDArray[np.int8], Index, Index]] = []
+    number = 0
+    while len(row):
+        is_admissible = admissible(rows, columns, row, column)
+        small = rows.is_leaf[row] & columns.is_leaf[column]
+        kind = np.where(is_admissible, LOW_RANK, np.where(small, DENSE, SPLIT)).astype(np.int8)
+        split = kind == SPLIT
+        below, right, parent = _children(rows, columns, row[split], column[split])
+        if symmetric:
+            kept = rows.start[below] >= columns.start[right]
+            below, right, parent = below[kept], right[kept], parent[kept]
+        number += len(row)
+        count = np.zeros(len(row), np.int64)
+        count[split] = np.bincount(parent, minlength=int(split.sum()))
+        first = np.where(split, number + np.cumsum(count) - count, -1)
+        parts.append((row, column, kind, first, count))
+        row, column = below, right
+    joined: list[Any] = [np.concatenate(each) for each in zip(*parts, strict=True)]
+    return BlockTree(rows, columns, *joined, symmetric)
+
+
+def _children(rows: ClusterTree, columns: ClusterTree, row: Index, column: Index) -> tuple[Index, Index, Index]:
+    """Clusters of the children of blocks, row by row of each block, and the number of the block."""
+    large, wide = rows.diameter[row], columns.diameter[column]
+    cut_row = ~rows.is_leaf[row] & (columns.is_leaf[column] | (large >= 0.5 * wide))
+    cut_column = ~columns.is_leaf[column] & (rows.is_leaf[row] | (wide >= 0.5 * large))
+    below = np.where(cut_row[:, None], rows.children[row], np.stack([row, np.full_like(row, -1)], axis=1))
+    right = np.where(cut_column[:, None], columns.children[column], np.stack([column, np.full_like(row, -1)], axis=1))
+    all_below, all_right = np.repeat(below, 2, axis=1).ravel(), np.tile(right, 2).ravel()
+    parent = np.repeat(np.arange(len(row)), 4)
+    real = (all_below >= 0) & (all_right >= 0)
+    return all_below[real], all_right[real], parent[real]

@@ -1,0 +1,205 @@
+"""Compression of a matrix known by its rows, columns and blocks: every block of a block tree, on all threads.
+
+Blocks are dealt in pieces of similar cost, the largest first. Each thread has its own memory, so nothing is shared but
+the list of pieces.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.backends import require_memory, run_tasks, thread_count
+from calderon.hmatrix.aca import FULL, aca_kernel, fingerprint
+from calderon.hmatrix.block_tree import DENSE, LOW_RANK, BlockTree
+from calderon.hmatrix.hmatrix import HMatrix
+from calderon.hmatrix.products import RANK, extraction_kernel, fill_kernel
+from calderon.hmatrix.recompression import recompression_kernel
+from calderon.hmatrix.storage import ADVICE, Arena, Slab, table_of
+from calderon.operators.compiled_rows import CompiledRows
+
+Advance = Callable[[int, int], None]
+PIECES = 32
+"""Pieces of work for each thread, about."""
+SMALLEST, LARGEST = 1e5, 4e6
+"""Cost of a piece, in entries computed."""
+APPROXIMATION, TRUNCATION = 0.5, 0.85
+"""Parts of rtol for crosses and for making them fewer; their squares add up to less than one."""
+ROWS_PER_BLOCK = 12
+"""Guess of the rows and columns that a block of low rank takes."""
+RANK_BOUND = 4.0
+"""The memory announced before assembly assumes ranks of so many times the digits of rtol; see `expected_bytes`."""
+
+
+class Compressed(NamedTuple):
+    """slabs: the stored blocks. correction: a sparse matrix to be added to them, None for nothing. full: how many
+    admissible blocks turned out to have no low rank, and are dense."""
+
+    slabs: list[Slab]
+    correction: sp.csr_array | None
+    full: int
+    seconds: float
+
+
+def expected_bytes(tree: BlockTree, rtol: float, dtype: np.dtype[Any]) -> int:
+    """Memory of an H-matrix by a block tree: dense blocks, and RANK_BOUND crosses a digit, or all entries if fewer."""
+    leaves = tree.leaves
+    m, n = tree.sizes(leaves)
+    rank = RANK_BOUND * max(1.0, -np.log10(rtol))
+    numbers = np.where(tree.kind[leaves] == DENSE, m * n, np.minimum(m * n, rank * (m + n)))
+    return int(numbers.sum() * dtype.itemsize)
+
+
+def compress(rows: CompiledRows, tree: BlockTree, rtol: float, advance: Advance | None = None) -> Compressed:
+    """All blocks of a matrix, each with a relative error below rtol in the Frobenius norm.
+
+    advance(done, total) is called after each piece of work. Raises MemoryError before or between pieces when memory
+    runs out; an interrupt leaves nothing behind.
+    """
+    require_memory(expected_bytes(tree, rtol, rows.dtype), f"H-matrix of {tree.shape[0]} x {tree.shape[1]}", ADVICE)
+    started = time.perf_counter()
+    work = _Compression(rows, tree, rtol)
+    pieces = _pieces(tree)
+    done = 0
+
+    def step() -> None:
+        nonlocal done
+        done += 1
+        if advance is not None:
+            advance(done, len(pieces))
+
+    run_tasks(lambda number: work.run(*pieces[number]), len(pieces), None, step)
+    slabs = [slab for arena in work.arenas for slab in arena.slabs()]
+    return Compressed(slabs, work.correction(slabs), sum(work.full), time.perf_counter() - started)
+
+
+def _pieces(tree: BlockTree) -> list[tuple[int, NDArray[np.int64]]]:
+    """Kinds and blocks: neighbours of one kind and about one cost together, the costliest first."""
+    leaves = tree.leaves
+    m, n = (each.astype(float) for each in tree.sizes(leaves))
+    dense = tree.kind[leaves] == DENSE
+    cost = np.where(dense, m * n, ROWS_PER_BLOCK * (m + n))
+    target = float(np.clip(cost.sum() / (PIECES * thread_count()), SMALLEST, LARGEST))
+    found: list[tuple[float, int, NDArray[np.int64]]] = []
+    for kind, chosen in ((LOW_RANK, ~dense), (DENSE, dense)):
+        costs, blocks = cost[chosen], leaves[chosen]
+        if kind == LOW_RANK:  # large blocks apart, so that pieces of small ones stay even
+            order = np.argsort(costs < target, kind="stable")
+            costs, blocks = costs[order], blocks[order]
+        number = np.floor((np.cumsum(costs) - costs / 2) / target)
+        ends = np.flatnonzero(np.diff(number, prepend=-1, append=-1) != 0) if len(blocks) else [0]
+        found += [(costs[a:b].sum(), kind, blocks[a:b]) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    found.sort(key=lambda each: -each[0])
+    return [(kind, blocks) for _, kind, blocks in found]
+
+
+class _Compression:
+    """What the pieces of work share."""
+
+    def __init__(self, rows: CompiledRows, tree: BlockTree, rtol: float) -> None:
+        self.rows, self.tree = rows, tree
+        stamp = fingerprint(rows.row, rows.column, rows.block)
+        self.approximate = aca_kernel(rows.row, rows.column, stamp)
+        self.recompress, self.fill = recompression_kernel(), fill_kernel(rows.block, stamp)
+        self.places = tree.rows.start, tree.rows.stop, tree.columns.start, tree.columns.stop
+        real = np.zeros(0, rows.dtype).real.dtype
+        largest = np.abs(rows.special.data).max(initial=0.0)
+        self.limits = np.array([APPROXIMATION * rtol, largest * np.finfo(real).eps]).astype(real)
+        self.truncation = TRUNCATION * rtol
+        self.arenas: list[Arena] = []
+        self.free: list[Arena] = []
+        self.full: list[int] = []
+        self.special = _sorted(rows.special)
+
+    def run(self, kind: int, blocks: NDArray[np.int64]) -> None:
+        """One piece of work."""
+        try:
+            arena = self.free.pop()
+        except IndexError:
+            arena = Arena(self.rows.dtype, self.rows.real, self.tree, self.rows.scratch)
+            self.arenas.append(arena)
+        try:
+            if kind == DENSE:
+                self._dense(arena, blocks)
+            else:
+                self._low_rank(arena, blocks)
+        finally:
+            self.free.append(arena)
+
+    def _pairs(self, blocks: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.stack([self.tree.row[blocks], self.tree.column[blocks]], axis=1)
+
+    def _dense(self, arena: Arena, blocks: NDArray[np.int64]) -> None:
+        m, n = self.tree.sizes(blocks)
+        count = int((m * n).sum())
+        numbers, start = arena.room(count)
+        table = table_of(self.tree, blocks, np.full(len(blocks), -1), start)
+        self.fill(self.rows.data, self._pairs(blocks), table, *self.special, arena.scratch, numbers)
+        arena.keep(table, count)
+
+    def _low_rank(self, arena: Arena, blocks: NDArray[np.int64]) -> None:
+        pairs, (m, n) = self._pairs(blocks), self.tree.sizes(blocks)
+        ranks = np.zeros(len(blocks), np.int64)
+        first = 0
+        while first < len(blocks):
+            done = self.approximate(
+                self.rows.data, self.places, pairs, first, self.limits, arena.work, ranks, arena.flags, arena.seen,
+                arena.scratch,
+            )  # fmt: skip
+            if done == first:
+                arena.enlarge_work()
+                continue
+            part = slice(first, done)
+            found = ranks[part]
+            count = int((np.maximum(found, 0) * (m + n)[part]).sum())
+            numbers, start = arena.room(count)
+            tables = arena.small_tables(int(found.max(initial=1)))
+            used = self.recompress(arena.work, m[part], n[part], found, self.truncation, *tables, numbers[start:])
+            kept = found >= 0
+            arena.keep(table_of(self.tree, blocks[part][kept], found[kept], start), used)
+            first = done
+        if (ranks == FULL).any():
+            self.full.append(int((ranks == FULL).sum()))
+            self._dense(arena, blocks[ranks == FULL])
+
+    def correction(self, slabs: list[Slab]) -> sp.csr_array | None:
+        """Special pairs in blocks that were made of rows and columns: special - overlap there, in cluster order."""
+        special = self.rows.special
+        tables = [slab.table for slab in slabs]
+        if not tables or not special.nnz:
+            return None
+        table = np.concatenate(tables)
+        table = table[table[:, RANK] >= 0]
+        indptr, indices, values = _sorted(special - self.rows.overlap)
+        inside = extraction_kernel()
+        count = inside(indptr, indices, table, np.zeros(0, np.int64))
+        if not count:
+            return None
+        numbers = np.zeros(count, np.int64)
+        inside(indptr, indices, table, numbers)
+        row = np.searchsorted(indptr, numbers, side="right") - 1
+        column, value = indices[numbers], values[numbers]
+        if self.rows.symmetric:
+            row, column, value = np.append(row, column), np.append(column, row), np.append(value, value)
+        return sp.coo_array((value, (row, column)), shape=special.shape).tocsr()
+
+
+def _sorted(matrix: sp.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+    """Starts of rows, columns in order and values of a sparse matrix."""
+    matrix = matrix.tocsr()
+    matrix.sort_indices()
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data
+
+
+def hmatrix(
+    rows: CompiledRows, tree: BlockTree, rtol: float, label: str = "", advance: Advance | None = None
+) -> HMatrix:
+    """The H-matrix of a matrix given by its rows, columns and blocks; arguments as for `compress`."""
+    found = compress(rows, tree, rtol, advance)
+    return HMatrix(
+        tree, found.slabs, rows.dtype, rtol, correction=found.correction, full=found.full, label=label,
+        seconds=found.seconds,
+    )  # fmt: skip

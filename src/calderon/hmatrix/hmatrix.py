@@ -1,0 +1,150 @@
+"""The H-matrix as a SciPy linear operator."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.backends import format_bytes, run_tasks, thread_count
+from calderon.hmatrix.block_tree import BlockTree
+from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, product_kernel
+from calderon.hmatrix.statistics import Statistics, statistics
+from calderon.hmatrix.storage import Slab, stored
+
+COLUMNS_AT_ONCE = 32
+"""Vectors that are multiplied at a time."""
+
+
+class HMatrix(LinearOperator):
+    """A matrix in blocks of low rank and dense ones: N log N numbers instead of N^2.
+
+    Works wherever SciPy takes a LinearOperator: products with vectors and matrices, `.T`, `.H`; in the order of the
+    unknowns, not of the clusters. tree: the blocks. rtol: relative error of each block in the Frobenius norm. nbytes:
+    of the stored numbers. seconds: of the assembly. full: blocks that should have had a low rank, had none, and are
+    kept dense. Products of a matrix in single precision with a vector in double precision are summed in double.
+    """
+
+    def __init__(
+        self,
+        tree: BlockTree,
+        slabs: list[Slab],
+        dtype: np.dtype[Any],
+        rtol: float,
+        *,
+        correction: sp.csr_array | None = None,
+        full: int = 0,
+        label: str = "",
+        seconds: float = 0.0,
+        backend: str = "numba",
+    ) -> None:
+        super().__init__(dtype=dtype, shape=tree.shape)
+        self.tree, self.slabs, self.rtol, self.correction, self.full = tree, slabs, rtol, correction, full
+        self.label, self.seconds, self.backend = label, seconds, backend
+        self._shares = _shares(slabs)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the numbers of all blocks, with the tables that describe them."""
+        sparse = 0 if self.correction is None else self.correction.data.nbytes + self.correction.indices.nbytes
+        numbers = sum(int(stored(slab.table).sum()) for slab in self.slabs)
+        return numbers * self.dtype.itemsize + sum(slab.table.nbytes for slab in self.slabs) + sparse
+
+    @property
+    def statistics(self) -> Statistics:
+        """Numbers of blocks, ranks and memory by level of the block tree."""
+        return statistics(self.tree, self.slabs, self.dtype)
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._product(x, False)
+
+    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._product(x.reshape(-1, 1), False)[:, 0]
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        conjugate = self.dtype.kind == "c" or x.dtype.kind == "c"
+        return np.conj(self._product(np.conj(x), True)) if conjugate else self._product(x, True)
+
+    def _rmatvec(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._rmatmat(x.reshape(-1, 1))[:, 0]
+
+    def _product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        """A x or A^T x for x (n, k)."""
+        if x.dtype.kind == "c" and self.dtype.kind != "c":
+            both = self._product(np.concatenate([x.real, x.imag], axis=1), transposed)
+            return both[:, : x.shape[1]] + 1j * both[:, x.shape[1] :]
+        dtype = np.result_type(self.dtype, x.dtype)
+        sides = self.tree.columns.order, self.tree.rows.order
+        given, wanted = sides[::-1] if transposed else sides
+        y = np.empty((len(wanted), x.shape[1]), dtype)
+        for start in range(0, x.shape[1], COLUMNS_AT_ONCE):
+            part = np.ascontiguousarray(x[given, start : start + COLUMNS_AT_ONCE].T, dtype)
+            y[wanted, start : start + COLUMNS_AT_ONCE] = self._in_cluster_order(part, transposed).T
+        return y
+
+    def _in_cluster_order(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        """The same for x (k, n), in the order of the clusters."""
+        symmetric = self.tree.symmetric
+        down, across = symmetric or not transposed, symmetric or transposed
+        multiply = product_kernel()
+        sums = np.zeros((len(self._shares), len(x), self.shape[1 if transposed else 0]), x.dtype)
+
+        def work(number: int) -> None:
+            for numbers, table in self._shares[number]:
+                multiply(numbers, table, x, sums[number], sums[number], down, across)
+
+        run_tasks(work, len(self._shares))
+        y: NDArray[Any] = sums.sum(axis=0)
+        if self.correction is not None:
+            y += ((self.correction.T if transposed else self.correction) @ x.T).T
+        return y
+
+    def to_array(self) -> NDArray[Any]:
+        """All entries, in the order of the unknowns: as much memory as a dense matrix."""
+        out = np.zeros(self.shape, self.dtype) if self.correction is None else self.correction.toarray()
+        for numbers, table in self.slabs:
+            for row in table:
+                r, m, c, n = row[ROW], row[HEIGHT], row[COLUMN], row[WIDTH]
+                part = numbers[row[OFFSET] :]
+                if row[RANK] < 0:
+                    block = part[: m * n].reshape(m, n)
+                else:
+                    crosses = part[: row[RANK] * (m + n)].reshape(row[RANK], m + n)
+                    block = crosses[:, :m].T @ crosses[:, m:]
+                out[r : r + m, c : c + n] += block
+                if self.tree.symmetric and r != c:
+                    out[c : c + n, r : r + m] += block.T
+        result = np.empty_like(out)
+        result[np.ix_(self.tree.rows.order, self.tree.columns.order)] = out
+        return result
+
+    def __str__(self) -> str:
+        size = f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {format_bytes(self.nbytes)}"
+        share = self.nbytes / (self.shape[0] * self.shape[1] * self.dtype.itemsize)
+        total = self.statistics.total
+        ranks = f"ranks up to {total.largest_rank}, mean {total.mean_rank:.1f}"
+        full = f", {self.full} admissible blocks of full rank kept dense" if self.full else ""
+        what = f", {self.label}" if self.label else ""
+        return (
+            f"H-matrix {size} ({share:.2g} of dense), rtol {self.rtol:g}, {ranks}{full}, backend {self.backend}, "
+            f"{self.seconds:.2f} s{what}"
+        )
+
+    __repr__ = __str__
+
+
+def _shares(slabs: list[Slab]) -> list[list[tuple[NDArray[Any], NDArray[np.int64]]]]:
+    """Blocks of all slabs in as many shares of like length as there are threads, so that products of one H-matrix sum
+    in one order."""
+    count = thread_count()
+    total = sum(int(stored(slab.table).sum()) for slab in slabs)
+    shares: list[list[tuple[NDArray[Any], NDArray[np.int64]]]] = [[] for _ in range(count)]
+    before = 0
+    for numbers, table in slabs:
+        ends = before + np.cumsum(stored(table))
+        share = np.minimum((ends - 1) * count // max(1, total), count - 1).clip(0)
+        for number in np.unique(share):
+            shares[number].append((numbers, table[share == number]))
+        before = int(ends[-1]) if len(ends) else before
+    return [share for share in shares if share] or [[]]

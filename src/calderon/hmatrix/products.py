@@ -1,0 +1,141 @@
+"""Products of the stored blocks with vectors, and dense blocks filled."""
+
+import functools
+from collections.abc import Callable
+
+import numpy as np
+from numba.extending import register_jitable
+
+from calderon.backends.numba import STAMP, kernel
+from calderon.hmatrix.sums import add_multiple, dot
+
+ROW, HEIGHT, COLUMN, WIDTH, RANK, OFFSET, BLOCK = range(7)
+"""Columns of the table of stored blocks: first row, rows, first column, columns, rank (-1 for a dense block), place of
+the numbers, number in the block tree. A dense block is stored row by row, others cross by cross: u, then v."""
+
+
+@register_jitable
+def multiply_dense(block, m, n, x_here, x_there, y_here, y_there, down, across):  # type: ignore[no-untyped-def]
+    """y_here += B x_here (down), y_there += B^T x_there (across)."""
+    for i in range(m):
+        entries = block[i * n : (i + 1) * n]
+        if down:
+            y_here[i] += dot(entries, x_here, y_here[i] * 0)
+        if across:
+            add_multiple(y_there, x_there[i], entries)
+
+
+@register_jitable
+def multiply_crosses(part, m, n, rank, x_here, x_there, y_here, y_there, down, across):  # type: ignore[no-untyped-def]
+    """The same for sum_l u_l v_l^T."""
+    for l in range(rank):
+        u = part[l * (m + n) : l * (m + n) + m]
+        v = part[l * (m + n) + m : (l + 1) * (m + n)]
+        if down:
+            add_multiple(y_here, dot(v, x_here, y_here[0] * 0), u)
+        if across:
+            add_multiple(y_there, dot(u, x_there, y_there[0] * 0), v)
+
+
+@functools.cache
+def product_kernel() -> Callable[..., None]:
+    """The compiled product of some stored blocks.
+
+    multiply(numbers, table, x, rows, columns, down, across): rows (k, m) += A x (down) with x (k, n), columns (k, n) +=
+    A^T x (across) with x (k, m); with both, x, rows and columns have one numbering and blocks on the diagonal count
+    once.
+    """
+    stamp = STAMP
+
+    @kernel
+    def multiply(numbers, table, x, rows, columns, down, across):  # type: ignore[no-untyped-def]
+        _ = stamp
+        for b in range(len(table)):
+            r, m, c, n = table[b, ROW], table[b, HEIGHT], table[b, COLUMN], table[b, WIDTH]
+            rank, start = table[b, RANK], table[b, OFFSET]
+            back = across and not (down and r == c)
+            for k in range(len(x)):
+                here = x[k, c : c + n] if down else x[k, :0]
+                there = x[k, r : r + m] if back else x[k, :0]
+                y, z = rows[k, r : r + m], columns[k, c : c + n]
+                if rank < 0:
+                    multiply_dense(numbers[start : start + m * n], m, n, here, there, y, z, down, back)
+                else:
+                    part = numbers[start : start + rank * (m + n)]
+                    multiply_crosses(part, m, n, rank, here, there, y, z, down, back)
+
+    return multiply
+
+
+@functools.cache
+def extraction_kernel() -> Callable[..., int]:
+    """Entries of a sparse matrix that lie in given blocks.
+
+    inside(indptr, indices, table, out): the numbers of these entries in the order of the blocks; indices are sorted.
+    Returns how many there are, also beyond the room of out.
+    """
+    stamp = STAMP
+
+    @kernel
+    def inside(indptr, indices, table, out):  # type: ignore[no-untyped-def]
+        _ = stamp
+        count = 0
+        for b in range(len(table)):
+            low, high = table[b, COLUMN], table[b, COLUMN] + table[b, WIDTH]
+            for i in range(table[b, ROW], table[b, ROW] + table[b, HEIGHT]):
+                at = first_at_least(indices, indptr[i], indptr[i + 1], low)
+                while at < indptr[i + 1] and indices[at] < high:
+                    if count < out.size:
+                        out[count] = at
+                    count += 1
+                    at += 1
+        return count
+
+    return inside
+
+
+@register_jitable
+def first_at_least(values, lo, hi, bound):  # type: ignore[no-untyped-def]
+    """The first of the sorted values[lo:hi] that is not below the bound, or hi."""
+    while lo < hi:
+        middle = (lo + hi) // 2
+        if values[middle] < bound:
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
+
+
+@functools.lru_cache(maxsize=64)
+def fill_kernel(block: Callable[..., None], fingerprint: int) -> Callable[..., int]:
+    """The compiled dense blocks of a matrix given by its blocks (CompiledRows).
+
+    fill(data, pairs, table, indptr, indices, special, scratch, out): the blocks of pairs (b, 2) of clusters, described
+    by table, into out[OFFSET:], with the entries of the sparse matrix of special pairs added; returns how many.
+    """
+    stamp = STAMP ^ fingerprint
+
+    @kernel
+    def fill(data, pairs, table, indptr, indices, special, scratch, out):  # type: ignore[no-untyped-def]
+        _ = stamp
+        count = 0
+        for b in range(len(table)):
+            m, n, start = table[b, HEIGHT], table[b, WIDTH], table[b, OFFSET]
+            place = out[start : start + m * n].reshape((m, n))
+            block(data, pairs[b, 0], pairs[b, 1], scratch, place)
+            low, high, first = table[b, COLUMN], table[b, COLUMN] + n, table[b, ROW]
+            for i in range(m):
+                at, last = indptr[first + i], indptr[first + i + 1]
+                at = first_at_least(indices, at, last, low)
+                while at < last and indices[at] < high:
+                    place[i, indices[at] - low] += special[at]
+                    count += 1
+                    at += 1
+        return count
+
+    return fill
+
+
+def empty_table(count: int = 0) -> np.ndarray:
+    """A table of so many blocks."""
+    return np.zeros((count, 7), np.int64)

@@ -1,0 +1,181 @@
+"""Fewer crosses: the best approximation U V^T of a given tolerance in the span of those that there are.
+
+With U = Q R and V = P S from the Cholesky factors R, S of U^H U and V^H V (columns scaled to length one, whose Gram
+matrices are well conditioned as crosses resemble factors of LU), the block has the singular values of M = R S^T. One-
+sided Jacobi rotations Z make the columns of M Z nearly orthogonal; the shortest are left out, as many as keep the error
+|M Z_out| below the tolerance, which is exact for any unitary Z, so that a few sweeps are enough. The new crosses are
+U (S^T Z) and V S^-1 conj(Z).
+"""
+
+import functools
+from collections.abc import Callable
+
+import numpy as np
+from numba.extending import register_jitable
+
+from calderon.backends.numba import STAMP, kernel
+from calderon.hmatrix.aca import conjugated_dot
+from calderon.hmatrix.sums import add_multiple, magnitude2, square
+
+DEPENDENT = 1e-12
+"""Squared length of a column of unit length beside those before it, below which it depends on them."""
+ORTHOGONAL = 1e-2
+"""Cosine of the angle below which two columns are left alone."""
+SWEEPS = 6
+
+
+@register_jitable
+def cholesky(part, size, offset, length, rank, factor, scale):  # type: ignore[no-untyped-def]
+    """factor = upper triangle R with R^H R = D X^H X D, D = scale making columns unit; whether all went well.
+
+    Column l of X is part[l * size + offset :][:length].
+    """
+    one = scale[0] * 0 + 1
+    for l in range(rank):
+        x = part[l * size + offset : l * size + offset + length]
+        total = square(x)
+        if not total > 0:
+            return False
+        scale[l] = 1 / np.sqrt(one * total)
+        for k in range(l):
+            other = part[k * size + offset : k * size + offset + length]
+            factor[k, l] = conjugated_dot(other, x, factor[0, 0] * 0) * (scale[k] * scale[l])
+        factor[l, l] = 1
+    for l in range(rank):
+        for k in range(l):
+            total = factor[k, l]
+            for p in range(k):
+                total -= factor[p, k].conjugate() * factor[p, l]
+            factor[k, l] = total / factor[k, k].real
+        rest = one
+        for p in range(l):
+            rest -= magnitude2(factor[p, l])
+        if not rest > DEPENDENT:
+            return False
+        factor[l, l] = np.sqrt(rest)
+    return True
+
+
+@register_jitable
+def rotate(columns, turned, rank):  # type: ignore[no-untyped-def]
+    """One sweep of Jacobi rotations over the rows of `columns` and `turned`, columns of M and Z; whether any."""
+    any_turned = False
+    for p in range(rank - 1):
+        for q in range(p + 1, rank):
+            a, b = square(columns[p, :rank]), square(columns[q, :rank])
+            g = conjugated_dot(columns[p, :rank], columns[q, :rank], columns[0, 0] * 0)
+            g2 = magnitude2(g)
+            if not g2 > ORTHOGONAL * ORTHOGONAL * a * b:
+                continue
+            any_turned = True
+            length = np.sqrt(g2)
+            zeta = (b - a) / (2 * length)
+            t = 1 / (abs(zeta) + np.sqrt(1 + zeta * zeta))
+            if zeta < 0:
+                t = -t
+            cosine = 1 / np.sqrt(1 + t * t)
+            phase = g.conjugate() / length
+            for x in (columns, turned):
+                for i in range(rank):
+                    first, second = x[p, i], phase * x[q, i]
+                    x[p, i] = cosine * first - cosine * t * second
+                    x[q, i] = cosine * t * first + cosine * second
+    return any_turned
+
+
+@register_jitable
+def kept_columns(columns, rank, tolerance2, order, lengths):  # type: ignore[no-untyped-def]
+    """How many of the longest columns are needed; order: all of them, the longest first."""
+    total = lengths[0] * 0
+    for p in range(rank):
+        lengths[p] = square(columns[p, :rank])
+        total += lengths[p]
+        at = p
+        while at > 0 and lengths[order[at - 1]] < lengths[p]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = p
+    kept, rest = rank, total * 0
+    while kept > 0 and rest + lengths[order[kept - 1]] <= tolerance2 * total:
+        kept -= 1
+        rest += lengths[order[kept]]
+    return kept
+
+
+@register_jitable
+def combine(part, size, offset, length, rank, weights, kept, out):  # type: ignore[no-untyped-def]
+    """Column l of the result, out[l * size + offset :], is the sum of columns k times weights[l, k]."""
+    for l in range(kept):
+        y = out[l * size + offset : l * size + offset + length]
+        y[:] = 0
+        for k in range(rank):
+            add_multiple(y, weights[l, k], part[k * size + offset : k * size + offset + length])
+
+
+@functools.cache
+def recompression_kernel() -> Callable[..., int]:
+    """The compiled recompression of the blocks of a piece of work (see `aca.aca_kernel`).
+
+    recompress(work, heights, widths, ranks, tolerance, table, scale, order, out): ranks (b,) are replaced, crosses
+    are written to out one block after the other; returns how many numbers. table (4, k, k) in double precision,
+    complex for complex work, scale (2, k), order (k,): room for the largest rank. Blocks of negative rank have nothing
+    in work and out.
+    """
+    stamp = STAMP
+
+    @kernel
+    def recompress(work, heights, widths, ranks, tolerance, table, scale, order, out):  # type: ignore[no-untyped-def]
+        _ = stamp
+        read = written = 0
+        for b in range(len(ranks)):
+            rank, m, n = ranks[b], heights[b], widths[b]
+            if rank <= 0:
+                continue
+            size = m + n
+            part, place = work[read : read + rank * size], out[written:]
+            read += rank * size
+            left, right, columns, turned = table[0], table[1], table[2], table[3]
+            kept = rank
+            ready = rank > 1 and cholesky(part, size, 0, m, rank, left, scale[0])
+            if ready and cholesky(part, size, m, n, rank, right, scale[1]):
+                for p in range(rank):
+                    for k in range(rank):
+                        turned[p, k] = 0
+                        columns[p, k] = 0
+                    turned[p, p] = 1
+                for p in range(rank):  # column p of M = R D^-1 E^-1 S^T with the scales D and E taken back
+                    for k in range(p, rank):
+                        value = right[p, k] / (scale[0, k] * scale[1, k])
+                        for i in range(k + 1):
+                            columns[p, i] += left[i, k] * value
+                for _sweep in range(SWEEPS):
+                    if not rotate(columns, turned, rank):
+                        break
+                kept = kept_columns(columns, rank, tolerance * tolerance, order, scale[0, :])
+            if kept < rank:
+                for l in range(kept):
+                    z = turned[order[l]]
+                    for k in range(rank):  # U S^T Z, where S = factor / scale
+                        total = z[0] * 0
+                        for p in range(k + 1):
+                            total += right[p, k] * z[p]
+                        left[l, k] = total / scale[1, k]
+                for l in range(kept):
+                    z = turned[order[l]]
+                    for k in range(rank - 1, -1, -1):  # S^-1 conj(Z)
+                        total = z[k].conjugate()
+                        for p in range(k + 1, rank):
+                            total -= right[k, p] * columns[l, p]
+                        columns[l, k] = total / right[k, k].real
+                    for k in range(rank):
+                        columns[l, k] *= scale[1, k]
+                combine(part, size, 0, m, rank, left, kept, place)
+                combine(part, size, m, n, rank, columns, kept, place)
+            else:
+                for i in range(rank * size):
+                    place[i] = part[i]
+            ranks[b] = kept
+            written += kept * size
+        return written
+
+    return recompress

@@ -1,0 +1,91 @@
+"""Where the numbers of an H-matrix stand: slabs of memory, each with a table of the blocks in it."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import require_memory
+from calderon.hmatrix.block_tree import BlockTree
+from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH
+
+SLAB = 32_000_000
+"""Bytes of a slab, unless one block needs more."""
+WORK = 2_000_000
+"""Bytes of crosses that a thread holds before it makes them fewer; grows where one block needs more."""
+
+
+class Slab(NamedTuple):
+    """numbers: of the blocks; table (blocks, 7): which blocks, and where (see products.py)."""
+
+    numbers: NDArray[Any]
+    table: NDArray[np.int64]
+
+
+class Arena:
+    """The memory of a thread: slabs that stay, and work that is used again for every piece of work."""
+
+    def __init__(self, dtype: np.dtype[Any], real: np.dtype[Any], tree: BlockTree, scratch: int) -> None:
+        self.dtype, self.tree = dtype, tree
+        largest = int(tree.rows.size.max() + tree.columns.size.max())
+        self.work = np.empty(WORK // dtype.itemsize, dtype)
+        self.flags, self.seen = np.zeros(largest, np.bool_), np.zeros(largest, np.zeros(0, dtype).real.dtype)
+        self.scratch = np.zeros(scratch, real)
+        self.table = np.zeros((4, 0, 0))
+        self._numbers: list[NDArray[Any]] = []
+        self._tables: list[list[NDArray[np.int64]]] = []
+        self._used = 0
+
+    def enlarge_work(self) -> None:
+        """Twice the work."""
+        require_memory(2 * self.work.nbytes, "approximation of a large block", ADVICE)
+        self.work = np.empty(2 * len(self.work), self.dtype)
+
+    def small_tables(self, rank: int) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.int64]]:
+        """Tables for the recompression of so many crosses."""
+        if self.table.shape[1] < rank:
+            wide = np.result_type(self.dtype, np.float64)
+            self.table = np.zeros((4, rank, rank), wide)
+            self.scale, self.order = np.zeros((2, rank)), np.zeros(rank, np.int64)
+        return self.table, self.scale, self.order
+
+    def room(self, count: int) -> tuple[NDArray[Any], int]:
+        """A slab with room for so many more numbers, and the place of the first."""
+        if not self._numbers or self._used + count > len(self._numbers[-1]):
+            size = max(count, SLAB // self.dtype.itemsize)
+            require_memory(size * self.dtype.itemsize, "the next part of the H-matrix", ADVICE)
+            self._numbers.append(np.empty(size, self.dtype))
+            self._tables.append([])
+            self._used = 0
+        return self._numbers[-1], self._used
+
+    def keep(self, table: NDArray[np.int64], count: int) -> None:
+        """Enter blocks whose numbers, so many, have been written to the room given last."""
+        self._tables[-1].append(table)
+        self._used += count
+
+    def slabs(self) -> list[Slab]:
+        """What is stored; nothing can be added afterwards."""
+        if self._numbers:
+            self._numbers[-1] = self._numbers[-1][: self._used]
+        return [Slab(*each) for each in zip(self._numbers, map(np.concatenate, self._tables), strict=True)]
+
+
+ADVICE = 'try a larger rtol, precision="single" or a coarser mesh'
+
+
+def table_of(tree: BlockTree, blocks: NDArray[np.int64], ranks: NDArray[np.int64], start: int) -> NDArray[np.int64]:
+    """The table of blocks stored one after the other; ranks -1 for dense blocks."""
+    table = np.zeros((len(blocks), 7), np.int64)
+    table[:, ROW], table[:, COLUMN] = tree.rows.start[tree.row[blocks]], tree.columns.start[tree.column[blocks]]
+    table[:, HEIGHT], table[:, WIDTH] = tree.sizes(blocks)
+    table[:, RANK], table[:, BLOCK] = ranks, blocks
+    lengths = stored(table)
+    table[:, OFFSET] = start + np.cumsum(lengths) - lengths
+    return table
+
+
+def stored(table: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Numbers that each block of a table takes."""
+    dense = table[:, HEIGHT] * table[:, WIDTH]
+    return np.where(table[:, RANK] < 0, dense, table[:, RANK] * (table[:, HEIGHT] + table[:, WIDTH]))

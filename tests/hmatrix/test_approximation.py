@@ -1,0 +1,147 @@
+"""Compressed matrices without a mesh against the same matrices by NumPy: error below the tolerance, blocks that deceive
+the usual stopping test, ranks."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from point_kernels import dense, point_matrix, sphere_points
+
+from calderon.hmatrix import Admissibility, block_tree, cluster_tree, hmatrix
+
+
+def everything_admissible(rows, columns, row, column):
+    """One block of low rank."""
+    return np.ones(len(row), bool)
+
+
+def compressed(x, y, rtol, k=0.0, normals=None, dtype=np.float64, admissible=None, symmetric=False, shift=0.0):
+    """The H-matrix of a kernel between points."""
+    rows = cluster_tree(x)
+    columns = rows if symmetric else cluster_tree(y)
+    tree = block_tree(rows, columns, admissible or Admissibility(), symmetric)
+    return hmatrix(point_matrix(rows, columns, x, y, k, shift, normals, dtype, symmetric), tree, rtol)
+
+
+def error(found, exact):
+    """Relative, in the Frobenius norm."""
+    return np.linalg.norm(found.to_array() - exact) / np.linalg.norm(exact)
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize(("k", "dtype"), [(0.0, np.float64), (4.0, np.complex128)])
+@pytest.mark.parametrize("rtol", [1e-3, 1e-6, 1e-9])
+def test_error_is_below_the_tolerance(k, dtype, rtol, symmetric):
+    x = sphere_points(1500)
+    found = compressed(x, x, rtol, k, dtype=dtype, symmetric=symmetric)
+    assert error(found, dense(x, x, k)) < rtol
+
+
+@pytest.mark.parametrize("rtol", [1e-2, 1e-4, 1e-8])
+def test_hilbert_matrix(rtol):
+    """1 / (i + j + 1): ranks grow with the logarithm of the size and of the tolerance."""
+    n = 2000
+    x, y = np.zeros((n, 3)), np.zeros((n, 3))
+    x[:, 0], y[:, 0] = np.arange(n) + 1.0, -np.arange(n)
+    exact = 1 / (x[:, :1] - y[:, 0])
+    found = compressed(x, y, rtol)
+    assert error(found, exact) < rtol
+    assert found.statistics.total.largest_rank < 2 + 2.2 * np.log10(1 / rtol)
+    whole = compressed(x, y, rtol, admissible=everything_admissible)
+    assert error(whole, exact) < rtol
+    best = int((np.linalg.svd(exact, compute_uv=False) > rtol * np.linalg.norm(exact)).sum())
+    assert best <= whole.statistics.total.largest_rank <= best + 2
+
+
+def test_single_precision():
+    x = sphere_points(1500)
+    found = compressed(x, x, 1e-4, dtype=np.float32, shift=0.01)
+    assert found.dtype == np.float32
+    assert error(found, dense(x, x, shift=0.01)) < 1e-4
+
+
+def two_faces(n, seed=0):
+    """Points in the planes z = 0 (normal z) and x = 1 (normal x), in random order, and normals."""
+    rng = np.random.default_rng(seed)
+    flat, upright = rng.random((n, 3)), rng.random((n, 3))
+    flat[:, 2], upright[:, 0] = 0, 1
+    order = rng.permutation(2 * n)
+    return np.concatenate([flat, upright])[order], np.repeat([[0, 0, 1.0], [1.0, 0, 0]], n, axis=0)[order]
+
+
+@pytest.mark.parametrize("rtol", [1e-3, 1e-6])
+def test_double_layer_over_an_edge(rtol):
+    """Two faces do not see themselves: each block over the edge is [[0, B], [C, 0]] with B and C apart."""
+    x, _ = two_faces(300)
+    y, normals = two_faces(300, seed=1)
+    y += [0, 1.5, 0]
+    found = compressed(x, y, rtol, normals=normals)
+    assert error(found, dense(x, y, normals=normals)) < rtol
+    whole = compressed(x, y, rtol, normals=normals, admissible=everything_admissible)
+    assert error(whole, dense(x, y, normals=normals)) < 2 * rtol  # judged by few rows, and this block has edges
+
+
+def test_double_layer_in_a_plane_has_rank_zero():
+    x, y = sphere_points(400) * [1, 1, 0], sphere_points(400, 1) * [1, 1, 0] + [3, 0, 0]
+    found = compressed(x, y, 1e-4, normals=np.tile([0, 0, 1.0], (400, 1)))
+    assert found.statistics.total.largest_rank == 0
+    assert not found.to_array().any()
+
+
+@pytest.mark.parametrize("place", [0, 77, 255])
+def test_one_row_in_a_block_of_zeros(place):
+    """All points in a plane but one."""
+    x, y = sphere_points(256) * [1, 1, 0], sphere_points(256, 1) * [1, 1, 0] + [4, 0, 0]
+    x[place, 2] = 0.3
+    normals = np.tile([0, 0, 1.0], (256, 1))
+    found = compressed(x, y, 1e-6, normals=normals, admissible=everything_admissible)
+    assert error(found, dense(x, y, normals=normals)) < 1e-6
+    assert found.statistics.total.largest_rank == 1
+
+
+@pytest.mark.parametrize("place", [3, 200])
+def test_one_column_in_a_block_of_zeros(place):
+    x, y = sphere_points(256) * [1, 1, 0], sphere_points(256, 1) * [1, 1, 0] + [4, 0, 0]
+    y[place, 2] = 0.3
+    normals = np.tile([0, 0, 1.0], (256, 1))
+    found = compressed(x, y, 1e-6, normals=normals, admissible=everything_admissible)
+    assert error(found, dense(x, y, normals=normals)) < 1e-6
+    assert found.statistics.total.largest_rank == 1
+
+
+def test_blocks_without_low_rank_are_kept_dense_and_counted():
+    """Many waves across a block."""
+    x, y = sphere_points(500), sphere_points(500, 1) + [2.2, 0, 0]
+    found = compressed(x, y, 1e-6, k=100.0, dtype=np.complex128, admissible=everything_admissible)
+    assert found.full == 1
+    assert "1 admissible blocks of full rank kept dense" in str(found)
+    exact = dense(x, y, 100.0)
+    assert error(found, exact) < 1e-13
+    assert found.nbytes < 1.01 * exact.nbytes
+
+
+def test_special_pairs_replace_what_rows_and_blocks_hold():
+    """In dense blocks they are added, in others they take the place of what stands there."""
+    x = sphere_points(600)
+    clusters = cluster_tree(x)
+    exact = dense(x, x)[np.ix_(clusters.order, clusters.order)]
+    rng = np.random.default_rng(3)
+    chosen = np.triu(rng.random(exact.shape) < 0.01)
+    chosen |= chosen.T
+    value = np.where(chosen, rng.random(exact.shape), 0)
+    value = value + value.T
+    for symmetric in (False, True):
+        tree = block_tree(clusters, clusters, Admissibility(), symmetric)
+        # dense blocks: value on top of the entry; blocks of rows: the entry itself is replaced
+        given = point_matrix(clusters, clusters, x, x, symmetric=symmetric)
+        given = given._replace(special=sp.csr_array(value), overlap=sp.csr_array(np.where(chosen, exact, 0)))
+        compact = hmatrix(given, tree, 1e-6)
+        found = compact.to_array()[np.ix_(clusters.order, clusters.order)]
+        dense_part = np.zeros(exact.shape, bool)
+        for slab in compact.slabs:
+            for r, m, c, n, rank, *_ in slab.table:
+                if rank < 0:
+                    dense_part[r : r + m, c : c + n] = True
+                    dense_part[c : c + n, r : r + m] |= symmetric
+        expected = np.where(dense_part, exact + value, np.where(chosen, value, exact))
+        assert chosen[~dense_part].any() and chosen[dense_part].any()
+        assert np.abs(found - expected).max() < 1e-4
