@@ -1,0 +1,110 @@
+"""Touching and near pairs of triangles as sparse matrices, apart from the pairs that the regular rule serves."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.backends import Computing, run_tasks
+from calderon.greens import Radial
+from calderon.operators.boundary import IntegralOperator
+from calderon.operators.entries import Block
+from calderon.operators.pair_rules import Batch
+from calderon.operators.pairs import TouchingPairs
+from calderon.operators.singular import Pairs, rule_table
+from calderon.quadrature.singular import product_rule
+
+SHARE = 32_768
+"""Pairs that are integrated at a time."""
+Places = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+class SpecialPairs(Block):
+    """The touching and near pairs of an operator between all its functions, by half where it is symmetric.
+
+    `batches` holds their rules, `near` (n, 2) those that do not touch, `all` (m, 2) both kinds.
+    """
+
+    near: NDArray[np.int32]
+    all: NDArray[np.int32]
+
+    @staticmethod
+    def of(operator: IntegralOperator, how: Computing) -> "SpecialPairs":
+        """The pairs of an operator."""
+        empty = np.broadcast_to(np.zeros((), how.dtype(operator.is_complex)), operator.shape)
+        form = operator.green, operator.integrand, operator.test, operator.trial
+        return SpecialPairs(empty, *form, 1.0, None, None, operator.quadrature, how.real, half=operator.is_symmetric)
+
+    def _compile(self, radial: Radial, factor: complex) -> None:
+        self.radial = radial
+        super()._compile(radial, factor)
+
+    def _prepare(self) -> None:
+        self.batches, self.all = self._special_pairs()
+
+    def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> list[Batch]:
+        self.near = pairs
+        return super()._batches(touching, pairs, ratio)
+
+    def regular(self) -> list[Batch]:
+        """The near pairs that do not touch, with the rule of distant ones."""
+        order = np.broadcast_to(np.arange(3, dtype=np.int8), (len(self.near), 3))
+        degree = self.quadrature.regular
+        tables = rule_table(product_rule(degree, degree), self.test_space.element, self.trial_space.element)
+        return [Batch(tables, np.zeros(len(self.near), np.int32), Pairs(self.near, order, order), None)]
+
+    def local(self, batch: Batch) -> NDArray[Any]:
+        """(n, A, B) local matrices of the n pairs of a batch."""
+        pairs = batch.pairs
+        count, (i, j) = len(pairs.triangles), pairs.triangles.T
+        surfaces = self.test_surface, self.trial_surface
+        moments = self._moments(batch, self.test_surface)
+        if self.integrand.curls:
+            sides = zip(surfaces, (i, j), strict=True)
+            surfaces = tuple(type(side)(*(part[which] for part in side)) for side, which in sides)  # type: ignore[assignment]
+        height, width = moments.shape[2:]
+        out = np.zeros((count * height, width), self.out.dtype)
+        rows = np.arange(count * height).reshape(count, height)
+        columns = np.broadcast_to(np.arange(width), (count, width))
+        numbers = np.repeat(np.arange(count, dtype=np.int32)[:, None], 2, axis=1)
+        self.scatter(
+            moments, Pairs(numbers, *pairs[1:]), *surfaces, rows, np.ascontiguousarray(columns), self.coefficients,
+            self.integrand.curls, False, out,
+        )  # fmt: skip
+        return out.reshape(count, height, width)
+
+    def matrix(self, batches: list[Batch], places: Places) -> sp.csr_array:
+        """The sum over the pairs of some batches; places: of the local functions (triangles, A), (triangles, B) of
+        both sides, -1 for none."""
+        parts: list[tuple[NDArray[Any], ...]] = []
+        shares = [_share(each, n) for each in batches for n in range(0, len(each.rules), SHARE)]
+
+        def work(number: int) -> None:
+            batch = shares[number]
+            local = self.local(batch)
+            i, j = batch.pairs.triangles.T
+            rows, columns = places[0][i][:, :, None], places[1][j][:, None, :]
+            rows, columns = np.broadcast_arrays(rows, columns)
+            parts.append((local.ravel(), rows.ravel(), columns.ravel(), np.repeat(i == j, local[0].size)))
+
+        run_tasks(work, len(shares))
+        if not parts:
+            return sp.csr_array(self.out.shape, dtype=self.out.dtype)
+        data, rows, columns, same = (np.concatenate(each) for each in zip(*parts, strict=True))
+        if self.half:
+            again = ~same
+            data = np.concatenate([data, data[again]])
+            rows, columns = np.concatenate([rows, columns[again]]), np.concatenate([columns, rows[again]])
+        kept = (rows >= 0) & (columns >= 0)
+        if not kept.all():
+            data, rows, columns = data[kept], rows[kept], columns[kept]
+        indices = (rows.astype(np.int32), columns.astype(np.int32))
+        return sp.coo_array((data, indices), shape=self.out.shape).tocsr()
+
+
+def _share(batch: Batch, start: int) -> Batch:
+    """SHARE pairs of a batch, those of one rule together."""
+    order = np.argsort(batch.rules[start : start + SHARE], kind="stable") + start
+    parts = None if batch.parts is None else (batch.parts[0][order], batch.parts[1][order])
+    return Batch(batch.tables, batch.rules[order], batch.pairs.part(order), parts)

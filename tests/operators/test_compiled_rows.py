@@ -1,0 +1,163 @@
+"""Compiled rows, columns and blocks are parts of the dense matrix."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.backends import computing
+from calderon.backends.numba import kernel
+from calderon.operators.compiled_rows import Clusters
+from calderon.operators.entries import locality_order
+from calderon.operators.galerkin_rows import compiled_rows
+
+ROW, COLUMN, BLOCK = range(3)
+
+
+def clusters_of(points, leaf):
+    """Nested halves of an order of neighbours, all of them: overlapping runs of positions."""
+    order = locality_order(points, leaf).astype(np.int64)
+    runs = [(0, len(order))]
+    for low, high in runs:
+        if high - low > leaf:
+            runs += [(low, (low + high) // 2), ((low + high) // 2, high)]
+    return Clusters(order, *np.array(runs).T.copy())
+
+
+@functools.cache
+def probe(row, column, block):
+    @kernel
+    def run(data, what, a, b, scratch, out):
+        if what == ROW:
+            row(data, a, b, scratch, out[0])
+        elif what == COLUMN:
+            column(data, a, b, scratch, out[0])
+        else:
+            block(data, a, b, scratch, out)
+
+    return run
+
+
+class Compared:
+    """An operator by compiled rows beside its dense matrix in cluster order."""
+
+    def __init__(self, operator, precision="double", leaf=24):
+        test, trial = operator.test, operator.trial
+        self.rows = clusters_of(test.nodes, leaf)
+        self.columns = self.rows if test is trial else clusters_of(trial.nodes, leaf)
+        self.matrix = compiled_rows(operator, self.rows, self.columns, computing("numba", precision))
+        dense = operator.assemble(precision=precision).to_array()
+        self.dense = dense[self.rows.order][:, self.columns.order]
+        self.special, self.overlap = self.matrix.special.toarray(), self.matrix.overlap.toarray()
+        self.run = probe(self.matrix.row, self.matrix.column, self.matrix.block)
+        self.scratch = np.full(self.matrix.scratch, np.nan, self.matrix.real)
+
+    def call(self, what, a, b, shape):
+        out = np.full(shape, np.nan, self.matrix.dtype)
+        self.run(self.matrix.data, what, a, b, self.scratch, out)
+        return out
+
+    def error_of_rows(self, apart):
+        """Of rows and columns without the entries that are not `apart` (test, trial)."""
+        expected, worst = self.dense - self.special + self.overlap, 0.0
+        random = np.random.default_rng(2)
+        for c, run in enumerate(zip(self.columns.start, self.columns.stop, strict=True)):
+            for i in random.integers(0, len(self.rows.order), 3):
+                part = slice(*run)
+                found = self.call(ROW, i, c, (1, run[1] - run[0]))[0]
+                worst = max(worst, np.abs(found - expected[i, part])[apart[i, part]].max(initial=0))
+        for c, run in enumerate(zip(self.rows.start, self.rows.stop, strict=True)):
+            for j in random.integers(0, len(self.columns.order), 3):
+                part = slice(*run)
+                found = self.call(COLUMN, c, j, (1, run[1] - run[0]))[0]
+                worst = max(worst, np.abs(found - expected[part, j])[apart[part, j]].max(initial=0))
+        return worst / np.abs(self.dense).max()
+
+    def error_of_blocks(self):
+        expected, worst = self.dense - self.special, 0.0
+        random = np.random.default_rng(3)
+        for r, (top, bottom) in enumerate(zip(self.rows.start, self.rows.stop, strict=True)):
+            for c in random.integers(0, len(self.columns.start), 4):
+                left, right = self.columns.start[c], self.columns.stop[c]
+                found = self.call(BLOCK, r, c, (bottom - top, right - left))
+                worst = max(worst, np.abs(found - expected[top:bottom, left:right]).max())
+        return worst / np.abs(self.dense).max()
+
+
+def supports_apart(operator, rows, columns):
+    """(test, trial) in cluster order: whether no triangle of one function touches one of the other."""
+
+    def incidence(space):
+        table = np.zeros((space.dimension + 1, space.mesh.number_of_vertices), bool)
+        for local in space.dofs.T:
+            for vertex in space.mesh.triangles[space.triangles].T:
+                table[local, vertex] = True
+        return table[:-1].astype(float)
+
+    if operator.test.mesh is not operator.trial.mesh:
+        return np.ones(operator.shape, bool)
+    apart = incidence(operator.test) @ incidence(operator.trial).T == 0
+    return apart[rows.order][:, columns.order]
+
+
+@functools.cache
+def spaces():
+    sphere = cal.mesh.sphere(1.0, 0.35)
+    cube = cal.mesh.cube(0.7, 0.3)
+    cube = cal.TriangleMesh(cube.vertices + [1.7, 0, 0], cube.triangles)
+    part = sphere.centroids[:, 2] > 0.2
+    cap = cal.TriangleMesh(sphere.vertices, sphere.triangles, tags=part.astype(int))
+    return {
+        "P0": cal.P0(sphere), "P1": cal.P1(sphere), "DP1": cal.DP1(sphere), "P2": cal.P2(sphere),
+        "cube P0": cal.P0(cube), "cube P1": cal.P1(cube), "cap": cal.P1(cap, tags=1, boundary=False),
+    }  # fmt: skip
+
+
+LAPLACE, WAVE, FAST, LOSSY, DECAY = (
+    cal.Laplace(), cal.Helmholtz(3.0), cal.Helmholtz(25.0), cal.Helmholtz(1 + 1j), cal.ModifiedHelmholtz(2.0)
+)  # fmt: skip
+CASES = [
+    ("single_layer", LAPLACE, "P0", "P0"),
+    ("single_layer", LAPLACE, "P1", "P1"),
+    ("single_layer", LAPLACE, "DP1", "P2"),
+    ("single_layer", LAPLACE, "cap", "cap"),
+    ("double_layer", LAPLACE, "P1", "P1"),
+    ("double_layer", LAPLACE, "P0", "cube P1"),
+    ("adjoint_double_layer", LAPLACE, "P2", "P0"),
+    ("hypersingular", LAPLACE, "P1", "P1"),
+    ("hypersingular", LAPLACE, "cap", "cap"),
+    ("single_layer", WAVE, "P1", "P0"),
+    ("double_layer", WAVE, "P1", "P1"),
+    ("hypersingular", WAVE, "P1", "P1"),
+    ("single_layer", FAST, "P1", "cube P0"),
+    ("hypersingular", LOSSY, "P1", "cube P1"),
+    ("adjoint_double_layer", DECAY, "P1", "P1"),
+]
+
+
+@pytest.mark.parametrize("name,green,trial,test", CASES, ids=lambda each: str(each))
+def test_parts_of_the_dense_matrix(name, green, trial, test):
+    operator = getattr(cal, name)(green, spaces()[trial], spaces()[test])
+    compared = Compared(operator)
+    apart = supports_apart(operator, compared.rows, compared.columns)
+    assert apart.sum() > 0.2 * apart.size
+    assert compared.error_of_rows(apart) < 1e-13
+    assert compared.error_of_blocks() < 1e-13
+
+
+@pytest.mark.parametrize("name,green", [("single_layer", LAPLACE), ("hypersingular", WAVE)], ids=str)
+def test_single_precision(name, green):
+    operator = getattr(cal, name)(green, spaces()["P1"])
+    compared = Compared(operator, "single")
+    apart = supports_apart(operator, compared.rows, compared.columns)
+    assert compared.error_of_rows(apart) < 1e-5
+    assert compared.error_of_blocks() < 1e-5
+    assert compared.matrix.special.dtype == compared.matrix.dtype
+
+
+def test_blocks_of_more_rows_than_are_computed_at_a_time():
+    operator = cal.double_layer(LAPLACE, spaces()["P1"])
+    compared = Compared(operator, leaf=10_000)
+    assert len(compared.rows.order) > 64
+    assert compared.error_of_blocks() < 1e-13
