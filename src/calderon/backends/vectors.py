@@ -113,6 +113,16 @@ def jitable(function: Callable[..., Any]) -> Callable[..., Any]:
     return register_jitable(forceinline=True)(function)  # type: ignore[no-any-return]
 
 
+def _intrinsic(function: Callable[..., Any], name: str = "") -> Any:
+    """An intrinsic of the same identity in every process.
+
+    Numba gives each a random one, which enters the key of its cache with functions that a kernel captures by value.
+    """
+    made = intrinsic(function)
+    made._set_uuid(f"{__name__}.{name or function.__name__}")
+    return made
+
+
 def is_vector(kind: types.Type) -> bool:
     """Whether a Numba type is a vector, for `overload`."""
     return isinstance(kind, VectorType)
@@ -131,7 +141,7 @@ def _require_row(array: types.Type) -> types.Array:
     return array
 
 
-@intrinsic
+@_intrinsic
 def load(typing_context, array, index):  # type: ignore[no-untyped-def]
     """The vector array[index : index + width] of a contiguous 1-D array; no bounds are checked."""
     kind = _require_row(array)
@@ -143,7 +153,7 @@ def load(typing_context, array, index):  # type: ignore[no-untyped-def]
     return VectorType(kind.dtype)(array, types.intp), generate
 
 
-@intrinsic
+@_intrinsic
 def number(typing_context, array, index):  # type: ignore[no-untyped-def]
     """array[index] of a contiguous 1-D array; no bounds are checked, and a negative index does not count from the
     end: without that the compiler keeps the index in one register."""
@@ -156,7 +166,7 @@ def number(typing_context, array, index):  # type: ignore[no-untyped-def]
     return kind.dtype(array, types.intp), generate
 
 
-@intrinsic
+@_intrinsic
 def store(typing_context, array, index, vector):  # type: ignore[no-untyped-def]
     """array[index : index + width] = vector."""
     kind = _require_row(array)
@@ -169,7 +179,7 @@ def store(typing_context, array, index, vector):  # type: ignore[no-untyped-def]
     return types.void(array, types.intp, vector), generate
 
 
-@intrinsic
+@_intrinsic
 def accumulate(typing_context, array, index, re, im):  # type: ignore[no-untyped-def]
     """array[index : index + width] += re, or += re + i im for a complex array."""
     kind = _require_row(array)
@@ -196,7 +206,7 @@ def accumulate(typing_context, array, index, re, im):  # type: ignore[no-untyped
     return types.void(array, types.intp, re, im), generate
 
 
-@intrinsic
+@_intrinsic
 def transpose(typing_context, source, i, j, target, k, m):  # type: ignore[no-untyped-def]
     """target[k : k + n, m : m + n] = source[i : i + n, j : j + n]^T in registers, n = `entries`; the rows of both are
     contiguous."""
@@ -237,7 +247,7 @@ def transpose(typing_context, source, i, j, target, k, m):  # type: ignore[no-un
     return types.void(source, types.intp, types.intp, target, types.intp, types.intp), generate
 
 
-@intrinsic
+@_intrinsic
 def entries(typing_context, array):  # type: ignore[no-untyped-def]
     """Entries of an array, real or complex, in a vector: a constant to the compiler."""
     count = BYTES // (array.dtype.bitwidth // 8)
@@ -248,7 +258,7 @@ def entries(typing_context, array):  # type: ignore[no-untyped-def]
     return types.intp(array), generate
 
 
-@intrinsic
+@_intrinsic
 def prefetch(typing_context, array, index):  # type: ignore[no-untyped-def]
     """Ask for the cache line of array[index], which will be written to."""
     kind = _require_row(array)
@@ -268,7 +278,7 @@ def prefetch(typing_context, array, index):  # type: ignore[no-untyped-def]
     return types.void(array, types.intp), generate
 
 
-@intrinsic
+@_intrinsic
 def lanes(typing_context, array):  # type: ignore[no-untyped-def]
     """Numbers in a vector loaded from this array: a constant to the compiler."""
     count = VectorType(array.dtype).width
@@ -279,7 +289,7 @@ def lanes(typing_context, array):  # type: ignore[no-untyped-def]
     return types.intp(array), generate
 
 
-@intrinsic
+@_intrinsic
 def zero(typing_context, array):  # type: ignore[no-untyped-def]
     """The zero vector of an array's type."""
     kind = VectorType(array.dtype)
@@ -309,13 +319,13 @@ def _unary(name: str) -> Any:
     return typed
 
 
-floor = intrinsic(_unary("llvm.floor"))
+floor = _intrinsic(_unary("llvm.floor"), "floor")
 """floor of every number."""
-square_root = intrinsic(_unary("llvm.sqrt"))
+square_root = _intrinsic(_unary("llvm.sqrt"), "square_root")
 """sqrt of every number."""
 
 
-@intrinsic
+@_intrinsic
 def smaller(typing_context, vector, bound):  # type: ignore[no-untyped-def]
     """min(vector, bound) of every number."""
 
@@ -326,7 +336,7 @@ def smaller(typing_context, vector, bound):  # type: ignore[no-untyped-def]
     return vector(vector, vector.scalar), generate
 
 
-@intrinsic
+@_intrinsic
 def above(typing_context, vector, bound):  # type: ignore[no-untyped-def]
     """1 where the number is larger than the bound, else 0."""
 
@@ -344,7 +354,7 @@ def has_estimates() -> bool:
     return bool(llvm.get_host_cpu_features().get("avx512f", False))
 
 
-@intrinsic
+@_intrinsic
 def inverse_square_root_estimate(typing_context, vector):  # type: ignore[no-untyped-def]
     """1/sqrt: to 14 bits where `has_estimates`, else to single precision; arguments within single precision's range."""
 
