@@ -102,6 +102,17 @@ def product_cases() -> dict[str, Case]:
     return {f"product {name}": partial(_products, operator) for name, operator in operators.items()}
 
 
+def solve_cases() -> dict[str, Case]:
+    """Matrices that stay on the device, by name: real and complex, made of all that is put together there."""
+    mesh = cal.mesh.cube(size=1.0, h=1.0)
+    linear = cal.P1(mesh)
+    static, mass = cal.single_layer(GREENS["laplace"], linear), cal.identity(linear)
+    wave = cal.double_layer(GREENS["helmholtz"], linear)
+    impedance = cal.ImpedanceScattering(mesh, 0.5, lambda x, n: 1.5 + x[:, 2])
+    operators = {"real": static + mass, "complex": 1j * mass - wave.T, "scaled": impedance.system.operator}
+    return {f"solution {name}": partial(_solution, operator) for name, operator in operators.items()}
+
+
 def field_cases() -> dict[str, Case]:
     """Potentials by name: values, gradients and, without loss, far fields of layers and of currents."""
     mesh = cal.mesh.cube(size=1.0, h=1.0)
@@ -131,6 +142,18 @@ def _products(operator: Any, backend: str, precision: str) -> Any:
     product = operator.assemble("matrix-free", backend=backend, precision=precision)
     x = np.linspace(1.0, 2.0, product.shape[1])
     return np.stack([product @ x, product.rmatvec(x)])
+
+
+def _solution(operator: Any, backend: str, precision: str) -> Any:
+    """Of a matrix that stays on a device by GMRES, and all that is asked of such a matrix."""
+    matrix = operator.assemble(backend=backend, precision=precision, keep_on_device=backend != "numba")
+    b = np.linspace(1.0, 2.0, matrix.shape[0])
+    if backend != "numba":
+        matrix.largest_row_sum()
+    try:
+        return cal.gmres(matrix, b, rtol=1e-5, maxiter=1)[0]
+    except cal.ConvergenceError as unsolved:  # one step will do
+        return np.stack([unsolved.solution, matrix.rmatvec(b)])
 
 
 def _values(quantity: Any, backend: str, precision: str) -> Any:

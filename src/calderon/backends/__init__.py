@@ -2,7 +2,8 @@
 
 from calderon.backends.backend import DEVICE_BACKENDS, available, check_backend, get, real_type, survey
 from calderon.backends.computing import Computing, computing
-from calderon.backends.device import BuildError, Device, Source
+from calderon.backends.device import BuildError, Device, LinearAlgebra, Source, real_name
+from calderon.backends.device_matrix import DeviceMatrix, require_device_memory
 from calderon.backends.memory import format_bytes, free_memory, require_memory
 from calderon.backends.numba import thread_count
 from calderon.backends.threads import run_tasks
@@ -12,6 +13,8 @@ __all__ = [
     "BuildError",
     "Computing",
     "Device",
+    "DeviceMatrix",
+    "LinearAlgebra",
     "Source",
     "available",
     "check_backend",
@@ -19,7 +22,9 @@ __all__ = [
     "format_bytes",
     "free_memory",
     "get",
+    "real_name",
     "real_type",
+    "require_device_memory",
     "require_memory",
     "run_tasks",
     "survey",

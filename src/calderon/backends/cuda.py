@@ -1,5 +1,6 @@
 """NVIDIA devices through CuPy: kernels are compiled by NVRTC and kept on disk by CuPy."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -86,3 +87,21 @@ class CudaDevice:
 
     def synchronize(self) -> None:
         self._stream.synchronize()
+
+    def lu_factor(self, array: Any, overwrite: bool) -> tuple[Any, NDArray[Any]]:
+        from cupyx.scipy.linalg import lu_factor
+
+        with self._cupy.cuda.Device(self._number), self._stream, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a zero on the diagonal, which the caller sees
+            factors = lu_factor(array.T, overwrite_a=overwrite, check_finite=False)
+            diagonal = self._cupy.ascontiguousarray(factors[0].diagonal())
+        return factors, self.to_host(diagonal)
+
+    def lu_solve(self, factors: Any, rhs: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        from cupyx.scipy.linalg import lu_solve
+
+        with self._cupy.cuda.Device(self._number), self._stream:
+            given = self._cupy.asarray(rhs, order="F")
+            solution = lu_solve(factors, given, trans=int(transposed), overwrite_b=True, check_finite=False)
+            solution = self._cupy.ascontiguousarray(solution)
+        return self.to_host(solution)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,23 @@ class Device(Protocol):
         ...
 
 
+@runtime_checkable
+class LinearAlgebra(Protocol):
+    """What a device with a library of linear algebra offers besides. A matrix stored by rows is its transposed to such
+    libraries, which take columns."""
+
+    name: str
+
+    def lu_factor(self, array: Any, overwrite: bool) -> tuple[Any, NDArray[Any]]:
+        """The factors of the transposed of a square array of the device, and the diagonal of U on the host, with zeros
+        where the matrix is singular. overwrite: the factors take the place of the array."""
+        ...
+
+    def lu_solve(self, factors: Any, rhs: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        """Solutions (n, m) of the factorised matrix, or its transposed, for right-hand sides of its type."""
+        ...
+
+
 @dataclass(frozen=True)
 class Source:
     """A file of the package, such as "operators/regular.c", and what is defined for it: one variant of its kernels."""
@@ -103,3 +120,8 @@ def rounded(threads: tuple[int, ...], group: tuple[int, ...]) -> tuple[int, ...]
 def scalar(value: Any) -> np.generic:
     """A kernel's argument: Python ints become 32 bits wide."""
     return value if isinstance(value, np.generic) else np.int32(value)
+
+
+def real_name(kind: Any) -> str:
+    """The C name of a real NumPy type."""
+    return "double" if np.dtype(kind) == np.float64 else "float"

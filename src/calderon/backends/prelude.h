@@ -13,7 +13,7 @@
 
 #ifdef __OPENCL_VERSION__
 
-#if REAL_IS_DOUBLE || defined(MOMENT_REAL)
+#ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 #define KERNEL __kernel void

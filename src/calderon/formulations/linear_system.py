@@ -12,7 +12,7 @@ from calderon.backends import check_backend, real_type, require_memory
 from calderon.formulations.checks import one_of
 from calderon.formulations.info import SolutionInfo
 from calderon.operators import BlockOperator, BoundaryOperator
-from calderon.solvers import LU, gmres, lu
+from calderon.solvers import Factorisation, gmres, lu
 from calderon.spaces import Space, VectorSpace
 
 SOLVERS = ("gmres", "lu")
@@ -100,7 +100,7 @@ class LinearSystem:
     thin: NDArray[np.float64] | None = None
     key: tuple[Any, ...] | None = field(default=None, init=False)
     matrix: Any = field(default=None, init=False)
-    factors: LU | None = field(default=None, init=False)
+    factors: Factorisation | None = field(default=None, init=False)
 
     @property
     def unknowns(self) -> int:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Computing, computing, real_type
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator, SparseOperator, Sum
-from calderon.operators.methods import builder_for
+from calderon.operators.methods import builder_for, staying_options
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,12 +65,13 @@ class BlockOperator:
 
     def assemble(
         self, method: str = "dense", *, backend: str = "numba", precision: str = "double", rtol: float | None = None,
-        progress: bool = False,
+        progress: bool = False, keep_on_device: bool = False,
     ) -> Any:  # fmt: skip
         """Compute the matrix of the whole system; see BoundaryOperator.assemble."""
         build = builder_for(method)
         computing(backend, precision)
-        return build(self, backend=backend, precision=precision, rtol=rtol, progress=progress)
+        options = staying_options(method, keep_on_device)
+        return build(self, backend=backend, precision=precision, rtol=rtol, progress=progress, **options)
 
     def split(self, vector: NDArray[Any]) -> list[NDArray[Any]]:
         """Cut a solution (columns' dimension, ...) into one piece per column of blocks."""

@@ -14,7 +14,7 @@ from calderon.greens import Green
 from calderon.integrands import ADJOINT_DOUBLE_LAYER, DOUBLE_LAYER, HYPERSINGULAR, SINGLE_LAYER, Integrand
 from calderon.operators.adding import add_block
 from calderon.operators.entries import Block
-from calderon.operators.methods import builder_for
+from calderon.operators.methods import builder_for, staying_options
 from calderon.operators.options import Quadrature
 from calderon.operators.symmetry import symmetrise
 from calderon.operators.transformed import add_transformed
@@ -72,17 +72,20 @@ class BoundaryOperator(ABC):
         precision: str = "double",
         rtol: float | None = None,
         progress: bool = False,
+        keep_on_device: bool = False,
     ) -> Any:
         """Compute the matrix: a SciPy LinearOperator that prints what it is.
 
         method: "dense". backend: "numba", "opencl", "cuda", a device such as "cuda:1", or "auto". precision: "double"
         or "single". rtol: accuracy of compressed methods.
-        progress: show a bar. Raises ValueError for an unknown choice, RuntimeError for a backend that is not available,
+        progress: show a bar. keep_on_device: leave a dense matrix on its device, where `gmres` and `lu` then work.
+        Raises ValueError for an unknown choice, RuntimeError for a backend that is not available,
         MemoryError (before allocating) when the matrix does not fit.
         """
         build = builder_for(method)
         computing(backend, precision)
-        return build(self, backend=backend, precision=precision, rtol=rtol, progress=progress)
+        options = staying_options(method, keep_on_device)
+        return build(self, backend=backend, precision=precision, rtol=rtol, progress=progress, **options)
 
     def entries(
         self, rows: ArrayLike, columns: ArrayLike, precision: str = "double", backend: str = "numba"

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import computing, format_bytes, require_memory
+from calderon.backends import DeviceMatrix, computing, format_bytes, require_memory
 from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator
+from calderon.operators.device_dense import assemble_on_device
 from calderon.spaces import VectorSpace
 
 FIXED, PER_TRIANGLE = 200_000_000, 3_000
@@ -60,15 +61,23 @@ class DenseMatrix(LinearOperator):
 
 
 def assemble_dense(
-    operator: BoundaryOperator | BlockOperator, *, backend: str, precision: str, rtol: float | None, progress: bool
-) -> DenseMatrix:
-    """Compute every entry, to the accuracy of the quadrature. ValueError for an `rtol`, which means compression."""
+    operator: BoundaryOperator | BlockOperator, *, backend: str, precision: str, rtol: float | None, progress: bool,
+    keep_on_device: bool = False,
+) -> DenseMatrix | DeviceMatrix:  # fmt: skip
+    """Compute every entry, to the accuracy of the quadrature. ValueError for an `rtol`, which means compression, and
+    for `keep_on_device` on the processor."""
     if rtol is not None:
         raise ValueError(
             f"rtol={rtol!r}: dense assembly compresses nothing and has the accuracy of its quadrature: leave rtol out, "
             "or give the operator another Quadrature(regular=, singular=)"
         )
     dtype, how = operator.dtype(precision), computing(backend, precision)
+    label = repr(operator)
+    label = label if len(label) < 100 else label[:97] + "..."
+    if keep_on_device:
+        matrix = assemble_on_device(operator, how)
+        matrix.label = label
+        return matrix
     needed = math.prod(operator.shape) * dtype.itemsize + FIXED + PER_TRIANGLE * _triangles(operator)
     advice = 'try precision="single", a coarser mesh, or a smaller part with .entries(rows, columns)'
     require_memory(needed, f"dense assembly of {operator.shape[0]} x {operator.shape[1]} entries", advice)
@@ -88,8 +97,7 @@ def assemble_dense(
         with Progress(*columns, transient=True) as bar:
             task = bar.add_task("tiles", total=None)
             operator.fill(out, how, lambda done, total: bar.update(task, completed=done, total=total))
-    label = repr(operator)
-    return DenseMatrix(out, label if len(label) < 100 else label[:97] + "...", time.perf_counter() - started, how.name)
+    return DenseMatrix(out, label, time.perf_counter() - started, how.name)
 
 
 def _triangles(operator: BoundaryOperator | BlockOperator) -> int:

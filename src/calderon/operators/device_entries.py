@@ -6,12 +6,12 @@ the matrix. Gathering needs neither atomics nor colours. What is integrated how 
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Source, format_bytes
+from calderon.backends import Device, DeviceMatrix, Source, format_bytes, real_name
 from calderon.greens import Green, Radial
 from calderon.operators.entries import TINY, Block, part_of
 from calderon.operators.near import restriction
@@ -36,6 +36,19 @@ def green_defines(green: Green) -> tuple[tuple[str, str | int], ...]:
     return ("GREEN", f'"{green.source}"'), ("COMPLEX", int(green.is_complex)), ("LOSSY", lossy)
 
 
+class DevicePart(NamedTuple):
+    """Where a block stands in a matrix that stays on the device: from row `top` and column `left` on."""
+
+    matrix: DeviceMatrix
+    top: int
+    left: int
+    shape: tuple[int, int]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(self.matrix.dtype)
+
+
 class DeviceBlock(Block):
     """One call of add_block on a device: tiles run one after the other."""
 
@@ -53,7 +66,7 @@ class DeviceBlock(Block):
 
     def _compile(self, radial: Radial, factor: complex) -> None:
         self.coefficients = self._coefficients(factor)
-        sources = self._sources(self._real_name(self.real), self._real_name(self._moment_type))
+        sources = self._sources(real_name(self.real), real_name(self._moment_type))
         self.regular, self.singular, self.placing, self.gathering = map(self.device.build, sources)
 
     def _sources(self, real: str, moment: str) -> tuple[Source, Source, Source, Source]:
@@ -74,10 +87,6 @@ class DeviceBlock(Block):
     def _moment_type(self) -> np.dtype[Any]:
         """Touching and near pairs are integrated in double precision, where the device has it."""
         return np.dtype(np.float64) if self.device.has_double else self.real
-
-    @staticmethod
-    def _real_name(kind: np.dtype[Any]) -> str:
-        return "double" if kind == np.float64 else "float"
 
     def _sides(self) -> None:
         """Both sides on the device, in the order that regular.c describes."""
@@ -210,21 +219,33 @@ class DeviceBlock(Block):
         tile_rows, row_ids = self._rows(lo, hi)
         if len(row_ids) == 0:
             return
-        tile_rows[tile_rows == len(row_ids)] = -1
-        row_start, row_entries = _lists(tile_rows.ravel(), len(row_ids), self.device)
-        columns = self.out.shape[1] if self.column_limit is None else self.column_limit
+        if isinstance(self.out, DevicePart):
+            matrix, top, left, _ = self.out
+            self._gather(tile_rows, len(row_ids), row_ids + top, left, matrix.shape[1], 1, matrix.entries)
+            return
+        columns = self.columns
         rows = self.device.empty((len(row_ids), columns), self.out.dtype)
-        stride = self.sizes[1] * len(self.trial.triangles)
-        self.device.launch(
-            self.gathering, "gather", (columns, len(row_ids)), (GROUP, 1), self.local, self.local_i, row_start,
-            row_entries, self.column_start, self.column_entries, columns, stride, rows,
-        )  # fmt: skip
+        self._gather(tile_rows, len(row_ids), np.arange(len(row_ids)), 0, columns, 0, rows)
         self.out[row_ids, :columns] += self.device.to_host(rows)
 
+    def _gather(
+        self, tile_rows: NDArray[np.int64], count: int, targets: NDArray[np.int64], left: int, pitch: int, adds: int,
+        out: Any,
+    ) -> None:  # fmt: skip
+        """The rows of a tile to rows `targets` of `out`, from column `left` on."""
+        places = np.where(tile_rows == count, -1, tile_rows).ravel()
+        row_start, row_entries = _lists(places, count, self.device)
+        stride = self.sizes[1] * len(self.trial.triangles)
+        self.device.launch(
+            self.gathering, "gather", (self.columns, count), (GROUP, 1), self.local, self.local_i, row_start,
+            row_entries, self.column_start, self.column_entries, self.columns, stride,
+            self.device.array(targets.astype(np.int32)), left, pitch, adds, out,
+        )  # fmt: skip
+
     @property
-    def column_limit(self) -> int | None:
+    def columns(self) -> int:
         """Columns beyond the last one of the block that is computed belong to others (blocks.py)."""
-        return int(self.trial.places.max()) + 1 if self.trial.places.size else None
+        return int(self.trial.places.max(initial=-1)) + 1
 
 
 def _data(surface: Surface) -> NDArray[np.float64]:

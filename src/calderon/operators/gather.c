@@ -3,10 +3,12 @@
 #include "backends/prelude.h"
 
 /* row_entries, from row_start[r] to row_start[r + 1]: the (test triangle of the tile) * TESTS + function that belong to
-   row r; column_entries: function * count + trial triangle, those of column c. */
+   row r; column_entries: function * count + trial triangle, those of column c. Entry (r, c) goes to row targets[r] and
+   column left + c of `out`, whose rows are `pitch` long, and is added to what is there if `adds`. */
 KERNEL gather(GLOBAL const real_type *matrices, GLOBAL const real_type *matrices_i, GLOBAL const int *row_start,
               GLOBAL const int *row_entries, GLOBAL const int *column_start, GLOBAL const int *column_entries,
-              int columns, int stride, GLOBAL real_type *out)
+              int columns, int stride,
+              GLOBAL const int *targets, int left, int pitch, int adds, GLOBAL real_type *out)
 {
     int c = THREAD(0), r = GROUP(1);
     if (c >= columns)
@@ -21,11 +23,11 @@ KERNEL gather(GLOBAL const real_type *matrices, GLOBAL const real_type *matrices
 #endif
         }
     }
-    size_t place = (size_t)r * columns + c;
+    size_t place = (size_t)targets[r] * pitch + left + c;
 #if OUT_COMPLEX
-    out[2 * place] = total;
-    out[2 * place + 1] = total_i;
+    out[2 * place] = adds ? out[2 * place] + total : total;
+    out[2 * place + 1] = adds ? out[2 * place + 1] + total_i : total_i;
 #else
-    out[place] = total;
+    out[place] = adds ? out[place] + total : total;
 #endif
 }

@@ -22,3 +22,10 @@ def builder_for(name: str) -> Callable[..., Any]:
         choices = " or ".join(repr(each) for each in sorted(_builders))
         raise ValueError(f"unknown method {name!r}: choose {choices}")
     return _builders[name]
+
+
+def staying_options(method: str, keep_on_device: bool) -> dict[str, bool]:
+    """What the builder of dense matrices is told more: that they stay on the device. ValueError for other methods."""
+    if keep_on_device and method != "dense":
+        raise ValueError(f"keep_on_device=True is for dense matrices, not for method {method!r}: leave it out")
+    return {"keep_on_device": True} if keep_on_device else {}

@@ -2,8 +2,9 @@
 
 from calderon.solvers.cg import cg
 from calderon.solvers.convergence import ConvergenceError, SolverInfo
+from calderon.solvers.factorisation import Factorisation
 from calderon.solvers.gmres import gmres
 from calderon.solvers.lu import LU, lu
 from calderon.solvers.preconditioners import jacobi, sparse_inverse
 
-__all__ = ["LU", "ConvergenceError", "SolverInfo", "cg", "gmres", "jacobi", "lu", "sparse_inverse"]
+__all__ = ["LU", "ConvergenceError", "Factorisation", "SolverInfo", "cg", "gmres", "jacobi", "lu", "sparse_inverse"]

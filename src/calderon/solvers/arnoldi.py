@@ -10,6 +10,8 @@ matrix-vector products of BLAS on rows that lie one after another.
 """
 
 import math
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -18,58 +20,132 @@ from calderon.solvers.system import norm
 ROWS = 32  # basis vectors allocated at a time when the number of steps is not known
 
 
-class KrylovSpace:
-    """Grows by one vector a step; `start` (n,) is the initial residual, `limit` the largest number of steps or None."""
+class Basis:
+    """Orthonormal vectors (n,) in rows that lie one after another, as many as come."""
 
-    def __init__(self, start: np.ndarray, limit: int | None):
+    def __init__(self, length: int, dtype: np.dtype, limit: int | None):
+        self.dtype, self.length = dtype, length
+        self.rows = ROWS if limit is None else min(limit + 1, 2 * ROWS)
+        self.blocks: list[Any] = []
+        self.size = 0
+
+    @property
+    def newest(self) -> Any:
+        """The last vector."""
+        return self.blocks[-1][(self.size - 1) % self.rows]
+
+    def append(self, vector: Any, divisor: float) -> None:
+        """Take vector / divisor into the basis."""
+        if self.size % self.rows == 0:
+            self.blocks.append(self._block())
+        self._store(self.blocks[-1], self.size % self.rows, vector, divisor)
+        self.size += 1
+
+    def orthogonalise(self, vector: Any) -> np.ndarray:
+        """Coefficients V^* w (size,); w loses its part in the space."""
+        coefficients = np.empty(self.size, self.dtype)
+        for block, part in self._parts(coefficients):
+            part[:] = self._coefficients(block, len(part), vector)
+        for block, part in self._parts(coefficients):
+            self._add(vector, block, -part)
+        return coefficients
+
+    def combination(self, coefficients: np.ndarray) -> np.ndarray:
+        """V y (n,) on the host."""
+        total = self._zero()
+        for block, part in self._parts(coefficients):
+            self._add(total, block, part)
+        return self._on_host(total)
+
+    def taken(self, vector: np.ndarray) -> Any:
+        """A vector of the host as the basis takes it."""
+        return vector
+
+    def norm(self, vector: Any) -> float:
+        """Euclidean norm."""
+        return norm(vector)
+
+    def _parts(self, coefficients: np.ndarray) -> Iterator[tuple[Any, np.ndarray]]:
+        """Each block with the numbers of its vectors."""
+        for b, block in enumerate(self.blocks):
+            part = coefficients[b * self.rows : (b + 1) * self.rows]
+            if len(part):
+                yield block, part
+
+    # what a basis elsewhere does by other means (device_basis.py)
+
+    def _block(self) -> Any:
+        return np.empty((self.rows, self.length), self.dtype)
+
+    def _zero(self) -> Any:
+        return np.zeros(self.length, self.dtype)
+
+    def _on_host(self, vector: Any) -> np.ndarray:
+        return vector  # type: ignore[no-any-return]
+
+    def _store(self, block: Any, row: int, vector: Any, divisor: float) -> None:
+        np.divide(vector, divisor, out=block[row])
+
+    def _coefficients(self, block: Any, count: int, vector: Any) -> np.ndarray:
+        # conjugating the short vectors instead of the basis avoids a copy of the basis
+        return (block[:count] @ vector.conj()).conj()  # type: ignore[no-any-return]
+
+    def _add(self, vector: Any, block: Any, coefficients: np.ndarray) -> None:
+        """vector += coefficients @ block."""
+        vector += coefficients @ block[: len(coefficients)]
+
+
+class KrylovSpace:
+    """Grows by one vector a step; `start` (n,) is the initial residual on the host, `basis` empty."""
+
+    def __init__(self, start: np.ndarray, basis: Basis):
         self.beta = norm(start)
         self.steps = 0
         self.exhausted = False
-        self._rows = ROWS if limit is None else min(limit + 1, 2 * ROWS)
-        self._blocks: list[np.ndarray] = []
+        self.basis = basis
         self._triangle: list[list[complex]] = []  # columns of R
         self._rotations: list[tuple[float, complex]] = []
         self._rhs: list[complex] = [self.beta]  # Q beta e_1
-        self._append(start / self.beta)
+        basis.append(basis.taken(start), self.beta)
 
     @property
-    def newest(self) -> np.ndarray:
-        """The basis vector (n,) that the operator is to be applied to."""
-        return self._blocks[-1][self.steps % self._rows]
+    def newest(self) -> Any:
+        """The basis vector (n,) that the operator is to be applied to, as the basis keeps it."""
+        return self.basis.newest
 
     @property
     def residual(self) -> float:
         """Norm of the least-squares residual after the steps taken."""
         return abs(self._rhs[-1])
 
-    def extend(self, image: np.ndarray) -> float:
+    def extend(self, image: Any) -> float:
         """Take B v for the newest v (overwritten), give the new residual norm.
 
         The space is exhausted when B v lies in it: then it holds the solution, unless B is singular.
         """
-        before = norm(image)
+        basis = self.basis
+        before = basis.norm(image)
         if not math.isfinite(before):
             raise ValueError(
                 "the operator or the preconditioner gave NaN or infinity: "
                 "look at the mesh for degenerate elements, and at the ranges of the numbers in single precision"
             )
-        column = self._orthogonalise(image)
-        after = norm(image)
+        column = basis.orthogonalise(image)
+        after = basis.norm(image)
         if after < before * math.sqrt(0.5):
-            column += self._orthogonalise(image)
-            after = norm(image)
+            column += basis.orthogonalise(image)
+            after = basis.norm(image)
         if after <= 8 * np.finfo(float).eps * before:
             after, self.exhausted = 0.0, True
         self._rotate([*column.tolist(), after])
         self.steps += 1
         if not self.exhausted:
-            image /= after
-            self._append(image)
+            basis.append(image, after)
         return self.residual
 
     def combination(self) -> np.ndarray:
         """The minimiser V y (n,) in the space."""
-        triangle = np.zeros((self.steps, self.steps), self._blocks[0].dtype)
+        triangle = np.zeros((self.steps, self.steps), self.basis.dtype)
         for j, column in enumerate(self._triangle):
             triangle[: j + 1, j] = column
         rhs = np.array(self._rhs[:-1], triangle.dtype)
@@ -77,30 +153,7 @@ class KrylovSpace:
             y = np.linalg.lstsq(triangle, rhs)[0]
         else:
             y = np.linalg.solve(triangle, rhs)
-        total = np.zeros(self._blocks[0].shape[1], y.dtype)
-        for b, block in enumerate(self._blocks):
-            part = y[b * self._rows : (b + 1) * self._rows]
-            total += part @ block[: len(part)]
-        return total
-
-    def _append(self, vector: np.ndarray) -> None:
-        if self.steps % self._rows == 0:
-            self._blocks.append(np.empty((self._rows, len(vector)), vector.dtype))
-        self._blocks[-1][self.steps % self._rows] = vector
-
-    def _orthogonalise(self, image: np.ndarray) -> np.ndarray:
-        """Coefficients V^* w (steps + 1,); w loses its part in the space."""
-        known = self.steps + 1
-        coefficients = np.empty(known, image.dtype)
-        conjugate = image.conj()
-        for b, block in enumerate(self._blocks):
-            rows = block[: min(self._rows, known - b * self._rows)]
-            # conjugating the short result instead of the basis avoids a copy of the basis
-            coefficients[b * self._rows : b * self._rows + len(rows)] = (rows @ conjugate).conj()
-        for b, block in enumerate(self._blocks):
-            part = coefficients[b * self._rows : (b + 1) * self._rows]
-            image -= part @ block[: len(part)]
-        return coefficients
+        return self.basis.combination(y)
 
     def _rotate(self, column: list[complex]) -> None:
         for i, (c, s) in enumerate(self._rotations):

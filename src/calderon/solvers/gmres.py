@@ -11,8 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from calderon.solvers.arnoldi import KrylovSpace
+from calderon.backends import DeviceMatrix
+from calderon.backends.device_matrix import on_host
+from calderon.solvers.arnoldi import Basis, KrylovSpace
 from calderon.solvers.convergence import SolverInfo
+from calderon.solvers.device_basis import DeviceBasis
 from calderon.solvers.iteration import Callback, Limits, Outcome, batches, limits, positive, verdict
 from calderon.solvers.progress import live_progress
 from calderon.solvers.system import LinearSystem, linear_system, norm, norms
@@ -37,6 +40,8 @@ def gmres(
     """Solve A x = b to |b - A x| <= max(rtol |b|, atol); give x and the `SolverInfo`.
 
     A: (n, n), anything with a product A @ x: NumPy array, SciPy sparse matrix or LinearOperator, assembled operator.
+        With a matrix that stays on a device (`DeviceMatrix`) the basis is there, too, and only a few numbers a step
+        and the solution come to the host.
     b: (n,) or (n, m) for m right-hand sides. x has the same shape; it is complex as soon as A, b, x0 or M is.
     restart: steps after which the basis is dropped; None keeps it all (16 n bytes a step and complex right-hand side).
     maxiter: the largest number of steps for each right-hand side.
@@ -58,13 +63,16 @@ def gmres(
     limit = limits(rtol, atol, maxiter)
     system = linear_system(A, b, x0, preconditioner, "gmres")
     method = "GMRES" if restart is None else f"GMRES(restart {restart})"
+    on_device = isinstance(A, DeviceMatrix)
+    if on_device:
+        method += f" on {A.backend}"
     if preconditioner is not None:
         method += f", {side} preconditioner"
 
     outcomes: list[_Column] = []
     with live_progress("GMRES", limit.rtol, progress) as report:
         for batch in batches(system.rhs.shape[1]):
-            run = _Run(system, limit, restart, side)
+            run = _DeviceRun(system, limit, restart, side, A) if on_device else _Run(system, limit, restart, side)
             outcomes += _solve(run, batch, report, callback)
     return verdict(method, system, limit, outcomes, began)
 
@@ -85,6 +93,36 @@ class _Run:
         """From the unknowns of the iteration to those of the system."""
         precondition = self.system.precondition
         return vectors if self.side == "left" or precondition is None else precondition(vectors)
+
+    def space(self, start: np.ndarray) -> KrylovSpace:
+        """The Krylov space that begins with a residual (n,)."""
+        return KrylovSpace(start, Basis(len(start), start.dtype, self.restart))
+
+    def images(self, spaces: list[KrylovSpace]) -> list[Any]:
+        """The newest vector of each space times the preconditioned matrix."""
+        newest = _stack([space.newest for space in spaces])
+        return list(np.ascontiguousarray(self.left(self.system.product(self.right(newest))).T))
+
+
+@dataclass(frozen=True, eq=False)
+class _DeviceRun(_Run):
+    """An iteration whose matrix and vectors are on a device; a preconditioner works where it is, on the host."""
+
+    matrix: DeviceMatrix
+
+    def space(self, start: np.ndarray) -> KrylovSpace:
+        return KrylovSpace(start, DeviceBasis(self.matrix.device, len(start), start.dtype, self.restart))
+
+    def images(self, spaces: list[KrylovSpace]) -> list[Any]:
+        return [self._image(space.basis) for space in spaces]
+
+    def _image(self, basis: Any) -> Any:
+        if self.system.precondition is None:
+            return self.matrix.times(*basis.newest)
+        if self.side == "left":
+            image = on_host(self.matrix.device, self.matrix.times(*basis.newest), basis.dtype)
+            return basis.taken(self.left(image[:, None])[:, 0])
+        return self.matrix.times(basis.taken(self.right(basis.given(basis.newest)[:, None])[:, 0]))
 
 
 @dataclass(eq=False)
@@ -110,9 +148,8 @@ def _solve(run: _Run, batch: range, report: Callback, callback: Callback | None)
     steps = 0
     while active := [column for column in columns if column.running]:
         steps += 1
-        images = run.left(run.system.product(run.right(_stack([c.space.newest for c in active]))))
         due = []
-        for column, image in zip(active, np.ascontiguousarray(images.T), strict=True):
+        for column, image in zip(active, run.images([column.space for column in active]), strict=True):
             estimate = column.space.extend(image)
             column.products += 1
             column.history.append(estimate / column.scale)
@@ -161,7 +198,7 @@ def _open_spaces(run: _Run, columns: list[_Column], residuals: list[np.ndarray])
         beta = norm(start)
         if not 0 < beta < np.inf or not 0 < column.scale < np.inf:
             raise ValueError(f"the operator or the preconditioner turned a residual into one of norm {beta}")
-        column.space, column.running = KrylovSpace(start, run.restart), True
+        column.space, column.running = run.space(start), True
         column.target = max(column.goal / column.size, 0.0) * column.scale
 
 

@@ -8,9 +8,13 @@ import numpy as np
 from scipy.linalg import get_lapack_funcs
 from scipy.sparse import issparse
 
+from calderon.backends import DeviceMatrix
+from calderon.solvers.device_lu import device_lu
+from calderon.solvers.factorisation import NOT_FINITE, Factorisation, singular
+
 
 @dataclass(frozen=True, eq=False)
-class LU:
+class LU(Factorisation):
     """A = P L U, in the precision of A.
 
     factors (n, n), pivots (n,): as LAPACK getrf leaves them, of A or (transposed) of its transpose.
@@ -46,34 +50,6 @@ class LU:
         reciprocal, _ = gecon(self.factors, self.norm)
         return np.inf if reciprocal == 0 else float(1 / reciprocal)
 
-    def solve(self, b: Any, adjoint: bool = False) -> np.ndarray:
-        """The solution x of A x = b, or of A^* x = b; b is (n,) or (n, m), x the same, in the precision of A."""
-        array = np.asarray(b)
-        if array.dtype.kind not in "fciub":
-            raise TypeError(f"the right-hand side must hold numbers, got an array of {array.dtype}")
-        size = self.shape[0]
-        if array.ndim not in (1, 2) or array.shape[0] != size:
-            raise ValueError(f"the right-hand side must have shape ({size},) or ({size}, m), got {array.shape}")
-        bad = array.size - np.count_nonzero(np.isfinite(array))
-        if bad:
-            raise ValueError(f"the right-hand side holds {bad} entries that are NaN or infinite, of {array.size}")
-        columns = array.reshape(len(array), -1)
-        if columns.shape[1] == 0:
-            return np.empty(array.shape, np.result_type(self.dtype, array.dtype))
-        if array.dtype.kind == "c" and self.dtype.kind != "c":
-            parts = self._solve(np.concatenate([columns.real, columns.imag], axis=1), adjoint)
-            half = columns.shape[1]
-            return (parts[:, :half] + 1j * parts[:, half:]).reshape(array.shape)
-        return self._solve(columns, adjoint).reshape(array.shape)
-
-    def __matmul__(self, b: Any) -> np.ndarray:
-        """A^-1 @ b, so that a factorisation serves as the preconditioner of an iteration."""
-        return self.solve(b)
-
-    def __str__(self) -> str:
-        n = self.shape[0]
-        return f"LU factorisation {n} x {n}, {self.dtype}, {self.nbytes / 1e6:.3g} MB, {self.seconds:.3g} s"
-
     def _solve(self, columns: np.ndarray, adjoint: bool) -> np.ndarray:
         (getrs,) = get_lapack_funcs(("getrs",), (self.factors,))
         conjugated = adjoint and self.transposed  # A^* = conj(A^T), and A^T is what was factorised
@@ -86,16 +62,19 @@ class LU:
         return solution.conj() if conjugated else solution
 
 
-def lu(A: Any, overwrite: bool = False) -> LU:
-    """Factorise a dense matrix: NumPy array, or anything with ``to_array()``.
+def lu(A: Any, overwrite: bool = False) -> Factorisation:
+    """Factorise a dense matrix: NumPy array, or anything with ``to_array()``; one that stays on a CUDA device, there.
 
     overwrite: let the factors take the place of the matrix, which is lost, so that only one is in memory at a time.
 
     A matrix stored by rows is factorised as its transpose, which LAPACK reads without a transposing copy. Raises
-    LinAlgError for an exactly singular matrix, ValueError for NaN or infinity.
+    LinAlgError for an exactly singular matrix, ValueError for NaN or infinity, and for a matrix that stays on a device
+    without LU factorisation (OpenCL).
     """
     if issparse(A):
         raise TypeError("lu is for dense matrices: use sparse_inverse(A) for a sparse one")
+    if isinstance(A, DeviceMatrix):
+        return device_lu(A, overwrite)
     array = A.to_array() if hasattr(A, "to_array") else A
     if not isinstance(array, np.ndarray):
         raise TypeError(
@@ -114,11 +93,8 @@ def lu(A: Any, overwrite: bool = False) -> LU:
     getrf, lange = get_lapack_funcs(("getrf", "lange"), (columnwise,))
     size = float(lange("1", columnwise))
     if not np.isfinite(size):
-        raise ValueError("the matrix holds NaN or infinite entries: look at the mesh for degenerate elements")
+        raise ValueError(NOT_FINITE)
     factors, pivots, info = getrf(columnwise, overwrite_a=overwrite and array.flags.writeable)
     if info > 0:
-        raise np.linalg.LinAlgError(
-            f"the matrix is singular: pivot {info - 1} of {len(pivots)} is zero; "
-            "the equation has no unique solution (a resonance, or a Neumann problem without a condition on the mean)"
-        )
+        raise np.linalg.LinAlgError(singular(info - 1, len(pivots)))
     return LU(factors, pivots, transposed, size, time.perf_counter() - began)

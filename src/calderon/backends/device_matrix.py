@@ -1,0 +1,174 @@
+"""A dense matrix that stays on a device: products and factors there, without a copy on the host."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.backends.device import Device, Source, real_name
+from calderon.backends.memory import format_bytes
+
+GROUP = 128
+"""Threads of a group."""
+SQUARE = 16
+"""Rows and columns that a group exchanges with their mirror image."""
+
+
+class DeviceMatrix(LinearOperator):
+    """A matrix (rows, columns) on a device, row by row. SciPy sees a LinearOperator whose vectors come from the host;
+    `gmres` and `lu` work on the device. `to_array()` copies it to the host.
+
+    device: where. entries: the array of the device, zero at first. backend: its name. label, seconds: what was
+    assembled and how long it took.
+    """
+
+    def __init__(self, device: Device, shape: tuple[int, int], dtype: Any, label: str = "") -> None:
+        super().__init__(dtype=np.dtype(dtype), shape=shape)
+        self.device, self.label, self.seconds = device, label, 0.0
+        require_device_memory(device, self.nbytes, f"a matrix of {shape[0]} x {shape[1]} {self.dtype}")
+        self.program = matrix_program(device, self.real, self.is_complex)
+        self.entries = device.empty(shape, self.dtype)
+        self._rows("clear", self.entries, shape[1])
+
+    @property
+    def real(self) -> np.dtype[Any]:
+        """The type of real and imaginary parts."""
+        return np.empty(0, self.dtype).real.dtype
+
+    @property
+    def is_complex(self) -> bool:
+        return bool(self.dtype.kind == "c")
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the entries in bytes, on the device."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    @property
+    def backend(self) -> str:
+        return self.device.name
+
+    def to_array(self) -> NDArray[Any]:
+        """A copy of the entries on the host."""
+        return self.device.to_host(self.entries).reshape(self.shape)
+
+    def times(self, x: Any, first: int = 0) -> Any:
+        """A x on the device: of a vector there, from its number `first` on; a new vector."""
+        y = self.device.empty((self.shape[0], 2), vector_type(self.device))
+        self._rows("rows_times", self.entries, x, first, self.shape[1], 0, y)
+        return y
+
+    def adjoint_times(self, x: Any) -> Any:
+        """A^* x on the device, a new vector."""
+        rows, columns = self.shape
+        y = self.device.empty((columns, 2), vector_type(self.device))
+        given = (self.entries, x, rows, columns, 1, 0, 0, y)
+        self.device.launch(self.program, "columns_times", (columns,), (GROUP,), *given)
+        return y
+
+    def largest_row_sum(self) -> float:
+        """max_i sum_j |a_ij|, not finite where an entry is not."""
+        sums = self.device.empty((self.shape[0],), vector_type(self.device))
+        self._rows("absolute_sums", self.entries, self.shape[1], sums)
+        return float(self.device.to_host(sums).max(initial=0.0))
+
+    def add_entries(self, values: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any]) -> None:
+        """Add values (n,) to entries, none of them twice."""
+        array = self.device.array
+        places = (array(np.ascontiguousarray(each, np.int32)) for each in (rows, columns))
+        given = (array(pairs(values, self.real)), *places, len(values), self.shape[1], self.entries)
+        self.device.launch(self.program, "add_entries", (len(values),), (GROUP,), *given)
+
+    def add_block(
+        self, block: Any, shape: tuple[int, int], factor: complex, top: int, left: int, form: int = 0
+    ) -> None:
+        """Add factor * B (form 0), B^T (1) or B^* (2), of this shape, from row `top` and column `left` on; the entries
+        of B on the device are of the type of this matrix."""
+        factors = self.device.array(pairs(np.array([factor]), self.real))
+        given = (block, factors, *shape, form, top, left, self.shape[1], self.entries)
+        self._rows("add_block", *given, rows=shape[0])
+
+    def scale_columns(self, factors: NDArray[Any], top: int, left: int, rows: int) -> None:
+        """Multiply `rows` rows from `top` on by factors (n,) of the columns from `left` on."""
+        given = (self.device.array(pairs(factors, self.real)), len(factors), top, left, self.shape[1], self.entries)
+        self._rows("scale_columns", *given, rows=rows)
+
+    def symmetrise(self, size: int, top: int, left: int) -> None:
+        """S + S^T in place of the square S of `size` rows at row `top` and column `left`."""
+        threads, group = (size, size), (SQUARE, SQUARE)
+        self.device.launch(self.program, "symmetrise", threads, group, size, top, left, self.shape[1], self.entries)
+
+    def _rows(self, kernel: str, *arguments: Any, rows: int | None = None) -> None:
+        threads = (self.shape[0] if rows is None else rows) * GROUP
+        self.device.launch(self.program, kernel, (threads,), (GROUP,), *arguments)
+
+    def _product(self, x: NDArray[Any], apply: Any) -> NDArray[Any]:
+        kind = np.result_type(self.dtype, x.dtype)
+        columns = (on_host(self.device, apply(on_device(self.device, column)), kind) for column in x.T)
+        return np.stack(list(columns), axis=1) if x.shape[1] else np.empty((self.shape[0], 0), kind)
+
+    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._product(x.reshape(-1, 1), self.times)[:, 0]
+
+    def _rmatvec(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._product(x.reshape(-1, 1), self.adjoint_times)[:, 0]
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._product(x, self.times)
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._product(x, self.adjoint_times)
+
+    def __str__(self) -> str:
+        size = f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {format_bytes(self.nbytes)}"
+        what = f", {self.label}" if self.label else ""
+        return f"dense matrix {size}, on {self.backend}, {self.seconds:.2f} s{what}"
+
+    __repr__ = __str__
+
+
+def matrix_program(device: Device, real: np.dtype[Any], is_complex: bool) -> Any:
+    """The kernels for matrices of that type."""
+    defines = (
+        ("MATRIX_COMPLEX", int(is_complex)),
+        ("VECTOR_REAL", real_name(vector_type(device))),
+        ("GROUP_SIZE", GROUP),
+        ("SQUARE", SQUARE),
+    )
+    return device.build(Source("backends/device_matrix.c", real_name(real), defines))
+
+
+def vector_type(device: Device) -> np.dtype[Any]:
+    """The type of vectors: double precision where the device has it, whatever the matrix holds."""
+    return np.dtype(np.float64 if device.has_double else np.float32)
+
+
+def pairs(values: NDArray[Any], real: np.dtype[Any]) -> NDArray[Any]:
+    """Real and imaginary parts (n, 2)."""
+    return np.stack([values.real, values.imag], axis=1).astype(real)
+
+
+def on_device(device: Device, vector: NDArray[Any]) -> Any:
+    """A vector (n,) as pairs on the device."""
+    return device.array(pairs(vector, vector_type(device)))
+
+
+def on_host(device: Device, vector: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """A vector of the device (n,) in that type."""
+    re, im = device.to_host(vector).T
+    return (re + 1j * im if dtype.kind == "c" else re).astype(dtype)
+
+
+def require_device_memory(device: Device, needed: int, what: str, advice: str = "") -> None:
+    """MemoryError, before anything is taken, where a device has not so many bytes."""
+    free = device.memory()
+    if needed > free:
+        advice = advice or (
+            'try precision="single", a coarser mesh, or keep_on_device=False: the matrix then stands on the host'
+        )
+        raise MemoryError(
+            f"{what} needs {format_bytes(needed)} and {device.name} ({device.label}) has {format_bytes(free)} free: "
+            f"{advice}"
+        )

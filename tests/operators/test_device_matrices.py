@@ -1,0 +1,82 @@
+"""Matrices that stay on a device hold the numbers of the processor and are solved where they are."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.backends import DeviceMatrix
+
+MESH = cal.mesh.sphere(radius=1.0, h=0.6)
+P0, P1, P2, RWG = cal.P0(MESH), cal.P1(MESH), cal.P2(MESH), cal.RWG(MESH)
+HELMHOLTZ = cal.Helmholtz(3.0)
+SINGLE, DOUBLE, HYPER = (f(HELMHOLTZ, P1) for f in (cal.single_layer, cal.double_layer, cal.hypersingular))
+STATIC = cal.single_layer(cal.Laplace(), P1)
+OPERATORS = {
+    "symmetric": cal.single_layer(HELMHOLTZ, P0),
+    "real": cal.double_layer(cal.Laplace(), P0, P1),
+    "edges": cal.electric_field(3.0, RWG),
+    "sum": 0.5 * cal.identity(P1) - DOUBLE + 0.3j * HYPER + 2 * STATIC,
+    "adjoint": DOUBLE.H + (1 + 1j) * STATIC.T,
+    "product on the host": SINGLE @ HYPER - DOUBLE,
+    "transformed": cal.hypersingular(cal.Laplace(), P2),
+    "dual functions": cal.electric_field(2.0, cal.BC(cal.mesh.cube(size=1.0, h=1.0))),
+    "blocks": cal.blocks([[SINGLE, DOUBLE.T], [None, HYPER + cal.identity(P1)]]),
+}
+
+
+def kept(operator, precision="double"):
+    return operator.assemble(backend="opencl", precision=precision, keep_on_device=True)
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_entries_are_those_of_the_processor(opencl, name):
+    exact = OPERATORS[name].assemble().to_array()
+    matrix = kept(OPERATORS[name])
+    assert isinstance(matrix, DeviceMatrix) and matrix.dtype == exact.dtype and matrix.shape == exact.shape
+    assert np.abs(matrix.to_array() - exact).max() < 1e-12 * np.abs(exact).max()
+
+
+def test_rows_that_go_to_the_device_in_slices(opencl, monkeypatch):
+    monkeypatch.setattr("calderon.operators.device_dense.SLICE", 4_000)
+    test_entries_are_those_of_the_processor(opencl, "product on the host")
+
+
+def test_small_tiles_add_to_the_same_rows(opencl, monkeypatch):
+    monkeypatch.setattr("calderon.operators.device_entries.LOCAL_MATRICES", 100_000)
+    test_entries_are_those_of_the_processor(opencl, "sum")
+
+
+def test_scaled_operators(opencl):
+    problem = cal.ImpedanceScattering(MESH, 1.0, lambda x, n: 1.5 + x[:, 2])
+    operator = problem.system.operator
+    exact = operator.assemble().to_array()
+    assert np.abs(kept(operator).to_array() - exact).max() < 1e-12 * np.abs(exact).max()
+
+
+def test_single_precision(opencl):
+    exact, matrix = OPERATORS["sum"].assemble().to_array(), kept(OPERATORS["sum"], "single")
+    assert matrix.dtype == np.complex64
+    assert np.abs(matrix.to_array() - exact).max() < 1e-5 * np.abs(exact).max()
+
+
+def test_solutions_stay_with_the_host_s(opencl):
+    """The same steps and, to rounding, the same solution; what the matrix says of itself."""
+    operator, b = OPERATORS["sum"], np.ones(P1.dimension)
+    matrix = kept(operator)
+    expected, host = cal.gmres(operator.assemble(), b, rtol=1e-10)
+    found, info = cal.gmres(matrix, b, rtol=1e-10)
+    assert info.iterations == host.iterations
+    assert np.abs(found - expected).max() < 1e-9 * np.abs(expected).max()
+    assert "on opencl:0" in str(matrix) and "double_layer" in str(matrix) and matrix.seconds > 0
+
+
+def test_refusals(opencl, monkeypatch):
+    operator = OPERATORS["symmetric"]
+    with pytest.raises(ValueError, match="keep_on_device=True is for devices.*backend='cuda'"):
+        operator.assemble(keep_on_device=True)
+    with pytest.raises(ValueError, match="not for method 'matrix-free'"):
+        operator.assemble("matrix-free", backend="opencl", keep_on_device=True)
+    monkeypatch.setattr(type(opencl), "memory", lambda self: 10_000)
+    size = operator.shape[0]
+    with pytest.raises(MemoryError, match=rf"a matrix of {size} x {size} complex128 needs .* keep_on_device=False"):
+        kept(operator)
