@@ -16,6 +16,8 @@ from calderon.spaces import EdgeSpace, VectorSpace
 
 SLICE = 64_000_000
 """Bytes of the rows between edge functions that are held at a time, or a twentieth of the result if that is more."""
+ROWS_AT_ONCE = 64
+"""Rows whose columns are combined together: more do not stay in the cache while they are transposed."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,31 +57,32 @@ class CombinedOperator(BoundaryOperator):
         return True
 
     def add_to(self, out, factor, rows, columns, how, advance=None):  # type: ignore[no-untyped-def]
-        wanted = np.arange(self.shape[0]) if rows is None else rows
+        left = self.left.matrix if rows is None else self.left.matrix[:, rows]
         right = self.right.matrix if columns is None else self.right.matrix[:, columns]
-        kept = np.flatnonzero(np.diff(right.tocsr().indptr))
-        right = right[kept]
-        left = self.left.matrix.tocsc()[:, wanted]
+        left, right = left.tocsr(), right.tocsr()
+        height, kept = (np.flatnonzero(np.diff(each.indptr)) for each in (left, right))
+        right = right[kept].T.tocsr()
         kind = how.dtype(True)
         room = max(SLICE, out.nbytes // 20)
-        functions_per_row = max(1.0, left.nnz / (2 * max(1, len(wanted))))
-        size = max(1, int(room / (len(kept) * kind.itemsize * functions_per_row)))
-        order = locality_order(self._middles()[wanted])
-        pieces = np.array_split(order, -(-len(order) // size))
+        order = height[locality_order(self._middles()[height])]
+        pieces = np.array_split(order, -(-len(order) // max(1, int(room / (len(kept) * kind.itemsize)))))
         for number, piece in enumerate(pieces):
-            weights = left[:, piece].tocsr()
-            needed = np.flatnonzero(np.diff(weights.indptr))
+            needed = np.sort(piece)
             block = np.zeros((len(needed), len(kept)), kind)
             self.edges.add_to(block, factor, needed, kept, how)
-            out[piece] += (weights[needed].T @ (right.T @ block.T).T).astype(out.dtype)
+            weights = left[needed].tocsc()
+            touched = np.flatnonzero(np.diff(weights.indptr))
+            part = weights[:, touched].T.tocsr() @ block
+            for n in range(0, len(touched), ROWS_AT_ONCE):
+                few = slice(n, n + ROWS_AT_ONCE)
+                out[touched[few]] += (right @ np.ascontiguousarray(part[few].T)).T.astype(out.dtype)
             if advance is not None:
                 advance(number + 1, len(pieces))
 
     def _middles(self) -> NDArray[np.float64]:
-        """(n, 3) a point of each test function: the mean of those of its edge functions."""
-        base, matrix = self.edges.test, abs(self.left.matrix)
-        middles = base.mesh.vertices[base.mesh.edges[base.edges]].mean(axis=1)
-        return (matrix.T @ middles) / matrix.sum(axis=0)[:, None]
+        """(n, 3) the middles of the edges of the test side."""
+        base = self.edges.test
+        return np.asarray(base.mesh.vertices[base.mesh.edges[base.edges]].mean(axis=1))
 
 
 def electric_field(
