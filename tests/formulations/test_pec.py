@@ -36,7 +36,7 @@ def mean_error(solution, radius=0.5, k=K):
 
 def test_formulations_agree_with_mie(solutions):
     errors = {name: mean_error(solution) for name, solution in solutions.items()}
-    assert errors["efie"] < 0.13 and errors["cfie"] < 0.20 and errors["mfie"] < 0.25, errors
+    assert errors["efie"] < 0.01 and errors["cfie"] < 0.08 and errors["mfie"] < 0.12, errors
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,14 @@ def rate(errors):
 
 def test_error_falls_with_the_square_of_the_mesh_size(refined):
     errors = [mean_error(solution) for solution in refined]
-    assert abs(rate(errors) - 2) < 0.5, errors
+    assert errors[1] < 0.05 and abs(rate(errors) - 2) < 0.5, errors
+
+
+def test_electric_equation_on_inscribed_triangles_is_of_second_order():
+    """There the volume that lacks is the error; with it the field of the sphere is found twenty times better."""
+    meshes = [cal.mesh.sphere(radius=0.5, h=h, volume=False) for h in (0.2, 0.1)]
+    errors = [mean_error(cal.PECScattering(mesh, K, formulation="efie").solve(WAVE)) for mesh in meshes]
+    assert errors[1] < 0.13 and abs(rate(errors) - 2) < 0.3, errors
 
 
 def test_near_fields_converge_to_mie(refined):

@@ -49,7 +49,7 @@ def test_points_below_vertices_and_edges_count_once():
 
 
 def test_many_points_are_dealt_with_piece_by_piece(monkeypatch):
-    sphere = meshes.sphere(1.0, 0.3)
+    sphere = meshes.sphere(1.0, 0.3, volume=False)
     points = np.random.default_rng(0).uniform(-1.2, 1.2, (3000, 3))
     whole = sphere.contains(points)
     monkeypatch.setattr("calderon.mesh.containment.PAIRS_AT_ONCE", 70)

@@ -24,9 +24,10 @@ def assert_sound(mesh, h, least_angle, handles=0):
     "h", [0.02, 0.05, 0.1, 0.13, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.7]
 )
 def test_sphere_has_good_triangles_at_any_h(h):
-    mesh = sphere(2.0, 2 * h)
-    assert_sound(mesh, 2 * h, least_angle=40)
-    np.testing.assert_allclose(np.linalg.norm(mesh.vertices, axis=1), 2.0, rtol=1e-14)
+    assert_sound(sphere(2.0, 2 * h), 2 * h, least_angle=40)
+    inscribed = sphere(2.0, 2 * h, volume=False)
+    assert_sound(inscribed, 2 * h, least_angle=40)
+    np.testing.assert_allclose(np.linalg.norm(inscribed.vertices, axis=1), 2.0, rtol=1e-14)
 
 
 def ellipsoid_area(a, b, c):
@@ -38,16 +39,16 @@ def ellipsoid_area(a, b, c):
 
 
 ROUND = {
-    "sphere": (lambda h: sphere(1.0, h), 4 * np.pi, 4 * np.pi / 3, (0.2, 0.1), 0, 40),
+    "sphere": (lambda h: sphere(1.0, h, volume=False), 4 * np.pi, 4 * np.pi / 3, (0.2, 0.1), 0, 40),
     "ellipsoid": (
-        lambda h: ellipsoid((2.0, 1.0, 0.5), h),
+        lambda h: ellipsoid((2.0, 1.0, 0.5), h, volume=False),
         ellipsoid_area(2.0, 1.0, 0.5),
         4 * np.pi / 3,
         (0.3, 0.15),
         0,
         25,
     ),
-    "torus": (lambda h: torus(1.0, 0.4, h), 4 * np.pi**2 * 0.4, 2 * np.pi**2 * 0.16, (0.3, 0.15), 1, 25),
+    "torus": (lambda h: torus(1.0, 0.4, h, volume=False), 4 * np.pi**2 * 0.4, 2 * np.pi**2 * 0.16, (0.3, 0.15), 1, 25),
     "cylinder": (lambda h: cylinder(1.0, 2.0, h), 6 * np.pi, 2 * np.pi, (0.3, 0.15), 0, 25),
 }
 
@@ -66,9 +67,9 @@ def test_area_and_volume_converge_at_rate_two(name):
 
 
 def test_vertices_lie_on_their_surfaces():
-    x = ellipsoid((2.0, 1.0, 0.5), 0.3).vertices / [2.0, 1.0, 0.5]
+    x = ellipsoid((2.0, 1.0, 0.5), 0.3, volume=False).vertices / [2.0, 1.0, 0.5]
     np.testing.assert_allclose((x**2).sum(axis=1), 1, rtol=1e-12)
-    x, y, z = torus(1.0, 0.4, 0.3).vertices.T
+    x, y, z = torus(1.0, 0.4, 0.3, volume=False).vertices.T
     np.testing.assert_allclose(np.hypot(np.hypot(x, y) - 1.0, z), 0.4, rtol=1e-12)
     d = 0.2523744
     t, y, z = almond(h=0.02, volume=False).vertices.T / d

@@ -8,11 +8,13 @@ least squares can do it.
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, diags_array
-from scipy.sparse.linalg import spsolve
+from scipy.sparse.linalg import cg
 
+from calderon.mesh.errors import MeshError
 from calderon.mesh.grading import Projection, normals_and_areas
 
 DAMPING = 0.01  # of the mean diagonal: neighbours that could only oscillate stay at rest
+ACCURACY = 1e-10  # of the displacements; conjugate gradients take some hundred steps whatever the mesh size
 
 
 def with_volume_kept(
@@ -37,8 +39,10 @@ def with_volume_kept(
     mean = coo_array((np.full(triangles.size, 1 / 3), (rows, triangles.ravel()))).tocsr()[:, free]
     normal = mean.T @ (diags_array(areas) @ mean)
     damped = normal + DAMPING * normal.diagonal().mean() * diags_array(np.ones(len(free)))
+    diagonal = diags_array(1 / damped.diagonal())
+    distances, failed = cg(damped.tocsr(), mean.T @ (areas * gaps), rtol=ACCURACY, M=diagonal)
+    if failed:
+        raise MeshError("no displacements keep the volume of this mesh: look for degenerate triangles, or volume=False")
     moved = vertices.copy()
-    moved[free] += (
-        spsolve(damped.tocsc(), mean.T @ (areas * gaps))[:, None] * normals_and_areas(vertices, triangles)[0][free]
-    )
+    moved[free] += distances[:, None] * normals_and_areas(vertices, triangles)[0][free]
     return moved
