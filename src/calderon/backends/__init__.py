@@ -6,6 +6,7 @@ from calderon.backends.device import BuildError, Device, LinearAlgebra, Source, 
 from calderon.backends.device_matrix import DeviceMatrix, require_device_memory
 from calderon.backends.memory import format_bytes, free_memory, require_memory
 from calderon.backends.numba import thread_count
+from calderon.backends.sharing import Deliver, share_tasks
 from calderon.backends.threads import run_tasks
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "BuildError",
     "Computing",
     "Device",
+    "Deliver",
     "DeviceMatrix",
     "LinearAlgebra",
     "Source",
@@ -27,6 +29,7 @@ __all__ = [
     "require_device_memory",
     "require_memory",
     "run_tasks",
+    "share_tasks",
     "survey",
     "thread_count",
 ]

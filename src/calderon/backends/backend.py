@@ -59,8 +59,9 @@ def get(name: str) -> Device | None:
 
 
 def check_backend(name: str) -> str:
-    """Return `name` if that backend is at hand; errors as for `get`."""
-    get(name)
+    """Return `name` if that backend, or each of several joined by "+", is at hand; errors as for `get`."""
+    for each in name.split("+") if isinstance(name, str) else [name]:
+        get(each)
     return name
 
 

@@ -1,9 +1,10 @@
 """Where and how precisely something is computed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calderon.backends import numba as cpu
 from calderon.backends.backend import get, real_type
@@ -12,10 +13,16 @@ from calderon.backends.device import Device
 
 @dataclass(frozen=True)
 class Computing:
-    """The real NumPy type of what is computed, and the device that does it, None for the processor."""
+    """The real NumPy type of what is computed, and the device that does it, None for the processor.
+
+    team: several that share the work, none of them twice; device is None then. parts: what each of these did, a record
+    that is filled while computing.
+    """
 
     real: np.dtype[Any]
     device: Device | None = None
+    team: tuple["Computing", ...] = ()
+    parts: list[NDArray[np.float64]] = field(default_factory=list, compare=False)
 
     def dtype(self, is_complex: bool) -> np.dtype[Any]:
         """The type of real or complex numbers."""
@@ -23,13 +30,39 @@ class Computing:
 
     @property
     def name(self) -> str:
-        """The backend by name."""
-        return cpu.NAME if self.device is None else self.device.name
+        """The backend by name; of several, with the part of the work that each of them did."""
+        if not self.team:
+            return cpu.NAME if self.device is None else self.device.name
+        names = [each.name for each in self.team]
+        if not self.parts:
+            return "+".join(names)
+        total = np.sum(self.parts, axis=0)
+        return " + ".join(f"{name} ({part:.0%})" for name, part in zip(names, total / total.sum(), strict=True))
 
 
-def computing(backend: str, precision: str) -> Computing:
-    """A backend in a precision; errors as for `get`, RuntimeError for a device without double precision."""
-    real, device = np.dtype(real_type(precision)), get(backend)
+def computing(backend: str, precision: str, several: bool = False) -> Computing:
+    """A backend in a precision; errors as for `get`, RuntimeError for a device without double precision.
+
+    several: whether "numba+cuda:0" may stand for several that share the work; ValueError if not, or if one is named
+    twice.
+    """
+    real = np.dtype(real_type(precision))
+    names = backend.split("+") if isinstance(backend, str) else [backend]
+    if len(names) == 1:
+        return _one(names[0], real)
+    if not several:
+        raise ValueError(
+            f"backend {backend!r}: several share dense matrices alone: choose one of {', '.join(map(repr, names))}"
+        )
+    team = sorted((_one(name, real) for name in names), key=lambda each: each.device is not None)
+    found = [each.name for each in team]
+    if len(set(found)) < len(found):
+        raise ValueError(f"backend {backend!r} names one of {', '.join(map(repr, found))} twice")
+    return Computing(real, None, tuple(team))
+
+
+def _one(name: str, real: np.dtype[Any]) -> Computing:
+    device = get(name)
     if device is not None and real == np.float64 and not device.has_double:
         raise RuntimeError(
             f"{device.name} ({device.label}) computes in single precision alone: "

@@ -1,6 +1,8 @@
 """NVIDIA devices through CuPy: kernels are compiled by NVRTC and kept on disk by CuPy."""
 
+import ctypes
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,7 +32,7 @@ def devices() -> list["CudaDevice"]:
 
 
 class CudaDevice:
-    """One NVIDIA device with a stream of its own; see `device.Device`."""
+    """One NVIDIA device with a stream for kernels and one for copies to the host; see `device.Device`."""
 
     has_double = True
     is_gpu = True
@@ -42,7 +44,7 @@ class CudaDevice:
         self.name = f"{NAME}:{number}"
         self.label = cupy.cuda.runtime.getDeviceProperties(number)["name"].decode()
         with cupy.cuda.Device(number):
-            self._stream = cupy.cuda.Stream(non_blocking=True)
+            self._stream, self._copies = (cupy.cuda.Stream(non_blocking=True) for _ in range(2))
         self._programs: dict[Source, Any] = {}
 
     def memory(self) -> int:
@@ -63,6 +65,22 @@ class CudaDevice:
             host: NDArray[Any] = array.get(stream=self._stream)
             self._stream.synchronize()
         return host
+
+    def fetch(self, array: Any) -> Callable[[], NDArray[Any]]:
+        if not array.nbytes:
+            return lambda: np.empty(array.shape, array.dtype)
+        with self._cupy.cuda.Device(self._number):
+            self._copies.wait_event(self._stream.record())
+            pinned = self._cupy.cuda.alloc_pinned_memory(array.nbytes)  # pageable memory would make the copy wait
+            host = np.frombuffer(pinned, array.dtype, array.size).reshape(array.shape)
+            array.data.copy_to_host_async(ctypes.c_void_p(host.ctypes.data), array.nbytes, self._copies)
+            copied = self._copies.record()
+
+        def wait(kept: Any = array) -> NDArray[Any]:  # until then the array's memory must not be given to another
+            copied.synchronize()
+            return host
+
+        return wait
 
     def build(self, source: Source) -> Any:
         if source not in self._programs:

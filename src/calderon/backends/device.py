@@ -1,5 +1,6 @@
 """What operators may ask of a device: arrays, programs, launches. One class for each driver stands behind it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Protocol, runtime_checkable
@@ -40,6 +41,11 @@ class Device(Protocol):
 
     def to_host(self, array: Any) -> NDArray[Any]:
         """A copy on the host; waits for what fills it."""
+        ...
+
+    def fetch(self, array: Any) -> Callable[[], NDArray[Any]]:
+        """Begin to copy an array to the host, behind what fills it and beside what is queued next; call what is
+        returned to wait for the copy."""
         ...
 
     def build(self, source: "Source") -> Any:

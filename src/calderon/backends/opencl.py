@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def devices() -> list["OpenCLDevice"]:
 
 
 class OpenCLDevice:
-    """One OpenCL device with a queue of its own; see `device.Device`."""
+    """One OpenCL device with a queue for kernels and one for copies to the host; see `device.Device`."""
 
     def __init__(self, device: Any, number: int) -> None:
         import pyopencl as cl
@@ -48,7 +49,7 @@ class OpenCLDevice:
         self.has_double = bool(device.double_fp_config)
         self.is_gpu = bool(device.type & cl.device_type.GPU)
         self._context = cl.Context([device])
-        self._queue = cl.CommandQueue(self._context)
+        self._queue, self._copies = cl.CommandQueue(self._context), cl.CommandQueue(self._context)
         self._programs: dict[Source, Any] = {}
 
     def memory(self) -> int:
@@ -72,6 +73,21 @@ class OpenCLDevice:
         if host.nbytes:
             self._cl.enqueue_copy(self._queue, host, array.memory)
         return host
+
+    def fetch(self, array: Buffer) -> Callable[[], NDArray[Any]]:
+        host = np.empty(array.shape, array.dtype)
+        if not host.nbytes:
+            return lambda: host
+        filled = self._cl.enqueue_marker(self._queue)
+        self._queue.flush()
+        copied = self._cl.enqueue_copy(self._copies, host, array.memory, is_blocking=False, wait_for=[filled])
+        self._copies.flush()
+
+        def wait() -> NDArray[Any]:
+            copied.wait()
+            return host
+
+        return wait
 
     def build(self, source: Source) -> Any:
         if source not in self._programs:

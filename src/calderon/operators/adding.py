@@ -1,12 +1,13 @@
 """Adding a block of a Galerkin matrix to an array, on the processor or on a device."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Computing, run_tasks
+from calderon.backends import Computing, Deliver, run_tasks, share_tasks
 from calderon.greens import Green
 from calderon.integrands import Integrand
 from calderon.operators.device_edges import DeviceEdgeBlock
@@ -18,6 +19,8 @@ from calderon.spaces import Space
 
 ON_DEVICE: dict[type[Block], type[DeviceBlock]] = {Block: DeviceBlock, EdgeBlock: DeviceEdgeBlock}
 """The class that computes the same on a device."""
+TILES = 64
+"""Tiles for each of several devices that share a matrix."""
 
 
 def _block(kind: type[Block], how: Computing, form: tuple[Any, ...]) -> Block:
@@ -51,11 +54,13 @@ def add_block(
     columns hold no number twice. advance(done, total) is called after each tile. half: for a symmetric integrand on
     one space, all rows and columns, add only S where the matrix is S + S^T: half the work (see `symmetrise`). kind:
     the class that computes, for spaces of vector fields (edge_entries.py). how: where; a device takes tiles one after
-    the other.
+    the other, several share them (`backends.share_tasks`).
     """
     form = (out, green, integrand, test, trial, factor, rows, columns, quadrature or Quadrature(), how.real, half)
-    work = _block(kind, how, form)
-    count = len(work.tiles) - 1
+    works = [_block(kind, each, form) for each in how.team or (how,)]
+    work = works[0]
+    tiles = _shared_tiles(work, len(works)) if how.team else work.tiles
+    count = len(tiles) - 1
     done = 0
 
     def step() -> None:
@@ -66,9 +71,33 @@ def add_block(
 
     if count <= 0 or not work.trial.triangles.size:
         return
-    if how.device is None:
+    if how.team:
+        how.parts.append(_share(works, tiles, half, step))
+    elif how.device is None:
         run_tasks(work.run, count, work.neighbours, step)
-        return
-    for number in range(count):
-        work.run(number)
-        step()
+    else:
+        for _ in work.add_between(0, int(tiles[-1])):  # type: ignore[attr-defined]
+            step()
+
+
+def _shared_tiles(work: Block, workers: int) -> NDArray[np.int64]:
+    """Those of the processor, or small ones where it takes no part."""
+    count = int(work.tiles[-1])
+    if not isinstance(work, DeviceBlock):
+        return work.tiles
+    return np.unique(np.linspace(0, count, min(count, TILES * workers) + 1).astype(np.int64))
+
+
+def _share(works: list[Block], tiles: NDArray[np.int64], half: bool, step: Callable[[], None]) -> NDArray[np.float64]:
+    """Let the processor (first, if among them) and devices do all tiles; the part that each did."""
+    trials = len(works[0].trial.triangles)
+    ends = np.cumsum(np.append(0, trials - np.arange(tiles[-1]) if half else np.full(tiles[-1], trials)))
+    on_processor = not isinstance(works[0], DeviceBlock)
+
+    def on_device(work: DeviceBlock, tasks: range, deliver: Deliver) -> None:
+        for _ in work.add_between(int(tiles[tasks[0]]), int(tiles[tasks[-1] + 1]), deliver):
+            pass
+
+    devices = [partial(on_device, work) for work in works if isinstance(work, DeviceBlock)]
+    weights = np.diff(ends[tiles]).astype(np.float64)
+    return share_tasks(works[0].run if on_processor else None, devices, weights, works[0].neighbours, step)

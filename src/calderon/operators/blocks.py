@@ -69,7 +69,7 @@ class BlockOperator:
     ) -> Any:  # fmt: skip
         """Compute the matrix of the whole system; see BoundaryOperator.assemble."""
         build = builder_for(method)
-        computing(backend, precision)
+        computing(backend, precision, several=method == "dense")
         options = staying_options(method, keep_on_device)
         return build(self, backend=backend, precision=precision, rtol=rtol, progress=progress, **options)
 

@@ -76,14 +76,15 @@ class BoundaryOperator(ABC):
     ) -> Any:
         """Compute the matrix: a SciPy LinearOperator that prints what it is.
 
-        method: "dense". backend: "numba", "opencl", "cuda", a device such as "cuda:1", or "auto". precision: "double"
+        method: "dense". backend: "numba", "opencl", "cuda", a device such as "cuda:1", several that share
+        a dense matrix, "numba+cuda:0", or "auto". precision: "double"
         or "single". rtol: accuracy of compressed methods.
         progress: show a bar. keep_on_device: leave a dense matrix on its device, where `gmres` and `lu` then work.
         Raises ValueError for an unknown choice, RuntimeError for a backend that is not available,
         MemoryError (before allocating) when the matrix does not fit.
         """
         build = builder_for(method)
-        computing(backend, precision)
+        computing(backend, precision, several=method == "dense")
         options = staying_options(method, keep_on_device)
         return build(self, backend=backend, precision=precision, rtol=rtol, progress=progress, **options)
 

@@ -71,14 +71,16 @@ def assemble_dense(
             f"rtol={rtol!r}: dense assembly compresses nothing and has the accuracy of its quadrature: leave rtol out, "
             "or give the operator another Quadrature(regular=, singular=)"
         )
-    dtype, how = operator.dtype(precision), computing(backend, precision)
+    dtype, how = operator.dtype(precision), computing(backend, precision, several=not keep_on_device)
     label = repr(operator)
     label = label if len(label) < 100 else label[:97] + "..."
     if keep_on_device:
         matrix = assemble_on_device(operator, how)
         matrix.label = label
         return matrix
-    needed = math.prod(operator.shape) * dtype.itemsize + FIXED + PER_TRIANGLE * _triangles(operator)
+    needed = math.prod(operator.shape) * dtype.itemsize + max(1, len(how.team)) * (
+        FIXED + PER_TRIANGLE * _triangles(operator)
+    )
     advice = 'try precision="single", a coarser mesh, or a smaller part with .entries(rows, columns)'
     require_memory(needed, f"dense assembly of {operator.shape[0]} x {operator.shape[1]} entries", advice)
     started = time.perf_counter()

@@ -6,12 +6,14 @@ the matrix. Gathering needs neither atomics nor colours. What is integrated how 
 """
 
 import math
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, DeviceMatrix, Source, format_bytes, real_name
+from calderon.backends import Deliver, Device, DeviceMatrix, Source, format_bytes, real_name
 from calderon.greens import Green, Radial
 from calderon.operators.entries import TINY, Block, part_of
 from calderon.operators.near import restriction
@@ -120,7 +122,7 @@ class DeviceBlock(Block):
                 "coarser mesh, or backend='numba'"
             )
         size = max(1, min(LOCAL_MATRICES, free // SHARE) // max(1, each))
-        size = min(size, ROWS // self.sizes[0])
+        size = self.tile_size = min(size, ROWS // self.sizes[0])
         self.tiles = np.append(np.arange(0, count, size), count)
         self.neighbours = None
         room = (min(size, count), *self.sizes, max(1, width))
@@ -129,22 +131,41 @@ class DeviceBlock(Block):
 
     def run(self, number: int) -> None:
         """All pairs of one tile, added to the matrix."""
-        self._add_rows(*self.integrate(number))
+        for _ in self.add_between(int(self.tiles[number]), int(self.tiles[number + 1])):
+            pass
+
+    def add_between(self, first: int, last: int, deliver: Deliver = nullcontext) -> Iterator[None]:
+        """All pairs of the test triangles first .. last - 1, added to the matrix tile by tile, to that of the host in
+        the context of `deliver`. While the host adds the rows of a tile the device computes the next one."""
+        waiting = None
+        for lo in range(first, last, self.tile_size):
+            hi = min(lo + self.tile_size, last)
+            self._integrate(lo, hi)
+            rows = self._gathered(lo, hi)
+            self._add(waiting, deliver)
+            waiting = rows
+            yield
+        self._add(waiting, deliver)
 
     def integrate(self, number: int) -> tuple[int, int]:
         """The local matrices of a tile, which remain on the device; its first triangle and the one after its last."""
         lo, hi = int(self.tiles[number]), int(self.tiles[number + 1])
-        self._regular(lo, hi)
+        self._integrate(lo, hi)
+        return lo, hi
+
+    def _integrate(self, lo: int, hi: int) -> None:
+        others = []  # sent and integrated first: sending may wait for what is queued, the long regular part
         for batch in self.batches:
             part = batch.between(lo, hi)
             if len(part.rules):
-                self._place(orders_of(part), *self._device_moments(part, self.test_surface, self.trial_surface), lo)
+                others.append((orders_of(part), *self._device_moments(part, self.test_surface, self.trial_surface)))
         orders, moments = self.pieces
         a, b = np.searchsorted(orders[:, 0], [lo, hi])
         if a < b:
-            real, imaginary = (self.device.array(part[..., a:b, :]) for part in moments)
-            self._place(orders[a:b], real, imaginary, lo)
-        return lo, hi
+            others.append((orders[a:b], *(self.device.array(part[..., a:b, :]) for part in moments)))
+        self._regular(lo, hi)
+        for each in others:
+            self._place(*each, lo)
 
     def _regular(self, lo: int, hi: int) -> None:
         width = len(self.trial.triangles)
@@ -214,19 +235,27 @@ class DeviceBlock(Block):
             int(self.half), self.local, self.local_i,
         )  # fmt: skip
 
-    def _add_rows(self, lo: int, hi: int) -> None:
-        """Gather the tile and add it to the matrix."""
+    def _gathered(self, lo: int, hi: int) -> tuple[NDArray[np.int64], Callable[[], NDArray[Any]]] | None:
+        """The rows of the tile, their numbers and what waits for them; None if they are nobody's or stay on the device,
+        where they are added."""
         tile_rows, row_ids = self._rows(lo, hi)
         if len(row_ids) == 0:
-            return
+            return None
         if isinstance(self.out, DevicePart):
             matrix, top, left, _ = self.out
             self._gather(tile_rows, len(row_ids), row_ids + top, left, matrix.shape[1], 1, matrix.entries)
-            return
+            return None
         columns = self.columns
         rows = self.device.empty((len(row_ids), columns), self.out.dtype)
         self._gather(tile_rows, len(row_ids), np.arange(len(row_ids)), 0, columns, 0, rows)
-        self.out[row_ids, :columns] += self.device.to_host(rows)
+        return row_ids, self.device.fetch(rows)
+
+    def _add(self, rows: tuple[NDArray[np.int64], Callable[[], NDArray[Any]]] | None, deliver: Deliver) -> None:
+        if rows is not None:
+            row_ids, fetched = rows
+            values = fetched()
+            with deliver():
+                self.out[row_ids, : self.columns] += values
 
     def _gather(
         self, tile_rows: NDArray[np.int64], count: int, targets: NDArray[np.int64], left: int, pitch: int, adds: int,

@@ -1,0 +1,99 @@
+"""One list of tasks shared by the processor and devices, or by several devices, by what each is measured to do.
+
+The processor's threads take tasks one by one from the front, each device takes runs of them from the end. A run is half
+of a device's share of what is left, by the work that each did per second until then, so that all end together whatever
+their speeds; the first run is a small one, to measure. (Static shares from a calibration would be wrong for the next
+kernel, and on a machine that does something else besides.)
+"""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends.numba import thread_count
+from calderon.backends.threads import Dealing
+
+FIRST = 1 / 16
+"""Part of all work that a device is given to begin with."""
+SHORTEST = 0.02
+"""Seconds that a run on a device takes at least, so that launches do not dominate."""
+
+Deliver = Callable[[], AbstractContextManager[Any]]
+
+
+class Speeds:
+    """What each worker did: `work` (in any unit) in `seconds`."""
+
+    def __init__(self, weights: NDArray[np.float64], workers: int) -> None:
+        self.weights = weights
+        self.work, self.seconds = np.zeros(workers), np.zeros(workers)
+
+    def record(self, worker: int, tasks: Iterable[int], seconds: float) -> None:
+        self.work[worker] += self.weights[list(tasks)].sum()
+        self.seconds[worker] += seconds
+
+    def rate(self, worker: int) -> float:
+        """Work per second; 0 before anything is measured."""
+        return float(self.work[worker] / self.seconds[worker]) if self.seconds[worker] > 0 else 0.0
+
+    def length(self, worker: int, pending: list[int]) -> int:
+        """How many of the last pending tasks are the next run of a worker."""
+        left = self.weights[pending]
+        own = self.rate(worker)
+        rates = sum(self.rate(each) for each in range(len(self.work)))
+        wanted = FIRST * self.weights.sum() / len(self.work)
+        if own > 0:
+            wanted = max(0.5 * left.sum() * own / rates, SHORTEST * own)
+        return int(np.searchsorted(np.cumsum(left[::-1]), wanted, "right"))
+
+    def too_long(self, worker: int, task: int, pending: list[int], threads: int) -> bool:
+        """Whether one thread of a worker would take longer for the task than the others for all that is left."""
+        others = sum(self.rate(each) for each in range(len(self.work)) if each != worker)
+        own = self.rate(worker) / threads
+        return own > 0 and others > 0 and self.weights[task] / own > self.weights[pending].sum() / others
+
+
+def share_tasks(
+    processor: Callable[[int], None] | None,
+    devices: Sequence[Callable[[range, Deliver], None]],
+    weights: NDArray[np.float64],
+    neighbours: Sequence[Iterable[int]] | None = None,
+    advance: Callable[[], None] | None = None,
+) -> NDArray[np.float64]:
+    """Do all tasks, one for each weight (their work, in any unit); give the part (workers,) that each worker did, the
+    processor first.
+
+    processor(task): on one thread, None to leave the processor out. devices: each called with a run of tasks and
+    `deliver`, a context in which it may write what neighbours of the run write, too. neighbours, advance, errors: as in
+    `run_tasks`.
+    """
+    dealing = Dealing(len(weights), neighbours, advance)
+    first = 0 if processor is None else 1
+    speeds, threads, began = Speeds(weights, first + len(devices)), thread_count(), time.perf_counter()
+
+    def on_processor() -> None:
+        assert processor is not None
+        while (task := dealing.take(lambda task: speeds.too_long(0, task, dealing.pending, threads))) is not None:
+            processor(task)
+            with dealing.condition:
+                speeds.record(0, (task,), 0.0)
+                speeds.seconds[0] = time.perf_counter() - began
+            dealing.done((task,))
+
+    def on_device(number: int) -> None:
+        worker = first + number
+        while tasks := dealing.take_run(lambda pending: speeds.length(worker, pending)):
+            started = time.perf_counter()
+            devices[number](tasks, lambda tasks=tasks: dealing.exclusive(tasks))  # type: ignore[misc]
+            with dealing.condition:
+                speeds.record(worker, tasks, time.perf_counter() - started)
+            dealing.done(tasks, delivered=True)
+
+    loops: list[Callable[[], None]] = [on_processor] * (threads if processor is not None else 0)
+    loops += [lambda number=number: on_device(number) for number in range(len(devices))]  # type: ignore[misc]
+    dealing.run(loops)
+    return speeds.work / max(float(speeds.work.sum()), 1e-300)

@@ -1,0 +1,101 @@
+"""Tasks shared by workers of different speed: each once, none beside a neighbour, parts by speed."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from calderon.backends import share_tasks
+from calderon.backends.sharing import Speeds
+from calderon.backends.threads import Dealing
+
+COUNT = 300
+NEIGHBOURS = [[other for other in (n - 1, n, n + 1) if 0 <= other < COUNT] for n in range(COUNT)]
+
+
+class Ledger:
+    """Which tasks are written to by whom; notes a task that is written to beside a neighbour."""
+
+    def __init__(self):
+        self.lock, self.open, self.done, self.clashes = threading.Lock(), set(), [], []
+
+    def write(self, tasks, seconds):
+        with self.lock:
+            near = {other for task in tasks for other in NEIGHBOURS[task]}
+            self.clashes += near & self.open
+            self.open |= set(tasks)
+        time.sleep(seconds)
+        with self.lock:
+            self.open -= set(tasks)
+            self.done += tasks
+
+    def processor(self, seconds):
+        return lambda task: self.write([task], seconds)
+
+    def device(self, seconds):
+        def work(tasks, deliver):
+            time.sleep(seconds * len(tasks))
+            with deliver():
+                self.write(tasks, 0.0005)
+
+        return work
+
+
+@pytest.mark.parametrize("on_processor", [True, False])
+def test_each_task_is_done_once_and_alone(on_processor):
+    ledger = Ledger()
+    processor = ledger.processor(0.001) if on_processor else None
+    steps = []
+    devices = [ledger.device(0.0005), ledger.device(0.001)]
+    parts = share_tasks(processor, devices, np.ones(COUNT), NEIGHBOURS, lambda: steps.append(1))
+    assert sorted(ledger.done) == list(range(COUNT)) and len(steps) == COUNT
+    assert not ledger.clashes
+    assert len(parts) == 2 + on_processor and parts.sum() == pytest.approx(1) and parts.min() > 0
+
+
+def test_runs_follow_the_measured_speeds():
+    """With rates 1, 3 and 4 and 160 left: half of 60 and of 80; small ones to begin with and at the end."""
+    speeds = Speeds(np.ones(320), 3)
+    pending = list(range(160))
+    assert speeds.length(1, pending) == 320 // 16 // 3  # to measure
+    for worker, rate in enumerate((100, 300, 400)):
+        speeds.record(worker, range(rate // 10), rate / 10 / rate)
+    assert [speeds.length(worker, pending) for worker in (1, 2)] == [30, 40]
+    assert speeds.length(2, pending[:4]) == 4  # not less than 0.02 s
+    speeds.weights = np.arange(320.0)
+    assert speeds.length(1, pending) < 30  # the last tasks are the longest
+
+
+def test_the_processor_leaves_what_would_take_it_longer_than_the_devices():
+    speeds = Speeds(np.ones(100), 2)
+    assert not speeds.too_long(0, 5, [5, 6], 2)  # nothing is measured
+    speeds.record(0, range(10), 10.0)  # two threads: two seconds a task
+    speeds.record(1, range(50), 5.0)
+    assert speeds.too_long(0, 5, list(range(5, 24)), 2)
+    assert not speeds.too_long(0, 5, list(range(5, 27)), 2)
+
+
+def test_runs_are_taken_from_the_end_without_gaps():
+    dealing = Dealing(10, [[n] for n in range(10)])
+    assert dealing.take() == 0
+    assert dealing.take_run(lambda pending: 3) == range(7, 10)
+    assert dealing.take_run(lambda pending: 0) == range(6, 7)
+    del dealing.pending[2]  # 3 was taken by another
+    assert dealing.take_run(lambda pending: 100) == range(4, 6)
+    assert dealing.take_run(lambda pending: 100) == range(1, 3)
+    assert not dealing.take_run(lambda pending: 1) and dealing.take() is None
+
+
+@pytest.mark.parametrize("broken", ["processor", "device"])
+def test_the_first_error_ends_all(broken):
+    ledger = Ledger()
+
+    def fail(*arguments):
+        raise OSError("gone")
+
+    processor = fail if broken == "processor" else ledger.processor(0.001)
+    devices = [fail if broken == "device" else ledger.device(0.001), ledger.device(0.001)]
+    with pytest.raises(OSError, match="gone"):
+        share_tasks(processor, devices, np.ones(COUNT), NEIGHBOURS)
+    assert len(ledger.done) < COUNT
