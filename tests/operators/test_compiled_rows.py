@@ -11,6 +11,7 @@ from calderon.backends.numba import kernel
 from calderon.operators.compiled_rows import Clusters
 from calderon.operators.entries import locality_order
 from calderon.operators.galerkin_rows import compiled_rows
+from calderon.operators.supports import support_boxes
 
 ROW, COLUMN, BLOCK = range(3)
 
@@ -161,3 +162,14 @@ def test_blocks_of_more_rows_than_are_computed_at_a_time():
     compared = Compared(operator, leaf=10_000)
     assert len(compared.rows.order) > 64
     assert compared.error_of_blocks() < 1e-13
+
+
+def test_boxes_of_supports():
+    """A function is zero at all points outside of its box, and the box touches its support on all sides."""
+    for space in (spaces()["P1"], spaces()["P0"], spaces()["cap"], cal.RWG(spaces()["P0"].mesh)):
+        boxes, mesh = support_boxes(space), space.mesh
+        corners = mesh.vertices[mesh.triangles]
+        for function, (low, high) in enumerate(boxes):
+            support = space.triangles[(space.dofs == function).any(axis=1)]
+            assert np.array_equal(low, corners[support].min(axis=(0, 1)))
+            assert np.array_equal(high, corners[support].max(axis=(0, 1)))

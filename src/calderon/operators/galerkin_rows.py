@@ -9,11 +9,11 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from calderon.backends import Computing
-from calderon.backends.vectors import width
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.compiled_rows import Clusters, CompiledRows
-from calderon.operators.row_sides import RowSide, row_side
-from calderon.operators.row_sums import Skips, Sums, row_sums, sums_scratch
+from calderon.operators.row_sides import RowSide, positions, row_side, triangle_order
+from calderon.operators.row_sums import Sums, row_sums, sums_records, sums_scratch, sums_table
+from calderon.operators.sides import Surface
 from calderon.operators.special_pairs import SpecialPairs
 from calderon.quadrature import triangle_rule
 
@@ -59,14 +59,13 @@ def compiled_rows(
     """
     pairs = SpecialPairs.of(operator, how)
     same = operator.test is operator.trial and row_clusters is column_clusters
-    rows, row_order = _side(pairs, True, row_clusters)
-    columns, column_order = (rows, row_order) if same else _side(pairs, False, column_clusters)
-    places = _positions(pairs.test.places, row_clusters), _positions(pairs.trial.places, column_clusters)
+    rows = _side(pairs, True, row_clusters)
+    columns = rows if same else _side(pairs, False, column_clusters)
+    places = rows.places, columns.places
     functions = _functions(pairs)
     points = triangle_rule(operator.quadrature.regular).number_of_points
-    sizes = rows.places.shape[1], columns.places.shape[1]
-    vector = width(how.real)
-    scratch = max(sums_scratch(points, sizes[1], sizes[0], vector), sums_scratch(points, sizes[0], sizes[1], vector))
+    sizes = places[0].shape[1], places[1].shape[1]
+    skips = _skips(pairs, rows.order, columns.order)
     return CompiledRows(
         shape=operator.shape,
         dtype=pairs.out.dtype,
@@ -74,30 +73,36 @@ def compiled_rows(
         row=functions.row,
         column=functions.column,
         block=functions.block,
-        data=(rows, columns, _skips(pairs, row_order, column_order), pairs.scalars),
-        scratch=scratch,
+        data=(rows.side, columns.side, skips, pairs.scalars),
+        scratch=max(sums_scratch(points, *sizes, how.real), sums_scratch(points, *sizes[::-1], how.real)),
         special=pairs.matrix(pairs.batches, places),
         overlap=pairs.matrix(pairs.regular(), places),
         symmetric=operator.is_symmetric,
     )
 
 
-def _side(pairs: SpecialPairs, test: bool, clusters: Clusters) -> tuple[RowSide, NDArray[np.int64]]:
+class OrderedSide(NamedTuple):
+    """A side, of which triangle of the selection each of its triangles is, and the positions (triangles, L) of the
+    local functions of the selection."""
+
+    side: RowSide
+    order: NDArray[np.int64]
+    places: NDArray[np.int64]
+
+
+def _side(pairs: SpecialPairs, test: bool, clusters: Clusters) -> OrderedSide:
     space, selection = (pairs.test_space, pairs.test) if test else (pairs.trial_space, pairs.trial)
     surface = pairs.test_surface if test else pairs.trial_surface
-    return row_side(surface, selection.places, space.element, clusters, pairs.quadrature.regular, pairs.real)
+    places = positions(selection.places, clusters)
+    order = triangle_order(places)
+    rule = triangle_rule(pairs.quadrature.regular)
+    records = sums_records(Surface(*(each[order] for each in surface)), rule)
+    side = row_side(places[order], clusters, sums_table(rule, space.element), *records, pairs.real)
+    return OrderedSide(side, order, places)
 
 
-def _positions(places: NDArray[np.int64], clusters: Clusters) -> NDArray[np.int64]:
-    """Positions in cluster order of unknowns, -1 for none."""
-    position = np.empty(len(clusters.order) + 1, np.int64)
-    position[clusters.order] = np.arange(len(clusters.order))
-    position[-1] = -1
-    return position[places]
-
-
-def _skips(pairs: SpecialPairs, row_order: NDArray[np.int64], column_order: NDArray[np.int64]) -> Skips:
-    """The special pairs by the triangles of the row side."""
+def _skips(pairs: SpecialPairs, row_order: NDArray[np.int64], column_order: NDArray[np.int64]) -> NDArray[np.int32]:
+    """The special pairs by the triangles of the row side: where those of each begin, then the other triangles."""
     rows, columns = np.empty_like(row_order), np.empty_like(column_order)
     rows[row_order], columns[column_order] = np.arange(len(row_order)), np.arange(len(column_order))
     i, j = pairs.all.T
@@ -107,7 +112,8 @@ def _skips(pairs: SpecialPairs, row_order: NDArray[np.int64], column_order: NDAr
         i, j = np.concatenate([i, j[again]]), np.concatenate([j, i[again]])
     key = np.sort(i * len(column_order) + j)
     i, j = np.divmod(key, len(column_order))
-    return Skips(np.searchsorted(i, np.arange(len(row_order) + 1)), j.astype(np.int32))
+    starts = np.searchsorted(i, np.arange(len(row_order) + 1)) + len(row_order) + 1
+    return np.concatenate([starts, j]).astype(np.int32)
 
 
 def _functions(pairs: SpecialPairs) -> Functions:

@@ -13,127 +13,110 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends.numba import STAMP, kernel
+from calderon.backends.vectors import jitable, number
 from calderon.operators.compiled_rows import Clusters
-from calderon.operators.sides import Surface, packed, points_of
-from calderon.quadrature import triangle_rule
-from calderon.spaces.element import Element, barycentric
 
 CHUNK = 128
 """Triangles of a cluster that are worked on at a time: what belongs to them stays in the first-level cache."""
 PITCH = CHUNK + 16
 """Numbers from one row of a chunk to the next: not a power of two, which would meet few places of the cache."""
-GEOMETRY = 7
-"""Rows of a chunk after those of the quadrature points: centre, normal, Jacobian."""
+HEADER = 16
+FUNCTIONS, OWN, LENGTH, WIDTH, CHUNKS, ROW, RECORDS = range(7)
+STARTS, TRIANGLES, LOCALS, FIRST, SIZES, LIST_STARTS, LISTS, PLACES = range(7, 15)
+"""Places in the header of RowSide.index."""
 
 
 class RowSide(NamedTuple):
-    """The n unknowns of one side by their positions in cluster order, and their T triangles in that order.
+    """The n unknowns of one side by their positions in cluster order, with their T triangles and L local functions, in
+    two arrays: a call with twenty would cost as much as a short row.
 
-    starts (n + 1,): the triangles of position i are triangles[starts[i] : starts[i + 1]], on which its function is the
-    local one `functions` of the same place. nodes (T, 3 P) coordinates of the quadrature points; weights (L, P) of the
-    local functions, measure (P,) of the function 1; jacobian (T,), normals, centres (T, 3), curls (T, 3, 3) of
-    the linear functions.
+    numbers holds a table of the local functions, then a record of LENGTH numbers for each triangle from RECORDS on. A
+    chunk of triangles is WIDTH rows of numbers, what the loops need of each triangle as a part of a cluster; where
+    triangles have their OWN function all of them are one chunk, in rows of ROW numbers from CHUNKS on, and those of a
+    cluster follow each other.
 
-    first, sizes (clusters,): the run of positions of a cluster; its triangles are lists[list_starts[c] :
-    list_starts[c + 1]], increasing, or first .. first + size if `lists` is empty, each triangle having its own
-    function; then `chunks` holds what a chunk of a cluster holds, for all triangles: rows of `pitch` numbers, the
-    coordinates of points, centres, normals and Jacobians. corners (T, 9). places (T, L) position of each local
-    function, -1 for none. table (L, P) weights times local functions; shape (3, P) barycentric coordinates.
+    index begins with FUNCTIONS (= L), these sizes and the places where its parts begin: the triangles of position i are
+    TRIANGLES[STARTS[i] : STARTS[i + 1]], where its function is the local one LOCALS of the same place; a cluster c is
+    the positions from FIRST[c], SIZES[c] of them; its triangles are LISTS[LIST_STARTS[c] : LIST_STARTS[c + 1]],
+    increasing, unless they are its OWN; PLACES (T, L) has the position of each local function, -1 for none.
     """
 
-    starts: NDArray[np.int64]
-    triangles: NDArray[np.int32]
-    functions: NDArray[np.int32]
-    nodes: NDArray[np.floating]
-    weights: NDArray[np.floating]
-    measure: NDArray[np.floating]
-    jacobian: NDArray[np.floating]
-    normals: NDArray[np.floating]
-    centres: NDArray[np.floating]
-    curls: NDArray[np.floating]
-    first: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-    list_starts: NDArray[np.int64]
-    lists: NDArray[np.int32]
-    chunks: NDArray[np.floating]
-    pitch: int
-    corners: NDArray[np.floating]
-    places: NDArray[np.int32]
-    shape: NDArray[np.floating]
+    numbers: NDArray[np.floating]
+    index: NDArray[np.int32]
+
+
+@jitable
+def item(index, part, k):  # type: ignore[no-untyped-def]
+    """Entry k of a part of RowSide.index."""
+    return number(index, number(index, part) + k)
 
 
 def row_side(
-    surface: Surface, places: NDArray[np.int64], element: Element, clusters: Clusters, degree: int, real: DTypeLike
-) -> tuple[RowSide, NDArray[np.int64]]:
-    """Tabulate a side; also the order of its triangles: of which of the surface each one is.
+    places: NDArray[np.int64],
+    clusters: Clusters,
+    table: NDArray[np.float64],
+    records: NDArray[np.float64],
+    chunk: NDArray[np.float64],
+    real: DTypeLike,
+) -> RowSide:
+    """Tabulate a side. places (T, L): the position of each local function, -1 for none; records (T, LENGTH); chunk
+    (T, WIDTH)."""
+    count, functions = places.shape
+    starts, triangles, local = _incidence(places, len(clusters.order))
+    own = functions == 1 and np.array_equal(places[:, 0], np.arange(count))
+    list_starts, lists = np.zeros(1, np.int64), np.zeros(0, np.int64)
+    rows = np.zeros((chunk.shape[1], 0))
+    if own:  # the last vectors are read beyond the end; rows should not lie a multiple of 4096 bytes apart
+        rows = np.pad(chunk.T, [(0, 0), (0, -(count + 16) % 512 + 32)])
+    else:
+        list_starts, lists = _lists(starts, triangles, clusters)
+    numbers = np.concatenate([table.ravel(), records.ravel(), rows.ravel()]).astype(real)
+    parts = starts, triangles, local, clusters.start, clusters.stop - clusters.start, list_starts, lists, places.ravel()
+    begins = HEADER + np.cumsum([0, *(each.size for each in parts)])
+    if max(begins[-1], numbers.size) >= 2**31:
+        raise ValueError(f"{count} triangles are too many for compiled rows: at most some 30 million")
+    header = np.zeros(HEADER, np.int64)
+    sizes = functions, own, records.shape[1], chunk.shape[1], table.size + records.size, rows.shape[1], table.size
+    header[: len(sizes)] = sizes
+    header[STARTS : PLACES + 1] = begins[:-1]
+    return RowSide(numbers, np.concatenate([header, *parts]).astype(np.int32))
 
-    places (T, L): the unknown of each local function, -1 for none.
-    """
+
+def positions(places: NDArray[np.int64], clusters: Clusters) -> NDArray[np.int64]:
+    """Positions in cluster order of unknowns, -1 for none."""
     position = np.empty(len(clusters.order) + 1, np.int64)
     position[clusters.order] = np.arange(len(clusters.order))
     position[-1] = -1
-    local = position[places]
-    order = np.argsort(np.where(local >= 0, local, len(clusters.order)).min(axis=1), kind="stable")
-    local = np.ascontiguousarray(local[order])
-    surface = Surface(*(each[order] for each in surface))
-    rule = triangle_rule(degree)
-    centres = surface.corners.mean(axis=1)
-    points = points_of(surface, rule)
-    starts, triangles, functions = _incidence(local, len(clusters.order))
-    own = local.shape[1] == 1 and np.array_equal(local[:, 0], np.arange(len(local)))
-    if own:
-        list_starts, lists = np.zeros(1, np.int64), np.zeros(0, np.int32)
-        chunks = _chunks(np.concatenate([points.reshape(len(local), -1), centres, surface.normals], axis=1), surface)
-    else:
-        list_starts, lists = _lists(starts, triangles, clusters)
-        chunks = np.zeros((1, 1))
-    numbers = (
-        points.reshape(len(local), -1), element.values(rule.points) * rule.weights, rule.weights,
-        surface.jacobian, surface.normals,
-        centres, surface.curls, chunks.ravel(), surface.corners.reshape(-1, 9), barycentric(rule.points),
-    )  # fmt: skip
-    nodes, weights, measure, jacobian, normals, centres, curls, flat, corners, shape = (
-        packed(each, real) for each in numbers
-    )
-    first, count = clusters.start.astype(np.int64), (clusters.stop - clusters.start).astype(np.int64)
-    side = RowSide(
-        starts, triangles, functions, nodes, weights, measure, jacobian, normals, centres, curls, first, count,
-        list_starts, lists, flat, chunks.shape[1], corners, local.astype(np.int32), shape,
-    )  # fmt: skip
-    return side, order
+    return position[places]
 
 
-def _incidence(local: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-    """starts, triangles and functions of a RowSide from the positions (T, L)."""
+def triangle_order(places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Order of triangles by the first of the positions (T, L) of their functions."""
+    return np.argsort(np.where(places >= 0, places, np.iinfo(np.int64).max).min(axis=1), kind="stable")
+
+
+def _incidence(local: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """STARTS, TRIANGLES and LOCALS of a RowSide from the positions (T, L)."""
     triangle, function = np.nonzero(local >= 0)
     position = local[triangle, function]
     order = np.argsort(position, kind="stable")
     starts = np.searchsorted(position[order], np.arange(count + 1))
-    return starts, triangle[order].astype(np.int32), function[order].astype(np.int32)
-
-
-def _chunks(columns: NDArray[np.float64], surface: Surface) -> NDArray[np.float64]:
-    """Rows (numbers of a triangle, pitch): one row for each column, then the Jacobian; the last vectors may be read
-    beyond the end."""
-    count = len(columns)
-    pitch = -(-(count + 16) // 512) * 512 + 16
-    rows = np.zeros((columns.shape[1] + 1, pitch))
-    rows[:-1, :count], rows[-1, :count] = columns.T, surface.jacobian
-    return rows
+    return starts, triangle[order], function[order]
 
 
 def _lists(
-    starts: NDArray[np.int64], triangles: NDArray[np.int32], clusters: Clusters
+    starts: NDArray[np.int64], triangles: NDArray[np.int64], clusters: Clusters
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """list_starts and lists of a RowSide."""
+    """LIST_STARTS and LISTS of a RowSide."""
     seen = np.full(int(triangles.max(initial=-1)) + 1, -1)
-    sizes = np.zeros(len(clusters.start) + 1, np.int64)
+    ends = np.zeros(len(clusters.start) + 1, np.int64)
     listing = _listing_kernel()
-    listing(starts, triangles, clusters.start, clusters.stop, seen, sizes, np.zeros(0, np.int32))
-    ends = np.cumsum(sizes)
+    first, stop = (each.astype(np.int64) for each in (clusters.start, clusters.stop))
+    listing(starts, triangles, first, stop, seen, ends, np.zeros(0, np.int32))
+    ends = np.cumsum(ends)
     lists = np.empty(ends[-1], np.int32)
     seen[:] = -1
-    listing(starts, triangles, clusters.start, clusters.stop, seen, ends, lists)
+    listing(starts, triangles, first, stop, seen, ends, lists)
     return ends, lists
 
 

@@ -13,23 +13,37 @@ from typing import NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from calderon.backends.vectors import jitable, lanes, load, number, store, zero
+from calderon.backends.vectors import jitable, lanes, load, number, store, width, zero
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
-from calderon.operators.regular import add, squared, turned
-from calderon.operators.row_sides import CHUNK, GEOMETRY, PITCH
+from calderon.operators.regular import add, turned
+from calderon.operators.row_sides import (
+    CHUNK,
+    CHUNKS,
+    FIRST,
+    FUNCTIONS,
+    LENGTH,
+    LIST_STARTS,
+    LISTS,
+    LOCALS,
+    OWN,
+    PITCH,
+    PLACES,
+    RECORDS,
+    ROW,
+    SIZES,
+    STARTS,
+    TRIANGLES,
+    item,
+)
+from calderon.operators.sides import Surface, points_of
+from calderon.quadrature import TriangleRule
+from calderon.spaces.element import Element
 
 ROWS = 64
 """Rows of a block that are computed at a time."""
-
-
-class Skips(NamedTuple):
-    """triangles[starts[t] : starts[t + 1]] of the other side, increasing, that triangle t of one side skips."""
-
-    starts: NDArray[np.int64]
-    triangles: NDArray[np.int32]
 
 
 class Sums(NamedTuple):
@@ -40,38 +54,74 @@ class Sums(NamedTuple):
     block: Callable[..., None]
 
 
-def sums_scratch(points: int, functions: int, fixed_functions: int, vector: int) -> int:
+def sums_table(rule: TriangleRule, element: Element) -> NDArray[np.float64]:
+    """The table of a RowSide: weights times local functions (L, P), weights (P,), barycentric coordinates (3, P)."""
+    parts = element.values(rule.points) * rule.weights, rule.weights, rule.barycentric.T
+    return np.concatenate([each.ravel() for each in parts])
+
+
+def sums_records(surface: Surface, rule: TriangleRule) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Records of the triangles: points (P, 3), centre, normal, Jacobian, curls (3, 3), corners (3, 3); and what a
+    chunk has of them: the numbers before the curls."""
+    count = len(surface.corners)
+    columns = (
+        points_of(surface, rule), surface.corners.mean(axis=1), surface.normals, surface.jacobian, surface.curls,
+        surface.corners,
+    )  # fmt: skip
+    records = np.concatenate([each.reshape(count, -1) for each in columns], axis=1)
+    return records, records[:, : 3 * rule.number_of_points + 7]
+
+
+def sums_scratch(points: int, functions: int, fixed_functions: int, real: DTypeLike) -> int:
     """Numbers of working memory of one thread."""
-    chunk = (3 * points + GEOMETRY + 9) * PITCH
-    work = (3 * points + 2 * points * fixed_functions) * vector
+    chunk = (3 * points + 16) * PITCH
+    work = (3 * points + 2 * points * fixed_functions) * width(real)
     return chunk + work + PITCH + 2 * ROWS * functions * PITCH
 
 
+@jitable
+def distance(x, p, y0, y1, y2, tiny):  # type: ignore[no-untyped-def]
+    """The squared distance of the point x[p : p + 3] from y."""
+    d0, d1, d2 = number(x, p) - y0, number(x, p + 1) - y1, number(x, p + 2) - y2
+    return d0 * d0 + tiny + d1 * d1 + d2 * d2
+
+
 @register_jitable
-def chunk_of(side, points, low, high, curls, scratch):  # type: ignore[no-untyped-def]
-    """Gather triangles low..high of the lists of a side into scratch, as RowSide.chunks has them; then the curls."""
+def gathered(side, points, low, high, curls, scratch):  # type: ignore[no-untyped-def]
+    """Gather triangles low..high of the lists of a side into scratch, rows of a chunk, then those of the curls."""
     width, step = 3 * points, lanes(scratch)
-    base = scratch[(width + 7) * PITCH :]  # where corners wait, and curls in the end
+    base = (width + 7) * PITCH  # where corners wait, and curls in the end
+    numbers, index = side.numbers, side.index
     for k in range(high - low):
-        t = side.lists[low + k]
-        corners, normal = side.corners[t], side.normals[t]
+        place = number(index, RECORDS) + number(index, LENGTH) * item(index, LISTS, low + k) + width
+        for c in range(4):
+            scratch[(width + 3 + c) * PITCH + k] = number(numbers, place + 3 + c)
         for c in range(9):
-            base[c * PITCH + k] = corners[c]
-        for c in range(3):
-            scratch[(width + 3 + c) * PITCH + k] = normal[c]
-        scratch[(width + 6) * PITCH + k] = side.jacobian[t]
+            scratch[base + c * PITCH + k] = number(numbers, place + 16 + c)
+    shape = (number(index, FUNCTIONS) + 1) * points
     for v in range(0, high - low, step):
         for c in range(3):
-            x0, x1, x2 = load(base, c * PITCH + v), load(base, (3 + c) * PITCH + v), load(base, (6 + c) * PITCH + v)
+            here = base + c * PITCH + v
+            x0, x1, x2 = load(scratch, here), load(scratch, here + 3 * PITCH), load(scratch, here + 6 * PITCH)
             for q in range(points):
-                y = side.shape[0, q] * x0 + side.shape[1, q] * x1 + side.shape[2, q] * x2
-                store(scratch, (3 * q + c) * PITCH + v, y)
+                b0, b1 = number(numbers, shape + q), number(numbers, shape + points + q)
+                b2 = number(numbers, shape + 2 * points + q)
+                store(scratch, (3 * q + c) * PITCH + v, b0 * x0 + b1 * x1 + b2 * x2)
             store(scratch, (width + c) * PITCH + v, (x0 + x1 + x2) * (1.0 / 3.0))
             if curls:
                 inverse = 1.0 / load(scratch, (width + 6) * PITCH + v)
-                store(base, c * PITCH + v, (x1 - x2) * inverse)
-                store(base, (3 + c) * PITCH + v, (x2 - x0) * inverse)
-                store(base, (6 + c) * PITCH + v, (x0 - x1) * inverse)
+                store(scratch, here, (x1 - x2) * inverse)
+                store(scratch, here + 3 * PITCH, (x2 - x0) * inverse)
+                store(scratch, here + 6 * PITCH, (x0 - x1) * inverse)
+
+
+@jitable
+def run_of(index, cluster):  # type: ignore[no-untyped-def]
+    """First and last triangle of a cluster in the lists, or in the order of all."""
+    if number(index, OWN):
+        first = item(index, FIRST, cluster)
+        return first, first + item(index, SIZES, cluster)
+    return item(index, LIST_STARTS, cluster), item(index, LIST_STARTS, cluster + 1)
 
 
 @functools.lru_cache(maxsize=64)
@@ -87,325 +137,358 @@ def row_sums(radial: Radial, normal: str, curls: bool, mass: bool, oscillates: b
     width = 3 * points
 
     @jitable
-    def kernel_part(values, offsets, place):  # type: ignore[no-untyped-def]
+    def asked(values, array, place):  # type: ignore[no-untyped-def]
+        """The value or the slope, the latter times the distance from the plane of a varying triangle."""
         value, value_i, slope, slope_i = values
         if of_varying:
-            offset = load(offsets, place)
+            offset = load(array, place)
             return slope * offset, slope_i * offset
         if of_fixed:
             return slope, slope_i
         return value, value_i
 
     @jitable
-    def pair_factors(fixed, t, flat, pitch, place, offsets, scalars):  # type: ignore[no-untyped-def]
-        """Reference distance and factor of the triangle t with a vector of others; fills offsets."""
+    def factors(x, base, flat, pitch, place, scratch, offsets, scalars):  # type: ignore[no-untyped-def]
+        """Reference distance and factor of the triangle with its record at x[base] with a vector of others; stores
+        distances of its points from their planes."""
         p0, p1, tiny = scalars[0], scalars[1], scalars[2]
-        centre, x, step = fixed.centres[t], fixed.nodes[t], lanes(flat)
-        here = width * pitch + place
+        centre, step, here = base + width, lanes(flat), place + width * pitch
         e0, e1, e2 = load(flat, here), load(flat, here + pitch), load(flat, here + 2 * pitch)
         reference = zero(flat)
         if shifts:
-            d0, d1, d2 = centre[0] - e0, centre[1] - e1, centre[2] - e2
-            square = d0 * d0 + tiny + d1 * d1 + d2 * d2
+            square = distance(x, centre, e0, e1, e2, tiny)
             reference = square * inverse_square_root(square)
         f_re, f_im = radial_phase(reference, p0, p1)
         if of_varying:
             here += 3 * pitch
             n0, n1, n2 = load(flat, here), load(flat, here + pitch), load(flat, here + 2 * pitch)
             for p in range(points):
-                d0, d1, d2 = number(x, 3 * p) - e0, number(x, 3 * p + 1) - e1, number(x, 3 * p + 2) - e2
-                store(offsets, p * step, -(d0 * n0 + d1 * n1 + d2 * n2))
-        factor = zero(flat) + fixed.jacobian[t]
+                d0, d1 = number(x, base + 3 * p) - e0, number(x, base + 3 * p + 1) - e1
+                d2 = number(x, base + 3 * p + 2) - e2
+                store(scratch, offsets + p * step, -(d0 * n0 + d1 * n1 + d2 * n2))
+        factor = zero(flat) + number(x, centre + 6)
         return reference, f_re * factor, f_im * factor
+
+    @jitable
+    def cosine(x, normal, flat, pitch, place):  # type: ignore[no-untyped-def]
+        """Of the angle between normals."""
+        here = (width + 3) * pitch + place
+        n0, n1, n2 = load(flat, here), load(flat, here + pitch), load(flat, here + 2 * pitch)
+        return number(x, normal) * n0 + number(x, normal + 1) * n1 + number(x, normal + 2) * n2
+
+    @jitable
+    def plane(x, centre, y0, y1, y2):  # type: ignore[no-untyped-def]
+        """-(y - centre) . n of the fixed triangle."""
+        d0, d1, d2 = number(x, centre) - y0, number(x, centre + 1) - y1, number(x, centre + 2) - y2
+        return d0 * number(x, centre + 3) + d1 * number(x, centre + 4) + d2 * number(x, centre + 5)
 
     @register_jitable
     def fill(fixed, varying, scalars, position, cluster, scratch, out):  # type: ignore[no-untyped-def]
         """out[:n] = the entries of the unknown at `position` with those of the cluster."""
-        step, own = lanes(scratch), varying.lists.size == 0
+        x, near, numbers, index = fixed.numbers, fixed.index, varying.numbers, varying.index
+        step, own, functions = lanes(scratch), number(index, OWN), number(index, FUNCTIONS)
         p0, p1, tiny = scalars[0], scalars[1], scalars[2]
-        functions = varying.weights.shape[0]
-        work = scratch[(width + 16) * PITCH :]  # sums at points: real, imaginary; offsets
-        offsets = work[2 * points * step :]
-        results = scratch[(width + 16) * PITCH + 3 * points * step :]
-        first, count = varying.first[cluster], varying.sizes[cluster]
-        low, high = first, first + count
+        work = (width + 16) * PITCH  # sums at points: real, imaginary; offsets; results
+        offsets = work + 2 * points * step
+        results = offsets + points * step
+        first, count = item(index, FIRST, cluster), item(index, SIZES, cluster)
+        low, high = run_of(index, cluster)
         if not own:
-            low, high = varying.list_starts[cluster], varying.list_starts[cluster + 1]
             for k in range(count):
                 out[k] = 0.0
-        begin, end = fixed.starts[position], fixed.starts[position + 1]
+        begin, end = item(near, STARTS, position), item(near, STARTS, position + 1)
+        constant = functions == 1
+        measure, fixed_measure = functions * points, number(near, FUNCTIONS) * points
         for chunk in range(low, high, CHUNK):
             size = min(CHUNK, high - chunk)
             if own:
-                flat, pitch, origin = varying.chunks, varying.pitch, chunk
+                flat, pitch, origin = numbers, number(index, ROW), number(index, CHUNKS) + chunk
             else:
                 flat, pitch, origin = scratch, PITCH, 0
-                chunk_of(varying, points, chunk, chunk + size, curls, scratch)
+                gathered(varying, points, chunk, chunk + size, curls, scratch)
             for v in range(0, size, step):
                 place = origin + v
-                for q in range(2 * points):
-                    store(work, q * step, zero(scratch))
-                c0, c1, c2, h0, h1, h2 = zero(work), zero(work), zero(work), zero(work), zero(work), zero(work)
+                if mass and not constant:
+                    for q in range(2 * points if oscillates else points):
+                        store(scratch, work + q * step, zero(scratch))
+                c0, c1, c2 = zero(scratch), zero(scratch), zero(scratch)
+                h0, h1, h2 = zero(scratch), zero(scratch), zero(scratch)
+                one, one_i = zero(scratch), zero(scratch)
                 for e in range(begin, end):
-                    t, a = fixed.triangles[e], fixed.functions[e]
-                    x, m, w = fixed.nodes[t], fixed.normals[t], fixed.weights[a]
-                    reference, f_re, f_im = pair_factors(fixed, t, flat, pitch, place, offsets, scalars)
-                    total, total_i = zero(work), zero(work)
+                    base = number(near, RECORDS) + number(near, LENGTH) * item(near, TRIANGLES, e)
+                    local = item(near, LOCALS, e)
+                    w = local * points
+                    reference, f_re, f_im = factors(x, base, flat, pitch, place, scratch, offsets, scalars)
+                    total, total_i = zero(scratch), zero(scratch)
                     g_re, g_im = f_re, f_im
                     if curls:
-                        here = (width + 3) * pitch + place
-                        n0, n1, n2 = load(flat, here), load(flat, here + pitch), load(flat, here + 2 * pitch)
-                        cosine = m[0] * n0 + m[1] * n1 + m[2] * n2
-                        g_re, g_im = f_re * cosine, f_im * cosine
+                        angle = cosine(x, base + width + 3, flat, pitch, place)
+                        g_re, g_im = f_re * angle, f_im * angle
+                    sum_, sum_i = zero(scratch), zero(scratch)
                     for q in range(points):
                         here = 3 * q * pitch + place
                         y0, y1, y2 = load(flat, here), load(flat, here + pitch), load(flat, here + 2 * pitch)
-                        s, si, every, every_i = zero(work), zero(work), zero(work), zero(work)
+                        s, si, every, every_i = zero(scratch), zero(scratch), zero(scratch), zero(scratch)
                         for p in range(points):
-                            r2 = squared(x, 3 * p, y0, y1, y2, tiny)
-                            k, u = kernel_part(radial_value(r2, p0, p1, reference), offsets, p * step)
+                            r2 = distance(x, base + 3 * p, y0, y1, y2, tiny)
+                            k, u = asked(radial_value(r2, p0, p1, reference), scratch, offsets + p * step)
                             if mass:
-                                s = s + number(w, p) * k
+                                weight = number(x, w + p)
+                                s = s + weight * k
                                 if oscillates:
-                                    si = si + number(w, p) * u
+                                    si = si + weight * u
                             if curls:
-                                weight = number(fixed.measure, p)
+                                weight = number(x, fixed_measure + p)
                                 every = every + weight * k
                                 if oscillates:
                                     every_i = every_i + weight * u
                         if of_fixed:
-                            centre = fixed.centres[t]
-                            d0, d1, d2 = centre[0] - y0, centre[1] - y1, centre[2] - y2
-                            offset = d0 * m[0] + d1 * m[1] + d2 * m[2]
+                            offset = plane(x, base + width, y0, y1, y2)
                             s, si = s * offset, si * offset
-                        if mass:
-                            s, si = turned(s, si, g_re, g_im)
-                            add(work, q * step, s)
-                            if oscillates:
-                                add(work, (points + q) * step, si)
                         if curls:
-                            weight = number(varying.measure, q)
+                            weight = number(numbers, measure + q)
                             total = total + weight * every
                             total_i = total_i + weight * every_i
+                        if mass:
+                            if constant:
+                                weight = number(numbers, measure + q)
+                                sum_ = sum_ + weight * s
+                                if oscillates:
+                                    sum_i = sum_i + weight * si
+                            else:
+                                s, si = turned(s, si, g_re, g_im)
+                                add(scratch, work + q * step, s)
+                                if oscillates:
+                                    add(scratch, work + (points + q) * step, si)
+                    if mass:
+                        sum_, sum_i = turned(sum_, sum_i, g_re, g_im)
+                        one, one_i = one + sum_, one_i + sum_i
                     if curls:
                         total, total_i = turned(total, total_i, f_re, f_im)
-                        curl = fixed.curls[t, a]
-                        c0, c1, c2 = c0 + curl[0] * total, c1 + curl[1] * total, c2 + curl[2] * total
+                        curl = base + width + 7 + 3 * local
+                        d0, d1, d2 = number(x, curl), number(x, curl + 1), number(x, curl + 2)
+                        c0, c1, c2 = c0 + d0 * total, c1 + d1 * total, c2 + d2 * total
                         if oscillates:
-                            h0, h1, h2 = h0 + curl[0] * total_i, h1 + curl[1] * total_i, h2 + curl[2] * total_i
+                            h0, h1, h2 = h0 + d0 * total_i, h1 + d1 * total_i, h2 + d2 * total_i
                 jacobian = load(flat, (width + 6) * pitch + place)
                 for f in range(functions):
-                    re, im = zero(work), zero(work)
+                    re, im = zero(scratch), zero(scratch)
                     if mass:
-                        s, si = zero(work), zero(work)
-                        for q in range(points):
-                            weight = varying.weights[f, q]
-                            s = s + weight * load(work, q * step)
+                        s, si = one, one_i
+                        for q in range(0 if constant else points):
+                            weight = number(numbers, f * points + q)
+                            s = s + weight * load(scratch, work + q * step)
                             if oscillates:
-                                si = si + weight * load(work, (points + q) * step)
-                        re, im = turned(s, si, zero(work) + scalars[5], zero(work) + scalars[6])
+                                si = si + weight * load(scratch, work + (points + q) * step)
+                        re, im = turned(s, si, zero(scratch) + scalars[5], zero(scratch) + scalars[6])
                     if curls:
                         here = (width + 7 + 3 * f) * PITCH + v
                         d0, d1, d2 = load(scratch, here), load(scratch, here + PITCH), load(scratch, here + 2 * PITCH)
                         s, si = d0 * c0 + d1 * c1 + d2 * c2, d0 * h0 + d1 * h1 + d2 * h2
-                        s, si = turned(s, si, zero(work) + scalars[3], zero(work) + scalars[4])
+                        s, si = turned(s, si, zero(scratch) + scalars[3], zero(scratch) + scalars[4])
                         re, im = re + s, im + si
-                    store(results, 2 * f * PITCH + v, jacobian * re)
+                    store(scratch, results + 2 * f * PITCH + v, jacobian * re)
                     if oscillates:
-                        store(results, (2 * f + 1) * PITCH + v, jacobian * im)
+                        store(scratch, results + (2 * f + 1) * PITCH + v, jacobian * im)
             if own:
                 for k in range(size):
                     if oscillates:
-                        out[chunk - low + k] = complex(results[k], results[PITCH + k])
+                        out[chunk - low + k] = complex(scratch[results + k], scratch[results + PITCH + k])
                     else:
-                        out[chunk - low + k] = results[k]
+                        out[chunk - low + k] = scratch[results + k]
             else:
                 for k in range(size):
-                    t = varying.lists[chunk + k]
+                    t = item(index, LISTS, chunk + k)
                     for f in range(functions):
-                        target = varying.places[t, f] - first
+                        target = item(index, PLACES, t * functions + f) - first
                         if 0 <= target < count:
+                            here = results + 2 * f * PITCH + k
                             if oscillates:
-                                out[target] += complex(results[2 * f * PITCH + k], results[(2 * f + 1) * PITCH + k])
+                                out[target] += complex(scratch[here], scratch[here + PITCH])
                             else:
-                                out[target] += results[2 * f * PITCH + k]
+                                out[target] += scratch[here]
 
-    return Sums(fill, _blocks(radial, kernel_part, pair_factors, curls, mass, oscillates, of_fixed, points))
+    parts = asked, factors, cosine, plane
+    return Sums(fill, _blocks(radial, parts, curls, mass, oscillates, of_fixed, points))
 
 
-def _blocks(radial, kernel_part, pair_factors, curls, mass, oscillates, of_fixed, points):  # type: ignore[no-untyped-def]
+def _blocks(radial, parts, curls, mass, oscillates, of_fixed, points):  # type: ignore[no-untyped-def]
     """`Sums.block`: each pair of triangles once for all entries of the block."""
     radial_value = radial.value
+    asked, factors, cosine, plane = parts
     width = 3 * points
 
     @jitable
-    def pair(fixed, t, inside, varying, flat, pitch, place, v, mask, scalars, work, acc):  # type: ignore[no-untyped-def]
-        """Add triangle t and a vector of others to the rows in acc; inside[a]: the row of local function a or -1."""
-        step, p0, p1, tiny = lanes(work), scalars[0], scalars[1], scalars[2]
-        functions, size = varying.weights.shape[0], fixed.weights.shape[0]
-        at = 2 * points * step  # kernel values are at 0, offsets at `at`, then sums at points of the varying triangles
-        sums = work[3 * points * step :]
-        x, m = fixed.nodes[t], fixed.normals[t]
-        reference, f_re, f_im = pair_factors(fixed, t, flat, pitch, place, work[at:], scalars)
-        factor = load(mask, v) * load(flat, (width + 6) * pitch + place)
+    def pair(x, near, t, row, some, varying, flat, pitch, place, v, mask, scalars, scratch, work, results):  # type: ignore[no-untyped-def]
+        """Add triangle t and a vector of others to rows row .. row + some of the fixed side in results."""
+        step, p0, p1, tiny = lanes(scratch), scalars[0], scalars[1], scalars[2]
+        numbers = varying.numbers
+        functions, size = number(varying.index, FUNCTIONS), number(near, FUNCTIONS)
+        # kernel values are at `work`, offsets at `offsets`, then sums at points of the varying triangles
+        offsets = work + 2 * points * step
+        sums = offsets + points * step
+        base = number(near, RECORDS) + number(near, LENGTH) * t
+        reference, f_re, f_im = factors(x, base, flat, pitch, place, scratch, offsets, scalars)
+        factor = load(scratch, mask + v) * load(flat, (width + 6) * pitch + place)
         f_re, f_im = f_re * factor, f_im * factor
-        total, total_i = zero(work), zero(work)
+        total, total_i = zero(scratch), zero(scratch)
         for q in range(points):
             here = 3 * q * pitch + place
             y0, y1, y2 = load(flat, here), load(flat, here + pitch), load(flat, here + 2 * pitch)
-            offset = zero(work) + 1.0
+            offset = zero(scratch) + 1.0
             if of_fixed:
-                centre = fixed.centres[t]
-                offset = (centre[0] - y0) * m[0] + (centre[1] - y1) * m[1] + (centre[2] - y2) * m[2]
-            every, every_i = zero(work), zero(work)
+                offset = plane(x, base + width, y0, y1, y2)
+            every, every_i = zero(scratch), zero(scratch)
             for p in range(points):
-                r2 = squared(x, 3 * p, y0, y1, y2, tiny)
-                k, u = kernel_part(radial_value(r2, p0, p1, reference), work[at:], p * step)
+                r2 = distance(x, base + 3 * p, y0, y1, y2, tiny)
+                k, u = asked(radial_value(r2, p0, p1, reference), scratch, offsets + p * step)
                 if of_fixed:
                     k, u = k * offset, u * offset
-                store(work, p * step, k)
-                if oscillates:
-                    store(work, (points + p) * step, u)
+                if mass:
+                    store(scratch, work + p * step, k)
+                    if oscillates:
+                        store(scratch, work + (points + p) * step, u)
                 if curls:
-                    weight = number(fixed.measure, p)
+                    weight = number(x, size * points + p)
                     every = every + weight * k
                     every_i = every_i + weight * u
             if curls:
-                weight = number(varying.measure, q)
+                weight = number(numbers, functions * points + q)
                 total, total_i = total + weight * every, total_i + weight * every_i
             if mass:
                 for a in range(size):
-                    if inside[a] < 0:
-                        continue
-                    s, si, w = zero(work), zero(work), fixed.weights[a]
+                    s, si = zero(scratch), zero(scratch)
                     for p in range(points):
-                        weight = number(w, p)
-                        s = s + weight * load(work, p * step)
+                        weight = number(x, a * points + p)
+                        s = s + weight * load(scratch, work + p * step)
                         if oscillates:
-                            si = si + weight * load(work, (points + p) * step)
-                    store(sums, 2 * (a * points + q) * step, s)
-                    store(sums, (2 * (a * points + q) + 1) * step, si)
+                            si = si + weight * load(scratch, work + (points + p) * step)
+                    store(scratch, sums + 2 * (a * points + q) * step, s)
+                    store(scratch, sums + (2 * (a * points + q) + 1) * step, si)
         if curls:
             total, total_i = turned(total, total_i, f_re, f_im)
-            total, total_i = turned(total, total_i, zero(work) + scalars[3], zero(work) + scalars[4])
-            here = (width + 3) * pitch + place
-            n0, n1, n2 = load(flat, here), load(flat, here + pitch), load(flat, here + 2 * pitch)
-            cosine = m[0] * n0 + m[1] * n1 + m[2] * n2
-            f_re, f_im = f_re * cosine, f_im * cosine
+            total, total_i = turned(total, total_i, zero(scratch) + scalars[3], zero(scratch) + scalars[4])
+            angle = cosine(x, base + width + 3, flat, pitch, place)
+            f_re, f_im = f_re * angle, f_im * angle
         if mass:
-            f_re, f_im = turned(f_re, f_im, zero(work) + scalars[5], zero(work) + scalars[6])
+            f_re, f_im = turned(f_re, f_im, zero(scratch) + scalars[5], zero(scratch) + scalars[6])
         for a in range(size):
-            if inside[a] < 0:
+            inside = item(near, PLACES, t * size + a) - row
+            if inside < 0 or inside >= some:
                 continue
             for f in range(functions):
-                base = 2 * (inside[a] * functions + f) * PITCH + v
-                re, im = zero(work), zero(work)
+                target = results + 2 * (inside * functions + f) * PITCH + v
+                re, im = zero(scratch), zero(scratch)
                 if mass:
-                    w = varying.weights[f]
                     for q in range(points):
-                        weight = number(w, q)
-                        re = re + weight * load(sums, 2 * (a * points + q) * step)
+                        weight = number(numbers, f * points + q)
+                        re = re + weight * load(scratch, sums + 2 * (a * points + q) * step)
                         if oscillates:
-                            im = im + weight * load(sums, (2 * (a * points + q) + 1) * step)
+                            im = im + weight * load(scratch, sums + (2 * (a * points + q) + 1) * step)
                     re, im = turned(re, im, f_re, f_im)
                 if curls:
-                    here, curl = (width + 7 + 3 * f) * pitch + place, fixed.curls[t, a]
-                    product = curl[0] * load(flat, here) + curl[1] * load(flat, here + pitch)
-                    product = product + curl[2] * load(flat, here + 2 * pitch)
+                    here, curl = (width + 7 + 3 * f) * pitch + place, base + width + 7 + 3 * a
+                    product = number(x, curl) * load(flat, here) + number(x, curl + 1) * load(flat, here + pitch)
+                    product = product + number(x, curl + 2) * load(flat, here + 2 * pitch)
                     re, im = re + product * total, im + product * total_i
-                add(acc, base, re)
+                add(scratch, target, re)
                 if oscillates:
-                    add(acc, base + PITCH, im)
+                    add(scratch, target + PITCH, im)
 
     @register_jitable
-    def scattered(varying, acc, chunk, size, own, first, count, group, rows, out):  # type: ignore[no-untyped-def]
+    def scattered(index, scratch, results, chunk, size, first, count, group, rows, out):  # type: ignore[no-untyped-def]
         """Add the results of a chunk to rows group .. group + rows of the block."""
-        functions = varying.weights.shape[0]
+        functions, own = number(index, FUNCTIONS), number(index, OWN)
         for k in range(size):
             for f in range(functions):
                 target = chunk + k - first
                 if not own:
-                    target = varying.places[varying.lists[chunk + k], f] - first
+                    target = item(index, PLACES, item(index, LISTS, chunk + k) * functions + f) - first
                 if 0 <= target < count:
                     for r in range(rows):
-                        here = 2 * (r * functions + f) * PITCH + k
+                        here = results + 2 * (r * functions + f) * PITCH + k
                         if oscillates:
-                            out[group + r, target] += complex(acc[here], acc[here + PITCH])
+                            out[group + r, target] += complex(scratch[here], scratch[here + PITCH])
                         else:
-                            out[group + r, target] += acc[here]
+                            out[group + r, target] += scratch[here]
 
     @register_jitable
     def block(fixed, varying, scalars, skips, fixed_cluster, cluster, scratch, out):  # type: ignore[no-untyped-def]
-        """out[:m, :n] = the entries of two clusters, without those of pairs of triangles in skips (starts, triangles):
-        for each triangle of the fixed side increasing numbers of the other side's."""
-        step, own = lanes(scratch), varying.lists.size == 0
-        functions, size = varying.weights.shape[0], fixed.weights.shape[0]
-        work = scratch[(width + 16) * PITCH :]
-        mask = work[(3 * points + 2 * points * size) * step :]
-        acc = mask[PITCH:]
-        first, count = varying.first[cluster], varying.sizes[cluster]
-        top, rows = fixed.first[fixed_cluster], fixed.sizes[fixed_cluster]
-        low, high = first, first + count
-        if not own:
-            low, high = varying.list_starts[cluster], varying.list_starts[cluster + 1]
-        inside = np.empty(size, np.int64)
+        """out[:m, :n] = the entries of two clusters, without those of pairs of triangles t, s with s among
+        skips[skips[t] : skips[t + 1]], which increase."""
+        x, near, index = fixed.numbers, fixed.index, varying.index
+        step, own = lanes(scratch), number(index, OWN)
+        functions, size = number(index, FUNCTIONS), number(near, FUNCTIONS)
+        work = (width + 16) * PITCH
+        mask = work + (3 * points + 2 * points * size) * step
+        results = mask + PITCH
+        first, count = item(index, FIRST, cluster), item(index, SIZES, cluster)
+        top, rows = item(near, FIRST, fixed_cluster), item(near, SIZES, fixed_cluster)
+        low, high = run_of(index, cluster)
         for i in range(rows):
             for j in range(count):
                 out[i, j] = 0.0
+        for k in range(PITCH):
+            scratch[mask + k] = 1.0
         for chunk in range(low, high, CHUNK):
-            width_of_chunk = min(CHUNK, high - chunk)
+            many = min(CHUNK, high - chunk)
             if own:
-                flat, pitch, origin = varying.chunks, varying.pitch, chunk
+                flat, pitch, origin = varying.numbers, number(index, ROW), number(index, CHUNKS) + chunk
             else:
                 flat, pitch, origin = scratch, PITCH, 0
-                chunk_of(varying, points, chunk, chunk + width_of_chunk, curls, scratch)
-            for k in range(PITCH):
-                mask[k] = 1.0
+                gathered(varying, points, chunk, chunk + many, curls, scratch)
             for group in range(0, rows, ROWS):
                 some = min(ROWS, rows - group)
                 for v in range(0, 2 * some * functions * PITCH, step):
-                    store(acc, v, zero(acc))
+                    store(scratch, results + v, zero(scratch))
                 for r in range(some):
-                    position = top + group + r
-                    for e in range(fixed.starts[position], fixed.starts[position + 1]):
-                        t, least = fixed.triangles[e], some
-                        for a in range(size):
-                            inside[a] = fixed.places[t, a] - top - group
-                            if inside[a] >= some:
-                                inside[a] = -1
-                            if 0 <= inside[a] < least:
-                                least = inside[a]
-                        if least != r:
-                            continue  # it has had its turn
-                        marked = marking(skips, t, varying, own, chunk, width_of_chunk, mask, 0.0)
-                        for v in range(0, width_of_chunk, step):
-                            pair(fixed, t, inside, varying, flat, pitch, origin + v, v, mask, scalars, work, acc)
+                    row = top + group
+                    for e in range(item(near, STARTS, row + r), item(near, STARTS, row + r + 1)):
+                        t = item(near, TRIANGLES, e)
+                        if earlier(near, t, size, row, r):
+                            continue
+                        marked = marking(skips, t, index, chunk, many, scratch, mask, 0.0)
+                        for v in range(0, many, step):
+                            pair(
+                                x, near, t, row, some, varying, flat, pitch, origin + v, v, mask, scalars, scratch,
+                                work, results,
+                            )  # fmt: skip
                         if marked:
-                            marking(skips, t, varying, own, chunk, width_of_chunk, mask, 1.0)
-                scattered(varying, acc, chunk, width_of_chunk, own, first, count, group, some, out)
+                            marking(skips, t, index, chunk, many, scratch, mask, 1.0)
+                scattered(index, scratch, results, chunk, many, first, count, group, some, out)
 
     return block
 
 
+@jitable
+def earlier(near, t, size, row, r):  # type: ignore[no-untyped-def]
+    """Whether triangle t has a function among those at positions row .. row + r."""
+    for a in range(size):
+        if row <= item(near, PLACES, t * size + a) < row + r:
+            return True
+    return False
+
+
 @register_jitable
-def marking(skips, t, varying, own, chunk, count, mask, value):  # type: ignore[no-untyped-def]
-    """mask = value at the triangles of the chunk that t skips; whether there are any."""
+def marking(skips, t, index, chunk, count, scratch, mask, value):  # type: ignore[no-untyped-def]
+    """Put a value at the triangles of the chunk that t skips; whether there are any."""
     found, k = False, 0
-    numbers = skips.triangles
-    low = chunk if own else varying.lists[chunk]
-    high = chunk + count - 1 if own else varying.lists[chunk + count - 1]
-    for m in range(skips.starts[t], skips.starts[t + 1]):
-        if numbers[m] > high:
+    own = number(index, OWN)
+    low = chunk if own else item(index, LISTS, chunk)
+    high = chunk + count - 1 if own else item(index, LISTS, chunk + count - 1)
+    for m in range(skips[t], skips[t + 1]):
+        skipped = skips[m]
+        if skipped > high:
             break
-        if numbers[m] < low:
+        if skipped < low:
             continue
         if own:
-            mask[numbers[m] - chunk] = value
+            scratch[mask + skipped - chunk] = value
             found = True
         else:
-            while varying.lists[chunk + k] < numbers[m]:
+            while item(index, LISTS, chunk + k) < skipped:
                 k += 1
-            if varying.lists[chunk + k] == numbers[m]:
-                mask[k] = value
+            if item(index, LISTS, chunk + k) == skipped:
+                scratch[mask + k] = value
                 found = True
     return found
