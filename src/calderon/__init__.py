@@ -17,6 +17,7 @@ from calderon.formulations import (
     SoundSoftScattering,
 )
 from calderon.greens import Helmholtz, Laplace, ModifiedHelmholtz
+from calderon.hmatrix import assemble_hmatrix
 from calderon.mesh import MeshError, MeshWarning, TriangleMesh
 from calderon.operators import (
     AccuracyWarning,
@@ -46,6 +47,7 @@ from calderon.waves import ElectricDipole, ElectromagneticPlaneWave, MagneticDip
 
 register("dense", assemble_dense)
 register("matrix-free", assemble_matrix_free)
+register("hmatrix", assemble_hmatrix)
 
 try:
     __version__ = version("calderon")

@@ -16,8 +16,10 @@ is the next pivot row, so that tests cost little.
 import functools
 import hashlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import FunctionType
+from typing import Any
 
 from numba.extending import register_jitable
 
@@ -199,8 +201,24 @@ def aca_kernel(row: Callable[..., None], column: Callable[..., None], fingerprin
 
 
 def fingerprint(*functions: Callable[..., None]) -> int:
-    """Of the files that hold functions of the matrix: see `backends.numba.STAMP`."""
+    """Of the files that hold functions of the matrix and what these use: see `backends.numba.STAMP`."""
     digest = hashlib.sha256()
-    for name in sorted({inspect.getfile(inspect.unwrap(function)) for function in functions}):
+    for name in sorted({inspect.getfile(each) for each in _used(functions)}):
         digest.update(Path(name).read_bytes())
     return int(digest.hexdigest()[:14], 16)
+
+
+def _used(functions: Iterable[Any]) -> set[FunctionType]:
+    """The functions, and those that they capture or find among their globals, and so on, as far as this package's and
+    its callers' own files go."""
+    found: set[FunctionType] = set()
+    waiting = [each for each in functions if isinstance(each, FunctionType)]
+    while waiting:
+        function = waiting.pop()
+        if function in found or function.__module__.partition(".")[0] in ("numba", "numpy", "llvmlite"):
+            continue
+        found.add(function)
+        captured = [cell.cell_contents for cell in function.__closure__ or ()]
+        named = [function.__globals__.get(name) for name in function.__code__.co_names]
+        waiting += [each for each in captured + named if isinstance(each, FunctionType)]
+    return found

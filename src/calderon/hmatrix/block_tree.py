@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,8 +80,8 @@ def block_tree(rows: ClusterTree, columns: ClusterTree, admissible: Admissible, 
         first = np.where(split, number + np.cumsum(count) - count, -1)
         parts.append((row, column, kind, first, count))
         row, column = below, right
-    joined: list[Any] = [np.concatenate(each) for each in zip(*parts, strict=True)]
-    return BlockTree(rows, columns, *joined, symmetric)
+    row, column, kind, first, count = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return BlockTree(rows, columns, row, column, kind, first, count, symmetric)
 
 
 def _children(rows: ClusterTree, columns: ClusterTree, row: Index, column: Index) -> tuple[Index, Index, Index]:

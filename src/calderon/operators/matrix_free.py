@@ -13,24 +13,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, aslinearoperator, splu
+from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Computing, Source, computing, run_tasks
 from calderon.operators.adding import block_of
 from calderon.operators.blocks import BlockOperator
-from calderon.operators.boundary import (
-    BoundaryOperator,
-    IntegralOperator,
-    Product,
-    SparseOperator,
-    Sum,
-    TransformedHypersingular,
-    Transposed,
-)
+from calderon.operators.boundary import BoundaryOperator, IntegralOperator, TransformedHypersingular
+from calderon.operators.composed import composed
 from calderon.operators.device_entries import GROUP, DeviceBlock
-from calderon.operators.electromagnetic import CombinedOperator
 from calderon.operators.entries import Block
-from calderon.operators.scaled import Scaled
 
 TILE_BYTES = 32_000_000
 """Rows of a tile that are held at a time, for each thread."""
@@ -67,84 +58,19 @@ def assemble_matrix_free(
         raise ValueError(f"rtol={rtol!r}: matrix-free products compress nothing: leave rtol out")
     started = time.perf_counter()
     how = computing(backend, precision)
-    product = _product(operator, how)
+    product = composed(operator, how, lambda each, half: _integral(each, how, half), _transformed)
     label = repr(operator)
     return MatrixFree(product, label if len(label) < 100 else label[:97] + "...", time.perf_counter() - started, how)
 
 
-def _product(operator: BoundaryOperator | BlockOperator, how: Computing) -> LinearOperator:
-    """The products of an operator by those of its parts."""
-    if isinstance(operator, BlockOperator):
-        return _Table(operator, how)
-    if isinstance(operator, IntegralOperator):
-        kind = OnDevice if how.device is not None else OnProcessor
-        return kind(operator, how, operator.is_symmetric)
-    if isinstance(operator, SparseOperator):
-        return aslinearoperator(operator.matrix)
-    if isinstance(operator, Sum):
-        terms = [factor * _product(part, how) for factor, part in operator.parts]
-        return sum(terms[1:], terms[0])
-    if isinstance(operator, Transposed):
-        inner = _product(operator.operator, how)
-        return inner.H if operator.conjugate else inner.T
-    if isinstance(operator, Product):
-        middle = splu(operator.left.trial.mass_matrix(operator.right.test).tocsc())
-        return _product(operator.left, how) @ _Inverse(middle) @ _product(operator.right, how)
-    if isinstance(operator, CombinedOperator):
-        left, right = aslinearoperator(operator.left.matrix), aslinearoperator(operator.right.matrix)
-        kind = OnDevice if how.device is not None else OnProcessor
-        return left.T @ kind(operator.edges, how, half=False) @ right
-    if isinstance(operator, Scaled):
-        factors = aslinearoperator(sp.diags_array(operator.factors).tocsr())
-        return _product(operator.operator, how) @ factors + _product(operator.rest, how)
-    if isinstance(operator, TransformedHypersingular):
-        raise ValueError("matrix-free products of the transformed hypersingular form are not there: take form='direct'")
-    raise TypeError(f"there are no matrix-free products of {operator!r}")
+def _integral(operator: IntegralOperator, how: Computing, half: bool) -> LinearOperator:
+    """Products with an integral operator."""
+    kind = OnDevice if how.device is not None else OnProcessor
+    return kind(operator, how, half)
 
 
-class _Inverse(LinearOperator):
-    """The inverse of a real sparse matrix by its factors."""
-
-    def __init__(self, factors: Any) -> None:
-        super().__init__(dtype=np.dtype(np.float64), shape=factors.shape)
-        self._factors = factors
-
-    def _solved(self, x: NDArray[Any], kind: str) -> NDArray[Any]:
-        if np.iscomplexobj(x):
-            return self._solved(x.real, kind) + 1j * self._solved(x.imag, kind)
-        return np.asarray(self._factors.solve(np.ascontiguousarray(x, np.float64), kind))
-
-    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._solved(x, "N")
-
-    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._solved(x, "T")
-
-
-class _Table(LinearOperator):
-    """A table of blocks, each product by itself."""
-
-    def __init__(self, operator: BlockOperator, how: Computing) -> None:
-        super().__init__(dtype=how.dtype(operator.is_complex), shape=operator.shape)
-        self._top, self._left = (np.cumsum([0, *sizes]) for sizes in (operator.heights, operator.widths))
-        self._blocks = [
-            (i, j, _product(each, how))
-            for i, row in enumerate(operator.table)
-            for j, each in enumerate(row)
-            if each is not None
-        ]
-
-    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        y = np.zeros((self.shape[0], x.shape[1]), np.result_type(self.dtype, x.dtype))
-        for i, j, block in self._blocks:
-            y[self._top[i] : self._top[i + 1]] += block.matmat(x[self._left[j] : self._left[j + 1]])
-        return y
-
-    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        y = np.zeros((self.shape[1], x.shape[1]), np.result_type(self.dtype, x.dtype))
-        for i, j, block in self._blocks:
-            y[self._left[j] : self._left[j + 1]] += block.rmatmat(x[self._top[i] : self._top[i + 1]])
-        return y
+def _transformed(operator: TransformedHypersingular) -> LinearOperator:
+    raise ValueError("matrix-free products of the transformed hypersingular form are not there: take form='direct'")
 
 
 def _empty_matrix(operator: IntegralOperator, how: Computing) -> NDArray[Any]:

@@ -1,0 +1,203 @@
+"""Operators of every kind through H-matrices of the integral operators in them."""
+
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.backends import Computing, computing, format_bytes
+from calderon.hmatrix.admissibility import Admissibility
+from calderon.hmatrix.block_tree import block_tree
+from calderon.hmatrix.cluster_tree import ClusterTree, cluster_tree
+from calderon.hmatrix.compression import Advance, hmatrix
+from calderon.hmatrix.hmatrix import HMatrix
+from calderon.integrands import SINGLE_LAYER
+from calderon.operators.blocks import BlockOperator
+from calderon.operators.boundary import BoundaryOperator, IntegralOperator, TransformedHypersingular
+from calderon.operators.composed import composed
+from calderon.operators.galerkin_rows import compiled_rows
+from calderon.operators.supports import support_boxes
+from calderon.operators.transformed import transforms
+
+DEFAULT_RTOL = 1e-4
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How operators are compressed: relative tolerance of each block; unknowns in a leaf of the cluster trees;
+    admissibility, whose wavenumber is that of each operator."""
+
+    rtol: float = DEFAULT_RTOL
+    leaf: int = 32
+    admissibility: Admissibility = field(default_factory=Admissibility)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.rtol < 1:
+            raise ValueError(f"rtol={self.rtol!r}: the tolerance of an H-matrix lies between 0 and 1, such as 1e-4")
+
+
+class ComposedOperator(LinearOperator):
+    """An operator made of H-matrices and sparse ones: sums, products, transposes, tables.
+
+    parts: its H-matrices. nbytes: of their numbers. seconds: what the assembly took.
+    """
+
+    def __init__(self, product: LinearOperator, parts: list[HMatrix], label: str, seconds: float, rtol: float) -> None:
+        super().__init__(dtype=product.dtype, shape=product.shape)
+        self._product, self.parts, self.label, self.seconds, self.rtol = product, parts, label, seconds, rtol
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the H-matrices in bytes."""
+        return sum(part.nbytes for part in self.parts)
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self._product.matmat(x))
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self._product.rmatmat(x))
+
+    def to_array(self) -> NDArray[Any]:
+        """All entries: as much memory as a dense matrix."""
+        return self.matmat(np.eye(self.shape[1], dtype=self.dtype))
+
+    def __str__(self) -> str:
+        size = f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {format_bytes(self.nbytes)}"
+        largest = max((part.statistics.total.largest_rank for part in self.parts), default=0)
+        ranks = f"rtol {self.rtol:g}, ranks up to {largest}"
+        return f"operator of {len(self.parts)} H-matrices {size}, {ranks}, {self.seconds:.2f} s, {self.label}"
+
+    __repr__ = __str__
+
+
+def assemble_hmatrix(
+    operator: BoundaryOperator | BlockOperator,
+    *,
+    backend: str = "numba",
+    precision: str = "double",
+    rtol: float | None = None,
+    progress: bool = False,
+    choices: Choices | None = None,
+) -> HMatrix | ComposedOperator:
+    """Compress an operator: an HMatrix for an integral operator, for others the products of its parts.
+
+    rtol: relative error of each block, default 1e-4. choices: leaf size and admissibility, for those who measure.
+    Raises ValueError for a device (H-matrices are assembled on the processor) and a tolerance outside of 0..1.
+    """
+    how = computing(backend, precision)
+    if how.device is not None:
+        raise ValueError(f'backend={backend!r}: H-matrices are assembled on the processor, take backend="numba"')
+    choices = choices or Choices()
+    choices = choices if rtol is None else replace(choices, rtol=rtol)
+    label = repr(operator)
+    label = label if len(label) < 100 else label[:97] + "..."
+    started = time.perf_counter()
+    if not progress:
+        return _assembled(operator, label, started, _Composition(how, choices))
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, transient=True) as bar:
+        task = bar.add_task("compressing", total=None)
+
+        def advance(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        return _assembled(operator, label, started, _Composition(how, choices, advance))
+
+
+def _assembled(
+    operator: BoundaryOperator | BlockOperator, label: str, started: float, composition: "_Composition"
+) -> HMatrix | ComposedOperator:
+    product = composition.product(operator)
+    seconds = time.perf_counter() - started
+    if isinstance(product, HMatrix):
+        product.label, product.seconds = label, seconds
+        return product
+    return ComposedOperator(product, composition.parts, label, seconds, composition.choices.rtol)
+
+
+class _Composition:
+    """The H-matrices of one assembly; spaces are clustered once, operators that occur twice compressed once."""
+
+    def __init__(self, how: Computing, choices: Choices, advance: Advance | None = None) -> None:
+        self.how, self.choices, self.advance = how, choices, advance
+        self.parts: list[HMatrix] = []
+        self._trees: dict[int, tuple[Any, ClusterTree]] = {}
+        self._made: dict[int, tuple[Any, HMatrix]] = {}
+
+    def product(self, operator: BoundaryOperator | BlockOperator) -> LinearOperator:
+        """The products of an operator by those of its parts."""
+        return composed(operator, self.how, lambda each, _: self._compressed(each), self._transformed)
+
+    def _compressed(self, operator: IntegralOperator) -> HMatrix:
+        made = self._made.get(id(operator))
+        if made is None:
+            rows, columns = self._tree(operator.test), self._tree(operator.trial)
+            wavenumber = abs(complex(operator.green.wavenumber).real)
+            admissible = replace(self.choices.admissibility, wavenumber=wavenumber)
+            blocks = block_tree(rows, columns, admissible, operator.is_symmetric and rows is columns)
+            entries = compiled_rows(operator, rows.clusters, columns.clusters, self.how)
+            found = hmatrix(entries, blocks, self.choices.rtol, repr(operator), self.advance)
+            self._made[id(operator)] = made = (operator, found)
+            self.parts.append(found)
+        return made[1]
+
+    def _tree(self, space: Any) -> ClusterTree:
+        """The clusters of a space, or of another one with the same functions on the same triangles."""
+        if id(space) not in self._trees:
+            for other, tree in self._trees.values():
+                same = other.mesh is space.mesh and other.dofs.shape == space.dofs.shape
+                if same and (other.dofs == space.dofs).all() and (other.triangles == space.triangles).all():
+                    self._trees[id(space)] = (space, tree)
+                    return tree
+            self._trees[id(space)] = (space, cluster_tree(support_boxes(space), self.choices.leaf))
+        return self._trees[id(space)][1]
+
+    def _transformed(self, operator: TransformedHypersingular) -> LinearOperator:
+        """sum_d T_d^T V T_d - k^2 N_d^T V N_d (operators/transformed.py) with an H-matrix V."""
+        test, trial = operator.test, operator.trial
+        k2 = complex(operator.green.wavenumber) ** 2
+        left, *left_parts = transforms(test, test.element.degree - (k2 == 0))
+        if trial is test:
+            right, right_parts = left, left_parts
+        else:
+            right, *right_parts = transforms(trial, trial.element.degree - (k2 == 0))
+        layer = self._compressed(IntegralOperator(operator.green, SINGLE_LAYER, right, left, operator.quadrature))
+        factors: list[complex] = [1.0] * 3 + ([] if k2 == 0 else [-k2 if operator.green.is_complex else -k2.real] * 3)
+        dtype = self.how.dtype(operator.is_complex)
+        return Transformed(layer, factors, left_parts[0] + left_parts[1], right_parts[0] + right_parts[1], dtype)
+
+
+class Transformed(LinearOperator):
+    """sum_d factor_d L_d^T V R_d with sparse L_d, R_d: all d in one product with V."""
+
+    def __init__(
+        self,
+        layer: HMatrix,
+        factors: list[complex],
+        left: list[sp.csr_array],
+        right: list[sp.csr_array],
+        dtype: np.dtype[Any],
+    ) -> None:
+        super().__init__(dtype=dtype, shape=(left[0].shape[1], right[0].shape[1]))
+        self._layer = layer
+        real = np.zeros(0, dtype).real.dtype
+        self._factors = factors
+        self._left, self._right = ([each.astype(real) for each in side[: len(factors)]] for side in (left, right))
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._through(x, self._layer.matmat, self._left, self._right, self._factors)
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._through(x, self._layer.rmatmat, self._right, self._left, list(np.conj(self._factors)))
+
+    def _through(self, x, multiply, left, right, factors):  # type: ignore[no-untyped-def]
+        inner = multiply(np.concatenate([each @ x for each in right], axis=1))
+        dtype = np.result_type(self.dtype, x.dtype)
+        pieces = np.split(inner, len(factors), axis=1)
+        terms = [f * (each.T @ piece) for f, each, piece in zip(factors, left, pieces, strict=True)]
+        return np.asarray(sum(terms[1:], terms[0]), dtype)
