@@ -4,6 +4,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from calderon import backends, exact, mesh, plots
 from calderon.backends import available
+from calderon.dg import MaxwellDG
 from calderon.formulations import (
     DeltaGap,
     DielectricScattering,
@@ -18,7 +19,7 @@ from calderon.formulations import (
 )
 from calderon.greens import Helmholtz, Laplace, ModifiedHelmholtz
 from calderon.hmatrix import assemble_hmatrix
-from calderon.mesh import MeshError, MeshWarning, TriangleMesh
+from calderon.mesh import Material, MeshError, MeshWarning, TetrahedralMesh, TriangleMesh
 from calderon.operators import (
     AccuracyWarning,
     Quadrature,
@@ -43,7 +44,14 @@ from calderon.operators import (
 from calderon.operators.methods import register
 from calderon.solvers import ConvergenceError, cg, gmres, lu
 from calderon.spaces import BC, DP1, P0, P1, P2, RBC, RWG, SNC, Function, VectorFunction
-from calderon.waves import ElectricDipole, ElectromagneticPlaneWave, MagneticDipole, PlaneWave, PointSource
+from calderon.waves import (
+    ElectricDipole,
+    ElectromagneticPlaneWave,
+    MagneticDipole,
+    PlaneWave,
+    PointSource,
+    TimeHarmonicPlaneWave,
+)
 
 register("dense", assemble_dense)
 register("matrix-free", assemble_matrix_free)
@@ -77,6 +85,8 @@ __all__ = [
     "LaplaceDirichlet",
     "LaplaceNeumann",
     "MagneticDipole",
+    "Material",
+    "MaxwellDG",
     "MeshError",
     "MeshWarning",
     "ModifiedHelmholtz",
@@ -87,6 +97,8 @@ __all__ = [
     "Quadrature",
     "SoundHardScattering",
     "SoundSoftScattering",
+    "TetrahedralMesh",
+    "TimeHarmonicPlaneWave",
     "TriangleMesh",
     "VectorFunction",
     "adjoint_double_layer",

@@ -6,7 +6,9 @@ from calderon.exact.capacitance import (
     ellipsoid_capacitance,
     sphere_capacitance,
 )
+from calderon.exact.cavity import CavityMode, cubic_cavity
 from calderon.exact.hertz_dipole import HertzDipole, hertz_dipole
+from calderon.exact.layered_sphere import layered_sphere
 from calderon.exact.mie import MieScattering, mie_dielectric_sphere, mie_layered_sphere, mie_pec_sphere
 from calderon.exact.point_sources import PointSources, point_sources, spread_point_sources
 from calderon.exact.radiating import RadiatingSphere, radiating_sphere
@@ -23,18 +25,21 @@ __all__ = [
     "SPEED_OF_LIGHT",
     "VACUUM_IMPEDANCE",
     "VACUUM_PERMITTIVITY",
+    "CavityMode",
     "HertzDipole",
     "MieScattering",
     "PointSources",
     "RadiatingSphere",
     "SphereScattering",
     "conducting_permittivity",
+    "cubic_cavity",
     "cube_capacitance",
     "disc_capacitance",
     "ellipsoid_capacitance",
     "fluid_sphere",
     "hertz_dipole",
     "impedance_sphere",
+    "layered_sphere",
     "mie_dielectric_sphere",
     "mie_layered_sphere",
     "mie_pec_sphere",

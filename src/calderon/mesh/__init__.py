@@ -3,12 +3,15 @@
 from calderon.mesh.barycentric import BarycentricRefinement
 from calderon.mesh.errors import MeshError, MeshWarning
 from calderon.mesh.inspection import Finding, MeshReport, check
+from calderon.mesh.material import Material
 from calderon.mesh.merging import merge
 from calderon.mesh.radar_targets import almond, ogive
 from calderon.mesh.reading import read
 from calderon.mesh.round_shapes import ellipsoid, sphere, torus
 from calderon.mesh.samples import sample
 from calderon.mesh.shapes import cube, cuboid, cylinder, disc, plate
+from calderon.mesh.tetrahedra import TetrahedralMesh
+from calderon.mesh.tetrahedral_shapes import box, layered_ball
 from calderon.mesh.triangles import TriangleMesh
 from calderon.mesh.units import metres_per, warn_wavenumber
 from calderon.mesh.writing import write
@@ -16,17 +19,21 @@ from calderon.mesh.writing import write
 __all__ = [
     "BarycentricRefinement",
     "Finding",
+    "Material",
     "MeshError",
     "MeshReport",
     "MeshWarning",
+    "TetrahedralMesh",
     "TriangleMesh",
     "almond",
+    "box",
     "check",
     "cube",
     "cuboid",
     "cylinder",
     "disc",
     "ellipsoid",
+    "layered_ball",
     "merge",
     "metres_per",
     "ogive",

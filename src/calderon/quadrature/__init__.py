@@ -1,7 +1,18 @@
-"""Quadrature rules: symmetric Gauss rules on triangles, Gauss-Legendre on segments."""
+"""Quadrature rules: symmetric Gauss rules on triangles and tetrahedra, Gauss-Legendre on segments."""
 
 from calderon.quadrature.segment import SegmentRule, gauss
 from calderon.quadrature.singular import PairRule, product_rule, touching_rule
+from calderon.quadrature.tetrahedron import TetrahedronRule, tetrahedron_rule
 from calderon.quadrature.triangle import TriangleRule, triangle_rule
 
-__all__ = ["PairRule", "SegmentRule", "TriangleRule", "gauss", "product_rule", "touching_rule", "triangle_rule"]
+__all__ = [
+    "PairRule",
+    "SegmentRule",
+    "TetrahedronRule",
+    "TriangleRule",
+    "gauss",
+    "product_rule",
+    "tetrahedron_rule",
+    "touching_rule",
+    "triangle_rule",
+]

@@ -5,6 +5,7 @@ from calderon.waves.electromagnetic import ElectromagneticSuperposition, Electro
 from calderon.waves.electromagnetic_plane import ElectromagneticPlaneWave
 from calderon.waves.plane import PlaneWave
 from calderon.waves.point import PointSource
+from calderon.waves.time_harmonic import TimeHarmonicPlaneWave
 from calderon.waves.wave import Superposition, Wave
 
 __all__ = [
@@ -16,5 +17,6 @@ __all__ = [
     "PlaneWave",
     "PointSource",
     "Superposition",
+    "TimeHarmonicPlaneWave",
     "Wave",
 ]

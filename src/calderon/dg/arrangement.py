@@ -1,0 +1,120 @@
+"""Elements in blocks: the order of the arrays that kernels run over."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends.vectors import width
+from calderon.dg.reference import ReferenceTetrahedron
+from calderon.mesh import TetrahedralMesh
+from calderon.operators.entries import locality_order
+
+FACE_PAIRS = np.array([[0, 0], [1, 2], [0, 2], [0, 1]])
+"""Covariant components that are the tangential ones of faces 1, 2, 3; face 0 has the differences e_1 - e_0 and
+e_2 - e_0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Arrangement:
+    """Tetrahedra in blocks of `lanes`; a field is an array [block][component][node][lane] of covariant components
+    e_i = E . (v_i - v_0).
+
+    order (elements,): which tetrahedron is at each place; the last block is filled up with elements that stay zero.
+    codes (blocks, 4, lanes) int32: 4 * place + face of the element across each face, or -1 - face number of the mesh.
+    """
+
+    mesh: TetrahedralMesh
+    reference: ReferenceTetrahedron
+    real: np.dtype[np.floating]
+    lanes: int
+    order: NDArray[np.int64]
+    codes: NDArray[np.int32]
+
+    @property
+    def blocks(self) -> int:
+        return len(self.codes)
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Of a field."""
+        return self.blocks, 3, self.reference.size, self.lanes
+
+    @cached_property
+    def place(self) -> NDArray[np.int64]:
+        """(tetrahedra,) the place of each."""
+        result = np.empty(len(self.order), np.int64)
+        result[self.order] = np.arange(len(self.order))
+        return result
+
+    @cached_property
+    def frames(self) -> NDArray[np.float64]:
+        """(elements, 3, 3) edges v_i - v_0 of each tetrahedron of the mesh, one a row."""
+        corners = self.mesh.vertices[self.mesh.tetrahedra]
+        return np.asarray(corners[:, 1:] - corners[:, :1])
+
+    @cached_property
+    def determinants(self) -> NDArray[np.float64]:
+        """(elements,) of the frames, with their sign."""
+        return np.linalg.det(self.frames)
+
+    def in_lanes(self, values: NDArray[np.float64], filling: float = 0.0) -> NDArray[np.floating]:
+        """(elements, ...) to (blocks, ..., lanes), in the arrangement's order and precision."""
+        padded = np.full((self.blocks * self.lanes, *values.shape[1:]), filling, self.real)
+        padded[: len(self.order)] = values[self.order]
+        return np.ascontiguousarray(np.moveaxis(padded.reshape(self.blocks, self.lanes, *values.shape[1:]), 1, -1))
+
+    def by_element(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
+        """(blocks, ..., lanes) back to (elements, ...), in the mesh's order."""
+        rows = np.moveaxis(values, -1, 1).reshape(self.blocks * self.lanes, *values.shape[1:-1])
+        return np.ascontiguousarray(rows[self.place])
+
+    def metric(self) -> NDArray[np.floating]:
+        """(blocks, 6, lanes): (v_i - v_0) . (v_k - v_0) / J for ik = 11, 12, 13, 22, 23, 33."""
+        first, second = np.triu_indices(3)
+        products = np.einsum("nik,njk->nij", self.frames, self.frames) / self.determinants[:, None, None]
+        return self.in_lanes(products[:, first, second])
+
+    def points(self) -> NDArray[np.float64]:
+        """(elements, n, 3) positions of the nodes, in the mesh's order."""
+        return self.at(self.reference.nodes)
+
+    def at(self, local: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(elements, q, 3) positions of reference points (q, 3)."""
+        origin = self.mesh.vertices[self.mesh.tetrahedra[:, 0]]
+        return np.asarray(origin[:, None] + local @ self.frames)
+
+    def covariant(self, vectors: NDArray[np.float64]) -> NDArray[np.floating]:
+        """Vectors (elements, n, 3) at the nodes as a field."""
+        return self.in_lanes(np.einsum("nqk,nik->niq", vectors, self.frames))
+
+    def vectors(self, field: NDArray[np.floating]) -> NDArray[np.float64]:
+        """A field as vectors (elements, n, 3) at the nodes."""
+        covariant = self.by_element(field).astype(np.float64)
+        return np.asarray(np.einsum("niq,nki->nqk", covariant, np.linalg.inv(self.frames)))
+
+    def zeros(self) -> NDArray[np.floating]:
+        return np.zeros(self.shape, self.real)
+
+
+def arrange(mesh: TetrahedralMesh, reference: ReferenceTetrahedron, real: np.dtype[np.floating]) -> Arrangement:
+    """Neighbours into the same block, two vectors of elements a block."""
+    lanes = 2 * width(real)
+    order = locality_order(mesh.centroids, leaf=lanes)
+    count = len(order)
+    blocks = -(-count // lanes)
+    if 4 * blocks * lanes > np.iinfo(np.int32).max:
+        raise ValueError(f"{count} tetrahedra are more than one process can number: use more ranks")
+    place = np.empty(count, np.int64)
+    place[order] = np.arange(count)
+    across = mesh.neighbours
+    inside = across >= 0
+    whom = np.where(inside, across, 0)
+    back = np.argmax(mesh.neighbours[whom] == np.arange(count)[:, None, None], axis=2)
+    codes = np.where(inside, 4 * place[whom] + back, across)
+    padded = np.empty((blocks * lanes, 4), np.int32)
+    padded[:count] = codes[order]
+    padded[count:] = 4 * np.arange(count, blocks * lanes)[:, None] + np.arange(4)  # they meet themselves
+    lanes_last = np.ascontiguousarray(np.moveaxis(padded.reshape(blocks, lanes, 4), 1, 2))
+    return Arrangement(mesh, reference, real, lanes, order, lanes_last)

@@ -1,0 +1,220 @@
+"""Transient Maxwell problems by a nodal discontinuous Galerkin method."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from rich.progress import Progress
+
+from calderon.backends import computing
+from calderon.dg.arrangement import arrange
+from calderon.dg.boundary import OpenFaces, conditions_by_face
+from calderon.dg.incident import IncidentWaves
+from calderon.dg.location import locate
+from calderon.dg.medium import medium_of
+from calderon.dg.periodic import PeriodicFields
+from calderon.dg.reference import reference_tetrahedron
+from calderon.dg.system import CentredLeapFrog, System, UpwindRungeKutta
+from calderon.mesh import Material, TetrahedralMesh
+from calderon.quadrature import tetrahedron_rule
+
+FLUXES: dict[str, type[System]] = {"centred": CentredLeapFrog, "upwind": UpwindRungeKutta}
+SAMPLES = 24
+"""Samples of a period that enter a discrete Fourier transform."""
+Field = Callable[[NDArray[np.float64], float], ArrayLike]
+
+
+class MaxwellDG:
+    """epsilon dE/dt = curl H - sigma E, mu dH/dt = -curl E on a tetrahedral mesh, by polynomials of one degree on each
+    element.
+
+    order: 1 to 6. flux: "centred" (with leap-frog: conserves a discrete energy, error of order h^p) or "upwind" (with a
+    fourth-order low-storage Runge-Kutta method, h^(p+1)). courant: the step as a fraction of the stability limit, which
+    is computed from the spectral radius. materials {name: Material} by the names of the mesh ("air" and "vacuum" need
+    none); with them everything is in SI units, without them epsilon = mu = 1. boundaries {name: "pec", "pmc" or
+    "absorbing"}; names of the mesh that are left out are "pec". sources: incident plane waves, which enter through the
+    absorbing faces. precision: "double" or "single". time_step: instead of courant, in the unit of time.
+
+    Raises ValueError for a choice that is not there, a material or boundary that the mesh does not have, or a step
+    above the limit.
+
+    Source: J. Hesthaven and T. Warburton, Nodal Discontinuous Galerkin Methods (Springer, 2008).
+    """
+
+    def __init__(
+        self,
+        mesh: TetrahedralMesh,
+        order: int,
+        flux: str = "centred",
+        courant: float = 0.9,
+        materials: Mapping[str, Material] | None = None,
+        boundaries: Mapping[str, str] | None = None,
+        sources: Sequence[Any] = (),
+        precision: str = "double",
+        backend: str = "numba",
+        time_step: float | None = None,
+    ) -> None:
+        if flux not in FLUXES:
+            raise ValueError(f"unknown flux {flux!r}: choose {' or '.join(map(repr, FLUXES))}")
+        if not (math.isfinite(courant) and 0 < courant <= 1):
+            raise ValueError(
+                f"courant={courant!r}: a fraction of the stability limit, above 0 and at most 1, is needed"
+            )
+        how = computing(backend, precision)
+        if how.device is not None:
+            raise ValueError(f"backend={backend!r}: time stepping runs on 'numba' only")
+        self.mesh, self.order, self.flux, self.precision = mesh, order, flux, precision
+        self.medium = medium_of(mesh, materials)
+        given = {name: "pec" for name in mesh.face_names} | dict(boundaries or {})
+        conditions = conditions_by_face(mesh, given)
+        self._arrangement = arrange(mesh, reference_tetrahedron(order), how.real)
+        self.time = 0.0
+        self.sources = tuple(sources)
+        faces = OpenFaces.of(self._arrangement, conditions)
+        incident = IncidentWaves(self.sources, faces, self.medium) if self.sources else None
+        if self.sources and not faces.number:
+            raise ValueError("sources: plane waves enter through absorbing faces: name one in boundaries")
+        self._system = FLUXES[flux](self._arrangement, self.medium, faces, conditions, incident)
+        self._densities = {name: each.density for name, each in (materials or {}).items()}
+        self._limit = self._system.limit() / self.medium.speed
+        if time_step is None:
+            time_step = courant * self._limit
+        if not 0 < time_step <= self._limit:
+            raise ValueError(
+                f"time_step={time_step!r}: the stability limit of this mesh and order is {self._limit:.6g}: "
+                "take a smaller step, or leave it out and choose courant"
+            )
+        self.time_step = float(time_step)
+
+    @property
+    def time_step_limit(self) -> float:
+        """The largest stable step, from the spectral radius of the discrete operator."""
+        return self._limit
+
+    @property
+    def number_of_unknowns(self) -> int:
+        """6 field components at every node of every element."""
+        return 6 * self.mesh.number_of_tetrahedra * self._arrangement.reference.size
+
+    def set_fields(self, electric: Field, magnetic: Field) -> None:
+        """Set E and H at the present time from functions f(points (n, 3), t) -> (n, 3)."""
+        points = self._arrangement.points()
+        for name, function, scale in (("electric", electric, 1.0), ("magnetic", magnetic, self.medium.impedance)):
+            values = np.asarray(function(points.reshape(-1, 3), self.time), float)
+            if values.shape != (points.size // 3, 3):
+                raise ValueError(f"the {name} field gave shape {values.shape}: ({points.size // 3}, 3) is needed")
+            if not np.isfinite(values).all():
+                raise ValueError(f"the {name} field gave NaN or infinity")
+            getattr(self._system, name)[:] = self._arrangement.covariant(scale * values.reshape(points.shape)).ravel()
+
+    def run(self, until: float) -> None:
+        """Advance both fields to the time `until`, in equal steps of at most `time_step`."""
+        span = until - self.time
+        if not (math.isfinite(until) and span >= 0):
+            raise ValueError(f"until={until!r}: a time not before the present one, {self.time!r}, is needed")
+        count = math.ceil(span / self.time_step * (1 - 1e-12))
+        if count:
+            speed = self.medium.speed
+            self._system.advance(self.time * speed, span / count * speed, count, self._check(count))
+        self.time = float(until)
+
+    def run_until_periodic(self, frequency: float, periods: int = 12, progress: bool = False) -> PeriodicFields:
+        """Advance by `periods` periods and return the complex amplitudes of the last one.
+
+        The step is shortened so that a whole number of them makes a period; at least SAMPLES of these enter the
+        discrete Fourier transform. progress: show a bar with the time left.
+        """
+        if not (math.isfinite(frequency) and frequency > 0):
+            raise ValueError(f"frequency={frequency!r}: a positive number is needed")
+        if periods != int(periods) or periods < 2:
+            raise ValueError(f"periods={periods!r}: a whole number of at least 2 is needed")
+        stride = max(1, math.floor(1 / (frequency * self.time_step * SAMPLES)))
+        samples = math.ceil(1 / (frequency * self.time_step * stride))
+        count = samples * stride
+        speed, step = self.medium.speed, 1 / (frequency * count)
+        transforms = [np.zeros((2, *self._arrangement.shape), np.result_type(self._arrangement.real, np.complex64))]
+        transforms.append(np.zeros_like(transforms[0][0]))
+        total = int(periods) * count
+        with Progress(transient=True, disable=not progress) as bar:
+            task = bar.add_task(f"{total} steps, P{self.order}, {self.number_of_unknowns} unknowns", total=total)
+
+            def gather(n: int) -> None:
+                check(n)
+                if n % stride:
+                    return
+                bar.update(task, completed=n)
+                period = (total - n) // count
+                if period < 2:
+                    factor = 2 / samples * np.exp(2j * np.pi * frequency * (start + n * step))
+                    turn = 1.0 if n == total else np.exp(2j * np.pi * frequency * step * self._system.lead)
+                    transforms[0][period] += factor * self._system.electric.reshape(self._arrangement.shape)
+                    if period == 0:
+                        transforms[1] += factor * turn * self._system.magnetic.reshape(self._arrangement.shape)
+
+            check, start = self._check(total), self.time
+            self._system.advance(start * speed, step * speed, total, gather)
+        self.time = start + total * step
+        last, before = transforms[0]
+        change = float(np.linalg.norm(last - before) / np.linalg.norm(last)) if last.any() else 0.0
+        fields = last.copy(), transforms[1]
+        return PeriodicFields(frequency, change, self._densities, self._arrangement, self.medium, *fields)
+
+    def _check(self, count: int) -> Callable[[int], None]:
+        """Stops a run whose fields are no longer numbers."""
+        every = 50
+
+        def after(n: int) -> None:
+            if (n % every == 0 or n == count) and not np.isfinite(self._system.electric.sum()):
+                element = int(np.flatnonzero(~np.isfinite(self._vectors("electric")).all(axis=(1, 2)))[0])
+                raise FloatingPointError(
+                    f"the field is no longer finite at step {n}, first in tetrahedron {element}: take a smaller step "
+                    f"(courant below {self.time_step / self._limit:.3g}) and look at the mesh's quality there"
+                )
+
+        return after
+
+    def electric(self, points: ArrayLike) -> NDArray[np.float64]:
+        """(n, 3) E at points (n, 3) of the mesh. ValueError for points outside."""
+        return self._at(points, "electric")
+
+    def magnetic(self, points: ArrayLike) -> NDArray[np.float64]:
+        """(n, 3) H at points (n, 3) of the mesh. ValueError for points outside."""
+        return self._at(points, "magnetic")
+
+    def energy(self) -> float:
+        """Integral of (epsilon E^2 + mu H^2) / 2; in J with materials."""
+        return sum(self._system.energy()) / (self.medium.impedance * self.medium.speed)
+
+    def l2_error(self, electric: Field, magnetic: Field) -> float:
+        """sqrt of the integral of |E - E_exact|^2 + |Z0 (H - H_exact)|^2 (Z0 = 1 without materials) at this time, by a
+        quadrature of degree 2 order + 2."""
+        rule = tetrahedron_rule(2 * self.order + 2)
+        points = self._arrangement.at(rule.points)
+        interpolation = self._arrangement.reference.interpolation(rule.points)
+        total = 0.0
+        for name, function, scale in (("electric", electric, 1.0), ("magnetic", magnetic, self.medium.impedance)):
+            exact = scale * np.asarray(function(points.reshape(-1, 3), self.time), float).reshape(points.shape)
+            got = interpolation @ self._vectors(name)
+            squares = ((got - exact) ** 2).sum(axis=2) @ rule.weights
+            total += float(squares @ np.abs(self._arrangement.determinants))
+        return math.sqrt(total)
+
+    def _vectors(self, name: str) -> NDArray[np.float64]:
+        """(elements, n, 3) E or Z0 H at the nodes."""
+        return self._arrangement.vectors(getattr(self._system, name).reshape(self._arrangement.shape))
+
+    def _at(self, points: ArrayLike, name: str) -> NDArray[np.float64]:
+        x = np.atleast_2d(np.asarray(points, float))
+        elements, local = locate(self.mesh, x)
+        scale = 1.0 if name == "electric" else 1 / self.medium.impedance
+        values = self._arrangement.reference.interpolation(local)
+        return np.asarray(scale * np.einsum("qn,qni->qi", values, self._vectors(name)[elements]))
+
+    def __repr__(self) -> str:
+        return (
+            f"MaxwellDG(P{self.order}, {self.flux} flux, {self.mesh.number_of_tetrahedra} tetrahedra, "
+            f"{self.number_of_unknowns} unknowns, {self.precision}, step {self.time_step:.4g}"
+            f"{' s' if self.medium.speed != 1 else ''})"
+        )

@@ -1,0 +1,85 @@
+"""Fields that repeat with one frequency: complex amplitudes, absorbed power, specific absorption rate."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import meshio
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.dg.arrangement import Arrangement
+from calderon.dg.location import locate
+from calderon.dg.medium import Medium
+from calderon.mesh.whole_file import whole_file
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodicFields:
+    """E(t) = Re E exp(-i w t) and H alike, from the discrete Fourier transform of one period.
+
+    change: relative change of the electric amplitude from the period before to the last one (root mean square), which
+    says how periodic the fields are. densities {name: kg/m^3 or None}.
+    """
+
+    frequency: float
+    change: float
+    densities: dict[str, float | None]
+    _arrangement: Arrangement
+    _medium: Medium
+    _electric: NDArray[np.complexfloating]
+    _magnetic: NDArray[np.complexfloating]
+
+    def electric(self, points: ArrayLike) -> NDArray[np.complex128]:
+        """(n, 3) amplitudes of E in V/m at points (n, 3) of the mesh. ValueError for points outside."""
+        return self._at(points, self._electric)
+
+    def magnetic(self, points: ArrayLike) -> NDArray[np.complex128]:
+        """(n, 3) amplitudes of H in A/m at points (n, 3) of the mesh. ValueError for points outside."""
+        return self._at(points, self._magnetic) / self._medium.impedance
+
+    def absorbed_power(self) -> dict[str, float]:
+        """W lost in each part of the mesh: integral of sigma |E|^2 / 2."""
+        mesh = self._arrangement.mesh
+        density = self._loss_density() * mesh.volumes
+        return {name: float(density[mesh.tags == tag].sum()) for name, tag in mesh.names.items()}
+
+    def specific_absorption_rate(self) -> NDArray[np.float64]:
+        """(tetrahedra,) mean of sigma |E|^2 / (2 density) over each element in W/kg; NaN where no density is known."""
+        mesh = self._arrangement.mesh
+        rho = np.full(mesh.number_of_tetrahedra, np.nan)
+        for name, tag in mesh.names.items():
+            value = self.densities.get(name)
+            if value is not None:
+                rho[mesh.tags == tag] = value
+        return self._loss_density() / rho
+
+    def write(self, path: str | Path) -> None:
+        """VTU file: |E| (root of the mean square over the element, peak value in time), SAR and material."""
+        mesh = self._arrangement.mesh
+        data = {
+            "|E| (V/m)": [np.sqrt(self._mean_square())],
+            "SAR (W/kg)": [np.nan_to_num(self.specific_absorption_rate())],
+            "material": [mesh.tags],
+        }
+        content = meshio.Mesh(mesh.vertices, [("tetra", mesh.tetrahedra)], cell_data=data)
+        with whole_file(path) as partial:
+            content.write(partial, file_format="vtu")
+
+    def _mean_square(self) -> NDArray[np.float64]:
+        """(tetrahedra,) mean of |E|^2 over each element in V^2/m^2."""
+        mass = 6 * self._arrangement.reference.mass
+        field = self._vectors(self._electric)
+        return np.real(np.einsum("nqi,qp,npi->n", field.conj(), mass, field, optimize=True))
+
+    def _loss_density(self) -> NDArray[np.float64]:
+        """(tetrahedra,) W/m^3."""
+        return self._medium.loss / self._medium.impedance / 2 * self._mean_square()
+
+    def _vectors(self, field: NDArray[np.complexfloating]) -> NDArray[np.complex128]:
+        parts = (self._arrangement.vectors(np.ascontiguousarray(part)) for part in (field.real, field.imag))
+        return np.asarray(next(parts) + 1j * next(parts))
+
+    def _at(self, points: ArrayLike, field: NDArray[np.complexfloating]) -> NDArray[np.complex128]:
+        elements, local = locate(self._arrangement.mesh, np.atleast_2d(np.asarray(points, float)))
+        values = self._arrangement.reference.interpolation(local)
+        return np.asarray(np.einsum("qn,qni->qi", values, self._vectors(field)[elements]))

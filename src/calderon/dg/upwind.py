@@ -1,0 +1,148 @@
+"""Both curls of a block of elements with the upwind flux, fused with one stage of a low-storage Runge-Kutta method.
+
+At a face with outward normal n and neighbour "+", the numerical traces solve the Riemann problem of the two media,
+    E* - E = (Y+ [E] + n x [H]) / (Y+ + Y),    H* - H = (Z+ [H] - n x [E]) / (Z+ + Z),    [q] = q+ - q,
+with impedances Z = 1 / Y. Tangential vectors are kept by their products with the two edges of the face, on which n x is
+a matrix of three numbers. Source: J. Hesthaven and T. Warburton, J. Comput. Phys. 181 (2002), 186.
+"""
+
+from functools import cache
+from typing import Any
+
+import numba
+import numpy as np
+from numba.extending import register_jitable
+from numpy.typing import NDArray
+
+from calderon.backends.numba import ARITHMETIC, STAMP
+from calderon.backends.vectors import jitable, lanes, load, number, store
+from calderon.dg.curl import gather, padded_rows, row_pair
+from calderon.dg.reference import ReferenceTetrahedron
+
+
+@register_jitable
+def subtract_own(source, block, nodes, size, face_size, width, traces):  # type: ignore[no-untyped-def]
+    """Neighbours' traces less the own ones."""
+    stride = size * width
+    vector = lanes(source)
+    for half in range(0, width, vector):
+        start = block * 3 * stride + half
+        to = half
+        for m in range(face_size):
+            at = start + number(nodes, m) * width
+            first = load(source, at)
+            store(traces, to, load(traces, to) - (load(source, at + stride) - first))
+            store(traces, to + width, load(traces, to + width) - (load(source, at + 2 * stride) - first))
+            to += 2 * width
+        for face in range(1, 4):
+            one = start + (stride if face == 1 else 0)
+            two = start + (stride if face == 3 else 2 * stride)
+            for m in range(face_size):
+                at = number(nodes, face * face_size + m) * width
+                store(traces, to, load(traces, to) - load(source, one + at))
+                store(traces, to + width, load(traces, to + width) - load(source, two + at))
+                to += 2 * width
+
+
+@register_jitable
+def upwinded(electric, magnetic, riemann, block, face_size, width):  # type: ignore[no-untyped-def]
+    """Jumps of both fields to the numerical traces less the own ones, in place."""
+    vector = lanes(electric)
+    for half in range(0, width, vector):
+        for face in range(4):
+            k = ((block * 4 + face) * 5) * width + half
+            share = load(riemann, k)  # Y+ / (Y+ + Y) of E; one less it is that of H
+            weight = load(riemann, k + width)  # Y Y+: what 1 / (Z+ + Z) is of 1 / (Y+ + Y), which r has
+            r11, r12, r21 = load(riemann, k + 2 * width), load(riemann, k + 3 * width), load(riemann, k + 4 * width)
+            at = face * face_size * 2 * width + half
+            for _m in range(face_size):
+                e1, e2 = load(electric, at), load(electric, at + width)
+                h1, h2 = load(magnetic, at), load(magnetic, at + width)
+                store(electric, at, share * e1 + (r11 * h1 + r12 * h2))
+                store(electric, at + width, share * e2 + (r21 * h1 - r11 * h2))
+                store(magnetic, at, h1 - share * h1 - weight * (r11 * e1 + r12 * e2))
+                store(magnetic, at + width, h2 - share * h2 - weight * (r21 * e1 - r11 * e2))
+                at += 2 * width
+
+
+@jitable
+def staged(  # type: ignore[no-untyped-def]
+    target, source, residual, at, stride, a, b, gain, g11, g12, g13, g22, g23, g33, c1, c2, c3
+):
+    """residual = a residual + gain metric . c; target = source + b residual, at one node."""
+    c1, c2, c3 = gain * c1, gain * c2, gain * c3
+    r = a * load(residual, at) + (g11 * c1 + (g12 * c2 + g13 * c3))
+    store(residual, at, r)
+    store(target, at, load(source, at) + b * r)
+    at += stride
+    r = a * load(residual, at) + (g12 * c1 + (g22 * c2 + g23 * c3))
+    store(residual, at, r)
+    store(target, at, load(source, at) + b * r)
+    at += stride
+    r = a * load(residual, at) + (g13 * c1 + (g23 * c2 + g33 * c3))
+    store(residual, at, r)
+    store(target, at, load(source, at) + b * r)
+
+
+@cache
+def stage_kernel(order: int) -> Any:
+    """One stage for both fields: targets, sources and residuals as flat arrays; gains (blocks, 2, lanes): dt / epsilon
+    and -dt / mu; riemann (blocks, 4, 5, lanes) as `riemann_tables` gives them."""
+    face_size = (order + 1) * (order + 2) // 2
+    size = face_size * (order + 3) // 3
+    stamp = STAMP
+
+    @numba.njit(cache=True, nogil=True, parallel=True, fastmath=ARITHMETIC, error_model="numpy")
+    def stage(new_e, new_h, e, h, residual_e, residual_h, a, b, conditions, factors_e, factors_h, ghosts_e, ghosts_h,
+              codes, nodes, metric, gains, riemann, volume, lift, chunks):  # type: ignore[no-untyped-def]  # fmt: skip
+        _ = stamp
+        blocks = codes.shape[0]
+        for chunk in numba.prange(chunks):
+            vector = lanes(e)
+            width = 2 * vector
+            stride = size * width
+            jumps_e = np.empty(4 * face_size * 2 * width, e.dtype)
+            jumps_h = np.empty(4 * face_size * 2 * width, e.dtype)
+            for block in range(blocks * chunk // chunks, blocks * (chunk + 1) // chunks):
+                gather(e, conditions, factors_e, ghosts_e, codes, block, nodes, size, face_size, width, jumps_e)
+                gather(h, conditions, factors_h, ghosts_h, codes, block, nodes, size, face_size, width, jumps_h)
+                subtract_own(e, block, nodes, size, face_size, width, jumps_e)
+                subtract_own(h, block, nodes, size, face_size, width, jumps_h)
+                upwinded(jumps_e, jumps_h, riemann, block, face_size, width)
+                base = block * 3 * stride
+                for half in range(0, width, vector):
+                    m = block * 6 * width + half
+                    g11, g12, g13 = load(metric, m), load(metric, m + width), load(metric, m + 2 * width)
+                    g22, g23 = load(metric, m + 3 * width), load(metric, m + 4 * width)
+                    g33 = load(metric, m + 5 * width)
+                    m = block * 2 * width + half
+                    gain_e, gain_h = load(gains, m), load(gains, m + width)
+                    for i in range(0, size, 2):
+                        a1, a2, a3, b1, b2, b3 = row_pair(
+                            i, half, e, base, volume, lift, jumps_e, size, face_size, width
+                        )
+                        at = base + i * width + half
+                        staged(new_h, h, residual_h, at, stride, a, b, gain_h, g11, g12, g13, g22, g23, g33, a1, a2, a3)
+                        if i + 1 < size:
+                            at += width
+                            staged(
+                                new_h, h, residual_h, at, stride, a, b, gain_h, g11, g12, g13, g22, g23, g33, b1, b2, b3
+                            )
+                        a1, a2, a3, b1, b2, b3 = row_pair(
+                            i, half, h, base, volume, lift, jumps_h, size, face_size, width
+                        )
+                        at = base + i * width + half
+                        staged(new_e, e, residual_e, at, stride, a, b, gain_e, g11, g12, g13, g22, g23, g33, a1, a2, a3)
+                        if i + 1 < size:
+                            at += width
+                            staged(
+                                new_e, e, residual_e, at, stride, a, b, gain_e, g11, g12, g13, g22, g23, g33, b1, b2, b3
+                            )
+
+    return stage
+
+
+def upwind_tables(reference: ReferenceTetrahedron, real: Any) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    """Derivatives [i][j][axis] and the whole lift [face][i][m]."""
+    volume = np.moveaxis(reference.derivatives, 0, -1).reshape(reference.size, -1)
+    return padded_rows(volume, real), padded_rows(reference.lift, real)

@@ -1,0 +1,31 @@
+"""What a volume is made of."""
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Material:
+    """Constants of a linear medium.
+
+    permittivity and permeability relative to vacuum, conductivity in S/m, density in kg/m^3 (for the specific
+    absorption rate; None if that is of no interest). Raises ValueError unless the first two are positive and the others
+    not negative.
+    """
+
+    permittivity: float = 1.0
+    permeability: float = 1.0
+    conductivity: float = 0.0
+    density: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, allowed in (
+            ("permittivity", "positive"),
+            ("permeability", "positive"),
+            ("conductivity", "not negative"),
+        ):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and (value > 0 or (value == 0 and allowed != "positive"))):
+                raise ValueError(f"{name}={value!r}: a finite number, {allowed}, is needed")
+        if self.density is not None and not self.density > 0:
+            raise ValueError(f"density={self.density!r}: a positive number in kg/m^3, or None, is needed")

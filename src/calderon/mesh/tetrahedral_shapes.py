@@ -1,0 +1,66 @@
+"""Volumes by name, filled with tetrahedra."""
+
+from collections.abc import Sequence
+from itertools import pairwise, permutations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.mesh.gmsh_volumes import concentric_spheres
+from calderon.mesh.tetrahedra import TetrahedralMesh, signed_volumes
+
+
+def box(low: ArrayLike, high: ArrayLike, cells: int | ArrayLike) -> TetrahedralMesh:
+    """The box between two corners: `cells` (one number, or three) hexahedra along each side, each cut into the six
+    tetrahedra that share its diagonal. All outer faces carry the name "wall"."""
+    start, stop = np.asarray(low, float), np.asarray(high, float)
+    counts = np.broadcast_to(np.asarray(cells), 3)
+    if start.shape != (3,) or stop.shape != (3,) or not (stop > start).all():
+        raise ValueError(f"low={low!r}, high={high!r}: two corners (x, y, z) with high above low are needed")
+    if not np.issubdtype(counts.dtype, np.integer) or (counts < 1).any():
+        raise ValueError(f"cells={cells!r}: a positive number of cells, or three of them, is needed")
+    n = counts.astype(int)
+    axes = [np.linspace(*ends) for ends in zip(start, stop, n + 1, strict=True)]
+    vertices = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+    corner = np.stack(np.meshgrid(*(np.arange(each) for each in n), indexing="ij"), axis=-1).reshape(-1, 3)
+    strides = np.array([(n[1] + 1) * (n[2] + 1), n[2] + 1, 1])
+    # each path from one end of the diagonal to the other along three edges is a tetrahedron
+    paths = np.array(
+        [np.cumsum([np.zeros(3, int), *np.eye(3, dtype=int)[list(way)]], axis=0) for way in permutations(range(3))]
+    )
+    tetrahedra = (corner[:, None, None] + paths) @ strides
+    return TetrahedralMesh(vertices, tetrahedra.reshape(-1, 4), names={"vacuum": 0})
+
+
+def layered_ball(
+    radii: Sequence[float], names: Sequence[str], air_radius: float, h: float | Sequence[float]
+) -> TetrahedralMesh:
+    """Concentric spheres of the given radii (from the inside out) in a ball of air.
+
+    names: of the layers; the outermost part is called "air", its outer faces "outer". h: edge length, one for all or
+    one for each layer and the air, in the unit of the radii. Interfaces are moved so that the polyhedra have the
+    volumes of the spheres. Needs gmsh. Raises ValueError for radii that do not increase or lists of other lengths.
+    """
+    bounds = [*map(float, radii), float(air_radius)]
+    sizes = [float(each) for each in (h if isinstance(h, Sequence) else [h] * len(bounds))]
+    if not bounds[0] > 0 or any(b <= a for a, b in pairwise(bounds)):
+        raise ValueError(f"radii={list(radii)!r}, air_radius={air_radius!r}: positive lengths that increase are needed")
+    if len(names) != len(radii) or len(set(names) | {"air"}) != len(names) + 1:
+        raise ValueError(f"names={list(names)!r}: {len(radii)} different names, none of them 'air', are needed")
+    if len(sizes) != len(bounds) or not all(size > 0 for size in sizes):
+        raise ValueError(f"h={h!r}: one positive length, or {len(bounds)} of them (layers, then air), is needed")
+    vertices, tetrahedra, tags, faces = concentric_spheres(bounds, sizes)
+    for layer, radius in enumerate(bounds):
+        _keep_volume(vertices, tetrahedra[tags <= layer], radius)
+    known = {name: number for number, name in enumerate([*names, "air"])}
+    marks = np.full(len(faces), len(known))
+    return TetrahedralMesh(vertices, tetrahedra, tags, known, faces, marks, {"outer": len(known)})
+
+
+def _keep_volume(vertices: NDArray[np.float64], inside: NDArray[np.int64], radius: float) -> None:
+    """Move the vertices on a sphere so that what is inside has the ball's volume."""
+    distance = np.linalg.norm(vertices, axis=1)
+    on = np.abs(distance - radius) < 1e-6 * radius
+    for _ in range(3):
+        volume = np.abs(signed_volumes(vertices, inside)).sum()
+        vertices[on] *= (4 / 3 * np.pi * radius**3 / volume) ** (1 / 3)
