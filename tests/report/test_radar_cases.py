@@ -193,6 +193,74 @@ def test_a_mistake_is_named(old, new, message):
     assert message in mistakes(SPHERE.replace(old, new, 1))
 
 
+COATED = """\
+[mesh]
+file = "coated.msh"
+[physics]
+problem = "dielectric"
+wavenumber = 2.0
+permittivity = { core = [4.0, 0.5], coat = 2.25 }
+[incident]
+direction = [0, 0, 1]
+polarization = [1, 0, 0]
+[output]
+far_field = { plane = "xz", start = "0 deg", stop = "180 deg", count = 19 }
+"""
+
+
+@pytest.fixture(scope="module")
+def coated(tmp_path_factory):
+    """The folder with the mesh of a coated sphere, its two surfaces named."""
+    folder = tmp_path_factory.mktemp("coated")
+    parts = [cal.mesh.sphere(radius, 0.2) for radius in (0.7, 0.4)]
+    both = cal.mesh.merge(parts)
+    tags = np.repeat([4, 9], [part.number_of_triangles for part in parts])
+    cal.TriangleMesh(both.vertices, both.triangles, tags, {"coat": 4, "core": 9}).write(folder / "coated.msh")
+    return folder
+
+
+def test_bodies_of_a_file_have_permittivities_by_tag(coated):
+    results = run(parse(COATED, "case.toml", coated))
+    (step,) = results.steps
+    exact = cal.exact.mie_layered_sphere(2.0, [0.4, 0.7], [4 + 0.5j, 2.25], polarization=[1, 0, 0])
+    far = results.file.case.output.far_field
+    assert np.abs(step.strength - decibels_of_power(exact.rcs(*far.theta_phi))).mean() < 0.03
+    # the current on both surfaces is n x H
+    assert step.surface.space.mesh is results.mesh
+    normals = results.mesh.centroids / np.linalg.norm(results.mesh.centroids, axis=1)[:, None]
+    radii = np.where(results.mesh.tags == results.mesh.names["core"], 0.4, 0.7)
+    field = exact.magnetic(1.0001 * radii[:, None] * normals) / cal.exact.VACUUM_IMPEDANCE
+    difference = step.surface.at_centroids() - np.cross(normals, field)
+    assert np.linalg.norm(difference) < 0.1 * np.linalg.norm(field)
+
+
+def test_a_case_says_whether_the_volume_is_kept():
+    sphere = SPHERE.replace('h = "0.12 m"', 'h = "0.12 m"\nvolume = false')
+    assert parse(sphere).case.mesh.parameters == {"radius": 0.3, "h": 0.12, "volume": False}
+    assert "volume" not in parse(SPHERE).case.mesh.parameters
+    assert "volume does not go with shape = 'plate'" in mistakes(
+        DIPOLE.replace('h = "25 mm"', 'h = "25 mm"\nvolume = true')
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("core = [4.0, 0.5]", "core = 4.0, shell = 3.0", "unknown tags ['shell']"),
+        ("core = [4.0, 0.5], ", "", "permittivity is given for the tags ['coat']"),
+        (
+            "coat = 2.25 }",
+            "coat = 2.25 }\npermeability = { coat = 2.0 }",
+            "permeability is given for the tags ['coat']",
+        ),
+    ],
+)
+def test_permittivities_are_given_for_every_tag(coated, old, new, message):
+    with pytest.raises(ValueError) as caught:
+        run(parse(COATED.replace(old, new, 1), "case.toml", coated))
+    assert message in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -106,7 +106,23 @@ def electromagnetic_problem(case: Case, mesh: TriangleMesh, wavenumber: float) -
     assert physics.permittivity is not None
     permeability = 1.0 if physics.permeability is None else physics.permeability
     formulation = physics.formulation or "pmchwt"
-    return DielectricScattering(mesh, wavenumber, physics.permittivity, permeability, formulation=formulation)
+    if not isinstance(physics.permittivity, dict):
+        assert not isinstance(permeability, dict)
+        return DielectricScattering(mesh, wavenumber, physics.permittivity, permeability, formulation=formulation)
+    tags = [int(mesh.tag_numbers(tag)[0]) for tag in physics.permittivity]
+    if sorted(tags) != np.unique(mesh.tags).tolist():
+        raise ValueError(
+            f"permittivity is given for the tags {list(physics.permittivity)}, each surface once: the mesh has "
+            f"{np.unique(mesh.tags).tolist()} and the names {dict(mesh.names)}"
+        )
+    if not isinstance(permeability, dict):
+        permeability = dict.fromkeys(tags, permeability)
+    other = {int(mesh.tag_numbers(tag)[0]): value for tag, value in permeability.items()}
+    if sorted(other) != sorted(tags):
+        raise ValueError(f"permeability is given for the tags {list(permeability)}: give it for those of permittivity")
+    surfaces = [mesh.restricted(tag) for tag in tags]
+    constants = list(physics.permittivity.values()), [other[tag] for tag in tags]
+    return DielectricScattering(surfaces, wavenumber, *constants, formulation=formulation)
 
 
 def antenna(case: Case, mesh: TriangleMesh, wavenumber: float) -> PECAntenna:

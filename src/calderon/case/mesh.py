@@ -20,10 +20,13 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "almond": ("length",),
     "ogive": ("length",),
 }
+CURVED = ("sphere", "ellipsoid", "torus", "almond", "ogive")  # shapes that may keep the volume of the body
 
 
 class Mesh(Table):
-    """[mesh]: a file, a sample that ships with the package, or a shape with its parameters and edge length h."""
+    """[mesh]: a file, a sample that ships with the package, or a shape with its parameters and edge length h. volume:
+    whether a curved shape encloses the volume of the body (as by default) or has its vertices on the surface.
+    """
 
     file: str | None = None
     sample: Literal["submarine"] | None = None
@@ -40,6 +43,7 @@ class Mesh(Table):
     semi_axes: tuple[Size, Size, Size] | None = None
     major_radius: Size | None = None
     minor_radius: Size | None = None
+    volume: bool | None = None
 
     @model_validator(mode="after")
     def _one_source(self) -> "Mesh":
@@ -48,7 +52,8 @@ class Mesh(Table):
             given = " and ".join(sources) or "none of them"
             raise ValueError(f"give exactly one of file, sample or shape: got {given}")
         needed = {"file": (), "sample": (), "shape": ("h", *SHAPES.get(self.shape or "", ()))}[sources[0]]
-        optional = {"file": ("unit",), "sample": ("resolution",), "shape": ()}[sources[0]]
+        own = ("volume",) if self.shape in CURVED else ()
+        optional = {"file": ("unit",), "sample": ("resolution",), "shape": own}[sources[0]]
         missing = [name for name in needed if getattr(self, name) is None]
         if missing:
             raise ValueError(f"the shape {self.shape!r} also needs {' and '.join(missing)}")
@@ -71,4 +76,5 @@ class Mesh(Table):
     @property
     def parameters(self) -> dict[str, Any]:
         """What the shape's function is called with."""
-        return {name: getattr(self, name) for name in ("h", *SHAPES[self.shape or ""])}
+        given = {name: getattr(self, name) for name in ("h", *SHAPES[self.shape or ""])}
+        return given if self.volume is None else {**given, "volume": self.volume}

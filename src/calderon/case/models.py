@@ -57,8 +57,9 @@ class Case(Table):
             raise ValueError('output.exact: exact series are there for mesh.shape = "sphere" and an incident wave')
         if output.exact and self.incident is not None and self.incident.kind != "plane-wave":
             raise ValueError("output.exact: the series is for an incident plane wave")
-        if output.exact and isinstance(physics.admittance, dict):
-            raise ValueError("output.exact: the series is for one admittance on the whole sphere")
+        tabled = [name for name in ("admittance", "permittivity") if isinstance(getattr(physics, name), dict)]
+        if output.exact and tabled:
+            raise ValueError(f"output.exact: the series is for one {tabled[0]} of the whole sphere")
         drawn = set(output.surface) - {"abs", "db"}
         if drawn and (physics.electromagnetic or physics.problem == "antenna"):
             raise ValueError(f'output.surface: of a current "abs" and "db" are drawn, got {sorted(drawn)}')

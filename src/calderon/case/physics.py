@@ -56,14 +56,14 @@ def _complex(value: Any) -> complex:
     return complex(*parts)
 
 
-def _admittance(value: Any) -> complex | dict[int | str, complex]:
+def _by_tag(value: Any) -> complex | dict[int | str, complex]:
     """One number for the whole surface, or a table from tags, by number or name, to numbers."""
     if not isinstance(value, dict):
         return _complex(value)
     return {int(tag) if tag.lstrip("-").isdigit() else tag: _complex(one) for tag, one in value.items()}
 
 
-Constant = Annotated[complex, BeforeValidator(_complex)]
+Constants = Annotated[complex | dict[int | str, complex], BeforeValidator(_by_tag)]
 
 
 class Feed(Table):
@@ -85,8 +85,9 @@ class Physics(Table):
 
     Sound travels at speed_of_sound, electromagnetic waves at the speed of light in vacuum. admittance: rho c / Z of an
     impedance surface, without unit; a number or [real, imaginary], or a table of these by tag. permittivity,
-    permeability: relative, of a dielectric body, with a positive imaginary part for loss. formulation: the integral
-    equation of a conductor or a dielectric body.
+    permeability: relative, of a dielectric body, with a positive imaginary part for loss; of several bodies, side by
+    side or one within another, a table by the tags of their surfaces, of what is directly inside. formulation: the
+    integral equation of a conductor or a dielectric body.
     """
 
     problem: Literal[
@@ -99,9 +100,9 @@ class Physics(Table):
     density: Density | None = None
     interior_speed_of_sound: Speed | None = None
     interior_density: Density | None = None
-    admittance: Annotated[complex | dict[int | str, complex], BeforeValidator(_admittance)] | None = None
-    permittivity: Constant | None = None
-    permeability: Constant | None = None
+    admittance: Constants | None = None
+    permittivity: Constants | None = None
+    permeability: Constants | None = None
     formulation: str | None = None
     feed: Feed | None = None
     side: Literal["exterior", "interior"] | None = None
@@ -122,6 +123,8 @@ class Physics(Table):
             raise ValueError(
                 f"{', '.join(sorted(strange))} does not go with the problem {self.problem!r}: it takes {takes}"
             )
+        if isinstance(self.permeability, dict) and not isinstance(self.permittivity, dict):
+            raise ValueError("a table of permeabilities by tag goes with one of permittivities")
         if self.formulation is not None and self.formulation not in FORMULATIONS[self.problem]:
             choices = ", ".join(map(repr, FORMULATIONS[self.problem]))
             raise ValueError(f"formulation = {self.formulation!r} does not go with {self.problem!r}: choose {choices}")

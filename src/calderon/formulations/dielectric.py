@@ -64,7 +64,9 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
     iterations, and less accurate on the same mesh, the more so at high contrast.
 
     Triangles inscribed in a curved body take from its volume, which shifts resonances of a body of high permittivity:
-    scale a mesh from a file so that it keeps the volume, as round shapes do. Raises ValueError and TypeError for what does not fit.
+    scale a mesh from a file so that it keeps the volume, as round shapes do.
+
+    Raises ValueError and TypeError for what does not fit.
 
     J. R. Mautz and R. F. Harrington, AEU 33 (1979) 71; C. Mueller, Grundprobleme der mathematischen Theorie
     elektromagnetischer Schwingungen (1957); P. Yla-Oijala and M. Taskinen, IEEE Trans. Antennas Propag. 53 (2005) 3316.

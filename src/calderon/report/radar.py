@@ -6,13 +6,13 @@ from numpy.typing import NDArray
 import calderon.exact as exact
 from calderon.case import Angles, Case, electromagnetic_problem, electromagnetic_wave
 from calderon.exact.angular import line_of_sight
-from calderon.formulations import DielectricScattering, ElectromagneticSolution, PECScattering
+from calderon.formulations import DielectricScattering, DielectricSolution, ElectromagneticSolution, PECScattering
 from calderon.mesh import TriangleMesh
 from calderon.report.plane import Field, field_in_plane
 from calderon.report.results import FarFields, Moment, Step, decibels_of_power
 from calderon.report.solving import announcement, options, record
 from calderon.report.stages import Stages
-from calderon.spaces import VectorFunction
+from calderon.spaces import RWG, VectorFunction
 
 POLARIZATIONS = ("VV", "HH")
 
@@ -42,7 +42,7 @@ def solve_radar(case: Case, mesh: TriangleMesh, moment: Moment, stages: Stages) 
     return Step(
         wavenumber=moment.wavenumber,
         frequency=moment.frequency,
-        surface=_current(solution),
+        surface=current_on(mesh, solution),
         elements_per_wavelength=float(posed.elements_per_wavelength),
         far_field=far,
         strength=strength,
@@ -86,8 +86,22 @@ def _monostatic(
     return levels
 
 
-def _current(solution: ElectromagneticSolution) -> VectorFunction:
-    return solution.currents.electric_currents[0]
+def current_on(mesh: TriangleMesh, solution: ElectromagneticSolution) -> VectorFunction:
+    """The electric current of all surfaces as one function on the mesh of which they are parts by tag."""
+    several = isinstance(solution, DielectricSolution) and len(solution.electric_currents) > 1
+    if not several:
+        return solution.currents.electric_currents[0]
+    assert isinstance(solution, DielectricSolution)
+    whole = RWG(mesh)
+    coefficients = np.zeros(whole.dimension, np.complex128)
+    places = {tuple(edge): place for place, edge in enumerate(np.sort(mesh.edges[whole.edges], axis=1).tolist())}
+    for current in solution.electric_currents:
+        part = current.space.base
+        numbers = np.unique(mesh.triangles[np.isin(mesh.tags, part.mesh.tags)])  # of the vertices of the part
+        edges = np.sort(numbers[part.mesh.edges[part.edges]], axis=1).tolist()
+        coefficients[[places[tuple(edge)] for edge in edges]] = current.coefficients
+    first = solution.electric_currents[0]
+    return VectorFunction(whole, coefficients, first.label, first.unit)
 
 
 def _toward_source(case: Case) -> tuple[float, float]:
@@ -104,6 +118,6 @@ def _exact_sphere(case: Case, wavenumber: float) -> exact.MieScattering:
     along, e, amplitude = wave.direction, wave.polarization, wave.amplitude
     if physics.problem == "conductor":
         return exact.mie_pec_sphere(wavenumber, radius, along, e, amplitude)
-    assert physics.permittivity is not None
     permeability = 1.0 if physics.permeability is None else physics.permeability
+    assert isinstance(physics.permittivity, complex) and not isinstance(permeability, dict)
     return exact.mie_dielectric_sphere(wavenumber, radius, physics.permittivity, permeability, along, e, amplitude)
