@@ -12,7 +12,7 @@ from calderon.report.plane import Field, field_in_plane
 from calderon.report.results import FarFields, Moment, Step, decibels_of_power
 from calderon.report.solving import announcement, options, record
 from calderon.report.stages import Stages
-from calderon.spaces import RWG, VectorFunction
+from calderon.spaces import RWG, EdgeSpace, VectorFunction
 
 POLARIZATIONS = ("VV", "HH")
 
@@ -96,7 +96,8 @@ def current_on(mesh: TriangleMesh, solution: ElectromagneticSolution) -> VectorF
     coefficients = np.zeros(whole.dimension, np.complex128)
     places = {tuple(edge): place for place, edge in enumerate(np.sort(mesh.edges[whole.edges], axis=1).tolist())}
     for current in solution.electric_currents:
-        part = current.space.base
+        part = current.space
+        assert isinstance(part, EdgeSpace)
         numbers = np.unique(mesh.triangles[np.isin(mesh.tags, part.mesh.tags)])  # of the vertices of the part
         edges = np.sort(numbers[part.mesh.edges[part.edges]], axis=1).tolist()
         coefficients[[places[tuple(edge)] for edge in edges]] = current.coefficients
