@@ -1,5 +1,6 @@
 """The H-matrix as a SciPy linear operator."""
 
+import os
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import format_bytes, run_tasks, thread_count
 from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, product_kernel
+from calderon.hmatrix.saving import read_hmatrix, write_hmatrix
 from calderon.hmatrix.statistics import Statistics, statistics
 from calderon.hmatrix.storage import Slab, stored
 
@@ -55,6 +57,15 @@ class HMatrix(LinearOperator):
     def statistics(self) -> Statistics:
         """Numbers of blocks, ranks and memory by level of the block tree."""
         return statistics(self.tree, self.slabs, self.dtype)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the matrix to an HDF5 file (.h5 or .hdf5), whole or not at all; see saving.py."""
+        write_hmatrix(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "HMatrix":
+        """The matrix that was saved. ValueError for another kind or version of file, and for a damaged one."""
+        return cls(**read_hmatrix(path))
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
         return self._product(x, False)

@@ -1,0 +1,107 @@
+"""H-matrices of operators against their dense matrices, composed operators, and what cannot be assembled."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.hmatrix import Choices, HMatrix, assemble_hmatrix
+
+MESH = cal.mesh.sphere(1.0, 0.11)
+SPACE = cal.P1(MESH)
+LAPLACE, HELMHOLTZ = cal.Laplace(), cal.Helmholtz(3.0)
+LAYERS = ["single_layer", "double_layer", "adjoint_double_layer", "hypersingular"]
+
+
+def deviation(compressed, dense):
+    """Relative error of a product and of one with the adjoint, for one vector."""
+    rng = np.random.default_rng(0)
+    found = []
+    for one, other in ((compressed, dense), (compressed.H, dense.H)):
+        x = rng.standard_normal(one.shape[1])
+        found.append(np.linalg.norm(one @ x - other @ x) / np.linalg.norm(other @ x))
+    return max(found)
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("green", [LAPLACE, HELMHOLTZ], ids=["laplace", "helmholtz"])
+def test_products_hold_the_tolerance(green, layer):
+    operator = getattr(cal, layer)(green, SPACE)
+    dense = operator.assemble("dense")
+    for rtol in (1e-3, 1e-5):
+        compressed = operator.assemble("hmatrix", rtol=rtol)
+        assert isinstance(compressed, HMatrix)
+        assert compressed.tree.symmetric == operator.is_symmetric
+        assert deviation(compressed, dense) < rtol
+        assert compressed.nbytes < 0.9 * dense.nbytes
+        assert compressed.statistics.total.low_rank > 100
+
+
+def test_flat_faces_and_edges_of_a_cube():
+    """Where double layers vanish or fall into parts."""
+    space = cal.P1(cal.mesh.cube(1.0, 0.1))
+    operator = cal.double_layer(LAPLACE, space)
+    assert deviation(operator.assemble("hmatrix", rtol=1e-5), operator.assemble("dense")) < 1e-5
+
+
+def test_different_spaces():
+    operator = cal.adjoint_double_layer(HELMHOLTZ, SPACE, cal.P0(MESH))
+    compressed = operator.assemble("hmatrix", rtol=1e-5)
+    assert compressed.shape == (MESH.number_of_triangles, SPACE.dimension)
+    assert deviation(compressed, operator.assemble("dense")) < 1e-5
+
+
+COMPOSED = {
+    "sum": 0.5 * cal.identity(SPACE) - cal.double_layer(LAPLACE, SPACE) + 2 * cal.single_layer(LAPLACE, SPACE),
+    "complex factor": cal.double_layer(HELMHOLTZ, SPACE) + 0.3j * cal.hypersingular(HELMHOLTZ, SPACE),
+    "transposed": cal.double_layer(HELMHOLTZ, SPACE).T,
+    "adjoint": cal.double_layer(HELMHOLTZ, SPACE).H,
+    "product": cal.single_layer(LAPLACE, SPACE) @ cal.hypersingular(LAPLACE, SPACE),
+    "transformed, static": cal.hypersingular(LAPLACE, SPACE, form="transformed"),
+    "transformed": cal.hypersingular(HELMHOLTZ, SPACE, form="transformed"),
+    "blocks": cal.blocks(
+        [
+            [cal.single_layer(LAPLACE, SPACE), cal.double_layer(LAPLACE, SPACE)],
+            [None, cal.hypersingular(LAPLACE, SPACE)],
+        ]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+def test_composed_operators(name):
+    operator = COMPOSED[name]
+    compressed, dense = operator.assemble("hmatrix", rtol=1e-5), operator.assemble("dense")
+    assert compressed.dtype == dense.dtype
+    assert deviation(compressed, dense) < 3e-5
+    assert 0 < compressed.nbytes
+    if name == "sum":
+        assert str(compressed).startswith("operator of 2 H-matrices")
+        array = dense.to_array()
+        assert np.linalg.norm(compressed.to_array() - array) < 1e-5 * np.linalg.norm(array)
+
+
+def test_an_operator_that_occurs_twice_is_compressed_once():
+    layer = cal.single_layer(LAPLACE, SPACE)
+    assert len((layer + cal.double_layer(LAPLACE, SPACE) + layer.T).assemble("hmatrix").parts) == 2
+
+
+def test_transformed_form_in_single_precision_where_the_direct_one_has_higher_ranks():
+    direct, transformed = (cal.hypersingular(LAPLACE, SPACE, form=form) for form in ("direct", "transformed"))
+    dense = direct.assemble("dense")
+    compressed = transformed.assemble("hmatrix", precision="single", rtol=1e-4)
+    assert compressed.dtype == np.float32
+    assert deviation(compressed, dense) < 1e-3
+
+
+def test_choices_and_refusals():
+    operator = cal.single_layer(LAPLACE, SPACE)
+    coarse = assemble_hmatrix(operator, rtol=1e-4, choices=Choices(leaf=64))
+    assert (coarse.tree.rows.size[coarse.tree.rows.is_leaf] > 32).any()
+    for rtol in (0, 1.0, -1e-3):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            operator.assemble("hmatrix", rtol=rtol)
+
+
+def test_progress_is_shown_and_gone(capsys):
+    cal.single_layer(LAPLACE, SPACE).assemble("hmatrix", progress=True)
+    assert "\n\n" not in capsys.readouterr().out
