@@ -3,6 +3,7 @@ whole.
 """
 
 from calderon.plots.curves import cartesian, convergence, polar
+from calderon.plots.hmatrix import hmatrix
 from calderon.plots.pattern import radiation_body, radiation_pattern
 from calderon.plots.slices import field_slice, inside, section, slice_points
 from calderon.plots.surface_currents import currents
@@ -13,6 +14,7 @@ __all__ = [
     "convergence",
     "currents",
     "field_slice",
+    "hmatrix",
     "inside",
     "polar",
     "radiation_body",
