@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.linalg import LinearOperator, splu
+from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import run_tasks
 from calderon.operators.pade import PartialFractions, square_root, square_root_error
+from calderon.solvers.symmetric import SymmetricFactors, SymmetricPencil
 from calderon.spaces import Space
 
 DAMPING = 0.4  # of k_eps = k + 0.4i k^(1/3) R^(-2/3): the best fit on the sphere
@@ -33,7 +34,8 @@ class SurfaceOperator(LinearOperator):
 
     space: P1 or P2. wavenumber: k_eps, that of X. function: f as partial fractions.
 
-    Numbers act as multiples of the identity: `2 * A`, `A + 1`, `1 - A`; `A.inverse()` is 1/f(X). `A.tested` is
+    Numbers act as multiples of the identity: `2 * A`, `A + 1`, `1 - A`; `A + B` adds functions of one X;
+    `A.inverse()` is 1/f(X). `A.tested` is
     f(X) M^-1, which takes integrals against the test functions, such as residuals of Galerkin equations: the form of a
     preconditioner. Sparse factors are computed with the first product and kept.
     """
@@ -55,16 +57,15 @@ class SurfaceOperator(LinearOperator):
         return len(self.function.shifts)
 
     @cached_property
-    def tested(self) -> LinearOperator:
+    def tested(self) -> "TestedSurfaceOperator":
         """f(X) M^-1: integrals (n,) or (n, m) against the basis functions to coefficients."""
-        return LinearOperator(self.shape, self._from_tested, matmat=self._from_tested, dtype=self.dtype,
-                              rmatvec=lambda x: self._from_tested(x.conj()).conj())  # fmt: skip
+        return TestedSurfaceOperator(self)
 
     def inverse(self) -> "SurfaceOperator":
         """1/f(X); ValueError where f vanishes at X = 0 or at infinity."""
         return self._with(self.function.reciprocal(), f"1/({self.name})")
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: Any) -> Any:  # a SurfaceOperator for numbers
         if not isinstance(other, Complex):
             return super().__mul__(other)
         factor = complex(other)
@@ -76,6 +77,8 @@ class SurfaceOperator(LinearOperator):
         return self * (1 / other)
 
     def __add__(self, other: Any) -> Any:
+        if isinstance(other, SurfaceOperator) and other.space is self.space and other.wavenumber == self.wavenumber:
+            return self._with(self.function.plus(other.function), f"{self.name} + {other.name}")
         if not isinstance(other, Complex):
             return super().__add__(other)
         term = complex(other)
@@ -100,32 +103,40 @@ class SurfaceOperator(LinearOperator):
         return self.space.mass_matrix()
 
     @cached_property
-    def _factors(self) -> list[Any]:
-        """Of M - b_j L / k_eps^2 for each fraction: symmetric patterns, so ordered as such, with half the fill-in."""
-        mass, stiffness = self._mass, self.space.laplace_beltrami_matrix()
+    def _pencil(self) -> SymmetricPencil:
+        return SymmetricPencil((self._mass, self.space.laplace_beltrami_matrix()), self.space.nodes)
+
+    @cached_property
+    def _factors(self) -> list[SymmetricFactors]:
+        """Of M - b_j L / k_eps^2 for each fraction."""
         factors: list[Any] = [None] * self.order
+        coefficients = -self.function.shifts / self.wavenumber**2
+        first = self._pencil.factorise(1.0, coefficients[0]) if self.order else None  # the analysis is made once
 
         def factorise(j: int) -> None:
-            system = mass - (self.function.shifts[j] / self.wavenumber**2) * stiffness
-            factors[j] = splu(system.tocsc(), permc_spec="MMD_AT_PLUS_A")
+            factors[j] = self._pencil.factorise(1.0, coefficients[j]) if j else first
 
         run_tasks(factorise, self.order)
         return factors
 
+    @cached_property
+    def _mass_factors(self) -> SymmetricFactors:
+        return self._pencil.factorise(1.0, 0.0)
+
     def _fractions(self, tested: NDArray[Any]) -> NDArray[np.complex128]:
         """sum_j a_j (M - b_j L / k_eps^2)^-1 x; the terms by threads, added in their order."""
-        x = np.asfortranarray(tested, dtype=complex)
         factors = self._factors
         terms: list[Any] = [None] * self.order
 
         def solve(j: int) -> None:
-            terms[j] = self.function.weights[j] * factors[j].solve(x)
+            terms[j] = self.function.weights[j] * factors[j].solve(tested)
 
         run_tasks(solve, self.order)
-        return sum(terms, np.zeros_like(x))
+        return sum(terms, np.zeros(tested.shape, complex))
 
-    def _from_tested(self, x: NDArray[Any]) -> NDArray[np.complex128]:
-        return self.function.constant * self.space.solve_mass(x) + self._fractions(x)
+    def from_tested(self, x: NDArray[Any]) -> NDArray[np.complex128]:
+        """f(X) M^-1 x."""
+        return self.function.constant * self._mass_factors.solve(x) + self._fractions(x)
 
     def _matvec(self, x: NDArray[Any]) -> NDArray[np.complex128]:
         return self.function.constant * x + self._fractions(self._mass @ x)
@@ -143,11 +154,36 @@ class SurfaceOperator(LinearOperator):
     __repr__ = __str__
 
 
+class TestedSurfaceOperator(LinearOperator):
+    """f(X) M^-1, a symmetric matrix: a `SurfaceOperator` after the inverse mass matrix."""
+
+    def __init__(self, operator: SurfaceOperator) -> None:
+        super().__init__(dtype=operator.dtype, shape=operator.shape)
+        self.operator = operator
+
+    @property
+    def name(self) -> str:
+        """In a word, for the record of an iteration."""
+        return f"OSRC of {self.operator.order} sparse systems"
+
+    def _matvec(self, x: NDArray[Any]) -> NDArray[np.complex128]:
+        return self.operator.from_tested(x)
+
+    _matmat = _matvec
+
+    def _rmatvec(self, x: NDArray[Any]) -> NDArray[np.complex128]:
+        return self.operator.from_tested(x.conj()).conj()
+
+    def __str__(self) -> str:
+        return f"{self.operator}, after the inverse mass matrix"
+
+
 def osrc_dtn(
     space: Space,
     wavenumber: complex,
     order: int | None = None,
     *,
+    error: float = 0.01,
     angle: float = np.pi / 2,
     damping: float | None = None,
 ) -> SurfaceOperator:
@@ -155,10 +191,10 @@ def osrc_dtn(
 
     space: P1 or P2, of a closed or an open surface; on the rim of an open one functions that vanish there
     (boundary=False) carry u = 0, others du/dnu = 0 along the surface. wavenumber: k in 1/m, Re k > 0, Im k >= 0.
-    order: number of fractions of the root, each a sparse system; None for an error below 1 % up to the shortest waves
-    of the mesh, at most 16. angle: of the branch cut, between 0 and pi; pi/2 is best for fine meshes, pi/3 for
-    propagating modes. damping: Im(k_eps - k) in 1/m, default 0.4 k^(1/3) R^(-2/3) with R = 3 volume / area (of an open
-    surface the radius of the sphere of equal area), R not below 1/k.
+    order: number of fractions of the root, each a sparse system; None for the lowest with which the root errs by less
+    than `error` up to the shortest waves of the mesh, at most 16. angle: of the branch cut, between 0 and pi; pi/2 is
+    best for fine meshes, pi/3 for propagating modes. damping: Im(k_eps - k) in 1/m, default 0.4 k^(1/3) R^(-2/3) with
+    R = 3 volume / area (of an open surface the radius of the sphere of equal area), R not below 1/k.
 
     The result maps coefficients of u to those of du/dn. It is geometrical optics: on a sphere of k R = 10 it errs by
     11 % in propagating modes, 14 % in evanescent and 20 % in grazing ones, of k R = 50 by 2, 5 and 31 %. See
@@ -181,8 +217,10 @@ def osrc_dtn(
     if damping is not None and not 0 <= damping < np.inf:
         raise ValueError(f"the damping must be a number that is 0 or positive, in 1/m, got {damping!r}")
     damped = k + 1j * (usual_damping(space, k.real) if damping is None else damping)
+    if not 0 < error < 1:
+        raise ValueError(f"the error must lie between 0 and 1, got {error!r}")
     if order is None:
-        order = order_for(space, damped, angle, 0.01)
+        order = order_for(space, damped, angle, error)
     if order < 1:
         raise ValueError(f"the order must be at least 1, got {order!r}")
     function = square_root(order, angle).scaled(1j * k)
@@ -194,6 +232,7 @@ def osrc_ntd(
     wavenumber: complex,
     order: int | None = None,
     *,
+    error: float = 0.01,
     angle: float = np.pi / 2,
     damping: float | None = None,
 ) -> SurfaceOperator:
@@ -203,7 +242,7 @@ def osrc_ntd(
     The approximant of the root is inverted as a function, so that a product solves as many sparse systems as one with
     `osrc_dtn`, and both undo each other exactly.
     """
-    inverse = osrc_dtn(space, wavenumber, order, angle=angle, damping=damping).inverse()
+    inverse = osrc_dtn(space, wavenumber, order, error=error, angle=angle, damping=damping).inverse()
     name = f"OSRC Neumann-to-Dirichlet map of order {inverse.order}, k = {complex(wavenumber):.4g}"
     return SurfaceOperator(space, inverse.wavenumber, inverse.function, name)
 

@@ -13,7 +13,7 @@ SMALLEST = 1e-8  # of the terms of a value at infinity: below, a reciprocal has 
 class PartialFractions:
     """f(X) = constant + sum_j weights[j] / (1 + shifts[j] X), with distinct shifts that are not zero.
 
-    Affine maps and reciprocals of such functions are such functions.
+    Affine maps, sums and reciprocals of such functions are such functions.
     """
 
     constant: complex
@@ -32,6 +32,11 @@ class PartialFractions:
     def raised(self, term: complex) -> "PartialFractions":
         """f + term."""
         return PartialFractions(self.constant + term, self.weights, self.shifts)
+
+    def plus(self, other: "PartialFractions") -> "PartialFractions":
+        """The sum of two functions without common shifts."""
+        weights, shifts = np.append(self.weights, other.weights), np.append(self.shifts, other.shifts)
+        return PartialFractions(self.constant + other.constant, weights, shifts)
 
     def reciprocal(self) -> "PartialFractions":
         """1 / f.
