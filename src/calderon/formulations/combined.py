@@ -1,10 +1,17 @@
 """Equations that are combined from two, so that they have one solution at every frequency."""
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 from calderon.formulations.checks import finite_complex
+from calderon.formulations.linear_system import SolveOptions
 from calderon.formulations.scattering import ScatteringProblem
+from calderon.operators import SurfaceOperator, osrc_dtn
+from calderon.operators.osrc import TestedSurfaceOperator
+
+ROOT_ERROR = 0.25  # of the root in the preconditioner: a smaller one saves no steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,3 +35,25 @@ class CombinedProblem(ScatteringProblem):
     @property
     @abstractmethod
     def _usual_coupling(self) -> complex: ...
+
+    @property
+    def preconditioners(self) -> tuple[str, ...]:
+        """ "osrc" where the equation on a plane has an inverse, which depends on space and coupling; "mass"."""
+        return ("osrc", "mass") if self.function_space.is_continuous and self._is_definite else ("mass",)
+
+    @property
+    @abstractmethod
+    def _is_definite(self) -> bool:
+        """Whether the coupling adds the two parts of the equation on a plane with the same sign."""
+
+    @abstractmethod
+    def _on_a_plane(self, dtn: SurfaceOperator) -> Any:
+        """The operator of the equation where the surface is a plane, by its Dirichlet-to-Neumann map."""
+
+    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
+        return replace(options, preconditioner=self._osrc) if options.preconditioner == "osrc" else options
+
+    @cached_property
+    def _osrc(self) -> TestedSurfaceOperator:
+        plane: SurfaceOperator = self._on_a_plane(osrc_dtn(self.function_space, self.wavenumber, error=ROOT_ERROR))
+        return plane.inverse().tested

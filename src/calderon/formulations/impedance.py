@@ -15,6 +15,7 @@ from calderon.formulations.surface_values import SurfaceValues, values_at_nodes
 from calderon.operators import (
     BoundaryOperator,
     Potential,
+    SurfaceOperator,
     adjoint_double_layer,
     double_layer,
     double_layer_potential,
@@ -76,6 +77,18 @@ class ImpedanceScattering(CombinedProblem):
     def _slope(self) -> complex | NDArray[np.complex128]:
         """du/dn over u on the surface, -ik b in 1/m, one number or at the nodes."""
         return -1j * self.wavenumber * self.b
+
+    @property
+    def _is_definite(self) -> bool:
+        return (-1j * self.eta * self.wavenumber).real > 0
+
+    def _on_a_plane(self, dtn: SurfaceOperator) -> Any:
+        b = complex(np.mean(self.b))
+        if b == 0:
+            return (dtn * -self.eta + 1) * 0.5
+        # a springy surface (Im b < 0) carries waves of its own, which only the true operator knows well enough
+        slope = -1j * self.wavenumber * complex(b.real, max(b.imag, 0.0))
+        return (dtn * -self.eta + dtn.inverse() * -slope + (1 + self.eta * slope)) * 0.5
 
     def _build_system(self) -> LinearSystem:
         green, space, eta, slope = self.green, self.function_space, self.eta, self._slope

@@ -1,7 +1,7 @@
 """The discrete equation of a problem: its matrix and factors, kept between solutions."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,11 @@ from calderon.solvers import Factorisation, gmres, lu
 from calderon.spaces import Space, VectorSpace
 
 SOLVERS = ("gmres", "lu")
+PRECONDITIONERS = ("mass", "osrc")
 EXACT_METHODS = ("dense", "matrix-free")
 """Methods that compress nothing."""
+LARGEST_DENSE = 4000
+"""Unknowns up to which method "auto" is "dense", above "hmatrix"."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class SolveOptions:
     def __post_init__(self) -> None:
         one_of(self.solver, SOLVERS, "solver")
         if isinstance(self.preconditioner, str):
-            one_of(self.preconditioner, ("mass",), "preconditioner")
+            one_of(self.preconditioner, PRECONDITIONERS, "preconditioner")
         if not 0 < self.rtol < 1:
             raise ValueError(f"rtol must lie between 0 and 1, such as 1e-6, got {self.rtol!r}")
         if self.compression_rtol is not None and not 0 < self.compression_rtol < 1:
@@ -47,9 +50,17 @@ class SolveOptions:
                              "leave it out, or choose a compressed method")  # fmt: skip
         check_backend(self.backend)
         real_type(self.precision)
-        if self.solver == "lu" and self.method != "dense":
+        if self.solver == "lu" and self.method not in ("dense", "auto"):
             raise ValueError(f"solver 'lu' needs the entries of a matrix, which method {self.method!r} does not keep: "
                              "choose method='dense', or solver='gmres'")  # fmt: skip
+
+    def for_unknowns(self, unknowns: int) -> "SolveOptions":
+        """The options with a method in the place of "auto"; an exact one needs no compression_rtol."""
+        if self.method != "auto":
+            return self
+        if unknowns <= LARGEST_DENSE:
+            return replace(self, method="dense", compression_rtol=None)
+        return replace(self, method="hmatrix")
 
     @property
     def assembly_rtol(self) -> float | None:
@@ -135,17 +146,21 @@ class LinearSystem:
         self, rhs: NDArray[Any], options: SolveOptions, assembly: float
     ) -> tuple[NDArray[Any], list[SolutionInfo]]:
         given = options.preconditioner
+        preconditioner = mass_preconditioner(self.spaces) if isinstance(given, str) else given
         solution, record = gmres(
             self.matrix,
             rhs,
             rtol=options.rtol,
             maxiter=options.maxiter,
-            preconditioner=mass_preconditioner(self.spaces) if isinstance(given, str) else given,
+            preconditioner=preconditioner,
             progress=options.progress,
         )
+        method = record.method
+        if given is not None:
+            method += f": {given if isinstance(given, str) else getattr(given, 'name', type(given).__name__)}"
         infos = [
             SolutionInfo(
-                self.equation, record.method, str(self.matrix), self.unknowns, len(history) - 1, history,
+                self.equation, method, str(self.matrix), self.unknowns, len(history) - 1, history,
                 float(history[-1]), True, rhs.shape[1], assembly, 0.0, record.seconds,
             )
             for history in record.histories

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypedDict, TypeVar, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.formulations.checks import one_of
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem, SolveOptions
 
@@ -37,19 +38,21 @@ class Problem(ABC, Generic[Solution]):
     def solve(self, data: Any, method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]) -> Solution:
         """Solve for one incident wave (scattering) or boundary datum (Laplace).
 
-        method: how the matrix is stored, "dense". rtol: relative residual at which GMRES ends.
+        method: how the matrix is stored: "dense", "hmatrix", "matrix-free", or "auto", which is "dense" up to 4000
+        unknowns and "hmatrix" above. rtol: relative residual at which GMRES ends.
         Further options, by name:
 
         - compression_rtol: accuracy of a compressed matrix, default rtol / 10.
         - solver: "gmres" (default) or "lu".
         - backend: "numba". precision: "double" (default) or "single".
-        - preconditioner: "mass" (default, the inverse mass matrix), None, or anything with a product M @ x.
+        - preconditioner: a name out of `preconditioners`, whose first is the default; "mass" is the inverse mass
+          matrix. Or None, or anything with a product M @ x.
         - maxiter: limit of GMRES, default 1000. progress: whether to show live progress.
 
         Raises ConvergenceError (with history and last iterate) when GMRES does not converge, MemoryError before a
         matrix that does not fit is begun, ValueError or TypeError for data and options that do not fit.
         """
-        return self._solve([data], SolveOptions(method, rtol, **options))[0]
+        return self._solve([data], self._options(method, rtol, options))[0]
 
     def solve_all(
         self, data: Sequence[Any], method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]
@@ -57,7 +60,35 @@ class Problem(ABC, Generic[Solution]):
         """Solve for several waves or data at once: one matrix, products for all together; options as in `solve`."""
         if len(data) == 0:
             raise ValueError("solve_all needs at least one wave or boundary datum")
-        return self._solve(list(data), SolveOptions(method, rtol, **options))
+        return self._solve(list(data), self._options(method, rtol, options))
+
+    @property
+    def preconditioners(self) -> tuple[str, ...]:
+        """The names that `solve` takes as preconditioner=, the usual one first."""
+        return ("mass",)
+
+    def _options(self, method: str, rtol: float, choices: SolverChoices) -> SolveOptions:
+        """The choices checked, with a method for "auto" and what stands behind the name of a preconditioner."""
+        chosen: SolverChoices = {"preconditioner": self.preconditioners[0]}
+        chosen.update(choices)
+        options = SolveOptions(method, rtol, **chosen).for_unknowns(self.unknowns)
+        if isinstance(options.preconditioner, str):
+            one_of(options.preconditioner, self.preconditioners, "preconditioner")
+        return self._preconditioned(options)
+
+    def _sweep_options(self, method: str | None, rtol: float, choices: SolverChoices) -> SolveOptions:
+        """The same for many right-hand sides: by default with the matrix at hand, and a dense one is factorised."""
+        kept = self.system.key or ("dense", None, "numba", "double")
+        usual: SolverChoices = {"backend": kept[2], "precision": kept[3]}
+        if method in (None, kept[0]):
+            usual["compression_rtol"] = kept[1]
+        usual.update(choices)
+        options = self._options(method or kept[0], rtol, usual)
+        return options if "solver" in choices or options.method != "dense" else replace(options, solver="lu")
+
+    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
+        """The options with an operator in the place of the name of a preconditioner, where the problem has its own."""
+        return options
 
     def _solve(self, data: list[Any], options: SolveOptions) -> list[Solution]:
         checked = [self._checked(one) for one in data]

@@ -40,12 +40,7 @@ class RadarProblem(Problem[Solution]):
         `monostatic_rcs`."""
         pairs = [receive + transmit for receive in RECEIVERS for transmit in RECEIVERS]
         one_of(polarization, pairs, "polarization")
-        kept = self.system.key or ("dense", None, "numba", "double")
-        method = options.setdefault("method", kept[0])
-        options.setdefault("solver", "lu" if method == "dense" else "gmres")
-        options.setdefault("backend", kept[2])
-        options.setdefault("precision", kept[3])
-        chosen = self._preconditioned(SolveOptions(**options))
+        chosen = self._sweep_options(options.pop("method", None), options.pop("rtol", 1e-6), options)  # type: ignore[arg-type]
         frame = line_of_sight(theta, phi)
         r, v, h = (part.reshape(-1, 3) for part in frame)
         vectors = {"V": v, "H": h}
@@ -62,10 +57,3 @@ class RadarProblem(Problem[Solution]):
     ) -> NDArray[np.complex128]:
         """F . receive (m,) in m for unit plane waves from r (m, 3) with that polarisation. A far field tests the
         currents with the plane wave from the observer, which is the incident wave here."""
-
-    def _solve(self, data: list[Any], options: SolveOptions) -> list[Solution]:
-        return super()._solve(data, self._preconditioned(options))
-
-    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
-        """The options with the preconditioner of this formulation in place of "mass", where it has one."""
-        return options

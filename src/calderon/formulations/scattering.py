@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,7 @@ from calderon.formulations.checks import (
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import SolveOptions
 from calderon.formulations.loads import Loads, tabulated_loads
-from calderon.formulations.problem import Problem
+from calderon.formulations.problem import Problem, SolverChoices
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
@@ -89,35 +89,24 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         *,
         method: str | None = None,
         rtol: float = 1e-6,
-        solver: str | None = None,
-        backend: str | None = None,
-        precision: str | None = None,
-        progress: bool = False,
+        **options: Unpack[SolverChoices],
     ) -> NDArray[np.float64]:
         """Target strength (n,) in dB re 1 m, seen by a sonar in `directions` (n, 3) from the body, toward the sonar.
 
-        The wave travels along -direction and its echo is taken along +direction. One factorisation serves all. Method,
-        backend and precision default to those of the matrix at hand, if any; solver to "lu" for a dense matrix.
+        The wave travels along -direction and its echo is taken along +direction. One factorisation of a dense matrix
+        serves all; with a compressed one, or solver="gmres", the products of 16 directions are formed together. Method,
+        its accuracy, backend and precision default to those of the matrix at hand, if any; solver to "lu" for a dense
+        matrix. Further options as in `solve`.
         """
         d = unit_directions(directions)
-        kept = self.system.key or ("dense", None, "numba", "double")
-        method = kept[0] if method is None else method
-        options = SolveOptions(
-            method=method,
-            rtol=rtol,
-            compression_rtol=kept[1] if method == kept[0] else None,
-            solver=solver or ("lu" if method == "dense" else "gmres"),
-            backend=backend or kept[2],
-            precision=precision or kept[3],
-            progress=progress,
-        )
+        chosen = self._sweep_options(method, rtol, options)
         if np.imag(self.wavenumber) != 0:
             raise ValueError(
                 "a target strength needs a medium without loss (a real wavenumber): look at .scattered(points)"
             )
         amplitudes = np.empty(len(d), complex)
         for n in range(0, len(d), DIRECTIONS_AT_ONCE):
-            amplitudes[n : n + DIRECTIONS_AT_ONCE] = self._echoes(d[n : n + DIRECTIONS_AT_ONCE], options)
+            amplitudes[n : n + DIRECTIONS_AT_ONCE] = self._echoes(d[n : n + DIRECTIONS_AT_ONCE], chosen)
         with np.errstate(divide="ignore"):
             return 20 * np.log10(np.abs(amplitudes))
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from calderon.formulations.combined import CombinedProblem
 from calderon.formulations.linear_system import LinearSystem
-from calderon.operators import Potential, double_layer, double_layer_potential, hypersingular, identity
+from calderon.operators import Potential, SurfaceOperator, double_layer, double_layer_potential, hypersingular, identity
 from calderon.spaces import Function
 
 
@@ -31,6 +31,13 @@ class SoundHardScattering(CombinedProblem):
     @property
     def _usual_coupling(self) -> complex:
         return complex(1j / np.real(self.wavenumber))
+
+    @property
+    def _is_definite(self) -> bool:
+        return (-1j * self.eta * self.wavenumber).real > 0
+
+    def _on_a_plane(self, dtn: SurfaceOperator) -> Any:
+        return (dtn * -self.eta + 1) * 0.5
 
     def _build_system(self) -> LinearSystem:
         green, space, eta = self.green, self.function_space, self.eta

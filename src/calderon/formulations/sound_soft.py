@@ -8,7 +8,14 @@ from numpy.typing import NDArray
 
 from calderon.formulations.combined import CombinedProblem
 from calderon.formulations.linear_system import LinearSystem
-from calderon.operators import Potential, adjoint_double_layer, identity, single_layer, single_layer_potential
+from calderon.operators import (
+    Potential,
+    SurfaceOperator,
+    adjoint_double_layer,
+    identity,
+    single_layer,
+    single_layer_potential,
+)
 from calderon.spaces import Function
 
 
@@ -31,6 +38,13 @@ class SoundSoftScattering(CombinedProblem):
     @property
     def _usual_coupling(self) -> complex:
         return float(np.real(self.wavenumber))
+
+    @property
+    def _is_definite(self) -> bool:
+        return (self.eta / self.wavenumber).real > 0
+
+    def _on_a_plane(self, dtn: SurfaceOperator) -> Any:
+        return (dtn.inverse() * (1j * self.eta) + 1) * 0.5
 
     def _build_system(self) -> LinearSystem:
         green, space, eta = self.green, self.function_space, self.eta
