@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from cuda_compiler import Usage, find_compiler, usage
-from variants import NoteTaker, dense_cases, field_cases, product_cases, solve_cases
+from variants import NoteTaker, dense_cases, field_cases, product_cases, simulation_cases, solve_cases
 
 import calderon as cal
 from calderon.backends import Source, backend, survey
@@ -45,8 +45,9 @@ def taker():
 
 @pytest.fixture(scope="module")
 def notes(taker):
-    """What that device was asked for by all matrices, products and potentials in both precisions."""
-    for compute in (dense_cases() | product_cases() | field_cases() | solve_cases()).values():
+    """What that device was asked for by all matrices, products, potentials and simulations in both precisions."""
+    cases = dense_cases() | product_cases() | field_cases() | solve_cases() | simulation_cases()
+    for compute in cases.values():
         for precision in ("double", "single"):
             compute("cuda", precision)
     return taker

@@ -136,6 +136,18 @@ def field_cases() -> dict[str, Case]:
     return cases
 
 
+def simulation_cases() -> dict[str, Case]:
+    """Time stepping of every order that devices take, with open faces."""
+    return {f"simulation P{order}": partial(_simulation, order) for order in range(1, 6)}
+
+
+def _simulation(order: int, backend: str, precision: str) -> Any:
+    mesh = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=1)
+    simulation = cal.MaxwellDG(mesh, order, boundaries={"wall": "absorbing"}, backend=backend, precision=precision)
+    simulation.run(simulation.time_step)
+    return simulation.electric([[0.5, 0.5, 0.5]])
+
+
 def _matrix(operator: Any, backend: str, precision: str) -> Any:
     return operator.assemble("dense", backend=backend, precision=precision).to_array()
 

@@ -110,10 +110,11 @@ class OpenFaces:
         """(f, 3, n) flat numbers of the whole element's values in a field."""
         _, components, nodes, lane = self.arrangement.shape
         offsets = np.arange(components)[:, None] * nodes * lane + np.arange(nodes) * lane
-        return self._starts[:, None, None] + offsets
+        return self.starts[:, None, None] + offsets
 
     @cached_property
-    def _starts(self) -> NDArray[np.int64]:
+    def starts(self) -> NDArray[np.int64]:
+        """(f,) flat number in a field of the first value of each element."""
         _, components, nodes, lane = self.arrangement.shape
         place = self.arrangement.place[self.elements]
         return np.asarray((place // lane) * components * nodes * lane + place % lane)
@@ -123,7 +124,7 @@ class OpenFaces:
         """Flat numbers (f, 2, m) in a field of the two components, of the one to be subtracted, and whether it is."""
         _, _, node, lane = self.arrangement.shape
         nodes = self.arrangement.reference.face_nodes[self.sides][:, None]
-        at = self._starts[:, None, None] + nodes * lane
+        at = self.starts[:, None, None] + nodes * lane
         pairs = np.where((self.sides == 0)[:, None], [1, 2], FACE_PAIRS[self.sides])
         return at + pairs[:, :, None] * node * lane, at, (self.sides == 0)[:, None, None] * 1.0
 

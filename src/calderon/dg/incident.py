@@ -32,7 +32,7 @@ class IncidentWaves:
             return faces.tangential(values.reshape(faces.points.shape))
 
         points = faces.points.reshape(-1, 3)
-        self._waves = [
+        self.waves = [
             Amplitudes(
                 wave.angular_frequency / medium.speed,
                 wave.frequency / medium.speed / RAMP,
@@ -42,9 +42,12 @@ class IncidentWaves:
             for wave in waves
         ]
 
+    def phases(self, time: float) -> NDArray[np.complex128]:
+        """(waves,) what the amplitudes are to be multiplied by, before the real part is taken."""
+        return np.array([smooth(wave.ramp * time) * np.exp(-1j * wave.frequency * time) for wave in self.waves])
+
     def __call__(self, time: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        factors = [smooth(wave.ramp * time) * np.exp(-1j * wave.frequency * time) for wave in self._waves]
-        pairs = list(zip(factors, self._waves, strict=True))
+        pairs = list(zip(self.phases(time), self.waves, strict=True))
         electric = sum(np.real(factor * wave.electric) for factor, wave in pairs)
         magnetic = sum(np.real(factor * wave.magnetic) for factor, wave in pairs)
         return np.asarray(electric), np.asarray(magnetic)

@@ -11,6 +11,7 @@ from rich.progress import Progress
 from calderon.backends import computing
 from calderon.dg.arrangement import arrange
 from calderon.dg.boundary import OpenFaces, conditions_by_face
+from calderon.dg.device import DeviceLeapFrog
 from calderon.dg.incident import IncidentWaves
 from calderon.dg.location import locate
 from calderon.dg.medium import medium_of
@@ -63,8 +64,8 @@ class MaxwellDG:
                 f"courant={courant!r}: a fraction of the stability limit, above 0 and at most 1, is needed"
             )
         how = computing(backend, precision)
-        if how.device is not None:
-            raise ValueError(f"backend={backend!r}: time stepping runs on 'numba' only")
+        if how.device is not None and flux != "centred":
+            raise ValueError(f"backend={backend!r} with flux={flux!r}: devices take flux='centred'; or backend='numba'")
         self.mesh, self.order, self.flux, self.precision = mesh, order, flux, precision
         self.medium = medium_of(mesh, materials)
         given = {name: "pec" for name in mesh.face_names} | dict(boundaries or {})
@@ -76,7 +77,9 @@ class MaxwellDG:
         incident = IncidentWaves(self.sources, faces, self.medium) if self.sources else None
         if self.sources and not faces.number:
             raise ValueError("sources: plane waves enter through absorbing faces: name one in boundaries")
-        self._system = FLUXES[flux](self._arrangement, self.medium, faces, conditions, incident)
+        parts = self._arrangement, self.medium, faces, conditions, incident
+        self._system = FLUXES[flux](*parts) if how.device is None else DeviceLeapFrog(*parts, device=how.device)
+        self.backend = how.name
         self._densities = {name: each.density for name, each in (materials or {}).items()}
         self._limit = self._system.limit() / self.medium.speed
         if time_step is None:
@@ -145,6 +148,7 @@ class MaxwellDG:
                 if n % stride:
                     return
                 bar.update(task, completed=n)
+                self._system.fetch()
                 period = (total - n) // count
                 if period < 2:
                     factor = 2 / samples * np.exp(2j * np.pi * frequency * (start + n * step))
@@ -163,10 +167,13 @@ class MaxwellDG:
 
     def _check(self, count: int) -> Callable[[int], None]:
         """Stops a run whose fields are no longer numbers."""
-        every = 50
+        every = 100
 
         def after(n: int) -> None:
-            if (n % every == 0 or n == count) and not np.isfinite(self._system.electric.sum()):
+            if n % every and n != count:
+                return
+            self._system.fetch()
+            if not np.isfinite(self._system.electric.sum()):
                 element = int(np.flatnonzero(~np.isfinite(self._vectors("electric")).all(axis=(1, 2)))[0])
                 raise FloatingPointError(
                     f"the field is no longer finite at step {n}, first in tetrahedron {element}: take a smaller step "
@@ -215,6 +222,6 @@ class MaxwellDG:
     def __repr__(self) -> str:
         return (
             f"MaxwellDG(P{self.order}, {self.flux} flux, {self.mesh.number_of_tetrahedra} tetrahedra, "
-            f"{self.number_of_unknowns} unknowns, {self.precision}, step {self.time_step:.4g}"
+            f"{self.number_of_unknowns} unknowns, {self.precision}, {self.backend}, step {self.time_step:.4g}"
             f"{' s' if self.medium.speed != 1 else ''})"
         )

@@ -18,23 +18,26 @@ class SilverMueller:
 
     factors (f,): Y for E, -Z for H, times n x the own field is what lies beyond the face. gains (elements,): what
     multiplies the curl in a step.
+
+    turn (f, 2, 2): factor times n x. raised (f, 3, 2): what a lifted trace adds to the covariant components. groups:
+    faces (e, count) of the elements that have `count` open ones, and inverses (e, D, D), D = count 2 m, see `_group`.
     """
 
     def __init__(self, faces: OpenFaces, factors: NDArray[np.float64], gains: NDArray[np.float64]) -> None:
         arrangement = faces.arrangement
         self._faces, reference = faces, arrangement.reference
-        self._turn = factors[:, None, None] * faces.turn
+        self.turn = factors[:, None, None] * faces.turn
         frames = arrangement.frames[faces.elements]
         metric = np.einsum("fik,fjk->fij", frames, frames)
         metric *= (gains / arrangement.determinants)[faces.elements][:, None, None]
         # covariant components (f, 3, n) that traces (2, m) beyond the face add: raised (f, 3, 2) times half the lift
-        self._raised = metric @ EDGES_TO_CURL[faces.sides]
+        self.raised = metric @ EDGES_TO_CURL[faces.sides]
         self._lift = reference.lift / 2
-        self._groups = [self._group(count) for count in np.unique(np.bincount(faces.elements)) if count]
+        self.groups = [self._group(count) for count in np.unique(np.bincount(faces.elements)) if count]
 
     def _group(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Faces (e, count) of the elements that have `count` open ones, and the inverses (e, D, D), D = count 2 m, that
-        turn the traces beyond the faces without the new own field into those with it."""
+        """Faces of the elements that have `count` open ones, and the inverses that turn the traces beyond the faces
+        without the new own field into those with it."""
         faces, reference = self._faces, self._faces.arrangement.reference
         numbers = np.bincount(faces.elements)
         order = np.argsort(faces.elements, kind="stable")
@@ -47,8 +50,8 @@ class SilverMueller:
             for column in range(count):
                 source = chosen[:, column]
                 lifted = self._lift[faces.sides[source][:, None], nodes]  # (e, m of row, m of column)
-                components = faces.own_components[target] @ self._raised[source]  # (e, 2, 2)
-                effect = self._turn[target] @ components / 2
+                components = faces.own_components[target] @ self.raised[source]  # (e, 2, 2)
+                effect = self.turn[target] @ components / 2
                 block = np.einsum("eab,emn->eambn", effect, lifted)
                 system[:, row, :, column] = -block.reshape(len(chosen), size, size)
         diagonal = np.arange(count * size)
@@ -63,11 +66,11 @@ class SilverMueller:
 
         before (f, 2, m): its traces before the step. incident (f, 2, m): the incident field's part of what is beyond.
         """
-        beyond = incident + self._turn @ (before + self._faces.traces(field)) / 2
-        for chosen, inverse in self._groups:
+        beyond = incident + self.turn @ (before + self._faces.traces(field)) / 2
+        for chosen, inverse in self.groups:
             values = beyond[chosen].reshape(len(chosen), -1, 1)
             solved = (inverse @ values).reshape(*chosen.shape, *beyond.shape[1:])
             for slot in range(chosen.shape[1]):
                 faces = chosen[:, slot]
                 lifted = np.einsum("enm,eam->ean", self._lift[self._faces.sides[faces]], solved[:, slot])
-                field[self._faces.element_places[faces]] += self._raised[faces] @ lifted
+                field[self._faces.element_places[faces]] += self.raised[faces] @ lifted

@@ -12,6 +12,7 @@ from calderon.backends import thread_count
 from calderon.dg.arrangement import Arrangement
 from calderon.dg.boundary import FACTORS, OpenFaces, rotations
 from calderon.dg.curl import centred_tables, half_step_kernel
+from calderon.dg.incident import IncidentWaves
 from calderon.dg.medium import Medium
 from calderon.dg.runge_kutta import STAGES
 from calderon.dg.silver_mueller import SilverMueller
@@ -21,9 +22,6 @@ from calderon.mesh.tetrahedra import FACES
 
 CHUNKS_PER_THREAD = 4
 """Parts of the mesh for each thread, so that none waits long for the slowest."""
-
-Incident = Callable[[float], tuple[NDArray[np.floating], NDArray[np.floating]]]
-"""Time to tangential components (f, 2, m) of E and Z0 H at the open faces."""
 
 
 class System(ABC):
@@ -38,7 +36,7 @@ class System(ABC):
         medium: Medium,
         faces: OpenFaces,
         conditions: NDArray[np.str_],
-        incident: Incident | None,
+        incident: IncidentWaves | None,
     ):
         self.arrangement, self.medium, self.incident = arrangement, medium, incident
         real, reference = arrangement.real, arrangement.reference
@@ -89,6 +87,9 @@ class System(ABC):
         """`count` steps from c t = time, then both fields are at the same time; after(n) is called behind each, with E
         at time + n step."""
 
+    def fetch(self) -> None:  # noqa: B027 - nothing to do on the processor
+        """Bring E and H up to date while `advance` runs, where they live elsewhere."""
+
     def random_field(self) -> NDArray[np.floating]:
         """Something that is zero in the elements that fill up the last block."""
         count, size = len(self.arrangement.order), self.arrangement.reference.size
@@ -110,28 +111,41 @@ class CentredLeapFrog(System):
         medium: Medium,
         faces: OpenFaces,
         conditions: NDArray[np.str_],
-        incident: Incident | None,
+        incident: IncidentWaves | None,
     ):
         super().__init__(arrangement, medium, faces, conditions, incident)
         self.volume, self.lift = centred_tables(arrangement.reference, arrangement.real)
         self._kernel = half_step_kernel(arrangement.reference.order)
 
     def _update(
-        self, field: int, keep_gain: NDArray[np.floating], absorbing: SilverMueller | None, incident: Any
+        self, field: int, keep_gain: NDArray[np.floating], absorbing: SilverMueller | None, time: float
     ) -> None:
-        """One step of E (0) or H (1)."""
+        """One step of E (0) or H (1); time: the middle of the step."""
         target, source = (self.electric, self.magnetic)[:: 1 - 2 * field]
         if absorbing is None:
             self._run(target, source, 1 - field, keep_gain)
             return
         before = self.open.traces(target)
         self._run(target, source, 1 - field, keep_gain)
-        absorbing.finish(target, before, 0.0 if incident is None else self._beyond(field, incident))
+        absorbing.finish(target, before, self._entering(field, time))
 
-    def _beyond(self, field: int, incident: tuple[NDArray[np.floating], NDArray[np.floating]]) -> NDArray[np.floating]:
-        """The incident part of H_inc - Y n x (E_inc - E) or of E_inc + Z n x (H_inc - H) at the open faces."""
-        own, other = incident[field], incident[1 - field]
-        return other - self._factors_of(field)[:, None, None] * (self.open.turn @ own)
+    def _entering(self, field: int, time: float) -> NDArray[np.floating] | float:
+        """The incident part of what lies beyond the open faces in a step of E or H."""
+        if self.incident is None:
+            return 0.0
+        return np.real(np.tensordot(self.incident.phases(time), self.entering[field], 1))
+
+    @cached_property
+    def entering(self) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+        """(waves, f, 2, m) amplitudes of H_inc - Y n x E_inc and of E_inc + Z n x H_inc at the open faces."""
+        waves = self.incident.waves if self.incident is not None else []
+        shape = (len(waves), self.open.number, *self.ghosts[0].shape[1:])
+        result = []
+        for field in range(2):
+            turn = self._factors_of(field)[:, None, None] * self.open.turn
+            pairs = [(wave.electric, wave.magnetic)[:: 1 - 2 * field] for wave in waves]
+            result.append(np.array([other - turn @ own for own, other in pairs], complex).reshape(shape))
+        return result[0], result[1]
 
     def _factors_of(self, field: int) -> NDArray[np.float64]:
         """(f,) Y for E, -Z for H."""
@@ -192,7 +206,7 @@ class CentredLeapFrog(System):
         kept = self.magnetic
         try:
             self.magnetic = kept.copy()
-            self._update(1, *self._coefficients(step / 2, 1), None)
+            self._update(1, *self._coefficients(step / 2, 1), 0.0)
             later = self.magnetic
         finally:
             self.magnetic = kept
@@ -203,12 +217,11 @@ class CentredLeapFrog(System):
     def advance(self, time: float, step: float, count: int, after: Callable[[int], None]) -> None:
         electric, magnetic = self._coefficients(step, 0), self._coefficients(step, 1)
         half = self._coefficients(step / 2, 1)
-        incident: Callable[[float], Any] = self.incident or (lambda _: None)
-        self._update(1, *half, incident(time + step / 4))
+        self._update(1, *half, time + step / 4)
         for n in range(1, count + 1):
-            self._update(0, *electric, incident(time + (n - 0.5) * step))
+            self._update(0, *electric, time + (n - 0.5) * step)
             last = n == count
-            self._update(1, *(half if last else magnetic), incident(time + (n - 0.25 if last else n) * step))
+            self._update(1, *(half if last else magnetic), time + (n - 0.25 if last else n) * step)
             after(n)
 
 
@@ -227,7 +240,7 @@ class UpwindRungeKutta(System):
         medium: Medium,
         faces: OpenFaces,
         conditions: NDArray[np.str_],
-        incident: Incident | None,
+        incident: IncidentWaves | None,
     ):
         super().__init__(arrangement, medium, faces, conditions, incident)
         if incident is not None:

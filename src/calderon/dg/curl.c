@@ -1,0 +1,171 @@
+/* Half a leap-frog step of a discontinuous Galerkin method: the twin of curl.py and silver_mueller.py.
+
+   A field is [block][component][node][lane]; SIZE nodes, FACE_SIZE of them on a face, LANES elements in a block, ROWS
+   nodes at a time. */
+#include "backends/prelude.h"
+
+#define FIELD (3 * SIZE * LANES)
+#define GROUP_SIZE (LANES * ROWS)
+
+/* Number in a field of component k at face node m of an element whose values begin at `start`. */
+DEVICE size_t place_of(size_t start, int k, GLOBAL const int *nodes, int face, int m)
+{
+    return start + (size_t)(k * SIZE + nodes[face * FACE_SIZE + m]) * LANES;
+}
+
+/* One of the two tangential components that are kept of a face: 0 between the first and the second vertex, 1 between
+   the first and the third. */
+DEVICE real_type trace_of(GLOBAL const real_type *field, size_t start, GLOBAL const int *nodes, int face, int m, int which)
+{
+    int k = which ? (face == 3 ? 1 : 2) : (face == 1 ? 1 : 0);
+    if (face == 0)
+        return field[place_of(start, which + 1, nodes, 0, m)] - field[place_of(start, 0, nodes, 0, m)];
+    return field[place_of(start, k, nodes, face, m)];
+}
+
+/* target = keep target + gain metric . curl(source): one group of threads a block. codes: 4 (number of the element
+   across) + its face, or -1 - number of a face with a condition, where the own trace counts `factors` times. metric
+   (blocks, 6, LANES), medium (blocks, 2, LANES) keep and gain; volume [i][j][axis], lift [face][i][m]. */
+KERNEL half_step(GLOBAL real_type *target, GLOBAL const real_type *source, GLOBAL const real_type *factors,
+                 GLOBAL const int *codes, GLOBAL const int *nodes, GLOBAL const real_type *metric,
+                 GLOBAL const real_type *medium, GLOBAL const real_type *volume, GLOBAL const real_type *lift)
+{
+    LOCAL real_type own[FIELD];
+    LOCAL real_type traces[8 * FACE_SIZE * LANES];
+    int block = GROUP(0), t = LOCAL_ID(0), lane = t % LANES, row = t / LANES;
+    size_t base = (size_t)block * FIELD;
+    for (int n = t; n < FIELD; n += GROUP_SIZE)
+        own[n] = source[base + n];
+    for (int n = row; n < 4 * FACE_SIZE; n += ROWS) {
+        int face = n / FACE_SIZE, m = n % FACE_SIZE;
+        int code = codes[(block * 4 + face) * LANES + lane];
+        real_type factor = R(1.0);
+        if (code < 0) {
+            factor = factors[-1 - code];
+            code = 4 * (block * LANES + lane) + face;
+        }
+        int element = code >> 2, other = code & 3;
+        size_t start = (size_t)(element / LANES) * FIELD + element % LANES;
+        traces[2 * n * LANES + lane] = factor * trace_of(source, start, nodes, other, m, 0);
+        traces[(2 * n + 1) * LANES + lane] = factor * trace_of(source, start, nodes, other, m, 1);
+    }
+    BARRIER;
+    GLOBAL const real_type *g = metric + (size_t)block * 6 * LANES + lane;
+    real_type keep = medium[(size_t)block * 2 * LANES + lane], gain = medium[((size_t)block * 2 + 1) * LANES + lane];
+    for (int i = row; i < SIZE; i += ROWS) {
+        real_type c1 = R(0.0), c2 = R(0.0), c3 = R(0.0);
+        GLOBAL const real_type *d = volume + 3 * SIZE * i;
+        NO_UNROLL
+        for (int j = 0; j < SIZE; j++) {
+            real_type e1 = own[j * LANES + lane], e2 = own[(SIZE + j) * LANES + lane];
+            real_type e3 = own[(2 * SIZE + j) * LANES + lane];
+            c1 += d[3 * j + 1] * e3 - d[3 * j + 2] * e2;
+            c2 += d[3 * j + 2] * e1 - d[3 * j] * e3;
+            c3 += d[3 * j] * e2 - d[3 * j + 1] * e1;
+        }
+        NO_UNROLL
+        for (int m = 0; m < FACE_SIZE; m++) {
+            GLOBAL const real_type *p = lift + i * FACE_SIZE + m;
+            int at = 2 * m * LANES + lane, face = 2 * FACE_SIZE * LANES, matrix = LIFT_ROWS * FACE_SIZE;
+            real_type s = p[0] * traces[at], r = p[0] * traces[at + LANES];
+            c1 += r - s;
+            c2 -= r;
+            c3 += s;
+            c2 += p[matrix] * traces[at + face + LANES];
+            c3 -= p[matrix] * traces[at + face];
+            c1 -= p[2 * matrix] * traces[at + 2 * face + LANES];
+            c3 += p[2 * matrix] * traces[at + 2 * face];
+            c1 += p[3 * matrix] * traces[at + 3 * face + LANES];
+            c2 -= p[3 * matrix] * traces[at + 3 * face];
+        }
+        c1 *= gain;
+        c2 *= gain;
+        c3 *= gain;
+        size_t at = base + i * LANES + lane, next = (size_t)SIZE * LANES;
+        target[at] = keep * target[at] + g[0] * c1 + g[LANES] * c2 + g[2 * LANES] * c3;
+        target[at + next] = keep * target[at + next] + g[LANES] * c1 + g[3 * LANES] * c2 + g[4 * LANES] * c3;
+        target[at + 2 * next] = keep * target[at + 2 * next] + g[2 * LANES] * c1 + g[4 * LANES] * c2 + g[5 * LANES] * c3;
+    }
+}
+
+/* out (faces, 2, FACE_SIZE): traces of a field at the open faces; starts, sides: of the elements they belong to. */
+KERNEL open_traces(GLOBAL const real_type *field, GLOBAL const int *starts, GLOBAL const int *sides,
+                   GLOBAL const int *nodes, int faces, GLOBAL real_type *out)
+{
+    int n = THREAD(0);
+    if (n >= faces * FACE_SIZE)
+        return;
+    int f = n / FACE_SIZE, m = n % FACE_SIZE;
+    for (int which = 0; which < 2; which++)
+        out[(2 * f + which) * FACE_SIZE + m] = trace_of(field, (size_t)starts[f], nodes, sides[f], m, which);
+}
+
+/* beyond (faces, 2, FACE_SIZE) = sum over waves Re(amplitude phase) + turn (before + trace of the field) / 2.
+   amplitudes (waves, 2, faces, 2, FACE_SIZE) real and imaginary parts; phases (waves, 2); turn (faces, 2, 2). */
+KERNEL beyond_open(GLOBAL const real_type *field, GLOBAL const real_type *before, GLOBAL const real_type *amplitudes,
+                   GLOBAL const real_type *phases, int waves, GLOBAL const real_type *turn, GLOBAL const int *starts,
+                   GLOBAL const int *sides, GLOBAL const int *nodes, int faces, GLOBAL real_type *beyond)
+{
+    int n = THREAD(0);
+    if (n >= faces * FACE_SIZE)
+        return;
+    int f = n / FACE_SIZE, m = n % FACE_SIZE, whole = 2 * faces * FACE_SIZE;
+    int first = 2 * f * FACE_SIZE + m, second = first + FACE_SIZE;
+    real_type s = R(0.5) * (before[first] + trace_of(field, (size_t)starts[f], nodes, sides[f], m, 0));
+    real_type r = R(0.5) * (before[second] + trace_of(field, (size_t)starts[f], nodes, sides[f], m, 1));
+    real_type a = turn[4 * f] * s + turn[4 * f + 1] * r, b = turn[4 * f + 2] * s + turn[4 * f + 3] * r;
+    for (int w = 0; w < waves; w++) {
+        GLOBAL const real_type *re = amplitudes + (size_t)2 * w * whole, *im = re + whole;
+        a += re[first] * phases[2 * w] - im[first] * phases[2 * w + 1];
+        b += re[second] * phases[2 * w] - im[second] * phases[2 * w + 1];
+    }
+    beyond[first] = a;
+    beyond[second] = b;
+}
+
+/* solved = inverse (elements, D, D) times what is beyond the `count` open faces (elements, count) of each element,
+   D = count 2 FACE_SIZE. */
+KERNEL solve_open(GLOBAL const real_type *beyond, GLOBAL const real_type *inverse, GLOBAL const int *numbers, int count,
+                  int elements, GLOBAL real_type *solved)
+{
+    int n = THREAD(0), one = 2 * FACE_SIZE, all = count * one;
+    if (n >= elements * all)
+        return;
+    int element = n / all, row = n % all;
+    GLOBAL const int *faces = numbers + element * count;
+    GLOBAL const real_type *matrix = inverse + (size_t)n * all;
+    real_type total = R(0.0);
+    for (int k = 0; k < count; k++)
+        for (int m = 0; m < one; m++)
+            total += matrix[k * one + m] * beyond[faces[k] * one + m];
+    solved[faces[row / one] * one + row % one] = total;
+}
+
+/* field += raised (faces, 3, 2) times the lifted traces beyond the open faces of each element. */
+KERNEL add_open(GLOBAL real_type *field, GLOBAL const real_type *solved, GLOBAL const real_type *raised,
+                GLOBAL const real_type *lift, GLOBAL const int *numbers, GLOBAL const int *starts,
+                GLOBAL const int *sides, int count, int elements)
+{
+    int n = THREAD(0);
+    if (n >= elements * SIZE)
+        return;
+    int element = n / SIZE, i = n % SIZE;
+    real_type a = R(0.0), b = R(0.0), c = R(0.0);
+    size_t start = (size_t)starts[numbers[element * count]];
+    for (int k = 0; k < count; k++) {
+        int f = numbers[element * count + k];
+        GLOBAL const real_type *p = lift + (sides[f] * LIFT_ROWS + i) * FACE_SIZE, *g = raised + 6 * f;
+        GLOBAL const real_type *s = solved + 2 * f * FACE_SIZE, *r = s + FACE_SIZE;
+        real_type u = R(0.0), v = R(0.0);
+        for (int m = 0; m < FACE_SIZE; m++) {
+            u += p[m] * s[m];
+            v += p[m] * r[m];
+        }
+        a += g[0] * u + g[1] * v;
+        b += g[2] * u + g[3] * v;
+        c += g[4] * u + g[5] * v;
+    }
+    field[start + i * LANES] += a;
+    field[start + (SIZE + i) * LANES] += b;
+    field[start + (2 * SIZE + i) * LANES] += c;
+}
