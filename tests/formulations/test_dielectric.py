@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.formulations.linear_system import mass_preconditioner
 
 THETA = np.linspace(0, np.pi, 181)
 SIZE = 3.0  # index times k a
@@ -264,9 +263,16 @@ def test_dipoles_are_waves_too(small):
 
 def test_near_entries_precondition(small):
     problem = cal.DielectricScattering(small, 2.0, 6.0)
-    near = problem.solve(along_z(2.0)).info.iterations
-    mass = problem.solve(along_z(2.0), preconditioner=mass_preconditioner(problem.system.spaces)).info.iterations
-    assert near < 0.7 * mass
+    usual, mass = (problem.solve(along_z(2.0), **name).info for name in ({}, {"preconditioner": "mass"}))
+    assert usual.iterations < 0.7 * mass.iterations
+    assert usual.method.endswith("near") and mass.method.endswith("mass")
+    free = problem.solve(along_z(2.0), method="matrix-free", rtol=1e-3).info
+    assert free.method.endswith("mass")
+    with pytest.raises(ValueError, match="'near' takes entries of a dense matrix"):
+        problem.solve(along_z(2.0), method="matrix-free", preconditioner="near")
+    second = cal.DielectricScattering(small, 2.0, 6.0, formulation="muller")
+    with pytest.raises(ValueError, match="unknown preconditioner 'near'"):
+        second.solve(along_z(2.0), preconditioner="near")
 
 
 def test_solvers_precisions_and_other_wavenumbers(small):

@@ -184,8 +184,11 @@ def test_bad_input_is_refused(sphere):
         problem.solve(cal.PlaneWave(direction=[0, 0, 1], wavenumber=K))
     with pytest.raises(ValueError, match="same k"):
         problem.solve(cal.PlaneWave(direction=[0, 0, 1], polarization=[1, 0, 0], wavenumber=1.0))
-    with pytest.raises(ValueError, match="dual preconditioner"):
+    with pytest.raises(ValueError, match="preconditioner 'dual'"):
         cal.PECScattering(sphere, K, formulation="calderon").solve(WAVE, precision="single")
+    for formulation, wrong in (("calderon", "mass"), ("efie", "dual")):
+        with pytest.raises(ValueError, match=f"unknown preconditioner '{wrong}'"):
+            cal.PECScattering(sphere, K, formulation=formulation).solve(WAVE, preconditioner=wrong)
     with pytest.raises(ValueError, match="polarization"):
         problem.monostatic_rcs(0.0, 0.0, "XX")
 

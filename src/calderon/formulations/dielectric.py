@@ -36,6 +36,7 @@ from calderon.formulations.dielectric_regions import (
 from calderon.formulations.dielectric_solution import DielectricSolution
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem, SolveOptions
+from calderon.formulations.problem import SolverChoices
 from calderon.formulations.radar import RadarProblem
 from calderon.formulations.radiating_currents import RadiatingCurrents
 from calderon.formulations.vector_loads import VectorLoads, vector_loads
@@ -58,8 +59,8 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
     filled with one material. formulation:
 
     "pmchwt", the default: the fields from both sides are equal, tested with RWG functions. Accurate at every contrast;
-    a system of the first kind, whose default preconditioner (the LU factors of its entries between functions that share
-    a triangle; of compressed matrices only the mass matrix) halves the iterations. "muller": fields weighted by
+    a system of the first kind. preconditioner="near" (the LU factors of its entries between functions that share a
+    triangle; the default of a dense matrix, "mass" that of others) halves the iterations. "muller": fields weighted by
     the constants of both sides, so that the hypersingular parts cancel: of the second kind, about ten times fewer
     iterations, and less accurate on the same mesh, the more so at high contrast.
 
@@ -214,11 +215,26 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
             parts[number + i] = -waves(np.cross(-r, receive))(self._loads[i])
         return 1j * self.wavenumber / (4 * np.pi) * np.einsum("nd,nd->d", self._stacked(parts), x)
 
+    @property
+    def preconditioners(self) -> tuple[str, ...]:
+        """ "near" (of a dense matrix; the usual one there) and "mass" of "pmchwt", "mass" of "muller"."""
+        return ("near", "mass") if self.formulation == "pmchwt" else ("mass",)
+
+    def _options(self, method: str, rtol: float, choices: SolverChoices) -> SolveOptions:
+        compressed = SolveOptions(method, rtol).for_unknowns(self.unknowns).method != "dense"
+        if "preconditioner" not in choices and compressed:
+            choices = {**choices, "preconditioner": "mass"}
+        return super()._options(method, rtol, choices)
+
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
-        first_kind = self.formulation == "pmchwt" and options.solver == "gmres" and options.method == "dense"
-        if first_kind and isinstance(options.preconditioner, str):
-            return replace(options, preconditioner=near_preconditioner(self.system))
-        return options
+        if options.preconditioner != "near" or options.solver == "lu":
+            return options
+        if options.method != "dense":
+            raise ValueError(
+                f"preconditioner 'near' takes entries of a dense matrix, which method {options.method!r} does not "
+                "keep: choose preconditioner='mass', or method='dense'"
+            )
+        return replace(options, preconditioner=NearPreconditioner(self.system))
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> DielectricSolution:
         number, eta, spaces = len(self.meshes), complex(data.impedance), 2 * self.function_spaces
@@ -256,18 +272,25 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
         )
 
 
-def near_preconditioner(system: LinearSystem) -> LinearOperator:
+class NearPreconditioner(LinearOperator):
     """The inverse of the entries between functions that share a triangle, all blocks of a surface: sparse LU factors of
     a dense matrix's own entries, made at the first product."""
-    factors: list[Any] = []
 
-    def apply(x: NDArray[Any]) -> NDArray[Any]:
-        if not factors:
-            factors.append(splu(_near_entries(system)))
-        return factors[0].solve(np.ascontiguousarray(x, np.complex128))
+    name = "near"
 
-    size = system.unknowns
-    return LinearOperator((size, size), matvec=lambda x: apply(np.ravel(x)), matmat=apply, dtype=np.complex128)
+    def __init__(self, system: LinearSystem) -> None:
+        super().__init__(np.dtype(np.complex128), (system.unknowns, system.unknowns))
+        self.system = system
+
+    @cached_property
+    def _factors(self) -> Any:
+        return splu(_near_entries(self.system))
+
+    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._matmat(np.reshape(x, (-1, 1)))[:, 0]
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self._factors.solve(np.ascontiguousarray(x, np.complex128)))
 
 
 def _near_entries(system: LinearSystem) -> sp.csc_array:

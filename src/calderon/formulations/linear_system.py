@@ -16,7 +16,7 @@ from calderon.solvers import Factorisation, gmres, lu
 from calderon.spaces import Space, VectorSpace
 
 SOLVERS = ("gmres", "lu")
-PRECONDITIONERS = ("mass", "osrc")
+PRECONDITIONERS = ("mass", "osrc", "near", "dual")
 EXACT_METHODS = ("dense", "matrix-free")
 """Methods that compress nothing."""
 LARGEST_DENSE = 4000

@@ -26,10 +26,11 @@ from calderon.formulations.radiating_currents import RadiatingCurrents
 from calderon.formulations.vector_loads import VectorLoads, vector_loads
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
-from calderon.operators import BoundaryOperator, electric_field, identity, magnetic_field
+from calderon.operators import BoundaryOperator, Quadrature, electric_field, identity, magnetic_field
 from calderon.spaces import BC, RBC, RWG, EdgeSpace, VectorFunction
 
 FORMULATIONS = ("cfie", "efie", "mfie", "calderon")
+ROUGHLY = Quadrature(regular=2, singular=4)  # of the dual preconditioner: finer rules save no steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +58,9 @@ class PECScattering(RadarProblem[PECSolution]):
     "efie", T J = -<f, E_inc>: open surfaces too. Fails at the resonances of the inside, and its iterations grow as the
     mesh is refined. "mfie", (I/2 - K) J = <f, n x H_inc>: closed surfaces. Fails at the same resonances. "cfie", the
     default, weight * (-T) + (1 - weight) (I/2 - K), both sides: closed surfaces, any frequency. "calderon": the
-    electric one with T on the dual (Buffa-Christiansen) functions as preconditioner, so that iterations hardly grow as
-    the mesh is refined; closed surfaces. The preconditioner is a matrix on the mesh with six times the triangles:
-    costly to compute.
+    electric one with T on the dual (Buffa-Christiansen) functions as preconditioner ("dual"), so that iterations hardly
+    grow as the mesh is refined; closed surfaces. It is a matrix on the mesh with six times the triangles: costly to
+    compute.
 
     weight: of the electric equation in "cfie", between 0 and 1. Raises ValueError and TypeError for what does not fit.
 
@@ -140,31 +141,25 @@ class PECScattering(RadarProblem[PECSolution]):
             return magnetic
         return self.weight * electric + (1 - self.weight) * magnetic
 
+    @property
+    def preconditioners(self) -> tuple[str, ...]:
+        """ "dual" of formulation "calderon": the electric operator between dual functions; "mass" of the others."""
+        return ("dual",) if self.formulation == "calderon" else ("mass",)
+
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
-        if self.formulation != "calderon" or options.solver == "lu" or options.preconditioner != "mass":
+        if options.preconditioner != "dual" or options.solver == "lu":
             return options
         if (options.method, options.backend, options.precision) != ("dense", "numba", "double"):
             raise ValueError(
-                "the dual preconditioner of formulation='calderon' is dense, in double precision, by backend 'numba'; "
+                "preconditioner 'dual' of formulation='calderon' is dense, in double precision, by backend 'numba'; "
                 f"asked were method={options.method!r}, backend={options.backend!r}, precision={options.precision!r}: "
                 "leave them out, or take formulation='efie' or 'cfie'"
             )
         return replace(options, preconditioner=self._dual_preconditioner)
 
     @cached_property
-    def _dual_preconditioner(self) -> LinearOperator:
-        """D^-1 T_dual D^-T, D the pairing <n x g, f> of the dual functions g and the primal ones f."""
-        dual = BC(self.mesh)
-        matrix = electric_field(Helmholtz(self.wavenumber), dual).assemble()
-        pairing = self.function_space.mass_matrix(RBC(self.mesh)).tocsc()
-        factors = splu(pairing)
-
-        def apply(x: NDArray[Any]) -> NDArray[Any]:
-            y = matrix @ _complex_solve(factors, x, "T")
-            return _complex_solve(factors, y, "N")
-
-        size = self.function_space.dimension
-        return LinearOperator((size, size), matvec=lambda x: apply(np.ravel(x)), matmat=apply, dtype=np.complex128)
+    def _dual_preconditioner(self) -> "DualPreconditioner":
+        return DualPreconditioner(self.function_space, self.wavenumber)
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> PECSolution:
         current = VectorFunction(self.function_space, coefficients, "surface current", "A/m")
@@ -200,6 +195,32 @@ class PECScattering(RadarProblem[PECSolution]):
                 f"k times diameter {self.wavenumber * self.mesh.diameter:.4g}",
             ]
         )
+
+
+class DualPreconditioner(LinearOperator):
+    """D^-1 T_dual D^-T, D the pairing <n x g, f> of the dual functions g and the primal ones f; computed at the first
+    product. (F. P. Andriulli et al., IEEE Trans. Antennas Propag. 56 (2008) 2398.)
+    """
+
+    name = "dual"
+
+    def __init__(self, space: EdgeSpace, wavenumber: float) -> None:
+        super().__init__(np.dtype(np.complex128), (space.dimension, space.dimension))
+        self.space, self.wavenumber = space, wavenumber
+
+    @cached_property
+    def _matrix(self) -> Any:
+        return electric_field(Helmholtz(self.wavenumber), BC(self.space.mesh), quadrature=ROUGHLY).assemble()
+
+    @cached_property
+    def _factors(self) -> Any:
+        return splu(self.space.mass_matrix(RBC(self.space.mesh)).tocsc())
+
+    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._matmat(np.reshape(x, (-1, 1)))[:, 0]
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return _complex_solve(self._factors, self._matrix @ _complex_solve(self._factors, x, "T"), "N")
 
 
 def _complex_solve(factors: Any, x: NDArray[Any], kind: str) -> NDArray[Any]:
