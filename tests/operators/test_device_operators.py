@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.backends import Computing
+from calderon.operators.entries import select
 
 GREENS = [cal.Laplace(), cal.Helmholtz(3.0), cal.Helmholtz(3.0 + 1.0j), cal.ModifiedHelmholtz(2.0)]
 LAYERS = [cal.single_layer, cal.double_layer, cal.adjoint_double_layer]
@@ -84,6 +86,58 @@ def test_entries(opencl, mesh):
     assert np.abs(operator.entries(rows, columns, backend="opencl") - exact).max() < 1e-12 * np.abs(exact).max()
 
 
+class Counting:
+    """A device that counts threads of the regular part and bytes that go to it."""
+
+    def __init__(self, device):
+        self.device, self.threads, self.sent = device, 0, 0
+
+    def __getattr__(self, name):
+        return getattr(self.device, name)
+
+    def array(self, host):
+        self.sent += host.nbytes
+        return self.device.array(host)
+
+    def launch(self, program, kernel, threads, *arguments):
+        self.threads += np.prod(threads) if kernel.endswith("regular") else 0
+        self.device.launch(program, kernel, threads, *arguments)
+
+
+def touched(space, functions):
+    return (np.isin(space.dofs, functions).any(axis=1)).sum()
+
+
+@pytest.mark.parametrize("kind", ["P0", "P1", "RWG"])
+def test_entries_cost_what_their_block_costs(opencl, kind):
+    """Pairs of triangles that carry the functions, and no bytes for others: the mesh may be as large as it likes."""
+    found = []
+    for h in (0.4, 0.1):
+        space = getattr(cal, kind)(cal.mesh.sphere(radius=1.0, h=h))
+        operator = cal.electric_field(3.0, space) if kind == "RWG" else cal.single_layer(cal.Laplace(), space)
+        rows, columns = np.array([9, 3, 40]), space.dimension - 1 - np.arange(5)
+        device = Counting(opencl)
+        out = np.zeros((3, 5), operator.dtype())
+        operator.add_to(out, 1.0, np.sort(rows), np.sort(columns), Computing(np.dtype(float), device))
+        assert device.threads == touched(space, rows) * touched(space, columns)
+        scale = np.abs(operator.entries(rows, rows)).max()
+        assert np.abs(out - operator.entries(np.sort(rows), np.sort(columns))).max() < 1e-12 * scale
+        found.append(device.sent / (touched(space, rows) + touched(space, columns)))
+    assert found[1] < 1.5 * found[0]
+
+
+@pytest.mark.parametrize("numbers", [[7], [30, 2, 11], range(40), []])
+@pytest.mark.parametrize("kind", ["P0", "P1", "P2", "RWG"])
+def test_triangles_that_carry_functions(mesh, kind, numbers):
+    space, wanted = getattr(cal, kind)(mesh), np.array(numbers, np.int64)
+    selection = select(space, wanted)
+    carried = np.flatnonzero(np.isin(space.dofs, wanted).any(axis=1))
+    assert np.array_equal(np.sort(selection.triangles), carried)
+    dofs = space.dofs[selection.triangles]
+    kept = selection.places >= 0
+    assert np.array_equal(kept, np.isin(dofs, wanted)) and np.array_equal(wanted[selection.places[kept]], dofs[kept])
+
+
 def test_small_tiles(opencl, mesh, monkeypatch):
     """A matrix in many tiles, whose rows overlap."""
     monkeypatch.setattr("calderon.operators.device_entries.LOCAL_MATRICES", 100_000)
@@ -100,5 +154,13 @@ def test_solution_on_a_device(opencl, mesh):
 
 def test_too_little_memory(opencl, mesh, monkeypatch):
     monkeypatch.setattr(type(opencl), "memory", lambda self: 1_000)
-    with pytest.raises(MemoryError, match="opencl:0 .* 1.0 kB free"):
-        cal.single_layer(cal.Laplace(), cal.P0(mesh)).assemble(backend="opencl")
+    operator = cal.single_layer(cal.Laplace(), cal.P0(mesh))
+    with pytest.raises(MemoryError, match="the data of .* triangles needs .* opencl:0 .* 1.0 kB free: try precision"):
+        operator.assemble(backend="opencl")
+    monkeypatch.setattr(type(opencl), "memory", lambda self: 500_000)
+    with pytest.raises(MemoryError, match="the rules of touching pairs needs .* opencl:0 .* 500.0 kB free"):
+        operator.assemble(backend="opencl")
+    monkeypatch.setattr("calderon.operators.device_entries.SHARE", 1 << 20)
+    monkeypatch.setattr(type(opencl), "memory", lambda self: 100_000_000)
+    with pytest.raises(MemoryError, match="opencl:0 .* 100.0 MB free, .* those of one triangle need"):
+        operator.assemble(backend="opencl")

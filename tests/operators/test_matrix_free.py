@@ -69,6 +69,17 @@ def test_solution_and_what_it_says():
     assert "matrix-free operator" in str(OPERATORS["P0"].assemble("matrix-free"))
 
 
+@pytest.mark.parametrize("backend", ["numba", "opencl"])
+def test_memory_is_asked_for_before_anything_is_prepared(backend, request, monkeypatch):
+    """Lists of pairs, tables of rules and, on the processor, the rows of a tile for each thread."""
+    if backend == "opencl":
+        request.getfixturevalue("opencl")
+    monkeypatch.setattr("calderon.backends.memory.free_memory", lambda: 200_000_000)
+    monkeypatch.setattr("calderon.operators.matrix_free.block_of", None)
+    with pytest.raises(MemoryError, match=r"matrix-free product of single_layer .* needs .* 200.0 MB are free: try"):
+        OPERATORS["P0"].assemble("matrix-free", backend=backend)
+
+
 def test_refusals():
     with pytest.raises(ValueError, match="compress nothing"):
         OPERATORS["P0"].assemble("matrix-free", rtol=1e-3)

@@ -13,12 +13,7 @@ from calderon.backends import DeviceMatrix, computing, format_bytes, require_mem
 from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator
 from calderon.operators.device_dense import assemble_on_device
-from calderon.spaces import VectorSpace
-
-FIXED, PER_TRIANGLE = 200_000_000, 3_000
-"""Upper bound in bytes of the memory of an assembly beside the matrix: in all (tables of the rules of touching and near
-pairs, most of it for stretched triangles), and for each triangle of both sides (the lists of those pairs; half of it on
-even meshes)."""
+from calderon.operators.preparation import preparation_bytes
 
 
 class DenseMatrix(LinearOperator):
@@ -78,9 +73,7 @@ def assemble_dense(
         matrix = assemble_on_device(operator, how)
         matrix.label = label
         return matrix
-    needed = math.prod(operator.shape) * dtype.itemsize + max(1, len(how.team)) * (
-        FIXED + PER_TRIANGLE * _triangles(operator)
-    )
+    needed = math.prod(operator.shape) * dtype.itemsize + max(1, len(how.team)) * preparation_bytes(operator)
     advice = 'try precision="single", a coarser mesh, or a smaller part with .entries(rows, columns)'
     require_memory(needed, f"dense assembly of {operator.shape[0]} x {operator.shape[1]} entries", advice)
     started = time.perf_counter()
@@ -100,14 +93,3 @@ def assemble_dense(
             task = bar.add_task("tiles", total=None)
             operator.fill(out, how, lambda done, total: bar.update(task, completed=done, total=total))
     return DenseMatrix(out, label, time.perf_counter() - started, how.name)
-
-
-def _triangles(operator: BoundaryOperator | BlockOperator) -> int:
-    """Triangles of the test and trial sides, of the largest block; blocks are computed one after the other."""
-    table = operator.table if isinstance(operator, BlockOperator) else ((operator,),)
-    blocks = [each for row in table for each in row if each is not None]
-    return max(_supporting(each.test) + _supporting(each.trial) for each in blocks)
-
-
-def _supporting(space: Any) -> int:
-    return len(space.support if isinstance(space, VectorSpace) else space.triangles)

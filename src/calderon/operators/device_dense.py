@@ -14,6 +14,7 @@ from calderon.backends import Computing, DeviceMatrix, require_memory
 from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator, SparseOperator, Sum, Transposed
 from calderon.operators.device_entries import DevicePart
+from calderon.operators.preparation import preparation_bytes
 from calderon.operators.scaled import Scaled
 
 SLICE = 1 << 28
@@ -28,6 +29,7 @@ def assemble_on_device(operator: BoundaryOperator | BlockOperator, how: Computin
             "keep_on_device=True is for devices, and the backend is the processor: leave it out, or choose "
             "backend='cuda' or 'opencl'"
         )
+    require_memory(preparation_bytes(operator), f"the preparation of {operator!r}", "try a coarser mesh")
     started = time.perf_counter()
     matrix = DeviceMatrix(how.device, operator.shape, how.dtype(operator.is_complex))
     if isinstance(operator, BlockOperator):

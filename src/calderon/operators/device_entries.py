@@ -13,20 +13,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Deliver, Device, DeviceMatrix, Source, format_bytes, real_name
+from calderon.backends import Deliver, Device, DeviceMatrix, Source, format_bytes, real_name, require_device_memory
 from calderon.greens import Green, Radial
 from calderon.operators.entries import TINY, Block, part_of
 from calderon.operators.near import restriction
 from calderon.operators.pair_rules import Batch
 from calderon.operators.sides import Surface, points_of
+from calderon.operators.singular import RuleTable
 from calderon.quadrature import triangle_rule
 
 GROUP = 64
 """Threads of a group."""
-LOCAL_MATRICES = 1 << 28
+LOCAL_MATRICES = 1 << 30
 """Bytes that the local matrices of a tile take at most."""
-SHARE = 8
-"""They take at most this part of the memory of the device."""
+SHARE, FEW = 8, 32
+"""They take at most this part of the memory of the device: those of one triangle, those of several."""
+DATA = 16
+"""Numbers of a triangle beside its quadrature points."""
 ROWS = 65_535
 """Groups along the second axis of a launch, at most (CUDA): triangles of a tile, and rows that it adds to."""
 NORMALS = {"none": 0, "test": 1, "trial": 2}
@@ -105,11 +108,20 @@ class DeviceBlock(Block):
         """On the device in the working precision."""
         return self.device.array(np.ascontiguousarray(values, self.real))
 
+    def _require_memory(self, number: int, what: str) -> None:
+        advice = "try precision='single', a coarser mesh, or backend='numba'"
+        require_device_memory(self.device, number, what, advice)
+
     def _prepare(self) -> None:
+        triangles = len(self.test.triangles) + len(self.trial.triangles)
+        numbers = 3 * triangle_rule(self.quadrature.regular).number_of_points + DATA
+        self._require_memory(triangles * numbers * self.real.itemsize, f"the data of {triangles} triangles")
         self._sides()
+        self._tables: list[tuple[RuleTable, tuple[Any, ...]]] = []
         self.batches, _ = self._special_pairs()
         self.pieces = self._united([batch for batch in self.batches if batch.parts is not None])
         self.batches = [batch for batch in self.batches if batch.parts is None]
+        self._tables.clear()  # those of pieces are not needed again
         count, width = len(self.test.triangles), len(self.trial.triangles)
         places = self.trial.places.T.ravel()  # function * width + triangle
         self.column_start, self.column_entries = _lists(places, self.out.shape[1], self.device)
@@ -121,7 +133,7 @@ class DeviceBlock(Block):
                 f"local matrices, and those of one triangle need {format_bytes(each)}: try precision='single', a "
                 "coarser mesh, or backend='numba'"
             )
-        size = max(1, min(LOCAL_MATRICES, free // SHARE) // max(1, each))
+        size = max(1, min(LOCAL_MATRICES, free // FEW) // max(1, each))
         size = self.tile_size = min(size, ROWS // self.sizes[0])
         self.tiles = np.append(np.arange(0, count, size), count)
         self.neighbours = None
@@ -184,18 +196,30 @@ class DeviceBlock(Block):
             corners = np.take_along_axis(side.corners[chosen], order[:, :, None].astype(np.int64), axis=1)
             sides.append(np.concatenate([corners.reshape(-1, 9), side.normals[chosen]], axis=1))
         jacobians = test.jacobian[i] * trial.jacobian[j]
-        given = (*sides, jacobians, batch.tables.points, batch.tables.products, self.parameters)
+        points, products, parameters, starts = self._on_device(batch.tables)
         number = math.prod(self.sizes)
         shape = (self.components, len(i), number)
         out = self.device.empty(shape, kind)
         out_i = self.device.empty(shape if self.green.is_complex else (1,), kind)
         self.device.launch(
             self.singular, "moments", (self.components * len(i) * GROUP,), (GROUP,),
-            *(self.device.array(np.ascontiguousarray(each, kind)) for each in given),
-            self.device.array(batch.rules.astype(np.int32)), self.device.array(batch.tables.starts.astype(np.int32)),
+            *(self.device.array(np.ascontiguousarray(each, kind)) for each in (*sides, jacobians)), points, products,
+            parameters, self.device.array(batch.rules.astype(np.int32)), starts,
             batch.tables.points.shape[1], self.components, len(i), out, out_i,
         )  # fmt: skip
         return out, out_i
+
+    def _on_device(self, tables: RuleTable) -> tuple[Any, ...]:
+        """Points and products of rules, parameters, and where each rule begins: sent once, for all tiles."""
+        for known, sent in self._tables:
+            if known is tables:
+                return sent
+        kind = self._moment_type
+        self._require_memory((tables.points.size + tables.products.size) * kind.itemsize, "the rules of touching pairs")
+        given = (tables.points, tables.products, self.parameters)
+        arrays = [self.device.array(np.ascontiguousarray(each, kind)) for each in given]
+        self._tables.append((tables, (*arrays, self.device.array(tables.starts.astype(np.int32)))))
+        return self._tables[-1][1]
 
     def _united(self, batches: list[Batch]) -> tuple[NDArray[np.int32], list[NDArray[Any]]]:
         """The pairs (n, 8) that are integrated in parts, sorted by test triangle, and their moments (components, n,

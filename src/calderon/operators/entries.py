@@ -53,15 +53,17 @@ def select(space: Space, wanted: NDArray[np.int64] | None) -> Selection:
     """Triangles that carry the wanted functions (all for None) and where in the output each local function goes, or
     -1."""
     if wanted is None:
-        index = space.dofs
-    else:
-        place = np.full(space.dimension + 1, -1)
-        place[wanted] = np.arange(len(wanted))
-        index = place[space.dofs]
-    triangles = np.flatnonzero((index >= 0).any(axis=1))
+        triangles = np.flatnonzero((space.dofs >= 0).any(axis=1))
+        index = space.dofs[triangles]
+    else:  # takes as long as there are wanted functions, however large the mesh
+        triangles = space.carriers.of(wanted)
+        index, order = space.dofs[triangles], np.argsort(wanted)
+        place = np.searchsorted(wanted, index, sorter=order).clip(max=len(wanted) - 1)
+        index = np.where(wanted[order[place]] == index, order[place], -1) if len(wanted) else index
     if space.is_continuous:
-        triangles = triangles[locality_order(space.mesh.centroids[space.triangles[triangles]])]
-    return Selection(triangles, np.ascontiguousarray(index[triangles]))
+        order = locality_order(space.mesh.centroids[space.triangles[triangles]])
+        triangles, index = triangles[order], index[order]
+    return Selection(triangles, np.ascontiguousarray(index))
 
 
 def locality_order(points: NDArray[np.float64], leaf: int = 32) -> NDArray[np.int64]:

@@ -15,16 +15,19 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Computing, Source, computing, run_tasks
+from calderon.backends import Computing, Source, computing, require_memory, run_tasks, thread_count
 from calderon.operators.adding import block_of
 from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator, TransformedHypersingular
 from calderon.operators.composed import composed
 from calderon.operators.device_entries import GROUP, DeviceBlock
 from calderon.operators.entries import Block
+from calderon.operators.preparation import preparation_bytes
 
 TILE_BYTES = 32_000_000
 """Rows of a tile that are held at a time, for each thread."""
+SHORTEST = 8
+"""Test triangles of a tile at least."""
 
 
 class MatrixFree(LinearOperator):
@@ -73,6 +76,13 @@ def _transformed(operator: TransformedHypersingular) -> LinearOperator:
     raise ValueError("matrix-free products of the transformed hypersingular form are not there: take form='direct'")
 
 
+def _require_memory(operator: IntegralOperator, tiles: int) -> None:
+    """MemoryError before anything is prepared; tiles: bytes of the rows that are held at a time."""
+    what = f"the matrix-free product of {operator!r}"
+    advice = 'try fewer threads (NUMBA_NUM_THREADS), precision="single" or a coarser mesh'
+    require_memory(preparation_bytes(operator) + tiles, what, advice)
+
+
 def _empty_matrix(operator: IntegralOperator, how: Computing) -> NDArray[Any]:
     """Something with the shape and type of the matrix, and without its memory."""
     return np.broadcast_to(np.zeros((), how.dtype(operator.is_complex)), operator.shape)
@@ -83,10 +93,12 @@ class OnProcessor(LinearOperator):
 
     def __init__(self, operator: IntegralOperator, how: Computing, half: bool) -> None:
         super().__init__(dtype=how.dtype(operator.is_complex), shape=operator.shape)
+        row = operator.shape[1] * self.dtype.itemsize
+        _require_memory(operator, thread_count() * max(TILE_BYTES, 8 * SHORTEST * row))
         block = block_of(operator, _empty_matrix(operator, how), how, half)
         self._half = half
         rows_of_triangle = block.test.places.shape[1] if block.neighbours is None else 1
-        block.shorten(max(8, TILE_BYTES // (operator.shape[1] * self.dtype.itemsize * rows_of_triangle)))
+        block.shorten(max(SHORTEST, TILE_BYTES // (row * rows_of_triangle)))
         self._block: Block = block
         self._count = len(block.tiles) - 1
         self._near = self._special()
@@ -159,6 +171,7 @@ class OnDevice(LinearOperator):
 
     def __init__(self, operator: IntegralOperator, how: Computing, half: bool) -> None:
         super().__init__(dtype=how.dtype(operator.is_complex), shape=operator.shape)
+        _require_memory(operator, 0)
         block = block_of(operator, _empty_matrix(operator, how), how, half)
         assert isinstance(block, DeviceBlock)
         self._block, self._device, self._half = block, block.device, half

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from calderon.mesh import MeshError, TriangleMesh
 from calderon.mesh.topology import edge_signs
 from calderon.quadrature import gauss
+from calderon.spaces.carriers import Carriers, carriers_of
 from calderon.spaces.element import Element, barycentric
 from calderon.spaces.embedding import embedding
 from calderon.spaces.lagrange import Tags
@@ -66,6 +67,11 @@ class EdgeSpace(VectorSpace):
     @property
     def base(self) -> "EdgeSpace":  # type: ignore[override]
         return self
+
+    @cached_property
+    def carriers(self) -> Carriers:
+        """The triangles of each function."""
+        return carriers_of(self.dofs, self.dimension)
 
     @cached_property
     def matrix(self) -> sp.csr_array:  # type: ignore[override]

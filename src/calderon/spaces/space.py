@@ -13,6 +13,7 @@ from scipy.sparse.linalg import splu
 
 from calderon.mesh import TriangleMesh
 from calderon.quadrature import triangle_rule
+from calderon.spaces.carriers import Carriers, carriers_of
 from calderon.spaces.element import Element
 from calderon.spaces.geometry import reference_to_surface, surface_gradients
 
@@ -42,6 +43,11 @@ class Space:
     def is_continuous(self) -> bool:
         """Whether the functions are continuous across edges, as the hypersingular operator asks."""
         return self.name in ("P1", "P2")
+
+    @cached_property
+    def carriers(self) -> Carriers:
+        """The triangles of each function."""
+        return carriers_of(self.dofs, self.dimension)
 
     @cached_property
     def nodes(self) -> NDArray[np.float64]:
