@@ -1,4 +1,4 @@
-"""python -m benchmarks assembly|potentials|solve|startup|gpu ...: measure, print tables, keep the numbers as JSON."""
+"""python -m benchmarks assembly|potentials|solve|startup|dg|gpu ...: measure, print tables, keep numbers as JSON."""
 
 import argparse
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks import assembly, gpu, potentials, results, solve, startup
+from benchmarks import assembly, dg, gpu, potentials, results, solve, startup
 from benchmarks.machine import describe, measure_floor
 
 MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
@@ -14,13 +14,16 @@ MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
     "potentials": potentials.measure,
     "solve": solve.measure,
     "startup": startup.measure,
+    "dg": dg.measure,
     "gpu": gpu.measure,
 }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="+", choices=list(MEASUREMENTS), metavar="assembly|potentials|solve|startup|gpu")
+    parser.add_argument(
+        "names", nargs="+", choices=list(MEASUREMENTS), metavar="assembly|potentials|solve|startup|dg|gpu"
+    )
     parser.add_argument(
         "--triangles",
         type=int,

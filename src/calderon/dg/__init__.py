@@ -1,5 +1,6 @@
 """Transient Maxwell problems by a nodal discontinuous Galerkin method on tetrahedra."""
 
 from calderon.dg.maxwell import MaxwellDG
+from calderon.dg.periodic import PeriodicFields
 
-__all__ = ["MaxwellDG"]
+__all__ = ["MaxwellDG", "PeriodicFields"]
