@@ -45,8 +45,9 @@ class Compared:
 
     def __init__(self, operator, precision="double", leaf=24):
         test, trial = operator.test, operator.trial
-        self.rows = clusters_of(test.nodes, leaf)
-        self.columns = self.rows if test is trial else clusters_of(trial.nodes, leaf)
+        self.rows, self.columns = (clusters_of(support_boxes(each).mean(axis=1), leaf) for each in (test, trial))
+        if test is trial:
+            self.columns = self.rows
         self.matrix = compiled_rows(operator, self.rows, self.columns, computing("numba", precision))
         dense = operator.assemble(precision=precision).to_array()
         self.dense = dense[self.rows.order][:, self.columns.order]
@@ -111,6 +112,7 @@ def spaces():
     cap = cal.TriangleMesh(sphere.vertices, sphere.triangles, tags=part.astype(int))
     return {
         "P0": cal.P0(sphere), "P1": cal.P1(sphere), "DP1": cal.DP1(sphere), "P2": cal.P2(sphere),
+        "RWG": cal.RWG(sphere), "SNC": cal.SNC(sphere), "cube RWG": cal.RWG(cube), "cube SNC": cal.SNC(cube),
         "cube P0": cal.P0(cube), "cube P1": cal.P1(cube), "cap": cal.P1(cap, tags=1, boundary=False),
     }  # fmt: skip
 
@@ -134,6 +136,12 @@ CASES = [
     ("single_layer", FAST, "P1", "cube P0"),
     ("hypersingular", LOSSY, "P1", "cube P1"),
     ("adjoint_double_layer", DECAY, "P1", "P1"),
+    ("electric_field", WAVE, "RWG", "RWG"),
+    ("electric_field", WAVE, "RWG", "cube RWG"),
+    ("magnetic_field", WAVE, "RWG", "RWG"),
+    ("magnetic_field", WAVE, "RWG", "SNC"),
+    ("magnetic_field", WAVE, "cube RWG", "RWG"),
+    ("magnetic_field", WAVE, "cube RWG", "SNC"),
 ]
 
 
@@ -147,9 +155,12 @@ def test_parts_of_the_dense_matrix(name, green, trial, test):
     assert compared.error_of_blocks() < 1e-13
 
 
-@pytest.mark.parametrize("name,green", [("single_layer", LAPLACE), ("hypersingular", WAVE)], ids=str)
-def test_single_precision(name, green):
-    operator = getattr(cal, name)(green, spaces()["P1"])
+@pytest.mark.parametrize(
+    "name,green,space",
+    [("single_layer", LAPLACE, "P1"), ("hypersingular", WAVE, "P1"), ("electric_field", WAVE, "RWG")],
+)
+def test_single_precision(name, green, space):
+    operator = getattr(cal, name)(green, spaces()[space])
     compared = Compared(operator, "single")
     apart = supports_apart(operator, compared.rows, compared.columns)
     assert compared.error_of_rows(apart) < 1e-5
@@ -162,6 +173,12 @@ def test_blocks_of_more_rows_than_are_computed_at_a_time():
     compared = Compared(operator, leaf=10_000)
     assert len(compared.rows.order) > 64
     assert compared.error_of_blocks() < 1e-13
+
+
+def test_what_has_no_rows_is_refused():
+    clusters = Clusters(np.arange(3), np.array([0]), np.array([3]))
+    with pytest.raises(TypeError, match="assemble its parts"):
+        compiled_rows(2.0 * cal.single_layer(LAPLACE, spaces()["P0"]), clusters, clusters, computing("numba", "double"))
 
 
 def test_boxes_of_supports():

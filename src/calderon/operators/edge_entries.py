@@ -51,9 +51,13 @@ class EdgeBlock(Block):
         self.test_side = edge_test(test, self.test_surface, self.test_scales, degree, self.square, real)
         surface, places = self.trial_surface, self.trial.places
         self.trial_side = edge_trial(trial, surface, self.trial_scales, places, degree, real)
-        self.test_corners = self.test_surface.corners
-        if self.square:
-            self.test_corners = np.cross(self.test_corners, self.test_surface.normals[:, None])
+        self.test_corners = self.corners_of_moments()
+
+    def corners_of_moments(self) -> NDArray[np.float64]:
+        """Corners (n, 3, 3) of the test triangles, turned by the cross product with the normal where functions are."""
+        if not self.square:
+            return self.test_surface.corners
+        return np.cross(self.test_surface.corners, self.test_surface.normals[:, None])
 
     def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> list[Batch]:
         if not self.electric:  # f_i, x - y and f_j in one plane: nothing
@@ -69,16 +73,18 @@ class EdgeBlock(Block):
             self.half, tile_rows, row_ids, scratch, out,
         )  # fmt: skip
 
-    def _add_pairs(self, batch: Batch, rows: Rows) -> None:
+    def integrals(self, batch: Batch) -> NDArray[np.float64]:
+        """Moments (2, n, 3, 3) of the n pairs of a batch, of the magnetic field (3, 2, n, 3, 3)."""
         test = self.test_surface
         if self.electric:
-            moments = self._moments(batch, test)
-        else:
-            directions = [test._replace(normals=np.broadcast_to(e, test.normals.shape).copy()) for e in np.eye(3)]
-            moments = np.stack([self._moments(batch, each) for each in directions])
+            return self._moments(batch, test)
+        directions = [test._replace(normals=np.broadcast_to(e, test.normals.shape).copy()) for e in np.eye(3)]
+        return np.stack([self._moments(batch, each) for each in directions])
+
+    def _add_pairs(self, batch: Batch, rows: Rows) -> None:
         self.scatter(
-            moments, batch.pairs, self.test_corners, self.trial_surface.corners, self.test_scales, self.trial_scales,
-            rows.places, self.trial.places, self.coefficients, self.half, rows.out,
+            self.integrals(batch), batch.pairs, self.test_corners, self.trial_surface.corners,
+            self.test_scales, self.trial_scales, rows.places, self.trial.places, self.coefficients, self.half, rows.out,
         )  # fmt: skip
 
 

@@ -1,24 +1,26 @@
-"""Compiled rows, columns and blocks of Galerkin matrices of scalar functions."""
+"""Compiled rows, columns and blocks of Galerkin matrices."""
 
 import functools
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends import Computing
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.compiled_rows import Clusters, CompiledRows
+from calderon.operators.field_sums import field_records, field_scratch, field_sums, field_table
 from calderon.operators.row_sides import RowSide, positions, row_side, triangle_order
 from calderon.operators.row_sums import Sums, row_sums, sums_records, sums_scratch, sums_table
 from calderon.operators.sides import Surface
-from calderon.operators.special_pairs import SpecialPairs
+from calderon.operators.special_pairs import EdgeSpecialPairs, SpecialPairs
 from calderon.quadrature import triangle_rule
 
-OTHER = {"none": "none", "trial": "fixed", "test": "varying"}
-"""The side of the normal derivative in a column; in a row the other one."""
+Tables = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+NORMAL = {"none": ("none", "none"), "trial": ("varying", "fixed"), "test": ("fixed", "varying")}
+"""The side of the normal derivative in a row and in a column."""
 
 
 class Functions(NamedTuple):
@@ -36,11 +38,11 @@ def functions_of(by_row: Sums, by_column: Sums) -> Functions:
 
     @register_jitable
     def row(data, i, cluster, scratch, out):  # type: ignore[no-untyped-def]
-        fill_row(data[0], data[1], data[3], i, cluster, scratch, out)
+        fill_row(data[0], data[1], data[3], data[2], i, cluster, scratch, out)
 
     @register_jitable
     def column(data, cluster, j, scratch, out):  # type: ignore[no-untyped-def]
-        fill_column(data[1], data[0], data[3], j, cluster, scratch, out)
+        fill_column(data[1], data[0], data[3], data[2], j, cluster, scratch, out)
 
     @register_jitable
     def block(data, row_cluster, column_cluster, scratch, out):  # type: ignore[no-untyped-def]
@@ -55,17 +57,17 @@ def compiled_rows(
     """The matrix of an integral operator by rows, columns and blocks, on the processor.
 
     row_clusters, column_clusters: of the test and the trial functions. The numbers are those of the dense matrix, but
-    for rounding.
+    for rounding. Raises TypeError for operators that are sums, products or tables of others.
     """
+    if not isinstance(operator, IntegralOperator):
+        raise TypeError(f"{operator!r} has no compiled rows, integral operators have: assemble its parts")
     pairs = SpecialPairs.of(operator, how)
-    same = operator.test is operator.trial and row_clusters is column_clusters
-    rows = _side(pairs, True, row_clusters)
-    columns = rows if same else _side(pairs, False, column_clusters)
+    form: type[ScalarForm] | type[FieldForm] = FieldForm if isinstance(pairs, EdgeSpecialPairs) else ScalarForm
+    same = operator.test is operator.trial and row_clusters is column_clusters and form.alike(pairs)
+    rows = _side(pairs, form, True, row_clusters)
+    columns = rows if same else _side(pairs, form, False, column_clusters)
     places = rows.places, columns.places
-    functions = _functions(pairs)
-    points = triangle_rule(operator.quadrature.regular).number_of_points
-    sizes = places[0].shape[1], places[1].shape[1]
-    skips = _skips(pairs, rows.order, columns.order)
+    functions = form.functions(pairs)
     return CompiledRows(
         shape=operator.shape,
         dtype=pairs.out.dtype,
@@ -73,8 +75,8 @@ def compiled_rows(
         row=functions.row,
         column=functions.column,
         block=functions.block,
-        data=(rows.side, columns.side, skips, pairs.scalars),
-        scratch=max(sums_scratch(points, *sizes, how.real), sums_scratch(points, *sizes[::-1], how.real)),
+        data=(rows.side, columns.side, _skips(pairs, rows.order, columns.order), pairs.scalars),
+        scratch=form.scratch(pairs, how.real),
         special=pairs.matrix(pairs.batches, places),
         overlap=pairs.matrix(pairs.regular(), places),
         symmetric=operator.is_symmetric,
@@ -90,15 +92,76 @@ class OrderedSide(NamedTuple):
     places: NDArray[np.int64]
 
 
-def _side(pairs: SpecialPairs, test: bool, clusters: Clusters) -> OrderedSide:
-    space, selection = (pairs.test_space, pairs.test) if test else (pairs.trial_space, pairs.trial)
-    surface = pairs.test_surface if test else pairs.trial_surface
+def _side(
+    pairs: SpecialPairs, form: "type[ScalarForm] | type[FieldForm]", test: bool, clusters: Clusters
+) -> OrderedSide:
+    selection = pairs.test if test else pairs.trial
     places = positions(selection.places, clusters)
     order = triangle_order(places)
-    rule = triangle_rule(pairs.quadrature.regular)
-    records = sums_records(Surface(*(each[order] for each in surface)), rule)
-    side = row_side(places[order], clusters, sums_table(rule, space.element), *records, pairs.real)
+    side = row_side(places[order], clusters, *form.tables(pairs, test, order), pairs.real)
     return OrderedSide(side, order, places)
+
+
+class ScalarForm:
+    """What compiled rows of scalar functions are made of."""
+
+    @staticmethod
+    def alike(pairs: SpecialPairs) -> bool:
+        """Whether the sides of one space are the same."""
+        return True
+
+    @staticmethod
+    def tables(pairs: SpecialPairs, test: bool, order: NDArray[np.int64]) -> Tables:
+        """The table of a side, records of its triangles and their part in a chunk."""
+        surface = pairs.test_surface if test else pairs.trial_surface
+        space = pairs.test_space if test else pairs.trial_space
+        rule = triangle_rule(pairs.quadrature.regular)
+        records = sums_records(Surface(*(each[order] for each in surface)), rule)
+        return sums_table(rule, space.element), *records
+
+    @staticmethod
+    def functions(pairs: SpecialPairs) -> Functions:
+        """Rows, columns and blocks."""
+        integrand, green = pairs.integrand, pairs.green
+        mass = not (integrand.curls and green.wavenumber == 0)
+        points = triangle_rule(pairs.quadrature.regular).number_of_points
+        kinds = integrand.curls, mass, green.is_complex, points
+        row, column = NORMAL[integrand.normal]
+        return functions_of(row_sums(pairs.radial, row, *kinds), row_sums(pairs.radial, column, *kinds))
+
+    @staticmethod
+    def scratch(pairs: SpecialPairs, real: DTypeLike) -> int:
+        """Working memory of a thread."""
+        points = triangle_rule(pairs.quadrature.regular).number_of_points
+        sizes = pairs.test.places.shape[1], pairs.trial.places.shape[1]
+        return max(sums_scratch(points, *sizes, real), sums_scratch(points, *sizes[::-1], real))
+
+
+class FieldForm:
+    """The same of edge functions; the cross product of the magnetic field with the normal goes with the test side."""
+
+    @staticmethod
+    def alike(pairs: Any) -> bool:
+        return not pairs.square
+
+    @staticmethod
+    def tables(pairs: Any, test: bool, order: NDArray[np.int64]) -> Tables:
+        surface = pairs.test_surface if test else pairs.trial_surface
+        scales = pairs.test_scales if test else pairs.trial_scales
+        degree = pairs.quadrature.regular
+        ordered = Surface(*(each[order] for each in surface))
+        records = field_records(pairs.test_space, ordered, scales[order], degree, test and pairs.square)
+        return field_table(triangle_rule(degree)), records, records[:, :0]
+
+    @staticmethod
+    def functions(pairs: Any) -> Functions:
+        points = triangle_rule(pairs.quadrature.regular).number_of_points
+        row = field_sums(pairs.radial, pairs.electric, pairs.square, points)
+        return functions_of(row, field_sums(pairs.radial, pairs.electric, False, points))
+
+    @staticmethod
+    def scratch(pairs: Any, real: DTypeLike) -> int:
+        return field_scratch(triangle_rule(pairs.quadrature.regular).number_of_points, real)
 
 
 def _skips(pairs: SpecialPairs, row_order: NDArray[np.int64], column_order: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -114,13 +177,3 @@ def _skips(pairs: SpecialPairs, row_order: NDArray[np.int64], column_order: NDAr
     i, j = np.divmod(key, len(column_order))
     starts = np.searchsorted(i, np.arange(len(row_order) + 1)) + len(row_order) + 1
     return np.concatenate([starts, j]).astype(np.int32)
-
-
-def _functions(pairs: SpecialPairs) -> Functions:
-    integrand, green = pairs.integrand, pairs.green
-    mass = not (integrand.curls and green.wavenumber == 0)
-    points = triangle_rule(pairs.quadrature.regular).number_of_points
-    kinds = integrand.curls, mass, green.is_complex, points
-    column = OTHER[integrand.normal]
-    row = {"none": "none", "fixed": "varying", "varying": "fixed"}[column]
-    return functions_of(row_sums(pairs.radial, row, *kinds), row_sums(pairs.radial, column, *kinds))

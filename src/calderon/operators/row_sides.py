@@ -23,7 +23,7 @@ PITCH = CHUNK + 16
 HEADER = 16
 FUNCTIONS, OWN, LENGTH, WIDTH, CHUNKS, ROW, RECORDS = range(7)
 STARTS, TRIANGLES, LOCALS, FIRST, SIZES, LIST_STARTS, LISTS, PLACES = range(7, 15)
-"""Places in the header of RowSide.index."""
+"""Places in the header of RowSide.integers."""
 
 
 class RowSide(NamedTuple):
@@ -35,19 +35,19 @@ class RowSide(NamedTuple):
     triangles have their OWN function all of them are one chunk, in rows of ROW numbers from CHUNKS on, and those of a
     cluster follow each other.
 
-    index begins with FUNCTIONS (= L), these sizes and the places where its parts begin: the triangles of position i are
-    TRIANGLES[STARTS[i] : STARTS[i + 1]], where its function is the local one LOCALS of the same place; a cluster c is
-    the positions from FIRST[c], SIZES[c] of them; its triangles are LISTS[LIST_STARTS[c] : LIST_STARTS[c + 1]],
+    integers begins with FUNCTIONS (= L), these sizes and the places where its parts begin: the triangles of position i
+    are TRIANGLES[STARTS[i] : STARTS[i + 1]], where its function is the local one LOCALS of the same place; a cluster
+    c is the positions from FIRST[c], SIZES[c] of them; its triangles are LISTS[LIST_STARTS[c] : LIST_STARTS[c + 1]],
     increasing, unless they are its OWN; PLACES (T, L) has the position of each local function, -1 for none.
     """
 
     numbers: NDArray[np.floating]
-    index: NDArray[np.int32]
+    integers: NDArray[np.int32]
 
 
 @jitable
 def item(index, part, k):  # type: ignore[no-untyped-def]
-    """Entry k of a part of RowSide.index."""
+    """Entry k of a part of RowSide.integers."""
     return number(index, number(index, part) + k)
 
 
@@ -64,7 +64,8 @@ def row_side(
     count, functions = places.shape
     starts, triangles, local = _incidence(places, len(clusters.order))
     own = functions == 1 and np.array_equal(places[:, 0], np.arange(count))
-    list_starts, lists = np.zeros(1, np.int64), np.zeros(0, np.int64)
+    list_starts: NDArray[np.int64] = np.zeros(1, np.int64)
+    lists: NDArray[np.int32] = np.zeros(0, np.int32)
     rows = np.zeros((chunk.shape[1], 0))
     if own:  # the last vectors are read beyond the end; rows should not lie a multiple of 4096 bytes apart
         rows = np.pad(chunk.T, [(0, 0), (0, -(count + 16) % 512 + 32)])

@@ -47,7 +47,7 @@ ROWS = 64
 
 
 class Sums(NamedTuple):
-    """fill(fixed, varying, scalars, position, cluster, scratch, out) and block(fixed, varying, scalars, skips,
+    """fill(fixed, varying, scalars, skips, position, cluster, scratch, out) and block(fixed, varying, scalars, skips,
     fixed_cluster, cluster, scratch, out)."""
 
     fill: Callable[..., None]
@@ -91,7 +91,7 @@ def gathered(side, points, low, high, curls, scratch):  # type: ignore[no-untype
     """Gather triangles low..high of the lists of a side into scratch, rows of a chunk, then those of the curls."""
     width, step = 3 * points, lanes(scratch)
     base = (width + 7) * PITCH  # where corners wait, and curls in the end
-    numbers, index = side.numbers, side.index
+    numbers, index = side.numbers, side.integers
     for k in range(high - low):
         place = number(index, RECORDS) + number(index, LENGTH) * item(index, LISTS, low + k) + width
         for c in range(4):
@@ -183,9 +183,9 @@ def row_sums(radial: Radial, normal: str, curls: bool, mass: bool, oscillates: b
         return d0 * number(x, centre + 3) + d1 * number(x, centre + 4) + d2 * number(x, centre + 5)
 
     @register_jitable
-    def fill(fixed, varying, scalars, position, cluster, scratch, out):  # type: ignore[no-untyped-def]
+    def fill(fixed, varying, scalars, skips, position, cluster, scratch, out):  # type: ignore[no-untyped-def]
         """out[:n] = the entries of the unknown at `position` with those of the cluster."""
-        x, near, numbers, index = fixed.numbers, fixed.index, varying.numbers, varying.index
+        x, near, numbers, index = fixed.numbers, fixed.integers, varying.numbers, varying.integers
         step, own, functions = lanes(scratch), number(index, OWN), number(index, FUNCTIONS)
         p0, p1, tiny = scalars[0], scalars[1], scalars[2]
         work = (width + 16) * PITCH  # sums at points: real, imaginary; offsets; results
@@ -323,7 +323,7 @@ def _blocks(radial, parts, curls, mass, oscillates, of_fixed, points):  # type: 
         """Add triangle t and a vector of others to rows row .. row + some of the fixed side in results."""
         step, p0, p1, tiny = lanes(scratch), scalars[0], scalars[1], scalars[2]
         numbers = varying.numbers
-        functions, size = number(varying.index, FUNCTIONS), number(near, FUNCTIONS)
+        functions, size = number(varying.integers, FUNCTIONS), number(near, FUNCTIONS)
         # kernel values are at `work`, offsets at `offsets`, then sums at points of the varying triangles
         offsets = work + 2 * points * step
         sums = offsets + points * step
@@ -416,7 +416,7 @@ def _blocks(radial, parts, curls, mass, oscillates, of_fixed, points):  # type: 
     def block(fixed, varying, scalars, skips, fixed_cluster, cluster, scratch, out):  # type: ignore[no-untyped-def]
         """out[:m, :n] = the entries of two clusters, without those of pairs of triangles t, s with s among
         skips[skips[t] : skips[t + 1]], which increase."""
-        x, near, index = fixed.numbers, fixed.index, varying.index
+        x, near, index = fixed.numbers, fixed.integers, varying.integers
         step, own = lanes(scratch), number(index, OWN)
         functions, size = number(index, FUNCTIONS), number(near, FUNCTIONS)
         work = (width + 16) * PITCH

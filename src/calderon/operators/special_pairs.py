@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 from calderon.backends import Computing, run_tasks
 from calderon.greens import Radial
 from calderon.operators.boundary import IntegralOperator
+from calderon.operators.edge_entries import EdgeBlock
+from calderon.operators.edge_sides import edge_scales
 from calderon.operators.entries import Block
 from calderon.operators.pair_rules import Batch
 from calderon.operators.pairs import TouchingPairs
+from calderon.operators.sides import Surface
 from calderon.operators.singular import Pairs, rule_table
 from calderon.quadrature.singular import product_rule
 
@@ -34,7 +37,8 @@ class SpecialPairs(Block):
         """The pairs of an operator."""
         empty = np.broadcast_to(np.zeros((), how.dtype(operator.is_complex)), operator.shape)
         form = operator.green, operator.integrand, operator.test, operator.trial
-        return SpecialPairs(empty, *form, 1.0, None, None, operator.quadrature, how.real, half=operator.is_symmetric)
+        kind = EdgeSpecialPairs if issubclass(operator.block, EdgeBlock) else SpecialPairs
+        return kind(empty, *form, 1.0, None, None, operator.quadrature, how.real, half=operator.is_symmetric)
 
     def _compile(self, radial: Radial, factor: complex) -> None:
         self.radial = radial
@@ -54,23 +58,34 @@ class SpecialPairs(Block):
         tables = rule_table(product_rule(degree, degree), self.test_space.element, self.trial_space.element)
         return [Batch(tables, np.zeros(len(self.near), np.int32), Pairs(self.near, order, order), None)]
 
+    def _integrals(self, batch: Batch) -> NDArray[np.float64]:
+        """Moments as the scatter kernel wants them."""
+        return self._moments(batch, self.test_surface)
+
+    def _sides_of(self, i: NDArray[np.int32], j: NDArray[np.int32]) -> tuple[Any, ...]:
+        """What the scatter kernel reads of the triangles of each pair."""
+        sides = self.test_surface, self.trial_surface
+        if not self.integrand.curls:
+            return sides  # nothing is read
+        return tuple(Surface(*(part[which] for part in side)) for side, which in zip(sides, (i, j), strict=True))
+
+    def _form(self) -> tuple[bool, ...]:
+        """More arguments of the scatter kernel."""
+        return (self.integrand.curls,)
+
     def local(self, batch: Batch) -> NDArray[Any]:
         """(n, A, B) local matrices of the n pairs of a batch."""
         pairs = batch.pairs
         count, (i, j) = len(pairs.triangles), pairs.triangles.T
-        surfaces = self.test_surface, self.trial_surface
-        moments = self._moments(batch, self.test_surface)
-        if self.integrand.curls:
-            sides = zip(surfaces, (i, j), strict=True)
-            surfaces = tuple(type(side)(*(part[which] for part in side)) for side, which in sides)  # type: ignore[assignment]
-        height, width = moments.shape[2:]
+        moments = self._integrals(batch)
+        height, width = moments.shape[-2:]
         out = np.zeros((count * height, width), self.out.dtype)
         rows = np.arange(count * height).reshape(count, height)
         columns = np.broadcast_to(np.arange(width), (count, width))
         numbers = np.repeat(np.arange(count, dtype=np.int32)[:, None], 2, axis=1)
         self.scatter(
-            moments, Pairs(numbers, *pairs[1:]), *surfaces, rows, np.ascontiguousarray(columns), self.coefficients,
-            self.integrand.curls, False, out,
+            moments, Pairs(numbers, *pairs[1:]), *self._sides_of(i, j), rows, np.ascontiguousarray(columns),
+            self.coefficients, *self._form(), False, out,
         )  # fmt: skip
         return out.reshape(count, height, width)
 
@@ -101,6 +116,25 @@ class SpecialPairs(Block):
             data, rows, columns = data[kept], rows[kept], columns[kept]
         indices = (rows.astype(np.int32), columns.astype(np.int32))
         return sp.coo_array((data, indices), shape=self.out.shape).tocsr()
+
+
+class EdgeSpecialPairs(SpecialPairs, EdgeBlock):
+    """The same of an electric or magnetic field between edge functions."""
+
+    def _prepare(self) -> None:
+        self.test_scales = edge_scales(self.test_space, self.test.triangles, self.scale)
+        self.trial_scales = edge_scales(self.trial_space, self.trial.triangles, self.scale)
+        self.test_corners = self.corners_of_moments()
+        super()._prepare()
+
+    def _integrals(self, batch: Batch) -> NDArray[np.float64]:
+        return self.integrals(batch)
+
+    def _sides_of(self, i: NDArray[np.int32], j: NDArray[np.int32]) -> tuple[Any, ...]:
+        return self.test_corners[i], self.trial_surface.corners[j], self.test_scales[i], self.trial_scales[j]
+
+    def _form(self) -> tuple[bool, ...]:
+        return ()
 
 
 def _share(batch: Batch, start: int) -> Batch:
