@@ -6,6 +6,7 @@ import pytest
 from calderon.case import CaseError, incident_wave, parse, read, surface_mesh, wavenumbers
 from calderon.mesh import cube
 from calderon.report import example, examples
+from calderon.report.solving import announcement, options
 
 GOOD = """\
 title = "sphere"
@@ -70,6 +71,13 @@ def test_a_good_case_is_in_si_units():
         ('frequency = "1.2 kHz"', "", "give either frequency (with speed_of_sound) or wavenumber"),
         ("[output]", '[solver]\nmethod = "densse"\n[output]', "line 13: solver.method = \"densse\": choose 'dense'"),
         ("[output]", "[solver]\nrtol = 2.0\n[output]", "line 13: solver.rtol = 2.0: it should be less than 1"),
+        (
+            "[output]",
+            "[solver]\ncompression_rtol = 1e-6\n[output]",
+            "method = 'dense' compresses nothing",
+        ),
+        ("[output]", '[solver]\nmethod = "hmatrix"\nsolver = "lu"\n[output]', "solver = 'lu' needs method = 'dense'"),
+        ("[output]", '[solver]\npreconditioner = "ilu"\n[output]', "choose 'mass', 'osrc'"),
         ("[output]", '[solver]\nprecision = "half"\n[output]', "choose 'double', 'single'"),
         ('[mesh]\nshape = "sphere"\nradius = "1 m"\nh = 0.3\n', "", "the file needs the [mesh] table"),
         ("[mesh]", "[mesh", "not valid TOML"),
@@ -95,6 +103,18 @@ def test_sweeps_and_complex_numbers():
     patched = parse(GOOD.replace('"sound-hard"', '"impedance"\nadmittance = { hull = 0.2, 7 = [0.1, 0.3] }')).case
     assert patched.physics.admittance == {"hull": 0.2, 7: 0.1 + 0.3j}
     assert "{ start = ..., stop" in mistakes(GOOD.replace('"1.2 kHz"', '{ start = "100 Hz", end = 3 }'))
+
+
+def test_compressed_methods_and_preconditioners_reach_the_solver():
+    keys = 'method = "auto"\ncompression_rtol = 1e-5\npreconditioner = "mass"'
+    chosen = options(parse(GOOD.replace("[output]", f"[solver]\n{keys}\n[output]")).case)
+    assert (chosen["method"], chosen["compression_rtol"], chosen["preconditioner"]) == ("auto", 1e-5, "mass")
+    assert "preconditioner" not in options(parse(GOOD).case)  # the problem has its usual one
+    case = example("submarine").case
+    assert case.solver.method == "auto" and "1626 unknowns, matrix 42" in announcement(case, 1626, "")
+    assert announcement(case, 6257, "") == "6257 unknowns, H-matrix"
+    fine = example("submarine-1000").case
+    assert fine.mesh.resolution == "fine" and fine.solver.method == "hmatrix"
 
 
 def test_a_file_is_looked_for_beside_its_case_and_scaled(tmp_path):

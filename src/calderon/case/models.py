@@ -20,14 +20,28 @@ def _backend(value: str) -> str:
 
 
 class Solver(Table):
-    """[solver]: how the equations are discretised and solved."""
+    """[solver]: how the equations are discretised and solved.
 
-    method: Literal["dense", "matrix-free"] = "dense"
+    method "auto": dense for few unknowns, else "hmatrix". rtol: of GMRES; compression_rtol: of an H-matrix, default a
+    tenth of it. preconditioner: default the usual one of the problem, "osrc" for hard, soft and impedance bodies.
+    """
+
+    method: Literal["dense", "hmatrix", "auto", "matrix-free"] = "dense"
     solver: Literal["gmres", "lu"] = "gmres"
     rtol: float = Field(default=1e-5, gt=0, lt=1)
+    compression_rtol: float | None = Field(default=None, gt=0, lt=1)
+    preconditioner: Literal["mass", "osrc"] | None = None
     precision: Literal["double", "single"] = "double"
     backend: Annotated[str, AfterValidator(_backend)] = "numba"
     max_iterations: int = Field(default=1000, ge=1)
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "Solver":
+        if self.compression_rtol is not None and self.method not in ("hmatrix", "auto"):
+            raise ValueError(f"compression_rtol: method = {self.method!r} compresses nothing, 'hmatrix' and 'auto' do")
+        if self.solver == "lu" and self.method not in ("dense", "auto"):
+            raise ValueError(f"solver = 'lu' needs method = 'dense', got {self.method!r}")
+        return self
 
 
 class Case(Table):
@@ -60,6 +74,8 @@ class Case(Table):
         tabled = [name for name in ("admittance", "permittivity") if isinstance(getattr(physics, name), dict)]
         if output.exact and tabled:
             raise ValueError(f"output.exact: the series is for one {tabled[0]} of the whole sphere")
+        if self.solver.preconditioner == "osrc" and physics.problem not in ("sound-hard", "sound-soft", "impedance"):
+            raise ValueError(f'solver.preconditioner = "osrc" does not go with the problem {physics.problem!r}')
         drawn = set(output.surface) - {"abs", "db"}
         if drawn and (physics.electromagnetic or physics.problem == "antenna"):
             raise ValueError(f'output.surface: of a current "abs" and "db" are drawn, got {sorted(drawn)}')

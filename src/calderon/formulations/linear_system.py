@@ -55,10 +55,11 @@ class SolveOptions:
                              "choose method='dense', or solver='gmres'")  # fmt: skip
 
     def for_unknowns(self, unknowns: int) -> "SolveOptions":
-        """The options with a method in the place of "auto"; an exact one needs no compression_rtol."""
+        """The options with a method in the place of "auto": dense for few unknowns and for LU. A dense matrix needs no
+        compression_rtol."""
         if self.method != "auto":
             return self
-        if unknowns <= LARGEST_DENSE:
+        if unknowns <= LARGEST_DENSE or self.solver == "lu":
             return replace(self, method="dense", compression_rtol=None)
         return replace(self, method="hmatrix")
 

@@ -6,23 +6,30 @@ from typing import Any
 from calderon.backends import format_bytes
 from calderon.case import Case
 from calderon.formulations import SolutionInfo
+from calderon.formulations.linear_system import SolveOptions
 
 
 def options(case: Case) -> dict[str, Any]:
     """What the [solver] table says, as options of solve()."""
     solver = case.solver
-    return {
+    chosen = {
         "method": solver.method,
         "rtol": solver.rtol,
         "precision": solver.precision,
         "backend": solver.backend,
         "solver": solver.solver,
         "maxiter": solver.max_iterations,
+        "compression_rtol": solver.compression_rtol,
     }
+    return chosen if solver.preconditioner is None else {**chosen, "preconditioner": solver.preconditioner}
 
 
 def announcement(case: Case, unknowns: int, at: str) -> str:
-    """What is about to be solved, with the memory it takes; `at` names the step of a sweep, empty without one."""
+    """What is about to be solved, with the memory of a dense matrix; `at`: the step of a sweep, empty without one."""
+    method = SolveOptions(**options(case)).for_unknowns(unknowns).method
+    if method != "dense":
+        kind = "no matrix" if method == "matrix-free" else "H-matrix"
+        return ", ".join([*([at] if at else []), f"{unknowns} unknowns, {kind}"])
     entry = 16 if case.physics.wave else 8
     entry //= 2 if case.solver.precision == "single" else 1
     copies = 2 if case.solver.solver == "lu" else 1
