@@ -39,6 +39,17 @@ def test_formulations_agree_with_mie(solutions):
     assert errors["efie"] < 0.01 and errors["cfie"] < 0.08 and errors["mfie"] < 0.12, errors
 
 
+def test_a_benchmark_sphere_at_320_megahertz():
+    """Of 0.6 m, ten elements per wavelength: the lobes of a small body (k a = 2) feel its volume most. Asked are 0.13
+    and 0.20 dB; on inscribed triangles the equations miss them with 0.24 and 0.28."""
+    k = 2 * np.pi * 320e6 / cal.exact.SPEED_OF_LIGHT
+    mesh = cal.mesh.sphere(radius=0.3, h=2 * np.pi / k / 10)
+    wave = cal.PlaneWave(direction=[0, 0, 1], polarization=[1, 0, 0], wavenumber=k)
+    for formulation, bound in (("efie", 0.01), ("cfie", 0.08)):
+        solution = cal.PECScattering(mesh, k, formulation=formulation).solve(wave)
+        assert mean_error(solution, 0.3, k) < bound, formulation
+
+
 @pytest.fixture(scope="module")
 def refined():
     """Combined-field solutions at two mesh sizes, in a medium with the impedance of vacuum."""
