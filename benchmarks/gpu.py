@@ -1,8 +1,10 @@
-"""Speed of a device, the first of CUDA or else of OpenCL: assembly, potentials, transfers, LU.
+"""Speed of a device, the first of CUDA or else of OpenCL: assembly, potentials, transfers, solutions on the device.
 
 Kernels are timed one by one: after each launch and each transfer the device is waited for. The whole of an assembly is
 timed without that. Evaluations are those of the regular part, (pairs of triangles) times (points a triangle)^2,
 symmetric operators by half. Every row is first compared with the processor in double precision on small meshes.
+The matrix of the smallest mesh is computed whole, of larger ones as many rows as STRIP holds. What would begin after
+LIMIT is left out, and said to be.
 """
 
 import time
@@ -16,7 +18,7 @@ import numpy as np
 from rich.console import Console
 
 import calderon as cal
-from benchmarks import assembly, results
+from benchmarks import assembly, gpu_solves, results
 from benchmarks.machine import Floor, best_of
 from benchmarks.spheres import octahedral_sphere
 from calderon.backends import Computing, Device, Source, format_bytes, free_memory, real_type
@@ -37,12 +39,16 @@ ROWS = [
     ]
     for precision in ("double", "single")
 ]
-CHECKED = (128, 512)
+CHECKED = (128, 512, 2048)
 """Triangles of the comparisons with the processor."""
 BOUNDS = {"double": 1e-12, "single": 1e-5}
 """Of its errors, relative to the largest entry."""
-UNKNOWNS = 32_768
-"""Of the LU factorisation on a CUDA device."""
+SIZES = (8192, 32_768, 131_072)
+"""Triangles on a graphics processor."""
+STRIP = 1 << 30
+"""Bytes of the rows that are computed of a large matrix."""
+LIMIT = 420.0
+"""Seconds after which nothing more is begun: the whole is to end within 480."""
 
 
 @dataclass
@@ -51,6 +57,7 @@ class Stopwatch:
 
     device: Device
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    pairs: int = 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.device, name)
@@ -64,6 +71,8 @@ class Stopwatch:
         return result
 
     def launch(self, program: Any, kernel: str, *arguments: Any) -> None:
+        if kernel.endswith("regular"):
+            self.pairs += int(np.prod(arguments[0]))
         self._timed(kernel, lambda: self.device.launch(program, kernel, *arguments))
 
     def array(self, host: Any) -> Any:
@@ -71,6 +80,10 @@ class Stopwatch:
 
     def to_host(self, array: Any) -> Any:
         return self._timed("to host", lambda: self.device.to_host(array))
+
+    def fetch(self, array: Any) -> Any:
+        found = self._timed("to host", lambda: self.device.fetch(array)())
+        return lambda: found
 
 
 @dataclass(frozen=True)
@@ -101,6 +114,13 @@ KERNEL multiply_add(GLOBAL real_type *x, int repeats)
 
 def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]:
     """Everything on one device, as tables and as a record; ends at once where there is none."""
+    began = time.perf_counter()
+
+    def late(what: str) -> bool:
+        if time.perf_counter() - began > LIMIT:
+            screen.print(f"[yellow]left out after {LIMIT:.0f} s: {what}")
+        return time.perf_counter() - began > LIMIT
+
     device = first_device()
     if device is None:
         reasons = {name: cal.backends.survey(name).reason for name in cal.backends.DEVICE_BACKENDS}
@@ -112,7 +132,7 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
     shown = ", ".join(f"{value / 1e9:.3g} Gflop/s {precision}" for precision, value in peaks.items())
     speeds = ", ".join(f"{value / 1e9:.3g} GB/s {name}" for name, value in rates.items())
     screen.print(f"{device.name}: {device.label}, {format_bytes(device.memory())}\nmeasured: {shown}; {speeds}")
-    sizes = [options.triangles] if options.triangles else [8192, 32_768] if device.is_gpu else [2048]
+    sizes = [options.triangles] if options.triangles else SIZES if device.is_gpu else [2048]
     record: dict[str, Any] = {"device": device.name, "label": device.label, "flops": peaks, "bytes_per_second": rates}
     rows = [row for row in ROWS if options.only in row.name and row.precision in precisions]
     record["errors"] = {row.name: error_of(row, device) for row in rows}
@@ -120,13 +140,17 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
     if rows:
         screen.print(f"[bold red]WRONG: {', '.join(wrong)}" if wrong else "every matrix agrees with the processor's")
     sizes = sizes if rows else []
-    record["assembly"] = [
-        each for size in sizes for each in assemblies(screen, device, peaks, rows, record["errors"], size, options)
-    ]
     if options.only in "electric potential":
         record["potentials"] = potentials(screen, device, precisions, options)
-    if device.name.startswith("cuda") and options.only in "lu":
-        record["lu"] = factorisation(screen)
+    if options.only in "solutions":
+        record["solutions"] = gpu_solves.measure(screen, device, precisions, options)
+    record["assembly"] = []
+    for number, size in enumerate(sizes):
+        if not late(f"assembly with {size} triangles"):
+            given = (peaks, rows, record["errors"], size, number > 0, late, options)
+            record["assembly"] += assemblies(screen, device, *given)
+    record["seconds"] = time.perf_counter() - began
+    screen.print(f"{record['seconds']:.0f} s in all")
     return record
 
 
@@ -151,13 +175,18 @@ def peak(device: Device, precision: str) -> float:
 
 
 def transfers(device: Device, megabytes: int = 256) -> dict[str, float]:
-    """Bytes per second to the device and back, from and to ordinary memory."""
+    """Bytes per second to the device and back, from and to ordinary memory; "fetched" as rows of matrices are."""
     host = np.ones(megabytes * 125_000)
     watch = Stopwatch(device)
     best: dict[str, float] = {}
     for _ in range(3):
         watch.seconds.clear()
         watch.to_host(watch.array(host))
+        array = device.array(host)
+        device.synchronize()
+        began = time.perf_counter()
+        device.fetch(array)()
+        watch.seconds["fetched"] = time.perf_counter() - began
         best = {name: min(value, best.get(name, value)) for name, value in watch.seconds.items()}
     return {name: host.nbytes / value for name, value in best.items()}
 
@@ -180,20 +209,28 @@ def assemblies(
     rows: list[assembly.Row],
     errors: dict[str, float],
     triangles: int,
+    in_strips: bool,
+    late: Callable[[str], bool],
     options: Namespace,
 ) -> list[dict[str, Any]]:
-    """A table of all rows for one mesh; rows whose matrix the host cannot hold are left out and said to be."""
+    """A table of all rows for one mesh; those whose matrix the host cannot hold are left out and said to be."""
     mesh = octahedral_sphere(triangles)
     columns = ["", "whole", "regular", "10^9 eval/s", "of flops", "near", "rows", "to host", "first call", "error"]
     table = results.table(f"assembly on {device.name}, {mesh.number_of_triangles} triangles; seconds", columns)
     found = []
     for row in rows:
+        if late(f"{row.name}, {triangles} triangles"):
+            continue
         operator = assembly.operator_of(row, mesh)
-        needed = 2 * operator.shape[0] * operator.shape[1] * operator.dtype(row.precision).itemsize
+        needed = (
+            2 * STRIP
+            if in_strips
+            else 2 * operator.shape[0] * operator.shape[1] * operator.dtype(row.precision).itemsize
+        )
         if needed > free_memory():
             table.add_row(f"{row.name}: {format_bytes(needed)} do not fit into the memory of the host")
             continue
-        one = timed(row, operator, device, options.repeat)
+        one = timed(row, operator, device, in_strips, options.repeat)
         one |= {"triangles": mesh.number_of_triangles, "error": errors[row.name]}
         one["fraction_of_flops"] = one["evaluations_per_second"] * operations(row) / peaks[row.precision]
         found.append(one)
@@ -218,31 +255,38 @@ def operations(row: assembly.Row) -> float:
     return assembly.OPERATIONS[row.equation, row.precision] + 2 * functions * (2 if row.equation == "helmholtz" else 1)
 
 
-def timed(row: assembly.Row, operator: Any, device: Device, repeat: int) -> dict[str, Any]:
-    """Seconds of one row: whole, and kernel by kernel in a further assembly."""
+def timed(row: assembly.Row, operator: Any, device: Device, in_strips: bool, repeat: int) -> dict[str, Any]:
+    """Seconds of one row, its whole matrix or some rows of it, and kernel by kernel in a further run."""
+    kind = operator.dtype(row.precision)
+    height = min(operator.shape[0], STRIP // (operator.shape[1] * kind.itemsize)) if in_strips else operator.shape[0]
+    out = np.zeros((height, operator.shape[1]), kind)
 
-    def run() -> None:
-        operator.assemble(backend=device.name, precision=row.precision)
+    def run(where: Any = device) -> None:
+        how = Computing(np.dtype(real_type(row.precision)), where)
+        if in_strips:
+            operator.add_to(out, 1.0, np.arange(height), None, how)
+        else:
+            out.fill(0)
+            operator.fill(out, how)
 
     first, whole = best_of(1, run), best_of(repeat, run)
     watch = Stopwatch(device)
-    out = np.zeros(operator.shape, operator.dtype(row.precision))
-    operator.fill(out, Computing(np.dtype(real_type(row.precision)), watch))
+    run(watch)
     parts = dict(watch.seconds)
     regular = sum(parts.pop(name) for name in list(parts) if name.endswith("regular"))
     points = triangle_rule(operator.quadrature.regular).number_of_points
-    share = 0.5 if operator.is_symmetric else 1.0
-    number = operator.test.mesh.number_of_triangles
+    share = 0.5 if operator.is_symmetric and not in_strips else 1.0
     return {
         **row._asdict(),
         "seconds": whole,
         "first_call_seconds": first,
         "regular_seconds": regular,
-        "evaluations_per_second": share * (number * points) ** 2 / regular,
+        "evaluations_per_second": share * watch.pairs * points**2 / regular,
         "near_seconds": sum(value for name, value in parts.items() if name.endswith(("moments", "place"))),
         "gather_seconds": parts.get("gather", 0.0),
         "to_host_seconds": parts["to host"],
         "to_device_seconds": parts["to device"],
+        "rows": height,
         "pairs_integrated": share,
     }
 
@@ -284,28 +328,3 @@ def potentials(screen: Console, device: Device, precisions: list[str], options: 
         table.add_row(precision, *cells)
     screen.print(table)
     return found
-
-
-def factorisation(screen: Console) -> dict[str, Any]:
-    """LU of a random complex matrix on the CUDA device, in double precision, with the residual of one solution."""
-    import cupy
-    from cupyx.scipy.linalg import lu_factor, lu_solve
-
-    free = int(cupy.cuda.runtime.memGetInfo()[0])
-    number = min(UNKNOWNS, int((free / (3 * 16)) ** 0.5) // 1024 * 1024)
-    random = cupy.random.default_rng(0)
-    matrix = cupy.empty((number, number), complex)
-    for row in range(0, number, 1024):
-        shape = (1024, number)
-        matrix[row : row + 1024] = random.standard_normal(shape) + 1j * random.standard_normal(shape)
-    solution = cupy.ones(number, complex)
-    right = matrix @ solution
-    cupy.cuda.Device().synchronize()
-    began = time.perf_counter()
-    factors = lu_factor(matrix, overwrite_a=True)
-    cupy.cuda.Device().synchronize()
-    seconds = time.perf_counter() - began
-    error = float(abs(lu_solve(factors, right) - solution).max())
-    rate = 8 / 3 * number**3 / seconds
-    screen.print(f"LU on the device, N = {number}: {seconds:.3g} s, {rate / 1e12:.3g} Tflop/s, error {error:.0e}")
-    return {"unknowns": number, "seconds": seconds, "flops": rate, "error": error}

@@ -1,7 +1,9 @@
 """Devices: chosen by name, probed before they count, refused with a reason."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -213,6 +215,7 @@ def test_auto_takes_a_graphics_processor_or_none(driver):
 
 HIDDEN = """
 import sys
+from pathlib import Path
 for name in ("pyopencl", "cupy"):
     sys.modules[name] = None
 import calderon as cal
@@ -239,3 +242,20 @@ def test_graphics_processors_come_first(device):
     assert [each.name for each in found] == [f"opencl:{n}" for n in range(len(found))]
     kinds = [each.is_gpu for each in found]
     assert kinds == sorted(kinds, reverse=True)
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "backends.md"
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="needs the source tree")
+def test_the_page_for_developers_tells_the_lines_that_opencl_takes():
+    rows = re.findall(r"^\| `backends/(\S+)` \| (\d+) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    told = {name: int(number) for name, number in rows}
+    folder = Path(backend.__file__).parent
+    prelude = (folder / "prelude.h").read_text(encoding="utf-8").split("#ifdef __OPENCL_VERSION__")[1].split("#else")[0]
+    assert told["opencl.py"] == len((folder / "opencl.py").read_text(encoding="utf-8").splitlines())
+    assert told["prelude.h"] == len([line for line in prelude.splitlines() if line.strip()])
+    assert told["backend.py"] == sum("opencl." in line or "import cuda, opencl" in line for line in
+                                     (folder / "backend.py").read_text(encoding="utf-8").splitlines())  # fmt: skip
+    total = int(re.search(r"OpenCL needed\s+about (\d+) lines", PAGE.read_text(encoding="utf-8"))[1])
+    assert abs(total - sum(told.values())) <= 5

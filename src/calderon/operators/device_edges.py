@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Source
-from calderon.operators.device_entries import GROUP, NORMALS, DeviceBlock, green_defines
+from calderon.operators.device_entries import GROUP, NORMALS, DeviceBlock
 from calderon.operators.edge_entries import EdgeBlock
 from calderon.operators.edge_sides import edge_scales
 from calderon.operators.entries import TINY
+from calderon.operators.green_defines import green_defines
 from calderon.operators.pair_rules import Batch
 from calderon.operators.pairs import TouchingPairs
 from calderon.operators.sides import Surface, points_of

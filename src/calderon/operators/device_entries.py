@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Deliver, Device, DeviceMatrix, Source, format_bytes, real_name, require_device_memory
-from calderon.greens import Green, Radial
+from calderon.greens import Radial
 from calderon.operators.entries import TINY, Block, part_of
+from calderon.operators.green_defines import green_defines
 from calderon.operators.near import restriction
 from calderon.operators.pair_rules import Batch
 from calderon.operators.sides import Surface, points_of
@@ -33,12 +34,6 @@ DATA = 16
 ROWS = 65_535
 """Groups along the second axis of a launch, at most (CUDA): triangles of a tile, and rows that it adds to."""
 NORMALS = {"none": 0, "test": 1, "trial": 2}
-
-
-def green_defines(green: Green) -> tuple[tuple[str, str | int], ...]:
-    """What tells a device source which Green's function it serves."""
-    lossy = int(green.is_complex and complex(green.wavenumber).imag != 0)
-    return ("GREEN", f'"{green.source}"'), ("COMPLEX", int(green.is_complex)), ("LOSSY", lossy)
 
 
 class DevicePart(NamedTuple):

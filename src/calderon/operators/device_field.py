@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from calderon.backends import Computing, Source
 from calderon.greens import Green
 from calderon.operators.accuracy import AccuracyWarning
-from calderon.operators.device_entries import green_defines
+from calderon.operators.green_defines import green_defines
 
 GROUP = 128
 """Threads of a group, and sources of a tile."""
