@@ -101,9 +101,15 @@ def without(pairs: Numbers, ratio: NDArray[np.float64], touching: TouchingPairs)
     zero = np.flatnonzero(ratio < 1e-6)
     count = 1 + max(int(pairs.max(initial=0)), int(touching.pairs.max(initial=0)))
     kept = np.ones(len(pairs), bool)
-    key = np.array([count, 1], dtype=np.int64)
-    kept[zero] = ~np.isin(pairs[zero] @ key, touching.pairs @ key)
+    known, asked = np.sort(_keys(touching.pairs, count)), _keys(pairs[zero], count)
+    if len(known):
+        kept[zero] = known[np.minimum(np.searchsorted(known, asked), len(known) - 1)] != asked
     return pairs[kept], ratio[kept]
+
+
+def _keys(pairs: Numbers, count: int) -> Index:
+    """(n,) one number for each pair of numbers below `count`."""
+    return pairs[:, 0].astype(np.int64) * count + pairs[:, 1]
 
 
 def _octaves(size: NDArray[np.float64]) -> list[Index]:
