@@ -59,7 +59,7 @@ class Arrangement:
         """(elements,) of the frames, with their sign."""
         return np.linalg.det(self.frames)
 
-    def in_lanes(self, values: NDArray[np.float64], filling: float = 0.0) -> NDArray[np.floating]:
+    def in_lanes(self, values: NDArray[np.floating], filling: float = 0.0) -> NDArray[np.floating]:
         """(elements, ...) to (blocks, ..., lanes), in the arrangement's order and precision."""
         padded = np.full((self.blocks * self.lanes, *values.shape[1:]), filling, self.real)
         padded[: len(self.order)] = values[self.order]
@@ -69,6 +69,13 @@ class Arrangement:
         """(blocks, ..., lanes) back to (elements, ...), in the mesh's order."""
         rows = np.moveaxis(values, -1, 1).reshape(self.blocks * self.lanes, *values.shape[1:-1])
         return np.ascontiguousarray(rows[self.place])
+
+    def places_of(self, elements: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(n, 3, nodes) flat numbers in a field of all values of the given tetrahedra."""
+        _, components, nodes, lane = self.shape
+        place = self.place[elements]
+        starts = (place // lane) * components * nodes * lane + place % lane
+        return starts[:, None, None] + np.arange(components)[:, None] * nodes * lane + np.arange(nodes) * lane
 
     def metric(self) -> NDArray[np.floating]:
         """(blocks, 6, lanes): (v_i - v_0) . (v_k - v_0) / J for ik = 11, 12, 13, 22, 23, 33."""

@@ -108,16 +108,12 @@ class OpenFaces:
     @cached_property
     def element_places(self) -> NDArray[np.int64]:
         """(f, 3, n) flat numbers of the whole element's values in a field."""
-        _, components, nodes, lane = self.arrangement.shape
-        offsets = np.arange(components)[:, None] * nodes * lane + np.arange(nodes) * lane
-        return self.starts[:, None, None] + offsets
+        return self.arrangement.places_of(self.elements)
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
         """(f,) flat number in a field of the first value of each element."""
-        _, components, nodes, lane = self.arrangement.shape
-        place = self.arrangement.place[self.elements]
-        return np.asarray((place // lane) * components * nodes * lane + place % lane)
+        return self.element_places[:, 0, 0]
 
     @cached_property
     def _places(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:

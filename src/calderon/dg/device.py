@@ -67,13 +67,14 @@ class DeviceLeapFrog(CentredLeapFrog):
             array(medium), array(absorbing.turn.astype(real)), array(absorbing.raised.astype(real)), tuple(groups)
         )
 
-    def advance(self, time: float, step: float, count: int, after: Callable[[int], None]) -> None:
+    def advance(self, time: float, step: float, count: int, after: Callable[[int], None], first: int = 0) -> None:
         electric, magnetic = (self._step(*self._coefficients(step, field)) for field in range(2))
         half = self._step(*self._coefficients(step / 2, 1))
         self._fields = [self._device.array(field) for field in (self.electric, self.magnetic)]
         opened = self._opened() if self.open.number else None
-        self._half_step(1, half, time + step / 4, opened)
-        for n in range(1, count + 1):
+        if first == 0:
+            self._half_step(1, half, time + step / 4, opened)
+        for n in range(first + 1, count + 1):
             self._half_step(0, electric, time + (n - 0.5) * step, opened)
             last = n == count
             self._half_step(1, half if last else magnetic, time + (n - 0.25 if last else n) * step, opened)

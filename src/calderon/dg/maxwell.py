@@ -1,21 +1,26 @@
 """Transient Maxwell problems by a nodal discontinuous Galerkin method."""
 
 import math
+import os
+import time as clock
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from rich.progress import Progress
 
-from calderon.backends import computing
+from calderon.backends import computing, require_memory
 from calderon.dg.arrangement import arrange
 from calderon.dg.boundary import OpenFaces, conditions_by_face
+from calderon.dg.checkpoint import RunKey, read_checkpoint, write_checkpoint
 from calderon.dg.device import DeviceLeapFrog
 from calderon.dg.incident import IncidentWaves
 from calderon.dg.location import locate
 from calderon.dg.medium import medium_of
-from calderon.dg.periodic import PeriodicFields
+from calderon.dg.periodic import PeriodicFields, add_multiple
+from calderon.dg.probe import Probe
 from calderon.dg.reference import reference_tetrahedron
 from calderon.dg.system import CentredLeapFrog, System, UpwindRungeKutta
 from calderon.mesh import Material, TetrahedralMesh
@@ -24,6 +29,12 @@ from calderon.quadrature import tetrahedron_rule
 FLUXES: dict[str, type[System]] = {"centred": CentredLeapFrog, "upwind": UpwindRungeKutta}
 SAMPLES = 24
 """Samples of a period that enter a discrete Fourier transform."""
+FIELDS = {"centred": 4, "upwind": 6}
+"""E, H and what is beside them: two vectors of the eigenvalue iteration; two more of each for Runge-Kutta."""
+GEOMETRY = 1500
+"""Bytes of a tetrahedron's tables, and of what they are made from."""
+SHOWN = 20
+"""Steps between two updates of a progress bar."""
 Field = Callable[[NDArray[np.float64], float], ArrayLike]
 
 
@@ -67,11 +78,19 @@ class MaxwellDG:
         if how.device is not None and flux != "centred":
             raise ValueError(f"backend={backend!r} with flux={flux!r}: devices take flux='centred'; or backend='numba'")
         self.mesh, self.order, self.flux, self.precision = mesh, order, flux, precision
+        reference = reference_tetrahedron(order)
+        copies = FIELDS[flux] * 3 * reference.size * how.real.itemsize + GEOMETRY
+        require_memory(
+            copies * mesh.number_of_tetrahedra,
+            f"P{order} on {mesh.number_of_tetrahedra} tetrahedra",
+            "take a lower order, a coarser mesh or precision='single'",
+        )
         self.medium = medium_of(mesh, materials)
         given = {name: "pec" for name in mesh.face_names} | dict(boundaries or {})
         conditions = conditions_by_face(mesh, given)
-        self._arrangement = arrange(mesh, reference_tetrahedron(order), how.real)
+        self._arrangement = arrange(mesh, reference, how.real)
         self.time = 0.0
+        self._probes: list[Probe] = []
         self.sources = tuple(sources)
         faces = OpenFaces.of(self._arrangement, conditions)
         incident = IncidentWaves(self.sources, faces, self.medium) if self.sources else None
@@ -112,16 +131,75 @@ class MaxwellDG:
                 raise ValueError(f"the {name} field gave NaN or infinity")
             getattr(self._system, name)[:] = self._arrangement.covariant(scale * values.reshape(points.shape)).ravel()
 
-    def run(self, until: float) -> None:
-        """Advance both fields to the time `until`, in equal steps of at most `time_step`."""
+    def add_probe(self, points: ArrayLike, stride: int = 1) -> Probe:
+        """Record E and H at points (n, 3) at every `stride`-th step of the runs that follow."""
+        self._probes.append(Probe(points, self._arrangement, stride, self.medium.impedance))
+        return self._probes[-1]
+
+    def run(
+        self,
+        until: float,
+        progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_seconds: float = 60.0,
+    ) -> None:
+        """Advance both fields to the time `until`, in equal steps of at most `time_step`.
+
+        progress: show a bar with the time left. checkpoint: an HDF5 file that holds the state of the run about every
+        `checkpoint_seconds`; if it is there already, the run goes on from it and ends with the same numbers as without
+        the interruption. It is removed when the run is done. Errors as for `read_checkpoint`.
+        """
         span = until - self.time
         if not (math.isfinite(until) and span >= 0):
             raise ValueError(f"until={until!r}: a time not before the present one, {self.time!r}, is needed")
         count = math.ceil(span / self.time_step * (1 - 1e-12))
         if count:
-            speed = self.medium.speed
-            self._system.advance(self.time * speed, span / count * speed, count, self._check(count))
+            self._advance(span / count, count, progress, None, checkpoint, checkpoint_seconds)
         self.time = float(until)
+
+    def _advance(  # noqa: PLR0913
+        self,
+        step: float,
+        count: int,
+        progress: bool,
+        gather: Callable[[int], None] | None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_seconds: float = math.inf,
+    ) -> None:
+        """Steps with all that is done between them."""
+        speed, start, arrangement, system = self.medium.speed, self.time, self._arrangement, self._system
+        first, written = 0, clock.monotonic()
+        key = RunKey(RunKey.digest(self.mesh), self.order, self.flux, self.precision, start, step, count)
+        if checkpoint is not None and (state := read_checkpoint(checkpoint, key)):
+            first = state[0]
+            for name, values in zip(("electric", "magnetic"), state[1:], strict=True):
+                getattr(system, name)[:] = arrangement.in_lanes(values).ravel()
+        check = self._check(count)
+        with Progress(transient=True, disable=not progress) as bar:
+            task = bar.add_task(f"{count} steps, P{self.order}, {self.number_of_unknowns} unknowns", total=count)
+
+            def after(n: int) -> None:
+                nonlocal written
+                check(n)
+                if n % SHOWN == 0:
+                    bar.update(task, completed=n)
+                for probe in self._probes:
+                    if probe.wanted(n):
+                        system.fetch()
+                        staggered = system.lead > 0 and n < count
+                        probe.record(n, start + n * step, system.electric, system.magnetic, staggered)
+                if gather is not None:
+                    gather(n)
+                if checkpoint is not None and n < count and clock.monotonic() - written > checkpoint_seconds:
+                    system.fetch()
+                    fields = (each.reshape(arrangement.shape) for each in (system.electric, system.magnetic))
+                    electric, magnetic = (arrangement.by_element(each) for each in fields)
+                    write_checkpoint(checkpoint, key, n, (electric, magnetic))
+                    written = clock.monotonic()
+
+            system.advance(start * speed, step * speed, count, after, first)
+        if checkpoint is not None:
+            Path(checkpoint).unlink(missing_ok=True)
 
     def run_until_periodic(self, frequency: float, periods: int = 12, progress: bool = False) -> PeriodicFields:
         """Advance by `periods` periods and return the complex amplitudes of the last one.
@@ -136,33 +214,29 @@ class MaxwellDG:
         stride = max(1, math.floor(1 / (frequency * self.time_step * SAMPLES)))
         samples = math.ceil(1 / (frequency * self.time_step * stride))
         count = samples * stride
-        speed, step = self.medium.speed, 1 / (frequency * count)
-        transforms = [np.zeros((2, *self._arrangement.shape), np.result_type(self._arrangement.real, np.complex64))]
-        transforms.append(np.zeros_like(transforms[0][0]))
-        total = int(periods) * count
-        with Progress(transient=True, disable=not progress) as bar:
-            task = bar.add_task(f"{total} steps, P{self.order}, {self.number_of_unknowns} unknowns", total=total)
+        step, total, start = 1 / (frequency * count), int(periods) * count, self.time
+        kind = np.result_type(self._arrangement.real, np.complex64)
+        before = np.zeros(self._arrangement.shape, np.complex64)
+        electric, magnetic = np.zeros(self._arrangement.shape, kind), np.zeros(self._arrangement.shape, kind)
+        turn = np.exp(2j * np.pi * frequency * step * self._system.lead)
 
-            def gather(n: int) -> None:
-                check(n)
-                if n % stride:
-                    return
-                bar.update(task, completed=n)
-                self._system.fetch()
-                period = (total - n) // count
-                if period < 2:
-                    factor = 2 / samples * np.exp(2j * np.pi * frequency * (start + n * step))
-                    turn = 1.0 if n == total else np.exp(2j * np.pi * frequency * step * self._system.lead)
-                    transforms[0][period] += factor * self._system.electric.reshape(self._arrangement.shape)
-                    if period == 0:
-                        transforms[1] += factor * turn * self._system.magnetic.reshape(self._arrangement.shape)
+        def gather(n: int) -> None:
+            period = (total - n) // count
+            if n % stride or period > 1:
+                return
+            self._system.fetch()
+            factor = kind.type(2 / samples * np.exp(2j * np.pi * frequency * (start + n * step)))
+            add_multiple(before if period else electric, factor, self._system.electric)
+            if period == 0:
+                late = factor if n == total else kind.type(factor * turn)
+                add_multiple(magnetic, late, self._system.magnetic)
 
-            check, start = self._check(total), self.time
-            self._system.advance(start * speed, step * speed, total, gather)
+        self._advance(step, total, progress, gather)
         self.time = start + total * step
-        last, before = transforms[0]
-        change = float(np.linalg.norm(last - before) / np.linalg.norm(last)) if last.any() else 0.0
-        fields = last.copy(), transforms[1]
+        size = float(np.linalg.norm(electric))
+        np.subtract(before, electric, out=before, casting="same_kind")
+        change = float(np.linalg.norm(before)) / size if size else 0.0
+        fields = electric, magnetic
         return PeriodicFields(frequency, change, self._densities, self._arrangement, self.medium, *fields)
 
     def _check(self, count: int) -> Callable[[int], None]:

@@ -12,6 +12,9 @@ from calderon.dg.location import locate
 from calderon.dg.medium import Medium
 from calderon.mesh.whole_file import whole_file
 
+PART = 1 << 16
+"""Numbers at a time, which fit a cache."""
+
 
 @dataclass(frozen=True, eq=False)
 class PeriodicFields:
@@ -83,3 +86,11 @@ class PeriodicFields:
         elements, local = locate(self._arrangement.mesh, np.atleast_2d(np.asarray(points, float)))
         values = self._arrangement.reference.interpolation(local)
         return np.asarray(np.einsum("qn,qni->qi", values, self._vectors(field)[elements]))
+
+
+def add_multiple(total: NDArray[np.complexfloating], factor: complex, field: NDArray[np.floating]) -> None:
+    """total += factor field for a flat field, a part at a time, so that no other copy of it is made."""
+    flat = total.ravel()
+    for first in range(0, len(flat), PART):
+        part = slice(first, first + PART)
+        flat[part] += factor * field[part]

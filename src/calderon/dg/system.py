@@ -83,9 +83,9 @@ class System(ABC):
         """The largest stable step of c t, in m."""
 
     @abstractmethod
-    def advance(self, time: float, step: float, count: int, after: Callable[[int], None]) -> None:
+    def advance(self, time: float, step: float, count: int, after: Callable[[int], None], first: int = 0) -> None:
         """`count` steps from c t = time, then both fields are at the same time; after(n) is called behind each, with E
-        at time + n step."""
+        at time + n step. first: steps done already, with the fields as in such a call."""
 
     def fetch(self) -> None:  # noqa: B027 - nothing to do on the processor
         """Bring E and H up to date while `advance` runs, where they live elsewhere."""
@@ -214,11 +214,12 @@ class CentredLeapFrog(System):
         earlier = 2 * kept - later
         return self.energy()[0] + self.inner(earlier, later, weight) / 2
 
-    def advance(self, time: float, step: float, count: int, after: Callable[[int], None]) -> None:
+    def advance(self, time: float, step: float, count: int, after: Callable[[int], None], first: int = 0) -> None:
         electric, magnetic = self._coefficients(step, 0), self._coefficients(step, 1)
         half = self._coefficients(step / 2, 1)
-        self._update(1, *half, time + step / 4)
-        for n in range(1, count + 1):
+        if first == 0:
+            self._update(1, *half, time + step / 4)
+        for n in range(first + 1, count + 1):
             self._update(0, *electric, time + (n - 0.5) * step)
             last = n == count
             self._update(1, *(half if last else magnetic), time + (n - 0.25 if last else n) * step)
@@ -296,13 +297,13 @@ class UpwindRungeKutta(System):
         self.electric[:], self.magnetic[:] = kept
         return RUNGE_KUTTA_RADIUS / (radius * MARGIN)
 
-    def advance(self, time: float, step: float, count: int, after: Callable[[int], None]) -> None:
+    def advance(self, time: float, step: float, count: int, after: Callable[[int], None], first: int = 0) -> None:
         gains = self._gains(step)
         medium = self.medium
         decay = None
         if medium.loss.any():
             decay = self.arrangement.in_lanes(np.exp(-step / 2 * medium.loss / medium.permittivity))[:, None, None]
-        for n in range(1, count + 1):
+        for n in range(first + 1, count + 1):
             if decay is not None:
                 self._decay(decay)
             for a, b, c in STAGES:

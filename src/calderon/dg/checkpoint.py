@@ -1,0 +1,69 @@
+"""The state of a run in an HDF5 file: whole or not at all, so that a run that was killed goes on where it was."""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.mesh import TetrahedralMesh
+from calderon.mesh.whole_file import whole_file
+
+KIND, VERSION = "calderon time stepping", 1
+
+
+@dataclass(frozen=True)
+class RunKey:
+    """What must agree between the run that wrote a checkpoint and the one that goes on."""
+
+    mesh: str
+    order: int
+    flux: str
+    precision: str
+    start: float
+    step: float
+    count: int
+
+    @staticmethod
+    def digest(mesh: TetrahedralMesh) -> str:
+        """Of vertices, tetrahedra, materials and boundary faces."""
+        total = hashlib.sha256()
+        for array in (mesh.vertices, mesh.tetrahedra, mesh.tags, mesh.faces, mesh.face_tags):
+            total.update(np.ascontiguousarray(array).tobytes())
+        return total.hexdigest()[:32]
+
+
+def write_checkpoint(
+    path: str | os.PathLike[str], key: RunKey, steps: int, fields: tuple[NDArray[np.floating], NDArray[np.floating]]
+) -> None:
+    """E and Z0 H (elements, 3, n) in the mesh's order after so many steps, as they are in the middle of a run."""
+    with whole_file(path) as scratch, h5py.File(scratch, "w") as file:
+        file.attrs.update(kind=KIND, version=VERSION, steps=steps, **vars(key))
+        file["electric"], file["magnetic"] = fields
+
+
+def read_checkpoint(
+    path: str | os.PathLike[str], key: RunKey
+) -> tuple[int, NDArray[np.floating], NDArray[np.floating]] | None:
+    """Steps done and both fields, None if there is no file.
+
+    Raises ValueError for a file of another kind or version, a damaged one, or one of another run (naming what differs).
+    """
+    if not Path(path).is_file():
+        return None
+    try:
+        with h5py.File(path, "r") as file:
+            if file.attrs.get("kind") != KIND or file.attrs.get("version") != VERSION:
+                raise ValueError(f"{str(path)!r} is no checkpoint of version {VERSION}: delete it to start anew")
+            different = [name for name, value in vars(key).items() if file.attrs[name] != value]
+            if different:
+                raise ValueError(
+                    f"{str(path)!r} belongs to another run ({', '.join(different)} differ): delete it to start anew, "
+                    "or name another file"
+                )
+            return int(file.attrs["steps"]), file["electric"][:], file["magnetic"][:]
+    except (OSError, KeyError) as error:
+        raise ValueError(f"{str(path)!r} is damaged: delete it to start anew ({error})") from error

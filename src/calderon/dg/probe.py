@@ -1,0 +1,59 @@
+"""Fields at fixed points, step by step."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.dg.arrangement import Arrangement
+from calderon.dg.location import locate
+
+
+class Probe:
+    """E and H at points (n, 3) at every `stride`-th step of the runs that follow; made by `MaxwellDG.add_probe`.
+
+    times (t,) of E; electric, magnetic (t, n, 3). H of leap-frog is the mean of the two values around that time.
+    """
+
+    def __init__(self, points: ArrayLike, arrangement: Arrangement, stride: int, impedance: float) -> None:
+        self.points, self.stride = np.atleast_2d(np.asarray(points, float)), stride
+        elements, local = locate(arrangement.mesh, self.points)
+        self._values = arrangement.reference.interpolation(local)
+        self._inverse = np.linalg.inv(arrangement.frames[elements])
+        self._places = arrangement.places_of(elements)
+        self._impedance = impedance
+        self._times: list[float] = []
+        self._rows: list[NDArray[np.float64]] = []
+        self._before: NDArray[np.float64] | None = None
+
+    @property
+    def times(self) -> NDArray[np.float64]:
+        return np.array(self._times)
+
+    @property
+    def electric(self) -> NDArray[np.float64]:
+        return self._all(0)
+
+    @property
+    def magnetic(self) -> NDArray[np.float64]:
+        return self._all(1) / self._impedance
+
+    def _all(self, which: int) -> NDArray[np.float64]:
+        if not self._rows:
+            return np.zeros((0, len(self.points), 3))
+        return np.stack([row[which] for row in self._rows])
+
+    def wanted(self, step: int) -> bool:
+        """Whether the fields are needed after that step: also one before a record, for the mean of H."""
+        return step % self.stride == 0 or (step + 1) % self.stride == 0
+
+    def record(self, step: int, time: float, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
+        """Take note of flat fields after a step."""
+        here = self._at(magnetic)
+        if step % self.stride == 0:
+            mean = (here + self._before) / 2 if staggered and self._before is not None else here
+            self._times.append(time)
+            self._rows.append(np.stack([self._at(electric), mean]))
+        self._before = here
+
+    def _at(self, field: NDArray) -> NDArray[np.float64]:  # type: ignore[type-arg]
+        covariant = np.einsum("qn,qin->qi", self._values, field[self._places].astype(np.float64))
+        return np.asarray(np.einsum("qki,qi->qk", self._inverse, covariant))

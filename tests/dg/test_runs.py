@@ -1,0 +1,104 @@
+"""Runs that are watched, interrupted and resumed."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import calderon as cal
+
+MODE = cal.exact.cubic_cavity(mode=(1, 1, 1))
+
+
+def cavity(cells=2, order=2, **options):
+    result = cal.MaxwellDG(cal.mesh.box([0, 0, 0], [1, 1, 1], cells=cells), order, **options)
+    result.set_fields(MODE.electric, MODE.magnetic)
+    return result
+
+
+@pytest.mark.parametrize("flux", ["centred", "upwind"])
+@pytest.mark.parametrize("backend", ["numba", "opencl"])
+def test_a_killed_run_goes_on_to_the_identical_field(flux, backend, tmp_path, request):
+    if backend == "opencl":
+        request.getfixturevalue("opencl")
+        if flux == "upwind":
+            pytest.skip("devices take the centred flux")
+    file = tmp_path / "run.h5"
+    whole = cavity(flux=flux, backend=backend)
+    whole.run(1.0, checkpoint=file)
+    assert not file.exists()
+    killed = cavity(flux=flux, backend=backend)
+    killed.add_probe([[0.5, 0.5, 0.5]])
+    killed._probes[0].record = stop_at(7)
+    with pytest.raises(KeyboardInterrupt):
+        killed.run(1.0, checkpoint=file, checkpoint_seconds=0.0)
+    assert file.exists()
+    resumed = cavity(flux=flux, backend=backend)
+    resumed.run(1.0, checkpoint=file)
+    for name in ("electric", "magnetic"):
+        assert np.array_equal(getattr(resumed._system, name), getattr(whole._system, name))
+    assert list(tmp_path.iterdir()) == []
+
+
+def stop_at(step):
+    def record(n, *_):
+        if n == step:
+            raise KeyboardInterrupt
+
+    return record
+
+
+def test_checkpoints_of_other_runs_and_damaged_ones_are_refused(tmp_path):
+    file = tmp_path / "run.h5"
+    killed = cavity()
+    killed.add_probe([[0.5, 0.5, 0.5]])
+    killed._probes[0].record = stop_at(3)
+    with pytest.raises(KeyboardInterrupt):
+        killed.run(1.0, checkpoint=file, checkpoint_seconds=0.0)
+    with pytest.raises(ValueError, match="order, step, count differ"):
+        cavity(order=3).run(1.0, checkpoint=file)
+    with pytest.raises(ValueError, match="belongs to another run .mesh"):
+        cavity(cells=3).run(1.0, checkpoint=file)
+    file.write_bytes(file.read_bytes()[:500])
+    with pytest.raises(ValueError, match="damaged"):
+        cavity().run(1.0, checkpoint=file)
+
+
+@pytest.mark.parametrize("flux", ["centred", "upwind"])
+def test_probes_record_both_fields(flux):
+    simulation = cavity(cells=4, order=3, flux=flux, courant=0.3)
+    points = np.random.default_rng(0).random((5, 3))
+    probe = simulation.add_probe(points, stride=3)
+    simulation.run(0.4)
+    assert len(probe.times) > 5
+    for time, electric, magnetic in zip(probe.times, probe.electric, probe.magnetic, strict=True):
+        assert np.abs(electric - MODE.electric(points, time)).max() < 0.01
+        assert np.abs(magnetic - MODE.magnetic(points, time)).max() < 0.01
+
+
+def test_two_runs_are_one():
+    once, twice = cavity(), cavity()
+    span = 20 * once.time_step
+    once.run(span)
+    twice.run(span / 2)
+    twice.run(span)
+    assert np.allclose(once._system.electric, twice._system.electric, atol=1e-13)
+
+
+def test_too_little_memory_is_told_before(monkeypatch):
+    monkeypatch.setattr("calderon.backends.memory.free_memory", lambda: 10_000)
+    with pytest.raises(MemoryError, match="precision='single'"):
+        cavity()
+
+
+def test_memory_stays_below_four_copies_of_the_fields():
+    """E and H are one; a run that ends with amplitudes may take three more."""
+    simulation = cavity(cells=10, order=3)
+    fields = simulation._system.electric.nbytes + simulation._system.magnetic.nbytes
+    tracemalloc.start()
+    try:
+        simulation.run_until_periodic(1 / (24 * simulation.time_step), periods=2)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 3 * fields
