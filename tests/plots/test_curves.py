@@ -19,6 +19,17 @@ def test_polar_draws_levels_down_to_a_floor_with_exact_on_top():
     assert axes.get_rmax() >= levels.max() and axes.get_rmax() - axes.get_rmin() == pytest.approx(50)
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "sector"), [(0, 90, 90), (0, 180, 180), (10, 170, 180), (-90, 90, 360), (0, 181, 360)]
+)
+def test_polar_draws_the_sector_of_its_angles(low, high, sector):
+    angles = np.radians(np.linspace(low, high, 19))
+    axes = plots.polar(angles, {"a": np.cos(angles)}).axes[0]
+    assert (axes.get_thetamin(), axes.get_thetamax()) == (0, sector)
+    other = plots.polar(angles, {"a": np.cos(angles)}, references={"b": (angles + np.pi, angles)}).axes[0]
+    assert other.get_thetamax() == 360
+
+
 def test_polar_takes_linear_units_from_zero():
     axes = plots.polar(ANGLES, {"rcs": 2 + np.cos(ANGLES)}, unit="m²").axes[0]
     assert axes.get_rmin() == 0 and axes.get_rmax() >= 3

@@ -40,7 +40,7 @@ def polar(
     references: {label: (angles, values)}, points beside the curves, such as measurements.
     Units that begin with "dB" get a floor `span` decibels below the largest value (limits=(floor, top) sets both);
     values below the floor are drawn on it. incident: the angle, in radians, along which the incident wave travels; an
-    arrow in the corner shows it.
+    arrow in the corner shows it. Angles from 0 to pi, or pi / 2, are drawn on a half or a quarter of a disc.
     """
     angles, lines = _checked(angles, curves)
     if file is not None:
@@ -52,12 +52,17 @@ def polar(
     with paper():
         entries = len(lines) + bool(reference) + len(others)
         legend = 0.22 * -(-entries // LEGEND_COLUMNS) if entries > 1 else 0.0  # inches
-        figure = new_figure(4.6, 4.8 + legend)
-        tall, side = 4.8 + legend, 3.55 if title else 3.7
-        axes = figure.add_axes(
-            ((4.6 - side) / 9.2, (0.62 + legend) / tall, side / 4.6, side / tall), projection="polar"
-        )
+        sector = _sector([angles, *([reference[0]] if reference else []), *(x for x, _ in others.values())])
+        side = 3.55 if title else 3.7
+        tall = (1.25 + side / 2 if sector == 180 else 4.8) + legend
+        # half of a disc is drawn in the middle of its square; the numbers of the rings stand below an edge
+        bottom = 0.62 + legend + {360: 0.0, 180: 0.2 - side / 4, 90: 0.1}[sector]
+        figure = new_figure(4.6, tall)
+        axes = figure.add_axes(((4.6 - side) / 9.2, bottom / tall, side / 4.6, side / tall), projection="polar")
         assert isinstance(axes, PolarAxes)
+        if sector < 360:
+            axes.set_thetamin(0)
+            axes.set_thetamax(sector)
         for number, (label, values) in enumerate(lines.items()):
             axes.plot(angles, np.clip(values, low, None), label=label, **_pen(number))
         if reference:
@@ -67,9 +72,10 @@ def polar(
         axes.set_rlim(low, high)
         rings = np.arange(step * np.floor(low / step + 1e-9) + step, high + 0.01 * step, step)
         axes.set_yticks(rings)
-        axes.set_rlabel_position(_quiet_angle(angles, everything, rings, (high - low) / 10))
+        if sector == 360:
+            axes.set_rlabel_position(_quiet_angle(angles, everything, rings, (high - low) / 10))
         axes.tick_params(axis="y", labelsize=7.5, labelcolor=MUTED)
-        axes.set_thetagrids(np.arange(0, 360, 30))
+        axes.set_thetagrids(np.arange(0, 360 if sector == 360 else sector + 1, 30))
         axes.spines["polar"].set_color(HAIRLINE)
         for text in axes.get_yticklabels():
             text.set_bbox({"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.8})
@@ -87,6 +93,14 @@ def polar(
     if file is not None:
         save(figure, file)
     return figure
+
+
+def _sector(angles: list[NDArray[np.float64]]) -> int:
+    """The part of the circle in degrees, from 0 to 90, 180 or 360, in which all the angles in radians lie."""
+    every = np.concatenate(angles)
+    if every.min() < -1e-9:
+        return 360
+    return next((part for part in (90, 180) if every.max() <= np.radians(part) + 1e-9), 360)
 
 
 def cartesian(
