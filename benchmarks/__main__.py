@@ -6,13 +6,14 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks import assembly, dg, gpu, potentials, results, solve, startup
+from benchmarks import assembly, dg, gpu, hmatrix, potentials, results, solve, startup
 from benchmarks.machine import describe, measure_floor
 
 MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
     "assembly": assembly.measure,
     "potentials": potentials.measure,
     "solve": solve.measure,
+    "hmatrix": hmatrix.measure,
     "startup": startup.measure,
     "dg": dg.measure,
     "gpu": gpu.measure,
@@ -27,7 +28,8 @@ def main() -> None:
     parser.add_argument(
         "--triangles",
         type=int,
-        help="about so many triangles (default: 8192; potentials 32768; gpu both, 2048 on processors)",
+        help="about so many triangles (default: 8192; potentials 32768; gpu both, 2048 on processors; "
+        "hmatrix 20,000 to 320,000)",
     )
     parser.add_argument("--points", type=int, default=50_000, help="points of the potentials")
     parser.add_argument("--repeat", type=int, default=3, help="the best of so many runs counts")
