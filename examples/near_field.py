@@ -55,8 +55,8 @@ def main(folder: Path, h: float = 0.15, rows: int = 100) -> None:
         folder / "ring.png",
         exact=np.abs(reference),
     )
-    assert error < 4e-2, error
-    assert ring_error < 4e-2, ring_error
+    assert error < 1e-2, error
+    assert ring_error < 1e-2, ring_error
 
 
 if __name__ == "__main__":
