@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from calderon.backends.vectors import width
 from calderon.dg.reference import ReferenceTetrahedron
 from calderon.mesh import TetrahedralMesh
+from calderon.mesh.partition import CUT
 from calderon.operators.entries import locality_order
 
 FACE_PAIRS = np.array([[0, 0], [1, 2], [0, 2], [0, 1]])
@@ -23,6 +24,7 @@ class Arrangement:
 
     order (elements,): which tetrahedron is at each place; the last block is filled up with elements that stay zero.
     codes (blocks, 4, lanes) int32: 4 * place + face of the element across each face, or -1 - face number of the mesh.
+    inner_blocks: so many blocks, the first ones, hold no element that meets another part of the mesh.
     """
 
     mesh: TetrahedralMesh
@@ -31,6 +33,7 @@ class Arrangement:
     lanes: int
     order: NDArray[np.int64]
     codes: NDArray[np.int32]
+    inner_blocks: int
 
     @property
     def blocks(self) -> int:
@@ -110,6 +113,8 @@ def arrange(mesh: TetrahedralMesh, reference: ReferenceTetrahedron, real: np.dty
     lanes = 2 * width(real)
     order = locality_order(mesh.centroids, leaf=lanes)
     count = len(order)
+    cut = (mesh.face_tags == mesh.face_names.get(CUT, -1))[np.maximum(-1 - mesh.neighbours, 0)] & (mesh.neighbours < 0)
+    order = order[np.argsort(cut.any(axis=1)[order], kind="stable")]
     blocks = -(-count // lanes)
     if 4 * blocks * lanes > np.iinfo(np.int32).max:
         raise ValueError(f"{count} tetrahedra are more than one process can number: use more ranks")
@@ -124,4 +129,5 @@ def arrange(mesh: TetrahedralMesh, reference: ReferenceTetrahedron, real: np.dty
     padded[:count] = codes[order]
     padded[count:] = 4 * np.arange(count, blocks * lanes)[:, None] + np.arange(4)  # they meet themselves
     lanes_last = np.ascontiguousarray(np.moveaxis(padded.reshape(blocks, lanes, 4), 1, 2))
-    return Arrangement(mesh, reference, real, lanes, order, lanes_last)
+    inner = blocks if not cut.any() else (count - int(cut.any(axis=1).sum())) // lanes
+    return Arrangement(mesh, reference, real, lanes, order, lanes_last, inner)

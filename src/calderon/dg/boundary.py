@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 
 from calderon.dg.arrangement import FACE_PAIRS, Arrangement
 from calderon.mesh import TetrahedralMesh
+from calderon.mesh.partition import CUT
 from calderon.mesh.tetrahedra import FACES
 
-FACTORS = {"pec": (-1.0, 1.0), "pmc": (1.0, -1.0), "absorbing": (0.0, 0.0)}
+FACTORS = {"pec": (-1.0, 1.0), "pmc": (1.0, -1.0), "absorbing": (0.0, 0.0), CUT: (0.0, 0.0)}
 """What the traces of E and H beyond the face are of the own ones; at an absorbing face they are the incident
 field's."""
+CONDITIONS = "pec", "pmc", "absorbing"
+"""What a user may choose."""
 
 
 def conditions_by_face(mesh: TetrahedralMesh, boundaries: Mapping[str, str]) -> NDArray[np.str_]:
@@ -23,13 +26,13 @@ def conditions_by_face(mesh: TetrahedralMesh, boundaries: Mapping[str, str]) -> 
     for name, condition in boundaries.items():
         if name not in mesh.face_names:
             raise ValueError(f"boundaries: no faces are called {name!r}: choose {_listed(mesh.face_names)}")
-        if condition not in FACTORS:
-            raise ValueError(f"boundaries[{name!r}]={condition!r}: choose {_listed(FACTORS)}")
+        if condition not in CONDITIONS and name != CUT:
+            raise ValueError(f"boundaries[{name!r}]={condition!r}: choose {_listed(CONDITIONS)}")
     result = np.full(len(mesh.faces), "", dtype="<U9")
     for name, tag in mesh.face_names.items():
         on = mesh.face_tags == tag
         if name not in boundaries and on.any():
-            raise ValueError(f"boundaries: {name!r} ({on.sum()} faces) has no condition: choose {_listed(FACTORS)}")
+            raise ValueError(f"boundaries: {name!r} ({on.sum()} faces) has no condition: choose {_listed(CONDITIONS)}")
         result[on] = boundaries.get(name, "")
     if (result == "").any():
         tag = mesh.face_tags[result == ""][0]
@@ -42,8 +45,8 @@ def _listed(names: Any) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class OpenFaces:
-    """The absorbing faces, each seen from a tetrahedron it belongs to.
+class FacesOf:
+    """Faces with one condition, each seen from a tetrahedron it belongs to.
 
     elements, sides (f,): tetrahedron and its face; numbers (f,): the face of the mesh. tangents (f, 2, 3): the two
     edges along which traces are kept, normals (f, 3) outward, points (f, m, 3).
@@ -55,14 +58,14 @@ class OpenFaces:
     numbers: NDArray[np.int64]
 
     @classmethod
-    def of(cls, arrangement: Arrangement, conditions: NDArray[np.str_]) -> "OpenFaces":
-        """The faces whose condition is "absorbing". ValueError if one of them has tetrahedra on both sides."""
+    def of(cls, arrangement: Arrangement, conditions: NDArray[np.str_], condition: str) -> "FacesOf":
+        """ValueError if one of them has tetrahedra on both sides."""
         across = arrangement.mesh.neighbours
         elements, sides = np.nonzero(across < 0)
         numbers = -1 - across[elements, sides]
-        kept = conditions[numbers] == "absorbing"
+        kept = conditions[numbers] == condition
         if len(np.unique(numbers[kept])) < kept.sum():
-            raise ValueError("absorbing faces inside the mesh: only outer faces can absorb")
+            raise ValueError(f"{condition} faces inside the mesh: only outer faces can be so")
         return cls(arrangement, elements[kept], sides[kept], numbers[kept])
 
     @property

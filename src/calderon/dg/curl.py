@@ -150,22 +150,24 @@ def raised(target, at, stride, keep, gain, g11, g12, g13, g22, g23, g33, c1, c2,
 
 @cache
 def half_step_kernel(order: int) -> Any:
-    """(target, source, conditions, factors, ghosts, codes, nodes, metric, medium, volume, lift, chunks) for fields as
-    flat arrays: target = keep * target + gain * curl(source), with keep, gain = medium (blocks, 2, lanes)."""
+    """One half step for fields as flat arrays: target = keep * target + gain * curl(source), in the blocks of elements
+    from blocks[0] to before blocks[1]; keep, gain = medium (blocks, 2, lanes)."""
     from_reference = (order + 1) * (order + 2) // 2
     size, face_size = from_reference * (order + 3) // 3, from_reference
     stamp = STAMP
 
     @numba.njit(cache=True, nogil=True, parallel=True, fastmath=ARITHMETIC, error_model="numpy")
-    def half_step(target, source, conditions, factors, ghosts, codes, nodes, metric, medium, volume, lift, chunks):  # type: ignore[no-untyped-def]
+    def half_step(
+        target, source, conditions, factors, ghosts, codes, nodes, metric, medium, volume, lift, blocks, chunks
+    ):  # type: ignore[no-untyped-def]
         _ = stamp
-        blocks = codes.shape[0]
+        first, count = blocks[0], blocks[1] - blocks[0]
         for chunk in numba.prange(chunks):
             vector = lanes(source)
             width = 2 * vector
             stride = size * width
             traces = np.empty(4 * face_size * 2 * width, source.dtype)
-            for block in range(blocks * chunk // chunks, blocks * (chunk + 1) // chunks):
+            for block in range(first + count * chunk // chunks, first + count * (chunk + 1) // chunks):
                 gather(source, conditions, factors, ghosts, codes, block, nodes, size, face_size, width, traces)
                 base = block * 3 * stride
                 for half in range(0, width, vector):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, Source
+from calderon.dg.domain import Domain
 from calderon.dg.silver_mueller import SilverMueller
 from calderon.dg.system import CentredLeapFrog
 
@@ -33,8 +34,8 @@ class Step:
 class DeviceLeapFrog(CentredLeapFrog):
     """CentredLeapFrog with the steps on a device. Its stability limit is computed on the processor."""
 
-    def __init__(self, *arguments: Any, device: Device) -> None:
-        super().__init__(*arguments)
+    def __init__(self, domain: Domain, device: Device) -> None:
+        super().__init__(domain)
         order = self.arrangement.reference.order
         if order > HIGHEST_ORDER:
             raise ValueError(f"order={order!r} on {device.name}: choose 1 to {HIGHEST_ORDER}, or backend='numba'")

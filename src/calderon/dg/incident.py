@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.dg.boundary import OpenFaces
+from calderon.dg.boundary import FacesOf
 from calderon.dg.medium import Medium
 from calderon.waves import TimeHarmonicPlaneWave
 
@@ -27,7 +27,7 @@ class Amplitudes(NamedTuple):
 class IncidentWaves:
     """Tangential components of E and Z0 H of all waves at the open faces, as a function of c t."""
 
-    def __init__(self, waves: Sequence[TimeHarmonicPlaneWave], faces: OpenFaces, medium: Medium) -> None:
+    def __init__(self, waves: Sequence[TimeHarmonicPlaneWave], faces: FacesOf, medium: Medium) -> None:
         def tangential(values: NDArray[Any]) -> NDArray[np.complex128]:
             return faces.tangential(values.reshape(faces.points.shape))
 

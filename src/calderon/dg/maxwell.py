@@ -12,18 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 from rich.progress import Progress
 
 from calderon.backends import computing, require_memory
-from calderon.dg.arrangement import arrange
-from calderon.dg.boundary import OpenFaces, conditions_by_face
 from calderon.dg.checkpoint import RunKey, read_checkpoint, write_checkpoint
 from calderon.dg.device import DeviceLeapFrog
-from calderon.dg.incident import IncidentWaves
-from calderon.dg.location import locate
-from calderon.dg.medium import medium_of
+from calderon.dg.domain import domain
+from calderon.dg.location import values_at
 from calderon.dg.periodic import PeriodicFields, add_multiple
 from calderon.dg.probe import Probe
 from calderon.dg.reference import reference_tetrahedron
 from calderon.dg.system import CentredLeapFrog, System, UpwindRungeKutta
 from calderon.mesh import Material, TetrahedralMesh
+from calderon.parallel import Communicator, world
 from calderon.quadrature import tetrahedron_rule
 
 FLUXES: dict[str, type[System]] = {"centred": CentredLeapFrog, "upwind": UpwindRungeKutta}
@@ -48,6 +46,8 @@ class MaxwellDG:
     none); with them everything is in SI units, without them epsilon = mu = 1. boundaries {name: "pec", "pmc" or
     "absorbing"}; names of the mesh that are left out are "pec". sources: incident plane waves, which enter through the
     absorbing faces. precision: "double" or "single". time_step: instead of courant, in the unit of time.
+    communicator: ranks that share the mesh, by default all that mpiexec started; each makes the
+    same calls and gets the same answers.
 
     Raises ValueError for a choice that is not there, a material or boundary that the mesh does not have, or a step
     above the limit.
@@ -67,6 +67,7 @@ class MaxwellDG:
         precision: str = "double",
         backend: str = "numba",
         time_step: float | None = None,
+        communicator: Communicator | None = None,
     ) -> None:
         if flux not in FLUXES:
             raise ValueError(f"unknown flux {flux!r}: choose {' or '.join(map(repr, FLUXES))}")
@@ -85,20 +86,17 @@ class MaxwellDG:
             f"P{order} on {mesh.number_of_tetrahedra} tetrahedra",
             "take a lower order, a coarser mesh or precision='single'",
         )
-        self.medium = medium_of(mesh, materials)
-        given = {name: "pec" for name in mesh.face_names} | dict(boundaries or {})
-        conditions = conditions_by_face(mesh, given)
-        self._arrangement = arrange(mesh, reference, how.real)
-        self.time = 0.0
+        if communicator is None:
+            communicator = world()
+        if how.device is not None and communicator.size > 1:
+            raise ValueError(f"backend={backend!r} on {communicator.size} ranks: ranks share work on 'numba' only")
+        self.sources, self.backend, self.time = tuple(sources), how.name, 0.0
         self._probes: list[Probe] = []
-        self.sources = tuple(sources)
-        faces = OpenFaces.of(self._arrangement, conditions)
-        incident = IncidentWaves(self.sources, faces, self.medium) if self.sources else None
-        if self.sources and not faces.number:
-            raise ValueError("sources: plane waves enter through absorbing faces: name one in boundaries")
-        parts = self._arrangement, self.medium, faces, conditions, incident
-        self._system = FLUXES[flux](*parts) if how.device is None else DeviceLeapFrog(*parts, device=how.device)
-        self.backend = how.name
+        given = {name: "pec" for name in mesh.face_names} | dict(boundaries or {})
+        self._domain = domain(mesh, reference, how.real, materials, given, self.sources, communicator)
+        self.medium, self._arrangement = self._domain.medium, self._domain.arrangement
+        whole = FLUXES[flux](self._domain) if how.device is None else DeviceLeapFrog(self._domain, how.device)
+        self._system: System = whole
         self._densities = {name: each.density for name, each in (materials or {}).items()}
         self._limit = self._system.limit() / self.medium.speed
         if time_step is None:
@@ -133,7 +131,7 @@ class MaxwellDG:
 
     def add_probe(self, points: ArrayLike, stride: int = 1) -> Probe:
         """Record E and H at points (n, 3) at every `stride`-th step of the runs that follow."""
-        self._probes.append(Probe(points, self._arrangement, stride, self.medium.impedance))
+        self._probes.append(Probe(points, self._domain, self.mesh, stride))
         return self._probes[-1]
 
     def run(
@@ -167,15 +165,20 @@ class MaxwellDG:
         checkpoint_seconds: float = math.inf,
     ) -> None:
         """Steps with all that is done between them."""
-        speed, start, arrangement, system = self.medium.speed, self.time, self._arrangement, self._system
+        speed, start, system, ranks = self.medium.speed, self.time, self._system, self._domain.communicator
         first, written = 0, clock.monotonic()
         key = RunKey(RunKey.digest(self.mesh), self.order, self.flux, self.precision, start, step, count)
         if checkpoint is not None and (state := read_checkpoint(checkpoint, key)):
             first = state[0]
             for name, values in zip(("electric", "magnetic"), state[1:], strict=True):
-                getattr(system, name)[:] = arrangement.in_lanes(values).ravel()
+                getattr(system, name)[:] = self._domain.restricted(values)
         check = self._check(count)
-        with Progress(transient=True, disable=not progress) as bar:
+
+        def due() -> bool:
+            late = clock.monotonic() - written > checkpoint_seconds
+            return late if ranks.size == 1 else bool(ranks.gather(late)[0])
+
+        with Progress(transient=True, disable=not progress or ranks.rank > 0) as bar:
             task = bar.add_task(f"{count} steps, P{self.order}, {self.number_of_unknowns} unknowns", total=count)
 
             def after(n: int) -> None:
@@ -190,15 +193,15 @@ class MaxwellDG:
                         probe.record(n, start + n * step, system.electric, system.magnetic, staggered)
                 if gather is not None:
                     gather(n)
-                if checkpoint is not None and n < count and clock.monotonic() - written > checkpoint_seconds:
+                if checkpoint is not None and n < count and due():
                     system.fetch()
-                    fields = (each.reshape(arrangement.shape) for each in (system.electric, system.magnetic))
-                    electric, magnetic = (arrangement.by_element(each) for each in fields)
-                    write_checkpoint(checkpoint, key, n, (electric, magnetic))
+                    fields = self._domain.collected(system.electric), self._domain.collected(system.magnetic)
+                    if ranks.rank == 0:
+                        write_checkpoint(checkpoint, key, n, fields)
                     written = clock.monotonic()
 
             system.advance(start * speed, step * speed, count, after, first)
-        if checkpoint is not None:
+        if checkpoint is not None and ranks.rank == 0:
             Path(checkpoint).unlink(missing_ok=True)
 
     def run_until_periodic(self, frequency: float, periods: int = 12, progress: bool = False) -> PeriodicFields:
@@ -233,11 +236,11 @@ class MaxwellDG:
 
         self._advance(step, total, progress, gather)
         self.time = start + total * step
-        size = float(np.linalg.norm(electric))
         np.subtract(before, electric, out=before, casting="same_kind")
-        change = float(np.linalg.norm(before)) / size if size else 0.0
+        squares = self._domain.communicator.total(np.array([np.vdot(each, each).real for each in (before, electric)]))
+        change = math.sqrt(squares[0] / squares[1]) if squares[1] else 0.0
         fields = electric, magnetic
-        return PeriodicFields(frequency, change, self._densities, self._arrangement, self.medium, *fields)
+        return PeriodicFields(frequency, change, self._densities, self.mesh, self._domain, *fields)
 
     def _check(self, count: int) -> Callable[[int], None]:
         """Stops a run whose fields are no longer numbers."""
@@ -247,8 +250,10 @@ class MaxwellDG:
             if n % every and n != count:
                 return
             self._system.fetch()
-            if not np.isfinite(self._system.electric.sum()):
-                element = int(np.flatnonzero(~np.isfinite(self._vectors("electric")).all(axis=(1, 2)))[0])
+            bad = not np.isfinite(self._system.electric.sum())
+            if self._domain.communicator.total(np.int64(bad)):
+                values = self._domain.collected(self._system.electric)
+                element = int(np.flatnonzero(~np.isfinite(values).all(axis=(1, 2)))[0])
                 raise FloatingPointError(
                     f"the field is no longer finite at step {n}, first in tetrahedron {element}: take a smaller step "
                     f"(courant below {self.time_step / self._limit:.3g}) and look at the mesh's quality there"
@@ -280,18 +285,16 @@ class MaxwellDG:
             got = interpolation @ self._vectors(name)
             squares = ((got - exact) ** 2).sum(axis=2) @ rule.weights
             total += float(squares @ np.abs(self._arrangement.determinants))
-        return math.sqrt(total)
+        return math.sqrt(self._domain.communicator.total(np.float64(total)))
 
     def _vectors(self, name: str) -> NDArray[np.float64]:
         """(elements, n, 3) E or Z0 H at the nodes."""
         return self._arrangement.vectors(getattr(self._system, name).reshape(self._arrangement.shape))
 
     def _at(self, points: ArrayLike, name: str) -> NDArray[np.float64]:
-        x = np.atleast_2d(np.asarray(points, float))
-        elements, local = locate(self.mesh, x)
         scale = 1.0 if name == "electric" else 1 / self.medium.impedance
-        values = self._arrangement.reference.interpolation(local)
-        return np.asarray(scale * np.einsum("qn,qni->qi", values, self._vectors(name)[elements]))
+        x = np.atleast_2d(np.asarray(points, float))
+        return np.asarray(scale * values_at(self._domain, self.mesh, self._vectors(name), x), np.float64)
 
     def __repr__(self) -> str:
         return (

@@ -7,9 +7,9 @@ import meshio
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.dg.arrangement import Arrangement
-from calderon.dg.location import locate
-from calderon.dg.medium import Medium
+from calderon.dg.domain import Domain
+from calderon.dg.location import values_at
+from calderon.mesh import TetrahedralMesh
 from calderon.mesh.whole_file import whole_file
 
 PART = 1 << 16
@@ -27,8 +27,8 @@ class PeriodicFields:
     frequency: float
     change: float
     densities: dict[str, float | None]
-    _arrangement: Arrangement
-    _medium: Medium
+    _mesh: TetrahedralMesh
+    _domain: Domain
     _electric: NDArray[np.complexfloating]
     _magnetic: NDArray[np.complexfloating]
 
@@ -38,54 +38,62 @@ class PeriodicFields:
 
     def magnetic(self, points: ArrayLike) -> NDArray[np.complex128]:
         """(n, 3) amplitudes of H in A/m at points (n, 3) of the mesh. ValueError for points outside."""
-        return self._at(points, self._magnetic) / self._medium.impedance
+        return self._at(points, self._magnetic) / self._domain.medium.impedance
 
     def absorbed_power(self) -> dict[str, float]:
         """W lost in each part of the mesh: integral of sigma |E|^2 / 2."""
-        mesh = self._arrangement.mesh
+        mesh = self._domain.part.mesh
         density = self._loss_density() * mesh.volumes
-        return {name: float(density[mesh.tags == tag].sum()) for name, tag in mesh.names.items()}
+        own = np.array([density[mesh.tags == tag].sum() for tag in mesh.names.values()])
+        return dict(zip(mesh.names, map(float, self._domain.communicator.total(own)), strict=True))
 
     def specific_absorption_rate(self) -> NDArray[np.float64]:
         """(tetrahedra,) mean of sigma |E|^2 / (2 density) over each element in W/kg; NaN where no density is known."""
-        mesh = self._arrangement.mesh
+        mesh = self._mesh
         rho = np.full(mesh.number_of_tetrahedra, np.nan)
         for name, tag in mesh.names.items():
             value = self.densities.get(name)
             if value is not None:
                 rho[mesh.tags == tag] = value
-        return self._loss_density() / rho
+        return self._everywhere(self._loss_density()) / rho
 
     def write(self, path: str | Path) -> None:
         """VTU file: |E| (root of the mean square over the element, peak value in time), SAR and material."""
-        mesh = self._arrangement.mesh
+        mesh = self._mesh
         data = {
-            "|E| (V/m)": [np.sqrt(self._mean_square())],
+            "|E| (V/m)": [np.sqrt(self._everywhere(self._mean_square()))],
             "SAR (W/kg)": [np.nan_to_num(self.specific_absorption_rate())],
             "material": [mesh.tags],
         }
         content = meshio.Mesh(mesh.vertices, [("tetra", mesh.tetrahedra)], cell_data=data)
-        with whole_file(path) as partial:
-            content.write(partial, file_format="vtu")
+        if self._domain.communicator.rank == 0:
+            with whole_file(path) as partial:
+                content.write(partial, file_format="vtu")
 
     def _mean_square(self) -> NDArray[np.float64]:
         """(tetrahedra,) mean of |E|^2 over each element in V^2/m^2."""
-        mass = 6 * self._arrangement.reference.mass
+        mass = 6 * self._domain.arrangement.reference.mass
         field = self._vectors(self._electric)
         return np.real(np.einsum("nqi,qp,npi->n", field.conj(), mass, field, optimize=True))
 
     def _loss_density(self) -> NDArray[np.float64]:
         """(tetrahedra,) W/m^3."""
-        return self._medium.loss / self._medium.impedance / 2 * self._mean_square()
+        return self._domain.medium.loss / self._domain.medium.impedance / 2 * self._mean_square()
 
     def _vectors(self, field: NDArray[np.complexfloating]) -> NDArray[np.complex128]:
-        parts = (self._arrangement.vectors(np.ascontiguousarray(part)) for part in (field.real, field.imag))
+        parts = (self._domain.arrangement.vectors(np.ascontiguousarray(part)) for part in (field.real, field.imag))
         return np.asarray(next(parts) + 1j * next(parts))
 
+    def _everywhere(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(tetrahedra,) of all ranks from (elements,) of this one."""
+        result = np.empty(self._domain.whole)
+        for elements, own in self._domain.communicator.gather((self._domain.part.elements, values)):
+            result[elements] = own
+        return result
+
     def _at(self, points: ArrayLike, field: NDArray[np.complexfloating]) -> NDArray[np.complex128]:
-        elements, local = locate(self._arrangement.mesh, np.atleast_2d(np.asarray(points, float)))
-        values = self._arrangement.reference.interpolation(local)
-        return np.asarray(np.einsum("qn,qni->qi", values, self._vectors(field)[elements]))
+        x = np.atleast_2d(np.asarray(points, float))
+        return np.asarray(values_at(self._domain, self._mesh, self._vectors(field), x))
 
 
 def add_multiple(total: NDArray[np.complexfloating], factor: complex, field: NDArray[np.floating]) -> None:

@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.dg.arrangement import Arrangement
-from calderon.dg.location import locate
+from calderon.dg.domain import Domain
+from calderon.dg.location import locate, own_elements
+from calderon.mesh import TetrahedralMesh
 
 
 class Probe:
@@ -13,13 +14,16 @@ class Probe:
     times (t,) of E; electric, magnetic (t, n, 3). H of leap-frog is the mean of the two values around that time.
     """
 
-    def __init__(self, points: ArrayLike, arrangement: Arrangement, stride: int, impedance: float) -> None:
-        self.points, self.stride = np.atleast_2d(np.asarray(points, float)), stride
-        elements, local = locate(arrangement.mesh, self.points)
-        self._values = arrangement.reference.interpolation(local)
-        self._inverse = np.linalg.inv(arrangement.frames[elements])
-        self._places = arrangement.places_of(elements)
-        self._impedance = impedance
+    def __init__(self, points: ArrayLike, domain: Domain, mesh: TetrahedralMesh, stride: int) -> None:
+        if stride != int(stride) or stride < 1:
+            raise ValueError(f"stride={stride!r}: a whole number of at least 1 is needed")
+        self.points, self.stride = np.atleast_2d(np.asarray(points, float)), int(stride)
+        elements, local = locate(mesh, self.points)
+        own, here = own_elements(domain, elements)
+        self._values = domain.arrangement.reference.interpolation(local) * here[:, None]
+        self._inverse = np.linalg.inv(domain.arrangement.frames[own])
+        self._places = domain.arrangement.places_of(own)
+        self._impedance, self._ranks = domain.medium.impedance, domain.communicator
         self._times: list[float] = []
         self._rows: list[NDArray[np.float64]] = []
         self._before: NDArray[np.float64] | None = None
@@ -39,7 +43,7 @@ class Probe:
     def _all(self, which: int) -> NDArray[np.float64]:
         if not self._rows:
             return np.zeros((0, len(self.points), 3))
-        return np.stack([row[which] for row in self._rows])
+        return np.asarray(self._ranks.total(np.stack([row[which] for row in self._rows])))
 
     def wanted(self, step: int) -> bool:
         """Whether the fields are needed after that step: also one before a record, for the mean of H."""

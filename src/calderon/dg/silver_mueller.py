@@ -9,7 +9,7 @@ Lanteri, S. Lohrengel, S. Piperno, ESAIM: M2AN 39 (2005), 1149 (there the value 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.dg.boundary import OpenFaces
+from calderon.dg.boundary import FacesOf
 from calderon.dg.reference import EDGES_TO_CURL
 
 
@@ -23,7 +23,7 @@ class SilverMueller:
     faces (e, count) of the elements that have `count` open ones, and inverses (e, D, D), D = count 2 m, see `_group`.
     """
 
-    def __init__(self, faces: OpenFaces, factors: NDArray[np.float64], gains: NDArray[np.float64]) -> None:
+    def __init__(self, faces: FacesOf, factors: NDArray[np.float64], gains: NDArray[np.float64]) -> None:
         arrangement = faces.arrangement
         self._faces, reference = faces, arrangement.reference
         self.turn = factors[:, None, None] * faces.turn

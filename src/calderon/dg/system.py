@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import thread_count
-from calderon.dg.arrangement import Arrangement
-from calderon.dg.boundary import FACTORS, OpenFaces, rotations
+from calderon.dg.boundary import FACTORS, rotations
 from calderon.dg.curl import centred_tables, half_step_kernel
-from calderon.dg.incident import IncidentWaves
-from calderon.dg.medium import Medium
+from calderon.dg.domain import Domain
 from calderon.dg.runge_kutta import STAGES
 from calderon.dg.silver_mueller import SilverMueller
 from calderon.dg.stability import MARGIN, RUNGE_KUTTA_RADIUS, growth, largest_eigenvalue
@@ -30,26 +28,28 @@ class System(ABC):
     lead: float
     """Steps by which H is later than E in the calls of `after` by `advance`, but for the last."""
 
-    def __init__(
-        self,
-        arrangement: Arrangement,
-        medium: Medium,
-        faces: OpenFaces,
-        conditions: NDArray[np.str_],
-        incident: IncidentWaves | None,
-    ):
-        self.arrangement, self.medium, self.incident = arrangement, medium, incident
+    def __init__(self, domain: Domain) -> None:
+        self.domain, arrangement = domain, domain.arrangement
+        self.arrangement, self.medium, self.incident, self.open = (
+            arrangement,
+            domain.medium,
+            domain.incident,
+            domain.open,
+        )
         real, reference = arrangement.real, arrangement.reference
         self.electric, self.magnetic = arrangement.zeros().ravel(), arrangement.zeros().ravel()
-        factors = np.array([FACTORS[str(each)] for each in conditions]).reshape(-1, 2)
+        factors = np.array([FACTORS[str(each)] for each in domain.conditions]).reshape(-1, 2)
         self.factors = [np.ascontiguousarray(factors[:, n], real) for n in range(2)]
-        self.open = faces
-        self.rows = np.full(len(conditions), -1, np.int32)
-        shape = max(1, self.open.number), 2, reference.face_size
+        self.rows = np.full(len(domain.conditions), -1, np.int32)
+        others = np.zeros(0, np.int64) if domain.halo is None else domain.halo.numbers
+        self.rows[others] = self.open.number + np.arange(len(others))
+        shape = max(1, self.open.number + len(others)), 2, reference.face_size
         self.ghosts = [np.zeros(shape, real) for _ in range(2)]
         self.nodes = reference.face_nodes.astype(np.int64).ravel()
         self.metric = arrangement.metric().ravel()
-        self.chunks = min(arrangement.blocks, CHUNKS_PER_THREAD * thread_count())
+        self.inner_blocks = (0, arrangement.inner_blocks)
+        self.outer_blocks = (arrangement.inner_blocks, arrangement.blocks)
+        self.chunks = CHUNKS_PER_THREAD * thread_count()
 
     def lanes_of(self, *columns: NDArray[np.float64]) -> NDArray[np.floating]:
         """(elements,) columns side by side, for the kernels."""
@@ -60,7 +60,8 @@ class System(ABC):
         shape, mass = self.arrangement.shape, self.arrangement.reference.mass.astype(self.arrangement.real)
         one, two = first.reshape(shape), second.reshape(shape)
         raised = np.einsum("bkil,bknl->binl", self._inverse_metric, two)
-        return float(np.einsum("binl,nm,biml,bl->", one, mass, raised, weight, optimize=True))
+        own = np.einsum("binl,nm,biml,bl->", one, mass, raised, weight, optimize=True)
+        return float(self.domain.communicator.total(np.float64(own)))
 
     @cached_property
     def _inverse_metric(self) -> NDArray[np.floating]:
@@ -90,10 +91,10 @@ class System(ABC):
     def fetch(self) -> None:  # noqa: B027 - nothing to do on the processor
         """Bring E and H up to date while `advance` runs, where they live elsewhere."""
 
-    def random_field(self) -> NDArray[np.floating]:
-        """Something that is zero in the elements that fill up the last block."""
-        count, size = len(self.arrangement.order), self.arrangement.reference.size
-        return self.arrangement.in_lanes(np.random.default_rng(1).standard_normal((count, 3, size))).ravel()
+    def received(self, which: int) -> None:
+        """Wait for the traces of E (0) or H (1) from other ranks."""
+        if self.domain.halo is not None:
+            self.ghosts[which][self.open.number :] = self.domain.halo.finish(which)
 
 
 class CentredLeapFrog(System):
@@ -105,17 +106,10 @@ class CentredLeapFrog(System):
 
     lead = 0.5
 
-    def __init__(
-        self,
-        arrangement: Arrangement,
-        medium: Medium,
-        faces: OpenFaces,
-        conditions: NDArray[np.str_],
-        incident: IncidentWaves | None,
-    ):
-        super().__init__(arrangement, medium, faces, conditions, incident)
-        self.volume, self.lift = centred_tables(arrangement.reference, arrangement.real)
-        self._kernel = half_step_kernel(arrangement.reference.order)
+    def __init__(self, domain: Domain) -> None:
+        super().__init__(domain)
+        self.volume, self.lift = centred_tables(self.arrangement.reference, self.arrangement.real)
+        self._kernel = half_step_kernel(self.arrangement.reference.order)
 
     def _update(
         self, field: int, keep_gain: NDArray[np.floating], absorbing: SilverMueller | None, time: float
@@ -156,10 +150,16 @@ class CentredLeapFrog(System):
         return SilverMueller(self.open, self._factors_of(field), gains) if self.open.number else None
 
     def _run(self, target, source, field: int, keep_gain: NDArray[np.floating]) -> None:  # type: ignore[no-untyped-def]
-        self._kernel(
-            target, source, self.rows, self.factors[field], self.ghosts[field], self.arrangement.codes, self.nodes,
-            self.metric, keep_gain, self.volume, self.lift, self.chunks,
-        )  # fmt: skip
+        halo = self.domain.halo
+        if halo is not None:
+            halo.begin(field, source)
+        for blocks in (self.inner_blocks, self.outer_blocks):
+            if blocks == self.outer_blocks:
+                self.received(field)
+            self._kernel(
+                target, source, self.rows, self.factors[field], self.ghosts[field], self.arrangement.codes, self.nodes,
+                self.metric, keep_gain, self.volume, self.lift, blocks, self.chunks,
+            )  # fmt: skip
 
     def _coefficients(self, step: float, field: int) -> tuple[NDArray[np.floating], SilverMueller | None]:
         """What an E (0) or H (1) step of that length takes besides the fields and what is incident."""
@@ -195,7 +195,7 @@ class CentredLeapFrog(System):
             return self.inner(one, two, weight)
 
         try:
-            largest = largest_eigenvalue(apply, inner, self.random_field())
+            largest = largest_eigenvalue(apply, inner, self.domain.random_field())
         finally:
             self.electric, self.magnetic = kept
         return 2 / (np.sqrt(largest) * MARGIN)
@@ -235,19 +235,12 @@ class UpwindRungeKutta(System):
 
     lead = 0.0
 
-    def __init__(
-        self,
-        arrangement: Arrangement,
-        medium: Medium,
-        faces: OpenFaces,
-        conditions: NDArray[np.str_],
-        incident: IncidentWaves | None,
-    ):
-        super().__init__(arrangement, medium, faces, conditions, incident)
-        if incident is not None:
+    def __init__(self, domain: Domain) -> None:
+        super().__init__(domain)
+        if self.incident is not None:
             self.rows[self.open.numbers] = np.arange(self.open.number)
-        self.volume, self.lift = upwind_tables(arrangement.reference, arrangement.real)
-        self._kernel = stage_kernel(arrangement.reference.order)
+        self.volume, self.lift = upwind_tables(self.arrangement.reference, self.arrangement.real)
+        self._kernel = stage_kernel(self.arrangement.reference.order)
         self._riemann = self._riemann_tables()
         self._spare = [np.zeros_like(self.electric) for _ in range(2)]
         self._residuals = [np.zeros_like(self.electric) for _ in range(2)]
@@ -256,6 +249,8 @@ class UpwindRungeKutta(System):
         """(blocks, 4, 5, lanes), see upwind.upwinded."""
         mesh, own = self.arrangement.mesh, self.medium.admittance
         across = np.where(mesh.neighbours >= 0, own[np.maximum(mesh.neighbours, 0)], own[:, None])
+        if self.domain.halo is not None:
+            across[self.domain.halo.sides] = self.domain.halo.across(own)
         corners = mesh.vertices[mesh.tetrahedra[:, FACES]]
         tangents = corners[:, :, 1:] - corners[:, :, :1]
         normals = corners.mean(axis=2) - mesh.centroids[:, None]  # only their side matters
@@ -266,12 +261,19 @@ class UpwindRungeKutta(System):
 
     def _stage(self, a: float, b: float, gains: NDArray[np.floating]) -> None:
         real = self.arrangement.real.type
-        new = self._spare
-        self._kernel(
-            *new, self.electric, self.magnetic, *self._residuals, real(a), real(b), self.rows, *self.factors,
-            *self.ghosts, self.arrangement.codes, self.nodes, self.metric, gains, self._riemann, self.volume,
-            self.lift, self.chunks,
-        )  # fmt: skip
+        new, halo = self._spare, self.domain.halo
+        if halo is not None:
+            halo.begin(0, self.electric)
+            halo.begin(1, self.magnetic)
+        for blocks in (self.inner_blocks, self.outer_blocks):
+            if blocks == self.outer_blocks:
+                self.received(0)
+                self.received(1)
+            self._kernel(
+                *new, self.electric, self.magnetic, *self._residuals, real(a), real(b), self.rows, *self.factors,
+                *self.ghosts, self.arrangement.codes, self.nodes, self.metric, gains, self._riemann, self.volume,
+                self.lift, blocks, self.chunks,
+            )  # fmt: skip
         self._spare = [self.electric, self.magnetic]
         self.electric, self.magnetic = new
 
@@ -281,12 +283,13 @@ class UpwindRungeKutta(System):
     def limit(self) -> float:
         """By the power method: radius of the stability region in the left half-plane over the spectral radius."""
         kept = self.electric.copy(), self.magnetic.copy()
-        self.electric[:], self.magnetic[:] = self.random_field(), self.random_field()
+        self.electric[:], self.magnetic[:] = self.domain.random_field(), self.domain.random_field()
         gains = self._gains(1.0)
 
         def apply() -> float:
             self._stage(0.0, 0.0, gains)
-            norm = float(np.sqrt(sum(float(np.dot(each, each)) for each in self._residuals)))
+            square = sum(float(np.dot(each, each)) for each in self._residuals)
+            norm = float(np.sqrt(self.domain.communicator.total(np.float64(square))))
             for field, image in zip((self.electric, self.magnetic), self._residuals, strict=True):
                 np.divide(image, norm, out=field)
             return norm
@@ -309,7 +312,7 @@ class UpwindRungeKutta(System):
             for a, b, c in STAGES:
                 if self.incident is not None:
                     for ghost, values in zip(self.ghosts, self.incident(time + (n - 1 + c) * step), strict=True):
-                        ghost[: len(values)] = values
+                        ghost[: self.open.number] = values
                 self._stage(a, b, gains)
             if decay is not None:
                 self._decay(decay)

@@ -1,0 +1,84 @@
+"""What a rank computes on: its part of the mesh, and how this meets the rest of the world."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.dg.arrangement import Arrangement, arrange
+from calderon.dg.boundary import FacesOf, conditions_by_face
+from calderon.dg.halo import Halo
+from calderon.dg.incident import IncidentWaves
+from calderon.dg.medium import Medium, medium_of
+from calderon.dg.reference import ReferenceTetrahedron
+from calderon.mesh import Material, TetrahedralMesh
+from calderon.mesh.partition import CUT, Part, part_of, partition
+from calderon.parallel import Communicator
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """A part of a mesh in blocks, with its media, the condition of every face of the part, the absorbing faces, what
+    enters through these, and where it meets other ranks (None for one process alone). whole: the number of tetrahedra
+    of all ranks."""
+
+    part: Part
+    arrangement: Arrangement
+    medium: Medium
+    conditions: NDArray[np.str_]
+    open: FacesOf
+    incident: IncidentWaves | None
+    halo: Halo | None
+    communicator: Communicator
+    whole: int
+
+    def random_field(self) -> NDArray[np.floating]:
+        """A flat field that does not depend on the number of ranks, zero in the elements that fill the last block."""
+        size = self.arrangement.reference.size
+        everywhere = np.random.default_rng(1).standard_normal((self.whole, 3, size))
+        return self.arrangement.in_lanes(everywhere[self.part.elements]).ravel()
+
+    def collected(self, field: NDArray[np.floating]) -> NDArray[np.floating]:
+        """(tetrahedra, 3, n) a flat field of all ranks, in the mesh's order."""
+        own = self.arrangement.by_element(field.reshape(self.arrangement.shape))
+        if self.communicator.size == 1:
+            return own
+        result = np.empty((self.whole, *own.shape[1:]), own.dtype)
+        for elements, values in self.communicator.gather((self.part.elements, own)):
+            result[elements] = values
+        return result
+
+    def restricted(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
+        """The inverse of `collected`."""
+        return self.arrangement.in_lanes(values[self.part.elements]).ravel()
+
+
+def domain(
+    mesh: TetrahedralMesh,
+    reference: ReferenceTetrahedron,
+    real: np.dtype[np.floating],
+    materials: Mapping[str, Material] | None,
+    boundaries: Mapping[str, str],
+    sources: Sequence[Any],
+    communicator: Communicator,
+) -> Domain:
+    """This rank's part. Errors as for `medium_of`, `conditions_by_face` and `partition`; ValueError for waves without
+    absorbing faces to enter through."""
+    everywhere = conditions_by_face(mesh, boundaries)
+    if sources and not (everywhere == "absorbing").any():
+        raise ValueError("sources: plane waves enter through absorbing faces: name one in boundaries")
+    medium_of(mesh, materials)  # its errors are those of the whole mesh
+    alone = communicator.size == 1
+    if alone:
+        part = Part(mesh, np.arange(mesh.number_of_tetrahedra), (), np.array([len(mesh.faces)]))
+    else:
+        part = part_of(mesh, partition(mesh, communicator.size), communicator.rank)
+    conditions = everywhere if alone else conditions_by_face(part.mesh, {**boundaries, CUT: CUT})
+    medium, arrangement = medium_of(part.mesh, materials), arrange(part.mesh, reference, real)
+    faces = FacesOf.of(arrangement, conditions, "absorbing")
+    incident = IncidentWaves(sources, faces, medium) if sources else None
+    halo = None if alone else Halo(part, arrangement, conditions, communicator)
+    count = mesh.number_of_tetrahedra
+    return Domain(part, arrangement, medium, conditions, faces, incident, halo, communicator, count)

@@ -1,0 +1,90 @@
+"""What a distributed computation asks of the ranks that share it."""
+
+import os
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+LAUNCHERS = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "MPI_LOCALNRANKS")
+"""Variables that mpiexec sets for the processes that it starts."""
+
+
+class Communicator(Protocol):
+    """Ranks 0 .. size - 1; every rank makes the same calls in the same order."""
+
+    rank: int
+    size: int
+
+    def total(self, values: Any) -> Any:
+        """Sum of numbers or arrays over the ranks, on every rank."""
+        ...
+
+    def gather(self, value: Any) -> list[Any]:
+        """Values of all ranks, on every rank."""
+        ...
+
+    def exchange(self, sent: Mapping[int, NDArray[Any]], received: Mapping[int, NDArray[Any]]) -> Any:
+        """Begin to send contiguous arrays to other ranks and to receive theirs, each in place; returns what
+        `finish` takes. The arrays must stay as they are until then."""
+        ...
+
+    def finish(self, pending: Any) -> None:
+        """Wait until all arrays of an `exchange` have left and arrived."""
+        ...
+
+
+class Serial:
+    """One process alone."""
+
+    rank, size = 0, 1
+
+    def total(self, values: Any) -> Any:
+        return values
+
+    def gather(self, value: Any) -> list[Any]:
+        return [value]
+
+    def exchange(self, sent: Mapping[int, NDArray[Any]], received: Mapping[int, NDArray[Any]]) -> Any:
+        if sent or received:
+            raise ValueError("one process alone has no others to exchange with")
+
+    def finish(self, pending: Any) -> None:
+        pass
+
+
+class MPICommunicator:
+    """The ranks of an mpi4py communicator."""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+        self.rank, self.size = handle.Get_rank(), handle.Get_size()
+
+    def total(self, values: Any) -> Any:
+        array = np.asarray(values)
+        result = np.empty_like(array)
+        self._handle.Allreduce(np.ascontiguousarray(array), result)
+        return result if array.ndim else result[()]
+
+    def gather(self, value: Any) -> list[Any]:
+        return self._handle.allgather(value)  # type: ignore[no-any-return]
+
+    def exchange(self, sent: Mapping[int, NDArray[Any]], received: Mapping[int, NDArray[Any]]) -> Any:
+        pending = [self._handle.Irecv(array, source=rank) for rank, array in received.items()]
+        return pending + [self._handle.Isend(array, dest=rank) for rank, array in sent.items()]
+
+    def finish(self, pending: Any) -> None:
+        for request in pending:
+            request.Wait()
+
+
+def world() -> Communicator:
+    """All ranks that mpiexec started, or this process alone. RuntimeError if there are some and mpi4py is missing."""
+    if not any(name in os.environ for name in LAUNCHERS):
+        return Serial()
+    try:
+        from mpi4py import MPI
+    except ImportError:
+        raise RuntimeError("started by mpiexec, but mpi4py is not installed: pip install 'calderon[mpi]'") from None
+    return MPICommunicator(MPI.COMM_WORLD) if MPI.COMM_WORLD.Get_size() > 1 else Serial()
