@@ -2,8 +2,9 @@
 
 A conductor at potential 1 carries the charge density sigma with V sigma = 1, V the single layer of Laplace's equation.
 Its capacitance C / (4 pi eps0) is the integral of sigma over 4 pi; exact is 1 / R_F(a^2, b^2, c^2) with Carlson's
-elliptic integral. With a density that is constant on each triangle, both the Galerkin error of the capacitance and that
-of the flat triangles are of second order, so halving the edges should quarter the error. The density itself gathers at
+elliptic integral. With a density that is constant on each triangle the Galerkin error of the capacitance, an energy, is
+of third order; flat triangles with their corners on the surface would add an error of second order, triangles that
+enclose the volume of the ellipsoid, as those of `cal.mesh.ellipsoid` do, add next to nothing. The density gathers at
 the sharp ends of the long axis: the exact one is proportional to the distance of the tangent plane from the centre.
 """
 
