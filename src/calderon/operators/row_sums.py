@@ -72,10 +72,10 @@ def sums_records(surface: Surface, rule: TriangleRule) -> tuple[NDArray[np.float
     return records, records[:, : 3 * rule.number_of_points + 7]
 
 
-def sums_scratch(points: int, functions: int, fixed_functions: int, real: DTypeLike) -> int:
+def sums_scratch(points: int, functions: int, real: DTypeLike) -> int:
     """Numbers of working memory of one thread."""
     chunk = (3 * points + 16) * PITCH
-    work = (3 * points + 2 * points * fixed_functions) * width(real)
+    work = 7 * points * width(real)
     return chunk + work + PITCH + 2 * ROWS * functions * PITCH
 
 
@@ -324,76 +324,84 @@ def _blocks(radial, parts, curls, mass, oscillates, of_fixed, points):  # type: 
         step, p0, p1, tiny = lanes(scratch), scalars[0], scalars[1], scalars[2]
         numbers = varying.numbers
         functions, size = number(varying.integers, FUNCTIONS), number(near, FUNCTIONS)
-        # kernel values are at `work`, offsets at `offsets`, then sums at points of the varying triangles
-        offsets = work + 2 * points * step
-        sums = offsets + points * step
+        # offsets are at `work`, then sums of three functions at points of the varying triangles
+        sums = work + points * step
         base = number(near, RECORDS) + number(near, LENGTH) * t
-        reference, f_re, f_im = factors(x, base, flat, pitch, place, scratch, offsets, scalars)
+        reference, f_re, f_im = factors(x, base, flat, pitch, place, scratch, work, scalars)
         factor = load(scratch, mask + v) * load(flat, (width + 6) * pitch + place)
         f_re, f_im = f_re * factor, f_im * factor
-        total, total_i = zero(scratch), zero(scratch)
-        for q in range(points):
-            here = 3 * q * pitch + place
-            y0, y1, y2 = load(flat, here), load(flat, here + pitch), load(flat, here + 2 * pitch)
-            offset = zero(scratch) + 1.0
-            if of_fixed:
-                offset = plane(x, base + width, y0, y1, y2)
-            every, every_i = zero(scratch), zero(scratch)
-            for p in range(points):
-                r2 = distance(x, base + 3 * p, y0, y1, y2, tiny)
-                k, u = asked(radial_value(r2, p0, p1, reference), scratch, offsets + p * step)
-                if of_fixed:
-                    k, u = k * offset, u * offset
-                if mass:
-                    store(scratch, work + p * step, k)
-                    if oscillates:
-                        store(scratch, work + (points + p) * step, u)
-                if curls:
-                    weight = number(x, size * points + p)
-                    every = every + weight * k
-                    every_i = every_i + weight * u
-            if curls:
-                weight = number(numbers, functions * points + q)
-                total, total_i = total + weight * every, total_i + weight * every_i
-            if mass:
-                for a in range(size):
-                    s, si = zero(scratch), zero(scratch)
-                    for p in range(points):
-                        weight = number(x, a * points + p)
-                        s = s + weight * load(scratch, work + p * step)
-                        if oscillates:
-                            si = si + weight * load(scratch, work + (points + p) * step)
-                    store(scratch, sums + 2 * (a * points + q) * step, s)
-                    store(scratch, sums + (2 * (a * points + q) + 1) * step, si)
+        g_re, g_im = turned(f_re, f_im, zero(scratch) + scalars[5], zero(scratch) + scalars[6])
         if curls:
-            total, total_i = turned(total, total_i, f_re, f_im)
-            total, total_i = turned(total, total_i, zero(scratch) + scalars[3], zero(scratch) + scalars[4])
             angle = cosine(x, base + width + 3, flat, pitch, place)
-            f_re, f_im = f_re * angle, f_im * angle
-        if mass:
-            f_re, f_im = turned(f_re, f_im, zero(scratch) + scalars[5], zero(scratch) + scalars[6])
-        for a in range(size):
-            inside = item(near, PLACES, t * size + a) - row
-            if inside < 0 or inside >= some:
-                continue
-            for f in range(functions):
-                target = results + 2 * (inside * functions + f) * PITCH + v
-                re, im = zero(scratch), zero(scratch)
-                if mass:
-                    for q in range(points):
-                        weight = number(numbers, f * points + q)
-                        re = re + weight * load(scratch, sums + 2 * (a * points + q) * step)
+            g_re, g_im = g_re * angle, g_im * angle
+        for group in range(0, size, 3):  # of a constant function the table goes on with other finite numbers
+            total, total_i = zero(scratch), zero(scratch)
+            for q in range(points):
+                here = 3 * q * pitch + place
+                y0, y1, y2 = load(flat, here), load(flat, here + pitch), load(flat, here + 2 * pitch)
+                s0, s1, s2, every = zero(scratch), zero(scratch), zero(scratch), zero(scratch)
+                i0, i1, i2, every_i = zero(scratch), zero(scratch), zero(scratch), zero(scratch)
+                for p in range(points):
+                    r2 = distance(x, base + 3 * p, y0, y1, y2, tiny)
+                    k, u = asked(radial_value(r2, p0, p1, reference), scratch, work + p * step)
+                    weight = group * points + p
+                    w0, w1, w2 = number(x, weight), number(x, weight + points), number(x, weight + 2 * points)
+                    if mass:
+                        s0, s1, s2 = s0 + w0 * k, s1 + w1 * k, s2 + w2 * k
                         if oscillates:
-                            im = im + weight * load(scratch, sums + (2 * (a * points + q) + 1) * step)
-                    re, im = turned(re, im, f_re, f_im)
+                            i0, i1, i2 = i0 + w0 * u, i1 + w1 * u, i2 + w2 * u
+                    if curls and not mass:
+                        w0 = number(x, size * points + p)
+                        every, every_i = every + w0 * k, every_i + w0 * u
+                if of_fixed:
+                    offset = plane(x, base + width, y0, y1, y2)
+                    s0, s1, s2, i0, i1, i2 = (
+                        s0 * offset,
+                        s1 * offset,
+                        s2 * offset,
+                        i0 * offset,
+                        i1 * offset,
+                        i2 * offset,
+                    )
                 if curls:
-                    here, curl = (width + 7 + 3 * f) * pitch + place, base + width + 7 + 3 * a
-                    product = number(x, curl) * load(flat, here) + number(x, curl + 1) * load(flat, here + pitch)
-                    product = product + number(x, curl + 2) * load(flat, here + 2 * pitch)
-                    re, im = re + product * total, im + product * total_i
-                add(scratch, target, re)
-                if oscillates:
-                    add(scratch, target + PITCH, im)
+                    if mass:  # the three linear functions make 1
+                        every, every_i = s0 + s1 + s2, i0 + i1 + i2
+                    weight = number(numbers, functions * points + q)
+                    total, total_i = total + weight * every, total_i + weight * every_i
+                if mass:
+                    here = sums + 6 * q * step
+                    store(scratch, here, s0)
+                    store(scratch, here + step, s1)
+                    store(scratch, here + 2 * step, s2)
+                    if oscillates:
+                        store(scratch, here + 3 * step, i0)
+                        store(scratch, here + 4 * step, i1)
+                        store(scratch, here + 5 * step, i2)
+            if curls:
+                total, total_i = turned(total, total_i, f_re, f_im)
+                total, total_i = turned(total, total_i, zero(scratch) + scalars[3], zero(scratch) + scalars[4])
+            for a in range(group, min(size, group + 3)):
+                inside = item(near, PLACES, t * size + a) - row
+                if inside < 0 or inside >= some:
+                    continue
+                for f in range(functions):
+                    target = results + 2 * (inside * functions + f) * PITCH + v
+                    re, im = zero(scratch), zero(scratch)
+                    if mass:
+                        for q in range(points):
+                            weight, here = number(numbers, f * points + q), sums + (6 * q + a - group) * step
+                            re = re + weight * load(scratch, here)
+                            if oscillates:
+                                im = im + weight * load(scratch, here + 3 * step)
+                        re, im = turned(re, im, g_re, g_im)
+                    if curls:
+                        here, curl = (width + 7 + 3 * f) * pitch + place, base + width + 7 + 3 * a
+                        product = number(x, curl) * load(flat, here) + number(x, curl + 1) * load(flat, here + pitch)
+                        product = product + number(x, curl + 2) * load(flat, here + 2 * pitch)
+                        re, im = re + product * total, im + product * total_i
+                    add(scratch, target, re)
+                    if oscillates:
+                        add(scratch, target + PITCH, im)
 
     @register_jitable
     def scattered(index, scratch, results, chunk, size, first, count, group, rows, out):  # type: ignore[no-untyped-def]
@@ -420,7 +428,7 @@ def _blocks(radial, parts, curls, mass, oscillates, of_fixed, points):  # type: 
         step, own = lanes(scratch), number(index, OWN)
         functions, size = number(index, FUNCTIONS), number(near, FUNCTIONS)
         work = (width + 16) * PITCH
-        mask = work + (3 * points + 2 * points * size) * step
+        mask = work + 7 * points * step
         results = mask + PITCH
         first, count = item(index, FIRST, cluster), item(index, SIZES, cluster)
         top, rows = item(near, FIRST, fixed_cluster), item(near, SIZES, fixed_cluster)
