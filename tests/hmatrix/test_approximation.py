@@ -108,6 +108,19 @@ def test_one_column_in_a_block_of_zeros(place):
     assert found.statistics.total.largest_rank == 1
 
 
+@pytest.mark.parametrize("seed", range(25))
+def test_rows_in_the_plane_of_all_columns_but_two(seed):
+    """Two tilted columns are soon known, and then the rows in the plane have converged: the others must not follow."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.random((60, 3)), rng.random((64, 3)) * [1, 1, 0] + [1.6, 0, 0]
+    x[rng.permutation(60)[: rng.integers(5, 30)], 2] = 0
+    normals = np.tile([0, 0, 1.0], (64, 1))
+    normals[rng.permutation(64)[:2]] = [1, 0, 0]
+    found = compressed(x, y, 1e-5, normals=normals, admissible=everything_admissible)
+    assert error(found, dense(x, y, normals=normals)) < 3e-5
+    assert found.full == 0
+
+
 def test_blocks_without_low_rank_are_kept_dense_and_counted():
     """Many waves across a block."""
     x, y = sphere_points(500), sphere_points(500, 1) + [2.2, 0, 0]

@@ -38,9 +38,11 @@ def test_products_hold_the_tolerance(green, layer):
 
 def test_flat_faces_and_edges_of_a_cube():
     """Where double layers vanish or fall into parts."""
-    space = cal.P1(cal.mesh.cube(1.0, 0.1))
+    space = cal.P1(cal.mesh.cube(1.0, 0.055))
     operator = cal.double_layer(LAPLACE, space)
-    assert deviation(operator.assemble("hmatrix", rtol=1e-5), operator.assemble("dense")) < 1e-5
+    dense = operator.assemble("dense")
+    for rtol in (1e-3, 1e-5):
+        assert deviation(operator.assemble("hmatrix", rtol=rtol), dense) < rtol
 
 
 def test_different_spaces():

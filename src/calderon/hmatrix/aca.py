@@ -9,8 +9,9 @@ that do not know each other (double layers of two faces of a body), or begins wi
 plane). Here rows of the residual are judged: the block has converged when consecutive rows have norms that, if all
 rows were like them, make an error below the tolerance: the row where the last u is largest, and a row elsewhere. That
 is the row where the approximation is smallest, if it is much smaller there than on average (a part that was never
-seen), else a row far from those seen. Where columns were hardly seen, one of these is judged too. A row that fails
-is the next pivot row, so that tests cost little.
+seen), else a row far from those seen. A column, chosen likewise, is judged last: rows alone may all lie in a part that
+has converged (nodes on the face that the other cluster lies in, next to nodes on other faces). A row that fails is the
+next pivot row, and so is the row where a column that fails is largest, so that tests cost little.
 """
 
 import functools
@@ -30,6 +31,8 @@ FULL, NO_ROOM = -1, -2
 """Outcomes of a block other than a rank: no low rank, and no room for the next cross."""
 ROWS_JUDGED, EMPTY_ROWS_JUDGED = 2, 6
 """Consecutive rows below the tolerance that end a block, and of a block that has shown only zeros so far."""
+COLUMNS_JUDGED = 2
+"""Columns thereafter at most; one, unless the block has shown only zeros or columns that were hardly seen are left."""
 UNSEEN = 1e-3
 """Rows and columns are hardly seen where the approximation has less than that part of its mean square."""
 GOLDEN = 0.6180339887498949
@@ -158,17 +161,18 @@ def aca_kernel(row: Callable[..., None], column: Callable[..., None], fingerprin
                             needed = ROWS_JUDGED + 1
                         if i >= 0:
                             continue
-                    j, hidden = elsewhere(n, columns_used, columns_seen, norm2 / n, attempt)
                     i = -1
-                    if columns_judged < 2 and j >= 0 and (hidden or rank == 0):
+                    while i < 0 and columns_judged < COLUMNS_JUDGED:
+                        j, hidden = elsewhere(n, columns_used, columns_seen, norm2 / n, attempt)
+                        if j < 0 or (columns_judged > 0 and rank > 0 and not hidden):
+                            break
+                        attempt += 1
                         columns_judged += 1
                         columns_used[j] = True
                         column(data, r, column_start[c] + j, scratch, u)
                         residual_column(part, m, n, rank, j)
                         if square(u) * n > max(tolerance2 * norm2, floor2 * m * n):
                             i, judged, columns_judged = largest_unused(u, rows_used), 0, 0
-                        elif rank == 0:
-                            i, hidden = elsewhere(m, rows_used, rows_seen, norm2, attempt)
                     continue
                 if rank == most:
                     rank = FULL
