@@ -50,6 +50,8 @@ def notes(taker):
     for compute in cases.values():
         for precision in ("double", "single"):
             compute("cuda", precision)
+    for compute in dense_cases().values():
+        compute("cuda", "mixed")
     return taker
 
 

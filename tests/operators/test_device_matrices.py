@@ -59,6 +59,32 @@ def test_single_precision(opencl):
     assert np.abs(matrix.to_array() - exact).max() < 1e-5 * np.abs(exact).max()
 
 
+@pytest.mark.parametrize("backend", ["numba", "opencl", "numba+opencl"])
+@pytest.mark.parametrize("name", ["symmetric", "real", "edges", "magnetic", "sum", "blocks", "dual functions"])
+def test_mixed_precision(opencl, name, backend):
+    """Touching and near pairs as in double precision, all others as in single; sums of either in double."""
+    operator = OPERATORS.get(name) or cal.magnetic_field(3.0, RWG)
+    double, single = (operator.assemble(precision=each).to_array() for each in ("double", "single"))
+    mixed = operator.assemble(backend=backend, precision="mixed")
+    scale = np.abs(double).max()
+    assert mixed.dtype == double.dtype
+    error = np.abs(mixed.to_array() - double).max() / scale
+    assert 1e-12 < error < 1e-5 and error <= 1.1 * np.abs(single - double).max() / scale
+    if backend == "opencl" and name in ("symmetric", "edges"):
+        assert np.abs(kept(operator, "mixed").to_array() - mixed.to_array()).max() < 1e-12 * scale
+
+
+def test_mixed_precision_keeps_the_digits_of_touching_pairs(opencl):
+    """The potential of a point of the surface is mostly its triangle's: entries on the diagonal are those in double."""
+    operator = OPERATORS["symmetric"]
+    exact = operator.assemble().to_array()
+    for backend in ("numba", "opencl"):
+        mixed = operator.assemble(backend=backend, precision="mixed").to_array()
+        near = np.abs(exact) > 0.5 * np.abs(exact).max()
+        assert near.sum() >= len(exact)
+        assert np.abs(mixed - exact)[near].max() < 1e-12 * np.abs(exact).max()
+
+
 def test_solutions_stay_with_the_host_s(opencl):
     """The same steps and, to rounding, the same solution; what the matrix says of itself."""
     operator, b = OPERATORS["sum"], np.ones(P1.dimension)
@@ -76,6 +102,10 @@ def test_refusals(opencl, monkeypatch):
         operator.assemble(keep_on_device=True)
     with pytest.raises(ValueError, match="not for method 'matrix-free'"):
         operator.assemble("matrix-free", backend="opencl", keep_on_device=True)
+    with pytest.raises(ValueError, match="precision='mixed' is for dense matrices"):
+        operator.assemble("matrix-free", precision="mixed")
+    with pytest.raises(ValueError, match="unknown precision 'half': choose 'double', 'single' or 'mixed'"):
+        operator.assemble(precision="half")
     monkeypatch.setattr(type(opencl), "memory", lambda self: 10_000)
     size = operator.shape[0]
     with pytest.raises(MemoryError, match=rf"a matrix of {size} x {size} complex128 needs .* keep_on_device=False"):

@@ -1,6 +1,6 @@
 """Where kernels run. Knows nothing of meshes or equations."""
 
-from calderon.backends.backend import DEVICE_BACKENDS, available, check_backend, get, real_type, survey
+from calderon.backends.backend import DEVICE_BACKENDS, available, check_backend, entry_type, get, real_type, survey
 from calderon.backends.computing import Computing, computing
 from calderon.backends.device import BuildError, Device, LinearAlgebra, Source, real_name
 from calderon.backends.device_matrix import DeviceMatrix, require_device_memory
@@ -21,6 +21,7 @@ __all__ = [
     "available",
     "check_backend",
     "computing",
+    "entry_type",
     "format_bytes",
     "free_memory",
     "get",

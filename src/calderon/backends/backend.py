@@ -123,3 +123,10 @@ def real_type(precision: str) -> DTypeLike:
     if precision not in cpu.PRECISIONS:
         raise ValueError(f"unknown precision {precision!r}: choose 'double' or 'single'")
     return np.dtype(cpu.PRECISIONS[precision])
+
+
+def entry_type(precision: str) -> DTypeLike:
+    """The real NumPy type of the entries of a matrix: "mixed" precision holds them in double."""
+    if precision not in (*cpu.PRECISIONS, "mixed"):
+        raise ValueError(f"unknown precision {precision!r}: choose 'double', 'single' or 'mixed'")
+    return real_type("double" if precision == "mixed" else precision)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import numba as cpu
-from calderon.backends.backend import get, real_type
+from calderon.backends.backend import entry_type, get, real_type
 from calderon.backends.device import Device
 
 
@@ -15,14 +15,21 @@ from calderon.backends.device import Device
 class Computing:
     """The real NumPy type of what is computed, and the device that does it, None for the processor.
 
+    far: the type in which the regular part of a matrix is computed, `real` for None.
     team: several that share the work, none of them twice; device is None then. parts: what each of these did, a record
     that is filled while computing.
     """
 
     real: np.dtype[Any]
     device: Device | None = None
+    far: np.dtype[Any] | None = None
     team: tuple["Computing", ...] = ()
     parts: list[NDArray[np.float64]] = field(default_factory=list, compare=False)
+
+    @property
+    def regular(self) -> np.dtype[Any]:
+        """The real type of the regular part."""
+        return self.real if self.far is None else self.far
 
     def dtype(self, is_complex: bool) -> np.dtype[Any]:
         """The type of real or complex numbers."""
@@ -40,32 +47,35 @@ class Computing:
         return " + ".join(f"{name} ({part:.0%})" for name, part in zip(names, total / total.sum(), strict=True))
 
 
-def computing(backend: str, precision: str, several: bool = False) -> Computing:
+def computing(backend: str, precision: str, several: bool = False, mixed: bool = False) -> Computing:
     """A backend in a precision; errors as for `get`, RuntimeError for a device without double precision.
 
-    several: whether "numba+cuda:0" may stand for several that share the work; ValueError if not, or if one is named
-    twice.
+    mixed: whether "mixed" precision may be asked for; ValueError if not. several: whether "numba+cuda:0" may stand for
+    several that share the work; ValueError if not, or if one is named twice.
     """
-    real = np.dtype(real_type(precision))
+    if precision == "mixed" and not mixed:
+        raise ValueError("precision='mixed' is for dense matrices and their entries: choose 'double' or 'single'")
+    real = np.dtype(entry_type(precision) if mixed else real_type(precision))
+    far = np.dtype(np.float32) if precision == "mixed" else None
     names = backend.split("+") if isinstance(backend, str) else [backend]
     if len(names) == 1:
-        return _one(names[0], real)
+        return _one(names[0], real, far)
     if not several:
         raise ValueError(
             f"backend {backend!r}: several share dense matrices alone: choose one of {', '.join(map(repr, names))}"
         )
-    team = sorted((_one(name, real) for name in names), key=lambda each: each.device is not None)
+    team = sorted((_one(name, real, far) for name in names), key=lambda each: each.device is not None)
     found = [each.name for each in team]
     if len(set(found)) < len(found):
         raise ValueError(f"backend {backend!r} names one of {', '.join(map(repr, found))} twice")
-    return Computing(real, None, tuple(team))
+    return Computing(real, None, far, tuple(team))
 
 
-def _one(name: str, real: np.dtype[Any]) -> Computing:
+def _one(name: str, real: np.dtype[Any], far: np.dtype[Any] | None) -> Computing:
     device = get(name)
     if device is not None and real == np.float64 and not device.has_double:
         raise RuntimeError(
             f"{device.name} ({device.label}) computes in single precision alone: "
             "choose precision='single', or backend='numba'"
         )
-    return Computing(real, device)
+    return Computing(real, device, far)

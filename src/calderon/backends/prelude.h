@@ -3,7 +3,8 @@
    Kernels:   KERNEL name(GLOBAL const REAL *x, ...), with THREAD(n), GROUP(n), LOCAL_ID(n), LOCAL_SIZE(n) for n = 0, 1.
    Functions: DEVICE REAL f(...).   Shared by a work-group: LOCAL REAL s[8]; inside of the kernel, then BARRIER.
    ALIGNED after LOCAL: to 16 bytes, so that rows of a multiple of 4 numbers are loaded in wide words.
-   REAL is double or float, REAL_IS_DOUBLE 1 or 0; numbers are written R(0.5). */
+   REAL is double or float, REAL_IS_DOUBLE 1 or 0; numbers are written R(0.5). OUT_REAL: of results, out_type; REAL if not
+   defined. */
 
 #if REAL_IS_DOUBLE
 #define R(x) x
@@ -57,3 +58,8 @@ DEVICE real_type rounded_down(real_type x) { return floorf(x); }
 #endif
 
 #endif
+
+#ifndef OUT_REAL
+#define OUT_REAL REAL
+#endif
+typedef OUT_REAL out_type;

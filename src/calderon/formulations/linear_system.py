@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import check_backend, real_type, require_memory
+from calderon.backends import check_backend, entry_type, require_memory
 from calderon.formulations.checks import one_of
 from calderon.formulations.info import SolutionInfo
 from calderon.operators import BlockOperator, BoundaryOperator
@@ -49,7 +49,7 @@ class SolveOptions:
             raise ValueError(f"compression_rtol={self.compression_rtol!r}: method {self.method!r} compresses nothing; "
                              "leave it out, or choose a compressed method")  # fmt: skip
         check_backend(self.backend)
-        real_type(self.precision)
+        entry_type(self.precision)
         if self.solver == "lu" and self.method not in ("dense", "auto"):
             raise ValueError(f"solver 'lu' needs the entries of a matrix, which method {self.method!r} does not keep: "
                              "choose method='dense', or solver='gmres'")  # fmt: skip

@@ -30,7 +30,7 @@ def _block(kind: type[Block], how: Computing, form: tuple[Any, ...]) -> Block:
 def block_of(operator: Any, out: NDArray[Any], how: Computing, half: bool) -> Block:
     """The matrix of an IntegralOperator, or its half (see `add_block`), as a block of which nothing is computed."""
     form = (out, operator.green, operator.integrand, operator.test, operator.trial, 1.0, None, None)
-    return _block(operator.block, how, (*form, operator.quadrature, how.real, half))
+    return _block(operator.block, how, (*form, operator.quadrature, how.regular, half))
 
 
 def add_block(
@@ -56,7 +56,7 @@ def add_block(
     the class that computes, for spaces of vector fields (edge_entries.py). how: where; a device takes tiles one after
     the other, several share them (`backends.share_tasks`).
     """
-    form = (out, green, integrand, test, trial, factor, rows, columns, quadrature or Quadrature(), how.real, half)
+    form = (out, green, integrand, test, trial, factor, rows, columns, quadrature or Quadrature(), how.regular, half)
     works = [_block(kind, each, form) for each in how.team or (how,)]
     work = works[0]
     tiles = _shared_tiles(work, len(works)) if how.team else work.tiles

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Computing, computing, real_type
+from calderon.backends import Computing, computing, entry_type
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator, SparseOperator, Sum
 from calderon.operators.methods import builder_for, staying_options
 
@@ -51,7 +51,7 @@ class BlockOperator:
 
     def dtype(self, precision: str = "double") -> np.dtype[Any]:
         """The NumPy type of the matrix in that precision."""
-        return Computing(np.dtype(real_type(precision))).dtype(self.is_complex)
+        return Computing(np.dtype(entry_type(precision))).dtype(self.is_complex)
 
     def fill(self, out: NDArray[Any], how: Computing, advance: Any = None) -> None:
         """out = matrix, where out (rows, columns) is zero and C-contiguous."""
@@ -69,7 +69,7 @@ class BlockOperator:
     ) -> Any:  # fmt: skip
         """Compute the matrix of the whole system; see BoundaryOperator.assemble."""
         build = builder_for(method)
-        computing(backend, precision, several=method == "dense")
+        computing(backend, precision, several=method == "dense", mixed=method == "dense")
         options = staying_options(method, keep_on_device)
         return build(self, backend=backend, precision=precision, rtol=rtol, progress=progress, **options)
 

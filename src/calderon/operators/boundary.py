@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import splu
 
-from calderon.backends import Computing, computing, real_type
+from calderon.backends import Computing, computing, entry_type
 from calderon.greens import Green
 from calderon.integrands import ADJOINT_DOUBLE_LAYER, DOUBLE_LAYER, HYPERSINGULAR, SINGLE_LAYER, Integrand
 from calderon.operators.adding import add_block
@@ -62,7 +62,7 @@ class BoundaryOperator(ABC):
 
     def dtype(self, precision: str = "double") -> np.dtype[Any]:
         """The NumPy type of the matrix in that precision."""
-        return Computing(np.dtype(real_type(precision))).dtype(self.is_complex)
+        return Computing(np.dtype(entry_type(precision))).dtype(self.is_complex)
 
     def assemble(
         self,
@@ -77,14 +77,15 @@ class BoundaryOperator(ABC):
         """Compute the matrix: a SciPy LinearOperator that prints what it is.
 
         method: "dense". backend: "numba", "opencl", "cuda", a device such as "cuda:1", several that share
-        a dense matrix, "numba+cuda:0", or "auto". precision: "double"
-        or "single". rtol: accuracy of compressed methods.
+        a dense matrix, "numba+cuda:0", or "auto". precision: "double",
+        "single", or "mixed": a dense matrix in double whose touching and near pairs are integrated in double, all
+        others in single. rtol: accuracy of compressed methods.
         progress: show a bar. keep_on_device: leave a dense matrix on its device, where `gmres` and `lu` then work.
         Raises ValueError for an unknown choice, RuntimeError for a backend that is not available,
         MemoryError (before allocating) when the matrix does not fit.
         """
         build = builder_for(method)
-        computing(backend, precision, several=method == "dense")
+        computing(backend, precision, several=method == "dense", mixed=method == "dense")
         options = staying_options(method, keep_on_device)
         return build(self, backend=backend, precision=precision, rtol=rtol, progress=progress, **options)
 
@@ -96,7 +97,7 @@ class BoundaryOperator(ABC):
         row_ids, row_places = _checked_index(rows, self.shape[0], "row")
         column_ids, column_places = _checked_index(columns, self.shape[1], "column")
         out = np.zeros((len(row_ids), len(column_ids)), dtype=self.dtype(precision))
-        self.add_to(out, 1.0, row_ids, column_ids, computing(backend, precision))
+        self.add_to(out, 1.0, row_ids, column_ids, computing(backend, precision, mixed=True))
         return out[row_places][:, column_places]
 
     def __add__(self, other: "BoundaryOperator") -> "BoundaryOperator":

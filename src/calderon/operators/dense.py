@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import DeviceMatrix, computing, format_bytes, require_memory
+from calderon.backends import DeviceMatrix, computing, format_bytes, require_memory, thread_count
 from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator
 from calderon.operators.device_dense import assemble_on_device
 from calderon.operators.preparation import preparation_bytes
+
+MIXED_ROWS = 1024
+"""Rows that the processor holds in single precision, for each thread, in mixed precision."""
 
 
 class DenseMatrix(LinearOperator):
@@ -66,7 +69,7 @@ def assemble_dense(
             f"rtol={rtol!r}: dense assembly compresses nothing and has the accuracy of its quadrature: leave rtol out, "
             "or give the operator another Quadrature(regular=, singular=)"
         )
-    dtype, how = operator.dtype(precision), computing(backend, precision, several=not keep_on_device)
+    dtype, how = operator.dtype(precision), computing(backend, precision, several=not keep_on_device, mixed=True)
     label = repr(operator)
     label = label if len(label) < 100 else label[:97] + "..."
     if keep_on_device:
@@ -74,6 +77,10 @@ def assemble_dense(
         matrix.label = label
         return matrix
     needed = math.prod(operator.shape) * dtype.itemsize + max(1, len(how.team)) * preparation_bytes(operator)
+    if how.far is not None and how.device is None:
+        needed += (
+            thread_count() * MIXED_ROWS * operator.shape[1] * how.regular.itemsize * (2 if dtype.kind == "c" else 1)
+        )
     advice = 'try precision="single", a coarser mesh, or a smaller part with .entries(rows, columns)'
     require_memory(needed, f"dense assembly of {operator.shape[0]} x {operator.shape[1]} entries", advice)
     started = time.perf_counter()

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Source
-from calderon.operators.device_entries import GROUP, NORMALS, DeviceBlock
+from calderon.operators.device_entries import GROUP, NORMALS, DeviceBlock, out_real
 from calderon.operators.edge_entries import EdgeBlock
 from calderon.operators.edge_sides import edge_scales
 from calderon.operators.entries import TINY
@@ -26,16 +26,16 @@ class DeviceEdgeBlock(DeviceBlock, EdgeBlock):
         """G alone, or (G'/r)(x - y) along three axes."""
         return 1 if self.electric else 3
 
-    def _sources(self, real: str, moment: str) -> tuple[Source, Source, Source, Source]:
+    def _sources(self, real: str, moment: str, stored: str) -> tuple[Source, Source, Source, Source]:
         green, out = green_defines(self.green), ("OUT_COMPLEX", 1)
         form = ("MAGNETIC", 0 if self.electric else 2 if self.test_space.rotated else 1)
         sizes, normal = (("TESTS", 3), ("TRIALS", 3)), ("NORMAL", NORMALS["none" if self.electric else "test"])
         points = ("POINTS", triangle_rule(self.quadrature.regular).number_of_points)
         return (
-            Source("operators/edge_regular.c", real, (*green, form, points)),
+            Source("operators/edge_regular.c", real, (*green, form, points, *out_real(real, stored))),
             Source("operators/singular.c", moment, (*sizes, ("CURLS", 0), *green, normal, ("GROUP_SIZE", GROUP))),
-            Source("operators/edge_place.c", real, (form, ("MOMENT_REAL", moment))),
-            Source("operators/gather.c", real, (out,)),
+            Source("operators/edge_place.c", stored, (form, ("MOMENT_REAL", moment))),
+            Source("operators/gather.c", stored, (out,)),
         )
 
     def _sides(self) -> None:
@@ -44,11 +44,10 @@ class DeviceEdgeBlock(DeviceBlock, EdgeBlock):
         self.trial_points = array(np.moveaxis(points_of(self.trial_surface, rule), 0, 2))
         test_scales = edge_scales(self.test_space, self.test.triangles, self.scale)
         trial_scales = edge_scales(self.trial_space, self.trial.triangles, self.scale)
-        self.test_data = array(_data(self.test_surface, test_scales))
-        self.trial_data = array(_data(self.trial_surface, trial_scales).T)
         self.weights, self.barycentric = array(rule.weights), array(rule.barycentric)
         self.scalars = array(np.array([*self.parameters, TINY[self.real]]))
-        self.device_coefficients = array(self.coefficients)
+        data = _data(self.test_surface, test_scales), _data(self.trial_surface, trial_scales).T
+        self._send(*data, self.coefficients)
 
     def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> list[Batch]:
         self.itself = touching.pairs[touching.shared == 3]
@@ -72,8 +71,7 @@ class DeviceEdgeBlock(DeviceBlock, EdgeBlock):
         count = len(orders)
         self.device.launch(
             self.placing, "edge_place", (count,), (GROUP,), self.device.array(orders), moments, moments_i,
-            self.test_data, self.trial_data, self.device_coefficients, count, lo, len(self.trial.triangles),
-            int(self.half), self.local, self.local_i,
+            *self.near_data, count, lo, len(self.trial.triangles), int(self.half), self.local, self.local_i,
         )  # fmt: skip
 
 

@@ -66,21 +66,22 @@ class DeviceBlock(Block):
 
     def _compile(self, radial: Radial, factor: complex) -> None:
         self.coefficients = self._coefficients(factor)
-        sources = self._sources(real_name(self.real), real_name(self._moment_type))
+        self.stored = np.empty(0, self.out.dtype).real.dtype
+        sources = self._sources(real_name(self.real), real_name(self._moment_type), real_name(self.stored))
         self.regular, self.singular, self.placing, self.gathering = map(self.device.build, sources)
 
-    def _sources(self, real: str, moment: str) -> tuple[Source, Source, Source, Source]:
-        """The regular part, the moments of other pairs, where they go, and the rows."""
+    def _sources(self, real: str, moment: str, stored: str) -> tuple[Source, Source, Source, Source]:
+        """The regular part, the moments of other pairs, where they go, and the rows. stored: type of local matrices."""
         tests, trials = self.sizes
         sizes = (("TESTS", tests), ("TRIALS", trials), ("CURLS", int(self.integrand.curls)))
         green, normal = green_defines(self.green), ("NORMAL", NORMALS[self.integrand.normal])
         out = ("OUT_COMPLEX", int(self.is_complex))
         points = ("POINTS", triangle_rule(self.quadrature.regular).number_of_points)
         return (
-            Source("operators/regular.c", real, (*sizes, *green, normal, out, points)),
+            Source("operators/regular.c", real, (*sizes, *green, normal, out, points, *out_real(real, stored))),
             Source("operators/singular.c", moment, (*sizes, *green, normal, ("GROUP_SIZE", GROUP))),
-            Source("operators/place.c", real, (*sizes, green[1], out, ("MOMENT_REAL", moment))),
-            Source("operators/gather.c", real, (out,)),
+            Source("operators/place.c", stored, (*sizes, green[1], out, ("MOMENT_REAL", moment))),
+            Source("operators/gather.c", stored, (out,)),
         )
 
     @property
@@ -95,9 +96,15 @@ class DeviceBlock(Block):
         self.tables = [array(table) for table in tables]
         self.test_points = array(points_of(self.test_surface, rule))
         self.trial_points = array(np.moveaxis(points_of(self.trial_surface, rule), 0, 2))
-        self.test_data, self.trial_data = array(_data(self.test_surface)), array(_data(self.trial_surface).T)
         self.scalars = array(np.array([*self.parameters, TINY[self.real]]))
-        self.device_coefficients = array(self.coefficients)
+        self._send(_data(self.test_surface), _data(self.trial_surface).T, self.coefficients)
+
+    def _send(self, *data: NDArray[np.float64]) -> None:
+        """Data of both sides and coefficients, for the regular part and for touching and near pairs."""
+        self.test_data, self.trial_data, self.device_coefficients = map(self._array, data)
+        self.near_data = self.test_data, self.trial_data, self.device_coefficients
+        if self.stored != self.real:
+            self.near_data = tuple(self.device.array(np.ascontiguousarray(each, self.stored)) for each in data)
 
     def _array(self, values: NDArray[Any]) -> Any:
         """On the device in the working precision."""
@@ -120,7 +127,7 @@ class DeviceBlock(Block):
         count, width = len(self.test.triangles), len(self.trial.triangles)
         places = self.trial.places.T.ravel()  # function * width + triangle
         self.column_start, self.column_entries = _lists(places, self.out.shape[1], self.device)
-        each = math.prod(self.sizes) * width * self.real.itemsize * (2 if self.is_complex else 1)
+        each = math.prod(self.sizes) * width * self.stored.itemsize * (2 if self.is_complex else 1)
         free = self.device.memory()
         if SHARE * each > free:
             raise MemoryError(
@@ -133,8 +140,8 @@ class DeviceBlock(Block):
         self.tiles = np.append(np.arange(0, count, size), count)
         self.neighbours = None
         room = (min(size, count), *self.sizes, max(1, width))
-        self.local = self.device.empty(room, self.real)
-        self.local_i = self.device.empty(room if self.is_complex else (1,), self.real)
+        self.local = self.device.empty(room, self.stored)
+        self.local_i = self.device.empty(room if self.is_complex else (1,), self.stored)
 
     def run(self, number: int) -> None:
         """All pairs of one tile, added to the matrix."""
@@ -249,9 +256,8 @@ class DeviceBlock(Block):
     def _place(self, orders: NDArray[np.int32], moments: Any, moments_i: Any, lo: int) -> None:
         count = len(orders)
         self.device.launch(
-            self.placing, "place", (count,), (GROUP,), self.device.array(orders), moments, moments_i, self.test_data,
-            self.trial_data, self.device_coefficients, count, lo, len(self.trial.triangles),
-            int(self.half), self.local, self.local_i,
+            self.placing, "place", (count,), (GROUP,), self.device.array(orders), moments, moments_i,
+            *self.near_data, count, lo, len(self.trial.triangles), int(self.half), self.local, self.local_i,
         )  # fmt: skip
 
     def _gathered(self, lo: int, hi: int) -> tuple[NDArray[np.int64], Callable[[], NDArray[Any]]] | None:
@@ -299,6 +305,11 @@ class DeviceBlock(Block):
 def _data(surface: Surface) -> NDArray[np.float64]:
     """(n, 13) normal, Jacobian, curls of each triangle."""
     return np.concatenate([surface.normals, surface.jacobian[:, None], surface.curls.reshape(-1, 9)], axis=1)
+
+
+def out_real(real: str, stored: str) -> tuple[tuple[str, str], ...]:
+    """The definition of the type of results, where it differs."""
+    return () if stored == real else (("OUT_REAL", stored),)
 
 
 def orders_of(batch: Batch) -> NDArray[np.int32]:

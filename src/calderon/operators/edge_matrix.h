@@ -56,8 +56,8 @@ DEVICE real_type edge_entry(const real_type *sums, const real_type *p, const rea
 /* Write all nine entries of the pair (test triangle number i of the tile, j) times `factor`. */
 DEVICE void write_edge_matrix(const real_type *sums, const real_type *sums_i, GLOBAL const real_type *test,
                               GLOBAL const real_type *trial_data, GLOBAL const real_type *coefficients,
-                              real_type factor, int i, int j, int count, GLOBAL real_type *out,
-                              GLOBAL real_type *out_i)
+                              real_type factor, int i, int j, int count, GLOBAL out_type *out,
+                              GLOBAL out_type *out_i)
 {
     real_type n[3] = {test[0], test[1], test[2]};
     for (int a = 0; a < 3; a++) {

@@ -9,7 +9,7 @@ typedef MOMENT_REAL moment_type;
 KERNEL edge_place(GLOBAL const int *pairs, GLOBAL const moment_type *moments, GLOBAL const moment_type *moments_i,
                   GLOBAL const real_type *test_data, GLOBAL const real_type *trial_data,
                   GLOBAL const real_type *coefficients, int number, int lo, int count, int upper,
-                  GLOBAL real_type *out, GLOBAL real_type *out_i)
+                  GLOBAL out_type *out, GLOBAL out_type *out_i)
 {
     int pair = THREAD(0);
     if (pair >= number)

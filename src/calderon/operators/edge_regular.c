@@ -10,8 +10,8 @@ KERNEL edge_regular(GLOBAL const real_type *test_points, GLOBAL const real_type 
                     GLOBAL const real_type *trial_points, GLOBAL const real_type *trial_data,
                     GLOBAL const real_type *weights, GLOBAL const real_type *barycentric,
                     GLOBAL const real_type *parameters,
-                    GLOBAL const real_type *coefficients, int lo, int count, int upper, GLOBAL real_type *out,
-                    GLOBAL real_type *out_i)
+                    GLOBAL const real_type *coefficients, int lo, int count, int upper, GLOBAL out_type *out,
+                    GLOBAL out_type *out_i)
 {
     LOCAL real_type x[POINTS * 3], arms[POINTS * 3];
     int i = lo + GROUP(1), j = THREAD(0);

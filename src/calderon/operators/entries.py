@@ -170,7 +170,16 @@ class Block:
 
     def run(self, number: int) -> None:
         """All pairs of one tile."""
-        self.add_regular(number)
+        if np.empty(0, self.out.dtype).real.dtype == self.real:
+            self.add_regular(number)
+        else:  # mixed precision: the regular part by itself, in single
+            columns = int(self.trial.places.max(initial=-1)) + 1
+            height = min(int(np.diff(self.tiles).max()) * self.test.places.shape[1], len(self.out))
+            kind = np.result_type(self.real, np.complex64) if self.is_complex else self.real
+            rows, ids = self.rows_apart(number, np.zeros((height, columns), kind))
+            self.add_regular(number, rows)
+            for row, target in zip(rows.out, ids, strict=False):
+                self.out[target, :columns] += row
         self.add_special(number)
 
     def rows(self, number: int) -> Rows:

@@ -15,7 +15,7 @@ KERNEL regular(GLOBAL const real_type *test_points, GLOBAL const real_type *test
                GLOBAL const real_type *test_data, GLOBAL const real_type *trial_points,
                GLOBAL const real_type *trial_table, GLOBAL const real_type *trial_data,
                GLOBAL const real_type *parameters, GLOBAL const real_type *coefficients, int lo, int count,
-               int upper, GLOBAL real_type *out, GLOBAL real_type *out_i)
+               int upper, GLOBAL out_type *out, GLOBAL out_type *out_i)
 {
     LOCAL real_type x[POINTS * 3];
     int i = lo + GROUP(1), j = THREAD(0);
