@@ -1,16 +1,21 @@
 """Compiled rows, columns and blocks are parts of the dense matrix."""
 
 import functools
+import hashlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+from numba.core.serialize import dumps
 
 import calderon as cal
 from calderon.backends import computing
 from calderon.backends.numba import kernel
 from calderon.operators.compiled_rows import Clusters
 from calderon.operators.entries import locality_order
-from calderon.operators.galerkin_rows import compiled_rows
+from calderon.operators.galerkin_rows import compiled_rows, functions_of
+from calderon.operators.row_sums import row_sums
 from calderon.operators.supports import support_boxes
 
 ROW, COLUMN, BLOCK = range(3)
@@ -190,3 +195,16 @@ def test_boxes_of_supports():
             support = space.triangles[(space.dofs == function).any(axis=1)]
             assert np.array_equal(low, corners[support].min(axis=(0, 1)))
             assert np.array_equal(high, corners[support].max(axis=(0, 1)))
+
+
+def fingerprint():
+    """Of what Numba's cache on disk knows a kernel by that captures rows, columns and blocks."""
+    sums = row_sums(LAPLACE.radial(0.0), "none", False, True, False, 6)
+    return hashlib.sha256(dumps(tuple(functions_of(sums, sums)))).hexdigest()
+
+
+def test_another_process_finds_the_same_functions_in_the_cache():
+    command = "import test_compiled_rows; print(test_compiled_rows.fingerprint())"
+    folder = __file__.rsplit("test_compiled_rows", 1)[0] or "."
+    printed = subprocess.run([sys.executable, "-c", command], cwd=folder, capture_output=True, text=True, check=True)
+    assert printed.stdout.strip() == fingerprint()

@@ -30,7 +30,8 @@ class CompiledRows(NamedTuple):
     (touching and near ones), which rows and columns treat like all others: they are asked for separated clusters only.
     data: a tuple of arrays. scratch: numbers of type `real` that a thread must bring along.
     special: the special pairs' part of the matrix, in cluster order, to be added to blocks that `block` filled;
-    overlap: what rows and columns have in place of it, so that special - overlap corrects blocks made of those.
+    overlap: what rows and columns have in place of it, so that special - overlap corrects blocks made of those. It
+    holds near pairs alone: rows of functions that touch mean nothing.
     symmetric: A[i, j] = A[j, i] in cluster order.
     """
 
