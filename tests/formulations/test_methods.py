@@ -1,0 +1,92 @@
+"""The methods of solve(): compressed, automatic and without a matrix, against the dense one."""
+
+import numpy as np
+import pytest
+
+import calderon.mesh as meshes
+from calderon.formulations import (
+    FluidTransmission,
+    ImpedanceScattering,
+    LaplaceDirichlet,
+    LaplaceNeumann,
+    PECScattering,
+    SoundHardScattering,
+    SoundSoftScattering,
+    linear_system,
+)
+from calderon.formulations.linear_system import SolveOptions
+from calderon.waves import PlaneWave
+
+K = 3.0
+WAVE = PlaneWave([1, 0.2, 0.1], K)
+PROBLEMS = {
+    "hard": (lambda mesh: SoundHardScattering(mesh, K), WAVE),
+    "soft": (lambda mesh: SoundSoftScattering(mesh, K, space="P0"), WAVE),
+    "impedance": (lambda mesh: ImpedanceScattering(mesh, K, lambda x: 1 + 0.5 * x[:, 0]), WAVE),
+    "fluid": (lambda mesh: FluidTransmission(mesh, K, 1.5 * K, 2.0), WAVE),
+    "Dirichlet": (LaplaceDirichlet, lambda x: x[:, 0]),
+    "Neumann": (lambda mesh: LaplaceNeumann(mesh, side="interior"), lambda x: x[:, 0]),
+    "conductor": (
+        lambda mesh: PECScattering(mesh, K, formulation="cfie"),
+        PlaneWave([1, 0, 0], K, polarization=[0, 0, 1]),
+    ),
+}
+
+
+CONDITION = {"Dirichlet": 30}  # V s = g is of the first kind: errors of the matrix count by its condition number
+
+
+@pytest.fixture(scope="module")
+def body():
+    return meshes.ellipsoid((1.0, 0.5, 0.5), 0.18)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_h_matrix_and_dense_matrix_agree_to_the_tolerance(name, body):
+    pose, data = PROBLEMS[name]
+    problem = pose(body)
+    dense = problem.solve(data, rtol=1e-9).surface.coefficients
+    for rtol in (1e-3, 1e-6):
+        solution = problem.solve(data, method="hmatrix", rtol=rtol)
+        error = np.linalg.norm(solution.surface.coefficients - dense) / np.linalg.norm(dense)
+        assert error < CONDITION.get(name, 3) * rtol, (rtol, error)
+        assert "H-matri" in solution.info.matrix
+        assert problem.system.key[:2] == ("hmatrix", rtol / 10)
+
+
+def test_auto_is_dense_for_few_unknowns_and_compressed_above(body, monkeypatch):
+    problem = SoundHardScattering(body, K)
+    assert "dense" in problem.solve(WAVE, method="auto", compression_rtol=1e-3).info.matrix
+    matrix = problem.system.matrix
+    assert problem.solve(WAVE).info.assembly_seconds == 0 and problem.system.matrix is matrix
+    monkeypatch.setattr(linear_system, "LARGEST_DENSE", problem.unknowns - 1)
+    assert "H-matri" in problem.solve(WAVE, method="auto", rtol=1e-3).info.matrix
+    assert problem.system.key[:2] == ("hmatrix", 1e-3 / 10)
+    problem.solve(WAVE, method="auto", rtol=1e-3, compression_rtol=1e-2)
+    assert problem.system.key[:2] == ("hmatrix", 1e-2)
+    assert problem.solve(WAVE, method="auto", solver="lu").info.method == "LU"  # needs entries, so it is dense
+    problem = SoundHardScattering(body, K)
+    problem.solve(WAVE, method="auto", rtol=1e-4)
+    matrix = problem.system.matrix
+    problem.monostatic_target_strength([[1.0, 0, 0]])  # by the matrix at hand and its accuracy
+    assert problem.system.matrix is matrix
+
+
+def test_options_for_a_number_of_unknowns():
+    few, many = linear_system.LARGEST_DENSE, linear_system.LARGEST_DENSE + 1
+    assert SolveOptions("auto").for_unknowns(few).method == "dense"
+    assert SolveOptions("auto").for_unknowns(many).method == "hmatrix"
+    for method in ("dense", "matrix-free", "hmatrix"):
+        assert SolveOptions(method).for_unknowns(many).method == method
+
+
+def test_monostatic_sweep_with_a_compressed_matrix(body):
+    """More directions than are iterated together, none of them factorised."""
+    angles = np.linspace(0, np.pi, 19)
+    directions = np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1)
+    exact = SoundHardScattering(body, K).monostatic_target_strength(directions)
+    problem = SoundHardScattering(body, K)
+    problem.solve(WAVE, method="hmatrix", rtol=1e-5)
+    swept = problem.monostatic_target_strength(directions, rtol=1e-5)
+    assert problem.system.factors is None and problem.system.key[:2] == ("hmatrix", 1e-5 / 10)
+    assert np.abs(swept - exact).max() < 1e-3
