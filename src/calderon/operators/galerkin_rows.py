@@ -38,11 +38,11 @@ def functions_of(by_row: Sums, by_column: Sums) -> Functions:
 
     @register_jitable
     def row(data, i, cluster, scratch, out):  # type: ignore[no-untyped-def]
-        fill_row(data[0], data[1], data[3], data[2], i, cluster, scratch, out)
+        fill_row(data[0], data[1], data[3], i, cluster, scratch, out)
 
     @register_jitable
     def column(data, cluster, j, scratch, out):  # type: ignore[no-untyped-def]
-        fill_column(data[1], data[0], data[3], data[2], j, cluster, scratch, out)
+        fill_column(data[1], data[0], data[3], j, cluster, scratch, out)
 
     @register_jitable
     def block(data, row_cluster, column_cluster, scratch, out):  # type: ignore[no-untyped-def]

@@ -47,7 +47,7 @@ ROWS = 64
 
 
 class Sums(NamedTuple):
-    """fill(fixed, varying, scalars, skips, position, cluster, scratch, out) and block(fixed, varying, scalars, skips,
+    """fill(fixed, varying, scalars, position, cluster, scratch, out) and block(fixed, varying, scalars, skips,
     fixed_cluster, cluster, scratch, out)."""
 
     fill: Callable[..., None]
@@ -183,7 +183,7 @@ def row_sums(radial: Radial, normal: str, curls: bool, mass: bool, oscillates: b
         return d0 * number(x, centre + 3) + d1 * number(x, centre + 4) + d2 * number(x, centre + 5)
 
     @register_jitable
-    def fill(fixed, varying, scalars, skips, position, cluster, scratch, out):  # type: ignore[no-untyped-def]
+    def fill(fixed, varying, scalars, position, cluster, scratch, out):  # type: ignore[no-untyped-def]
         """out[:n] = the entries of the unknown at `position` with those of the cluster."""
         x, near, numbers, index = fixed.numbers, fixed.integers, varying.numbers, varying.integers
         step, own, functions = lanes(scratch), number(index, OWN), number(index, FUNCTIONS)
