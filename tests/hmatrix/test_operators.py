@@ -106,4 +106,32 @@ def test_choices_and_refusals():
 
 def test_progress_is_shown_and_gone(capsys):
     cal.single_layer(LAPLACE, SPACE).assemble("hmatrix", progress=True)
-    assert "\n\n" not in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "compressing" in shown or not shown.strip()
+
+
+@pytest.mark.parametrize("field", [cal.electric_field, cal.magnetic_field])
+def test_fields_of_currents_hold_the_tolerance(field):
+    operator = field(3.0, cal.RWG(cal.mesh.sphere(1.0, 0.14)))
+    dense = operator.assemble("dense")
+    for rtol in (1e-3, 1e-5):
+        compressed = operator.assemble("hmatrix", rtol=rtol)
+        assert deviation(compressed, dense) < rtol
+        assert compressed.nbytes < 0.9 * dense.nbytes
+        assert compressed.statistics.total.low_rank > 100
+
+
+def test_dual_currents_go_through_edges_of_the_refinement():
+    space = cal.BC(cal.mesh.sphere(1.0, 0.4))
+    operator = cal.electric_field(3.0, space)
+    compressed = operator.assemble("hmatrix", rtol=1e-5)
+    assert compressed.parts[0].shape[0] > 5 * space.dimension
+    assert deviation(compressed, operator.assemble("dense")) < 1e-5
+
+
+def test_what_cannot_be_done_is_refused():
+    operator = cal.single_layer(LAPLACE, SPACE)
+    with pytest.raises(ValueError, match="mixed"):
+        operator.assemble("hmatrix", precision="mixed")
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        Choices(rtol=2.0)
