@@ -19,7 +19,7 @@ SOLVERS = ("gmres", "lu")
 PRECONDITIONERS = ("mass", "osrc", "near", "dual")
 EXACT_METHODS = ("dense", "matrix-free")
 """Methods that compress nothing."""
-LARGEST_DENSE = 4000
+LARGEST_DENSE = 8000  # where an H-matrix takes less time: 1 GB of complex numbers
 """Unknowns up to which method "auto" is "dense", above "hmatrix"."""
 
 
