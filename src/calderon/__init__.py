@@ -18,7 +18,7 @@ from calderon.formulations import (
     SoundSoftScattering,
 )
 from calderon.greens import Helmholtz, Laplace, ModifiedHelmholtz
-from calderon.hmatrix import assemble_hmatrix
+from calderon.hmatrix import assemble_hmatrix, hlu
 from calderon.mesh import Material, MeshError, MeshWarning, TetrahedralMesh, TriangleMesh
 from calderon.operators import (
     AccuracyWarning,
@@ -112,6 +112,7 @@ __all__ = [
     "electric_potential",
     "exact",
     "gmres",
+    "hlu",
     "hypersingular",
     "identity",
     "laplace_beltrami",

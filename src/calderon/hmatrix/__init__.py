@@ -10,6 +10,7 @@ from calderon.hmatrix.cluster_tree import ClusterTree, cluster_tree
 from calderon.hmatrix.composition import Choices, ComposedOperator, assemble_hmatrix
 from calderon.hmatrix.compression import compress, hmatrix
 from calderon.hmatrix.hmatrix import HMatrix
+from calderon.hmatrix.lu import HierarchicalLU, hlu
 
 __all__ = [
     "Admissibility",
@@ -18,9 +19,11 @@ __all__ = [
     "BlockTree",
     "ClusterTree",
     "HMatrix",
+    "HierarchicalLU",
     "assemble_hmatrix",
     "block_tree",
     "cluster_tree",
     "compress",
+    "hlu",
     "hmatrix",
 ]

@@ -16,6 +16,8 @@ from calderon.hmatrix.block_tree import block_tree
 from calderon.hmatrix.cluster_tree import ClusterTree, cluster_tree
 from calderon.hmatrix.compression import Advance, hmatrix
 from calderon.hmatrix.hmatrix import HMatrix
+from calderon.hmatrix.siblings import Term
+from calderon.hmatrix.terms import terms_of
 from calderon.integrands import SINGLE_LAYER
 from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator, TransformedHypersingular
@@ -44,10 +46,20 @@ class Choices:
 class ComposedOperator(LinearOperator):
     """An operator made of H-matrices and sparse ones: sums, products, transposes, tables.
 
-    parts: its H-matrices. nbytes: of their numbers. seconds: what the assembly took.
+    parts: its H-matrices. nbytes: of their numbers. seconds: what the assembly took. terms: the summands of a plain
+    sum, which `hlu` can factorise, None for others.
     """
 
-    def __init__(self, product: LinearOperator, parts: list[HMatrix], label: str, seconds: float, rtol: float) -> None:
+    def __init__(
+        self,
+        product: LinearOperator,
+        parts: list[HMatrix],
+        label: str,
+        seconds: float,
+        rtol: float,
+        terms: list[Term] | None = None,
+    ) -> None:
+        self.terms = terms
         super().__init__(dtype=product.dtype, shape=product.shape)
         self._product, self.parts, self.label, self.seconds, self.rtol = product, parts, label, seconds, rtol
 
@@ -117,7 +129,8 @@ def _assembled(
     if isinstance(product, HMatrix):
         product.label, product.seconds = label, seconds
         return product
-    return ComposedOperator(product, composition.parts, label, seconds, composition.choices.rtol)
+    terms = terms_of(operator, composition.compressed)
+    return ComposedOperator(product, composition.parts, label, seconds, composition.choices.rtol, terms)
 
 
 class _Composition:
@@ -131,9 +144,10 @@ class _Composition:
 
     def product(self, operator: BoundaryOperator | BlockOperator) -> LinearOperator:
         """The products of an operator by those of its parts."""
-        return composed(operator, self.how, lambda each, _: self._compressed(each), self._transformed)
+        return composed(operator, self.how, lambda each, _: self.compressed(each), self._transformed)
 
-    def _compressed(self, operator: IntegralOperator) -> HMatrix:
+    def compressed(self, operator: IntegralOperator) -> HMatrix:
+        """The H-matrix of an integral operator, made once."""
         made = self._made.get(id(operator))
         if made is None:
             rows, columns = self._tree(operator.test), self._tree(operator.trial)
@@ -166,7 +180,7 @@ class _Composition:
             right, right_parts = left, left_parts
         else:
             right, *right_parts = transforms(trial, trial.element.degree - (k2 == 0))
-        layer = self._compressed(IntegralOperator(operator.green, SINGLE_LAYER, right, left, operator.quadrature))
+        layer = self.compressed(IntegralOperator(operator.green, SINGLE_LAYER, right, left, operator.quadrature))
         factors: list[complex] = [1.0] * 3 + ([] if k2 == 0 else [-k2 if operator.green.is_complex else -k2.real] * 3)
         dtype = self.how.dtype(operator.is_complex)
         return Transformed(layer, factors, left_parts[0] + left_parts[1], right_parts[0] + right_parts[1], dtype)

@@ -1,0 +1,39 @@
+"""An operator as a sum of compressed and sparse matrices, where it is one."""
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+
+from calderon.hmatrix.hmatrix import HMatrix
+from calderon.hmatrix.siblings import Term
+from calderon.operators.blocks import BlockOperator
+from calderon.operators.boundary import BoundaryOperator, IntegralOperator, SparseOperator, Sum, Transposed
+
+
+def terms_of(
+    operator: BoundaryOperator | BlockOperator, compressed: Callable[[IntegralOperator], HMatrix]
+) -> list[Term] | None:
+    """The summands; None for an operator with products, tables or other factors in it. compressed: the H-matrix of an
+    integral operator."""
+    if isinstance(operator, IntegralOperator):
+        return [Term(1.0, compressed(operator))]
+    if isinstance(operator, SparseOperator):
+        return [Term(1.0, sp.csr_array(operator.matrix))]
+    if isinstance(operator, Transposed):
+        inner = terms_of(operator.operator, compressed)
+        return None if inner is None else [_transposed(term, operator.conjugate) for term in inner]
+    if isinstance(operator, Sum):
+        found: list[Term] = []
+        for factor, part in operator.parts:
+            inner = terms_of(part, compressed)
+            if inner is None:
+                return None
+            found += [term._replace(factor=term.factor * factor) for term in inner]
+        return found
+    return None
+
+
+def _transposed(term: Term, conjugate: bool) -> Term:
+    factor = np.conj(term.factor) if conjugate else term.factor
+    return Term(factor, term.matrix, not term.transposed, term.conjugated != conjugate)
