@@ -90,3 +90,27 @@ def test_monostatic_sweep_with_a_compressed_matrix(body):
     swept = problem.monostatic_target_strength(directions, rtol=1e-5)
     assert problem.system.factors is None and problem.system.key[:2] == ("hmatrix", 1e-5 / 10)
     assert np.abs(swept - exact).max() < 1e-3
+
+
+@pytest.mark.parametrize("formulation", ["efie", "cfie"])
+def test_hierarchical_factors_precondition_conductors(body, formulation):
+    """Few iterations where the electric equation alone needs many; a sweep uses them by default."""
+    problem = PECScattering(body, K, formulation=formulation)
+    wave = PROBLEMS["conductor"][1]
+    solution = problem.solve(wave, method="hmatrix", preconditioner="hlu", rtol=1e-5)
+    dense = PECScattering(body, K, formulation=formulation).solve(wave, rtol=1e-9)
+    error = np.linalg.norm(solution.surface.coefficients - dense.surface.coefficients)
+    assert error < 1e-3 * np.linalg.norm(dense.surface.coefficients)
+    assert solution.info.iterations <= 10
+    assert "hlu" in solution.info.method and solution.info.factorisation_seconds > 0
+    angles = np.linspace(0, np.pi, 7)
+    factors = problem.system.factors
+    swept = problem.monostatic_rcs(angles, 0.0)
+    assert problem.system.factors is factors
+    exact = PECScattering(body, K, formulation=formulation).monostatic_rcs(angles, 0.0)
+    assert np.abs(10 * np.log10(swept / exact)).max() < 0.02
+
+
+def test_hierarchical_factors_are_for_compressed_matrices(body):
+    with pytest.raises(ValueError, match="preconditioner"):
+        SoundHardScattering(body, K).solve(WAVE, preconditioner="hlu")

@@ -30,7 +30,7 @@ class Solver(Table):
     solver: Literal["gmres", "lu"] = "gmres"
     rtol: float = Field(default=1e-5, gt=0, lt=1)
     compression_rtol: float | None = Field(default=None, gt=0, lt=1)
-    preconditioner: Literal["mass", "osrc"] | None = None
+    preconditioner: Literal["mass", "osrc", "hlu"] | None = None
     precision: Literal["double", "single"] = "double"
     backend: Annotated[str, AfterValidator(_backend)] = "numba"
     max_iterations: int = Field(default=1000, ge=1)

@@ -11,12 +11,15 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import check_backend, entry_type, require_memory
 from calderon.formulations.checks import one_of
 from calderon.formulations.info import SolutionInfo
+from calderon.hmatrix import hlu
 from calderon.operators import BlockOperator, BoundaryOperator
 from calderon.solvers import Factorisation, gmres, lu
 from calderon.spaces import Space, VectorSpace
 
 SOLVERS = ("gmres", "lu")
-PRECONDITIONERS = ("mass", "osrc", "near", "dual")
+PRECONDITIONERS = ("mass", "osrc", "near", "dual", "hlu")
+HLU_RTOL = 1e-2
+"""Tolerance of the hierarchical factors that precondition a compressed matrix."""
 EXACT_METHODS = ("dense", "matrix-free")
 """Methods that compress nothing."""
 LARGEST_DENSE = 8000  # where an H-matrix takes less time: 1 GB of complex numbers
@@ -52,7 +55,8 @@ class SolveOptions:
         entry_type(self.precision)
         if self.solver == "lu" and self.method not in ("dense", "auto"):
             raise ValueError(f"solver 'lu' needs the entries of a matrix, which method {self.method!r} does not keep: "
-                             "choose method='dense', or solver='gmres'")  # fmt: skip
+                             "choose method='dense', or solver='gmres', "
+                             "for compressed matrices with preconditioner='hlu'")  # fmt: skip
 
     def for_unknowns(self, unknowns: int) -> "SolveOptions":
         """The options with a method in the place of "auto": dense for few unknowns and for LU. A dense matrix needs no
@@ -146,8 +150,13 @@ class LinearSystem:
     def _iterative(
         self, rhs: NDArray[Any], options: SolveOptions, assembly: float
     ) -> tuple[NDArray[Any], list[SolutionInfo]]:
-        given = options.preconditioner
+        given, factorisation = options.preconditioner, 0.0
         preconditioner = mass_preconditioner(self.spaces) if isinstance(given, str) else given
+        if isinstance(given, str) and given == "hlu":
+            if self.factors is None:
+                self.factors = hlu(self.matrix, HLU_RTOL)
+                factorisation = self.factors.seconds
+            preconditioner = self.factors.as_preconditioner()  # type: ignore[attr-defined]
         solution, record = gmres(
             self.matrix,
             rhs,
@@ -162,7 +171,7 @@ class LinearSystem:
         infos = [
             SolutionInfo(
                 self.equation, method, str(self.matrix), self.unknowns, len(history) - 1, history,
-                float(history[-1]), True, rhs.shape[1], assembly, 0.0, record.seconds,
+                float(history[-1]), True, rhs.shape[1], assembly, factorisation, record.seconds,
             )
             for history in record.histories
         ]  # fmt: skip

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from calderon.formulations.checks import one_of
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem, SolveOptions
+from calderon.hmatrix import is_sum
 
 Solution = TypeVar("Solution")
 
@@ -46,7 +47,8 @@ class Problem(ABC, Generic[Solution]):
         - solver: "gmres" (default) or "lu".
         - backend: "numba". precision: "double" (default) or "single".
         - preconditioner: a name out of `preconditioners`, whose first is the default; "mass" is the inverse mass
-          matrix. Or None, or anything with a product M @ x.
+          matrix. Of method "hmatrix" also "hlu", hierarchical factors, for equations of the first kind. Or None, or
+          anything with a product M @ x.
         - maxiter: limit of GMRES, default 1000. progress: whether to show live progress.
 
         Raises ConvergenceError (with history and last iterate) when GMRES does not converge, MemoryError before a
@@ -73,15 +75,19 @@ class Problem(ABC, Generic[Solution]):
         chosen.update(choices)
         options = SolveOptions(method, rtol, **chosen).for_unknowns(self.unknowns)
         if isinstance(options.preconditioner, str):
-            one_of(options.preconditioner, self.preconditioners, "preconditioner")
+            compressed = options.method == "hmatrix"
+            one_of(options.preconditioner, (*self.preconditioners, *(["hlu"] if compressed else [])), "preconditioner")
         return self._preconditioned(options)
 
     def _sweep_options(self, method: str | None, rtol: float, choices: SolverChoices) -> SolveOptions:
-        """The same for many right-hand sides: by default with the matrix at hand, and a dense one is factorised."""
+        """The same for many right-hand sides: by default with the matrix at hand, which is factorised: a dense one to
+        solve with, a compressed one roughly, to precondition."""
         kept = self.system.key or ("dense", None, "numba", "double")
         usual: SolverChoices = {"backend": kept[2], "precision": kept[3]}
         if method in (None, kept[0]):
             usual["compression_rtol"] = kept[1]
+        if (method or kept[0]) == "hmatrix" and is_sum(self.system.operator):
+            usual["preconditioner"] = "hlu"
         usual.update(choices)
         options = self._options(method or kept[0], rtol, usual)
         return options if "solver" in choices or options.method != "dense" else replace(options, solver="lu")

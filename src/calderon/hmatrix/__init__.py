@@ -11,6 +11,7 @@ from calderon.hmatrix.composition import Choices, ComposedOperator, assemble_hma
 from calderon.hmatrix.compression import compress, hmatrix
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.lu import HierarchicalLU, hlu
+from calderon.hmatrix.terms import is_sum
 
 __all__ = [
     "Admissibility",
@@ -26,4 +27,5 @@ __all__ = [
     "compress",
     "hlu",
     "hmatrix",
+    "is_sum",
 ]

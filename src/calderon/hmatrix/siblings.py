@@ -126,13 +126,12 @@ def parts_of(terms: list[Term], division: Division, dtype: np.dtype[Any]) -> dic
     tree = division.tree
     parts: dict[tuple[int, int], Part] = {}
     ranges: dict[tuple[int, int], tuple[slice, slice]] = {}
-    top = _topmost(division)
-    for cluster in top:
+    for cluster in _topmost(division):
         ranges[cluster, WITHIN] = (_run(tree, cluster), _run(tree, cluster))
-    for cluster in np.flatnonzero(~division.undivided):
+    for cluster in map(int, np.flatnonzero(~division.undivided)):
         first, second = (int(each) for each in tree.children[cluster])
-        ranges[int(cluster), BELOW] = (_run(tree, second), _run(tree, first))
-        ranges[int(cluster), ABOVE] = (_run(tree, first), _run(tree, second))
+        ranges[cluster, BELOW] = (_run(tree, second), _run(tree, first))
+        ranges[cluster, ABOVE] = (_run(tree, first), _run(tree, second))
     for key, (rows, columns) in ranges.items():
         parts[key] = Part((rows.stop - rows.start, columns.stop - columns.start), dtype)
     for term in terms:

@@ -34,6 +34,15 @@ def terms_of(
     return None
 
 
+def is_sum(operator: BoundaryOperator | BlockOperator) -> bool:
+    """Whether an operator is a sum of integral and sparse operators between one space and itself."""
+    if isinstance(operator, Sum):
+        return all(is_sum(part) for _, part in operator.parts)
+    if isinstance(operator, Transposed):
+        return is_sum(operator.operator)
+    return isinstance(operator, IntegralOperator | SparseOperator) and operator.trial is operator.test
+
+
 def _transposed(term: Term, conjugate: bool) -> Term:
     factor = np.conj(term.factor) if conjugate else term.factor
     return Term(factor, term.matrix, not term.transposed, term.conjugated != conjugate)
