@@ -114,3 +114,13 @@ def test_hierarchical_factors_precondition_conductors(body, formulation):
 def test_hierarchical_factors_are_for_compressed_matrices(body):
     with pytest.raises(ValueError, match="preconditioner"):
         SoundHardScattering(body, K).solve(WAVE, preconditioner="hlu")
+
+
+def test_a_matrix_that_stays_on_a_device_gives_the_same_solution(opencl, body):
+    problem = SoundHardScattering(body, K)
+    there = problem.solve(WAVE, rtol=1e-9, backend="opencl", keep_on_device=True).surface.coefficients
+    assert "opencl" in str(problem.system.matrix)
+    here = SoundHardScattering(body, K).solve(WAVE, rtol=1e-9).surface.coefficients
+    assert np.linalg.norm(there - here) < 1e-7 * np.linalg.norm(here)
+    with pytest.raises(ValueError, match="keep_on_device"):
+        problem.solve(WAVE, keep_on_device=True)

@@ -39,6 +39,7 @@ class SolveOptions:
     preconditioner: Any = "mass"
     maxiter: int = 1000
     progress: bool = False
+    keep_on_device: bool = False
 
     def __post_init__(self) -> None:
         one_of(self.solver, SOLVERS, "solver")
@@ -77,7 +78,7 @@ class SolveOptions:
     @property
     def matrix_key(self) -> tuple[Any, ...]:
         """What the entries of the matrix depend on."""
-        return self.method, self.assembly_rtol, self.backend, self.precision
+        return self.method, self.assembly_rtol, self.backend, self.precision, self.keep_on_device
 
 
 class LiftedMatrix(LinearOperator):
@@ -142,6 +143,7 @@ class LinearSystem:
             precision=options.precision,
             rtol=options.assembly_rtol,
             progress=options.progress,
+            keep_on_device=options.keep_on_device,
         )
         self.matrix = matrix if self.thin is None else LiftedMatrix(matrix, self.thin)
         self.key = options.matrix_key
@@ -182,8 +184,11 @@ class LinearSystem:
     ) -> tuple[NDArray[Any], list[SolutionInfo]]:
         factorisation = 0.0
         if self.factors is None:
-            size = self.unknowns**2 * np.dtype(self.matrix.dtype).itemsize
-            require_memory(size, "an LU factorisation beside the matrix", "try solver='gmres' or precision='single'")
+            if not options.keep_on_device:  # the device asks for its own
+                size = self.unknowns**2 * np.dtype(self.matrix.dtype).itemsize
+                require_memory(
+                    size, "an LU factorisation beside the matrix", "try solver='gmres' or precision='single'"
+                )
             self.factors = lu(self.matrix)
             factorisation = self.factors.seconds
         began = time.perf_counter()

@@ -27,6 +27,7 @@ class SolverChoices(TypedDict, total=False):
     preconditioner: Any
     maxiter: int
     progress: bool
+    keep_on_device: bool
 
 
 class Problem(ABC, Generic[Solution]):
@@ -50,6 +51,7 @@ class Problem(ABC, Generic[Solution]):
           matrix. Of method "hmatrix" also "hlu", hierarchical factors, for equations of the first kind. Or None, or
           anything with a product M @ x.
         - maxiter: limit of GMRES, default 1000. progress: whether to show live progress.
+        - keep_on_device: leave a dense matrix on the device of `backend`, where GMRES and (on CUDA) LU then run.
 
         Raises ConvergenceError (with history and last iterate) when GMRES does not converge, MemoryError before a
         matrix that does not fit is begun, ValueError or TypeError for data and options that do not fit.
@@ -82,8 +84,8 @@ class Problem(ABC, Generic[Solution]):
     def _sweep_options(self, method: str | None, rtol: float, choices: SolverChoices) -> SolveOptions:
         """The same for many right-hand sides: by default with the matrix at hand, which is factorised: a dense one to
         solve with, a compressed one roughly, to precondition."""
-        kept = self.system.key or ("dense", None, "numba", "double")
-        usual: SolverChoices = {"backend": kept[2], "precision": kept[3]}
+        kept = self.system.key or ("dense", None, "numba", "double", False)
+        usual: SolverChoices = {"backend": kept[2], "precision": kept[3], "keep_on_device": kept[4]}
         if method in (None, kept[0]):
             usual["compression_rtol"] = kept[1]
         if (method or kept[0]) == "hmatrix" and is_sum(self.system.operator):
