@@ -4,12 +4,12 @@ import math
 import time
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import DeviceMatrix, computing, format_bytes, require_memory, thread_count
+from calderon.backends.vectors import aligned
 from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator
 from calderon.operators.device_dense import assemble_on_device
@@ -84,7 +84,7 @@ def assemble_dense(
     advice = 'try precision="single", a coarser mesh, or a smaller part with .entries(rows, columns)'
     require_memory(needed, f"dense assembly of {operator.shape[0]} x {operator.shape[1]} entries", advice)
     started = time.perf_counter()
-    out = np.empty(operator.shape, dtype=dtype)
+    out = aligned(operator.shape, dtype)
     out.fill(0)  # touched here in order: where the system hands out pages one by one, the tiles would wait for them
     if not progress:
         operator.fill(out, how)

@@ -10,11 +10,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends.numba import STAMP, kernel
-from calderon.backends.vectors import jitable, lanes, load, store, width, zero
+from calderon.backends.vectors import aligned, jitable, lanes, load, store, width, zero
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
 from calderon.operators.columns import add_complex_columns, column_scratch
@@ -31,7 +30,7 @@ def edge_scratch(rows: int, points: int, real: DTypeLike) -> NDArray[Any]:
     moments, the corners beta in the frame, the parts of the local matrix."""
     vectors = 8 * points + 2 * MOMENTS + 9 + 18
     results = column_scratch(3 * LANES, width(real))
-    return np.zeros((6 * (rows + 1) + 1) * LANES + results + vectors * width(real), dtype=real)
+    return aligned((6 * (rows + 1) + 1) * LANES + results + vectors * width(real), real)
 
 
 @jitable

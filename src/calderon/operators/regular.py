@@ -12,11 +12,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends.numba import STAMP, kernel
-from calderon.backends.vectors import accumulate, jitable, lanes, load, number, store, width, zero
+from calderon.backends.vectors import accumulate, aligned, jitable, lanes, load, number, store, width, zero
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
 from calderon.operators.columns import add_complex_columns, add_real_columns, column_scratch
@@ -28,9 +27,7 @@ def tile_scratch(rows: int, functions: int, curls: bool, points: int, real: DTyp
     function, and of each component of curls, real and imaginary; results of some rows; in vectors, of one pair: sums at
     each trial point and distances from the plane of each test point; a mask."""
     rowwise = 2 * (rows + 1) * (functions + (3 if curls else 0)) * LANES
-    return np.zeros(
-        rowwise + LANES + column_scratch(functions * LANES, width(real)) + 7 * points * width(real), dtype=real
-    )
+    return aligned(rowwise + LANES + column_scratch(functions * LANES, width(real)) + 7 * points * width(real), real)
 
 
 @functools.lru_cache(maxsize=256)

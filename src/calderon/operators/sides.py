@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from calderon.backends.vectors import aligned
 from calderon.operators.columns import Columns, columns_of
 from calderon.quadrature import TriangleRule, triangle_rule
 from calderon.spaces import EdgeSpace
@@ -153,13 +154,15 @@ def trial_side(
 
 
 def joined(array: NDArray) -> NDArray:
-    """(..., 3, LANES) to (..., 3 * LANES)."""
+    """(..., n, LANES) to (..., n * LANES)."""
     return array.reshape(*array.shape[:-2], -1)
 
 
 def packed(array: NDArray, real: DTypeLike) -> NDArray:
-    """Contiguous, floating-point numbers in the working precision."""
-    return np.ascontiguousarray(array, dtype=real if array.dtype.kind == "f" else array.dtype)
+    """Contiguous, floating-point numbers in the working precision, where a vector may begin."""
+    out = aligned(array.shape, real if array.dtype.kind == "f" else array.dtype)
+    out[...] = array
+    return out
 
 
 def blocked(array: NDArray, filler: float | None) -> NDArray:
