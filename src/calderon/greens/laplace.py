@@ -12,7 +12,7 @@ from calderon.greens.green import Radial, no_phase
 def value(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
     """4 pi G and 4 pi G'/r."""
     g = inverse_square_root(r2)
-    return g, g, -g * (g * g), g
+    return g, g, -(g * (g * g)), g
 
 
 RADIAL = Radial(value, no_phase, shifts=False)

@@ -14,6 +14,7 @@ from calderon.operators.device_edges import DeviceEdgeBlock
 from calderon.operators.device_entries import DeviceBlock
 from calderon.operators.edge_entries import EdgeBlock
 from calderon.operators.entries import Block
+from calderon.operators.mutual import MutualBlock
 from calderon.operators.options import Quadrature
 from calderon.spaces import Space
 
@@ -25,6 +26,11 @@ TILES = 64
 
 def _block(kind: type[Block], how: Computing, form: tuple[Any, ...]) -> Block:
     return kind(*form) if how.device is None else ON_DEVICE[kind](how.device, *form)
+
+
+def _is_mutual(integrand: Integrand, test: Space, trial: Space) -> bool:
+    """Whether a whole matrix takes both orders of a pair of triangles at once."""
+    return integrand.normal != "none" and test is trial
 
 
 def block_of(operator: Any, out: NDArray[Any], how: Computing, half: bool) -> Block:
@@ -57,10 +63,14 @@ def add_block(
     the other, several share them (`backends.share_tasks`).
     """
     form = (out, green, integrand, test, trial, factor, rows, columns, quadrature or Quadrature(), how.regular, half)
+    alone = how.device is None and not how.team and rows is None and columns is None
+    if alone and kind is Block and _is_mutual(integrand, test, trial):
+        kind = MutualBlock
     works = [_block(kind, each, form) for each in how.team or (how,)]
     work = works[0]
     tiles = _shared_tiles(work, len(works)) if how.team else work.tiles
-    count = len(tiles) - 1
+    stages = [] if how.team or how.device is not None else work.stages()
+    count = sum(stage.count for stage in stages) or len(tiles) - 1
     done = 0
 
     def step() -> None:
@@ -74,7 +84,8 @@ def add_block(
     if how.team:
         how.parts.append(_share(works, tiles, half, step))
     elif how.device is None:
-        run_tasks(work.run, count, work.neighbours, step)
+        for stage in stages:
+            run_tasks(*stage, step)
     else:
         for _ in work.add_between(0, int(tiles[-1])):  # type: ignore[attr-defined]
             step()

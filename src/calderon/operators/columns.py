@@ -56,13 +56,14 @@ def column_scratch(size: int, width: int) -> int:
 
 
 @jitable
-def summed(results, turned, level, source):  # type: ignore[no-untyped-def]
-    """results (width, n) of some rows become sums (width, columns) in the same memory; turned: as much again."""
+def across(results, turned, level, source):  # type: ignore[no-untyped-def]
+    """results (width, n) of some rows become sums (columns, width) in the same memory, and their number; turned: as
+    much again."""
     step = lanes(results)
     size = results.size // step
-    rows, across = results.reshape((step, size)), turned.reshape((size, step))
+    rows, side = results.reshape((step, size)), turned.reshape((size, step))
     for j in range(0, size, step):
-        transpose(rows, 0, j, across, j, 0)
+        transpose(rows, 0, j, side, j, 0)
     place, column = 0, 0
     for m in range(level.size, 0, -1):
         last = level[m - 1]
@@ -73,9 +74,29 @@ def summed(results, turned, level, source):  # type: ignore[no-untyped-def]
             store(results, column * step, total)
             place += m
             column += 1
+    return column
+
+
+@jitable
+def summed(results, turned, level, source):  # type: ignore[no-untyped-def]
+    """results (width, n) of some rows become sums (width, columns) in the other memory, `turned`, of the same size."""
+    step = lanes(results)
+    size = results.size // step
+    count = across(results, turned, level, source)
     sums, side = results.reshape((size, step)), turned.reshape((step, size))
-    for j in range(0, column, step):
+    for j in range(0, count, step):
         transpose(sums, j, 0, side, 0, j)
+
+
+@jitable
+def sums_across(work, target, place, columns, b, first):  # type: ignore[no-untyped-def]
+    """The sums (columns, width) of the results of block b that begin at work[first], at target[place]. work: results
+    (width, n) real, imaginary, and as much again."""
+    size, step = work.size // 4, lanes(work)
+    results = work[first : first + size]
+    count = across(results, work[2 * size : 3 * size], columns.level[b], columns.source[b])
+    for c in range(count):
+        store(target, place + c * step, load(results, c * step))
 
 
 @jitable
@@ -112,3 +133,30 @@ def add_complex_columns(out, row_ids, count, columns, b, work):  # type: ignore[
         im = work[3 * size + r * pitch : 3 * size + (r + 1) * pitch]
         for c in range(n):
             target[distinct[c]] += complex(re[c], im[c])
+
+
+@jitable
+def add_real_rows(out, columns, b, sums, begin, imaginary, row_ids):  # type: ignore[no-untyped-def]
+    """Add the sums of block b to the transposed places: rows of the matrix are the columns of the block, and row_ids
+    their columns. sums[begin:]: what `sums_across` made of some row_ids after the other."""
+    distinct, count, step = columns.distinct[b], columns.level[b, 0], lanes(sums)
+    size = columns.source.shape[1] * step
+    for c in range(count):
+        target, place = out[distinct[c]], begin + c * step
+        for top in range(0, row_ids.size, step):
+            for r in range(min(step, row_ids.size - top)):
+                target[row_ids[top + r]] += sums[place + r]
+            place += size
+
+
+@jitable
+def add_complex_rows(out, columns, b, sums, begin, imaginary, row_ids):  # type: ignore[no-untyped-def]
+    """The same for a complex matrix; `imaginary` further are the imaginary parts."""
+    distinct, count, step = columns.distinct[b], columns.level[b, 0], lanes(sums)
+    size = columns.source.shape[1] * step
+    for c in range(count):
+        target, place = out[distinct[c]], begin + c * step
+        for top in range(0, row_ids.size, step):
+            for r in range(min(step, row_ids.size - top)):
+                target[row_ids[top + r]] += complex(sums[place + r], sums[imaginary + place + r])
+            place += size

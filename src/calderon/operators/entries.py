@@ -5,6 +5,7 @@ output rows never run side by side (backends.run_tasks), so everything is added 
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,6 +70,14 @@ def select(space: Space, wanted: NDArray[np.int64] | None) -> Selection:
 def locality_order(points: NDArray[np.float64], leaf: int = 32) -> NDArray[np.int64]:
     """Permutation that puts neighbours together: recursive bisection at the median of the longest extent."""
     return np.asarray(cKDTree(points, leafsize=leaf, balanced_tree=True, compact_nodes=True).indices)
+
+
+class Stage(NamedTuple):
+    """Tasks of a block that may run side by side, as `backends.run_tasks` takes them."""
+
+    run: Callable[[int], None]
+    count: int
+    neighbours: list[NDArray[np.int64]] | None
 
 
 class Block:
@@ -158,15 +167,34 @@ class Block:
         return batches, np.concatenate([touching.pairs, pairs])
 
     def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> list[Batch]:
-        """Whole pairs, and parts of pairs if there are any."""
+        """Whole pairs, and parts of pairs if there are any. A pair and the same in the other order get the same points."""
+        backward = self._backward(touching.pairs), self._backward(pairs)
         x, y = self.test_surface.corners, self.trial_surface.corners
         wavenumber = abs(complex(*self.parameters))
         power = 1 if self.integrand.normal == "none" else 2
         options = self.quadrature.singular, wavenumber, power
-        whole, pieces, parts = special_rules(touching, pairs, ratio, x, y, *options)
+        whole, pieces, parts = special_rules(touching, pairs, ratio, x, y, backward, options)
         elements = self.test_space.element, self.trial_space.element
         batches = [batch_of(whole, elements, power)]
         return [*batches, batch_of(pieces, elements, power, parts)] if len(parts[0]) else batches
+
+    def _backward(self, pairs: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """(n,) where the test triangle comes after the trial triangle: on one space in the order of `select`, so that
+        none of a half does, else by the numbers of the mesh."""
+        test, trial = self.test_space, self.trial_space
+        if test.mesh is not trial.mesh:
+            return np.zeros(len(pairs), bool)
+        rank = trial.triangles
+        if test is trial:
+            rank = np.empty(len(trial.triangles), np.int64)
+            order = select(trial, None).triangles
+            rank[order] = np.arange(len(order))
+        first = rank if test is trial else test.triangles
+        return np.asarray(first[self.test.triangles][pairs[:, 0]] > rank[self.trial.triangles][pairs[:, 1]])
+
+    def stages(self) -> list[Stage]:
+        """All tasks; those of one stage are done before those of the next."""
+        return [Stage(self.run, len(self.tiles) - 1, self.neighbours)]
 
     def run(self, number: int) -> None:
         """All pairs of one tile."""
@@ -234,6 +262,10 @@ class Block:
     def _moments(self, batch: Batch, test_surface: Surface) -> NDArray[np.float64]:
         """(2, n, A, B) real and imaginary integrals of the kernel with test and trial functions of the n pairs of a
         batch, numbered in the order of its rule."""
+        return self._all_moments(batch, test_surface, 1)[0]
+
+    def _all_moments(self, batch: Batch, test_surface: Surface, kernels: int) -> NDArray[np.float64]:
+        """(kernels, 2, n, A, B): the same of the kernels that `self.moments` integrates at once."""
         surfaces, pairs = (test_surface, self.trial_surface), batch.pairs
         elements = self.test_space.element, self.trial_space.element
         count = len(pairs.triangles)
@@ -242,13 +274,15 @@ class Block:
             surfaces = tuple(part_of(*side) for side in sides)  # type: ignore[assignment]
             pairs = Pairs(np.repeat(np.arange(count, dtype=np.int32)[:, None], 2, axis=1), *pairs[1:])
         number = batch.tables.products.shape[0]
-        values = np.zeros((2, count, number))
+        values = np.zeros((kernels, 2, count, number))
         self.moments(
             *surfaces, pairs, batch.rules, batch.tables, self.parameters, moment_scratch(number), values
         )  # fmt: skip
-        matrices: NDArray[np.float64] = values.reshape(2, count, elements[0].size, elements[1].size)
+        matrices: NDArray[np.float64] = values.reshape(kernels, 2, count, elements[0].size, elements[1].size)
         if batch.parts is not None:
-            restrict_kernel()(*(restriction(*each) for each in zip(elements, batch.parts, strict=True)), matrices)
+            whole = [restriction(*each) for each in zip(elements, batch.parts, strict=True)]
+            for each in matrices:
+                restrict_kernel()(*whole, each)
         return matrices
 
 

@@ -14,6 +14,8 @@ from calderon.quadrature.singular import condensed_rule, product_rule
 from calderon.spaces.element import Element
 
 Array = NDArray[np.float64]
+EXCHANGED = 1 << 40
+"""Added to the code of a rule: its test and trial triangles change places."""
 NODES = ((0.0, 1), (0.2, 3), (0.6, 4), (1.8, 5), (3.5, 6))
 """(phase over the longest edge, points on a fibre): up to that phase so many keep 1e-6."""
 
@@ -63,7 +65,43 @@ def batch_of(
     return Batch(table, rules[order].astype(np.int32), pairs.part(order), parts)
 
 
+class SpecialRules(NamedTuple):
+    """Rules for whole pairs; for pieces of the others, and the barycentric corners of those."""
+
+    whole: list[Assigned]
+    pieces: list[Assigned]
+    parts: tuple[Array, Array]
+
+
 def special_rules(
+    touching: TouchingPairs,
+    near: Numbers,
+    ratio: Array,
+    test: Array,
+    trial: Array,
+    backward: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+    options: tuple[int, float, int],
+) -> SpecialRules:
+    """Rules for touching and near pairs (at that ratio of distance to size) of triangles with corners (m, 3, 3).
+
+    backward: which of them take the rule of the pair in the other order, so that (i, j) and (j, i) have the same
+    points. options: singular (of Quadrature), |k|, power of the kernel.
+    """
+    touch, close = backward
+    rules = _forward_rules(touching.part(~touch), near[~close], ratio[~close], test, trial, *options)
+    if not (touch.any() or close.any()):
+        return rules
+    exchanged = touching.part(touch).exchanged(), near[close][:, ::-1]
+    back = _forward_rules(*exchanged, ratio[close], trial, test, *options)
+    whole, pieces = (
+        [Assigned(each.codes + EXCHANGED, each.pairs.exchanged()) for each in assigned]
+        for assigned in (back.whole, back.pieces)
+    )
+    left, right = (np.concatenate(each) for each in zip(rules.parts, back.parts[::-1], strict=True))
+    return SpecialRules([*rules.whole, *whole], [*rules.pieces, *pieces], (left, right))
+
+
+def _forward_rules(
     touching: TouchingPairs,
     near: Numbers,
     ratio: Array,
@@ -72,10 +110,8 @@ def special_rules(
     singular: int,
     wavenumber: float,
     power: int,
-) -> tuple[list[Assigned], list[Assigned], tuple[Array, Array]]:
-    """Rules for touching and near pairs (at that ratio of distance to size) of triangles with corners (m, 3, 3):
-    for whole pairs; for pieces of the others, and the barycentric corners of those. wavenumber: |k|; power: of the
-    kernel."""
+) -> SpecialRules:
+    """The rules of `special_rules` in the order of the pairs."""
     whole, many = _touching_rules(touching, test, trial, singular, wavenumber)
     degree = degree_for(ratio)
     unchanged = np.arange(3, dtype=np.int8)
@@ -95,7 +131,7 @@ def special_rules(
     nodes = _fibre_points(wavenumber * sizes[: len(cut.parent)])
     codes = np.append(_code([cut.shared, nodes, *cut.counts.T]), _side_codes(apart.counts))
     order = np.broadcast_to(unchanged, (len(parent), 3))
-    return whole, [Assigned(codes, Pairs(close[parent], order, order))], parts
+    return SpecialRules(whole, [Assigned(codes, Pairs(close[parent], order, order))], parts)
 
 
 def _touching_rules(
@@ -144,6 +180,10 @@ def _code(digits: list[NDArray[np.int64]]) -> NDArray[np.int64]:
 def _table(code: int, power: int, test: Element, trial: Element) -> RuleTable:
     """The table of a coded rule: 0 and a degree; 1 to 3 shared vertices, points on a fibre and angular points; 4 and
     the points along and across of both triangles."""
+    if code & EXCHANGED:
+        back = _table(code ^ EXCHANGED, power, trial, test)
+        products = back.products.reshape(trial.size, test.size, -1).swapaxes(0, 1)
+        return RuleTable(back.points[[2, 3, 0, 1]], products.reshape(test.size * trial.size, -1), back.starts)
     kind, (first, *rest) = code % 8, [(code >> 3 + 8 * place) % 256 for place in range(4)]
     if kind == 0:
         rule = product_rule(first, first)

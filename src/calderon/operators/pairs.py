@@ -32,6 +32,14 @@ class TouchingPairs(NamedTuple):
         """Some of the pairs."""
         return TouchingPairs(*(each[which] for each in self))  # type: ignore[arg-type]
 
+    def exchanged(self) -> "TouchingPairs":
+        """Test and trial triangles exchanged, common vertices as the new test triangle has them."""
+        places = np.arange(3)
+        key = np.where(places < self.shared[:, None], self.trial_order, 3 + places)
+        order = np.argsort(key, axis=1)
+        test, trial = (np.take_along_axis(each, order, axis=1) for each in (self.trial_order, self.test_order))
+        return TouchingPairs(self.pairs[:, ::-1], self.shared, test, trial)
+
 
 def touching_pairs(test: Index, trial: Index, upper: bool = False) -> TouchingPairs:
     """Find the pairs of triangles (n, 3), given by vertex numbers, that share at least one vertex; upper: only those
@@ -87,7 +95,7 @@ def near_pairs(
         if upper:
             kept &= j > i
         pairs = np.stack([i[kept], j[kept]], axis=1).astype(np.int32)
-        ratio = distances(test, trial, pairs) / longest[kept]
+        ratio = np.round(distances(test, trial, pairs) / longest[kept], 9)  # the same for (j, i), also at a bound
         near = ratio < reach
         found[number] = (pairs[near], ratio[near])
 

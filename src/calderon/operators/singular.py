@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import STAMP, kernel
-from calderon.backends.vectors import BYTES, lanes, load, store, zero
+from calderon.backends.vectors import BYTES, aligned, lanes, load, store, zero
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
 from calderon.operators.regular import turned
@@ -35,6 +35,10 @@ class Pairs(NamedTuple):
     def part(self, which: Any) -> "Pairs":
         """Some of the pairs."""
         return Pairs(*(each[which] for each in self))
+
+    def exchanged(self) -> "Pairs":
+        """Test and trial triangles exchanged."""
+        return Pairs(np.ascontiguousarray(self.triangles[:, ::-1]), self.trial_order, self.test_order)
 
 
 class RuleTable(NamedTuple):
@@ -65,13 +69,15 @@ def rule_table(rule: PairRule | CondensedRule, test: Element, trial: Element) ->
 
 @functools.lru_cache(maxsize=64)
 def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..., None]:
-    """Compiled moments(test, trial, pairs, rules, table, parameters, scratch, out): out[0 or 1, n, A * B] gets the real
-    and imaginary parts of int int k phi_a psi_b over the triangles of the n pairs by the rules (n,) of the table; test
-    and trial are surfaces (sides.py), local functions are numbered in the order of the rule. Pairs of one rule should
-    follow each other."""
+    """Compiled moments(test, trial, pairs, rules, table, parameters, scratch, out): out[0, 0 or 1, n, A * B] gets the
+    real and imaginary parts of int int k phi_a psi_b over the triangles of the n pairs by the rules (n,) of the table;
+    test and trial are surfaces (sides.py), local functions are numbered in the order of the rule. Pairs of one rule
+    should follow each other. normal: the integrand's, or "both": those of the trial side in out[0], of the test side in
+    out[1]."""
     stamp = STAMP
     radial_value, radial_phase, shifts = radial
-    of_trial, of_test = normal == "trial", normal == "test"
+    of_trial, of_test, both = normal == "trial", normal == "test", normal == "both"
+    kernels, stride = moment_kernels(normal), 2 if oscillates else 1
 
     @kernel
     def moments(test, trial, pairs, rules, table, parameters, scratch, out):  # type: ignore[no-untyped-def]
@@ -79,7 +85,7 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
         p0, p1 = parameters[0], parameters[1]
         step, s = lanes(scratch), scratch
         number = table.products.shape[0]
-        values, sums = 22 * step, 38 * step
+        values, sums = 22 * step, 54 * step
         count = pairs.triangles.shape[0]
         start, stop = 0, 0
         while stop < count:
@@ -115,7 +121,7 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
                 d2 = o2 + (e2 + f2 - g2 - h2) * (1.0 / 3.0)
                 square = d0 * d0 + 1e-37 + d1 * d1 + d2 * d2
                 reference = square * inverse_square_root(square)
-            for m in range(2 * number if oscillates else number):
+            for m in range(kernels * stride * number):
                 store(s, sums + m * step, zero(s))
             for chunk in range(table.starts[rule], table.starts[rule + 1], 8):
                 for q in range(8):
@@ -130,44 +136,58 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
                     if of_test:
                         offset = d0 * m0 + d1 * m1 + d2 * m2
                         re, im = h * offset, hi * offset
-                    if of_trial:
+                    if of_trial or both:
                         offset = -(d0 * n0 + d1 * n1 + d2 * n2)
                         re, im = h * offset, hi * offset
                     store(s, values + q * step, re)
                     if oscillates:
                         store(s, values + (8 + q) * step, im)
+                    if both:
+                        offset = d0 * m0 + d1 * m1 + d2 * m2
+                        store(s, values + (16 + q) * step, h * offset)
+                        if oscillates:
+                            store(s, values + (24 + q) * step, hi * offset)
                 for m in range(number):
                     w = table.products[m]
-                    total, total_i = load(s, sums + m * step), zero(s)
-                    if oscillates:
-                        total_i = load(s, sums + (number + m) * step)
-                    for q in range(8):
-                        total = total + w[chunk + q] * load(s, values + q * step)
+                    for kind in range(kernels):
+                        place, here = sums + (kind * stride * number + m) * step, values + 16 * kind * step
+                        total, total_i = load(s, place), zero(s)
                         if oscillates:
-                            total_i = total_i + w[chunk + q] * load(s, values + (8 + q) * step)
-                    store(s, sums + m * step, total)
-                    if oscillates:
-                        store(s, sums + (number + m) * step, total_i)
+                            total_i = load(s, place + number * step)
+                        for q in range(8):
+                            total = total + w[chunk + q] * load(s, here + q * step)
+                            if oscillates:
+                                total_i = total_i + w[chunk + q] * load(s, here + (8 + q) * step)
+                        store(s, place, total)
+                        if oscillates:
+                            store(s, place + number * step, total_i)
             c, d = radial_phase(reference, p0, p1)
             jacobian = load(s, 21 * step)
-            for m in range(number):
-                re, im = load(s, sums + m * step), zero(s)
-                if oscillates:
-                    im = load(s, sums + (number + m) * step)
-                re, im = turned(re, im, jacobian * c, jacobian * d)
-                store(s, values, re)
-                store(s, values + step, im)
-                for lane in range(stop - start):
-                    out[0, start + lane, m] = s[values + lane]
+            for kind in range(kernels):
+                for m in range(number):
+                    place = sums + (kind * stride * number + m) * step
+                    re, im = load(s, place), zero(s)
                     if oscillates:
-                        out[1, start + lane, m] = s[values + step + lane]
+                        im = load(s, place + number * step)
+                    re, im = turned(re, im, jacobian * c, jacobian * d)
+                    store(s, values, re)
+                    store(s, values + step, im)
+                    for lane in range(stop - start):
+                        out[kind, 0, start + lane, m] = s[values + lane]
+                        if oscillates:
+                            out[kind, 1, start + lane, m] = s[values + step + lane]
 
     return moments
 
 
 def moment_scratch(moments: int) -> NDArray[np.float64]:
     """Working memory of one thread of `moment_kernel`."""
-    return np.zeros((38 + 2 * moments) * WIDTH)
+    return aligned((54 + 4 * moments) * WIDTH, np.float64)
+
+
+def moment_kernels(normal: str) -> int:
+    """How many kernels `moment_kernel` integrates at once."""
+    return 2 if normal == "both" else 1
 
 
 @functools.lru_cache(maxsize=2)
