@@ -2,7 +2,8 @@
 
 The parts are timed alone, through the operator's Block: preparation (finding touching and near pairs,
 tables), the regular part with no touching and near pairs, and those pairs alone. Evaluations are (pairs of triangles)
-times (points a triangle)^2; symmetric operators integrate half of the pairs and mirror the matrix. Operations per
+times (points a triangle)^2; symmetric operators integrate half of the pairs and mirror the matrix, double layers on one
+space take both orders of a pair from one evaluation. Operations per
 evaluation are counted in the sources, a multiply-add as two and an estimate of 1/sqrt as one.
 """
 
@@ -18,7 +19,9 @@ from benchmarks import peer, results
 from benchmarks.machine import Floor
 from benchmarks.spheres import octahedral_sphere
 from calderon.backends import real_type, run_tasks
+from calderon.operators.adding import kind_of_whole
 from calderon.operators.boundary import IntegralOperator
+from calderon.operators.mutual import MutualBlock
 from calderon.operators.symmetry import symmetrise
 from calderon.quadrature import triangle_rule
 
@@ -109,7 +112,8 @@ def timed(row: Row, mesh: cal.TriangleMesh, floor: Floor, repeat: int) -> dict[s
     parts = [_parts(operator, row.precision) for _ in range(max(1, repeat))]
     whole, setup, regular, near, mirror = np.min(parts, axis=0)
     points = triangle_rule(operator.quadrature.regular).number_of_points
-    share = 0.5 if operator.is_symmetric else 1.0
+    kind = kind_of_whole(operator.block, operator.integrand, operator.test, operator.trial)
+    share = 0.5 if operator.is_symmetric or kind is MutualBlock else 1.0
     evaluations = share * mesh.number_of_triangles**2 * points**2 / regular
     sums = 8.0 if row.layer == "magnetic_field" else SUMS[row.space]
     operations = OPERATIONS[row.equation, row.precision] + sums * (2 if row.equation == "helmholtz" else 1)
@@ -143,14 +147,16 @@ def _parts(operator: IntegralOperator, precision: str) -> tuple[float, ...]:
     lap()
     spaces = operator.test, operator.trial
     form = operator.green, operator.integrand, *spaces, 1.0, None, None
-    block = operator.block(out, *form, operator.quadrature, real, half)
+    kind = kind_of_whole(operator.block, operator.integrand, *spaces)
+    block = kind(out, *form, operator.quadrature, real, half)
     lap()
     out[:] = 0  # pages are there before the clock starts
     times.append(time.perf_counter())
-    run_tasks(block.add_regular, len(block.tiles) - 1, block.neighbours)
-    lap()
-    run_tasks(block.add_special, len(block.tiles) - 1, block.neighbours)
-    lap()
+    tiles = len(block.tiles) - 1, block.neighbours
+    apart = ((block.add_regular, *tiles), (block.add_special, *tiles))
+    for stage in block.stages() if kind is MutualBlock else apart:
+        run_tasks(*stage)
+        lap()
     if half:
         symmetrise(out)
     lap()

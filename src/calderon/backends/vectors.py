@@ -35,10 +35,11 @@ def width(real: Any) -> int:
 def aligned(shape: int | tuple[int, ...], real: Any) -> NDArray[Any]:
     """An array of zeros that begins where a vector may: NumPy's begin at multiples of 16 bytes, and vectors that cross
     a cache line take twice as long to load."""
-    shape, kind = np.atleast_1d(shape), np.dtype(real)
-    raw = np.zeros(int(shape.prod()) * kind.itemsize + BYTES, np.uint8)
+    kind = np.dtype(real)
+    size = int(np.prod(shape)) * kind.itemsize
+    raw = np.zeros(size + BYTES, np.uint8)
     first = -raw.ctypes.data % BYTES
-    return raw[first : first + int(shape.prod()) * kind.itemsize].view(kind).reshape(shape)
+    return raw[first : first + size].view(kind).reshape(shape)
 
 
 class VectorType(types.Type):

@@ -28,9 +28,9 @@ def _block(kind: type[Block], how: Computing, form: tuple[Any, ...]) -> Block:
     return kind(*form) if how.device is None else ON_DEVICE[kind](how.device, *form)
 
 
-def _is_mutual(integrand: Integrand, test: Space, trial: Space) -> bool:
-    """Whether a whole matrix takes both orders of a pair of triangles at once."""
-    return integrand.normal != "none" and test is trial
+def kind_of_whole(kind: type[Block], integrand: Integrand, test: Space, trial: Space) -> type[Block]:
+    """What computes a whole matrix on the processor: double layers on one space take both orders of a pair at once."""
+    return MutualBlock if kind is Block and integrand.normal != "none" and test is trial else kind
 
 
 def block_of(operator: Any, out: NDArray[Any], how: Computing, half: bool) -> Block:
@@ -63,14 +63,13 @@ def add_block(
     the other, several share them (`backends.share_tasks`).
     """
     form = (out, green, integrand, test, trial, factor, rows, columns, quadrature or Quadrature(), how.regular, half)
-    alone = how.device is None and not how.team and rows is None and columns is None
-    if alone and kind is Block and _is_mutual(integrand, test, trial):
-        kind = MutualBlock
+    if how.device is None and not how.team and rows is None and columns is None:
+        kind = kind_of_whole(kind, integrand, test, trial)
     works = [_block(kind, each, form) for each in how.team or (how,)]
     work = works[0]
     tiles = _shared_tiles(work, len(works)) if how.team else work.tiles
     stages = [] if how.team or how.device is not None else work.stages()
-    count = sum(stage.count for stage in stages) or len(tiles) - 1
+    count = sum(stage.tasks for stage in stages) or len(tiles) - 1
     done = 0
 
     def step() -> None:

@@ -76,7 +76,7 @@ class Stage(NamedTuple):
     """Tasks of a block that may run side by side, as `backends.run_tasks` takes them."""
 
     run: Callable[[int], None]
-    count: int
+    tasks: int
     neighbours: list[NDArray[np.int64]] | None
 
 
@@ -167,7 +167,7 @@ class Block:
         return batches, np.concatenate([touching.pairs, pairs])
 
     def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> list[Batch]:
-        """Whole pairs, and parts of pairs if there are any. A pair and the same in the other order get the same points."""
+        """Whole pairs, and parts of pairs if there are any. Both orders of a pair get the same points."""
         backward = self._backward(touching.pairs), self._backward(pairs)
         x, y = self.test_surface.corners, self.trial_surface.corners
         wavenumber = abs(complex(*self.parameters))

@@ -88,11 +88,11 @@ def special_rules(
     points. options: singular (of Quadrature), |k|, power of the kernel.
     """
     touch, close = backward
-    rules = _forward_rules(touching.part(~touch), near[~close], ratio[~close], test, trial, *options)
+    rules = _forward_rules(touching.part(~touch), near[~close], ratio[~close], test, trial, options)
     if not (touch.any() or close.any()):
         return rules
     exchanged = touching.part(touch).exchanged(), near[close][:, ::-1]
-    back = _forward_rules(*exchanged, ratio[close], trial, test, *options)
+    back = _forward_rules(*exchanged, ratio[close], trial, test, options)
     whole, pieces = (
         [Assigned(each.codes + EXCHANGED, each.pairs.exchanged()) for each in assigned]
         for assigned in (back.whole, back.pieces)
@@ -107,11 +107,10 @@ def _forward_rules(
     ratio: Array,
     test: Array,
     trial: Array,
-    singular: int,
-    wavenumber: float,
-    power: int,
+    options: tuple[int, float, int],
 ) -> SpecialRules:
     """The rules of `special_rules` in the order of the pairs."""
+    singular, wavenumber, power = options
     whole, many = _touching_rules(touching, test, trial, singular, wavenumber)
     degree = degree_for(ratio)
     unchanged = np.arange(3, dtype=np.int8)
