@@ -63,7 +63,8 @@ def add_block(
     the other, several share them (`backends.share_tasks`).
     """
     form = (out, green, integrand, test, trial, factor, rows, columns, quadrature or Quadrature(), how.regular, half)
-    if how.device is None and not how.team and rows is None and columns is None:
+    simple = how.device is None and how.far is None and not how.team
+    if simple and rows is None and columns is None:
         kind = kind_of_whole(kind, integrand, test, trial)
     works = [_block(kind, each, form) for each in how.team or (how,)]
     work = works[0]
