@@ -1,4 +1,4 @@
-"""calderon: static and acoustic fields by boundary elements, from a mesh file to a checked answer."""
+"""calderon: static, acoustic and electromagnetic fields, from a mesh file to a checked answer."""
 
 from importlib.metadata import PackageNotFoundError, version
 
