@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks import assembly, dg, gpu, hmatrix, potentials, results, solve, startup
+from benchmarks import assembly, dg, gpu, hmatrix, potentials, results, rigid_sphere, solve, startup
 from benchmarks.machine import describe, measure_floor
 
 MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
@@ -14,6 +14,7 @@ MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
     "potentials": potentials.measure,
     "solve": solve.measure,
     "hmatrix": hmatrix.measure,
+    "rigid-sphere": rigid_sphere.measure,
     "startup": startup.measure,
     "dg": dg.measure,
     "gpu": gpu.measure,
@@ -22,9 +23,7 @@ MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument(
-        "names", nargs="+", choices=list(MEASUREMENTS), metavar="assembly|potentials|solve|startup|dg|gpu"
-    )
+    parser.add_argument("names", nargs="+", choices=list(MEASUREMENTS), metavar="|".join(MEASUREMENTS))
     parser.add_argument(
         "--triangles",
         type=int,
