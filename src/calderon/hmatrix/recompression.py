@@ -112,6 +112,56 @@ def combine(part, size, offset, length, rank, weights, kept, out):  # type: igno
             add_multiple(y, weights[l, k], part[k * size + offset : k * size + offset + length])
 
 
+@register_jitable
+def best_crosses(part, m, n, rank, tolerance2, table, scale, order, out):  # type: ignore[no-untyped-def]
+    """Write fewer crosses than the `rank` in `part` to `out` and return how many; with as many they are copied.
+
+    tolerance2: squared relative error in the Frobenius norm that is allowed. table (4, k, k), scale (2, k), order (k,).
+    """
+    size = m + n
+    left, right, columns, turned = table[0], table[1], table[2], table[3]
+    kept = rank
+    ready = rank > 1 and cholesky(part, size, 0, m, rank, left, scale[0])
+    if ready and cholesky(part, size, m, n, rank, right, scale[1]):
+        for p in range(rank):
+            for k in range(rank):
+                turned[p, k] = 0
+                columns[p, k] = 0
+            turned[p, p] = 1
+        for p in range(rank):  # column p of M = R D^-1 E^-1 S^T with the scales D and E taken back
+            for k in range(p, rank):
+                value = right[p, k] / (scale[0, k] * scale[1, k])
+                for i in range(k + 1):
+                    columns[p, i] += left[i, k] * value
+        for _sweep in range(SWEEPS):
+            if not rotate(columns, turned, rank):
+                break
+        kept = kept_columns(columns, rank, tolerance2, order, scale[0, :])
+    if kept == rank:
+        for i in range(rank * size):
+            out[i] = part[i]
+        return rank
+    for l in range(kept):
+        z = turned[order[l]]
+        for k in range(rank):  # U S^T Z, where S = factor / scale
+            total = z[0] * 0
+            for p in range(k + 1):
+                total += right[p, k] * z[p]
+            left[l, k] = total / scale[1, k]
+    for l in range(kept):
+        z = turned[order[l]]
+        for k in range(rank - 1, -1, -1):  # S^-1 conj(Z)
+            total = z[k].conjugate()
+            for p in range(k + 1, rank):
+                total -= right[k, p] * columns[l, p]
+            columns[l, k] = total / right[k, k].real
+        for k in range(rank):
+            columns[l, k] *= scale[1, k]
+    combine(part, size, 0, m, rank, left, kept, out)
+    combine(part, size, m, n, rank, columns, kept, out)
+    return kept
+
+
 @functools.cache
 def recompression_kernel() -> Callable[..., int]:
     """The compiled recompression of the blocks of a piece of work (see `aca.aca_kernel`).
@@ -131,51 +181,10 @@ def recompression_kernel() -> Callable[..., int]:
             rank, m, n = ranks[b], heights[b], widths[b]
             if rank <= 0:
                 continue
-            size = m + n
-            part, place = work[read : read + rank * size], out[written:]
-            read += rank * size
-            left, right, columns, turned = table[0], table[1], table[2], table[3]
-            kept = rank
-            ready = rank > 1 and cholesky(part, size, 0, m, rank, left, scale[0])
-            if ready and cholesky(part, size, m, n, rank, right, scale[1]):
-                for p in range(rank):
-                    for k in range(rank):
-                        turned[p, k] = 0
-                        columns[p, k] = 0
-                    turned[p, p] = 1
-                for p in range(rank):  # column p of M = R D^-1 E^-1 S^T with the scales D and E taken back
-                    for k in range(p, rank):
-                        value = right[p, k] / (scale[0, k] * scale[1, k])
-                        for i in range(k + 1):
-                            columns[p, i] += left[i, k] * value
-                for _sweep in range(SWEEPS):
-                    if not rotate(columns, turned, rank):
-                        break
-                kept = kept_columns(columns, rank, tolerance * tolerance, order, scale[0, :])
-            if kept < rank:
-                for l in range(kept):
-                    z = turned[order[l]]
-                    for k in range(rank):  # U S^T Z, where S = factor / scale
-                        total = z[0] * 0
-                        for p in range(k + 1):
-                            total += right[p, k] * z[p]
-                        left[l, k] = total / scale[1, k]
-                for l in range(kept):
-                    z = turned[order[l]]
-                    for k in range(rank - 1, -1, -1):  # S^-1 conj(Z)
-                        total = z[k].conjugate()
-                        for p in range(k + 1, rank):
-                            total -= right[k, p] * columns[l, p]
-                        columns[l, k] = total / right[k, k].real
-                    for k in range(rank):
-                        columns[l, k] *= scale[1, k]
-                combine(part, size, 0, m, rank, left, kept, place)
-                combine(part, size, m, n, rank, columns, kept, place)
-            else:
-                for i in range(rank * size):
-                    place[i] = part[i]
-            ranks[b] = kept
-            written += kept * size
+            part, place = work[read : read + rank * (m + n)], out[written:]
+            read += rank * (m + n)
+            ranks[b] = best_crosses(part, m, n, rank, tolerance * tolerance, table, scale, order, place)
+            written += ranks[b] * (m + n)
         return written
 
     return recompress
