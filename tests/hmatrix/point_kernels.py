@@ -66,7 +66,7 @@ def point_matrix(rows, columns, x, y, k=0.0, shift=0.0, normals=None, dtype=np.f
     )
     empty = sp.csr_array((len(x), len(y)), dtype=dtype)
     real = np.zeros(0, dtype).real.dtype
-    return CompiledRows((len(x), len(y)), dtype, real, row, column, block, data, 1, empty, empty, symmetric)
+    return CompiledRows((len(x), len(y)), dtype, real, row, column, block, data, 1, empty, lambda: empty, symmetric)
 
 
 def dense(x, y, k=0.0, shift=0.0, normals=None):

@@ -146,7 +146,7 @@ def test_special_pairs_replace_what_rows_and_blocks_hold():
         tree = block_tree(clusters, clusters, Admissibility(), symmetric)
         # dense blocks: value on top of the entry; blocks of rows: the entry itself is replaced
         given = point_matrix(clusters, clusters, x, x, symmetric=symmetric)
-        given = given._replace(special=sp.csr_array(value), overlap=sp.csr_array(np.where(chosen, exact, 0)))
+        given = given._replace(special=sp.csr_array(value), overlap=lambda: sp.csr_array(np.where(chosen, exact, 0)))
         compact = hmatrix(given, tree, 1e-6)
         found = compact.to_array()[np.ix_(clusters.order, clusters.order)]
         dense_part = np.zeros(exact.shape, bool)

@@ -56,7 +56,7 @@ class Compared:
         self.matrix = compiled_rows(operator, self.rows, self.columns, computing("numba", precision))
         dense = operator.assemble(precision=precision).to_array()
         self.dense = dense[self.rows.order][:, self.columns.order]
-        self.special, self.overlap = self.matrix.special.toarray(), self.matrix.overlap.toarray()
+        self.special, self.overlap = self.matrix.special.toarray(), self.matrix.overlap().toarray()
         self.run = probe(self.matrix.row, self.matrix.column, self.matrix.block)
         self.scratch = np.full(self.matrix.scratch, np.nan, self.matrix.real)
 

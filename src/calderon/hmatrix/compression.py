@@ -173,11 +173,11 @@ class _Compression:
             return None
         table = np.concatenate(tables)
         table = table[table[:, RANK] >= 0]
-        indptr, indices, values = _sorted(special - self.rows.overlap)
         inside = extraction_kernel()
-        count = inside(indptr, indices, table, np.zeros(0, np.int64))
-        if not count:
+        if not inside(*self.special[:2], table, np.zeros(0, np.int64)):
             return None
+        indptr, indices, values = _sorted(special - self.rows.overlap())
+        count = inside(indptr, indices, table, np.zeros(0, np.int64))
         numbers = np.zeros(count, np.int64)
         inside(indptr, indices, table, numbers)
         row = np.searchsorted(indptr, numbers, side="right") - 1

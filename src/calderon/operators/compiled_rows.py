@@ -30,8 +30,9 @@ class CompiledRows(NamedTuple):
     (touching and near ones), which rows and columns treat like all others: they are asked for separated clusters only.
     data: a tuple of arrays. scratch: numbers of type `real` that a thread must bring along.
     special: the special pairs' part of the matrix, in cluster order, to be added to blocks that `block` filled;
-    overlap: what rows and columns have in place of it, so that special - overlap corrects blocks made of those. It
-    holds near pairs alone: rows of functions that touch mean nothing.
+    overlap(): what rows and columns have in place of it, so that special - overlap() corrects blocks made of those. It
+    holds near pairs alone, no entries that special does not have: rows of functions that touch mean nothing. A
+    function, as few matrices have near pairs in such blocks.
     symmetric: A[i, j] = A[j, i] in cluster order.
     """
 
@@ -44,5 +45,5 @@ class CompiledRows(NamedTuple):
     data: tuple[Any, ...]
     scratch: int
     special: sp.csr_array
-    overlap: sp.csr_array
+    overlap: Callable[[], sp.csr_array]
     symmetric: bool

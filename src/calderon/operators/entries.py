@@ -18,7 +18,7 @@ from calderon.greens import Radial
 from calderon.integrands import HYPERSINGULAR, SINGLE_LAYER
 from calderon.operators.near import restrict_kernel, restriction
 from calderon.operators.pair_rules import Batch, batch_of, special_rules
-from calderon.operators.pairs import TouchingPairs, near_pairs, touching_pairs, without
+from calderon.operators.pairs import TouchingPairs, near_pairs, touching_pairs
 from calderon.operators.regular import tile_kernel, tile_scratch
 from calderon.operators.sides import Surface, in_threes, surface, surface_of, test_side, trial_side
 from calderon.operators.singular import Pairs, moment_kernel, moment_scratch, scatter_kernel
@@ -81,7 +81,12 @@ class Stage(NamedTuple):
 
 
 class Block:
-    """One call of `adding.add_block`: what its tiles share. DeviceBlock (device_entries.py) does it on a device."""
+    """One call of `adding.add_block`: what its tiles share. DeviceBlock (device_entries.py) does it on a device.
+
+    by_rule: whether batches of special pairs are sorted by rule, not by test triangle.
+    """
+
+    by_rule = False
 
     def __init__(self, out, green, integrand, test, trial, factor, rows, columns, quadrature, real, half=False):  # type: ignore[no-untyped-def]
         self.out, self.integrand, self.quadrature, self.half = out, integrand, quadrature, half
@@ -162,7 +167,7 @@ class Block:
         test_ids, trial_ids = _vertex_numbers(test, self.test.triangles, trial, self.trial.triangles)
         touching = touching_pairs(test_ids, trial_ids, self.half)
         x, y = self.test_surface.corners, self.trial_surface.corners
-        pairs, ratio = without(*near_pairs(x, y, self.quadrature.near, self.half), touching)
+        pairs, ratio = near_pairs(x, y, (test_ids, trial_ids), self.quadrature.near, self.half)
         batches = self._batches(touching, pairs, ratio)
         return batches, np.concatenate([touching.pairs, pairs])
 
@@ -175,14 +180,14 @@ class Block:
         options = self.quadrature.singular, wavenumber, power
         whole, pieces, parts = special_rules(touching, pairs, ratio, x, y, backward, options)
         elements = self.test_space.element, self.trial_space.element
-        batches = [batch_of(whole, elements, power)]
-        return [*batches, batch_of(pieces, elements, power, parts)] if len(parts[0]) else batches
+        batches = [batch_of(whole, elements, power, None, self.by_rule)]
+        return [*batches, batch_of(pieces, elements, power, parts, self.by_rule)] if len(parts[0]) else batches
 
     def _backward(self, pairs: NDArray[np.int32]) -> NDArray[np.bool_]:
         """(n,) where the test triangle comes after the trial triangle: on one space in the order of `select`, so that
         none of a half does, else by the numbers of the mesh."""
         test, trial = self.test_space, self.trial_space
-        if test.mesh is not trial.mesh:
+        if self.half or test.mesh is not trial.mesh:
             return np.zeros(len(pairs), bool)
         rank = trial.triangles
         if test is trial:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numba.extending import register_jitable
 from numpy.typing import DTypeLike, NDArray
 
@@ -12,6 +13,7 @@ from calderon.backends import Computing
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.compiled_rows import Clusters, CompiledRows
 from calderon.operators.field_sums import field_records, field_scratch, field_sums, field_table
+from calderon.operators.pair_matrix import Neighbours, neighbours, summed
 from calderon.operators.row_sides import RowSide, positions, row_side, triangle_order
 from calderon.operators.row_sums import Sums, row_sums, sums_records, sums_scratch, sums_table
 from calderon.operators.sides import Surface
@@ -66,8 +68,8 @@ def compiled_rows(
     same = operator.test is operator.trial and row_clusters is column_clusters and form.alike(pairs)
     rows = _side(pairs, form, True, row_clusters)
     columns = rows if same else _side(pairs, form, False, column_clusters)
-    places = rows.places, columns.places
     functions = form.functions(pairs)
+    around = _neighbours(pairs, np.concatenate([pairs.triangles(pairs.batches), pairs.idle]), rows, columns)
     return CompiledRows(
         shape=operator.shape,
         dtype=pairs.out.dtype,
@@ -75,10 +77,10 @@ def compiled_rows(
         row=functions.row,
         column=functions.column,
         block=functions.block,
-        data=(rows.side, columns.side, _skips(pairs, rows.order, columns.order), pairs.scalars),
+        data=(rows.side, columns.side, _skips(around), pairs.scalars),
         scratch=form.scratch(pairs, how.real),
-        special=pairs.matrix(pairs.batches, places),
-        overlap=pairs.matrix(pairs.regular(), places),
+        special=summed(around, pairs.values(pairs.batches), rows.side, columns.side, operator.shape),
+        overlap=functools.partial(_overlap, pairs, rows, columns),
         symmetric=operator.is_symmetric,
     )
 
@@ -164,16 +166,25 @@ class FieldForm:
         return field_scratch(triangle_rule(pairs.quadrature.regular).number_of_points, real)
 
 
-def _skips(pairs: SpecialPairs, row_order: NDArray[np.int64], column_order: NDArray[np.int64]) -> NDArray[np.int32]:
+def _neighbours(
+    pairs: SpecialPairs, triangles: NDArray[np.int32], rows: OrderedSide, columns: OrderedSide
+) -> Neighbours:
+    """Pairs (n, 2) in the orders of triangles of both sides."""
+    sides = rows.order, columns.order
+    places = [np.empty(len(order), np.int32) for order in sides]
+    for place, order in zip(places, sides, strict=True):
+        place[order] = np.arange(len(order))
+    first, second = (place[each] for place, each in zip(places, triangles.T, strict=True))
+    return neighbours(first, second, (len(sides[0]), len(sides[1])), pairs.half)
+
+
+def _skips(around: Neighbours) -> NDArray[np.int32]:
     """The special pairs by the triangles of the row side: where those of each begin, then the other triangles."""
-    rows, columns = np.empty_like(row_order), np.empty_like(column_order)
-    rows[row_order], columns[column_order] = np.arange(len(row_order)), np.arange(len(column_order))
-    i, j = pairs.all.T
-    i, j = rows[i], columns[j]
-    if pairs.half:
-        again = i != j
-        i, j = np.concatenate([i, j[again]]), np.concatenate([j, i[again]])
-    key = np.sort(i * len(column_order) + j)
-    i, j = np.divmod(key, len(column_order))
-    starts = np.searchsorted(i, np.arange(len(row_order) + 1)) + len(row_order) + 1
-    return np.concatenate([starts, j]).astype(np.int32)
+    return np.concatenate([around.starts + np.int32(len(around.starts)), around.triangles])
+
+
+def _overlap(pairs: SpecialPairs, rows: OrderedSide, columns: OrderedSide) -> sp.csr_array:
+    """The near pairs with the rule of distant ones."""
+    batches = pairs.regular()
+    around = _neighbours(pairs, pairs.triangles(batches), rows, columns)
+    return summed(around, pairs.values(batches), rows.side, columns.side, pairs.out.shape)

@@ -1,11 +1,12 @@
 """The quadrature rule of every touching and near pair, and the tables that the compiled kernel reads."""
 
 import functools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.operators.grouping import grouped, numbered
 from calderon.operators.near import degree_for, subdivided
 from calderon.operators.pairs import Numbers, TouchingPairs, longest_edges
 from calderon.operators.singular import Pairs, RuleTable, rule_table
@@ -21,8 +22,8 @@ NODES = ((0.0, 1), (0.2, 3), (0.6, 4), (1.8, 5), (3.5, 6))
 
 
 class Batch(NamedTuple):
-    """Pairs of selected triangles sorted by test triangle; rules (n,) says which of the tables each takes; parts: None
-    or the barycentric corners ((n, 3, 3), (n, 3, 3)) where a pair is a part of its triangles."""
+    """Pairs of selected triangles sorted by test triangle, or by rule; rules (n,) says which of the tables each takes;
+    parts: None or the barycentric corners ((n, 3, 3), (n, 3, 3)) where a pair is a part of its triangles."""
 
     tables: RuleTable
     rules: NDArray[np.int32]
@@ -30,11 +31,15 @@ class Batch(NamedTuple):
     parts: tuple[Array, Array] | None
 
     def between(self, low: int, high: int) -> "Batch":
-        """The pairs with low <= test triangle < high, those that share a rule together."""
+        """The pairs with low <= test triangle < high, those that share a rule together; of a batch sorted by test
+        triangle."""
         a, b = np.searchsorted(self.pairs.triangles[:, 0], [low, high])
-        order = a + np.argsort(self.rules[a:b], kind="stable")
-        parts = None if self.parts is None else (self.parts[0][order], self.parts[1][order])
-        return Batch(self.tables, self.rules[order], self.pairs.part(order), parts)
+        return self.part(a + np.argsort(self.rules[a:b], kind="stable"))
+
+    def part(self, which: Any) -> "Batch":
+        """Some of the pairs."""
+        parts = None if self.parts is None else (self.parts[0][which], self.parts[1][which])
+        return Batch(self.tables, self.rules[which], self.pairs.part(which), parts)
 
 
 class Assigned(NamedTuple):
@@ -45,13 +50,18 @@ class Assigned(NamedTuple):
 
 
 def batch_of(
-    assigned: list[Assigned], elements: tuple[Element, Element], power: int, parts: tuple[Array, Array] | None = None
+    assigned: list[Assigned],
+    elements: tuple[Element, Element],
+    power: int,
+    parts: tuple[Array, Array] | None = None,
+    by_rule: bool = False,
 ) -> Batch:
-    """Sort by test triangle and tabulate the rules; power: of the kernel, singular like 1/|x - y|^power."""
+    """Sort by test triangle, or by rule, and tabulate rules; power: of the kernel, singular like 1/|x - y|^power."""
     codes = np.concatenate([each.codes for each in assigned])
     pairs = Pairs(*(np.concatenate(each) for each in zip(*(each.pairs for each in assigned), strict=True)))
-    distinct, rules = np.unique(codes, return_inverse=True)
-    order = np.argsort(pairs.triangles[:, 0], kind="stable")
+    distinct, rules = numbered(codes)
+    keys = rules if by_rule else pairs.triangles[:, 0]
+    _, order = grouped(keys, int(keys.max(initial=0)) + 1)
     tables = [_table(int(code), power, *elements) for code in distinct]
     size = elements[0].size * elements[1].size
     tables.append(RuleTable(np.zeros((4, 0)), np.zeros((size, 0)), np.zeros(2, np.int64)))  # there may be no pairs
@@ -60,9 +70,7 @@ def batch_of(
         np.concatenate([each.products for each in tables], axis=1),
         np.cumsum([0, *(each.points.shape[1] for each in tables)]),
     )
-    if parts is not None:
-        parts = (parts[0][order], parts[1][order])
-    return Batch(table, rules[order].astype(np.int32), pairs.part(order), parts)
+    return Batch(table, rules, pairs, parts).part(order)
 
 
 class SpecialRules(NamedTuple):
@@ -88,9 +96,9 @@ def special_rules(
     points. options: singular (of Quadrature), |k|, power of the kernel.
     """
     touch, close = backward
-    rules = _forward_rules(touching.part(~touch), near[~close], ratio[~close], test, trial, options)
     if not (touch.any() or close.any()):
-        return rules
+        return _forward_rules(touching, near, ratio, test, trial, options)
+    rules = _forward_rules(touching.part(~touch), near[~close], ratio[~close], test, trial, options)
     exchanged = touching.part(touch).exchanged(), near[close][:, ::-1]
     back = _forward_rules(*exchanged, ratio[close], trial, test, options)
     whole, pieces = (

@@ -1,23 +1,30 @@
 """Which pairs of triangles touch, which are near, and how near."""
 
-import functools
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from calderon.backends import run_tasks
-from calderon.backends.numba import STAMP, kernel
+from calderon.operators.grouping import grouped
+from calderon.operators.pair_search import (
+    Cells,
+    Extents,
+    distance_kernel,
+    near_search_kernel,
+    touching_search_kernel,
+)
 
 Index = NDArray[np.int64]
 Numbers = NDArray[np.int32]
 """Numbers of triangles: there are many pairs, and they are kept while a matrix is made."""
 Order = NDArray[np.int8]
-SEARCH = 512
-"""Test triangles whose candidates are held at a time."""
+SEARCH = 4096
+"""Test triangles that are searched at a time."""
+GUESS = 24
+"""Near pairs of a triangle for which there is room at first."""
+MOST_CELLS = 1_000_000
+"""Cells along one direction."""
 
 
 class TouchingPairs(NamedTuple):
@@ -42,21 +49,24 @@ class TouchingPairs(NamedTuple):
 
 
 def touching_pairs(test: Index, trial: Index, upper: bool = False) -> TouchingPairs:
-    """Find the pairs of triangles (n, 3), given by vertex numbers, that share at least one vertex; upper: only those
-    with trial number >= test number."""
+    """Find the pairs of triangles (n, 3), given by vertex numbers, that share at least one vertex, in the order of the
+    test triangles; upper: only those with trial number >= test number."""
     count = int(max(test.max(), trial.max())) + 1
+    starts, corners = grouped(trial.ravel(), count)
+    test, trial = (np.ascontiguousarray(each, np.int64) for each in (test, trial))
+    found = [TouchingPairs(*(np.zeros((0, 2), np.int32), *np.zeros((3, 0), np.int8)))] * -(-len(test) // SEARCH)
+    search = touching_search_kernel()
 
-    def incidence(triangles: Index) -> sp.csr_array:
-        rows = np.repeat(np.arange(len(triangles)), 3)
-        return sp.coo_array((np.ones(rows.size, np.int8), (rows, triangles.ravel())), (len(triangles), count)).tocsr()
+    def work(number: int) -> None:
+        low, high = number * SEARCH, min((number + 1) * SEARCH, len(test))
+        around = starts[test[low:high] + 1] - starts[test[low:high]]
+        most = int(around.sum())
+        room = np.empty((most, 2), np.int32), np.empty(most, np.int8), *np.empty((2, most, 3), np.int8)
+        most = search(test, trial, starts, corners, upper, low, high, *room)
+        found[number] = TouchingPairs(*(each[:most].copy() for each in room))
 
-    table = (incidence(test) @ incidence(trial).T).tocoo()
-    pairs, shared = np.stack(table.coords, axis=1).astype(np.int32), table.data.astype(np.int8)
-    if upper:
-        kept = pairs[:, 1] >= pairs[:, 0]
-        pairs, shared = pairs[kept], shared[kept]
-    equal = test[pairs[:, 0]][:, :, None] == trial[pairs[:, 1]][:, None, :]
-    return TouchingPairs(pairs, shared, *common_vertices(equal))
+    run_tasks(work, len(found))
+    return TouchingPairs(*(np.concatenate(each) for each in zip(*found, strict=True)))
 
 
 def common_vertices(equal: NDArray[np.bool_]) -> tuple[Order, Order]:
@@ -70,54 +80,49 @@ def common_vertices(equal: NDArray[np.bool_]) -> tuple[Order, Order]:
 
 
 def near_pairs(
-    test: NDArray[np.float64], trial: NDArray[np.float64], reach: float, upper: bool = False
+    test: NDArray[np.float64],
+    trial: NDArray[np.float64],
+    vertices: tuple[Index, Index],
+    reach: float,
+    upper: bool = False,
 ) -> tuple[Numbers, NDArray[np.float64]]:
     """Pairs (n, 2) of triangles with corners (m, 3, 3) whose distance is below `reach` times the longer of their
-    diameters, and that ratio (n,). Touching pairs are among them, with ratio 0. upper: only pairs with trial number >
-    test number.
-
-    Candidates come from centroids within the reach of the largest triangles of two octaves of size.
+    diameters, and that ratio (n,); in the order of the test triangles where all trial triangles are of like size.
+    Pairs that share one of the vertices (m, 3) are not among them. upper: only pairs with trial number > test number.
     """
-    test_centre, test_radius, test_size = _extents(test)
-    trial_centre, trial_radius, trial_size = _extents(trial)
-    levels = [(columns, cKDTree(trial_centre[columns])) for columns in _octaves(trial_size)]
-    pieces = [rows for octave in _octaves(test_size) for rows in np.array_split(octave, -(-len(octave) // SEARCH))]
-    found = [(np.zeros((0, 2), np.int32), np.zeros(0))] * (len(pieces) * len(levels))
+    one, two = _extents(test), _extents(trial)
+    levels = [_cells(two, members, reach) for members in _octaves(two.size)]
+    tasks = [(level, low, min(low + SEARCH, len(test))) for low in range(0, len(test), SEARCH) for level in levels]
+    found = [(np.zeros((0, 2), np.int32), np.zeros(0))] * len(tasks)
+    numbers = tuple(np.ascontiguousarray(each, np.int64) for each in vertices)
+    corners = np.ascontiguousarray(test), np.ascontiguousarray(trial)
+    search = near_search_kernel()
 
-    def search(number: int) -> None:
-        rows, (columns, tree) = pieces[number // len(levels)], levels[number % len(levels)]
-        size = np.maximum(test_size[rows].max(), trial_size[columns].max())
-        radius = test_radius[rows].max() + trial_radius[columns].max() + reach * size
-        close = cKDTree(test_centre[rows]).sparse_distance_matrix(tree, radius, output_type="ndarray")
-        i, j = rows[close["i"]], columns[close["j"]]
-        longest = np.maximum(test_size[i], trial_size[j])
-        kept = close["v"] < test_radius[i] + trial_radius[j] + reach * longest
-        if upper:
-            kept &= j > i
-        pairs = np.stack([i[kept], j[kept]], axis=1).astype(np.int32)
-        ratio = np.round(distances(test, trial, pairs) / longest[kept], 9)  # the same for (j, i), also at a bound
-        near = ratio < reach
-        found[number] = (pairs[near], ratio[near])
+    def work(number: int) -> None:
+        cells, low, high = tasks[number]
+        pairs, ratio, count = np.empty((0, 2), np.int32), np.empty(0), GUESS * (high - low)
+        while count > len(ratio):
+            pairs, ratio = np.empty((count, 2), np.int32), np.empty(count)
+            count = search(corners, (one, two), numbers, cells, reach, upper, low, high, pairs, ratio)
+        found[number] = (pairs[:count].copy(), ratio[:count].copy())
 
-    run_tasks(search, len(found))
+    run_tasks(work, len(tasks))
     pairs, ratios = zip(*found, strict=True)
     return np.concatenate(pairs), np.concatenate(ratios)
 
 
-def without(pairs: Numbers, ratio: NDArray[np.float64], touching: TouchingPairs) -> tuple[Numbers, NDArray[np.float64]]:
-    """The near pairs that do not touch; only ratios that are almost zero are looked up."""
-    zero = np.flatnonzero(ratio < 1e-6)
-    count = 1 + max(int(pairs.max(initial=0)), int(touching.pairs.max(initial=0)))
-    kept = np.ones(len(pairs), bool)
-    known, asked = np.sort(_keys(touching.pairs, count)), _keys(pairs[zero], count)
-    if len(known):
-        kept[zero] = known[np.minimum(np.searchsorted(known, asked), len(known) - 1)] != asked
-    return pairs[kept], ratio[kept]
-
-
-def _keys(pairs: Numbers, count: int) -> Index:
-    """(n,) one number for each pair of numbers below `count`."""
-    return pairs[:, 0].astype(np.int64) * count + pairs[:, 1]
+def _cells(extents: Extents, members: Index, reach: float) -> Cells:
+    """Triangles of like size in cells about as wide as the distance in which they are near to each other."""
+    centre = extents.centre[members]
+    radius, size = float(extents.radius[members].max()), float(extents.size[members].max())
+    low, high = centre.min(axis=0), centre.max(axis=0)
+    edge = max(2 * radius + reach * size, float((high - low).max()) / MOST_CELLS)
+    inverse = 1 / edge
+    counts = ((high - low) * inverse).astype(np.int64) + 1
+    x, y, z = ((centre - low) * inverse).astype(np.int64).T
+    keys = (x * counts[1] + y) * counts[2] + z
+    order = np.argsort(keys, kind="stable")
+    return Cells(keys[order], members[order], low, counts, np.array([inverse, radius, size]))
 
 
 def _octaves(size: NDArray[np.float64]) -> list[Index]:
@@ -126,16 +131,16 @@ def _octaves(size: NDArray[np.float64]) -> list[Index]:
     return [np.flatnonzero(octave == level) for level in np.unique(octave)]
 
 
-def _extents(corners: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-    """Centroids (n, 3), largest distance of a corner from it (n,), longest edges (n,)."""
+def _extents(corners: NDArray[np.float64]) -> Extents:
     centre = corners.mean(axis=1)
-    radius = np.linalg.norm(corners - centre[:, None], axis=2).max(axis=1)
-    return centre, radius, longest_edges(corners)
+    radius = np.sqrt(((corners - centre[:, None]) ** 2).sum(axis=2).max(axis=1))
+    return Extents(np.ascontiguousarray(centre), radius, longest_edges(corners))
 
 
 def longest_edges(corners: NDArray[np.float64]) -> NDArray[np.float64]:
     """(n,) of triangles with corners (n, 3, 3)."""
-    return np.asarray(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1))
+    edges = corners - corners[:, [2, 0, 1]]
+    return np.asarray(np.sqrt((edges**2).sum(axis=2).max(axis=1)))
 
 
 def distances(
@@ -158,59 +163,5 @@ def _closest(
     if pairs is None:
         pairs = np.repeat(np.arange(len(first), dtype=np.int32)[:, None], 2, axis=1)
     distance, places = np.empty(len(pairs)), np.empty((len(pairs), 4))
-    _distance_kernel()(np.ascontiguousarray(first), np.ascontiguousarray(second), pairs, distance, places)
+    distance_kernel()(np.ascontiguousarray(first), np.ascontiguousarray(second), pairs, distance, places)
     return distance, places
-
-
-@functools.lru_cache(maxsize=1)
-def _distance_kernel() -> Callable[..., Any]:
-    stamp = STAMP
-
-    @kernel
-    def run(first, second, pairs, out, places):  # type: ignore[no-untyped-def]
-        """Least distance over nine pairs of edges and six of corner and interior."""
-        _ = stamp
-        for n in range(pairs.shape[0]):
-            one, two = first[pairs[n, 0]], second[pairs[n, 1]]
-            best = 1e300
-            for side in range(2):
-                t, o = (one, two) if side == 0 else (two, one)
-                u0, u1, u2 = t[1, 0] - t[0, 0], t[1, 1] - t[0, 1], t[1, 2] - t[0, 2]
-                v0, v1, v2 = t[2, 0] - t[0, 0], t[2, 1] - t[0, 1], t[2, 2] - t[0, 2]
-                uu, vv, uv = u0 * u0 + u1 * u1 + u2 * u2, v0 * v0 + v1 * v1 + v2 * v2, u0 * v0 + u1 * v1 + u2 * v2
-                determinant = uu * vv - uv * uv
-                for c in range(3):
-                    w0, w1, w2 = o[c, 0] - t[0, 0], o[c, 1] - t[0, 1], o[c, 2] - t[0, 2]
-                    wu, wv = w0 * u0 + w1 * u1 + w2 * u2, w0 * v0 + w1 * v1 + w2 * v2
-                    a, b = (vv * wu - uv * wv) / determinant, (uu * wv - uv * wu) / determinant
-                    if a >= 0 and b >= 0 and a + b <= 1:
-                        r0, r1, r2 = w0 - a * u0 - b * v0, w1 - a * u1 - b * v1, w2 - a * u2 - b * v2
-                        square = r0 * r0 + r1 * r1 + r2 * r2
-                        if square < best:
-                            best = square
-                            places[n, 2 * side], places[n, 2 * side + 1] = a, b
-                            places[n, 2 - 2 * side] = 1.0 if c == 1 else 0.0
-                            places[n, 3 - 2 * side] = 1.0 if c == 2 else 0.0
-            for i in range(3):
-                for j in range(3):
-                    p, q, r, s = one[i], one[(i + 1) % 3], two[j], two[(j + 1) % 3]
-                    u0, u1, u2 = q[0] - p[0], q[1] - p[1], q[2] - p[2]
-                    v0, v1, v2 = s[0] - r[0], s[1] - r[1], s[2] - r[2]
-                    w0, w1, w2 = p[0] - r[0], p[1] - r[1], p[2] - r[2]
-                    a, b, c = u0 * u0 + u1 * u1 + u2 * u2, u0 * v0 + u1 * v1 + u2 * v2, v0 * v0 + v1 * v1 + v2 * v2
-                    d, e = u0 * w0 + u1 * w1 + u2 * w2, v0 * w0 + v1 * w1 + v2 * w2
-                    determinant = a * c - b * b
-                    x = min(max((b * e - c * d) / determinant, 0.0), 1.0) if determinant > 1e-14 * a * c else 0.5
-                    y = min(max((b * x + e) / c, 0.0), 1.0)
-                    x = min(max((b * y - d) / a, 0.0), 1.0)
-                    r0, r1, r2 = w0 + x * u0 - y * v0, w1 + x * u1 - y * v1, w2 + x * u2 - y * v2
-                    square = r0 * r0 + r1 * r1 + r2 * r2
-                    if square < best:
-                        best = square
-                        places[n, 0] = x if i == 0 else 1 - x if i == 1 else 0.0
-                        places[n, 1] = x if i == 1 else 1 - x if i == 2 else 0.0
-                        places[n, 2] = y if j == 0 else 1 - y if j == 1 else 0.0
-                        places[n, 3] = y if j == 1 else 1 - y if j == 2 else 0.0
-            out[n] = np.sqrt(best)
-
-    return run

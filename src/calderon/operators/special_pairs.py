@@ -1,9 +1,8 @@
-"""Touching and near pairs of triangles as sparse matrices, apart from the pairs that the regular rule serves."""
+"""Touching and near pairs of triangles and their local matrices, apart from the pairs that the regular rule serves."""
 
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import Computing, run_tasks
@@ -20,17 +19,17 @@ from calderon.quadrature.singular import product_rule
 
 SHARE = 32_768
 """Pairs that are integrated at a time."""
-Places = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 class SpecialPairs(Block):
     """The touching and near pairs of an operator between all its functions, by half where it is symmetric.
 
-    `batches` holds their rules, `near` (n, 2) those that do not touch, `all` (m, 2) both kinds.
+    `batches` holds their rules, `near` (n, 2) those that do not touch, `idle` (m, 2) those whose integrals vanish.
     """
 
+    by_rule = True
     near: NDArray[np.int32]
-    all: NDArray[np.int32]
+    idle = np.zeros((0, 2), np.int32)
 
     @staticmethod
     def of(operator: IntegralOperator, how: Computing) -> "SpecialPairs":
@@ -45,7 +44,7 @@ class SpecialPairs(Block):
         super()._compile(radial, factor)
 
     def _prepare(self) -> None:
-        self.batches, self.all = self._special_pairs()
+        self.batches, _ = self._special_pairs()
 
     def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> list[Batch]:
         self.near = pairs
@@ -89,33 +88,23 @@ class SpecialPairs(Block):
         )  # fmt: skip
         return out.reshape(count, height, width)
 
-    def matrix(self, batches: list[Batch], places: Places) -> sp.csr_array:
-        """The sum over the pairs of some batches; places: of the local functions (triangles, A), (triangles, B) of
-        both sides, -1 for none."""
-        parts: list[tuple[NDArray[Any], ...]] = []
-        shares = [_share(each, n) for each in batches for n in range(0, len(each.rules), SHARE)]
+    def values(self, batches: list[Batch]) -> NDArray[Any]:
+        """(n, A, B) local matrices of the pairs of some batches."""
+        shares = [(batch, low, low + SHARE) for batch in batches for low in range(0, len(batch.rules), SHARE)]
+        starts = np.cumsum([0, *(len(batch.rules[low:high]) for batch, low, high in shares)])
+        height, width = self.test.places.shape[1], self.trial.places.shape[1]
+        out = np.zeros((starts[-1], height, width), self.out.dtype)
 
         def work(number: int) -> None:
-            batch = shares[number]
-            local = self.local(batch)
-            i, j = batch.pairs.triangles.T
-            rows, columns = places[0][i][:, :, None], places[1][j][:, None, :]
-            rows, columns = np.broadcast_arrays(rows, columns)
-            parts.append((local.ravel(), rows.ravel(), columns.ravel(), np.repeat(i == j, local[0].size)))
+            batch, low, high = shares[number]
+            out[starts[number] : starts[number + 1]] = self.local(batch.part(slice(low, high)))
 
         run_tasks(work, len(shares))
-        if not parts:
-            return sp.csr_array(self.out.shape, dtype=self.out.dtype)
-        data, rows, columns, same = (np.concatenate(each) for each in zip(*parts, strict=True))
-        if self.half:
-            again = ~same
-            data = np.concatenate([data, data[again]])
-            rows, columns = np.concatenate([rows, columns[again]]), np.concatenate([columns, rows[again]])
-        kept = (rows >= 0) & (columns >= 0)
-        if not kept.all():
-            data, rows, columns = data[kept], rows[kept], columns[kept]
-        indices = (rows.astype(np.int32), columns.astype(np.int32))
-        return sp.coo_array((data, indices), shape=self.out.shape).tocsr()
+        return out
+
+    def triangles(self, batches: list[Batch]) -> NDArray[np.int32]:
+        """(n, 2) triangles of the pairs of some batches."""
+        return np.concatenate([np.zeros((0, 2), np.int32), *(batch.pairs.triangles for batch in batches)])
 
 
 class EdgeSpecialPairs(SpecialPairs, EdgeBlock):
@@ -127,6 +116,11 @@ class EdgeSpecialPairs(SpecialPairs, EdgeBlock):
         self.test_corners = self.corners_of_moments()
         super()._prepare()
 
+    def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> list[Batch]:
+        if not self.electric:
+            self.idle = touching.pairs[touching.shared == 3]
+        return super()._batches(touching, pairs, ratio)
+
     def _integrals(self, batch: Batch) -> NDArray[np.float64]:
         return self.integrals(batch)
 
@@ -135,10 +129,3 @@ class EdgeSpecialPairs(SpecialPairs, EdgeBlock):
 
     def _form(self) -> tuple[bool, ...]:
         return ()
-
-
-def _share(batch: Batch, start: int) -> Batch:
-    """SHARE pairs of a batch, those of one rule together."""
-    order = np.argsort(batch.rules[start : start + SHARE], kind="stable") + start
-    parts = None if batch.parts is None else (batch.parts[0][order], batch.parts[1][order])
-    return Batch(batch.tables, batch.rules[order], batch.pairs.part(order), parts)

@@ -1,0 +1,78 @@
+"""Items in the order of small whole numbers, by counting: in time proportional to their number."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends.numba import STAMP, kernel
+
+
+def grouped(keys: NDArray[np.integer], count: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Stable order of items by keys (n,) in 0 .. count - 1: (count + 1,) where each key begins, and (n,) the items."""
+    starts, order = np.zeros(count + 1, np.int64), np.empty(len(keys), np.int32)
+    _grouping_kernel()(np.ascontiguousarray(keys, np.int32), starts, order)
+    return starts, order
+
+
+@functools.lru_cache(maxsize=1)
+def _grouping_kernel() -> Callable[..., Any]:
+    stamp = STAMP
+
+    @kernel
+    def run(keys, starts, order):  # type: ignore[no-untyped-def]
+        _ = stamp
+        for n in range(keys.size):
+            starts[keys[n] + 1] += 1
+        for key in range(starts.size - 1):
+            starts[key + 1] += starts[key]
+        for n in range(keys.size):
+            order[starts[keys[n]]] = n
+            starts[keys[n]] += 1
+        for key in range(starts.size - 1, 0, -1):
+            starts[key] = starts[key - 1]
+        starts[0] = 0
+
+    return run
+
+
+def numbered(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The distinct ones of codes (n,), increasing, and (n,) which of them each is: for few distinct ones."""
+    numbers, table = np.empty(len(codes), np.int32), np.zeros((2, 64), np.int64)
+    count = -1
+    while count < 0:
+        table = np.full((2, 16 * table.shape[1]), -1)
+        count = _numbering_kernel()(np.ascontiguousarray(codes), numbers, table)
+    used = table[1] >= 0
+    codes, given = table[0, used], table[1, used]
+    order = np.argsort(codes)
+    rank = np.empty(count, np.int32)
+    rank[given[order]] = np.arange(count)
+    return codes[order], rank[numbers]
+
+
+@functools.lru_cache(maxsize=1)
+def _numbering_kernel() -> Callable[..., int]:
+    stamp = STAMP
+
+    @kernel
+    def run(codes, numbers, table):  # type: ignore[no-untyped-def]
+        """Number the codes in the order they come in, with a table of codes and numbers; -1 when it is half full."""
+        _ = stamp
+        room, count = table.shape[1], 0
+        for n in range(codes.size):
+            code = codes[n]
+            at = ((code * 11400714819323) >> 16) & (room - 1)
+            while table[1, at] >= 0 and table[0, at] != code:
+                at = (at + 1) & (room - 1)
+            if table[1, at] < 0:
+                if 2 * count >= room:
+                    return -1
+                table[0, at], table[1, at] = code, count
+                count += 1
+            numbers[n] = table[1, at]
+        return count
+
+    return run
