@@ -13,7 +13,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from cuda_compiler import Usage, find_compiler, usage
-from variants import NoteTaker, dense_cases, field_cases, product_cases, simulation_cases, solve_cases
+from variants import (
+    NoteTaker,
+    dense_cases,
+    field_cases,
+    hmatrix_cases,
+    product_cases,
+    simulation_cases,
+    solve_cases,
+)
 
 import calderon as cal
 from calderon.backends import Source, backend, survey
@@ -21,6 +29,7 @@ from calderon.backends import Source, backend, survey
 LOCAL_MEMORY = {
     ("edge_place", "edge_place.c"): 160,  # sums by a number known at run time; once for each touching or near pair
     ("regular", "POINTS=1"): 48,  # a rule of one point, which is for tests
+    ("approximate", "POINTS=1,"): 24,  # the same
 }
 """Bytes of local memory that a thread of a kernel may take, by kernel and a word of its variant; no others take any."""
 ALL = os.environ.get("CALDERON_ALL_VARIANTS") == "1"
@@ -46,7 +55,7 @@ def taker():
 @pytest.fixture(scope="module")
 def notes(taker):
     """What that device was asked for by all matrices, products, potentials and simulations in both precisions."""
-    cases = dense_cases() | product_cases() | field_cases() | solve_cases() | simulation_cases()
+    cases = dense_cases() | product_cases() | field_cases() | solve_cases() | simulation_cases() | hmatrix_cases()
     for compute in cases.values():
         for precision in ("double", "single"):
             compute("cuda", precision)

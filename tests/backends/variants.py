@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 
 import calderon as cal
-from calderon.backends import Source
+from calderon.backends import Source, computing
+from calderon.hmatrix import Admissibility, Choices, assemble_hmatrix
+from calderon.hmatrix.device_compression import approximation_source
+from calderon.hmatrix.device_products import products_source
+from calderon.operators.device_rows import row_defines
 
 
 class NoteTaker:
@@ -136,6 +140,24 @@ def field_cases() -> dict[str, Case]:
     return cases
 
 
+def hmatrix_cases() -> dict[str, Case]:
+    """H-matrices by name: the crosses of every Green's function and layer on every space, mixed spaces and other
+    quadrature rules with one of them; one matrix as a whole."""
+    mesh = cal.mesh.sphere(radius=1.0, h=0.3)
+    spaces = {"P0": cal.P0(mesh), "P1": cal.P1(mesh), "P2": cal.P2(mesh)}
+    operators: dict[str, Any] = {}
+    for name, green in GREENS.items():
+        for layer in LAYERS:
+            for space in ("P1",) if layer == "hypersingular" else spaces:
+                operators[f"{name} {layer} {space}"] = getattr(cal, layer)(green, spaces[space])
+    operators["single_layer P1 P0"] = cal.single_layer(GREENS["helmholtz"], spaces["P1"], spaces["P0"])
+    for degree in (1, 2, 6, 8):
+        rule = cal.Quadrature(regular=degree)
+        operators[f"degree {degree}"] = cal.single_layer(GREENS["laplace"], spaces["P1"], quadrature=rule)
+    cases = {f"hmatrix {name}": partial(_approximation, operator) for name, operator in operators.items()}
+    return cases | {"hmatrix": partial(_hmatrix, operators["laplace single_layer P1"])}
+
+
 def simulation_cases() -> dict[str, Case]:
     """Time stepping of every order that devices take, with open faces."""
     return {f"simulation P{order}": partial(_simulation, order) for order in range(1, 6)}
@@ -146,6 +168,22 @@ def _simulation(order: int, backend: str, precision: str) -> Any:
     simulation = cal.MaxwellDG(mesh, order, boundaries={"wall": "absorbing"}, backend=backend, precision=precision)
     simulation.run(simulation.time_step)
     return simulation.electric([[0.5, 0.5, 0.5]])
+
+
+def _approximation(operator: Any, backend: str, precision: str) -> None:
+    """The variant of crosses alone: the processor's share would be compiled, too."""
+    how = computing(backend, precision)
+    if how.device is not None:
+        how.device.build(approximation_source(row_defines(operator), how.real))
+        for vector in (how.real, np.dtype(np.float64)):
+            how.device.build(products_source(how.dtype(operator.is_complex), vector))
+
+
+def _hmatrix(operator: Any, backend: str, precision: str) -> Any:
+    choices = Choices(rtol=1e-3, leaf=8, admissibility=Admissibility(eta=8.0))
+    matrix = assemble_hmatrix(operator, backend=backend, precision=precision, choices=choices)
+    assert matrix.statistics.total.low_rank
+    return matrix @ np.linspace(1.0, 2.0, matrix.shape[1])
 
 
 def _matrix(operator: Any, backend: str, precision: str) -> Any:

@@ -2,6 +2,7 @@
 
    Kernels:   KERNEL name(GLOBAL const REAL *x, ...), with THREAD(n), GROUP(n), LOCAL_ID(n), LOCAL_SIZE(n) for n = 0, 1.
    Functions: DEVICE REAL f(...).   Shared by a work-group: LOCAL REAL s[8]; inside of the kernel, then BARRIER.
+   WIDE_BARRIER: also for what the group wrote to global memory.
    ALIGNED after LOCAL: to 16 bytes, so that rows of a multiple of 4 numbers are loaded in wide words.
    REAL is double or float, REAL_IS_DOUBLE 1 or 0; numbers are written R(0.5). OUT_REAL: of results, out_type; REAL if not
    defined. */
@@ -23,6 +24,7 @@
 #define LOCAL __local
 #define ALIGNED __attribute__((aligned(16)))
 #define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
+#define WIDE_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define THREAD(n) ((int)get_global_id(n))
 #define GROUP(n) ((int)get_group_id(n))
 #define LOCAL_ID(n) ((int)get_local_id(n))
@@ -41,6 +43,7 @@ DEVICE real_type rounded_down(real_type x) { return floor(x); }
 #define LOCAL __shared__
 #define ALIGNED __align__(16)
 #define BARRIER __syncthreads()
+#define WIDE_BARRIER __syncthreads()
 #define THREAD(n) ((int)(n ? blockIdx.y * blockDim.y + threadIdx.y : blockIdx.x * blockDim.x + threadIdx.x))
 #define GROUP(n) ((int)(n ? blockIdx.y : blockIdx.x))
 #define LOCAL_ID(n) ((int)(n ? threadIdx.y : threadIdx.x))

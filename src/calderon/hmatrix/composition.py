@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Computing, computing, format_bytes
+from calderon.backends import Computing, computing, format_bytes, require_device_memory
 from calderon.hmatrix.admissibility import Admissibility
-from calderon.hmatrix.block_tree import block_tree
+from calderon.hmatrix.block_tree import BlockTree, block_tree
 from calderon.hmatrix.cluster_tree import ClusterTree, cluster_tree
-from calderon.hmatrix.compression import Advance, hmatrix
+from calderon.hmatrix.compression import Advance, expected_bytes, hmatrix, hmatrix_of
+from calderon.hmatrix.device_compression import compress_on_device
+from calderon.hmatrix.device_products import ADVICE as ON_PROCESSOR
+from calderon.hmatrix.device_products import DeviceProducts
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.siblings import Term
 from calderon.hmatrix.terms import terms_of
@@ -22,6 +25,7 @@ from calderon.integrands import SINGLE_LAYER
 from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator, TransformedHypersingular
 from calderon.operators.composed import composed
+from calderon.operators.device_rows import device_rows, require_device_rows
 from calderon.operators.galerkin_rows import compiled_rows
 from calderon.operators.supports import support_boxes
 from calderon.operators.transformed import transforms
@@ -99,11 +103,10 @@ def assemble_hmatrix(
     """Compress an operator: an HMatrix for an integral operator, for others the products of its parts.
 
     rtol: relative error of each block, default 1e-4. choices: leaf size and admissibility, for those who measure.
-    Raises ValueError for a device (H-matrices are assembled on the processor) and a tolerance outside of 0..1.
+    backend: a device computes the blocks of low rank, and the products. Raises ValueError for a tolerance outside of
+    0..1, and for edge functions on a device.
     """
     how = computing(backend, precision)
-    if how.device is not None:
-        raise ValueError(f'backend={backend!r}: H-matrices are assembled on the processor, take backend="numba"')
     choices = choices or Choices()
     choices = choices if rtol is None else replace(choices, rtol=rtol)
     label = repr(operator)
@@ -154,11 +157,25 @@ class _Composition:
             wavenumber = abs(complex(operator.green.wavenumber).real)
             admissible = replace(self.choices.admissibility, wavenumber=wavenumber)
             blocks = block_tree(rows, columns, admissible, operator.is_symmetric and rows is columns)
-            entries = compiled_rows(operator, rows.clusters, columns.clusters, self.how)
-            found = hmatrix(entries, blocks, self.choices.rtol, repr(operator), self.advance)
+            found = self._hmatrix(operator, blocks)
             self._made[id(operator)] = made = (operator, found)
             self.parts.append(found)
         return made[1]
+
+    def _hmatrix(self, operator: IntegralOperator, blocks: BlockTree) -> HMatrix:
+        device, rtol = self.how.device, self.choices.rtol
+        if device is not None:
+            require_device_rows(operator, device)
+        entries = compiled_rows(operator, blocks.rows.clusters, blocks.columns.clusters, self.how)
+        if device is None:
+            return hmatrix(entries, blocks, rtol, repr(operator), self.advance)
+        expected = expected_bytes(blocks, rtol, entries.dtype)
+        require_device_memory(device, expected, f"H-matrix of {blocks.shape[0]} x {blocks.shape[1]}", ON_PROCESSOR)
+        on_device = device_rows(operator, entries, device)
+        found = compress_on_device(on_device, entries, blocks, rtol, self.advance)
+        matrix = hmatrix_of(found, entries, blocks, rtol, repr(operator), device.name)
+        matrix.on_device = DeviceProducts(device, blocks, matrix.slabs, matrix.dtype)
+        return matrix
 
     def _tree(self, space: Any) -> ClusterTree:
         """The clusters of a space, or of another one with the same functions on the same triangles."""

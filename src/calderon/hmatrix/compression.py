@@ -5,7 +5,8 @@ the list of pieces.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,8 +62,8 @@ def compress(rows: CompiledRows, tree: BlockTree, rtol: float, advance: Advance 
     """
     require_memory(expected_bytes(tree, rtol, rows.dtype), f"H-matrix of {tree.shape[0]} x {tree.shape[1]}", ADVICE)
     started = time.perf_counter()
-    work = _Compression(rows, tree, rtol)
-    pieces = _pieces(tree)
+    work = Compression(rows, tree, rtol)
+    pieces = pieces_of(tree)
     done = 0
 
     def step() -> None:
@@ -72,11 +73,10 @@ def compress(rows: CompiledRows, tree: BlockTree, rtol: float, advance: Advance 
             advance(done, len(pieces))
 
     run_tasks(lambda number: work.run(*pieces[number]), len(pieces), None, step)
-    slabs = [slab for arena in work.arenas for slab in arena.slabs()]
-    return Compressed(slabs, work.correction(slabs), sum(work.full), time.perf_counter() - started)
+    return work.result(started)
 
 
-def _pieces(tree: BlockTree) -> list[tuple[int, NDArray[np.int64]]]:
+def pieces_of(tree: BlockTree) -> list[tuple[int, NDArray[np.int64]]]:
     """Kinds and blocks: neighbours of one kind and about one cost together, the costliest first."""
     leaves = tree.leaves
     m, n = (each.astype(float) for each in tree.sizes(leaves))
@@ -96,7 +96,7 @@ def _pieces(tree: BlockTree) -> list[tuple[int, NDArray[np.int64]]]:
     return [(kind, blocks) for _, kind, blocks in found]
 
 
-class _Compression:
+class Compression:
     """What the pieces of work share."""
 
     def __init__(self, rows: CompiledRows, tree: BlockTree, rtol: float) -> None:
@@ -116,16 +116,22 @@ class _Compression:
 
     def run(self, kind: int, blocks: NDArray[np.int64]) -> None:
         """One piece of work."""
+        with self.arena() as arena:
+            if kind == DENSE:
+                self._dense(arena, blocks)
+            else:
+                self._low_rank(arena, blocks)
+
+    @contextmanager
+    def arena(self) -> Iterator[Arena]:
+        """The memory of a thread."""
         try:
             arena = self.free.pop()
         except IndexError:
             arena = Arena(self.rows.dtype, self.rows.real, self.tree, self.rows.scratch)
             self.arenas.append(arena)
         try:
-            if kind == DENSE:
-                self._dense(arena, blocks)
-            else:
-                self._low_rank(arena, blocks)
+            yield arena
         finally:
             self.free.append(arena)
 
@@ -141,7 +147,7 @@ class _Compression:
         arena.keep(table, count)
 
     def _low_rank(self, arena: Arena, blocks: NDArray[np.int64]) -> None:
-        pairs, (m, n) = self._pairs(blocks), self.tree.sizes(blocks)
+        pairs = self._pairs(blocks)
         ranks = np.zeros(len(blocks), np.int64)
         first = 0
         while first < len(blocks):
@@ -152,18 +158,30 @@ class _Compression:
             if done == first:
                 arena.enlarge_work()
                 continue
-            part = slice(first, done)
-            found = ranks[part]
-            count = int((np.maximum(found, 0) * (m + n)[part]).sum())
-            numbers, start = arena.room(count)
-            tables = arena.small_tables(int(found.max(initial=1)))
-            used = self.recompress(arena.work, m[part], n[part], found, self.truncation, *tables, numbers[start:])
-            kept = found >= 0
-            arena.keep(table_of(self.tree, blocks[part][kept], found[kept], start), used)
+            self.shorten(arena, arena.work, blocks[first:done], ranks[first:done])
             first = done
-        if (ranks == FULL).any():
-            self.full.append(int((ranks == FULL).sum()))
-            self._dense(arena, blocks[ranks == FULL])
+        self.keep_full(arena, blocks[ranks == FULL])
+
+    def keep_full(self, arena: Arena, blocks: NDArray[np.int64]) -> None:
+        """Keep admissible blocks that have no low rank as dense ones."""
+        if len(blocks):
+            self.full.append(len(blocks))
+            self._dense(arena, blocks)
+
+    def shorten(self, arena: Arena, work: NDArray[Any], blocks: NDArray[np.int64], ranks: NDArray[np.int64]) -> None:
+        """Keep blocks whose crosses, so many each, are in `work` one after the other; as many as the tolerance asks."""
+        m, n = self.tree.sizes(blocks)
+        found = ranks.copy()
+        numbers, start = arena.room(int((np.maximum(found, 0) * (m + n)).sum()))
+        tables = arena.small_tables(int(found.max(initial=1)))
+        used = self.recompress(work, m, n, found, self.truncation, *tables, numbers[start:])
+        kept = found >= 0
+        arena.keep(table_of(self.tree, blocks[kept], found[kept], start), used)
+
+    def result(self, started: float) -> Compressed:
+        """All that was kept; nothing can be added afterwards."""
+        slabs = [slab for arena in self.arenas for slab in arena.slabs()]
+        return Compressed(slabs, self.correction(slabs), sum(self.full), time.perf_counter() - started)
 
     def correction(self, slabs: list[Slab]) -> sp.csr_array | None:
         """Special pairs in blocks that were made of rows and columns: special - overlap there, in cluster order."""
@@ -198,8 +216,14 @@ def hmatrix(
     rows: CompiledRows, tree: BlockTree, rtol: float, label: str = "", advance: Advance | None = None
 ) -> HMatrix:
     """The H-matrix of a matrix given by its rows, columns and blocks; arguments as for `compress`."""
-    found = compress(rows, tree, rtol, advance)
+    return hmatrix_of(compress(rows, tree, rtol, advance), rows, tree, rtol, label)
+
+
+def hmatrix_of(
+    found: Compressed, rows: CompiledRows, tree: BlockTree, rtol: float, label: str, backend: str = "numba"
+) -> HMatrix:
+    """The H-matrix of what compression has found."""
     return HMatrix(
         tree, found.slabs, rows.dtype, rtol, correction=found.correction, full=found.full, label=label,
-        seconds=found.seconds,
+        seconds=found.seconds, backend=backend,
     )  # fmt: skip

@@ -10,6 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import format_bytes, run_tasks, thread_count
 from calderon.hmatrix.block_tree import BlockTree
+from calderon.hmatrix.device_products import DeviceProducts
 from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, product_kernel
 from calderon.hmatrix.saving import read_hmatrix, write_hmatrix
 from calderon.hmatrix.statistics import Statistics, statistics
@@ -25,7 +26,8 @@ class HMatrix(LinearOperator):
     Works wherever SciPy takes a LinearOperator: products with vectors and matrices, `.T`, `.H`; in the order of the
     unknowns, not of the clusters. tree: the blocks. rtol: relative error of each block in the Frobenius norm. nbytes:
     of the stored numbers. seconds: of the assembly. full: blocks that should have had a low rank, had none, and are
-    kept dense. Products of a matrix in single precision with a vector in double precision are summed in double.
+    kept dense. on_device: the blocks on a device, which does the products. Products of a matrix in single precision
+    with a vector in double precision are summed in double.
     """
 
     def __init__(
@@ -40,10 +42,12 @@ class HMatrix(LinearOperator):
         label: str = "",
         seconds: float = 0.0,
         backend: str = "numba",
+        on_device: DeviceProducts | None = None,
     ) -> None:
         super().__init__(dtype=dtype, shape=tree.shape)
         self.tree, self.slabs, self.rtol, self.correction, self.full = tree, slabs, rtol, correction, full
         self.label, self.seconds, self.backend = label, seconds, backend
+        self.on_device = on_device
         self._shares = _shares(slabs)
 
     @property
@@ -96,6 +100,13 @@ class HMatrix(LinearOperator):
 
     def _in_cluster_order(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         """The same for x (k, n), in the order of the clusters."""
+        y = self._on_processor(x, transposed) if self.on_device is None else self.on_device.product(x, transposed)
+        if self.correction is not None:
+            y += ((self.correction.T if transposed else self.correction) @ x.T).T
+        return y
+
+    def _on_processor(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        """The product of the blocks with x."""
         symmetric = self.tree.symmetric
         down, across = symmetric or not transposed, symmetric or transposed
         multiply = product_kernel()
@@ -106,10 +117,7 @@ class HMatrix(LinearOperator):
                 multiply(numbers, table, x, sums[number], sums[number], down, across)
 
         run_tasks(work, len(self._shares))
-        y: NDArray[Any] = sums.sum(axis=0)
-        if self.correction is not None:
-            y += ((self.correction.T if transposed else self.correction) @ x.T).T
-        return y
+        return np.asarray(sums.sum(axis=0))
 
     def to_array(self) -> NDArray[Any]:
         """All entries, in the order of the unknowns: as much memory as a dense matrix."""

@@ -1,0 +1,244 @@
+/* Adaptive cross approximation of many blocks at a time, one group of GROUP_SIZE threads a block; the twin of aca.py,
+   where the method and its rule to stop are described. ROWS: the file that computes rows and columns of the matrix, with
+   COMPLEX numbers or real ones; numbers of the matrix are PARTS reals. */
+#include ROWS
+
+#define PARTS (COMPLEX ? 2 : 1)
+#define FULL (-1)
+#define NO_ROOM (-2)
+#define ROWS_JUDGED 2
+#define EMPTY_ROWS_JUDGED 6
+#define COLUMNS_JUDGED 2
+#define UNSEEN R(1e-3)
+#define GOLDEN R(0.6180339887498949)
+#define NOWHERE R(-1e37)
+#define ELSEWHERE R(-1e36)
+
+/* What is computed: a row, the column through its pivot, a column that is judged, none but a search for such a one. */
+#define NOTHING 0
+#define A_ROW 1
+#define A_COLUMN 2
+#define JUDGED_COLUMN 3
+#define SEARCH 4
+#define DONE 5
+
+/* The largest of the `value`s of all threads, the first of these if there are several, and the sum of the `total`s. */
+#define REDUCE(total, value, place)                                                          \
+    sums[t] = total;                                                                         \
+    values[t] = value;                                                                       \
+    places[t] = place;                                                                       \
+    WIDE_BARRIER;                                                                            \
+    for (int half_way = GROUP_SIZE / 2; half_way > 0; half_way /= 2) {                       \
+        if (t < half_way) {                                                                  \
+            int u = t + half_way;                                                            \
+            sums[t] += sums[u];                                                              \
+            if (values[u] > values[t] || (values[u] == values[t] && places[u] < places[t])) { \
+                values[t] = values[u];                                                       \
+                places[t] = places[u];                                                       \
+            }                                                                                \
+        }                                                                                    \
+        BARRIER;                                                                             \
+    }                                                                                        \
+    total = sums[0];                                                                         \
+    value = values[0];                                                                       \
+    place = places[0];                                                                       \
+    BARRIER;
+
+/* re + i im += conj(a) b of numbers of the matrix. */
+DEVICE void add_conjugated(GLOBAL const real_type *a, GLOBAL const real_type *b, real_type *re, real_type *im)
+{
+    *re += a[0] * b[0];
+#if COMPLEX
+    *re += a[1] * b[1];
+    *im += a[0] * b[1] - a[1] * b[0];
+#endif
+}
+
+/* blocks (b, 5): row cluster, column cluster, where in `work` its crosses go, where in `scratch` its memory is (numbers
+   of the matrix, real numbers), and for how many crosses there is room. limits: relative tolerance, and the magnitude
+   below which an entry counts as zero. ranks (b,): crosses found, FULL or NO_ROOM. */
+KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_integers,
+                   GLOBAL const real_type *column_numbers, GLOBAL const int *column_integers,
+                   GLOBAL const real_type *scalars, GLOBAL const real_type *limits, GLOBAL const int *blocks,
+                   GLOBAL real_type *work, GLOBAL real_type *scratch, GLOBAL int *ranks)
+{
+    LOCAL real_type sums[GROUP_SIZE], values[GROUP_SIZE], dots[4 * GROUP_SIZE];
+    LOCAL int places[GROUP_SIZE];
+    int t = LOCAL_ID(0);
+    GLOBAL const int *block = blocks + 5 * GROUP(0);
+    int r = block[0], c = block[1], room = block[4], m = cluster_size(row_integers, r), n = cluster_size(column_integers, c);
+    int size = m + n, most = (int)((size_t)m * n / size);
+    size_t next = (size_t)PARTS * size; /* from one cross to the next */
+    GLOBAL real_type *crosses = work + (size_t)PARTS * block[2], *seen = scratch + block[3], *single = seen + size;
+    real_type tolerance2 = limits[0] * limits[0], floor2 = limits[1] * limits[1] * m * n, norm2 = R(0.0), v2 = R(0.0);
+    int rank = 0, judged = 0, needed = EMPTY_ROWS_JUDGED, attempt = 0, columns_judged = 0, what = A_ROW, at = m / 2;
+    for (int k = t; k < size; k += GROUP_SIZE)
+        seen[k] = R(0.0); /* -1 for rows and columns that were used */
+    while (what != DONE) { /* barriers stand in no branch: some OpenCL compilers for processors go wrong there */
+        int is_row = what == A_ROW, count = is_row ? n : m, cluster = is_row ? c : r;
+        GLOBAL const int *side = is_row ? column_integers : row_integers, *other = is_row ? row_integers : column_integers;
+        GLOBAL const real_type *x = is_row ? row_numbers : column_numbers, *y = is_row ? column_numbers : row_numbers;
+        int triangles = cluster_triangles(side, cluster), position = cluster_first(other, is_row ? r : c) + at;
+        if (what == SEARCH)
+            triangles = count = 0;
+        for (int k = t; k < triangles; k += GROUP_SIZE)
+            add_triangle(x, other, y, side, position, cluster, k, triangles, is_row, scalars, single);
+        GLOBAL real_type *last = crosses + rank * next, *line = last + PARTS * (is_row ? m : 0);
+        real_type pivot = R(1.0), pivot_i = R(0.0);
+        if (what == A_COLUMN) {
+            pivot = last[PARTS * (m + (size_t)at)];
+#if COMPLEX
+            pivot_i = last[PARTS * (m + (size_t)at) + 1];
+#endif
+        }
+        WIDE_BARRIER;
+        if (t == 0 && what != SEARCH)
+            seen[is_row ? at : m + at] = -R(1.0);
+        if (what == A_COLUMN) {
+            real_type inverse = R(1.0) / (pivot * pivot + pivot_i * pivot_i);
+            for (size_t j = m + t; j < size; j += GROUP_SIZE) {
+                real_type a = last[PARTS * j];
+#if COMPLEX
+                real_type b = last[PARTS * j + 1];
+                last[PARTS * j] = (a * pivot + b * pivot_i) * inverse;
+                last[PARTS * j + 1] = (b * pivot - a * pivot_i) * inverse;
+#else
+                last[j] = a * pivot * inverse;
+#endif
+            }
+            v2 *= inverse;
+        }
+        GLOBAL const real_type *own = crosses + PARTS * (is_row ? m : 0);
+        GLOBAL const real_type *factors = crosses + PARTS * (is_row ? (size_t)at : m + (size_t)at);
+        real_type total = R(0.0), largest = -R(1.0), added = R(0.0), best = NOWHERE;
+        int place = -1, found = -1;
+        for (int j = t; j < count; j += GROUP_SIZE) {
+            real_type re, im;
+            gather_entry(side, cluster, j, triangles, single, &re, &im);
+            for (int l = 0; l < rank; l++) {
+                GLOBAL const real_type *a = factors + l * next, *b = own + l * next + (size_t)PARTS * j;
+                re -= a[0] * b[0];
+#if COMPLEX
+                re += a[1] * b[1];
+                im -= a[0] * b[1] + a[1] * b[0];
+#endif
+            }
+            real_type square = re * re;
+            line[(size_t)PARTS * j] = re;
+#if COMPLEX
+            line[(size_t)PARTS * j + 1] = im;
+            square += im * im;
+#endif
+            total += square;
+            if (square > largest && (is_row || seen[j] >= R(0.0))) {
+                largest = square;
+                place = j;
+            }
+        }
+        REDUCE(total, largest, place)
+        real_type bound = tolerance2 * norm2 > floor2 ? tolerance2 * norm2 : floor2;
+        int small = total * (is_row ? m : n) <= bound, search = NOTHING;
+        if (what == SEARCH)
+            search = A_COLUMN;
+        if (what == A_ROW && small) {
+            judged++;
+            attempt++;
+            search = judged < needed ? A_ROW : A_COLUMN;
+        }
+        if (what == JUDGED_COLUMN && small)
+            search = A_COLUMN;
+        /* the least seen row or column that is hardly seen, or one far from the last ones */
+        int amount = search == A_ROW ? m : n, start = search == A_ROW ? 0 : m;
+        real_type turn = R(0.31) + GOLDEN * attempt, least = norm2 / amount * UNSEEN;
+        int first = (int)(amount * (turn - rounded_down(turn)));
+        for (int k = search == NOTHING ? amount : t; k < amount; k += GROUP_SIZE) {
+            real_type value = seen[start + (first + k < amount ? first + k : first + k - amount)];
+            if (value >= R(0.0)) {
+                value = value < least ? -value : ELSEWHERE;
+                if (value > best) {
+                    best = value;
+                    found = k;
+                }
+            }
+        }
+        /* what a cross adds to the squared norm of those before it: 32 threads for each of these */
+        int before = what == A_COLUMN ? rank : 0;
+        for (int low = 0; low < before; low += GROUP_SIZE / 32) {
+            int l = low + t / 32, lane = t % 32, end = l < before ? size : 0, middle = l < before ? m : 0;
+            GLOBAL const real_type *cross = crosses + (l < before ? l : 0) * next;
+            real_type a = R(0.0), ai = R(0.0), b = R(0.0), bi = R(0.0);
+            for (int k = lane; k < middle; k += 32)
+                add_conjugated(cross + (size_t)PARTS * k, last + (size_t)PARTS * k, &a, &ai);
+            for (int k = middle + lane; k < end; k += 32)
+                add_conjugated(cross + (size_t)PARTS * k, last + (size_t)PARTS * k, &b, &bi);
+            dots[t] = a;
+            dots[GROUP_SIZE + t] = ai;
+            dots[2 * GROUP_SIZE + t] = b;
+            dots[3 * GROUP_SIZE + t] = bi;
+            BARRIER;
+            if (lane == 0) {
+                for (int k = 1; k < 32; k++) {
+                    a += dots[t + k];
+                    ai += dots[GROUP_SIZE + t + k];
+                    b += dots[2 * GROUP_SIZE + t + k];
+                    bi += dots[3 * GROUP_SIZE + t + k];
+                }
+                added += R(2.0) * (a * b - ai * bi);
+            }
+            BARRIER;
+        }
+        REDUCE(added, best, found)
+        if (search != NOTHING) {
+            int hidden = best > ELSEWHERE, none = found < 0;
+            at = none ? 0 : first + found < amount ? first + found : first + found - amount;
+            if (search == A_ROW) {
+                needed = hidden ? ROWS_JUDGED + 1 : needed;
+                what = none ? SEARCH : A_ROW;
+            } else {
+                int enough = columns_judged == COLUMNS_JUDGED || (columns_judged > 0 && rank > 0 && !hidden);
+                what = none || enough ? DONE : JUDGED_COLUMN;
+                attempt++;
+                columns_judged++;
+            }
+        } else if (what == A_ROW) {
+            judged = 0;
+            needed = ROWS_JUDGED;
+            v2 = total; /* of the row before it is divided by the pivot */
+            what = rank == most ? DONE : A_COLUMN;
+            rank = rank == most ? FULL : rank;
+            at = place < 0 ? 0 : place; /* none if entries are not finite */
+        } else {
+            if (what == A_COLUMN) {
+                norm2 += total * v2 + added;
+                for (int k = t; k < size; k += GROUP_SIZE) {
+                    real_type square = last[(size_t)PARTS * k] * last[(size_t)PARTS * k];
+#if COMPLEX
+                    square += last[(size_t)PARTS * k + 1] * last[(size_t)PARTS * k + 1];
+#endif
+                    if (seen[k] >= R(0.0))
+                        seen[k] += square * (k < m ? v2 : total);
+                }
+                rank++;
+            } else
+                judged = columns_judged = 0;
+            what = place < 0 ? DONE : A_ROW;
+            at = place;
+            if (place >= 0 && rank == room) {
+                rank = NO_ROOM;
+                what = DONE;
+            }
+        }
+    }
+    if (t == 0)
+        ranks[GROUP(0)] = rank;
+}
+
+/* Crosses of blocks one after the other; parts (b, 3): where those of a block begin in `work`, where they go in `out`, and
+   how many numbers they are. */
+KERNEL pack(GLOBAL const real_type *work, GLOBAL const int *parts, GLOBAL real_type *out)
+{
+    GLOBAL const int *part = parts + 3 * GROUP(0);
+    size_t from = (size_t)PARTS * part[0], to = (size_t)PARTS * part[1], count = (size_t)PARTS * part[2];
+    for (size_t k = LOCAL_ID(0); k < count; k += GROUP_SIZE)
+        out[to + k] = work[from + k];
+}

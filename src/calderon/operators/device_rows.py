@@ -1,0 +1,74 @@
+"""Rows and columns of Galerkin matrices on a device (row_sums.h): what tells a source which matrix it serves."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Device
+from calderon.operators.boundary import IntegralOperator
+from calderon.operators.compiled_rows import CompiledRows
+from calderon.operators.device_entries import NORMALS
+from calderon.operators.edge_entries import EdgeBlock
+from calderon.operators.green_defines import green_defines
+from calderon.operators.row_sides import LIST_STARTS, SIZES, RowSide
+from calderon.quadrature import triangle_rule
+
+Defines = tuple[tuple[str, str | int], ...]
+
+
+class DeviceRows(NamedTuple):
+    """The rows and columns of a matrix for sources that include ROWS: definitions for these, and arguments of their
+    kernels on the device: numbers and integers of the row side, of the column side, scalars. room (clusters,) of
+    either side: numbers of working memory that the entries of a cluster take."""
+
+    device: Device
+    defines: Defines
+    arguments: tuple[Any, ...]
+    row_room: NDArray[np.int64]
+    column_room: NDArray[np.int64]
+
+
+def require_device_rows(operator: IntegralOperator, device: Device) -> None:
+    """ValueError for operators that have no rows on devices."""
+    if issubclass(operator.block, EdgeBlock):
+        raise ValueError(
+            f"{operator!r} on {device.name}: devices compress operators of scalar functions, none of edge functions: "
+            'take backend="numba"'
+        )
+
+
+def device_rows(operator: IntegralOperator, rows: CompiledRows, device: Device) -> DeviceRows:
+    """The rows of an operator on a device; rows: the same on the processor, whose tables are sent."""
+    require_device_rows(operator, device)
+    row_side, column_side, _, scalars = rows.data
+    sides = [row_side] if row_side is column_side else [row_side, column_side]
+    sent = [(device.array(each.numbers), device.array(each.integers)) for each in sides]
+    arguments = (*sent[0], *sent[-1], device.array(scalars))
+    sizes = operator.test.element.size, operator.trial.element.size
+    room = [2 * size * _triangles(side) for side, size in zip((row_side, column_side), sizes, strict=True)]
+    return DeviceRows(device, row_defines(operator), arguments, *room)
+
+
+def row_defines(operator: IntegralOperator) -> Defines:
+    """What a source that includes ROWS is told about an operator."""
+    return (
+        ("ROWS", '"operators/row_sums.h"'),
+        ("TESTS", operator.test.element.size),
+        ("TRIALS", operator.trial.element.size),
+        ("CURLS", int(operator.integrand.curls)),
+        *green_defines(operator.green),
+        ("NORMAL", NORMALS[operator.integrand.normal]),
+        ("POINTS", triangle_rule(operator.quadrature.regular).number_of_points),
+    )
+
+
+def _triangles(side: RowSide) -> NDArray[np.int64]:
+    """Triangles of each cluster of a side."""
+    index = side.integers
+    begin = int(index[LIST_STARTS])
+    lists = index[begin : int(index[LIST_STARTS + 1])]
+    if len(lists) > 1:
+        return np.asarray(lists[1:] - lists[:-1], np.int64)
+    clusters = int(index[SIZES + 1]) - int(index[SIZES])
+    return index[int(index[SIZES]) :][:clusters].astype(np.int64)

@@ -1,0 +1,177 @@
+"""H-matrices on devices: the crosses of the processor, the tolerance, and what devices leave to it or refuse."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.backends import get
+from calderon.hmatrix import Choices, assemble_hmatrix, device_compression
+
+MESH = cal.mesh.sphere(1.0, 0.13)
+SPACE = cal.P1(MESH)
+LAPLACE, HELMHOLTZ = cal.Laplace(), cal.Helmholtz(3.0)
+LAYERS = ["single_layer", "double_layer", "adjoint_double_layer", "hypersingular"]
+
+pytestmark = pytest.mark.usefixtures("opencl")
+
+
+def deviation(one, other):
+    """Relative error of a product and of one with the adjoint, for one vector."""
+    rng = np.random.default_rng(0)
+    found = []
+    for first, second in ((one, other), (one.H, other.H)):
+        x = rng.standard_normal(first.shape[1])
+        found.append(np.linalg.norm(first @ x - second @ x) / np.linalg.norm(second @ x))
+    return max(found)
+
+
+def assembled(operator, rtol, backend="opencl"):
+    """With small clusters, so that a small matrix has many blocks of low rank."""
+    return assemble_hmatrix(operator, rtol=rtol, backend=backend, choices=Choices(leaf=24))
+
+
+def check(operator, *tolerances):
+    """A device holds the tolerance, and finds what the processor finds: not to the last digit, as by that one of two
+    equal pivots is taken."""
+    dense = operator.assemble("dense")
+    for rtol in tolerances:
+        there, here = assembled(operator, rtol), assembled(operator, rtol, "numba")
+        assert there.backend == get("opencl").name and here.backend == "numba"
+        assert there.statistics.total.low_rank > 50
+        assert deviation(there, dense) < rtol
+        assert deviation(there, here) < 0.1 * rtol
+        assert abs(there.statistics.total.nbytes / here.statistics.total.nbytes - 1) < 1e-2
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("green", [LAPLACE, HELMHOLTZ], ids=["laplace", "helmholtz"])
+def test_every_layer_holds_the_tolerance(green, layer):
+    check(getattr(cal, layer)(green, SPACE), 1e-3, 1e-5)
+
+
+def test_constant_functions():
+    check(cal.single_layer(LAPLACE, cal.P0(MESH)), 1e-4)
+
+
+def test_different_spaces_and_a_lossy_wave():
+    check(cal.adjoint_double_layer(cal.Helmholtz(3.0 + 0.5j), SPACE, cal.P0(MESH)), 1e-4)
+
+
+def test_quadratic_functions():
+    check(cal.double_layer(cal.ModifiedHelmholtz(2.0), cal.P2(cal.mesh.sphere(1.0, 0.25))), 1e-4)
+
+
+def test_flat_faces_and_edges_of_a_cube():
+    """Where double layers vanish or fall into parts."""
+    check(cal.double_layer(LAPLACE, cal.P1(cal.mesh.cube(1.0, 0.08))), 1e-3, 1e-5)
+
+
+def test_single_precision():
+    operator = cal.single_layer(HELMHOLTZ, SPACE)
+    compressed = operator.assemble("hmatrix", rtol=1e-4, backend="opencl", precision="single")
+    assert compressed.dtype == np.complex64
+    assert deviation(compressed, operator.assemble("dense")) < 1e-4
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+@pytest.mark.parametrize("name", ["symmetric", "rectangular", "complex"])
+def test_products_are_those_of_the_array(name, precision):
+    """From both sides, for several vectors, and for vectors of higher precision than the matrix has."""
+    operator = {
+        "symmetric": cal.single_layer(LAPLACE, SPACE),
+        "rectangular": cal.double_layer(LAPLACE, SPACE, cal.P0(MESH)),
+        "complex": cal.double_layer(HELMHOLTZ, SPACE),
+    }[name]
+    choices = Choices(leaf=40)  # more than one run of places in a leaf
+    A = assemble_hmatrix(operator, rtol=1e-3, backend="opencl", precision=precision, choices=choices)
+    assert A.on_device is not None and A.tree.symmetric == (name == "symmetric")
+    assert A.tree.rows.size[A.tree.rows.is_leaf].max() > 32
+    array, rng, kinds = A.to_array(), np.random.default_rng(1), {A.dtype, np.result_type(A.dtype, np.float64)}
+    for kind in kinds:
+        eps = 100 * np.finfo(A.dtype).eps
+        x, z = (rng.standard_normal((size, 3)).astype(kind) for size in A.shape[::-1])
+        for found, exact in ((A @ x, array @ x), (A.T @ z, array.T @ z), (A.H @ z, array.conj().T @ z)):
+            assert found.dtype == kind
+            assert np.abs(found - exact).max() < eps * np.abs(exact).max()
+    x = rng.standard_normal(A.shape[1])
+    A.on_device, there = None, A @ x
+    assert np.linalg.norm(there - A @ x) < 1e-12 * np.linalg.norm(there)  # sums are in double
+
+
+def test_composed_operators():
+    operator = 0.5 * cal.identity(SPACE) - cal.double_layer(HELMHOLTZ, SPACE)
+    operator = operator + 0.3j * cal.hypersingular(HELMHOLTZ, SPACE, form="transformed")
+    compressed = assembled(operator, 1e-4)
+    assert all(part.backend == get("opencl").name for part in compressed.parts)
+    assert deviation(compressed, operator.assemble("dense")) < 3e-4
+
+
+def test_blocks_without_room_go_to_the_processor(monkeypatch):
+    operator = cal.single_layer(LAPLACE, SPACE)
+    whole = assembled(operator, 1e-5)
+    left = []
+    run = device_compression.Compression.run
+
+    def counted(self, kind, blocks):
+        if kind == device_compression.LOW_RANK:
+            left.append(blocks)
+        run(self, kind, blocks)
+
+    monkeypatch.setattr(device_compression.Compression, "run", counted)
+    monkeypatch.setattr(device_compression, "CROSSES", 2)
+    monkeypatch.setattr(device_compression, "CROSSES_PER_DIGIT", 1)
+    found = assembled(operator, 1e-5)
+    assert len(left) > 10
+    assert deviation(found, whole) < 1e-10
+
+
+def test_many_batches_make_one_matrix(monkeypatch):
+    """Also with pieces that hold a few blocks, and a device that has to wait for the processor."""
+    operator = cal.single_layer(HELMHOLTZ, SPACE)
+    whole = assembled(operator, 1e-4)
+    for name, value in (("BATCH", 200_000), ("PIECE", 5000), ("WAITING", 1)):
+        monkeypatch.setattr(device_compression, name, value)
+    shown = []
+    monkeypatch.setattr(device_compression._Sharing, "_step", recorded(device_compression._Sharing._step, shown))
+    found = assembled(operator, 1e-4)
+    assert len(found.statistics.levels) == len(whole.statistics.levels)
+    assert shown[-1] == (len(shown), len(shown)) and len(shown) > 10
+    assert deviation(found, whole) < 1e-12
+
+
+def recorded(step, shown):
+    def stepping(self):
+        step(self)
+        shown.append((self.done, self.total))
+
+    return stepping
+
+
+def test_errors_of_a_thread_are_raised(monkeypatch):
+    """On either side, and nobody waits for the other for ever."""
+    operator = cal.single_layer(LAPLACE, SPACE)
+
+    def fail(*arguments):
+        raise KeyboardInterrupt
+
+    for owner, name in (
+        (device_compression.DeviceApproximation, "approximate"),
+        (device_compression._Sharing, "_fill"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, fail)
+            with pytest.raises(KeyboardInterrupt):
+                operator.assemble("hmatrix", backend="opencl")
+
+
+def test_a_block_that_does_not_fit_is_refused(monkeypatch):
+    monkeypatch.setattr(device_compression, "BATCH", 100)
+    with pytest.raises(MemoryError, match=r"a block of \d+ x \d+ needs .* try precision"):
+        cal.single_layer(LAPLACE, SPACE).assemble("hmatrix", backend="opencl")
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="none of edge functions"):
+        cal.electric_field(3.0, cal.RWG(MESH)).assemble("hmatrix", backend="opencl")
+    with pytest.raises(ValueError, match="several share dense matrices alone"):
+        cal.single_layer(LAPLACE, SPACE).assemble("hmatrix", backend="numba+opencl")
