@@ -178,6 +178,19 @@ def number(typing_context, array, index):  # type: ignore[no-untyped-def]
 
 
 @_intrinsic
+def put(typing_context, array, index, value):  # type: ignore[no-untyped-def]
+    """array[index] = value of a contiguous 1-D array; as `number`, no bounds are checked."""
+    kind = _require_row(array)
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        data = context.make_array(kind)(context, builder, args[0]).data
+        builder.store(args[2], builder.gep(data, [args[1]], inbounds=True))
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, kind.dtype), generate
+
+
+@_intrinsic
 def store(typing_context, array, index, vector):  # type: ignore[no-untyped-def]
     """array[index : index + width] = vector."""
     kind = _require_row(array)

@@ -10,53 +10,12 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from calderon.backends.numba import ARITHMETIC, STAMP
 from calderon.backends.vectors import jitable, lanes, load, number, store, zero
+from calderon.dg.gather import gather
 from calderon.dg.reference import ReferenceTetrahedron
-
-
-@register_jitable
-def gather(source, conditions, factors, ghosts, codes, block, nodes, size, face_size, width, traces):  # type: ignore[no-untyped-def]
-    """Tangential components [face][node][2][lane] that the neighbours of a block have on the shared faces.
-
-    A face with a boundary condition takes the own trace times its factor, or a row of `ghosts` if conditions >= 0.
-    """
-    stride = size * width
-    for face in range(4):
-        for lane in range(width):
-            code = np.int64(codes[block, face, lane])
-            factor = source.dtype.type(1)
-            to = face * face_size * 2 * width + lane
-            if code < 0:
-                ghost = np.int64(conditions[-1 - code])
-                factor = factors[-1 - code]
-                if ghost >= 0:
-                    for m in range(face_size):
-                        traces[to] = ghosts[ghost, 0, m]
-                        traces[to + width] = ghosts[ghost, 1, m]
-                        to += 2 * width
-                    continue
-                code = 4 * (block * width + lane) + face
-            element, other = code >> 2, code & 3
-            start = (element // width) * (3 * stride) + element % width
-            if other == 0:
-                for m in range(face_size):
-                    at = start + number(nodes, m) * width
-                    first = number(source, at)
-                    traces[to] = factor * (number(source, at + stride) - first)
-                    traces[to + width] = factor * (number(source, at + 2 * stride) - first)
-                    to += 2 * width
-            else:
-                one = start + (stride if other == 1 else 0)
-                two = start + (stride if other == 3 else 2 * stride)
-                for m in range(face_size):
-                    at = number(nodes, other * face_size + m) * width
-                    traces[to] = factor * number(source, one + at)
-                    traces[to + width] = factor * number(source, two + at)
-                    to += 2 * width
 
 
 @jitable
@@ -158,17 +117,47 @@ def half_step_kernel(order: int) -> Any:
 
     @numba.njit(cache=True, nogil=True, parallel=True, fastmath=ARITHMETIC, error_model="numpy")
     def half_step(
-        target, source, conditions, factors, ghosts, codes, nodes, metric, medium, volume, lift, blocks, chunks
+        target,
+        source,
+        conditions,
+        factors,
+        ghosts,
+        first,
+        places,
+        starts,
+        own,
+        nodes,
+        metric,
+        medium,
+        volume,
+        lift,
+        blocks,
+        chunks,
     ):  # type: ignore[no-untyped-def]
         _ = stamp
-        first, count = blocks[0], blocks[1] - blocks[0]
+        begin, count = blocks[0], blocks[1] - blocks[0]
         for chunk in numba.prange(chunks):
             vector = lanes(source)
             width = 2 * vector
             stride = size * width
             traces = np.empty(4 * face_size * 2 * width, source.dtype)
-            for block in range(first + count * chunk // chunks, first + count * (chunk + 1) // chunks):
-                gather(source, conditions, factors, ghosts, codes, block, nodes, size, face_size, width, traces)
+            for block in range(begin + count * chunk // chunks, begin + count * (chunk + 1) // chunks):
+                gather(
+                    source,
+                    conditions,
+                    factors,
+                    ghosts,
+                    first,
+                    places,
+                    starts,
+                    own,
+                    block,
+                    nodes,
+                    size,
+                    face_size,
+                    width,
+                    traces,
+                )
                 base = block * 3 * stride
                 for half in range(0, width, vector):
                     m = block * 6 * width + half

@@ -12,6 +12,7 @@ from calderon.backends import thread_count
 from calderon.dg.boundary import FACTORS, rotations
 from calderon.dg.curl import centred_tables, half_step_kernel
 from calderon.dg.domain import Domain
+from calderon.dg.gather import sorted_faces
 from calderon.dg.runge_kutta import STAGES
 from calderon.dg.silver_mueller import SilverMueller
 from calderon.dg.stability import MARGIN, RUNGE_KUTTA_RADIUS, growth, largest_eigenvalue
@@ -46,6 +47,7 @@ class System(ABC):
         shape = max(1, self.open.number + len(others)), 2, reference.face_size
         self.ghosts = [np.zeros(shape, real) for _ in range(2)]
         self.nodes = reference.face_nodes.astype(np.int64).ravel()
+        self.faces = sorted_faces(arrangement.codes, reference.size, reference.face_size)
         self.metric = arrangement.metric().ravel()
         self.inner_blocks = (0, arrangement.inner_blocks)
         self.outer_blocks = (arrangement.inner_blocks, arrangement.blocks)
@@ -157,7 +159,7 @@ class CentredLeapFrog(System):
             if blocks == self.outer_blocks:
                 self.received(field)
             self._kernel(
-                target, source, self.rows, self.factors[field], self.ghosts[field], self.arrangement.codes, self.nodes,
+                target, source, self.rows, self.factors[field], self.ghosts[field], *self.faces, self.nodes,
                 self.metric, keep_gain, self.volume, self.lift, blocks, self.chunks,
             )  # fmt: skip
 
@@ -271,7 +273,7 @@ class UpwindRungeKutta(System):
                 self.received(1)
             self._kernel(
                 *new, self.electric, self.magnetic, *self._residuals, real(a), real(b), self.rows, *self.factors,
-                *self.ghosts, self.arrangement.codes, self.nodes, self.metric, gains, self._riemann, self.volume,
+                *self.ghosts, *self.faces, self.nodes, self.metric, gains, self._riemann, self.volume,
                 self.lift, blocks, self.chunks,
             )  # fmt: skip
         self._spare = [self.electric, self.magnetic]

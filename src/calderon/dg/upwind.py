@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from calderon.backends.numba import ARITHMETIC, STAMP
 from calderon.backends.vectors import jitable, lanes, load, number, store
-from calderon.dg.curl import gather, padded_rows, row_pair
+from calderon.dg.curl import padded_rows, row_pair
+from calderon.dg.gather import gather
 from calderon.dg.reference import ReferenceTetrahedron
 
 
@@ -94,18 +95,48 @@ def stage_kernel(order: int) -> Any:
 
     @numba.njit(cache=True, nogil=True, parallel=True, fastmath=ARITHMETIC, error_model="numpy")
     def stage(new_e, new_h, e, h, residual_e, residual_h, a, b, conditions, factors_e, factors_h, ghosts_e, ghosts_h,
-              codes, nodes, metric, gains, riemann, volume, lift, blocks, chunks):  # type: ignore[no-untyped-def]  # fmt: skip
+              first, places, starts, own, nodes, metric, gains, riemann, volume, lift, blocks, chunks):  # type: ignore[no-untyped-def]  # fmt: skip
         _ = stamp
-        first, count = blocks[0], blocks[1] - blocks[0]
+        begin, count = blocks[0], blocks[1] - blocks[0]
         for chunk in numba.prange(chunks):
             vector = lanes(e)
             width = 2 * vector
             stride = size * width
             jumps_e = np.empty(4 * face_size * 2 * width, e.dtype)
             jumps_h = np.empty(4 * face_size * 2 * width, e.dtype)
-            for block in range(first + count * chunk // chunks, first + count * (chunk + 1) // chunks):
-                gather(e, conditions, factors_e, ghosts_e, codes, block, nodes, size, face_size, width, jumps_e)
-                gather(h, conditions, factors_h, ghosts_h, codes, block, nodes, size, face_size, width, jumps_h)
+            for block in range(begin + count * chunk // chunks, begin + count * (chunk + 1) // chunks):
+                gather(
+                    e,
+                    conditions,
+                    factors_e,
+                    ghosts_e,
+                    first,
+                    places,
+                    starts,
+                    own,
+                    block,
+                    nodes,
+                    size,
+                    face_size,
+                    width,
+                    jumps_e,
+                )
+                gather(
+                    h,
+                    conditions,
+                    factors_h,
+                    ghosts_h,
+                    first,
+                    places,
+                    starts,
+                    own,
+                    block,
+                    nodes,
+                    size,
+                    face_size,
+                    width,
+                    jumps_h,
+                )
                 subtract_own(e, block, nodes, size, face_size, width, jumps_e)
                 subtract_own(h, block, nodes, size, face_size, width, jumps_h)
                 upwinded(jumps_e, jumps_h, riemann, block, face_size, width)
