@@ -5,6 +5,8 @@ import pytest
 from wilton import uniform_triangle_potential
 
 import calderon as cal
+from calderon.operators.grouping import grouped, numbered
+from calderon.operators.pairs import distances, near_pairs, touching_pairs
 from calderon.quadrature import triangle_rule
 
 
@@ -61,3 +63,42 @@ def test_surfaces_that_almost_touch_warn():
     operator = cal.single_layer(cal.Laplace(), cal.P0(lower), cal.P0(upper))
     with pytest.warns(cal.AccuracyWarning, match="without touching"):
         operator.entries([0], [0])
+
+
+def test_compiled_searches_against_all_pairs():
+    """Triangles of four octaves of size, some of them with vertices in common; both orders of a pair alike."""
+    random = np.random.default_rng(5)
+    mesh = cal.mesh.sphere(1.0, 0.4)
+    sizes = 2.0 ** random.integers(-3, 1, 150)
+    loose = random.normal(size=(150, 1, 3)) + 0.3 * sizes[:, None, None] * random.normal(size=(150, 3, 3))
+    corners = np.concatenate([mesh.vertices[mesh.triangles], loose])
+    numbers = np.concatenate([mesh.triangles, np.arange(450).reshape(150, 3) + mesh.number_of_vertices])
+    i, j = (each.ravel().astype(np.int32) for each in np.indices((len(corners), len(corners))))
+    common = (numbers[i][:, :, None] == numbers[j][:, None, :]).any(axis=2).sum(axis=1)
+    size = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+    ratio = distances(corners, corners, np.stack([i, j], axis=1)) / np.maximum(size[i], size[j])
+    for upper in (False, True):
+        found, given = near_pairs(corners, corners, (numbers, numbers), 1.5, upper)
+        expected = (common == 0) & (ratio < 1.5) & ((j > i) | (not upper))
+        assert 1000 < expected.sum() < 0.5 * expected.size
+        key = np.argsort(found[:, 0].astype(int) * len(corners) + found[:, 1])
+        assert np.array_equal(found[key], np.stack([i, j], axis=1)[expected])
+        assert np.abs(given[key] - ratio[expected]).max() < 1e-8
+        touching = touching_pairs(numbers, numbers, upper)
+        expected = (common > 0) & ((j >= i) | (not upper))
+        key = np.argsort(touching.pairs[:, 0].astype(int) * len(corners) + touching.pairs[:, 1])
+        assert np.array_equal(touching.pairs[key], np.stack([i, j], axis=1)[expected])
+        assert np.array_equal(touching.shared[key], common[expected])
+        for pair, shared, left, right in zip(*touching, strict=True):
+            assert np.array_equal(numbers[pair[0]][left][:shared], numbers[pair[1]][right][:shared])
+            assert sorted(left) == sorted(right) == [0, 1, 2]
+
+
+def test_order_and_numbers_of_codes():
+    codes = np.random.default_rng(6).integers(0, 300, 5000) ** 5
+    distinct, numbers = numbered(codes)
+    expected = np.unique(codes, return_inverse=True)
+    assert np.array_equal(distinct, expected[0]) and np.array_equal(numbers, expected[1])
+    starts, order = grouped(numbers, len(distinct) + 2)
+    assert np.array_equal(order, np.argsort(numbers, kind="stable"))
+    assert np.array_equal(np.diff(starts), np.bincount(numbers, minlength=len(distinct) + 2))

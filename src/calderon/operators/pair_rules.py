@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from calderon.operators.grouping import grouped, numbered
 from calderon.operators.near import degree_for, subdivided
-from calderon.operators.pairs import Numbers, TouchingPairs, longest_edges
+from calderon.operators.pair_search import extents
+from calderon.operators.pairs import Numbers, TouchingPairs
 from calderon.operators.singular import Pairs, RuleTable, rule_table
 from calderon.operators.touching import MOST, angular_points, cut_needles
 from calderon.quadrature.singular import condensed_rule, product_rule
@@ -122,9 +123,9 @@ def _forward_rules(
     whole, many = _touching_rules(touching, test, trial, singular, wavenumber)
     degree = degree_for(ratio)
     unchanged = np.arange(3, dtype=np.int8)
-    order = np.broadcast_to(unchanged, (len(near), 3))
     even = degree > 0
-    whole.append(Assigned(_code([0 * degree[even], degree[even]]), Pairs(near[even], order[even], order[even])))
+    order = np.broadcast_to(unchanged, (int(np.count_nonzero(even)), 3))
+    whole.append(Assigned(_code([0 * degree[even], degree[even]]), Pairs(near[even], order, order)))
     close = np.concatenate([near[~even], touching.pairs[many]])
     x, y = test[close[:, 0]], trial[close[:, 1]]
     first = len(close) - len(many)
@@ -134,7 +135,7 @@ def _forward_rules(
     apart = subdivided(x, y, *start, power)
     parent = np.append(cut.parent + first, apart.parent)
     parts = np.concatenate([cut.test, apart.test]), np.concatenate([cut.trial, apart.trial])
-    sizes = np.maximum(longest_edges(parts[0] @ x[parent]), longest_edges(parts[1] @ y[parent]))
+    sizes = np.maximum(extents(parts[0] @ x[parent]).size, extents(parts[1] @ y[parent]).size)
     nodes = _fibre_points(wavenumber * sizes[: len(cut.parent)])
     codes = np.append(_code([cut.shared, nodes, *cut.counts.T]), _side_codes(apart.counts))
     order = np.broadcast_to(unchanged, (len(parent), 3))
@@ -145,7 +146,7 @@ def _touching_rules(
     touching: TouchingPairs, test: Array, trial: Array, singular: int, wavenumber: float
 ) -> tuple[list[Assigned], NDArray[np.int64]]:
     """Rules for touching pairs, and the numbers of those that need too many points."""
-    size = np.maximum(longest_edges(test)[touching.pairs[:, 0]], longest_edges(trial)[touching.pairs[:, 1]])
+    size = np.maximum(extents(test).size[touching.pairs[:, 0]], extents(trial).size[touching.pairs[:, 1]])
     nodes = _fibre_points(wavenumber * size)
     assigned, many = [], [np.zeros(0, np.int64)]
     for shared in (3, 2, 1):

@@ -11,6 +11,7 @@ from calderon.operators.pair_search import (
     Cells,
     Extents,
     distance_kernel,
+    extents,
     near_search_kernel,
     touching_search_kernel,
 )
@@ -90,7 +91,7 @@ def near_pairs(
     diameters, and that ratio (n,); in the order of the test triangles where all trial triangles are of like size.
     Pairs that share one of the vertices (m, 3) are not among them. upper: only pairs with trial number > test number.
     """
-    one, two = _extents(test), _extents(trial)
+    one, two = extents(test), extents(trial)
     levels = [_cells(two, members, reach) for members in _octaves(two.size)]
     tasks = [(level, low, min(low + SEARCH, len(test))) for low in range(0, len(test), SEARCH) for level in levels]
     found = [(np.zeros((0, 2), np.int32), np.zeros(0))] * len(tasks)
@@ -129,18 +130,6 @@ def _octaves(size: NDArray[np.float64]) -> list[Index]:
     """The triangles of like size: within a factor of two."""
     octave = np.floor(np.log2(size)).astype(int)
     return [np.flatnonzero(octave == level) for level in np.unique(octave)]
-
-
-def _extents(corners: NDArray[np.float64]) -> Extents:
-    centre = corners.mean(axis=1)
-    radius = np.sqrt(((corners - centre[:, None]) ** 2).sum(axis=2).max(axis=1))
-    return Extents(np.ascontiguousarray(centre), radius, longest_edges(corners))
-
-
-def longest_edges(corners: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n,) of triangles with corners (n, 3, 3)."""
-    edges = corners - corners[:, [2, 0, 1]]
-    return np.asarray(np.sqrt((edges**2).sum(axis=2).max(axis=1)))
 
 
 def distances(

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
 from calderon.operators.near import halves
+from calderon.operators.pair_search import extents
 from calderon.operators.pairs import common_vertices
 from calderon.operators.singular import Pairs
 from calderon.operators.smoothness import COUNTS, Lines, ellipse_kernel, points_needed, sample_lines
@@ -56,10 +57,9 @@ def angular_points(shared: int, test: Array, trial: Array, pairs: Pairs, singula
     run_tasks(run, -(-len(ellipses) // SHARE))
     counts = np.ones((len(ellipses), 3), np.int64)
     counts[:, : ellipses.shape[1]] = points_needed(ellipses, ACCURACY * singular, COUNTS)
-    stretched = (_stretch(test) > STRETCHED)[pairs.triangles[:, 0]] | (_stretch(trial) > STRETCHED)[
-        pairs.triangles[:, 1]
-    ]
-    large = stretched & (counts.prod(axis=1) > LARGE)
+    large = np.flatnonzero(counts[:, 0] * counts[:, 1] * counts[:, 2] > LARGE)
+    i, j = pairs.triangles[large].T
+    large = large[(extents(test).stretch[i] > STRETCHED) | (extents(trial).stretch[j] > STRETCHED)]
     counts[large, : ellipses.shape[1]] = points_needed(ellipses[large], EASE * ACCURACY * singular, COARSE)
     return counts
 
@@ -129,15 +129,9 @@ def _longest(x: Array, y: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     opposite that edge."""
     lengths = np.stack([_edges(x), _edges(y)], axis=1)
     longest = lengths.max(axis=2)
-    longest[np.stack([_stretch(x), _stretch(y)], axis=1) < STRETCHED] = 0
+    longest[np.stack([extents(x).stretch, extents(y).stretch], axis=1) < STRETCHED] = 0
     side = np.where(longest[:, 0] >= longest[:, 1] * (1 - 1e-9), 0, 1)
     return np.where(longest.any(axis=1), side + 1, 0), lengths[np.arange(len(x)), side].argmax(axis=1)
-
-
-def _stretch(corners: Array) -> Array:
-    """(n,) longest edge over the height on it."""
-    double_area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    return np.asarray(_edges(corners).max(axis=1) ** 2 / double_area)
 
 
 def _edges(corners: Array) -> Array:
