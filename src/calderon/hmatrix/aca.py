@@ -117,17 +117,18 @@ def conjugated_dot(a, b, zero):  # type: ignore[no-untyped-def]
 def aca_kernel(row: Callable[..., None], column: Callable[..., None], fingerprint: int) -> Callable[..., int]:
     """The compiled approximation of blocks of a matrix given by its rows and columns (CompiledRows).
 
-    approximate(data, places, blocks, first, limits, work, ranks, flags, seen, scratch): from number `first` on,
+    approximate(data, places, blocks, first, limits, errors, work, ranks, flags, seen, scratch): from number `first` on,
     approximate blocks (b, 2) of row and column clusters until `work` is full; returns the number of the next block.
     places: start and stop of the row clusters, then of the column clusters. limits: relative tolerance in the
-    Frobenius norm, and the magnitude below which an entry counts as zero. work: numbers of the matrix; crosses (u, v)
+    Frobenius norm, and the magnitude below which an entry counts as zero. errors (b,): the error that each block may
+    have if it is larger. work: numbers of the matrix; crosses (u, v)
     of the blocks one after the other, u first. ranks (b,): number of crosses of each block, or FULL (nothing in work).
     flags (m + n,) bool and seen (m + n,) real for the largest block.
     """
     stamp = STAMP ^ fingerprint
 
     @kernel
-    def approximate(data, places, blocks, first, limits, work, ranks, flags, seen, scratch):  # type: ignore[no-untyped-def]
+    def approximate(data, places, blocks, first, limits, errors, work, ranks, flags, seen, scratch):  # type: ignore[no-untyped-def]
         _ = stamp
         row_start, row_stop, column_start, column_stop = places
         tolerance2, floor2 = limits[0] * limits[0], limits[1] * limits[1]
@@ -136,6 +137,7 @@ def aca_kernel(row: Callable[..., None], column: Callable[..., None], fingerprin
             r, c = blocks[b, 0], blocks[b, 1]
             m, n = row_stop[r] - row_start[r], column_stop[c] - column_start[c]
             size, most = m + n, m * n // (m + n)
+            zero2 = max(floor2 * m * n, errors[b] * errors[b])
             part = work[done:]
             rows_used, columns_used = flags[:m], flags[m:size]
             rows_seen, columns_seen = seen[:m], seen[m:size]
@@ -152,7 +154,7 @@ def aca_kernel(row: Callable[..., None], column: Callable[..., None], fingerprin
                 row(data, row_start[r] + i, c, scratch, v)
                 v2, j = residual_row(part, m, n, rank, i)
                 rows_used[i] = True
-                if v2 * m <= max(tolerance2 * norm2, floor2 * m * n):
+                if v2 * m <= max(tolerance2 * norm2, zero2):
                     judged += 1
                     attempt += 1
                     if judged < needed:
@@ -171,7 +173,7 @@ def aca_kernel(row: Callable[..., None], column: Callable[..., None], fingerprin
                         columns_used[j] = True
                         column(data, r, column_start[c] + j, scratch, u)
                         residual_column(part, m, n, rank, j)
-                        if square(u) * n > max(tolerance2 * norm2, floor2 * m * n):
+                        if square(u) * n > max(tolerance2 * norm2, zero2):
                             i, judged, columns_judged = largest_unused(u, rows_used), 0, 0
                     continue
                 if rank == most:

@@ -44,6 +44,12 @@ class BlockTree:
         """Of the matrix."""
         return len(self.rows.order), len(self.columns.order)
 
+    @property
+    def parent(self) -> Index:
+        """The block that each is a part of; the whole matrix is its own."""
+        split = np.flatnonzero(self.kind == SPLIT)
+        return np.concatenate([[0], np.repeat(split, self.child_count[split])])
+
     def sizes(self, blocks: Index) -> tuple[Index, Index]:
         """Heights and widths of blocks."""
         return self.rows.size[self.row[blocks]], self.columns.size[self.column[blocks]]

@@ -20,7 +20,9 @@ from calderon.hmatrix.device_products import ADVICE as ON_PROCESSOR
 from calderon.hmatrix.device_products import DeviceProducts
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.siblings import Term
+from calderon.hmatrix.smooth_vectors import smooth_vectors
 from calderon.hmatrix.terms import terms_of
+from calderon.hmatrix.tolerances import Scales, block_errors
 from calderon.integrands import SINGLE_LAYER
 from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator, TransformedHypersingular
@@ -35,12 +37,14 @@ DEFAULT_RTOL = 1e-4
 
 @dataclass(frozen=True)
 class Choices:
-    """How operators are compressed: relative tolerance of each block; unknowns in a leaf of the cluster trees;
-    admissibility, whose wavenumber is that of each operator."""
+    """How operators are compressed: relative tolerance; unknowns in a leaf of the cluster trees; admissibility, whose
+    wavenumber is that of each operator; whether, on the processor, blocks that are small beside the whole matrix have a
+    larger tolerance and blocks are put together where it saves memory."""
 
     rtol: float = DEFAULT_RTOL
     leaf: int = 32
     admissibility: Admissibility = field(default_factory=Admissibility)
+    coarsen: bool = True
 
     def __post_init__(self) -> None:
         if not 0 < self.rtol < 1:
@@ -157,25 +161,36 @@ class _Composition:
             wavenumber = abs(complex(operator.green.wavenumber).real)
             admissible = replace(self.choices.admissibility, wavenumber=wavenumber)
             blocks = block_tree(rows, columns, admissible, operator.is_symmetric and rows is columns)
-            found = self._hmatrix(operator, blocks)
+            found = self._hmatrix(operator, blocks, wavenumber)
             self._made[id(operator)] = made = (operator, found)
             self.parts.append(found)
         return made[1]
 
-    def _hmatrix(self, operator: IntegralOperator, blocks: BlockTree) -> HMatrix:
+    def _hmatrix(self, operator: IntegralOperator, blocks: BlockTree, wavenumber: float) -> HMatrix:
         device, rtol = self.how.device, self.choices.rtol
         if device is not None:
             require_device_rows(operator, device)
         entries = compiled_rows(operator, blocks.rows.clusters, blocks.columns.clusters, self.how)
         if device is None:
-            return hmatrix(entries, blocks, rtol, repr(operator), self.advance)
+            errors = None
+            if self.choices.coarsen:
+                errors = block_errors(entries, blocks, rtol, self._scales(operator, blocks, wavenumber))
+            return hmatrix(entries, blocks, rtol, repr(operator), self.advance, errors)
         expected = expected_bytes(blocks, rtol, entries.dtype)
         require_device_memory(device, expected, f"H-matrix of {blocks.shape[0]} x {blocks.shape[1]}", ON_PROCESSOR)
         on_device = device_rows(operator, entries, device)
         found = compress_on_device(on_device, entries, blocks, rtol, self.advance)
-        matrix = hmatrix_of(found, entries, blocks, rtol, repr(operator), device.name)
+        matrix = hmatrix_of(found, entries, rtol, repr(operator), device.name)
         matrix.on_device = DeviceProducts(device, blocks, matrix.slabs, matrix.dtype)
         return matrix
+
+    def _scales(self, operator: IntegralOperator, blocks: BlockTree, wavenumber: float) -> Scales:
+        """Areas of supports, and smooth functions."""
+        rows, columns = (
+            (np.diff(support_boxes(space), axis=1) ** 2).sum(axis=(1, 2))[tree.order]
+            for space, tree in ((operator.test, blocks.rows), (operator.trial, blocks.columns))
+        )
+        return Scales(rows, columns, smooth_vectors(operator.trial, wavenumber)[blocks.columns.order])
 
     def _tree(self, space: Any) -> ClusterTree:
         """The clusters of a space, or of another one with the same functions on the same triangles."""

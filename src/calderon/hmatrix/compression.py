@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from calderon.backends import require_memory, run_tasks, thread_count
 from calderon.hmatrix.aca import FULL, aca_kernel, fingerprint
-from calderon.hmatrix.block_tree import DENSE, LOW_RANK, BlockTree
+from calderon.hmatrix.block_tree import DENSE, LOW_RANK, SPLIT, BlockTree
+from calderon.hmatrix.coarsening import Coarsening, coarsened, leaves_below
 from calderon.hmatrix.hmatrix import HMatrix
-from calderon.hmatrix.products import RANK, extraction_kernel, fill_kernel
+from calderon.hmatrix.products import BLOCK, extraction_kernel, fill_kernel
 from calderon.hmatrix.recompression import recompression_kernel
 from calderon.hmatrix.storage import ADVICE, Arena, Slab, table_of
 from calderon.operators.compiled_rows import CompiledRows
@@ -36,9 +37,10 @@ RANK_BOUND = 4.0
 
 
 class Compressed(NamedTuple):
-    """slabs: the stored blocks. correction: a sparse matrix to be added to them, None for nothing. full: how many
-    admissible blocks turned out to have no low rank, and are dense."""
+    """tree: of the blocks that are stored. slabs: the stored blocks. correction: a sparse matrix to be added to them,
+    None for nothing. full: how many admissible blocks turned out to have no low rank, and are dense."""
 
+    tree: BlockTree
     slabs: list[Slab]
     correction: sp.csr_array | None
     full: int
@@ -54,16 +56,24 @@ def expected_bytes(tree: BlockTree, rtol: float, dtype: np.dtype[Any]) -> int:
     return int(numbers.sum() * dtype.itemsize)
 
 
-def compress(rows: CompiledRows, tree: BlockTree, rtol: float, advance: Advance | None = None) -> Compressed:
+def compress(
+    rows: CompiledRows,
+    tree: BlockTree,
+    rtol: float,
+    advance: Advance | None = None,
+    errors: NDArray[np.float64] | None = None,
+) -> Compressed:
     """All blocks of a matrix, each with a relative error below rtol in the Frobenius norm.
 
+    errors (blocks of the tree,): the error that each block may have if that is larger; blocks are then put together
+    where it saves memory and costs no more than that error again (see coarsening.py), but for those where it is 0.
     advance(done, total) is called after each piece of work. Raises MemoryError before or between pieces when memory
     runs out; an interrupt leaves nothing behind.
     """
     require_memory(expected_bytes(tree, rtol, rows.dtype), f"H-matrix of {tree.shape[0]} x {tree.shape[1]}", ADVICE)
     started = time.perf_counter()
-    work = Compression(rows, tree, rtol)
-    pieces = pieces_of(tree)
+    work = Compression(rows, tree, rtol, errors)
+    pieces = pieces_of(tree, errors is not None)
     done = 0
 
     def step() -> None:
@@ -76,15 +86,24 @@ def compress(rows: CompiledRows, tree: BlockTree, rtol: float, advance: Advance 
     return work.result(started)
 
 
-def pieces_of(tree: BlockTree) -> list[tuple[int, NDArray[np.int64]]]:
-    """Kinds and blocks: neighbours of one kind and about one cost together, the costliest first."""
+def pieces_of(tree: BlockTree, together: bool = False) -> list[tuple[int, NDArray[np.int64]]]:
+    """Kinds and blocks: neighbours of one kind and about one cost together, the costliest first.
+
+    together: small blocks are in pieces of the kind SPLIT, named by the roots of the subtrees that hold them.
+    """
     leaves = tree.leaves
     m, n = (each.astype(float) for each in tree.sizes(leaves))
     dense = tree.kind[leaves] == DENSE
     cost = np.where(dense, m * n, ROWS_PER_BLOCK * (m + n))
     target = float(np.clip(cost.sum() / (PIECES * thread_count()), SMALLEST, LARGEST))
+    groups = [(LOW_RANK, ~dense), (DENSE, dense)]
+    if together:
+        roots, which = leaves_below(tree, leaves)
+        large = tree.kind[roots] == LOW_RANK
+        cost = np.bincount(which, cost, len(roots))
+        leaves, groups = roots, [(LOW_RANK, large), (SPLIT, ~large)]
     found: list[tuple[float, int, NDArray[np.int64]]] = []
-    for kind, chosen in ((LOW_RANK, ~dense), (DENSE, dense)):
+    for kind, chosen in groups:
         costs, blocks = cost[chosen], leaves[chosen]
         if kind == LOW_RANK:  # large blocks apart, so that pieces of small ones stay even
             order = np.argsort(costs < target, kind="stable")
@@ -99,8 +118,12 @@ def pieces_of(tree: BlockTree) -> list[tuple[int, NDArray[np.int64]]]:
 class Compression:
     """What the pieces of work share."""
 
-    def __init__(self, rows: CompiledRows, tree: BlockTree, rtol: float) -> None:
+    def __init__(
+        self, rows: CompiledRows, tree: BlockTree, rtol: float, errors: NDArray[np.float64] | None = None
+    ) -> None:
         self.rows, self.tree = rows, tree
+        self.errors = np.zeros(len(tree.row)) if errors is None else errors
+        self.coarsening = None if errors is None else Coarsening(rows, tree, errors)
         stamp = fingerprint(rows.row, rows.column, rows.block)
         self.approximate = aca_kernel(rows.row, rows.column, stamp)
         self.recompress, self.fill = recompression_kernel(), fill_kernel(rows.block, stamp)
@@ -112,6 +135,7 @@ class Compression:
         self.arenas: list[Arena] = []
         self.free: list[Arena] = []
         self.full: list[int] = []
+        self.approximated: list[NDArray[np.int64]] = []
         self.special = _sorted(rows.special)
 
     def run(self, kind: int, blocks: NDArray[np.int64]) -> None:
@@ -119,8 +143,14 @@ class Compression:
         with self.arena() as arena:
             if kind == DENSE:
                 self._dense(arena, blocks)
-            else:
+            elif kind == LOW_RANK:
                 self._low_rank(arena, blocks)
+            elif self.coarsening is not None:
+                leaves = self.coarsening.leaves_of(blocks)
+                draft = self.coarsening.draft(arena)
+                self._dense(draft, leaves[self.tree.kind[leaves] == DENSE])
+                self._low_rank(draft, leaves[self.tree.kind[leaves] == LOW_RANK])
+                self.coarsening.move(draft, blocks, arena)
 
     @contextmanager
     def arena(self) -> Iterator[Arena]:
@@ -147,13 +177,13 @@ class Compression:
         arena.keep(table, count)
 
     def _low_rank(self, arena: Arena, blocks: NDArray[np.int64]) -> None:
-        pairs = self._pairs(blocks)
+        pairs, errors = self._pairs(blocks), APPROXIMATION * self.errors[blocks]
         ranks = np.zeros(len(blocks), np.int64)
         first = 0
         while first < len(blocks):
             done = self.approximate(
-                self.rows.data, self.places, pairs, first, self.limits, arena.work, ranks, arena.flags, arena.seen,
-                arena.scratch,
+                self.rows.data, self.places, pairs, first, self.limits, errors, arena.work, ranks, arena.flags,
+                arena.seen, arena.scratch,
             )  # fmt: skip
             if done == first:
                 arena.enlarge_work()
@@ -174,23 +204,29 @@ class Compression:
         found = ranks.copy()
         numbers, start = arena.room(int((np.maximum(found, 0) * (m + n)).sum()))
         tables = arena.small_tables(int(found.max(initial=1)))
-        used = self.recompress(work, m, n, found, self.truncation, *tables, numbers[start:])
+        errors = TRUNCATION * self.errors[blocks]
+        used = self.recompress(work, m, n, found, self.truncation, errors, *tables, numbers[start:])
         kept = found >= 0
-        arena.keep(table_of(self.tree, blocks[kept], found[kept], start), used)
+        table = table_of(self.tree, blocks[kept], found[kept], start)
+        self.approximated.append(table)
+        arena.keep(table, used)
 
     def result(self, started: float) -> Compressed:
         """All that was kept; nothing can be added afterwards."""
         slabs = [slab for arena in self.arenas for slab in arena.slabs()]
-        return Compressed(slabs, self.correction(slabs), sum(self.full), time.perf_counter() - started)
+        correction, tree = self.correction(), self.tree
+        if self.coarsening is not None:
+            tree, number = coarsened(tree, [slab.table for slab in slabs])
+            for slab in slabs:
+                slab.table[:, BLOCK] = number[slab.table[:, BLOCK]]
+        return Compressed(tree, slabs, correction, sum(self.full), time.perf_counter() - started)
 
-    def correction(self, slabs: list[Slab]) -> sp.csr_array | None:
+    def correction(self) -> sp.csr_array | None:
         """Special pairs in blocks that were made of rows and columns: special - overlap there, in cluster order."""
         special = self.rows.special
-        tables = [slab.table for slab in slabs]
-        if not tables or not special.nnz:
+        if not self.approximated or not special.nnz:
             return None
-        table = np.concatenate(tables)
-        table = table[table[:, RANK] >= 0]
+        table = np.concatenate(self.approximated)
         inside = extraction_kernel()
         if not inside(*self.special[:2], table, np.zeros(0, np.int64)):
             return None
@@ -213,17 +249,20 @@ def _sorted(matrix: sp.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int64],
 
 
 def hmatrix(
-    rows: CompiledRows, tree: BlockTree, rtol: float, label: str = "", advance: Advance | None = None
+    rows: CompiledRows,
+    tree: BlockTree,
+    rtol: float,
+    label: str = "",
+    advance: Advance | None = None,
+    errors: NDArray[np.float64] | None = None,
 ) -> HMatrix:
     """The H-matrix of a matrix given by its rows, columns and blocks; arguments as for `compress`."""
-    return hmatrix_of(compress(rows, tree, rtol, advance), rows, tree, rtol, label)
+    return hmatrix_of(compress(rows, tree, rtol, advance, errors), rows, rtol, label)
 
 
-def hmatrix_of(
-    found: Compressed, rows: CompiledRows, tree: BlockTree, rtol: float, label: str, backend: str = "numba"
-) -> HMatrix:
+def hmatrix_of(found: Compressed, rows: CompiledRows, rtol: float, label: str, backend: str = "numba") -> HMatrix:
     """The H-matrix of what compression has found."""
     return HMatrix(
-        tree, found.slabs, rows.dtype, rtol, correction=found.correction, full=found.full, label=label,
+        found.tree, found.slabs, rows.dtype, rtol, correction=found.correction, full=found.full, label=label,
         seconds=found.seconds, backend=backend,
     )  # fmt: skip

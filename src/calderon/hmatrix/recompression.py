@@ -84,7 +84,7 @@ def rotate(columns, turned, rank):  # type: ignore[no-untyped-def]
 
 
 @register_jitable
-def kept_columns(columns, rank, tolerance2, order, lengths):  # type: ignore[no-untyped-def]
+def kept_columns(columns, rank, relative2, absolute2, order, lengths):  # type: ignore[no-untyped-def]
     """How many of the longest columns are needed; order: all of them, the longest first."""
     total = lengths[0] * 0
     for p in range(rank):
@@ -96,7 +96,8 @@ def kept_columns(columns, rank, tolerance2, order, lengths):  # type: ignore[no-
             at -= 1
         order[at] = p
     kept, rest = rank, total * 0
-    while kept > 0 and rest + lengths[order[kept - 1]] <= tolerance2 * total:
+    allowed = max(relative2 * total, absolute2)
+    while kept > 0 and rest + lengths[order[kept - 1]] <= allowed:
         kept -= 1
         rest += lengths[order[kept]]
     return kept
@@ -113,10 +114,11 @@ def combine(part, size, offset, length, rank, weights, kept, out):  # type: igno
 
 
 @register_jitable
-def best_crosses(part, m, n, rank, tolerance2, table, scale, order, out):  # type: ignore[no-untyped-def]
+def best_crosses(part, m, n, rank, relative2, absolute2, table, scale, order, out):  # type: ignore[no-untyped-def]
     """Write fewer crosses than the `rank` in `part` to `out` and return how many; with as many they are copied.
 
-    tolerance2: squared relative error in the Frobenius norm that is allowed. table (4, k, k), scale (2, k), order (k,).
+    relative2, absolute2: squared errors in the Frobenius norm, of which the larger is allowed. table (4, k, k), scale
+    (2, k), order (k,).
     """
     size = m + n
     left, right, columns, turned = table[0], table[1], table[2], table[3]
@@ -136,7 +138,7 @@ def best_crosses(part, m, n, rank, tolerance2, table, scale, order, out):  # typ
         for _sweep in range(SWEEPS):
             if not rotate(columns, turned, rank):
                 break
-        kept = kept_columns(columns, rank, tolerance2, order, scale[0, :])
+        kept = kept_columns(columns, rank, relative2, absolute2, order, scale[0, :])
     if kept == rank:
         for i in range(rank * size):
             out[i] = part[i]
@@ -166,15 +168,16 @@ def best_crosses(part, m, n, rank, tolerance2, table, scale, order, out):  # typ
 def recompression_kernel() -> Callable[..., int]:
     """The compiled recompression of the blocks of a piece of work (see `aca.aca_kernel`).
 
-    recompress(work, heights, widths, ranks, tolerance, table, scale, order, out): ranks (b,) are replaced, crosses
-    are written to out one block after the other; returns how many numbers. table (4, k, k) in double precision,
-    complex for complex work, scale (2, k), order (k,): room for the largest rank. Blocks of negative rank have nothing
-    in work and out.
+    recompress(work, heights, widths, ranks, tolerance, errors, table, scale, order, out): ranks (b,) are replaced,
+    crosses are written to out one block after the other; returns how many numbers. Each block may have the error
+    `tolerance` relative to it in the Frobenius norm, or that in errors (b,) if it is larger. table (4, k, k) in double
+    precision, complex for complex work, scale (2, k), order (k,): room for the largest rank. Blocks of negative rank
+    have nothing in work and out.
     """
     stamp = STAMP
 
     @kernel
-    def recompress(work, heights, widths, ranks, tolerance, table, scale, order, out):  # type: ignore[no-untyped-def]
+    def recompress(work, heights, widths, ranks, tolerance, errors, table, scale, order, out):  # type: ignore[no-untyped-def]
         _ = stamp
         read = written = 0
         for b in range(len(ranks)):
@@ -183,7 +186,8 @@ def recompression_kernel() -> Callable[..., int]:
                 continue
             part, place = work[read : read + rank * (m + n)], out[written:]
             read += rank * (m + n)
-            ranks[b] = best_crosses(part, m, n, rank, tolerance * tolerance, table, scale, order, place)
+            relative2, absolute2 = tolerance * tolerance, errors[b] * errors[b]
+            ranks[b] = best_crosses(part, m, n, rank, relative2, absolute2, table, scale, order, place)
             written += ranks[b] * (m + n)
         return written
 

@@ -71,6 +71,32 @@ class Arena:
         return [Slab(*each) for each in zip(self._numbers, map(np.concatenate, self._tables), strict=True)]
 
 
+class Draft(Arena):
+    """Blocks that are about to be replaced by fewer: one array that grows, and is used again."""
+
+    def __init__(self, dtype: np.dtype[Any], real: np.dtype[Any], tree: BlockTree, scratch: int) -> None:
+        super().__init__(dtype, real, tree, scratch)
+        self._all = np.empty(WORK // dtype.itemsize, dtype)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all blocks."""
+        self._tables, self._used = [[]], 0
+
+    def room(self, count: int) -> tuple[NDArray[Any], int]:
+        """As for an arena."""
+        if self._used + count > len(self._all):
+            larger = np.empty(2 * (self._used + count), self.dtype)
+            larger[: self._used] = self._all[: self._used]
+            self._all = larger
+        return self._all, self._used
+
+    def contents(self) -> Slab:
+        """The blocks, sorted by their numbers in the block tree."""
+        table = np.concatenate(self._tables[0])
+        return Slab(self._all[: self._used], table[np.argsort(table[:, BLOCK])])
+
+
 ADVICE = 'try a larger rtol, precision="single" or a coarser mesh'
 
 

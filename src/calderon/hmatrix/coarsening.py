@@ -1,0 +1,273 @@
+"""Fewer, larger blocks of low rank: leaves that are parts of one block made one where that saves memory.
+
+Which blocks have a low rank is decided by geometry, before anything is known of the matrix. Afterwards many a block
+turns out to have a lower rank than its parts together: two clusters that touch in a corner, or sisters that are just
+too near. From the leaves up each block of the tree is put together from its parts, if all of them are of low rank or
+small, and approximated anew (L. Grasedyck, Computing 74 (2005) 205, coarsens in this way). The residual of the crosses
+is at hand as a small matrix, so that its norm, not an estimate, ends the approximation.
+"""
+
+import functools
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numba.extending import register_jitable
+from numpy.typing import NDArray
+
+from calderon.backends.numba import STAMP, kernel
+from calderon.hmatrix.block_tree import LOW_RANK, SPLIT, BlockTree
+from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH
+from calderon.hmatrix.recompression import best_crosses
+from calderon.hmatrix.storage import Arena, Draft
+from calderon.hmatrix.sums import add_multiple, magnitude2, square
+from calderon.operators.compiled_rows import CompiledRows
+
+LARGEST = 320
+"""Rows or columns of a block that may be put together from parts."""
+LARGEST_RANK = LARGEST // 2
+CROSSES, TRUNCATION2 = 0.25, 0.72
+"""Parts of the squared tolerance for crosses and for making them fewer."""
+FIRST_CHILD, CHILDREN = 4, 5
+"""Columns of the table of nodes after ROW, HEIGHT, COLUMN, WIDTH."""
+
+
+def nodes_of(tree: BlockTree) -> NDArray[np.int64]:
+    """(blocks, 6): first row, rows, first column, columns, first child, children of every block."""
+    rows, columns = tree.rows, tree.columns
+    return np.stack(
+        [
+            rows.start[tree.row], rows.size[tree.row], columns.start[tree.column], columns.size[tree.column],
+            tree.first_child, tree.child_count,
+        ],
+        axis=1,
+    )  # fmt: skip
+
+
+def leaves_below(tree: BlockTree, leaves: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The largest blocks with at most LARGEST rows and columns, and the larger leaves, which cover the matrix together;
+    and which of them each leaf is or belongs to."""
+    m, n = tree.sizes(np.arange(len(tree.row)))
+    small = np.maximum(m, n) <= LARGEST
+    up = np.where(small & small[tree.parent], tree.parent, np.arange(len(small)))
+    while (up[up] != up).any():
+        up = up[up]
+    roots, which = np.unique(up[leaves], return_inverse=True)
+    return roots, which
+
+
+def coarsened(tree: BlockTree, tables: list[NDArray[np.int64]]) -> tuple[BlockTree, NDArray[np.int64]]:
+    """The tree whose leaves are the blocks of the tables, and the new number of every block, -1 for those gone."""
+    kind, count, parent = tree.kind.copy(), tree.child_count.copy(), tree.parent
+    for table in tables:
+        blocks = table[:, BLOCK]
+        count[blocks[kind[blocks] == SPLIT]] = 0
+        low = blocks[table[:, RANK] >= 0]
+        kind[low] = LOW_RANK
+    gone = (tree.child_count[parent] > 0) & (count[parent] == 0)
+    gone[0] = False
+    while (more := gone[parent] & ~gone).any():
+        gone |= more
+    alive = ~gone
+    number = np.where(alive, np.cumsum(alive) - 1, -1)
+    first = np.where(count[alive] > 0, number[tree.first_child[alive]], -1)
+    left = replace(
+        tree, row=tree.row[alive], column=tree.column[alive], kind=kind[alive], first_child=first,
+        child_count=count[alive],
+    )  # fmt: skip
+    return left, number
+
+
+def coarsening_room(dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """What a thread needs: room, merged and lengths of `coarsening_kernel`."""
+    area = LARGEST * LARGEST
+    return np.empty(3 * area, dtype), np.empty(2 * area, dtype), np.zeros(LARGEST, np.zeros(0, dtype).real.dtype)
+
+
+@register_jitable
+def expand(numbers, place, rank, m, n, residual, width, first_row, first_column):  # type: ignore[no-untyped-def]
+    """Write a stored block into residual (row by row, `width` numbers each) from the given row and column on."""
+    for i in range(m):
+        start = (first_row + i) * width + first_column
+        out = residual[start : start + n]
+        if rank < 0:
+            for j in range(n):
+                out[j] = numbers[place + i * n + j]
+            continue
+        out[:] = 0
+        for l in range(rank):
+            at = place + l * (m + n)
+            add_multiple(out, numbers[at + i], numbers[at + m : at + m + n])
+
+
+@register_jitable
+def crosses_of(residual, m, n, tolerance2, most, part, lengths):  # type: ignore[no-untyped-def]
+    """Crosses in `part` until the residual is below the tolerance; their number, or -1 when `most` are not enough."""
+    size, total = m + n, lengths[0] * 0
+    for i in range(m):
+        lengths[i] = square(residual[i * n : (i + 1) * n])
+        total += lengths[i]
+    rank = 0
+    while total > tolerance2:
+        if rank == most:
+            return -1
+        pivot_row = 0
+        for i in range(1, m):
+            if lengths[i] > lengths[pivot_row]:
+                pivot_row = i
+        u, v = part[rank * size : rank * size + m], part[rank * size + m : (rank + 1) * size]
+        best, j = lengths[0] * 0, 0
+        for q in range(n):
+            v[q] = residual[pivot_row * n + q]
+            value = magnitude2(v[q])
+            if value > best:
+                best, j = value, q
+        if not best > 0:
+            return rank
+        inverse = 1 / v[j]
+        total = lengths[0] * 0
+        for i in range(m):
+            u[i] = residual[i * n + j] * inverse
+            row = residual[i * n : (i + 1) * n]
+            add_multiple(row, -u[i], v)
+            lengths[i] = square(row)
+            total += lengths[i]
+        rank += 1
+    return rank
+
+
+@functools.cache
+def coarsening_kernel() -> Callable[..., tuple[int, int]]:
+    """The compiled coarsening of blocks whose leaves have been computed.
+
+    coarsen(numbers, table, roots, nodes, tolerances, room, merged, lengths, tables, scale, order, out_table, out):
+    numbers and table (sorted by BLOCK): the leaves below the roots. nodes (blocks, 6): see `nodes_of`. tolerances
+    (blocks,): error that a new approximation of a block may have in the Frobenius norm; 0 leaves it alone. room:
+    LARGEST^2 numbers for a residual, then as many for crosses and as many for their better ones; merged: numbers of
+    the new blocks of one root, 2 LARGEST^2; lengths (LARGEST,) real. tables, scale, order: see `best_crosses`.
+    Returns how many blocks and numbers are in out_table and out, which have room for all leaves.
+    """
+    stamp = STAMP
+
+    @kernel
+    def coarsen(numbers, table, roots, nodes, tolerances, room, merged, lengths, tables, scale, order, out_table, out):  # type: ignore[no-untyped-def]
+        _ = stamp
+        area = LARGEST * LARGEST
+        residual, part, better = room[:area], room[area : 2 * area], room[2 * area :]
+        most = 2 * len(table) + 1  # blocks of a subtree: every one that is cut has two parts at least
+        block, first, rank, place, cost, stack = np.zeros((6, most), np.int64)
+        new, whole = np.zeros((2, most), np.bool_)
+        written, entered = 0, 0
+        for root in roots:
+            block[0], count, used = root, 1, 0
+            t = 0
+            while t < count:
+                first[t] = count
+                for child in range(nodes[block[t], CHILDREN]):
+                    block[count] = nodes[block[t], FIRST_CHILD] + child
+                    count += 1
+                t += 1
+            for t in range(count - 1, -1, -1):
+                b = block[t]
+                r, m, c, n, children = nodes[b, 0], nodes[b, 1], nodes[b, 2], nodes[b, 3], nodes[b, 5]
+                new[t], whole[t], cost[t] = False, True, 0
+                if children == 0:
+                    at = np.searchsorted(table[:, BLOCK], b)
+                    rank[t], place[t] = table[at, RANK], table[at, OFFSET]
+                    cost[t] = m * n if rank[t] < 0 else rank[t] * (m + n)
+                else:
+                    for child in range(first[t], first[t] + children):
+                        cost[t] += cost[child]
+                        whole[t] &= whole[child]
+                if tolerances[b] <= 0 or max(m, n) > LARGEST:
+                    whole[t] = False
+                    continue
+                if not whole[t] or (children == 0 and rank[t] >= 0) or used + cost[t] > merged.size:
+                    whole[t] = whole[t] and children == 0
+                    continue
+                if children == 0:
+                    expand(numbers, place[t], rank[t], m, n, residual, n, 0, 0)
+                for child in range(first[t], first[t] + children):
+                    q = block[child]
+                    source = merged if new[child] else numbers
+                    expand(
+                        source, place[child], rank[child], nodes[q, 1], nodes[q, 3], residual, n,
+                        nodes[q, 0] - r, nodes[q, 2] - c,
+                    )  # fmt: skip
+                most = min(min(5 * cost[t] // (4 * (m + n)), part.size // (m + n)), tables.shape[1])
+                found = crosses_of(residual, m, n, CROSSES * tolerances[b] ** 2, most, part, lengths)
+                if found > 0:
+                    error2 = TRUNCATION2 * tolerances[b] ** 2
+                    found = best_crosses(part, m, n, found, 0.0, error2, tables, scale, order, better)
+                if found < 0 or found * (m + n) >= cost[t]:
+                    whole[t] = children == 0
+                    continue
+                for l in range(found * (m + n)):
+                    merged[used + l] = better[l]
+                rank[t], place[t], new[t], cost[t] = found, used, True, found * (m + n)
+                whole[t] = True
+                used += cost[t]
+            stack[0], top = 0, 1
+            while top > 0:  # the blocks that stay, from the root down
+                top -= 1
+                t = stack[top]
+                b = block[t]
+                if nodes[b, CHILDREN] > 0 and not new[t]:
+                    for child in range(first[t], first[t] + nodes[b, CHILDREN]):
+                        stack[top] = child
+                        top += 1
+                    continue
+                source = merged if new[t] else numbers
+                for l in range(cost[t]):
+                    out[written + l] = source[place[t] + l]
+                line = out_table[entered]
+                line[ROW], line[HEIGHT], line[COLUMN], line[WIDTH] = nodes[b, 0], nodes[b, 1], nodes[b, 2], nodes[b, 3]
+                line[RANK], line[OFFSET], line[BLOCK] = rank[t], written, b
+                written += cost[t]
+                entered += 1
+        return entered, written
+
+    return coarsen
+
+
+class Coarsening:
+    """What threads share that put blocks together."""
+
+    def __init__(self, rows: CompiledRows, tree: BlockTree, errors: NDArray[np.float64]) -> None:
+        self.rows, self.tree, self.errors = rows, tree, errors
+        self.coarsen, self.nodes = coarsening_kernel(), nodes_of(tree)
+        leaves = tree.leaves
+        self.roots, which = leaves_below(tree, leaves)
+        order = np.argsort(which, kind="stable")
+        self.leaves, self.ends = leaves[order], np.cumsum(np.bincount(which, minlength=len(self.roots)))
+        self.drafts: dict[int, tuple[Draft, tuple[NDArray[Any], ...]]] = {}
+
+    def leaves_of(self, roots: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The leaves below some roots."""
+        ends = np.append(0, self.ends)
+        places = np.searchsorted(self.roots, roots)
+        return np.concatenate([self.leaves[ends[each] : ends[each + 1]] for each in places])
+
+    def draft(self, arena: Arena) -> Draft:
+        """The place of a thread for blocks that are to be put together; empty."""
+        if id(arena) not in self.drafts:
+            draft = Draft(self.rows.dtype, self.rows.real, self.tree, self.rows.scratch)
+            self.drafts[id(arena)] = draft, coarsening_room(self.rows.dtype)
+        draft = self.drafts[id(arena)][0]
+        draft.clear()
+        return draft
+
+    def move(self, draft: Draft, roots: NDArray[np.int64], arena: Arena) -> None:
+        """Keep the blocks below the roots in the arena, fewer where that saves memory."""
+        numbers, table = draft.contents()
+        room = self.drafts[id(arena)][1]
+        out, start = arena.room(len(numbers))
+        entered = np.empty_like(table)
+        count, used = self.coarsen(
+            numbers, table, roots, self.nodes, self.errors, *room, *arena.small_tables(LARGEST_RANK), entered,
+            out[start:],
+        )  # fmt: skip
+        entered = entered[:count]
+        entered[:, OFFSET] += start
+        arena.keep(entered, used)
