@@ -28,6 +28,8 @@ from calderon.spaces import Space
 TILE = 512
 """Test triangles in a tile at most, for real kernels in double precision; sums of a megabyte fit the second-level cache
 of a core."""
+SHARE = 4096
+"""Touching and near pairs of a tile whose moments are held at a time."""
 TINY = {np.dtype(np.float64): 1e-37, np.dtype(np.float32): 1e-20}
 """Added to squared distances, so that coincident points give finite values (which then meet the factor zero)."""
 
@@ -91,10 +93,13 @@ class Block:
     def __init__(self, out, green, integrand, test, trial, factor, rows, columns, quadrature, real, half=False):  # type: ignore[no-untyped-def]
         self.out, self.integrand, self.quadrature, self.half = out, integrand, quadrature, half
         self.test_space, self.trial_space = test, trial
-        self.test, self.trial = select(test, rows), select(trial, columns)
+        self.test = select(test, rows)
+        self.trial = self.test if test is trial and rows is columns else select(trial, columns)
         scale, origin = _common_frame(test.mesh, trial.mesh)
         self.test_surface = surface_of(test, self.test.triangles, scale, origin)
-        self.trial_surface = surface_of(trial, self.trial.triangles, scale, origin)
+        self.trial_surface = self.test_surface
+        if test is not trial or self.test is not self.trial:
+            self.trial_surface = surface_of(trial, self.trial.triangles, scale, origin)
         self.scale, self.green, self.real, self.is_complex = scale, green, real, out.dtype.kind == "c"
         self.parameters = np.array([value / scale for value in green.parameters])
         spread = abs(complex(*self.parameters)) * (_radius(self.test_surface) + _radius(self.trial_surface))
@@ -128,21 +133,28 @@ class Block:
     def _sides(self) -> None:
         """Tables of both sides for the regular part."""
         degree, real = self.quadrature.regular, self.real
-        self.test_side: Any = test_side(self.test_space, self.test_surface, degree, not self.linear, real)
-        self.trial_side: Any = trial_side(self.trial_space, self.trial_surface, self.trial.places, degree, real)
+        test, trial = self.test_surface, self.trial_surface
+        if not self.integrand.curls:  # nobody reads them
+            test, trial = (each._replace(curls=each.curls[:0]) for each in (test, trial))
+        self.test_side: Any = test_side(self.test_space, test, degree, not self.linear, real)
+        self.trial_side: Any = trial_side(self.trial_space, trial, self.trial.places, degree, real)
 
     def _prepare(self) -> None:
         real = self.real
+        self._skip()
         self._sides()
-        self.batches, special = self._special_pairs()
-        order = np.lexsort((special[:, 1], special[:, 0]))
-        self.skip_position = np.ascontiguousarray(special[order, 1])
         count = len(self.test.triangles)
-        self.skip_start = np.searchsorted(special[order, 0], np.arange(count + 1))
         size = TILE * 8 // (real.itemsize * (2 if self.green.is_complex else 1))
         size = max(8, min(size, math.ceil(count / (8 * thread_count()))))
         self.tiles = np.append(np.arange(0, count, size), count)
         self.neighbours = self._neighbours() if self.test_space.is_continuous else None
+
+    def _skip(self) -> None:
+        """Touching and near pairs, and what the regular part leaves out."""
+        self.batches, special = self._special_pairs()
+        order = np.lexsort((special[:, 1], special[:, 0]))
+        self.skip_position = special[order, 1]
+        self.skip_start = np.searchsorted(special[order, 0], np.arange(len(self.test.triangles) + 1))
 
     def shorten(self, size: int) -> None:
         """Tiles of at most that many triangles, for rows apart: no two of them share any."""
@@ -254,8 +266,8 @@ class Block:
         target = rows or self.rows(number)
         for batch in self.batches:
             part = batch.between(*self.tiles[number : number + 2])
-            if len(part.rules):
-                self._add_pairs(part, target)
+            for start in range(0, len(part.rules), SHARE):
+                self._add_pairs(part.part(slice(start, start + SHARE)), target)
 
     def _add_pairs(self, batch: Batch, rows: Rows) -> None:
         """Add all pairs of a batch."""

@@ -85,7 +85,8 @@ class MutualBlock(Block):
         table = self._written(self.tiles)
         for batch in self.batches:
             i, j = batch.pairs.triangles.T
-            table = table + _incidence(number[i], self.trial.places[j], shape)
+            tile, j = np.divmod(np.unique(number[i] * len(number) + j), len(number))
+            table = table + _incidence(tile, self.trial.places[j], shape)
         touching = (table @ table.T).tocsr()
         return [touching.indices[touching.indptr[t] : touching.indptr[t + 1]] for t in range(shape[0])]
 

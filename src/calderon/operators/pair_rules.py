@@ -31,23 +31,29 @@ class Batch(NamedTuple):
     pairs: Pairs
     parts: tuple[Array, Array] | None
 
+    def part(self, which: Any) -> "Batch":
+        """Some of the pairs."""
+        parts = None if self.parts is None else (self.parts[0][which], self.parts[1][which])
+        return Batch(self.tables, self.rules[which], self.pairs.part(which), parts)
+
     def between(self, low: int, high: int) -> "Batch":
         """The pairs with low <= test triangle < high, those that share a rule together; of a batch sorted by test
         triangle."""
         a, b = np.searchsorted(self.pairs.triangles[:, 0], [low, high])
         return self.part(a + np.argsort(self.rules[a:b], kind="stable"))
 
-    def part(self, which: Any) -> "Batch":
-        """Some of the pairs."""
-        parts = None if self.parts is None else (self.parts[0][which], self.parts[1][which])
-        return Batch(self.tables, self.rules[which], self.pairs.part(which), parts)
-
 
 class Assigned(NamedTuple):
-    """Pairs and the code of the rule of each."""
+    """Pairs and which of the coded rules (distinct) each has."""
 
     codes: NDArray[np.int64]
+    rules: NDArray[np.int32]
     pairs: Pairs
+
+    @staticmethod
+    def of(codes: NDArray[np.int64], pairs: Pairs) -> "Assigned":
+        """Of the code of each pair, which takes more memory."""
+        return Assigned(*numbered(codes), pairs)
 
 
 def batch_of(
@@ -57,21 +63,33 @@ def batch_of(
     parts: tuple[Array, Array] | None = None,
     by_rule: bool = False,
 ) -> Batch:
-    """Sort by test triangle, or by rule, and tabulate rules; power: of the kernel, singular like 1/|x - y|^power."""
-    codes = np.concatenate([each.codes for each in assigned])
-    pairs = Pairs(*(np.concatenate(each) for each in zip(*(each.pairs for each in assigned), strict=True)))
-    distinct, rules = numbered(codes)
-    keys = rules if by_rule else pairs.triangles[:, 0]
+    """Sort by test triangle, or by rule, and tabulate rules; power: of the kernel, singular like 1/|x - y|^power.
+
+    Takes the pairs out of `assigned`, one array after the other: they would be held twice.
+    """
+    distinct = np.unique(np.concatenate([each.codes for each in assigned]))
+    rules = np.concatenate([np.searchsorted(distinct, each.codes).astype(np.int32)[each.rules] for each in assigned])
+    fields = [list(each) for each in zip(*(each.pairs for each in assigned), strict=True)]
+    assigned.clear()
+    triangles = np.concatenate(fields.pop(0))
+    keys = rules if by_rule else triangles[:, 0]
     _, order = grouped(keys, int(keys.max(initial=0)) + 1)
-    tables = [_table(int(code), power, *elements) for code in distinct]
-    size = elements[0].size * elements[1].size
-    tables.append(RuleTable(np.zeros((4, 0)), np.zeros((size, 0)), np.zeros(2, np.int64)))  # there may be no pairs
-    table = RuleTable(
+    rules, triangles = rules[order], triangles[order]
+    orders = [np.concatenate(fields.pop(0))[order] for _ in range(2)]
+    if parts is not None:
+        parts = (parts[0][order], parts[1][order])
+    return Batch(_united(distinct, power, *elements), rules, Pairs(triangles, *orders), parts)
+
+
+def _united(codes: NDArray[np.int64], power: int, test: Element, trial: Element) -> RuleTable:
+    """The tables of all these codes as one."""
+    tables = [_table(int(code), power, test, trial) for code in codes]
+    tables.append(RuleTable(np.zeros((4, 0)), np.zeros((test.size * trial.size, 0)), np.zeros(2, np.int64)))  # no pairs
+    return RuleTable(
         np.concatenate([each.points for each in tables], axis=1),
         np.concatenate([each.products for each in tables], axis=1),
         np.cumsum([0, *(each.points.shape[1] for each in tables)]),
     )
-    return Batch(table, rules, pairs, parts).part(order)
 
 
 class SpecialRules(NamedTuple):
@@ -103,7 +121,7 @@ def special_rules(
     exchanged = touching.part(touch).exchanged(), near[close][:, ::-1]
     back = _forward_rules(*exchanged, ratio[close], trial, test, options)
     whole, pieces = (
-        [Assigned(each.codes + EXCHANGED, each.pairs.exchanged()) for each in assigned]
+        [Assigned(each.codes + EXCHANGED, each.rules, each.pairs.exchanged()) for each in assigned]
         for assigned in (back.whole, back.pieces)
     )
     left, right = (np.concatenate(each) for each in zip(rules.parts, back.parts[::-1], strict=True))
@@ -125,7 +143,7 @@ def _forward_rules(
     unchanged = np.arange(3, dtype=np.int8)
     even = degree > 0
     order = np.broadcast_to(unchanged, (int(np.count_nonzero(even)), 3))
-    whole.append(Assigned(_code([0 * degree[even], degree[even]]), Pairs(near[even], order, order)))
+    whole.append(Assigned.of(_code([0 * degree[even], degree[even]]), Pairs(near[even], order, order)))
     close = np.concatenate([near[~even], touching.pairs[many]])
     x, y = test[close[:, 0]], trial[close[:, 1]]
     first = len(close) - len(many)
@@ -139,7 +157,7 @@ def _forward_rules(
     nodes = _fibre_points(wavenumber * sizes[: len(cut.parent)])
     codes = np.append(_code([cut.shared, nodes, *cut.counts.T]), _side_codes(apart.counts))
     order = np.broadcast_to(unchanged, (len(parent), 3))
-    return SpecialRules(whole, [Assigned(codes, Pairs(close[parent], order, order))], parts)
+    return SpecialRules(whole, [Assigned.of(codes, Pairs(close[parent], order, order))], parts)
 
 
 def _touching_rules(
@@ -156,7 +174,7 @@ def _touching_rules(
         few = counts.prod(axis=1) <= MOST[shared]
         many.append(chosen[~few])
         codes = _code([np.full(few.sum(), shared), nodes[chosen[few]], *counts[few].T])
-        assigned.append(Assigned(codes, pairs.part(few)))
+        assigned.append(Assigned.of(codes, pairs.part(few)))
     return assigned, np.concatenate(many)
 
 
@@ -184,7 +202,6 @@ def _code(digits: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     return code
 
 
-@functools.lru_cache(maxsize=512)
 def _table(code: int, power: int, test: Element, trial: Element) -> RuleTable:
     """The table of a coded rule: 0 and a degree; 1 to 3 shared vertices, points on a fibre and angular points; 4 and
     the points along and across of both triangles."""
@@ -194,10 +211,15 @@ def _table(code: int, power: int, test: Element, trial: Element) -> RuleTable:
         return RuleTable(back.points[[2, 3, 0, 1]], products.reshape(test.size * trial.size, -1), back.starts)
     kind, (first, *rest) = code % 8, [(code >> 3 + 8 * place) % 256 for place in range(4)]
     if kind == 0:
-        rule = product_rule(first, first)
-    elif kind == 4:
-        rule = product_rule((first, rest[0]), (rest[1], rest[2]))
-    else:
-        angular = tuple(rest[: (1, 2, 3)[3 - kind]])
-        return rule_table(condensed_rule(kind, angular, first, power, test.degree + trial.degree), test, trial)
-    return rule_table(rule, test, trial)
+        return rule_table(product_rule(first, first), test, trial)
+    if kind == 4:
+        return rule_table(product_rule((first, rest[0]), (rest[1], rest[2])), test, trial)
+    return _condensed_table(kind, tuple(rest[: (1, 2, 3)[3 - kind]]), first, power, test, trial)
+
+
+@functools.lru_cache(maxsize=512)
+def _condensed_table(
+    shared: int, angular: tuple[int, ...], nodes: int, power: int, test: Element, trial: Element
+) -> RuleTable:
+    """Kept, because it takes long to make; those of product rules are made quickly and are large."""
+    return rule_table(condensed_rule(shared, angular, nodes, power, test.degree + trial.degree), test, trial)

@@ -6,7 +6,7 @@ from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator
 from calderon.spaces import VectorSpace
 
-FIXED, PER_TRIANGLE = 200_000_000, 3_000
+FIXED, PER_TRIANGLE = 450_000_000, 2_000
 """Upper bound in bytes: in all (tables of the rules of touching and near pairs, most of it for stretched triangles),
 and for each triangle of both sides (the lists of those pairs; half of it on even meshes)."""
 

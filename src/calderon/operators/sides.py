@@ -134,23 +134,24 @@ def trial_side(
 ) -> TrialSide:
     """Tabulate the trial triangles for a rule of that degree."""
     rule = triangle_rule(degree)
-    inside = np.einsum("bq,nbc->qcn", barycentric(rule.points), surface.corners)
     table, units = rule.weights, np.ones(1)
     if space.element.size > 1:
         table, units = _by_groups(rule, space.element.values(rule.points) * rule.weights)
-    parts = (
-        joined(blocked(inside, None)),
-        joined(blocked(surface.normals.T, None)),
-        joined(blocked(surface.corners.mean(axis=1).T, None)),
-        blocked(surface.jacobian, 0.0),
-        blocked(np.moveaxis(surface.curls, 0, 2), None),
-        table.ravel(),
-        np.repeat(units, min(GROUP, space.element.size)),
-        rule.weights,
+
+    def pack(array: NDArray) -> NDArray:
+        return packed(array, real)
+
+    return TrialSide(  # one after the other: what they are packed from need not be there at once
+        pack(joined(blocked(np.einsum("bq,nbc->qcn", barycentric(rule.points), surface.corners), None))),
+        pack(joined(blocked(surface.normals.T, None))),
+        pack(joined(blocked(surface.corners.mean(axis=1).T, None))),
+        jacobian := pack(blocked(surface.jacobian, 0.0)),
+        columns_of(blocked(columns.T, -1).reshape(len(jacobian), -1)),
+        pack(blocked(np.moveaxis(surface.curls, 0, 2), None)),
+        pack(table.ravel()),
+        pack(np.repeat(units, min(GROUP, space.element.size))),
+        pack(rule.weights),
     )
-    points, normals, centres, jacobian, *rest = (packed(part, real) for part in parts)
-    places = columns_of(blocked(columns.T, -1).reshape(len(points), -1))
-    return TrialSide(points, normals, centres, jacobian, places, *rest)
 
 
 def joined(array: NDArray) -> NDArray:
