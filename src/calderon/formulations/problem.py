@@ -83,12 +83,12 @@ class Problem(ABC, Generic[Solution]):
 
     def _sweep_options(self, method: str | None, rtol: float, choices: SolverChoices) -> SolveOptions:
         """The same for many right-hand sides: by default with the matrix at hand, which is factorised: a dense one to
-        solve with, a compressed one roughly, to precondition."""
+        solve with, a compressed one roughly, to precondition where the problem knows nothing better."""
         kept = self.system.key or ("dense", None, "numba", "double", False)
         usual: SolverChoices = {"backend": kept[2], "precision": kept[3], "keep_on_device": kept[4]}
         if method in (None, kept[0]):
             usual["compression_rtol"] = kept[1]
-        if (method or kept[0]) == "hmatrix" and is_sum(self.system.operator):
+        if (method or kept[0]) == "hmatrix" and self.preconditioners[0] == "mass" and is_sum(self.system.operator):
             usual["preconditioner"] = "hlu"
         usual.update(choices)
         options = self._options(method or kept[0], rtol, usual)

@@ -62,7 +62,7 @@ class HierarchicalLU(Factorisation):
     @property
     def condition(self) -> float:
         """Estimate of |A| |A^-1| in the 1-norm (Higham and Tisseur 2000)."""
-        return float(onenormest(self._matrix) * onenormest(self.as_preconditioner()))
+        return float(onenormest(self._matrix, t=5) * onenormest(self.as_preconditioner(), t=5))
 
     def as_preconditioner(self) -> LinearOperator:
         """x -> A^-1 x."""
