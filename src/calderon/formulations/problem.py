@@ -42,16 +42,13 @@ class Problem(ABC, Generic[Solution]):
 
         method: how the matrix is stored: "dense", "hmatrix", "matrix-free", or "auto", which is "dense" up to 8000
         unknowns and "hmatrix" above. rtol: relative residual at which GMRES ends.
-        Further options, by name:
 
-        - compression_rtol: accuracy of a compressed matrix, default rtol / 10.
-        - solver: "gmres" (default) or "lu".
-        - backend: "numba". precision: "double" (default) or "single".
-        - preconditioner: a name out of `preconditioners`, whose first is the default; "mass" is the inverse mass
-          matrix. Of method "hmatrix" also "hlu", hierarchical factors, for equations of the first kind. Or None, or
-          anything with a product M @ x.
-        - maxiter: limit of GMRES, default 1000. progress: whether to show live progress.
-        - keep_on_device: leave a dense matrix on the device of `backend`, where GMRES and (on CUDA) LU then run.
+        Further options, by name. compression_rtol: accuracy of a compressed matrix, default rtol / 10. solver: "gmres"
+        (default) or "lu". backend: "numba" or a device. precision: "double" (default) or "single". preconditioner: a
+        name out of `preconditioners`, whose first is the default; "mass" is the inverse mass matrix; with method
+        "hmatrix" also "hlu", hierarchical factors, for equations of the first kind; or None, or anything with a product
+        M @ x. maxiter: limit of GMRES, default 1000. progress: whether to show live progress. keep_on_device: leave a
+        dense matrix on the device of `backend`, where GMRES and (on CUDA) LU then run.
 
         Raises ConvergenceError (with history and last iterate) when GMRES does not converge, MemoryError before a
         matrix that does not fit is begun, ValueError or TypeError for data and options that do not fit.
