@@ -102,3 +102,10 @@ def test_amplitudes_are_written_whole(tmp_path):
     text = (tmp_path / "column.vtu").read_text(errors="replace")
     assert "SAR (W/kg)" in text and "|E| (V/m)" in text
     assert [each.name for each in tmp_path.iterdir()] == ["column.vtu"]
+
+
+def test_waves_in_units_of_their_own_are_refused():
+    """Without materials the speed of light is 1, and the wave's is not."""
+    wave = cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 0, 0], 1e9)
+    with pytest.raises(ValueError, match="SI units"):
+        cal.MaxwellDG(_column(0.05), 1, boundaries={"open": "absorbing"}, sources=[wave])

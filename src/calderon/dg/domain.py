@@ -65,10 +65,12 @@ def domain(
     communicator: Communicator,
 ) -> Domain:
     """This rank's part. Errors as for `medium_of`, `conditions_by_face` and `partition`; ValueError for waves without
-    absorbing faces to enter through."""
+    absorbing faces to enter through, or without materials, which say that units are SI."""
     everywhere = conditions_by_face(mesh, boundaries)
     if sources and not (everywhere == "absorbing").any():
         raise ValueError("sources: plane waves enter through absorbing faces: name one in boundaries")
+    if sources and materials is None:
+        raise ValueError("sources: plane waves are in SI units: give materials too, {} for free space alone")
     medium_of(mesh, materials)  # its errors are those of the whole mesh
     alone = communicator.size == 1
     if alone:
