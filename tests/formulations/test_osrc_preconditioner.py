@@ -53,6 +53,16 @@ def test_fewer_steps_to_the_same_solution(kind, space):
         assert by_name["osrc"].info.iterations < by_name["mass"].info.iterations
 
 
+@pytest.mark.parametrize("space", ["P1", "P2"])
+def test_surfaces_that_absorb_all_take_as_few_steps_as_others(space):
+    """b = 1 makes both factors of the equation on a plane vanish at the same places."""
+    mesh, counts = meshes.cube(1.0, 0.25), {}
+    for admittance in (0.5, 1.0, 1 + 0.01j):
+        problem = ImpedanceScattering(mesh, 3.0, admittance, space=space)
+        counts[admittance] = problem.solve(PlaneWave([1, 0.5, 0.2], 3.0), rtol=1e-8).info.iterations
+    assert max(counts.values()) <= min(counts.values()) + 2 <= 15, counts
+
+
 def test_it_is_the_usual_one_and_the_record_says_so():
     mesh, wave = meshes.sphere(1.0, 0.4), PlaneWave([0, 0, 1], 2.0)
     for kind in KINDS.values():

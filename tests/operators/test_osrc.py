@@ -142,6 +142,24 @@ def test_the_map_is_symmetric_and_its_adjoint_is_that_of_its_matrix():
     assert np.allclose(dtn.tested.H @ np.eye(dtn.shape[0]), tested.conj().T, atol=1e-10 * np.abs(tested).max())
 
 
+def test_products_and_their_inverses_also_where_zeros_coincide():
+    """(1 + r)(1 + 1/r) for the root r: as one function its zeros are double, and its fractions as large as 1e6."""
+    space, k = P2(meshes.cube(1.0, 0.5)), 4.0
+    root = osrc_dtn(space, k) / (1j * k)
+    product, expanded = (1 + root) @ (1 + root.inverse()), root + root.inverse() + 2
+    x = np.random.default_rng(2).standard_normal((space.dimension, 3)) + 1j
+    image = product @ x
+    assert np.allclose(image, expanded @ x, rtol=1e-9, atol=1e-9)
+    assert np.allclose(product.inverse() @ image, x, rtol=1e-9, atol=1e-9)
+    assert np.allclose(product.inverse().tested @ (space.mass_matrix() @ image), x, rtol=1e-9, atol=1e-9)
+    assert np.abs(expanded.inverse() @ image - x).max() > 1e-4
+    matrix = product @ np.eye(space.dimension)
+    assert np.allclose(product.H @ np.eye(space.dimension), matrix.conj().T, atol=1e-10 * np.abs(matrix).max())
+    assert np.allclose(product.symbol([0.0, 50.0]), expanded.symbol([0.0, 50.0]))
+    other = osrc_dtn(space, 5.0)
+    assert np.allclose((root @ other) @ x, root @ (other @ x))  # not functions of one X: one after the other
+
+
 def test_functions_are_those_of_the_matrices():
     """Against the eigenvectors of stiffness and mass, so that every mode of the mesh is met."""
     space, k = P1(meshes.ellipsoid((1.0, 0.7, 0.5), 0.3)), 5.0

@@ -3,13 +3,12 @@
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 from calderon.formulations.checks import finite_complex
 from calderon.formulations.linear_system import SolveOptions
 from calderon.formulations.scattering import ScatteringProblem
-from calderon.operators import SurfaceOperator, osrc_dtn
-from calderon.operators.osrc import TestedSurfaceOperator
+from calderon.operators import SurfaceOperator, SurfaceProduct, osrc_dtn
+from calderon.operators.surface_operator import TestedSurfaceOperator
 
 ROOT_ERROR = 0.25  # of the root in the preconditioner: a smaller one saves no steps
 
@@ -47,7 +46,7 @@ class CombinedProblem(ScatteringProblem):
         """Whether the coupling adds the two parts of the equation on a plane with the same sign."""
 
     @abstractmethod
-    def _on_a_plane(self, dtn: SurfaceOperator) -> Any:
+    def _on_a_plane(self, dtn: SurfaceOperator) -> SurfaceOperator | SurfaceProduct:
         """The operator of the equation where the surface is a plane, by its Dirichlet-to-Neumann map."""
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
@@ -55,5 +54,5 @@ class CombinedProblem(ScatteringProblem):
 
     @cached_property
     def _osrc(self) -> TestedSurfaceOperator:
-        plane: SurfaceOperator = self._on_a_plane(osrc_dtn(self.function_space, self.wavenumber, error=ROOT_ERROR))
+        plane = self._on_a_plane(osrc_dtn(self.function_space, self.wavenumber, error=ROOT_ERROR))
         return plane.inverse().tested

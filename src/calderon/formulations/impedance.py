@@ -16,6 +16,7 @@ from calderon.operators import (
     BoundaryOperator,
     Potential,
     SurfaceOperator,
+    SurfaceProduct,
     adjoint_double_layer,
     double_layer,
     double_layer_potential,
@@ -82,13 +83,14 @@ class ImpedanceScattering(CombinedProblem):
     def _is_definite(self) -> bool:
         return (-1j * self.eta * self.wavenumber).real > 0
 
-    def _on_a_plane(self, dtn: SurfaceOperator) -> Any:
+    def _on_a_plane(self, dtn: SurfaceOperator) -> SurfaceOperator | SurfaceProduct:
         b = complex(np.mean(self.b))
         if b == 0:
             return (dtn * -self.eta + 1) * 0.5
         # a springy surface (Im b < 0) carries waves of its own, which only the true operator knows well enough
         slope = -1j * self.wavenumber * complex(b.real, max(b.imag, 0.0))
-        return (dtn * -self.eta + dtn.inverse() * -slope + (1 + self.eta * slope)) * 0.5
+        # a product: as one function it would have zeros that coincide where the surface absorbs all, b = 1
+        return ((dtn * -self.eta + 1) * 0.5) @ (dtn.inverse() * -slope + 1)
 
     def _build_system(self) -> LinearSystem:
         green, space, eta, slope = self.green, self.function_space, self.eta, self._slope

@@ -16,8 +16,9 @@ from calderon.operators.dense import DenseMatrix, assemble_dense
 from calderon.operators.electromagnetic import electric_field, magnetic_field
 from calderon.operators.matrix_free import MatrixFree, assemble_matrix_free
 from calderon.operators.options import Quadrature
-from calderon.operators.osrc import SurfaceOperator, osrc_dtn, osrc_ntd
+from calderon.operators.osrc import osrc_dtn, osrc_ntd
 from calderon.operators.potential import Potential, double_layer_potential, single_layer_potential
+from calderon.operators.surface_operator import SurfaceOperator, SurfaceProduct
 
 __all__ = [
     "AccuracyWarning",
@@ -29,6 +30,7 @@ __all__ = [
     "Potential",
     "Quadrature",
     "SurfaceOperator",
+    "SurfaceProduct",
     "adjoint_double_layer",
     "assemble_dense",
     "assemble_matrix_free",

@@ -3,179 +3,21 @@
 Outgoing waves leave a plane with du/dn = ik sqrt(1 + Delta/k^2) u, Delta the Laplace-Beltrami operator. On a smooth
 surface that holds to leading order; near grazing modes, where the root vanishes, curvature makes up for it, which a
 damped wavenumber k_eps in the place of k imitates (on the sphere to leading order). The root becomes a sum of fractions
-(pade.py), each of which is a sparse system with the mass matrix M and the stiffness L: with X = Delta/k_eps^2,
-(1 + b X)^-1 = (M - b L / k_eps^2)^-1 M.
+(pade.py), each of which is a sparse system (surface_operator.py).
 
 X. Antoine and M. Darbas, ESAIM Math. Model. Numer. Anal. 41 (2007) 147; M. Darbas, E. Darrigrand and Y. Lafranche,
 J. Comput. Phys. 236 (2013) 289.
 """
 
-from functools import cached_property
-from numbers import Complex
-from typing import Any
-
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import run_tasks
-from calderon.operators.pade import PartialFractions, square_root, square_root_error
-from calderon.solvers.symmetric import SymmetricFactors, SymmetricPencil
+from calderon.operators.pade import square_root, square_root_error
+from calderon.operators.surface_operator import SurfaceOperator
 from calderon.spaces import Space
 
 DAMPING = 0.4  # of k_eps = k + 0.4i k^(1/3) R^(-2/3): the best fit on the sphere
 LARGEST_ORDER = 16  # that is chosen by itself; each costs a sparse factorisation and a solution in each product
 HIGHEST_MODE = 3.0  # highest eigenvalue of the Laplace-Beltrami matrices over the ratio of their traces
-
-
-class SurfaceOperator(LinearOperator):
-    """f(X), X = Delta_Gamma / k_eps^2, for a rational function f: maps coefficients (n,) or (n, m) to coefficients.
-
-    space: P1 or P2. wavenumber: k_eps, that of X. function: f as partial fractions.
-
-    Numbers act as multiples of the identity: `2 * A`, `A + 1`, `1 - A`; `A + B` adds functions of one X;
-    `A.inverse()` is 1/f(X). `A.tested` is
-    f(X) M^-1, which takes integrals against the test functions, such as residuals of Galerkin equations: the form of a
-    preconditioner. Sparse factors are computed with the first product and kept.
-    """
-
-    def __init__(self, space: Space, wavenumber: complex, function: PartialFractions, name: str = "f(X)") -> None:
-        super().__init__(dtype=np.dtype(np.complex128), shape=(space.dimension, space.dimension))
-        self.space = space
-        self.wavenumber = complex(wavenumber)
-        self.function = function
-        self.name = name
-
-    def symbol(self, eigenvalues: ArrayLike) -> NDArray[np.complex128]:
-        """What functions with -Delta u = lambda u are multiplied by: f(-lambda / k_eps^2), lambda in 1/m^2."""
-        return self.function(-np.asarray(eigenvalues) / self.wavenumber**2)
-
-    @property
-    def order(self) -> int:
-        """Number of sparse systems."""
-        return len(self.function.shifts)
-
-    @cached_property
-    def tested(self) -> "TestedSurfaceOperator":
-        """f(X) M^-1: integrals (n,) or (n, m) against the basis functions to coefficients."""
-        return TestedSurfaceOperator(self)
-
-    def inverse(self) -> "SurfaceOperator":
-        """1/f(X); ValueError where f vanishes at X = 0 or at infinity."""
-        return self._with(self.function.reciprocal(), f"1/({self.name})")
-
-    def __mul__(self, other: Any) -> Any:  # a SurfaceOperator for numbers
-        if not isinstance(other, Complex):
-            return super().__mul__(other)
-        factor = complex(other)
-        return self._with(self.function.scaled(factor), f"({factor:.4g}) ({self.name})")
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: complex) -> Any:
-        return self * (1 / other)
-
-    def __add__(self, other: Any) -> Any:
-        if isinstance(other, SurfaceOperator) and other.space is self.space and other.wavenumber == self.wavenumber:
-            return self._with(self.function.plus(other.function), f"{self.name} + {other.name}")
-        if not isinstance(other, Complex):
-            return super().__add__(other)
-        term = complex(other)
-        return self._with(self.function.raised(term), f"{term:.4g} + {self.name}")
-
-    __radd__ = __add__
-
-    def __neg__(self) -> "SurfaceOperator":
-        return self._with(self.function.scaled(-1), f"-({self.name})")
-
-    def __sub__(self, other: Any) -> Any:
-        return self + (-other)
-
-    def __rsub__(self, other: complex) -> Any:
-        return (-self) + other
-
-    def _with(self, function: PartialFractions, name: str) -> "SurfaceOperator":
-        return SurfaceOperator(self.space, self.wavenumber, function, name)
-
-    @cached_property
-    def _mass(self) -> sp.csr_array:
-        return self.space.mass_matrix()
-
-    @cached_property
-    def _pencil(self) -> SymmetricPencil:
-        return SymmetricPencil((self._mass, self.space.laplace_beltrami_matrix()), self.space.nodes)
-
-    @cached_property
-    def _factors(self) -> list[SymmetricFactors]:
-        """Of M - b_j L / k_eps^2 for each fraction."""
-        factors: list[Any] = [None] * self.order
-        coefficients = -self.function.shifts / self.wavenumber**2
-        first = self._pencil.factorise(1.0, coefficients[0]) if self.order else None  # the analysis is made once
-
-        def factorise(j: int) -> None:
-            factors[j] = self._pencil.factorise(1.0, coefficients[j]) if j else first
-
-        run_tasks(factorise, self.order)
-        return factors
-
-    @cached_property
-    def _mass_factors(self) -> SymmetricFactors:
-        return self._pencil.factorise(1.0, 0.0)
-
-    def _fractions(self, tested: NDArray[Any]) -> NDArray[np.complex128]:
-        """sum_j a_j (M - b_j L / k_eps^2)^-1 x; the terms by threads, added in their order."""
-        factors = self._factors
-        terms: list[Any] = [None] * self.order
-
-        def solve(j: int) -> None:
-            terms[j] = self.function.weights[j] * factors[j].solve(tested)
-
-        run_tasks(solve, self.order)
-        return sum(terms, np.zeros(tested.shape, complex))
-
-    def from_tested(self, x: NDArray[Any]) -> NDArray[np.complex128]:
-        """f(X) M^-1 x."""
-        return self.function.constant * self._mass_factors.solve(x) + self._fractions(x)
-
-    def _matvec(self, x: NDArray[Any]) -> NDArray[np.complex128]:
-        return self.function.constant * x + self._fractions(self._mass @ x)
-
-    _matmat = _matvec
-
-    def _rmatvec(self, x: NDArray[Any]) -> NDArray[np.complex128]:
-        conjugate = np.conj(x)
-        product = self.function.constant * conjugate + self._mass @ self._fractions(conjugate)
-        return np.asarray(product.conj())
-
-    def __str__(self) -> str:
-        return f"{self.name} on {self.space.name}, {self.shape[0]} x {self.shape[1]}, {self.order} sparse systems"
-
-    __repr__ = __str__
-
-
-class TestedSurfaceOperator(LinearOperator):
-    """f(X) M^-1, a symmetric matrix: a `SurfaceOperator` after the inverse mass matrix."""
-
-    def __init__(self, operator: SurfaceOperator) -> None:
-        super().__init__(dtype=operator.dtype, shape=operator.shape)
-        self.operator = operator
-
-    @property
-    def name(self) -> str:
-        """In a word, for the record of an iteration."""
-        return f"OSRC of {self.operator.order} sparse systems"
-
-    def _matvec(self, x: NDArray[Any]) -> NDArray[np.complex128]:
-        return self.operator.from_tested(x)
-
-    _matmat = _matvec
-
-    def _rmatvec(self, x: NDArray[Any]) -> NDArray[np.complex128]:
-        return self.operator.from_tested(x.conj()).conj()
-
-    def __str__(self) -> str:
-        return f"{self.operator}, after the inverse mass matrix"
 
 
 def osrc_dtn(
