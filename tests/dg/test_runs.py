@@ -29,15 +29,39 @@ def test_a_killed_run_goes_on_to_the_identical_field(flux, backend, tmp_path, re
     assert not file.exists()
     killed = cavity(flux=flux, backend=backend)
     killed.add_probe([[0.5, 0.5, 0.5]])
-    killed._probes[0].record = stop_at(7)
+    killed._observers[0].record = stop_at(7)
     with pytest.raises(KeyboardInterrupt):
         killed.run(1.0, checkpoint=file, checkpoint_seconds=0.0)
     assert file.exists()
     resumed = cavity(flux=flux, backend=backend)
+    resumed.add_probe([[0.5, 0.5, 0.5]])
     resumed.run(1.0, checkpoint=file)
     for name in ("electric", "magnetic"):
         assert np.array_equal(getattr(resumed._system, name), getattr(whole._system, name))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("flux", ["centred", "upwind"])
+def test_what_was_observed_before_an_interruption_is_kept(flux, tmp_path):
+    """Probes and amplitudes end with the same numbers, bit by bit."""
+    points, results, probes = [[0.2, 0.5, 0.4]], [], []
+    for interrupted in (False, True):
+        if interrupted:
+            killed = cavity(flux=flux)
+            killed.add_probe(points, stride=3).record, after = stop_at(74), 0.0
+            killed.add_probe(points, stride=2)
+            with pytest.raises(KeyboardInterrupt):
+                killed.run_until_periodic(1.0, 4, checkpoint=tmp_path / "run.h5", checkpoint_seconds=after)
+            assert (tmp_path / "run.h5").exists()
+        simulation = cavity(flux=flux)
+        probes.append([simulation.add_probe(points, stride) for stride in (3, 2)][1])
+        results.append(simulation.run_until_periodic(1.0, 4, checkpoint=tmp_path / "run.h5"))
+    whole, resumed = results
+    assert whole.change == resumed.change
+    assert np.array_equal(probes[0].electric, probes[1].electric)
+    assert np.array_equal(probes[0].magnetic, probes[1].magnetic)
+    assert np.array_equal(whole.electric(points), resumed.electric(points)) and abs(whole.electric(points)).max() > 0
+    assert np.array_equal(whole.magnetic(points), resumed.magnetic(points))
 
 
 def stop_at(step):
@@ -52,10 +76,12 @@ def test_checkpoints_of_other_runs_and_damaged_ones_are_refused(tmp_path):
     file = tmp_path / "run.h5"
     killed = cavity()
     killed.add_probe([[0.5, 0.5, 0.5]])
-    killed._probes[0].record = stop_at(3)
+    killed._observers[0].record = stop_at(3)
     with pytest.raises(KeyboardInterrupt):
         killed.run(1.0, checkpoint=file, checkpoint_seconds=0.0)
-    with pytest.raises(ValueError, match="order, step, count differ"):
+    with pytest.raises(ValueError, match="observers differ"):
+        cavity().run(1.0, checkpoint=file)
+    with pytest.raises(ValueError, match="order, step, count, observers differ"):
         cavity(order=3).run(1.0, checkpoint=file)
     with pytest.raises(ValueError, match="belongs to another run .mesh"):
         cavity(cells=3).run(1.0, checkpoint=file)
@@ -74,6 +100,13 @@ def test_probes_record_both_fields(flux):
     for time, electric, magnetic in zip(probe.times, probe.electric, probe.magnetic, strict=True):
         assert np.abs(electric - MODE.electric(points, time)).max() < 0.01
         assert np.abs(magnetic - MODE.magnetic(points, time)).max() < 0.01
+
+
+def test_a_listener_hears_how_far_a_run_is():
+    heard = []
+    simulation = cavity()
+    simulation.run(50 * simulation.time_step, progress=lambda done, total: heard.append((done, total)))
+    assert heard == [(20, 50), (40, 50), (50, 50)]
 
 
 def test_two_runs_are_one():

@@ -9,10 +9,11 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.dg.observer import State
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.whole_file import whole_file
 
-KIND, VERSION = "calderon time stepping", 1
+KIND, VERSION = "calderon time stepping", 2
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class RunKey:
     start: float
     step: float
     count: int
+    observers: str
 
     @staticmethod
     def digest(mesh: TetrahedralMesh) -> str:
@@ -36,19 +38,28 @@ class RunKey:
         return total.hexdigest()[:32]
 
 
-def write_checkpoint(
-    path: str | os.PathLike[str], key: RunKey, steps: int, fields: tuple[NDArray[np.floating], NDArray[np.floating]]
-) -> None:
-    """E and Z0 H (elements, 3, n) in the mesh's order after so many steps, as they are in the middle of a run."""
+@dataclass(frozen=True)
+class Moment:
+    """A run after so many steps: E and Z0 H (elements, 3, n) in the mesh's order, as they are in the middle of a run,
+    and the states of its observers."""
+
+    steps: int
+    electric: NDArray[np.floating]
+    magnetic: NDArray[np.floating]
+    observed: list[State]
+
+
+def write_checkpoint(path: str | os.PathLike[str], key: RunKey, moment: Moment) -> None:
     with whole_file(path) as scratch, h5py.File(scratch, "w") as file:
-        file.attrs.update(kind=KIND, version=VERSION, steps=steps, **vars(key))
-        file["electric"], file["magnetic"] = fields
+        file.attrs.update(kind=KIND, version=VERSION, steps=moment.steps, **vars(key))
+        file["electric"], file["magnetic"] = moment.electric, moment.magnetic
+        for number, state in enumerate(moment.observed):
+            for name, values in state.items():
+                file[f"observers/{number:03d}/{name}"] = values
 
 
-def read_checkpoint(
-    path: str | os.PathLike[str], key: RunKey
-) -> tuple[int, NDArray[np.floating], NDArray[np.floating]] | None:
-    """Steps done and both fields, None if there is no file.
+def read_checkpoint(path: str | os.PathLike[str], key: RunKey) -> Moment | None:
+    """What was written, None if there is no file.
 
     Raises ValueError for a file of another kind or version, a damaged one, or one of another run (naming what differs).
     """
@@ -64,6 +75,7 @@ def read_checkpoint(
                     f"{str(path)!r} belongs to another run ({', '.join(different)} differ): delete it to start anew, "
                     "or name another file"
                 )
-            return int(file.attrs["steps"]), file["electric"][:], file["magnetic"][:]
+            observed = [{name: one[name][:] for name in one} for one in file.get("observers", {}).values()]
+            return Moment(int(file.attrs["steps"]), file["electric"][:], file["magnetic"][:], observed)
     except (OSError, KeyError) as error:
         raise ValueError(f"{str(path)!r} is damaged: delete it to start anew ({error})") from error

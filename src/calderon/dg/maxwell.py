@@ -9,17 +9,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from rich.progress import Progress
 
 from calderon.backends import computing, require_memory
-from calderon.dg.checkpoint import RunKey, read_checkpoint, write_checkpoint
+from calderon.dg.checkpoint import Moment, RunKey, read_checkpoint, write_checkpoint
 from calderon.dg.device import DeviceLeapFrog
 from calderon.dg.domain import domain
 from calderon.dg.location import values_at
-from calderon.dg.periodic import PeriodicFields, add_multiple
+from calderon.dg.observer import Observer
+from calderon.dg.periodic import PeriodicFields
 from calderon.dg.probe import Probe
+from calderon.dg.progress import Listener, progress_of
 from calderon.dg.reference import reference_tetrahedron
 from calderon.dg.system import CentredLeapFrog, System, UpwindRungeKutta
+from calderon.dg.transform import LastPeriods
 from calderon.mesh import Material, TetrahedralMesh
 from calderon.parallel import Communicator, world
 from calderon.quadrature import tetrahedron_rule
@@ -31,8 +33,6 @@ FIELDS = {"centred": 4, "upwind": 6}
 """E, H and what is beside them: two vectors of the eigenvalue iteration; two more of each for Runge-Kutta."""
 GEOMETRY = 1500
 """Bytes of a tetrahedron's tables, and of what they are made from."""
-SHOWN = 20
-"""Steps between two updates of a progress bar."""
 Field = Callable[[NDArray[np.float64], float], ArrayLike]
 
 
@@ -91,7 +91,7 @@ class MaxwellDG:
         if how.device is not None and communicator.size > 1:
             raise ValueError(f"backend={backend!r} on {communicator.size} ranks: ranks share work on 'numba' only")
         self.sources, self.backend, self.time = tuple(sources), how.name, 0.0
-        self._probes: list[Probe] = []
+        self._observers: list[Observer] = []
         given = {name: "pec" for name in mesh.face_names} | dict(boundaries or {})
         self._domain = domain(mesh, reference, how.real, materials, given, self.sources, communicator)
         self.medium, self._arrangement = self._domain.medium, self._domain.arrangement
@@ -131,84 +131,104 @@ class MaxwellDG:
 
     def add_probe(self, points: ArrayLike, stride: int = 1) -> Probe:
         """Record E and H at points (n, 3) at every `stride`-th step of the runs that follow."""
-        self._probes.append(Probe(points, self._domain, self.mesh, stride))
-        return self._probes[-1]
+        probe = Probe(points, self._domain, self.mesh, stride)
+        self._observers.append(probe)
+        return probe
 
     def run(
         self,
         until: float,
-        progress: bool = False,
+        progress: bool | Listener = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_seconds: float = 60.0,
     ) -> None:
         """Advance both fields to the time `until`, in equal steps of at most `time_step`.
 
-        progress: show a bar with the time left. checkpoint: an HDF5 file that holds the state of the run about every
-        `checkpoint_seconds`; if it is there already, the run goes on from it and ends with the same numbers as without
-        the interruption. It is removed when the run is done. Errors as for `read_checkpoint`.
+        progress: show a bar with the time left; or a function that is called with the steps done and all steps.
+        checkpoint: an HDF5 file that holds the state of the run about every `checkpoint_seconds`; if it is there
+        already, the run goes on from it and ends with the same numbers as without the interruption, those of probes
+        included. It is removed when the run is done. Errors as for `read_checkpoint`.
         """
         span = until - self.time
         if not (math.isfinite(until) and span >= 0):
             raise ValueError(f"until={until!r}: a time not before the present one, {self.time!r}, is needed")
         count = math.ceil(span / self.time_step * (1 - 1e-12))
         if count:
-            self._advance(span / count, count, progress, None, checkpoint, checkpoint_seconds)
+            self._advance(span / count, count, progress, (), checkpoint, checkpoint_seconds)
         self.time = float(until)
 
     def _advance(  # noqa: PLR0913
         self,
         step: float,
         count: int,
-        progress: bool,
-        gather: Callable[[int], None] | None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_seconds: float = math.inf,
+        progress: bool | Listener,
+        more: Sequence[Observer],
+        checkpoint: str | os.PathLike[str] | None,
+        checkpoint_seconds: float,
     ) -> None:
         """Steps with all that is done between them."""
         speed, start, system, ranks = self.medium.speed, self.time, self._system, self._domain.communicator
-        first, written = 0, clock.monotonic()
-        key = RunKey(RunKey.digest(self.mesh), self.order, self.flux, self.precision, start, step, count)
-        if checkpoint is not None and (state := read_checkpoint(checkpoint, key)):
-            first = state[0]
-            for name, values in zip(("electric", "magnetic"), state[1:], strict=True):
-                getattr(system, name)[:] = self._domain.restricted(values)
+        observers = [*self._observers, *more]
+        watched = "; ".join(each.label for each in observers)
+        key = RunKey(RunKey.digest(self.mesh), self.order, self.flux, self.precision, start, step, count, watched)
+        first = 0 if checkpoint is None else self._resume(checkpoint, key, observers)
+        written = clock.monotonic()
         check = self._check(count)
 
         def due() -> bool:
             late = clock.monotonic() - written > checkpoint_seconds
             return late if ranks.size == 1 else bool(ranks.gather(late)[0])
 
-        with Progress(transient=True, disable=not progress or ranks.rank > 0) as bar:
-            task = bar.add_task(f"{count} steps, P{self.order}, {self.number_of_unknowns} unknowns", total=count)
+        text = f"{count} steps, P{self.order}, {self.number_of_unknowns} unknowns"
+        with progress_of(progress, text, count, ranks.rank) as tell:
 
             def after(n: int) -> None:
                 nonlocal written
                 check(n)
-                if n % SHOWN == 0:
-                    bar.update(task, completed=n)
-                for probe in self._probes:
-                    if probe.wanted(n):
+                tell(n)
+                for each in observers:
+                    if each.wanted(n):
                         system.fetch()
                         staggered = system.lead > 0 and n < count
-                        probe.record(n, start + n * step, system.electric, system.magnetic, staggered)
-                if gather is not None:
-                    gather(n)
+                        each.record(n, start + n * step, system.electric, system.magnetic, staggered)
                 if checkpoint is not None and n < count and due():
-                    system.fetch()
-                    fields = self._domain.collected(system.electric), self._domain.collected(system.magnetic)
-                    if ranks.rank == 0:
-                        write_checkpoint(checkpoint, key, n, fields)
+                    self._save(checkpoint, key, n, observers)
                     written = clock.monotonic()
 
             system.advance(start * speed, step * speed, count, after, first)
         if checkpoint is not None and ranks.rank == 0:
             Path(checkpoint).unlink(missing_ok=True)
 
-    def run_until_periodic(self, frequency: float, periods: int = 12, progress: bool = False) -> PeriodicFields:
+    def _resume(self, path: str | os.PathLike[str], key: RunKey, observers: Sequence[Observer]) -> int:
+        """Steps done by an interrupted run, whose fields are taken over; 0 without one."""
+        moment = read_checkpoint(path, key)
+        if moment is None:
+            return 0
+        for name in ("electric", "magnetic"):
+            getattr(self._system, name)[:] = self._domain.restricted(getattr(moment, name))
+        for each, state in zip(observers, moment.observed, strict=True):
+            each.restore(state)
+        return moment.steps
+
+    def _save(self, path: str | os.PathLike[str], key: RunKey, steps: int, observers: Sequence[Observer]) -> None:
+        self._system.fetch()
+        fields = self._domain.collected(self._system.electric), self._domain.collected(self._system.magnetic)
+        states = [each.state() for each in observers]
+        if self._domain.communicator.rank == 0:
+            write_checkpoint(path, key, Moment(steps, *fields, states))
+
+    def run_until_periodic(
+        self,
+        frequency: float,
+        periods: int = 12,
+        progress: bool | Listener = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_seconds: float = 60.0,
+    ) -> PeriodicFields:
         """Advance by `periods` periods and return the complex amplitudes of the last one.
 
         The step is shortened so that a whole number of them makes a period; at least SAMPLES of these enter the
-        discrete Fourier transform. progress: show a bar with the time left.
+        discrete Fourier transform. progress, checkpoint: as for `run`.
         """
         if not (math.isfinite(frequency) and frequency > 0):
             raise ValueError(f"frequency={frequency!r}: a positive number is needed")
@@ -217,30 +237,13 @@ class MaxwellDG:
         stride = max(1, math.floor(1 / (frequency * self.time_step * SAMPLES)))
         samples = math.ceil(1 / (frequency * self.time_step * stride))
         count = samples * stride
-        step, total, start = 1 / (frequency * count), int(periods) * count, self.time
-        kind = np.result_type(self._arrangement.real, np.complex64)
-        before = np.zeros(self._arrangement.shape, np.complex64)
-        electric, magnetic = np.zeros(self._arrangement.shape, kind), np.zeros(self._arrangement.shape, kind)
+        step, total = 1 / (frequency * count), int(periods) * count
         turn = np.exp(2j * np.pi * frequency * step * self._system.lead)
-
-        def gather(n: int) -> None:
-            period = (total - n) // count
-            if n % stride or period > 1:
-                return
-            self._system.fetch()
-            factor = kind.type(2 / samples * np.exp(2j * np.pi * frequency * (start + n * step)))
-            add_multiple(before if period else electric, factor, self._system.electric)
-            if period == 0:
-                late = factor if n == total else kind.type(factor * turn)
-                add_multiple(magnetic, late, self._system.magnetic)
-
-        self._advance(step, total, progress, gather)
-        self.time = start + total * step
-        np.subtract(before, electric, out=before, casting="same_kind")
-        squares = self._domain.communicator.total(np.array([np.vdot(each, each).real for each in (before, electric)]))
-        change = math.sqrt(squares[0] / squares[1]) if squares[1] else 0.0
-        fields = electric, magnetic
-        return PeriodicFields(frequency, change, self._densities, self.mesh, self._domain, *fields)
+        last = LastPeriods(self._domain, frequency, samples, stride, total, turn)
+        self._advance(step, total, progress, (last,), checkpoint, checkpoint_seconds)
+        self.time += total * step
+        fields = last.electric, last.magnetic
+        return PeriodicFields(frequency, last.change(), self._densities, self.mesh, self._domain, *fields)
 
     def _check(self, count: int) -> Callable[[int], None]:
         """Stops a run whose fields are no longer numbers."""

@@ -12,9 +12,6 @@ from calderon.dg.location import values_at
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.whole_file import whole_file
 
-PART = 1 << 16
-"""Numbers at a time, which fit a cache."""
-
 
 @dataclass(frozen=True, eq=False)
 class PeriodicFields:
@@ -94,11 +91,3 @@ class PeriodicFields:
     def _at(self, points: ArrayLike, field: NDArray[np.complexfloating]) -> NDArray[np.complex128]:
         x = np.atleast_2d(np.asarray(points, float))
         return np.asarray(values_at(self._domain, self._mesh, self._vectors(field), x))
-
-
-def add_multiple(total: NDArray[np.complexfloating], factor: complex, field: NDArray[np.floating]) -> None:
-    """total += factor field for a flat field, a part at a time, so that no other copy of it is made."""
-    flat = total.ravel()
-    for first in range(0, len(flat), PART):
-        part = slice(first, first + PART)
-        flat[part] += factor * field[part]

@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.dg.domain import Domain
 from calderon.dg.location import locate, own_elements
+from calderon.dg.observer import State
 from calderon.mesh import TetrahedralMesh
 
 
@@ -45,18 +46,32 @@ class Probe:
             return np.zeros((0, len(self.points), 3))
         return np.asarray(self._ranks.total(np.stack([row[which] for row in self._rows])))
 
+    @property
+    def label(self) -> str:
+        return f"probe of {len(self.points)} points, every {self.stride} steps"
+
     def wanted(self, step: int) -> bool:
-        """Whether the fields are needed after that step: also one before a record, for the mean of H."""
+        """Also one before a record, for the mean of H."""
         return step % self.stride == 0 or (step + 1) % self.stride == 0
 
     def record(self, step: int, time: float, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
-        """Take note of flat fields after a step."""
         here = self._at(magnetic)
         if step % self.stride == 0:
             mean = (here + self._before) / 2 if staggered and self._before is not None else here
             self._times.append(time)
             self._rows.append(np.stack([self._at(electric), mean]))
         self._before = here
+
+    def state(self) -> State:
+        before = np.zeros((0, 3)) if self._before is None else self._ranks.total(self._before)
+        rows = self._ranks.total(np.stack(self._rows)) if self._rows else np.zeros((0, 2, len(self.points), 3))
+        return {"times": self.times, "rows": rows, "before": before}
+
+    def restore(self, state: State) -> None:
+        first = 1.0 if self._ranks.rank == 0 else 0.0  # the ranks' values are summed
+        self._times = list(map(float, state["times"]))
+        self._rows = [first * row for row in state["rows"]]
+        self._before = first * state["before"] if len(state["before"]) else None
 
     def _at(self, field: NDArray) -> NDArray[np.float64]:  # type: ignore[type-arg]
         covariant = np.einsum("qn,qin->qi", self._values, field[self._places].astype(np.float64))

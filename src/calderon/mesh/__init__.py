@@ -5,6 +5,7 @@ from calderon.mesh.errors import MeshError, MeshWarning
 from calderon.mesh.inspection import Finding, MeshReport, check
 from calderon.mesh.material import Material
 from calderon.mesh.merging import merge
+from calderon.mesh.phantom import phantom, phantom_sizes
 from calderon.mesh.radar_targets import almond, ogive
 from calderon.mesh.reading import read
 from calderon.mesh.round_shapes import ellipsoid, sphere, torus
@@ -37,6 +38,8 @@ __all__ = [
     "merge",
     "metres_per",
     "ogive",
+    "phantom",
+    "phantom_sizes",
     "plate",
     "read",
     "sample",

@@ -1,65 +1,105 @@
 """Volume meshes made by gmsh."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mesh.errors import MeshError
+from calderon.mesh.tetrahedra import signed_volumes
+
+GROWTH = 0.4
+"""How fast edges may grow away from a finer part."""
+UNTANGLING = "Netgen"
+"""The optimiser that leaves the fewest slivers: see docs/decisions.md."""
+TRIANGLE, TETRAHEDRON = 2, 4
+"""gmsh's numbers of element types."""
+
+
+@contextmanager
+def gmsh_model(name: str) -> Iterator[Any]:
+    """gmsh with an empty model, silent; it is shut down at the end. MeshError if gmsh is not installed."""
+    gmsh = _gmsh()
+    gmsh.initialize(interruptible=False)
+    try:
+        gmsh.option.setNumber("General.Terminal", 0)
+        gmsh.model.add(name)
+        yield gmsh
+    finally:
+        gmsh.finalize()
+
+
+def fill(gmsh: Any, size: Callable[[float, float, float], float]) -> None:
+    """Mesh the volumes of the model with edges of the length size(x, y, z), and move vertices until few tetrahedra
+    are flat."""
+    for option in ("MeshSizeFromPoints", "MeshSizeFromCurvature", "MeshSizeExtendFromBoundary"):
+        gmsh.option.setNumber(f"Mesh.{option}", 0)
+    gmsh.model.mesh.setSizeCallback(lambda dim, tag, x, y, z, given: size(x, y, z))
+    gmsh.model.mesh.generate(3)
+    gmsh.model.mesh.optimize(UNTANGLING)
+
+
+class MeshedModel:
+    """Vertices (nv, 3) of a meshed model, and its elements by the numbers of its volumes and surfaces."""
+
+    def __init__(self, gmsh: Any) -> None:
+        self._gmsh = gmsh
+        number, points, _ = gmsh.model.mesh.getNodes()
+        self.vertices: NDArray[np.float64] = points.reshape(-1, 3).copy()
+        self._place = np.zeros(int(number.max()) + 1, np.int64)
+        self._place[number.astype(np.int64)] = np.arange(len(number))
+
+    def tetrahedra(self, volume: int) -> NDArray[np.int64]:
+        """(n, 4) vertices."""
+        return self._elements(TETRAHEDRON, volume, 4)
+
+    def triangles(self, surface: int) -> NDArray[np.int64]:
+        """(n, 3) vertices."""
+        return self._elements(TRIANGLE, surface, 3)
+
+    def _elements(self, kind: int, entity: int, corners: int) -> NDArray[np.int64]:
+        nodes = self._gmsh.model.mesh.getElementsByType(kind, entity)[1]
+        return np.asarray(self._place[nodes.astype(np.int64)].reshape(-1, corners))
 
 
 def concentric_spheres(
     radii: list[float], sizes: list[float]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Vertices, tetrahedra, layer of each (0 innermost) and outermost faces of concentric spheres."""
-    gmsh = _gmsh()
-    gmsh.initialize(interruptible=False)
-    try:
-        gmsh.option.setNumber("General.Terminal", 0)
-        gmsh.model.add("concentric spheres")
+    with gmsh_model("concentric spheres") as gmsh:
         balls = [(3, gmsh.model.occ.addSphere(0, 0, 0, radius)) for radius in radii]
         if len(balls) > 1:
             gmsh.model.occ.fragment(balls[:1], balls[1:])
         gmsh.model.occ.synchronize()
         shells = sorted(gmsh.model.getEntities(3), key=lambda each: gmsh.model.getBoundingBox(*each)[3])
-        _size_by_radius(gmsh, radii, sizes)
-        gmsh.model.mesh.generate(3)
-        gmsh.model.mesh.optimize("Netgen")
-        number, points, _ = gmsh.model.mesh.getNodes()
-        place = np.zeros(int(number.max()) + 1, np.int64)
-        place[number.astype(np.int64)] = np.arange(len(number))
-        groups = [
-            place[gmsh.model.mesh.getElementsByType(4, tag)[1].astype(np.int64)].reshape(-1, 4) for _, tag in shells
-        ]
+        fill(gmsh, lambda x, y, z: _size_by_radius(float(np.sqrt(x * x + y * y + z * z)), radii, sizes))
+        meshed = MeshedModel(gmsh)
+        groups = [meshed.tetrahedra(tag) for _, tag in shells]
         outermost = gmsh.model.getBoundary([shells[-1]], oriented=False)
-        outer = max(outermost, key=lambda each: gmsh.model.getBoundingBox(*each)[3])[1]
-        faces = place[gmsh.model.mesh.getElementsByType(2, outer)[1].astype(np.int64)].reshape(-1, 3)
-    finally:
-        gmsh.finalize()
+        faces = meshed.triangles(max(outermost, key=lambda each: gmsh.model.getBoundingBox(*each)[3])[1])
     tags = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    return points.reshape(-1, 3).copy(), np.concatenate(groups), tags, faces
+    return meshed.vertices, np.concatenate(groups), tags, faces
 
 
-def _size_by_radius(gmsh: Any, radii: list[float], sizes: list[float]) -> None:
-    """Edge lengths as a function of the distance from the centre: the finer of both sides at an interface."""
-    for option in ("MeshSizeFromPoints", "MeshSizeFromCurvature", "MeshSizeExtendFromBoundary"):
-        gmsh.option.setNumber(f"Mesh.{option}", 0)
-
-    def size(dim: int, tag: int, x: float, y: float, z: float, given: float) -> float:
-        r = float(np.sqrt(x * x + y * y + z * z))
-        near = [s for (low, high), s in zip(zip([0.0, *radii[:-1]], radii, strict=True), sizes, strict=True)
-                if low * (1 - 1e-6) <= r <= high * (1 + 1e-6)]  # fmt: skip
-        if near:
-            low = max([0.0, *(each for each in radii if each < r * (1 - 1e-6))])
-            fine = sizes[max(0, int(np.searchsorted(radii, low)))] if low else sizes[0]
-            return min([*near, fine + GROWTH * (r - low)] if low else near)
-        return sizes[-1]
-
-    gmsh.model.mesh.setSizeCallback(size)
+def _size_by_radius(r: float, radii: list[float], sizes: list[float]) -> float:
+    """Edge length at a distance from the centre: the finer of both sides at an interface."""
+    near = [s for (low, high), s in zip(zip([0.0, *radii[:-1]], radii, strict=True), sizes, strict=True)
+            if low * (1 - 1e-6) <= r <= high * (1 + 1e-6)]  # fmt: skip
+    if near:
+        low = max([0.0, *(each for each in radii if each < r * (1 - 1e-6))])
+        fine = sizes[max(0, int(np.searchsorted(radii, low)))] if low else sizes[0]
+        return min([*near, fine + GROWTH * (r - low)] if low else near)
+    return sizes[-1]
 
 
-GROWTH = 0.4
-"""How fast edges may grow away from a finer layer."""
+def keep_volume(vertices: NDArray[np.float64], inside: NDArray[np.int64], semi_axes: NDArray[np.float64]) -> None:
+    """Move the vertices on an ellipsoid about the origin so that the tetrahedra inside have its volume."""
+    on = np.abs(np.linalg.norm(vertices / semi_axes, axis=1) - 1) < 1e-6
+    for _ in range(3):
+        volume = np.abs(signed_volumes(vertices, inside)).sum()
+        vertices[on] *= (4 / 3 * np.pi * np.prod(semi_axes) / volume) ** (1 / 3)
 
 
 def _gmsh() -> Any:

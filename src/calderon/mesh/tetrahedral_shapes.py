@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from itertools import pairwise, permutations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from calderon.mesh.gmsh_volumes import concentric_spheres
-from calderon.mesh.tetrahedra import TetrahedralMesh, signed_volumes
+from calderon.mesh.gmsh_volumes import concentric_spheres, keep_volume
+from calderon.mesh.tetrahedra import TetrahedralMesh
 
 
 def box(low: ArrayLike, high: ArrayLike, cells: int | ArrayLike) -> TetrahedralMesh:
@@ -51,16 +51,7 @@ def layered_ball(
         raise ValueError(f"h={h!r}: one positive length, or {len(bounds)} of them (layers, then air), is needed")
     vertices, tetrahedra, tags, faces = concentric_spheres(bounds, sizes)
     for layer, radius in enumerate(bounds):
-        _keep_volume(vertices, tetrahedra[tags <= layer], radius)
+        keep_volume(vertices, tetrahedra[tags <= layer], np.full(3, radius))
     known = {name: number for number, name in enumerate([*names, "air"])}
     marks = np.full(len(faces), len(known))
     return TetrahedralMesh(vertices, tetrahedra, tags, known, faces, marks, {"outer": len(known)})
-
-
-def _keep_volume(vertices: NDArray[np.float64], inside: NDArray[np.int64], radius: float) -> None:
-    """Move the vertices on a sphere so that what is inside has the ball's volume."""
-    distance = np.linalg.norm(vertices, axis=1)
-    on = np.abs(distance - radius) < 1e-6 * radius
-    for _ in range(3):
-        volume = np.abs(signed_volumes(vertices, inside)).sum()
-        vertices[on] *= (4 / 3 * np.pi * radius**3 / volume) ** (1 / 3)

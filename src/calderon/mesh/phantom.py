@@ -1,0 +1,202 @@
+"""A head beside a phone: nested ellipsoids, a metallic box with a monopole, air around them."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.mesh.gmsh_volumes import GROWTH, MeshedModel, fill, gmsh_model, keep_volume
+from calderon.mesh.tetrahedra import TetrahedralMesh
+
+SPEED_OF_LIGHT = 299_792_458.0
+TISSUES = ("skin", "skull", "csf", "brain")
+"""From the outside in."""
+PARTS = (*TISSUES[::-1], "air", "feed")
+"""Names of the parts, by tag."""
+REFRACTION = {"skin": 6.4, "skull": 3.5, "csf": 8.3, "brain": 7.3, "air": 1.0}
+"""How many times shorter waves are than in vacuum, about, at mobile phones' frequencies."""
+PER_WAVELENGTH = 5
+"""Edges per wavelength in tissue, for degree 2 and up."""
+Corners = tuple[tuple[float, float, float], tuple[float, float, float]]
+
+
+def phantom(
+    frequency: float = 900e6,
+    h: Mapping[str, float] | None = None,
+    semi_axes: Sequence[float] = (0.100, 0.080, 0.115),
+    thicknesses: Sequence[float] = (0.005, 0.007, 0.003),
+    box: Sequence[float] = (0.050, 0.020, 0.110),
+    distance: float = 0.010,
+    width: float = 0.004,
+    air_radius: float = 0.25,
+) -> TetrahedralMesh:
+    """A head beside a phone, in metres: x to the front, y to the ear, z up, the origin in the middle of the head.
+
+    Parts "skin", "skull", "csf" and "brain" are nested ellipsoids (that of the skin has the semi-axes given, each
+    further one is smaller by the layer's thickness), "air" surrounds them up to a sphere whose faces are called
+    "outer". The phone is a metallic box with sides `box` at the `distance` from the ear, its top at z = 0, and on it a
+    monopole: a bar of square cross-section, `width` wide, whose tip is a quarter of the vacuum wavelength above the
+    box. Metal is left out of the mesh; its faces are called "metal". The lowest piece of the monopole, as high as it is
+    wide, is the part "feed": a port for `CurrentSource(part="feed", direction=[0, 0, 1], ...)`.
+
+    h: lengths of edges in the parts, and at the "phone" and the "antenna", that replace those of `phantom_sizes`;
+    edges grow slowly away from finer parts. Tissues have the volumes of the ellipsoids. Needs gmsh; takes some seconds.
+
+    Raises ValueError for lengths that are not positive, layers thicker than the head, a phone that the air does not
+    hold and unknown names in h.
+    """
+    shape = _Shape(
+        SPEED_OF_LIGHT / _positive("frequency", [frequency], 1)[0] / 4,
+        _positive("semi_axes", semi_axes, 3),
+        _positive("thicknesses", thicknesses, 3),
+        _positive("box", box, 3),
+        *(_positive(*each, 1)[0] for each in (("distance", [distance]), ("width", [width]), ("air", [air_radius]))),
+    )
+    sizes = phantom_sizes(frequency, shape.width)
+    for name, value in (h or {}).items():
+        if name not in sizes:
+            raise ValueError(f"h: nothing is called {name!r}: choose {', '.join(map(repr, sizes))}")
+        sizes[name] = _positive(f"h[{name!r}]", [value], 1)[0]
+    shape.check()
+    vertices, groups, outer, metal = _meshed(shape, sizes)
+    for n in range(len(TISSUES)):
+        inside = np.concatenate([groups[each] for each in TISSUES[n:]])
+        keep_volume(vertices, inside, shape.ellipsoids[n])
+    counts = [len(groups[name]) for name in PARTS]
+    return TetrahedralMesh(
+        vertices,
+        np.concatenate([groups[name] for name in PARTS]),
+        np.repeat(np.arange(len(PARTS)), counts),
+        {name: tag for tag, name in enumerate(PARTS)},
+        np.concatenate([outer, metal]),
+        np.repeat([0, 1], [len(outer), len(metal)]),
+        {"outer": 0, "metal": 1},
+    )
+
+
+def phantom_sizes(frequency: float, width: float = 0.004) -> dict[str, float]:
+    """Edge lengths of `phantom` in metres: five edges to the wavelength in tissue, at most a centimetre; eight in air,
+    finer at the phone, the antenna and the feed."""
+    wavelength = SPEED_OF_LIGHT / frequency
+    sizes = {name: min(wavelength / REFRACTION[name] / PER_WAVELENGTH, 0.010) for name in TISSUES}
+    return sizes | {"air": wavelength / 8, "phone": wavelength / 28, "antenna": 1.5 * width, "feed": width}
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """Lengths in metres; monopole: from the box to its tip."""
+
+    monopole: float
+    semi_axes: tuple[float, ...]
+    thicknesses: tuple[float, ...]
+    box: tuple[float, ...]
+    distance: float
+    width: float
+    air_radius: float
+
+    def check(self) -> None:
+        if sum(self.thicknesses) >= min(self.semi_axes):
+            raise ValueError(f"thicknesses={self.thicknesses!r}: their sum must be below the smallest semi-axis")
+        if self.width >= min(self.box[:2]) or self.width >= self.monopole:
+            raise ValueError(f"width={self.width!r}: the monopole must be thinner than the box and its own length")
+        corners = np.abs(np.array(self.metal)).max(axis=1)
+        needed = max(*np.linalg.norm(corners, axis=1), *self.semi_axes)
+        if self.air_radius <= needed:
+            raise ValueError(f"air_radius={self.air_radius!r}: more than {needed:.4g} m holds the head and the phone")
+
+    @cached_property
+    def ellipsoids(self) -> list[NDArray[np.float64]]:
+        """Semi-axes from the skin to the brain."""
+        return [np.array(self.semi_axes) - depth for depth in np.cumsum([0.0, *self.thicknesses])]
+
+    @property
+    def phone(self) -> Corners:
+        x, y, z = self.box
+        near = self.semi_axes[1] + self.distance
+        return (-x / 2, near, -z), (x / 2, near + y, 0.0)
+
+    @property
+    def feed(self) -> Corners:
+        return self._bar(0.0, self.width)
+
+    @property
+    def antenna(self) -> Corners:
+        return self._bar(self.width, self.monopole)
+
+    @property
+    def metal(self) -> tuple[Corners, Corners]:
+        return self.phone, self.antenna
+
+    def _bar(self, low: float, high: float) -> Corners:
+        middle, half = self.semi_axes[1] + self.distance + self.box[1] / 2, self.width / 2
+        return (-half, middle - half, low), (half, middle + half, high)
+
+
+def _meshed(
+    shape: _Shape, sizes: dict[str, float]
+) -> tuple[NDArray[np.float64], dict[str, NDArray[np.int64]], NDArray[np.int64], NDArray[np.int64]]:
+    """Vertices, tetrahedra by part, faces of the outer sphere and of the metal."""
+    with gmsh_model("phantom") as gmsh:
+        volumes = _volumes(gmsh, shape)
+        fill(gmsh, lambda x, y, z: _size(shape, sizes, x, y, z))
+        meshed = MeshedModel(gmsh)
+        groups = {name: np.concatenate([meshed.tetrahedra(volume) for volume in own]) for name, own in volumes.items()}
+        everything = [(3, volume) for own in volumes.values() for volume in own]
+        surfaces = gmsh.model.getBoundary(everything, combined=True, oriented=False)
+        outer = max(surfaces, key=lambda each: gmsh.model.getBoundingBox(*each)[3])[1]
+        metal = np.concatenate([meshed.triangles(surface) for _, surface in surfaces if surface != outer])
+        return meshed.vertices, groups, meshed.triangles(outer), metal
+
+
+def _volumes(gmsh: Any, shape: _Shape) -> dict[str, set[int]]:
+    """The model's volumes by part: a sphere without the metal, cut up by the feed and the ellipsoids."""
+    occ = gmsh.model.occ
+    metal = [_box(occ, *corners) for corners in shape.metal]
+    rest = occ.cut([(3, occ.addSphere(0, 0, 0, shape.air_radius))], metal)[0]
+    tools = [_box(occ, *shape.feed), *(_ellipsoid(occ, axes) for axes in shape.ellipsoids)]
+    pieces = occ.fragment(rest, tools)[1]
+    occ.synchronize()
+    everything, feed, *heads = ({volume for _, volume in own} for own in pieces)
+    inner = [*heads[1:], set()]
+    tissues = {name: whole - less for name, whole, less in zip(TISSUES, heads, inner, strict=True)}
+    return {**tissues, "feed": feed, "air": everything - feed - heads[0]}
+
+
+def _box(occ: Any, low: Sequence[float], high: Sequence[float]) -> tuple[int, int]:
+    return 3, occ.addBox(*low, *(b - a for a, b in zip(low, high, strict=True)))
+
+
+def _ellipsoid(occ: Any, semi_axes: NDArray[np.float64]) -> tuple[int, int]:
+    ball = 3, occ.addSphere(0, 0, 0, 1)
+    occ.dilate([ball], 0, 0, 0, *semi_axes)
+    return ball
+
+
+def _size(shape: _Shape, sizes: dict[str, float], x: float, y: float, z: float) -> float:
+    """Edge length at a point: the least of all parts' lengths, each of which grows with the distance from the part."""
+    r = math.sqrt(x * x + y * y + z * z)
+    levels = [math.sqrt((x / a) ** 2 + (y / b) ** 2 + (z / c) ** 2) for a, b, c in shape.ellipsoids]
+    found = sizes["air"]
+    for n, tissue in enumerate(TISSUES):
+        away = 0.0
+        if levels[n] > 1:
+            away = r * (1 - 1 / levels[n])
+        elif n + 1 < len(levels) and 0 < levels[n + 1] < 1:
+            away = r * (1 / levels[n + 1] - 1)
+        found = min(found, sizes[tissue] + GROWTH * away)
+    for name, (low, high) in (("phone", shape.phone), ("antenna", shape.antenna), ("feed", shape.feed)):
+        outside = (max(a - u, u - b, 0.0) for a, b, u in zip(low, high, (x, y, z), strict=True))
+        found = min(found, sizes[name] + GROWTH * math.hypot(*outside))
+    return found
+
+
+def _positive(name: str, values: Sequence[float], count: int) -> tuple[float, ...]:
+    numbers = tuple(float(value) for value in values)
+    if len(numbers) != count or not all(math.isfinite(number) and number > 0 for number in numbers):
+        wanted = "a positive number" if count == 1 else f"{count} positive numbers"
+        raise ValueError(f"{name}={values!r}: {wanted} (SI units) needed")
+    return numbers
