@@ -24,6 +24,8 @@ class Solver(Table):
 
     method "auto": dense for few unknowns, else "hmatrix". rtol: of GMRES; compression_rtol: of an H-matrix, default a
     tenth of it. preconditioner: default the usual one of the problem, "osrc" for hard, soft and impedance bodies.
+    compare: a backend that solves again, for the deviation of its far field; "auto": the first graphics processor, and
+    nothing where there is none.
     """
 
     method: Literal["dense", "hmatrix", "auto", "matrix-free"] = "dense"
@@ -33,6 +35,7 @@ class Solver(Table):
     preconditioner: Literal["mass", "osrc", "hlu"] | None = None
     precision: Literal["double", "single"] = "double"
     backend: Annotated[str, AfterValidator(_backend)] = "numba"
+    compare: Annotated[str, AfterValidator(_backend)] | None = None
     max_iterations: int = Field(default=1000, ge=1)
 
     @model_validator(mode="after")
@@ -71,6 +74,11 @@ class Case(Table):
             raise ValueError('output.exact: exact series are there for mesh.shape = "sphere" and an incident wave')
         if output.exact and self.incident is not None and self.incident.kind != "plane-wave":
             raise ValueError("output.exact: the series is for an incident plane wave")
+        if output.far_field is not None and output.far_field.distance is not None:
+            if not physics.acoustic or output.exact:
+                raise ValueError("output.far_field.distance: for sound alone, and without the exact series")
+        if self.solver.compare is not None and not (physics.acoustic and output.far_field is not None):
+            raise ValueError("solver.compare: far fields of sound are compared, and output.far_field is to ask for one")
         tabled = [name for name in ("admittance", "permittivity") if isinstance(getattr(physics, name), dict)]
         if output.exact and tabled:
             raise ValueError(f"output.exact: the series is for one {tabled[0]} of the whole sphere")

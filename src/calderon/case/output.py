@@ -39,9 +39,12 @@ class Angles(Table):
 
 
 class FarField(Angles):
-    """Bistatic observation; polarization: of the receiver of electromagnetic waves, both together if not given."""
+    """Bistatic observation; polarization: of the receiver of electromagnetic waves, both together if not given.
+    distance: from the origin, at which sound is heard; infinitely far if not given.
+    """
 
     polarization: Literal["V", "H"] | None = None
+    distance: Size | None = None
 
 
 class Monostatic(Angles):

@@ -3,8 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
+import calderon.backends as backends
 import calderon.exact as exact
 from calderon.case import Case, acoustic_problem, incident_wave, interior_fluid
+from calderon.case.output import FarField
+from calderon.formulations import ScatteringSolution
 from calderon.mesh import TriangleMesh
 from calderon.report.plane import field_in_plane
 from calderon.report.results import Moment, Step
@@ -17,13 +20,17 @@ def solve_acoustics(case: Case, mesh: TriangleMesh, moment: Moment, stages: Stag
     posed, output = acoustic_problem(case, mesh, moment.wavenumber), case.output
     with stages.stage("assemble and solve", announcement(case, posed.unknowns, moment.at)):
         solution = posed.solve(incident_wave(case, moment.wavenumber), **options(case))
-    far, strength, backward, monostatic, cut = None, None, None, {}, None
+    far, strength, backward, monostatic, cut, deviations = None, None, None, {}, None, {}
     if output.far_field is not None:
         with stages.stage("far field", moment.at):
-            far = solution.far_field(output.far_field.directions)
+            far = _echo(solution, output.far_field)
             strength = _level(far, solution.incident_amplitude)
             if case.incident is not None and case.incident.position is None:
                 backward = float(solution.target_strength(-case.incident.unit_direction[None])[0])
+    if far is not None and output.far_field is not None and _compared(case):
+        with stages.stage(f"assemble and solve on {_compared(case)}", moment.at):
+            again = posed.solve(solution.incident, **{**options(case), "backend": _compared(case)})
+            deviations[_compared(case)] = _deviation(_echo(again, output.far_field), far)
     if output.monostatic is not None:
         with stages.stage("monostatic target strength", moment.at):
             levels = posed.monostatic_target_strength(output.monostatic.directions, rtol=case.solver.rtol)
@@ -40,14 +47,41 @@ def solve_acoustics(case: Case, mesh: TriangleMesh, moment: Moment, stages: Stag
         far_field={} if far is None else {("far_field", "Pa_m"): far},
         strength=strength,
         exact_strength=None if reference is None else _level(reference, solution.incident_amplitude),
-        exact_error=None
-        if reference is None or far is None
-        else float(np.linalg.norm(far - reference) / np.linalg.norm(reference)),
+        exact_error=None if reference is None or far is None else _deviation(far, reference),
+        deviations=deviations,
         backward=backward,
         monostatic=monostatic,
         slice=cut,
         **record(solution.info),
     )
+
+
+def _echo(solution: ScatteringSolution, asked: FarField) -> NDArray[np.complex128]:
+    """F (n,) in Pa m: the far field, or at a distance r the scattered pressure times r exp(-ikr)."""
+    r = asked.distance
+    if r is None:
+        return np.asarray(solution.far_field(asked.directions))
+    reach = float(np.linalg.norm(solution.mesh.vertices, axis=1).max())
+    if r <= reach:
+        raise ValueError(
+            f"output.far_field.distance = {r:g} m: the body reaches to {reach:.4g} m from the origin: "
+            "choose a larger distance, or leave it out for the far field"
+        )
+    return np.asarray(r * np.exp(-1j * solution.wavenumber * r) * solution.scattered(r * asked.directions))
+
+
+def _compared(case: Case) -> str:
+    """The backend that solves again, empty for none."""
+    if case.solver.compare is None:
+        return ""
+    device = backends.get(case.solver.compare)
+    name = "numba" if device is None else device.name
+    return "" if case.solver.compare == "auto" and device is None else name
+
+
+def _deviation(far: NDArray[np.complex128], reference: NDArray[np.complex128]) -> float:
+    """The relative difference in the Euclidean norm over all directions."""
+    return float(np.linalg.norm(far - reference) / np.linalg.norm(reference))
 
 
 def _level(far: NDArray[np.complex128], amplitude: float) -> NDArray[np.float64]:

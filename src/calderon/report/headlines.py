@@ -41,6 +41,9 @@ def headlines(results: Results, seconds: dict[str, float]) -> list[Row]:
     errors = [step.exact_error for step in steps if step.exact_error is not None]
     if errors:
         cards.append(("far-field error against the exact series", f"{100 * max(errors):.2g}", "%"))
+    for backend in steps[0].deviations:
+        largest = max(step.deviations[backend] for step in steps)
+        cards.append((f"deviation of the far field computed on {backend}", f"{100 * largest:.2g}", "%"))
     if steps[0].total_flux is not None:
         cards.append(("total charge over ε₀", f"{steps[0].total_flux:.6g}".replace("-", "\u2212"), "V m"))
         physics = results.file.case.physics

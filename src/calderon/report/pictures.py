@@ -93,7 +93,9 @@ def _patterns(results: Results, folder: Path) -> list[Picture]:
         exact = steps[0].exact_strength if len(steps) == 1 else None
         plane = output.far_field.plane
         what = level.name.capitalize() if fed else f"Bistatic {level.name}"
-        turning = f"{what} in the {plane} plane, angles from +{plane[0]} toward +{plane[1]}."
+        away = output.far_field.distance
+        where = f"the {plane} plane" if away is None else f"the {plane} plane, {away:.6g} m from the origin"
+        turning = f"{what} in {where}, angles from +{plane[0]} toward +{plane[1]}."
         pictures += _pair(results, folder, "far_field", level.name, curves, turning, exact)
     if output.monostatic is not None:
         curves = {

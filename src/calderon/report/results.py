@@ -65,7 +65,7 @@ class Step:
 
     far_field: amplitudes F (n,), the scattered field is F exp(ikr) / r, by name and unit. strength, monostatic (by
     polarisation, "" for sound): in decibels, see `Results.level`; backward: the level back toward the source of a plane
-    wave. impedance: of a fed antenna, in ohm, R - iX.
+    wave. deviations: {backend: relative difference of its far field}. impedance: of a fed antenna, in ohm, R - iX.
     """
 
     wavenumber: float | None
@@ -86,6 +86,7 @@ class Step:
     exact_strength: NDArray[np.float64] | None = None
     exact_error: float | None = None
     backward: float | None = None
+    deviations: dict[str, float] = field(default_factory=dict)
     monostatic: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     slice: Slice | None = None  # of a sweep, only the last step has one
     total_flux: float | None = None

@@ -80,6 +80,7 @@ def _step(step: Step, level: Level) -> dict[str, Any]:
     }
     if step.backward is not None:
         numbers[f"{level.key}_toward_source_dB"] = step.backward
+    numbers |= {f"far_field_deviation_on_{name}": value for name, value in step.deviations.items()}
     if step.impedance is not None:
         numbers["input_resistance_ohm"], numbers["input_reactance_ohm"] = step.impedance.real, -step.impedance.imag
     levels = {level.key: step.strength} if step.strength is not None else {}

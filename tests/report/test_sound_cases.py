@@ -1,0 +1,89 @@
+"""Sound of a case at a distance, and its deviation on another backend."""
+
+import json
+
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.backends import get
+from calderon.case import CaseError, parse
+from calderon.report import example, run, write
+
+BALL = """\
+[mesh]
+shape = "sphere"
+radius = "1 m"
+h = 0.4
+[physics]
+problem = "sound-hard"
+wavenumber = 2.0
+[incident]
+azimuth = "30 deg"
+[solver]
+rtol = 1e-8
+[output]
+far_field = { plane = "xy", start = "0 deg", stop = "350 deg", count = 36 }
+"""
+AT = BALL.replace("count = 36", 'count = 36, distance = "5 m"')
+
+
+def test_levels_at_a_distance_are_those_of_the_field_there():
+    step = run(parse(AT)).steps[0]
+    ball = run(parse(BALL))
+    problem = cal.SoundHardScattering(ball.mesh, 2.0)
+    wave = cal.PlaneWave([np.cos(np.radians(30)), np.sin(np.radians(30)), 0], 2.0)
+    points = 5 * parse(AT).case.output.far_field.directions
+    pressure = problem.solve(wave, rtol=1e-8).scattered(points)
+    assert np.allclose(step.strength, 20 * np.log10(5 * np.abs(pressure)), atol=1e-6)
+    assert 0.05 < np.abs(step.strength - ball.steps[0].strength).max() < 5  # 5 m is not far away
+    distant = run(parse(AT.replace("5 m", "20 km"))).steps[0]
+    assert np.abs(distant.strength - ball.steps[0].strength).max() < 1e-2
+    far = [each.far_field["far_field", "Pa_m"] for each in (distant, ball.steps[0])]
+    assert np.linalg.norm(far[0] - far[1]) < 1e-3 * np.linalg.norm(far[1])
+
+
+def test_the_deviation_on_a_device_is_told(opencl, tmp_path):
+    text = BALL.replace("[solver]", '[solver]\nprecision = "single"\ncompare = "opencl"').replace("1e-8", "1e-5")
+    results = run(parse(text))
+    name = get("opencl").name
+    deviation = results.steps[0].deviations[name]
+    assert 1e-9 < deviation < 1e-4
+    write(results, tmp_path / "out")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["steps"][0][f"far_field_deviation_on_{name}"] == deviation
+    assert f"deviation of the far field computed on {name}" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_without_a_graphics_processor_auto_compares_nothing():
+    found = run(parse(BALL.replace("[solver]", '[solver]\ncompare = "auto"'))).steps[0].deviations
+    device = get("auto")
+    assert list(found) == ([] if device is None else [device.name])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('distance = "5 m"', 'distance = "0 m"', "greater than zero"),
+        ("[output]", "[output]\nexact = true", "without the exact series"),
+        ("[solver]", '[solver]\ncompare = "gpu"', "a device of one"),
+        (AT[AT.index("far_field") :], 'surface = ["abs"]', "output.far_field is to ask for one"),
+    ],
+)
+def test_a_mistake_is_named(old, new, message):
+    text = AT.replace("[solver]", '[solver]\ncompare = "auto"') if "surface" in new else AT
+    with pytest.raises(CaseError, match=message):
+        parse(text.replace(old, new))
+
+
+def test_a_distance_within_the_body_is_refused():
+    with pytest.raises(ValueError, match="the body reaches to 1.0"):
+        run(parse(AT.replace("5 m", "0.9 m")))
+
+
+def test_the_hull_at_1000_hz_is_heard_at_20_km_at_3600_points():
+    case = example("submarine-1000").case
+    asked = case.output.far_field
+    assert asked.distance == 20e3 and len(asked.directions) == 3600 and case.solver.compare == "auto"
+    assert len(np.unique(asked.directions.round(9), axis=0)) == 3600
+    assert case.output.surface == ("abs",) and case.mesh.resolution == "fine"
