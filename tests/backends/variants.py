@@ -141,19 +141,25 @@ def field_cases() -> dict[str, Case]:
 
 
 def hmatrix_cases() -> dict[str, Case]:
-    """H-matrices by name: the crosses of every Green's function and layer on every space, mixed spaces and other
-    quadrature rules with one of them; one matrix as a whole."""
+    """H-matrices by name: the crosses of every Green's function and layer on every space, of fields of edge functions,
+    mixed spaces and other quadrature rules with one of them; one matrix as a whole."""
     mesh = cal.mesh.sphere(radius=1.0, h=0.3)
     spaces = {"P0": cal.P0(mesh), "P1": cal.P1(mesh), "P2": cal.P2(mesh)}
+    edges = cal.RWG(mesh)
     operators: dict[str, Any] = {}
     for name, green in GREENS.items():
         for layer in LAYERS:
             for space in ("P1",) if layer == "hypersingular" else spaces:
                 operators[f"{name} {layer} {space}"] = getattr(cal, layer)(green, spaces[space])
+        if green.is_complex:
+            operators[f"{name} electric_field"] = cal.electric_field(green, edges)
+            operators[f"{name} magnetic_field"] = cal.magnetic_field(green, edges)
+            operators[f"{name} magnetic_field SNC"] = cal.magnetic_field(green, edges, cal.SNC(mesh))
     operators["single_layer P1 P0"] = cal.single_layer(GREENS["helmholtz"], spaces["P1"], spaces["P0"])
     for degree in (1, 2, 6, 8):
         rule = cal.Quadrature(regular=degree)
         operators[f"degree {degree}"] = cal.single_layer(GREENS["laplace"], spaces["P1"], quadrature=rule)
+        operators[f"magnetic_field degree {degree}"] = cal.magnetic_field(GREENS["helmholtz"], edges, quadrature=rule)
     cases = {f"hmatrix {name}": partial(_approximation, operator) for name, operator in operators.items()}
     return cases | {"hmatrix": partial(_hmatrix, operators["laplace single_layer P1"])}
 

@@ -31,9 +31,7 @@ def burton_miller(problem, form):
 def compressed(problem):
     """{form, precision: matrix}."""
     kinds = [("direct", "double"), ("direct", "single"), ("transformed", "double"), ("transformed", "single")]
-    return {
-        kind: burton_miller(problem, kind[0]).assemble("hmatrix", rtol=1e-5, precision=kind[1]) for kind in kinds
-    }
+    return {kind: burton_miller(problem, kind[0]).assemble("hmatrix", rtol=1e-5, precision=kind[1]) for kind in kinds}
 
 
 def test_target_strength_of_the_compressed_equation_is_that_of_the_dense_one(problem, wave):

@@ -27,7 +27,7 @@ from calderon.integrands import SINGLE_LAYER
 from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator, TransformedHypersingular
 from calderon.operators.composed import composed
-from calderon.operators.device_rows import device_rows, require_device_rows
+from calderon.operators.device_rows import device_rows
 from calderon.operators.galerkin_rows import compiled_rows
 from calderon.operators.supports import support_boxes
 from calderon.operators.transformed import transforms
@@ -108,7 +108,7 @@ def assemble_hmatrix(
 
     rtol: relative error of each block, default 1e-4. choices: leaf size and admissibility, for those who measure.
     backend: a device computes the blocks of low rank, and the products. Raises ValueError for a tolerance outside of
-    0..1, and for edge functions on a device.
+    0..1.
     """
     how = computing(backend, precision)
     choices = choices or Choices()
@@ -168,8 +168,6 @@ class _Composition:
 
     def _hmatrix(self, operator: IntegralOperator, blocks: BlockTree, wavenumber: float) -> HMatrix:
         device, rtol = self.how.device, self.choices.rtol
-        if device is not None:
-            require_device_rows(operator, device)
         entries = compiled_rows(operator, blocks.rows.clusters, blocks.columns.clusters, self.how)
         if device is None:
             errors = None

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Source
+from calderon.integrands import ELECTRIC_FIELD, Integrand
 from calderon.operators.device_entries import GROUP, NORMALS, DeviceBlock, out_real
 from calderon.operators.edge_entries import EdgeBlock
 from calderon.operators.edge_sides import edge_scales
@@ -16,6 +17,7 @@ from calderon.operators.pair_rules import Batch
 from calderon.operators.pairs import TouchingPairs
 from calderon.operators.sides import Surface, points_of
 from calderon.quadrature import triangle_rule
+from calderon.spaces import EdgeSpace
 
 
 class DeviceEdgeBlock(DeviceBlock, EdgeBlock):
@@ -28,7 +30,7 @@ class DeviceEdgeBlock(DeviceBlock, EdgeBlock):
 
     def _sources(self, real: str, moment: str, stored: str) -> tuple[Source, Source, Source, Source]:
         green, out = green_defines(self.green), ("OUT_COMPLEX", 1)
-        form = ("MAGNETIC", 0 if self.electric else 2 if self.test_space.rotated else 1)
+        form = form_define(self.integrand, self.test_space)
         sizes, normal = (("TESTS", 3), ("TRIALS", 3)), ("NORMAL", NORMALS["none" if self.electric else "test"])
         points = ("POINTS", triangle_rule(self.quadrature.regular).number_of_points)
         return (
@@ -73,6 +75,11 @@ class DeviceEdgeBlock(DeviceBlock, EdgeBlock):
             self.placing, "edge_place", (count,), (GROUP,), self.device.array(orders), moments, moments_i,
             *self.near_data, count, lo, len(self.trial.triangles), int(self.half), self.local, self.local_i,
         )  # fmt: skip
+
+
+def form_define(integrand: Integrand, test: EdgeSpace) -> tuple[str, int]:
+    """Which field a device source serves, as in edge_matrix.h."""
+    return "MAGNETIC", 0 if integrand is ELECTRIC_FIELD else 2 if test.rotated else 1
 
 
 def _data(surface: Surface, scales: NDArray[np.float64]) -> NDArray[np.float64]:

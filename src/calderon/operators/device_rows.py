@@ -1,4 +1,4 @@
-"""Rows and columns of Galerkin matrices on a device (row_sums.h): what tells a source which matrix it serves."""
+"""Rows and columns of Galerkin matrices on a device (row_sums.h, field_sums.h): what a source is told."""
 
 from typing import Any, NamedTuple
 
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from calderon.backends import Device
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.compiled_rows import CompiledRows
+from calderon.operators.device_edges import form_define
 from calderon.operators.device_entries import NORMALS
 from calderon.operators.edge_entries import EdgeBlock
 from calderon.operators.green_defines import green_defines
@@ -29,29 +30,23 @@ class DeviceRows(NamedTuple):
     column_room: NDArray[np.int64]
 
 
-def require_device_rows(operator: IntegralOperator, device: Device) -> None:
-    """ValueError for operators that have no rows on devices."""
-    if issubclass(operator.block, EdgeBlock):
-        raise ValueError(
-            f"{operator!r} on {device.name}: devices compress operators of scalar functions, none of edge functions: "
-            'take backend="numba"'
-        )
-
-
 def device_rows(operator: IntegralOperator, rows: CompiledRows, device: Device) -> DeviceRows:
     """The rows of an operator on a device; rows: the same on the processor, whose tables are sent."""
-    require_device_rows(operator, device)
     row_side, column_side, _, scalars = rows.data
     sides = [row_side] if row_side is column_side else [row_side, column_side]
     sent = [(device.array(each.numbers), device.array(each.integers)) for each in sides]
     arguments = (*sent[0], *sent[-1], device.array(scalars))
-    sizes = operator.test.element.size, operator.trial.element.size
+    sizes = operator.test.dofs.shape[1], operator.trial.dofs.shape[1]
     room = [2 * size * _triangles(side) for side, size in zip((row_side, column_side), sizes, strict=True)]
     return DeviceRows(device, row_defines(operator), arguments, *room)
 
 
 def row_defines(operator: IntegralOperator) -> Defines:
     """What a source that includes ROWS is told about an operator."""
+    points = ("POINTS", triangle_rule(operator.quadrature.regular).number_of_points)
+    if issubclass(operator.block, EdgeBlock):
+        form = form_define(operator.integrand, operator.test)
+        return ("ROWS", '"operators/field_sums.h"'), form, *green_defines(operator.green), points
     return (
         ("ROWS", '"operators/row_sums.h"'),
         ("TESTS", operator.test.element.size),
@@ -59,7 +54,7 @@ def row_defines(operator: IntegralOperator) -> Defines:
         ("CURLS", int(operator.integrand.curls)),
         *green_defines(operator.green),
         ("NORMAL", NORMALS[operator.integrand.normal]),
-        ("POINTS", triangle_rule(operator.quadrature.regular).number_of_points),
+        points,
     )
 
 

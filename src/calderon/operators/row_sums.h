@@ -3,33 +3,9 @@
    trial side. CURLS: integrated by parts. */
 #include GREEN
 #include "operators/local_matrix.h"
-
-/* Places in the header of the integers of a side, as in row_sides.py. */
-#define SIDE_OWN 1
-#define SIDE_LENGTH 2
-#define SIDE_RECORDS 6
-#define SIDE_STARTS 7
-#define SIDE_TRIANGLES 8
-#define SIDE_LOCALS 9
-#define SIDE_FIRST 10
-#define SIDE_SIZES 11
-#define SIDE_LIST_STARTS 12
-#define SIDE_LISTS 13
+#include "operators/row_side.h"
 
 #define LOCALS_AT_MOST (TESTS > TRIALS ? TESTS : TRIALS)
-
-/* Entry k of a part of the integers of a side. */
-DEVICE int item(GLOBAL const int *side, int part, int k) { return side[side[part] + k]; }
-
-/* Unknowns of a cluster, position of the first, and triangles on which they live. */
-DEVICE int cluster_size(GLOBAL const int *side, int cluster) { return item(side, SIDE_SIZES, cluster); }
-DEVICE int cluster_first(GLOBAL const int *side, int cluster) { return item(side, SIDE_FIRST, cluster); }
-DEVICE int cluster_triangles(GLOBAL const int *side, int cluster)
-{
-    if (side[SIDE_OWN])
-        return cluster_size(side, cluster);
-    return item(side, SIDE_LIST_STARTS, cluster + 1) - item(side, SIDE_LIST_STARTS, cluster);
-}
 
 /* What triangle number k of a cluster of the varying side (y) adds to the entries of its local functions with the
    function at `position` of the fixed side (x): real and imaginary part of local function f go to out[2 f count + k] and
@@ -150,34 +126,5 @@ DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOB
             out[((size_t)2 * f + 1) * count + k] = im;
 #endif
         }
-    }
-}
-
-/* Entry j of a cluster, of what `add_triangle` left of its `count` triangles. */
-DEVICE void gather_entry(GLOBAL const int *side, int cluster, int j, int count, GLOBAL const real_type *from,
-                         real_type *re, real_type *im)
-{
-    *re = *im = R(0.0);
-    int position = cluster_first(side, cluster) + j, own = side[SIDE_OWN];
-    int begin = own ? 0 : item(side, SIDE_STARTS, position), end = own ? 1 : item(side, SIDE_STARTS, position + 1);
-    for (int e = begin; e < end; e++) {
-        int function = 0, k = j;
-        if (!own) {
-            GLOBAL const int *list = side + side[SIDE_LISTS] + item(side, SIDE_LIST_STARTS, cluster);
-            int triangle = item(side, SIDE_TRIANGLES, e), high = count;
-            function = item(side, SIDE_LOCALS, e);
-            k = 0;
-            while (high - k > 1) { /* the list increases, and holds the triangle */
-                int middle = (k + high) / 2;
-                if (list[middle] <= triangle)
-                    k = middle;
-                else
-                    high = middle;
-            }
-        }
-        *re += from[(size_t)2 * function * count + k];
-#if COMPLEX
-        *im += from[((size_t)2 * function + 1) * count + k];
-#endif
     }
 }

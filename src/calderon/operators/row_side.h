@@ -1,0 +1,57 @@
+/* One side of a matrix as rows and columns on a device read it: the places of row_sides.py, and what an unknown gathers
+   from the triangles of a cluster. COMPLEX: entries have imaginary parts. */
+#include "backends/prelude.h"
+
+/* Places in the header of the integers of a side, as in row_sides.py. */
+#define SIDE_OWN 1
+#define SIDE_LENGTH 2
+#define SIDE_RECORDS 6
+#define SIDE_STARTS 7
+#define SIDE_TRIANGLES 8
+#define SIDE_LOCALS 9
+#define SIDE_FIRST 10
+#define SIDE_SIZES 11
+#define SIDE_LIST_STARTS 12
+#define SIDE_LISTS 13
+
+/* Entry k of a part of the integers of a side. */
+DEVICE int item(GLOBAL const int *side, int part, int k) { return side[side[part] + k]; }
+
+/* Unknowns of a cluster, position of the first, and triangles on which they live. */
+DEVICE int cluster_size(GLOBAL const int *side, int cluster) { return item(side, SIDE_SIZES, cluster); }
+DEVICE int cluster_first(GLOBAL const int *side, int cluster) { return item(side, SIDE_FIRST, cluster); }
+DEVICE int cluster_triangles(GLOBAL const int *side, int cluster)
+{
+    if (side[SIDE_OWN])
+        return cluster_size(side, cluster);
+    return item(side, SIDE_LIST_STARTS, cluster + 1) - item(side, SIDE_LIST_STARTS, cluster);
+}
+
+/* Entry j of a cluster, of what `add_triangle` left of its `count` triangles. */
+DEVICE void gather_entry(GLOBAL const int *side, int cluster, int j, int count, GLOBAL const real_type *from,
+                         real_type *re, real_type *im)
+{
+    *re = *im = R(0.0);
+    int position = cluster_first(side, cluster) + j, own = side[SIDE_OWN];
+    int begin = own ? 0 : item(side, SIDE_STARTS, position), end = own ? 1 : item(side, SIDE_STARTS, position + 1);
+    for (int e = begin; e < end; e++) {
+        int function = 0, k = j;
+        if (!own) {
+            GLOBAL const int *list = side + side[SIDE_LISTS] + item(side, SIDE_LIST_STARTS, cluster);
+            int triangle = item(side, SIDE_TRIANGLES, e), high = count;
+            function = item(side, SIDE_LOCALS, e);
+            k = 0;
+            while (high - k > 1) { /* the list increases, and holds the triangle */
+                int middle = (k + high) / 2;
+                if (list[middle] <= triangle)
+                    k = middle;
+                else
+                    high = middle;
+            }
+        }
+        *re += from[(size_t)2 * function * count + k];
+#if COMPLEX
+        *im += from[((size_t)2 * function + 1) * count + k];
+#endif
+    }
+}
