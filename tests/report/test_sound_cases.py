@@ -61,9 +61,22 @@ def test_without_a_graphics_processor_auto_compares_nothing():
     assert list(found) == ([] if device is None else [device.name])
 
 
+def test_a_run_takes_the_matrix_that_another_has_saved(tmp_path):
+    text = BALL.replace("[solver]", '[solver]\nmethod = "hmatrix"\nmatrix_file = "ball.h5"').replace("1e-8", "1e-4")
+    first = run(parse(text, "case.toml", tmp_path)).steps[0]
+    content = (tmp_path / "ball.h5").read_bytes()
+    second = run(parse(text.replace("30 deg", "40 deg"), "case.toml", tmp_path)).steps[0]  # another wave
+    assert (tmp_path / "ball.h5").read_bytes() == content
+    assert np.abs(second.strength - first.strength).max() > 0.1
+    with pytest.raises(ValueError, match="another problem: Green's function"):
+        run(parse(text.replace("wavenumber = 2.0", "wavenumber = 2.1"), "case.toml", tmp_path))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
+        ("[solver]", '[solver]\nmatrix_file = "ball.h5"', "method = 'dense' saves nothing"),
+        ("[solver]", '[solver]\nmethod = "hmatrix"\nmatrix_file = "ball"', "should end in .h5"),
         ('distance = "5 m"', 'distance = "0 m"', "greater than zero"),
         ("[output]", "[output]\nexact = true", "without the exact series"),
         ("[solver]", '[solver]\ncompare = "gpu"', "a device of one"),

@@ -24,6 +24,8 @@ class Solver(Table):
 
     method "auto": dense for few unknowns, else "hmatrix". rtol: of GMRES; compression_rtol: of an H-matrix, default a
     tenth of it. preconditioner: default the usual one of the problem, "osrc" for hard, soft and impedance bodies.
+    matrix_file: a .h5 file beside the case in which the parts of an H-matrix are saved as they are ready; another run
+    takes from it what is there.
     compare: a backend that solves again, for the deviation of its far field; "auto": the first graphics processor, and
     nothing where there is none.
     """
@@ -36,12 +38,17 @@ class Solver(Table):
     precision: Literal["double", "single"] = "double"
     backend: Annotated[str, AfterValidator(_backend)] = "numba"
     compare: Annotated[str, AfterValidator(_backend)] | None = None
+    matrix_file: str | None = None
     max_iterations: int = Field(default=1000, ge=1)
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Solver":
         if self.compression_rtol is not None and self.method not in ("hmatrix", "auto"):
             raise ValueError(f"compression_rtol: method = {self.method!r} compresses nothing, 'hmatrix' and 'auto' do")
+        if self.matrix_file is not None and self.method not in ("hmatrix", "auto"):
+            raise ValueError(f"matrix_file: method = {self.method!r} saves nothing, 'hmatrix' does")
+        if self.matrix_file is not None and not self.matrix_file.endswith((".h5", ".hdf5")):
+            raise ValueError(f"matrix_file: {self.matrix_file!r} should end in .h5 or .hdf5")
         if self.solver == "lu" and self.method not in ("dense", "auto"):
             raise ValueError(f"solver = 'lu' needs method = 'dense', got {self.method!r}")
         return self
@@ -79,6 +86,8 @@ class Case(Table):
                 raise ValueError("output.far_field.distance: for sound alone, and without the exact series")
         if self.solver.compare is not None and not (physics.acoustic and output.far_field is not None):
             raise ValueError("solver.compare: far fields of sound are compared, and output.far_field is to ask for one")
+        if self.solver.matrix_file is not None and len(physics.frequency or ()) > 1:
+            raise ValueError("solver.matrix_file: it holds the matrix of one frequency, and a sweep is asked for")
         tabled = [name for name in ("admittance", "permittivity") if isinstance(getattr(physics, name), dict)]
         if output.exact and tabled:
             raise ValueError(f"output.exact: the series is for one {tabled[0]} of the whole sphere")

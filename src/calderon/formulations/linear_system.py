@@ -1,5 +1,6 @@
 """The discrete equation of a problem: its matrix and factors, kept between solutions."""
 
+import os
 import time
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -40,6 +41,7 @@ class SolveOptions:
     maxiter: int = 1000
     progress: bool = False
     keep_on_device: bool = False
+    matrix_file: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
         one_of(self.solver, SOLVERS, "solver")
@@ -52,6 +54,9 @@ class SolveOptions:
         if self.compression_rtol is not None and self.method in EXACT_METHODS:
             raise ValueError(f"compression_rtol={self.compression_rtol!r}: method {self.method!r} compresses nothing; "
                              "leave it out, or choose a compressed method")  # fmt: skip
+        if self.matrix_file is not None and self.method not in ("hmatrix", "auto"):
+            raise ValueError(f"matrix_file={str(self.matrix_file)!r}: method {self.method!r} saves nothing; "
+                             "leave it out, or choose method='hmatrix'")  # fmt: skip
         check_backend(self.backend)
         entry_type(self.precision)
         if self.solver == "lu" and self.method not in ("dense", "auto"):
@@ -144,6 +149,7 @@ class LinearSystem:
             rtol=options.assembly_rtol,
             progress=options.progress,
             keep_on_device=options.keep_on_device,
+            matrix_file=options.matrix_file,
         )
         self.matrix = matrix if self.thin is None else LiftedMatrix(matrix, self.thin)
         self.key = options.matrix_key

@@ -1,5 +1,6 @@
 """What every problem does: turn data into right-hand sides, solve them together, and wrap the solutions."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,6 +29,7 @@ class SolverChoices(TypedDict, total=False):
     maxiter: int
     progress: bool
     keep_on_device: bool
+    matrix_file: str | os.PathLike[str] | None
 
 
 class Problem(ABC, Generic[Solution]):
@@ -48,10 +50,13 @@ class Problem(ABC, Generic[Solution]):
         name out of `preconditioners`, whose first is the default; "mass" is the inverse mass matrix; with method
         "hmatrix" also "hlu", hierarchical factors, for equations of the first kind; or None, or anything with a product
         M @ x. maxiter: limit of GMRES, default 1000. progress: whether to show live progress. keep_on_device: leave a
-        dense matrix on the device of `backend`, where GMRES and (on CUDA) LU then run.
+        dense matrix on the device of `backend`, where GMRES and (on CUDA) LU then run. matrix_file: an HDF5 file in
+        which the parts of an H-matrix are saved as they are ready; solving again, after an interrupt or another day,
+        takes from it what is there.
 
         Raises ConvergenceError (with history and last iterate) when GMRES does not converge, MemoryError before a
-        matrix that does not fit is begun, ValueError or TypeError for data and options that do not fit.
+        matrix that does not fit is begun, ValueError or TypeError for data and options that do not
+        fit, ValueError for a matrix_file of another mesh, wavenumber or tolerance.
         """
         return self._solve([data], self._options(method, rtol, options))[0]
 

@@ -7,7 +7,8 @@ Knows nothing of spaces or equations: a matrix is what its compiled rows, column
 from calderon.hmatrix.admissibility import Admissibility
 from calderon.hmatrix.block_tree import BlockTree, block_tree
 from calderon.hmatrix.cluster_tree import ClusterTree, cluster_tree
-from calderon.hmatrix.composition import Choices, ComposedOperator, assemble_hmatrix
+from calderon.hmatrix.composed_operator import ComposedOperator
+from calderon.hmatrix.composition import Choices, assemble_hmatrix
 from calderon.hmatrix.compression import compress, hmatrix
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.lu import HierarchicalLU, hlu

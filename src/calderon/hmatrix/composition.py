@@ -1,25 +1,27 @@
 """Operators of every kind through H-matrices of the integral operators in them."""
 
+import os
 import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Computing, computing, format_bytes, require_device_memory
+from calderon.backends import Computing, computing, require_device_memory
 from calderon.hmatrix.admissibility import Admissibility
 from calderon.hmatrix.block_tree import BlockTree, block_tree
 from calderon.hmatrix.cluster_tree import ClusterTree, cluster_tree
+from calderon.hmatrix.composed_operator import ComposedOperator, Transformed
 from calderon.hmatrix.compression import Advance, expected_bytes, hmatrix, hmatrix_of
 from calderon.hmatrix.device_compression import compress_on_device
 from calderon.hmatrix.device_products import ADVICE as ON_PROCESSOR
 from calderon.hmatrix.device_products import DeviceProducts
 from calderon.hmatrix.hmatrix import HMatrix
-from calderon.hmatrix.siblings import Term
+from calderon.hmatrix.identities import identity_of
+from calderon.hmatrix.saved_parts import SavedParts
+from calderon.hmatrix.saving import with_shared_trees
 from calderon.hmatrix.smooth_vectors import smooth_vectors
 from calderon.hmatrix.terms import terms_of
 from calderon.hmatrix.tolerances import Scales, block_errors
@@ -51,50 +53,6 @@ class Choices:
             raise ValueError(f"rtol={self.rtol!r}: the tolerance of an H-matrix lies between 0 and 1, such as 1e-4")
 
 
-class ComposedOperator(LinearOperator):
-    """An operator made of H-matrices and sparse ones: sums, products, transposes, tables.
-
-    parts: its H-matrices. nbytes: of their numbers. seconds: what the assembly took. terms: the summands of a plain
-    sum, which `hlu` can factorise, None for others.
-    """
-
-    def __init__(
-        self,
-        product: LinearOperator,
-        parts: list[HMatrix],
-        label: str,
-        seconds: float,
-        rtol: float,
-        terms: list[Term] | None = None,
-    ) -> None:
-        self.terms = terms
-        super().__init__(dtype=product.dtype, shape=product.shape)
-        self._product, self.parts, self.label, self.seconds, self.rtol = product, parts, label, seconds, rtol
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the H-matrices in bytes."""
-        return sum(part.nbytes for part in self.parts)
-
-    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(self._product.matmat(x))
-
-    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(self._product.rmatmat(x))
-
-    def to_array(self) -> NDArray[Any]:
-        """All entries: as much memory as a dense matrix."""
-        return self.matmat(np.eye(self.shape[1], dtype=self.dtype))
-
-    def __str__(self) -> str:
-        size = f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {format_bytes(self.nbytes)}"
-        largest = max((part.statistics.total.largest_rank for part in self.parts), default=0)
-        ranks = f"rtol {self.rtol:g}, ranks up to {largest}"
-        return f"operator of {len(self.parts)} H-matrices {size}, {ranks}, {self.seconds:.2f} s, {self.label}"
-
-    __repr__ = __str__
-
-
 def assemble_hmatrix(
     operator: BoundaryOperator | BlockOperator,
     *,
@@ -103,12 +61,15 @@ def assemble_hmatrix(
     rtol: float | None = None,
     progress: bool = False,
     choices: Choices | None = None,
+    matrix_file: str | os.PathLike[str] | None = None,
 ) -> HMatrix | ComposedOperator:
     """Compress an operator: an HMatrix for an integral operator, for others the products of its parts.
 
     rtol: relative error of each block, default 1e-4. choices: leaf size and admissibility, for those who measure.
-    backend: a device computes the blocks of low rank, and the products. Raises ValueError for a tolerance outside of
-    0..1.
+    backend: a device computes the blocks of low rank, and the products. matrix_file: an HDF5 file in which every
+    H-matrix is saved when it is ready, and from which those that are there are taken: an interrupted assembly goes on
+    where it was. Raises ValueError for a tolerance outside of
+    0..1, and for a file that belongs to another operator, mesh or tolerance.
     """
     how = computing(backend, precision)
     choices = choices or Choices()
@@ -116,8 +77,9 @@ def assemble_hmatrix(
     label = repr(operator)
     label = label if len(label) < 100 else label[:97] + "..."
     started = time.perf_counter()
+    saved = None if matrix_file is None else SavedParts(matrix_file)
     if not progress:
-        return _assembled(operator, label, started, _Composition(how, choices))
+        return _assembled(operator, label, started, _Composition(how, choices, saved))
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with Progress(*columns, transient=True) as bar:
         task = bar.add_task("compressing", total=None)
@@ -125,7 +87,7 @@ def assemble_hmatrix(
         def advance(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total)
 
-        return _assembled(operator, label, started, _Composition(how, choices, advance))
+        return _assembled(operator, label, started, _Composition(how, choices, saved, advance))
 
 
 def _assembled(
@@ -143,8 +105,10 @@ def _assembled(
 class _Composition:
     """The H-matrices of one assembly; spaces are clustered once, operators that occur twice compressed once."""
 
-    def __init__(self, how: Computing, choices: Choices, advance: Advance | None = None) -> None:
-        self.how, self.choices, self.advance = how, choices, advance
+    def __init__(
+        self, how: Computing, choices: Choices, saved: SavedParts | None = None, advance: Advance | None = None
+    ) -> None:
+        self.how, self.choices, self.saved, self.advance = how, choices, saved, advance
         self.parts: list[HMatrix] = []
         self._trees: dict[int, tuple[Any, ClusterTree]] = {}
         self._made: dict[int, tuple[Any, HMatrix]] = {}
@@ -157,14 +121,42 @@ class _Composition:
         """The H-matrix of an integral operator, made once."""
         made = self._made.get(id(operator))
         if made is None:
-            rows, columns = self._tree(operator.test), self._tree(operator.trial)
-            wavenumber = abs(complex(operator.green.wavenumber).real)
-            admissible = replace(self.choices.admissibility, wavenumber=wavenumber)
-            blocks = block_tree(rows, columns, admissible, operator.is_symmetric and rows is columns)
-            found = self._hmatrix(operator, blocks, wavenumber)
+            found = self._restored(operator) or self._computed(operator)
             self._made[id(operator)] = made = (operator, found)
-            self.parts.append(found)
         return made[1]
+
+    def _identity(self, operator: IntegralOperator) -> dict[str, str]:
+        choices, dtype = self.choices, self.how.dtype(operator.is_complex)
+        blocks = f"leaf {choices.leaf}, {choices.admissibility}, coarsen {choices.coarsen}"
+        return identity_of(operator) | {"rtol": f"{choices.rtol:g}", "numbers": str(dtype), "blocks": blocks}
+
+    def _restored(self, operator: IntegralOperator) -> HMatrix | None:
+        """The H-matrix of an operator from the file, if it is there."""
+        arguments = None
+        if self.saved is not None:
+            arguments = self.saved.find(len(self.parts), self._identity(operator))
+        if arguments is None:
+            return None
+        known = [tree for _, tree in self._trees.values()]
+        found = HMatrix(**with_shared_trees(arguments, known))
+        for space, tree in ((operator.test, found.tree.rows), (operator.trial, found.tree.columns)):
+            self._trees.setdefault(id(space), (space, tree))
+        if self.how.device is not None:
+            found.on_device = DeviceProducts(self.how.device, found.tree, found.slabs, found.dtype)
+        self.parts.append(found)
+        return found
+
+    def _computed(self, operator: IntegralOperator) -> HMatrix:
+        """The H-matrix of an operator, written to the file if there is one."""
+        rows, columns = self._tree(operator.test), self._tree(operator.trial)
+        wavenumber = abs(complex(operator.green.wavenumber).real)
+        admissible = replace(self.choices.admissibility, wavenumber=wavenumber)
+        blocks = block_tree(rows, columns, admissible, operator.is_symmetric and rows is columns)
+        found = self._hmatrix(operator, blocks, wavenumber)
+        self.parts.append(found)
+        if self.saved is not None:
+            self.saved.keep(self.parts, self._identity(operator))
+        return found
 
     def _hmatrix(self, operator: IntegralOperator, blocks: BlockTree, wavenumber: float) -> HMatrix:
         device, rtol = self.how.device, self.choices.rtol
@@ -214,34 +206,3 @@ class _Composition:
         factors: list[complex] = [1.0] * 3 + ([] if k2 == 0 else [-k2 if operator.green.is_complex else -k2.real] * 3)
         dtype = self.how.dtype(operator.is_complex)
         return Transformed(layer, factors, left_parts[0] + left_parts[1], right_parts[0] + right_parts[1], dtype)
-
-
-class Transformed(LinearOperator):
-    """sum_d factor_d L_d^T V R_d with sparse L_d, R_d: all d in one product with V."""
-
-    def __init__(
-        self,
-        layer: HMatrix,
-        factors: list[complex],
-        left: list[sp.csr_array],
-        right: list[sp.csr_array],
-        dtype: np.dtype[Any],
-    ) -> None:
-        super().__init__(dtype=dtype, shape=(left[0].shape[1], right[0].shape[1]))
-        self._layer = layer
-        real = np.zeros(0, dtype).real.dtype
-        self._factors = factors
-        self._left, self._right = ([each.astype(real) for each in side[: len(factors)]] for side in (left, right))
-
-    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._through(x, self._layer.matmat, self._left, self._right, self._factors)
-
-    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._through(x, self._layer.rmatmat, self._right, self._left, list(np.conj(self._factors)))
-
-    def _through(self, x, multiply, left, right, factors):  # type: ignore[no-untyped-def]
-        inner = multiply(np.concatenate([each @ x for each in right], axis=1))
-        dtype = np.result_type(self.dtype, x.dtype)
-        pieces = np.split(inner, len(factors), axis=1)
-        terms = [f * (each.T @ piece) for f, each, piece in zip(factors, left, pieces, strict=True)]
-        return np.asarray(sum(terms[1:], terms[0]), dtype)

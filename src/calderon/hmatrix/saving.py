@@ -1,10 +1,14 @@
 """H-matrices in HDF5 files: whole or not at all, with a version, without code.
 
 The file holds arrays alone: the cluster trees (under "rows" and, unless it is the same one, "columns"), the block tree
-("blocks"), every slab of numbers with its table ("slabs/0" ...), and the sparse correction if there is one.
+("blocks"), every slab of numbers with its table ("slabs/0" ...), and the sparse correction if there is one. Files of
+sums (saved_sums.py) and of assemblies (saved_parts.py) have a group of this kind for each H-matrix.
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +21,12 @@ from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.storage import Slab
 from calderon.mesh.whole_file import whole_file
 
-KIND = "calderon H-matrix"
+KIND, SUM, PARTS = "calderon H-matrix", "calderon sum of H-matrices", "calderon assembly of H-matrices"
+KINDS = KIND, SUM, PARTS
 VERSION = 1
 """Of the layout of the file; a file of another version is refused."""
 CLUSTERS = "order", "start", "stop", "boxes", "children", "level"
+SPARSE = "indptr", "indices", "data"
 BLOCKS = "row", "column", "kind", "first_child", "child_count"
 
 
@@ -29,22 +35,8 @@ def write_hmatrix(matrix: Any, path: str | os.PathLike[str]) -> None:
 
     ValueError for another ending, FileNotFoundError for a folder that does not exist.
     """
-    if Path(path).suffix not in (".h5", ".hdf5"):
-        raise ValueError(f"an H-matrix is saved in HDF5: {str(path)!r} should end in .h5 or .hdf5")
-    tree = matrix.tree
-    with whole_file(path) as scratch, h5py.File(scratch, "w") as file:
-        file.attrs.update(
-            kind=KIND, version=VERSION, rtol=matrix.rtol, full=matrix.full, label=matrix.label, seconds=matrix.seconds,
-            backend=matrix.backend, symmetric=tree.symmetric, dtype=matrix.dtype.str, slabs=len(matrix.slabs),
-        )  # fmt: skip
-        for side, clusters in (("rows", tree.rows), ("columns", tree.columns)):
-            if side == "rows" or clusters is not tree.rows:
-                _write(file.create_group(side), clusters, CLUSTERS)
-        _write(file.create_group("blocks"), tree, BLOCKS)
-        for number, slab in enumerate(matrix.slabs):
-            _write(file.create_group(f"slabs/{number}"), slab, Slab._fields)
-        if matrix.correction is not None:
-            _write(file.create_group("correction"), matrix.correction, ("indptr", "indices", "data"))
+    with new_file(path, KIND) as file:
+        put_hmatrix(file, matrix)
 
 
 def read_hmatrix(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -52,6 +44,28 @@ def read_hmatrix(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     ValueError for a file of another kind or version, or one that is damaged, FileNotFoundError for none.
     """
+    with saved_file(path, KIND) as file:
+        return get_hmatrix(file)
+
+
+@contextmanager
+def new_file(path: str | os.PathLike[str], kind: str) -> Iterator[h5py.File]:
+    """A file of a kind that takes its place when the block ends well; errors as for `write_hmatrix`."""
+    check_ending(path)
+    with whole_file(path) as scratch, h5py.File(scratch, "w") as file:
+        file.attrs.update(kind=kind, version=VERSION)
+        yield file
+
+
+def check_ending(path: str | os.PathLike[str]) -> None:
+    """ValueError for a file that does not end in .h5 or .hdf5."""
+    if Path(path).suffix not in (".h5", ".hdf5"):
+        raise ValueError(f"an H-matrix is saved in HDF5: {str(path)!r} should end in .h5 or .hdf5")
+
+
+@contextmanager
+def saved_file(path: str | os.PathLike[str], kind: str) -> Iterator[h5py.File]:
+    """A file of a kind, to be read; errors as for `read_hmatrix`."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"no file {str(path)!r}")
     try:
@@ -59,8 +73,10 @@ def read_hmatrix(path: str | os.PathLike[str]) -> dict[str, Any]:
     except OSError as error:
         raise ValueError(f"{str(path)!r} is no HDF5 file, or a damaged one: {error}") from error
     with file:
-        if file.attrs.get("kind") != KIND:
-            raise ValueError(f"{str(path)!r} holds no H-matrix: it was not written by save()")
+        there = file.attrs.get("kind")
+        if there != kind:
+            what = f"it is a {there}" if there in KINDS else "it was not written by save()"
+            raise ValueError(f"{str(path)!r} holds no {kind.removeprefix('calderon ')}: {what}")
         version = int(file.attrs["version"])
         if version != VERSION:
             raise ValueError(
@@ -68,33 +84,74 @@ def read_hmatrix(path: str | os.PathLike[str]) -> dict[str, Any]:
                 "assemble the matrix again, or load it with the release that wrote it"
             )
         try:
-            return _read(file)
+            yield file
         except (KeyError, OSError) as error:
             raise ValueError(f"{str(path)!r} is damaged, assemble the matrix again: {error}") from error
 
 
-def _read(file: h5py.File) -> dict[str, Any]:
-    attrs: Any = dict(file.attrs)
-    rows = ClusterTree(*_arrays(file["rows"], CLUSTERS))
-    columns = ClusterTree(*_arrays(file["columns"], CLUSTERS)) if "columns" in file else rows
-    blocks = dict(zip(BLOCKS, _arrays(file["blocks"], BLOCKS), strict=True))
+def put_hmatrix(group: h5py.Group, matrix: Any) -> None:
+    """Write an H-matrix into a group."""
+    tree = matrix.tree
+    group.attrs.update(
+        rtol=matrix.rtol, full=matrix.full, label=matrix.label, seconds=matrix.seconds, backend=matrix.backend,
+        symmetric=tree.symmetric, dtype=matrix.dtype.str, slabs=len(matrix.slabs),
+    )  # fmt: skip
+    for side, clusters in (("rows", tree.rows), ("columns", tree.columns)):
+        if side == "rows" or clusters is not tree.rows:
+            _write(group.create_group(side), clusters, CLUSTERS)
+    _write(group.create_group("blocks"), tree, BLOCKS)
+    for number, slab in enumerate(matrix.slabs):
+        _write(group.create_group(f"slabs/{number}"), slab, Slab._fields)
+    if matrix.correction is not None:
+        put_sparse(group.create_group("correction"), matrix.correction)
+
+
+def get_hmatrix(group: h5py.Group) -> dict[str, Any]:
+    """The arguments of an HMatrix from a group."""
+    attrs: Any = dict(group.attrs)
+    rows = ClusterTree(*_arrays(group["rows"], CLUSTERS))
+    columns = ClusterTree(*_arrays(group["columns"], CLUSTERS)) if "columns" in group else rows
+    blocks = dict(zip(BLOCKS, _arrays(group["blocks"], BLOCKS), strict=True))
     tree = BlockTree(rows, columns, **blocks, symmetric=bool(attrs["symmetric"]))
-    slabs = [Slab(*_arrays(file[f"slabs/{number}"], Slab._fields)) for number in range(int(attrs["slabs"]))]
-    correction = None
-    if "correction" in file:
-        indptr, indices, data = _arrays(file["correction"], ("indptr", "indices", "data"))
-        correction = sp.csr_array((data, indices, indptr), shape=tree.shape)
+    slabs = [Slab(*_arrays(group[f"slabs/{number}"], Slab._fields)) for number in range(int(attrs["slabs"]))]
     return {
         "tree": tree,
         "slabs": slabs,
         "dtype": np.dtype(attrs["dtype"]),
         "rtol": float(attrs["rtol"]),
-        "correction": correction,
+        "correction": get_sparse(group["correction"], tree.shape) if "correction" in group else None,
         "full": int(attrs["full"]),
         "label": str(attrs["label"]),
         "seconds": float(attrs["seconds"]),
         "backend": str(attrs["backend"]),
     }
+
+
+def with_shared_trees(arguments: dict[str, Any], known: list[ClusterTree]) -> dict[str, Any]:
+    """The arguments of an HMatrix with known cluster trees in the place of equal ones; new ones are known then.
+    Matrices are added and factorised together by the identity of their trees."""
+    tree: BlockTree = arguments["tree"]
+
+    def shared(clusters: ClusterTree) -> ClusterTree:
+        for each in known:
+            if np.array_equal(each.order, clusters.order) and np.array_equal(each.start, clusters.start):
+                return each
+        known.append(clusters)
+        return clusters
+
+    rows = shared(tree.rows)
+    return {**arguments, "tree": replace(tree, rows=rows, columns=shared(tree.columns))}
+
+
+def put_sparse(group: h5py.Group, matrix: sp.csr_array) -> None:
+    """Write a sparse matrix into a group."""
+    _write(group, matrix, SPARSE)
+
+
+def get_sparse(group: h5py.Group, shape: tuple[int, int]) -> sp.csr_array:
+    """A sparse matrix from a group."""
+    indptr, indices, data = _arrays(group, SPARSE)
+    return sp.csr_array((data, indices, indptr), shape=shape)
 
 
 def _write(group: h5py.Group, source: Any, names: tuple[str, ...]) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.siblings import Term
@@ -32,6 +33,19 @@ def terms_of(
             found += [term._replace(factor=term.factor * factor) for term in inner]
         return found
     return None
+
+
+def product_of(terms: list[Term]) -> LinearOperator:
+    """The products of a sum of terms."""
+    summands = []
+    for term in terms:
+        matrix = aslinearoperator(term.matrix)
+        if term.transposed:
+            matrix = matrix.H if term.conjugated else matrix.T
+        elif term.conjugated:
+            matrix = matrix.H.T
+        summands.append(term.factor * matrix)
+    return sum(summands[1:], summands[0])
 
 
 def is_sum(operator: BoundaryOperator | BlockOperator) -> bool:

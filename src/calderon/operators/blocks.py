@@ -1,5 +1,6 @@
 """Systems of boundary operators: a table of blocks, None for zero."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Computing, computing, entry_type
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator, SparseOperator, Sum
-from calderon.operators.methods import builder_for, staying_options
+from calderon.operators.methods import builder_for, special_options
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,12 +66,12 @@ class BlockOperator:
 
     def assemble(
         self, method: str = "dense", *, backend: str = "numba", precision: str = "double", rtol: float | None = None,
-        progress: bool = False, keep_on_device: bool = False,
+        progress: bool = False, keep_on_device: bool = False, matrix_file: str | os.PathLike[str] | None = None,
     ) -> Any:  # fmt: skip
         """Compute the matrix of the whole system; see BoundaryOperator.assemble."""
         build = builder_for(method)
         computing(backend, precision, several=method == "dense", mixed=method == "dense")
-        options = staying_options(method, keep_on_device)
+        options = special_options(method, keep_on_device, matrix_file)
         return build(self, backend=backend, precision=precision, rtol=rtol, progress=progress, **options)
 
     def split(self, vector: NDArray[Any]) -> list[NDArray[Any]]:

@@ -1,5 +1,6 @@
 """Boundary operators as lazy values: nothing is computed before `assemble` or `entries`."""
 
+import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -14,7 +15,7 @@ from calderon.greens import Green
 from calderon.integrands import ADJOINT_DOUBLE_LAYER, DOUBLE_LAYER, HYPERSINGULAR, SINGLE_LAYER, Integrand
 from calderon.operators.adding import add_block
 from calderon.operators.entries import Block
-from calderon.operators.methods import builder_for, staying_options
+from calderon.operators.methods import builder_for, special_options
 from calderon.operators.options import Quadrature
 from calderon.operators.symmetry import symmetrise
 from calderon.operators.transformed import add_transformed
@@ -73,6 +74,7 @@ class BoundaryOperator(ABC):
         rtol: float | None = None,
         progress: bool = False,
         keep_on_device: bool = False,
+        matrix_file: str | os.PathLike[str] | None = None,
     ) -> Any:
         """Compute the matrix: a SciPy LinearOperator that prints what it is.
 
@@ -81,12 +83,13 @@ class BoundaryOperator(ABC):
         "single", or "mixed": a dense matrix in double whose touching and near pairs are integrated in double, all
         others in single. rtol: accuracy of compressed methods.
         progress: show a bar. keep_on_device: leave a dense matrix on its device, where `gmres` and `lu` then work.
+        matrix_file: an HDF5 file that an H-matrix is saved to, and taken from if it is there.
         Raises ValueError for an unknown choice, RuntimeError for a backend that is not available,
         MemoryError (before allocating) when the matrix does not fit.
         """
         build = builder_for(method)
         computing(backend, precision, several=method == "dense", mixed=method == "dense")
-        options = staying_options(method, keep_on_device)
+        options = special_options(method, keep_on_device, matrix_file)
         return build(self, backend=backend, precision=precision, rtol=rtol, progress=progress, **options)
 
     def entries(

@@ -4,6 +4,7 @@ A builder takes (operator, backend=, precision=, rtol=, progress=) and returns a
 `assemble("hmatrix")` reach a layer above without an import. It is read-only after start.
 """
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -24,8 +25,14 @@ def builder_for(name: str) -> Callable[..., Any]:
     return _builders[name]
 
 
-def staying_options(method: str, keep_on_device: bool) -> dict[str, bool]:
-    """What the builder of dense matrices is told more: that they stay on the device. ValueError for other methods."""
+def special_options(
+    method: str, keep_on_device: bool, matrix_file: str | os.PathLike[str] | None = None
+) -> dict[str, Any]:
+    """What only some builders are told: that dense matrices stay on the device, the file of an H-matrix. ValueError for
+    other methods."""
     if keep_on_device and method != "dense":
         raise ValueError(f"keep_on_device=True is for dense matrices, not for method {method!r}: leave it out")
-    return {"keep_on_device": True} if keep_on_device else {}
+    if matrix_file is not None and method != "hmatrix":
+        raise ValueError(f"matrix_file= is for method 'hmatrix', method {method!r} saves nothing: leave it out")
+    options: dict[str, Any] = {"keep_on_device": True} if keep_on_device else {}
+    return options if matrix_file is None else {**options, "matrix_file": matrix_file}

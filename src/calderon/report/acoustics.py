@@ -29,7 +29,7 @@ def solve_acoustics(case: Case, mesh: TriangleMesh, moment: Moment, stages: Stag
                 backward = float(solution.target_strength(-case.incident.unit_direction[None])[0])
     if far is not None and output.far_field is not None and _compared(case):
         with stages.stage(f"assemble and solve on {_compared(case)}", moment.at):
-            again = posed.solve(solution.incident, **{**options(case), "backend": _compared(case)})
+            again = posed.solve(solution.incident, **{**options(case), "backend": _compared(case), "matrix_file": None})
             deviations[_compared(case)] = _deviation(_echo(again, output.far_field), far)
     if output.monostatic is not None:
         with stages.stage("monostatic target strength", moment.at):

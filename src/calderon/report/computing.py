@@ -23,7 +23,7 @@ def run(file: CaseFile, stages: Stages | None = None) -> Results:
     MemoryError, ConvergenceError).
     """
     stages = stages or Stages()
-    case = file.case
+    case = _located(file)
     try:
         backends.computing(case.solver.backend, case.solver.precision)
     except RuntimeError as error:
@@ -40,6 +40,15 @@ def run(file: CaseFile, stages: Stages | None = None) -> Results:
             steps = (solve_statics(case, mesh, stages),)
     texts = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning))
     return Results(file, mesh, steps, stages.seconds, tuple(texts), references)
+
+
+def _located(file: CaseFile) -> Case:
+    """The case with the matrix file in the folder of the case."""
+    solver = file.case.solver
+    if solver.matrix_file is None:
+        return file.case
+    path = str(file.folder / solver.matrix_file)
+    return file.case.model_copy(update={"solver": solver.model_copy(update={"matrix_file": path})})
 
 
 def _solver(case: Case) -> Callable[[Case, TriangleMesh, Moment, Stages], Step]:

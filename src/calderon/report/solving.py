@@ -20,6 +20,7 @@ def options(case: Case) -> dict[str, Any]:
         "solver": solver.solver,
         "maxiter": solver.max_iterations,
         "compression_rtol": solver.compression_rtol,
+        "matrix_file": solver.matrix_file,
     }
     return chosen if solver.preconditioner is None else {**chosen, "preconditioner": solver.preconditioner}
 
