@@ -45,11 +45,15 @@ from calderon.operators.methods import register
 from calderon.solvers import ConvergenceError, cg, gmres, lu
 from calderon.spaces import BC, DP1, P0, P1, P2, RBC, RWG, SNC, Function, VectorFunction
 from calderon.waves import (
+    CurrentDipole,
+    CurrentSource,
     ElectricDipole,
     ElectromagneticPlaneWave,
+    GaussianPulse,
     MagneticDipole,
     PlaneWave,
     PointSource,
+    RampedSine,
     TimeHarmonicPlaneWave,
 )
 
@@ -73,12 +77,15 @@ __all__ = [
     "SNC",
     "AccuracyWarning",
     "ConvergenceError",
+    "CurrentDipole",
+    "CurrentSource",
     "DeltaGap",
     "DielectricScattering",
     "ElectricDipole",
     "ElectromagneticPlaneWave",
     "FluidTransmission",
     "Function",
+    "GaussianPulse",
     "Helmholtz",
     "ImpedanceScattering",
     "Laplace",
@@ -95,6 +102,7 @@ __all__ = [
     "PlaneWave",
     "PointSource",
     "Quadrature",
+    "RampedSine",
     "SoundHardScattering",
     "SoundSoftScattering",
     "TetrahedralMesh",

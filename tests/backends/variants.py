@@ -165,13 +165,14 @@ def hmatrix_cases() -> dict[str, Case]:
 
 
 def simulation_cases() -> dict[str, Case]:
-    """Time stepping of every order that devices take, with open faces."""
+    """Time stepping of every order that devices take, with open faces and a current."""
     return {f"simulation P{order}": partial(_simulation, order) for order in range(1, 6)}
 
 
 def _simulation(order: int, backend: str, precision: str) -> Any:
     mesh = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=1)
-    simulation = cal.MaxwellDG(mesh, order, boundaries={"wall": "absorbing"}, backend=backend, precision=precision)
+    options = {"boundaries": {"wall": "absorbing"}, "sources": [cal.CurrentSource("vacuum", [1, 0, 0], np.cos)]}
+    simulation = cal.MaxwellDG(mesh, order, backend=backend, precision=precision, **options)
     simulation.run(simulation.time_step)
     return simulation.electric([[0.5, 0.5, 0.5]])
 

@@ -23,11 +23,15 @@ mesh = cal.mesh.box([0, 0, 0], [0.3, 0.3, 0.3], cells=3)
 tags = (mesh.centroids[:, 2] > 0.15).astype(int)
 mesh = cal.TetrahedralMesh(mesh.vertices, mesh.tetrahedra, tags, {"air": 0, "tissue": 1})
 tissue = {"tissue": cal.Material(permittivity=3.0, permeability=1.5, conductivity=0.05, density=1e3)}
-wave = cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 1j, 0], 3e8)
+sources = [
+    cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 1j, 0], 3e8),
+    cal.CurrentSource("tissue", [1, 0, 0], cal.RampedSine(3e8, 1e-3)),
+    cal.CurrentDipole([0.14, 0.16, 0.12], [0, 0, 1e-4], cal.RampedSine(3e8)),
+]
 points = np.random.default_rng(0).random((20, 3)) * 0.3
 numbers = {}
 for flux in ("centred", "upwind"):
-    simulation = cal.MaxwellDG(mesh, 2, flux=flux, materials=tissue, boundaries={"wall": "absorbing"}, sources=[wave])
+    simulation = cal.MaxwellDG(mesh, 2, flux=flux, materials=tissue, boundaries={"wall": "absorbing"}, sources=sources)
     probe = simulation.add_probe(points[:3], stride=5)
     result = simulation.run_until_periodic(3e8, periods=2)
     numbers |= {
@@ -35,6 +39,7 @@ for flux in ("centred", "upwind"):
         for name, value in {
             "electric": result.electric(points), "magnetic": result.magnetic(points), "probe": probe.electric,
             "power": list(result.absorbed_power().values()), "energy": simulation.energy(),
+            "voltage": simulation.ports["tissue"].voltage, "fed": simulation.ports["dipole"].power,
             "rate": np.nan_to_num(result.specific_absorption_rate()), "step": simulation.time_step,
         }.items()
     }
@@ -67,7 +72,7 @@ def test_two_ranks_equal_one(tmp_path):
         output = launched(count, PROGRAM, folder)
         assert sorted(output.split("\n"))[1:] == [f"{rank} of {count}" for rank in range(count)]
     with np.load(one / "fields.npz") as first, np.load(two / "fields.npz") as second:
-        assert len(first.files) == 14
+        assert len(first.files) == 18
         for name in first.files:
             assert np.allclose(second[name], first[name], rtol=0, atol=1e-12 * np.abs(first[name]).max()), name
     for flux in ("centred", "upwind"):

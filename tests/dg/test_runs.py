@@ -43,21 +43,23 @@ def test_a_killed_run_goes_on_to_the_identical_field(flux, backend, tmp_path, re
 
 @pytest.mark.parametrize("flux", ["centred", "upwind"])
 def test_what_was_observed_before_an_interruption_is_kept(flux, tmp_path):
-    """Probes and amplitudes end with the same numbers, bit by bit."""
+    """Probes, amplitudes and currents end with the same numbers, bit by bit."""
     points, results, probes = [[0.2, 0.5, 0.4]], [], []
+    options = {"flux": flux, "sources": [cal.CurrentSource("vacuum", [0, 0, 1], cal.RampedSine(1.0, 1e-2))]}
     for interrupted in (False, True):
         if interrupted:
-            killed = cavity(flux=flux)
+            killed = cavity(**options)
             killed.add_probe(points, stride=3).record, after = stop_at(74), 0.0
             killed.add_probe(points, stride=2)
             with pytest.raises(KeyboardInterrupt):
                 killed.run_until_periodic(1.0, 4, checkpoint=tmp_path / "run.h5", checkpoint_seconds=after)
             assert (tmp_path / "run.h5").exists()
-        simulation = cavity(flux=flux)
+        simulation = cavity(**options)
         probes.append([simulation.add_probe(points, stride) for stride in (3, 2)][1])
         results.append(simulation.run_until_periodic(1.0, 4, checkpoint=tmp_path / "run.h5"))
     whole, resumed = results
     assert whole.change == resumed.change
+    assert whole.ports == resumed.ports and whole.ports["vacuum"].voltage != 0
     assert np.array_equal(probes[0].electric, probes[1].electric)
     assert np.array_equal(probes[0].magnetic, probes[1].magnetic)
     assert np.array_equal(whole.electric(points), resumed.electric(points)) and abs(whole.electric(points)).max() > 0

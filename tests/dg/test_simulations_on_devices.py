@@ -27,7 +27,7 @@ def test_cavity(opencl, order, precision):
 
 
 def test_waves_losses_and_open_corners(opencl):
-    """Incident waves, elements with one, two and three open faces, loss and contrast; the amplitudes of a period."""
+    """Waves, currents, elements with one, two and three open faces, loss and contrast; the amplitudes of a period."""
     mesh = cal.mesh.box([0, 0, 0], [0.3, 0.3, 0.3], cells=2)
     tags = (mesh.centroids[:, 2] > 0.15).astype(int)
     mesh = cal.TetrahedralMesh(mesh.vertices, mesh.tetrahedra, tags, {"air": 0, "tissue": 1})
@@ -35,16 +35,23 @@ def test_waves_losses_and_open_corners(opencl):
         cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 1j, 0], 3e8),
         cal.TimeHarmonicPlaneWave([1, 0, 0], [0, 1, 0], 6e8),
     ]
+    currents = [
+        cal.CurrentSource("tissue", [1, 0, 0], cal.RampedSine(3e8, 1e-3)),
+        cal.CurrentDipole([0.14, 0.16, 0.12], [0, 0, 1e-4], cal.RampedSine(3e8)),
+    ]
     tissue = {"tissue": cal.Material(permittivity=3.0, permeability=1.5, conductivity=0.05)}
     points = np.random.default_rng(0).random((20, 3)) * 0.3
     results = []
     for backend in ("numba", "opencl"):
-        options = {"materials": tissue, "boundaries": {"wall": "absorbing"}, "sources": waves, "backend": backend}
+        options = {"materials": tissue, "boundaries": {"wall": "absorbing"}, "backend": backend}
+        options["sources"] = waves + currents
         results.append(cal.MaxwellDG(mesh, 2, **options).run_until_periodic(3e8, periods=2))
     numba, device = results
     assert relative(device.electric(points), numba.electric(points)) < 1e-11
     assert relative(device.magnetic(points), numba.magnetic(points)) < 1e-11
     assert device.absorbed_power() == pytest.approx(numba.absorbed_power(), rel=1e-10)
+    for name, port in numba.ports.items():
+        assert device.ports[name].voltage == pytest.approx(port.voltage, rel=1e-10)
 
 
 def test_upwind_is_refused_on_devices(opencl):

@@ -2,5 +2,6 @@
 
 from calderon.dg.maxwell import MaxwellDG
 from calderon.dg.periodic import PeriodicFields
+from calderon.dg.port import Port, PortAmplitudes
 
-__all__ = ["MaxwellDG", "PeriodicFields"]
+__all__ = ["MaxwellDG", "PeriodicFields", "Port", "PortAmplitudes"]

@@ -169,3 +169,20 @@ KERNEL add_open(GLOBAL real_type *field, GLOBAL const real_type *solved, GLOBAL 
     field[start + (SIZE + i) * LANES] += b;
     field[start + (2 * SIZE + i) * LANES] += c;
 }
+
+/* field += factor values at the given places, each of them once. */
+KERNEL add_load(GLOBAL real_type *field, GLOBAL const int *places, GLOBAL const real_type *values, real_type factor,
+                int count)
+{
+    int n = THREAD(0);
+    if (n < count)
+        field[places[n]] += factor * values[n];
+}
+
+/* out = values of a field at the given places. */
+KERNEL values_at(GLOBAL const real_type *field, GLOBAL const int *places, GLOBAL real_type *out, int count)
+{
+    int n = THREAD(0);
+    if (n < count)
+        out[n] = field[places[n]];
+}

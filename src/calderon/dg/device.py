@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calderon.backends import Device, Source
+from calderon.dg.currents import Load
 from calderon.dg.domain import Domain
-from calderon.dg.silver_mueller import SilverMueller
-from calderon.dg.system import CentredLeapFrog
+from calderon.dg.leap_frog import CentredLeapFrog, Coefficients
 
 GROUP = 128
 """Threads of a group for the open faces."""
@@ -23,12 +22,13 @@ LARGEST_GROUP = 640
 @dataclass(frozen=True)
 class Step:
     """What a step of one field takes: medium (blocks, 2, lanes), and for the open faces turn, raised, and groups of
-    elements with as many of them (count, elements, numbers, inverse)."""
+    elements with as many of them (count, elements, numbers, inverse); drives: places and what a current adds there."""
 
     medium: Any
     turn: Any = None
     raised: Any = None
     groups: tuple[tuple[int, int, Any, Any], ...] = ()
+    drives: tuple[tuple[Any, Any], ...] = ()
 
 
 class DeviceLeapFrog(CentredLeapFrog):
@@ -39,6 +39,9 @@ class DeviceLeapFrog(CentredLeapFrog):
         order = self.arrangement.reference.order
         if order > HIGHEST_ORDER:
             raise ValueError(f"order={order!r} on {device.name}: choose 1 to {HIGHEST_ORDER}, or backend='numba'")
+        if self.electric.size > np.iinfo(np.int32).max:
+            most = np.iinfo(np.int32).max
+            raise ValueError(f"{self.electric.size} values of a field on {device.name}: at most {most} are possible")
         self._device = device
         lanes, size, real = self.arrangement.lanes, self.arrangement.reference.size, self.arrangement.real
         self._rows = max(1, min(size, LARGEST_GROUP // lanes))
@@ -54,23 +57,27 @@ class DeviceLeapFrog(CentredLeapFrog):
         self._tables = [device.array(each) for each in (self.metric, self.volume, self.lift)]
         self._mirrors = [device.array(each) for each in self.factors]
         self._fields: list[Any] = []
+        self._ports: dict[Load, tuple[Any, Any]] = {}
 
-    def _step(self, medium: NDArray[np.floating], absorbing: SilverMueller | None) -> Step:
+    def _step(self, of: Coefficients) -> Step:
         """Coefficients of a step on the device."""
         array, real = self._device.array, self.arrangement.real
-        if absorbing is None:
-            return Step(array(medium))
-        groups = [
-            (faces.shape[1], len(faces), array(faces.astype(np.int32)), array(inverse.astype(real)))
-            for faces, inverse in absorbing.groups
-        ]
-        return Step(
-            array(medium), array(absorbing.turn.astype(real)), array(absorbing.raised.astype(real)), tuple(groups)
+        drives = tuple(
+            (array(load.places.ravel().astype(np.int32)), array(drive.ravel()))
+            for load, drive in zip(self.loads, of.drives, strict=False)
         )
+        if of.absorbing is None:
+            return Step(array(of.medium), drives=drives)
+        groups = tuple(
+            (faces.shape[1], len(faces), array(faces.astype(np.int32)), array(inverse.astype(real)))
+            for faces, inverse in of.absorbing.groups
+        )
+        turn, raised = of.absorbing.turn.astype(real), of.absorbing.raised.astype(real)
+        return Step(array(of.medium), array(turn), array(raised), groups, drives)
 
     def advance(self, time: float, step: float, count: int, after: Callable[[int], None], first: int = 0) -> None:
-        electric, magnetic = (self._step(*self._coefficients(step, field)) for field in range(2))
-        half = self._step(*self._coefficients(step / 2, 1))
+        electric, magnetic = (self._step(self._coefficients(step, field)) for field in range(2))
+        half = self._step(self._coefficients(step / 2, 1))
         self._fields = [self._device.array(field) for field in (self.electric, self.magnetic)]
         opened = self._opened() if self.open.number else None
         if first == 0:
@@ -86,6 +93,17 @@ class DeviceLeapFrog(CentredLeapFrog):
     def fetch(self) -> None:
         if self._fields:
             self.electric[:], self.magnetic[:] = (self._device.to_host(field).ravel() for field in self._fields)
+
+    def voltage(self, load: Load) -> float:
+        if not self._fields:
+            return super().voltage(load)
+        if load not in self._ports:
+            places = load.places.ravel().astype(np.int32)
+            self._ports[load] = self._device.array(places), self._device.empty(places.shape, self.arrangement.real)
+        places, values = self._ports[load]
+        count = load.places.size
+        self._device.launch(self._program, "values_at", (count,), (GROUP,), self._fields[0], places, values, count)
+        return load.voltage(self._device.to_host(values))
 
     def _opened(self) -> "Opened":
         array, real = self._device.array, self.arrangement.real
@@ -109,6 +127,9 @@ class DeviceLeapFrog(CentredLeapFrog):
             self._program, "half_step", (self.arrangement.blocks * group,), (group,), target, source,
             self._mirrors[1 - field], self._codes, nodes, self._tables[0], step.medium, *self._tables[1:],
         )  # fmt: skip
+        for load, (at, values) in zip(self.loads, step.drives, strict=False):
+            factor, count = self.real(load.at(time / self.medium.speed)), load.places.size
+            self._device.launch(self._program, "add_load", (count,), (GROUP,), target, at, values, factor, count)
         if opened is None:
             return
         phases = np.zeros((max(1, opened.waves), 2), self.arrangement.real)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from calderon.dg.arrangement import Arrangement, arrange
 from calderon.dg.boundary import FacesOf, conditions_by_face
+from calderon.dg.currents import Load, loads
 from calderon.dg.halo import Halo
 from calderon.dg.incident import IncidentWaves
 from calderon.dg.medium import Medium, medium_of
@@ -16,13 +17,14 @@ from calderon.dg.reference import ReferenceTetrahedron
 from calderon.mesh import Material, TetrahedralMesh
 from calderon.mesh.partition import CUT, Part, part_of, partition
 from calderon.parallel import Communicator
+from calderon.waves import CurrentDipole, CurrentSource, TimeHarmonicPlaneWave
 
 
 @dataclass(frozen=True, eq=False)
 class Domain:
     """A part of a mesh in blocks, with its media, the condition of every face of the part, the absorbing faces, what
-    enters through these, and where it meets other ranks (None for one process alone). whole: the number of tetrahedra
-    of all ranks."""
+    enters through these, the driven currents, and where it meets other ranks (None for one process alone). whole: the
+    number of tetrahedra of all ranks."""
 
     part: Part
     arrangement: Arrangement
@@ -30,6 +32,7 @@ class Domain:
     conditions: NDArray[np.str_]
     open: FacesOf
     incident: IncidentWaves | None
+    loads: tuple[Load, ...]
     halo: Halo | None
     communicator: Communicator
     whole: int
@@ -65,11 +68,12 @@ def domain(
     communicator: Communicator,
 ) -> Domain:
     """This rank's part. Errors as for `medium_of`, `conditions_by_face` and `partition`; ValueError for waves without
-    absorbing faces to enter through, or without materials, which say that units are SI."""
+    absorbing faces to enter through, or without materials, which say that units are SI; for currents as `loads`."""
     everywhere = conditions_by_face(mesh, boundaries)
-    if sources and not (everywhere == "absorbing").any():
+    waves, currents = _sorted_sources(sources)
+    if waves and not (everywhere == "absorbing").any():
         raise ValueError("sources: plane waves enter through absorbing faces: name one in boundaries")
-    if sources and materials is None:
+    if waves and materials is None:
         raise ValueError("sources: plane waves are in SI units: give materials too, {} for free space alone")
     medium_of(mesh, materials)  # its errors are those of the whole mesh
     alone = communicator.size == 1
@@ -80,7 +84,20 @@ def domain(
     conditions = everywhere if alone else conditions_by_face(part.mesh, {**boundaries, CUT: CUT})
     medium, arrangement = medium_of(part.mesh, materials), arrange(part.mesh, reference, real)
     faces = FacesOf.of(arrangement, conditions, "absorbing")
-    incident = IncidentWaves(sources, faces, medium) if sources else None
+    incident = IncidentWaves(waves, faces, medium) if waves else None
+    driven = loads(currents, mesh, part, arrangement, medium.impedance)
     halo = None if alone else Halo(part, arrangement, conditions, communicator)
     count = mesh.number_of_tetrahedra
-    return Domain(part, arrangement, medium, conditions, faces, incident, halo, communicator, count)
+    return Domain(part, arrangement, medium, conditions, faces, incident, driven, halo, communicator, count)
+
+
+def _sorted_sources(
+    sources: Sequence[Any],
+) -> tuple[list[TimeHarmonicPlaneWave], list[CurrentSource | CurrentDipole]]:
+    """Waves and currents. ValueError for anything else."""
+    waves = [each for each in sources if isinstance(each, TimeHarmonicPlaneWave)]
+    currents = [each for each in sources if isinstance(each, (CurrentSource, CurrentDipole))]
+    for each in sources:
+        if not isinstance(each, (TimeHarmonicPlaneWave, CurrentSource, CurrentDipole)):
+            raise ValueError(f"sources: {each!r}: choose TimeHarmonicPlaneWave, CurrentSource or CurrentDipole")
+    return waves, currents

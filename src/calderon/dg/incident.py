@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 from calderon.dg.boundary import FacesOf
 from calderon.dg.medium import Medium
 from calderon.waves import TimeHarmonicPlaneWave
-
-RAMP = 2.0
-"""Periods over which a time-harmonic wave is switched on, so that it excites little else."""
+from calderon.waves.signals import RAMP_PERIODS, smooth
 
 
 class Amplitudes(NamedTuple):
@@ -35,7 +33,7 @@ class IncidentWaves:
         self.waves = [
             Amplitudes(
                 wave.angular_frequency / medium.speed,
-                wave.frequency / medium.speed / RAMP,
+                wave.frequency / medium.speed / RAMP_PERIODS,
                 tangential(wave.amplitudes.electric(points)),
                 tangential(medium.impedance * wave.amplitudes.magnetic(points)),
             )
@@ -51,9 +49,3 @@ class IncidentWaves:
         electric = sum(np.real(factor * wave.electric) for factor, wave in pairs)
         magnetic = sum(np.real(factor * wave.magnetic) for factor, wave in pairs)
         return np.asarray(electric), np.asarray(magnetic)
-
-
-def smooth(x: float) -> float:
-    """0 for x <= 0, 1 for x >= 1, with two continuous derivatives in between."""
-    t = min(max(x, 0.0), 1.0)
-    return t**3 * (10 - 15 * t + 6 * t**2)

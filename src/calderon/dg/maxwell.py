@@ -14,13 +14,16 @@ from calderon.backends import computing, require_memory
 from calderon.dg.checkpoint import Moment, RunKey, read_checkpoint, write_checkpoint
 from calderon.dg.device import DeviceLeapFrog
 from calderon.dg.domain import domain
+from calderon.dg.leap_frog import CentredLeapFrog
 from calderon.dg.location import values_at
-from calderon.dg.observer import Observer
+from calderon.dg.observer import Observer, Recorder
 from calderon.dg.periodic import PeriodicFields
+from calderon.dg.port import Port
 from calderon.dg.probe import Probe
 from calderon.dg.progress import Listener, progress_of
 from calderon.dg.reference import reference_tetrahedron
-from calderon.dg.system import CentredLeapFrog, System, UpwindRungeKutta
+from calderon.dg.runge_kutta import UpwindRungeKutta
+from calderon.dg.system import System
 from calderon.dg.transform import LastPeriods
 from calderon.mesh import Material, TetrahedralMesh
 from calderon.parallel import Communicator, world
@@ -45,9 +48,10 @@ class MaxwellDG:
     is computed from the spectral radius. materials {name: Material} by the names of the mesh ("air" and "vacuum" need
     none); with them everything is in SI units, without them epsilon = mu = 1. boundaries {name: "pec", "pmc" or
     "absorbing"}; names of the mesh that are left out are "pec". sources: incident plane waves, which enter through the
-    absorbing faces. precision: "double" or "single". time_step: instead of courant, in the unit of time.
-    communicator: ranks that share the mesh, by default all that mpiexec started; each makes the
-    same calls and gets the same answers.
+    absorbing faces, and driven currents (`CurrentSource`, `CurrentDipole`), whose current, voltage and power are
+    recorded at every step in ports {name: Port}. precision: "double" or "single". time_step: instead of courant, in the
+    unit of time. communicator: ranks that share the mesh, by default all that mpiexec started; each makes the same
+    calls and gets the same answers.
 
     Raises ValueError for a choice that is not there, a material or boundary that the mesh does not have, or a step
     above the limit.
@@ -97,6 +101,7 @@ class MaxwellDG:
         self.medium, self._arrangement = self._domain.medium, self._domain.arrangement
         whole = FLUXES[flux](self._domain) if how.device is None else DeviceLeapFrog(self._domain, how.device)
         self._system: System = whole
+        self.ports = {each.name: Port(each, self._system, communicator) for each in self._domain.loads}
         self._densities = {name: each.density for name, each in (materials or {}).items()}
         self._limit = self._system.limit() / self.medium.speed
         if time_step is None:
@@ -168,10 +173,11 @@ class MaxwellDG:
     ) -> None:
         """Steps with all that is done between them."""
         speed, start, system, ranks = self.medium.speed, self.time, self._system, self._domain.communicator
-        observers = [*self._observers, *more]
-        watched = "; ".join(each.label for each in observers)
+        observers, ports = [*self._observers, *more], list(self.ports.values())
+        watching: list[Recorder] = [*observers, *ports]
+        watched = "; ".join(each.label for each in watching)
         key = RunKey(RunKey.digest(self.mesh), self.order, self.flux, self.precision, start, step, count, watched)
-        first = 0 if checkpoint is None else self._resume(checkpoint, key, observers)
+        first = 0 if checkpoint is None else self._resume(checkpoint, key, watching)
         written = clock.monotonic()
         check = self._check(count)
 
@@ -186,20 +192,22 @@ class MaxwellDG:
                 nonlocal written
                 check(n)
                 tell(n)
+                for port in ports:
+                    port.record(start + n * step)
                 for each in observers:
                     if each.wanted(n):
                         system.fetch()
                         staggered = system.lead > 0 and n < count
                         each.record(n, start + n * step, system.electric, system.magnetic, staggered)
                 if checkpoint is not None and n < count and due():
-                    self._save(checkpoint, key, n, observers)
+                    self._save(checkpoint, key, n, watching)
                     written = clock.monotonic()
 
             system.advance(start * speed, step * speed, count, after, first)
         if checkpoint is not None and ranks.rank == 0:
             Path(checkpoint).unlink(missing_ok=True)
 
-    def _resume(self, path: str | os.PathLike[str], key: RunKey, observers: Sequence[Observer]) -> int:
+    def _resume(self, path: str | os.PathLike[str], key: RunKey, observers: Sequence[Recorder]) -> int:
         """Steps done by an interrupted run, whose fields are taken over; 0 without one."""
         moment = read_checkpoint(path, key)
         if moment is None:
@@ -210,7 +218,7 @@ class MaxwellDG:
             each.restore(state)
         return moment.steps
 
-    def _save(self, path: str | os.PathLike[str], key: RunKey, steps: int, observers: Sequence[Observer]) -> None:
+    def _save(self, path: str | os.PathLike[str], key: RunKey, steps: int, observers: Sequence[Recorder]) -> None:
         self._system.fetch()
         fields = self._domain.collected(self._system.electric), self._domain.collected(self._system.magnetic)
         states = [each.state() for each in observers]
@@ -243,7 +251,8 @@ class MaxwellDG:
         self._advance(step, total, progress, (last,), checkpoint, checkpoint_seconds)
         self.time += total * step
         fields = last.electric, last.magnetic
-        return PeriodicFields(frequency, last.change(), self._densities, self.mesh, self._domain, *fields)
+        ports = {name: port.amplitudes(frequency, count) for name, port in self.ports.items()}
+        return PeriodicFields(frequency, last.change(), ports, self._densities, self.mesh, self._domain, *fields)
 
     def _check(self, count: int) -> Callable[[int], None]:
         """Stops a run whose fields are no longer numbers."""

@@ -8,20 +8,12 @@ State = dict[str, NDArray]  # type: ignore[type-arg]
 """Arrays that go into a checkpoint; they do not depend on the number of ranks."""
 
 
-class Observer(Protocol):
-    """Looks at the fields of a run after some of its steps; every rank makes the same calls."""
+class Recorder(Protocol):
+    """Takes notes during a run, which go into its checkpoints; every rank makes the same calls."""
 
     @property
     def label(self) -> str:
         """What is observed, in words; it must agree between an interrupted run and the one that goes on."""
-        ...
-
-    def wanted(self, step: int) -> bool:
-        """Whether `record` is to be called after that step of the run."""
-        ...
-
-    def record(self, step: int, time: float, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
-        """Take note of flat fields E at the time and Z0 H, which is half a step ahead where it is `staggered`."""
         ...
 
     def state(self) -> State:
@@ -30,4 +22,16 @@ class Observer(Protocol):
 
     def restore(self, state: State) -> None:
         """Go on from a state, which every rank is given."""
+        ...
+
+
+class Observer(Recorder, Protocol):
+    """Looks at the fields after some of the steps."""
+
+    def wanted(self, step: int) -> bool:
+        """Whether `record` is to be called after that step of the run."""
+        ...
+
+    def record(self, step: int, time: float, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
+        """Take note of flat fields E at the time and Z0 H, which is half a step ahead where it is `staggered`."""
         ...

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.dg.domain import Domain
 from calderon.dg.location import values_at
+from calderon.dg.port import PortAmplitudes
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.whole_file import whole_file
 
@@ -18,11 +19,13 @@ class PeriodicFields:
     """E(t) = Re E exp(-i w t) and H alike, from the discrete Fourier transform of one period.
 
     change: relative change of the electric amplitude from the period before to the last one (root mean square), which
-    says how periodic the fields are. densities {name: kg/m^3 or None}.
+    says how periodic the fields are. ports {name: amplitudes}: current, voltage, impedance and power of the driven
+    currents. densities {name: kg/m^3 or None}.
     """
 
     frequency: float
     change: float
+    ports: dict[str, PortAmplitudes]
     densities: dict[str, float | None]
     _mesh: TetrahedralMesh
     _domain: Domain

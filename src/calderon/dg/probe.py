@@ -4,9 +4,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.dg.domain import Domain
-from calderon.dg.location import locate, own_elements
+from calderon.dg.location import own_elements
 from calderon.dg.observer import State
 from calderon.mesh import TetrahedralMesh
+from calderon.mesh.location import locate
 
 
 class Probe:
