@@ -2,6 +2,7 @@
 
 import tracemalloc
 
+import meshio
 import numpy as np
 import pytest
 
@@ -137,3 +138,25 @@ def test_memory_stays_below_four_copies_of_the_fields():
     finally:
         tracemalloc.stop()
     assert peak < 3 * fields
+
+
+def test_snapshots_hold_the_field_at_the_corners(tmp_path):
+    """Every tenth step from the fifth on, with times; resumed runs number them on."""
+    simulation = cavity(cells=4, order=3, courant=0.5)
+    snapshots = simulation.add_snapshots(tmp_path / "fields", stride=10, first=5)
+    step = simulation.time_step
+    simulation.run(26 * step)
+    assert [name for name, _ in snapshots.files] == ["fields_0001.vtu", "fields_0002.vtu", "fields_0003.vtu"]
+    assert [time for _, time in snapshots.files] == pytest.approx([5 * step, 15 * step, 25 * step])
+    collection = (tmp_path / "fields" / "fields.pvd").read_text()
+    for name, time in snapshots.files:
+        content = meshio.read(tmp_path / "fields" / name)
+        assert f'timestep="{time!r}" part="0" file="{name}"' in collection
+        assert np.abs(content.point_data["E (V/m)"] - MODE.electric(content.points, time)).max() < 0.03
+        assert np.abs(content.point_data["H (A/m)"] - MODE.magnetic(content.points, time + step / 2)).max() < 0.03
+    assert sorted(path.name for path in (tmp_path / "fields").iterdir()) == [
+        "fields.pvd",
+        *[n for n, _ in snapshots.files],
+    ]
+    with pytest.raises(ValueError, match="stride=0"):
+        simulation.add_snapshots(tmp_path / "fields", stride=0)

@@ -1,7 +1,10 @@
 """Transient Maxwell problems by a nodal discontinuous Galerkin method on tetrahedra."""
 
+from calderon.dg.averaged_sar import AveragedSAR
 from calderon.dg.maxwell import MaxwellDG
 from calderon.dg.periodic import PeriodicFields
 from calderon.dg.port import Port, PortAmplitudes
+from calderon.dg.probe import Probe
+from calderon.dg.snapshots import Snapshots
 
-__all__ = ["MaxwellDG", "PeriodicFields", "Port", "PortAmplitudes"]
+__all__ = ["AveragedSAR", "MaxwellDG", "PeriodicFields", "Port", "PortAmplitudes", "Probe", "Snapshots"]

@@ -23,6 +23,7 @@ from calderon.dg.probe import Probe
 from calderon.dg.progress import Listener, progress_of
 from calderon.dg.reference import reference_tetrahedron
 from calderon.dg.runge_kutta import UpwindRungeKutta
+from calderon.dg.snapshots import Snapshots
 from calderon.dg.system import System
 from calderon.dg.transform import LastPeriods
 from calderon.mesh import Material, TetrahedralMesh
@@ -84,9 +85,10 @@ class MaxwellDG:
             raise ValueError(f"backend={backend!r} with flux={flux!r}: devices take flux='centred'; or backend='numba'")
         self.mesh, self.order, self.flux, self.precision = mesh, order, flux, precision
         reference = reference_tetrahedron(order)
-        copies = FIELDS[flux] * 3 * reference.size * how.real.itemsize + GEOMETRY
+        self.memory = (FIELDS[flux] * 3 * reference.size * how.real.itemsize + GEOMETRY) * mesh.number_of_tetrahedra
+        """Bytes that the fields and what belongs to them take, about, on all ranks together."""
         require_memory(
-            copies * mesh.number_of_tetrahedra,
+            self.memory,
             f"P{order} on {mesh.number_of_tetrahedra} tetrahedra",
             "take a lower order, a coarser mesh or precision='single'",
         )
@@ -139,6 +141,13 @@ class MaxwellDG:
         probe = Probe(points, self._domain, self.mesh, stride)
         self._observers.append(probe)
         return probe
+
+    def add_snapshots(self, folder: str | os.PathLike[str], stride: int, first: int = 1) -> Snapshots:
+        """Write E and H on the whole mesh into a folder at every `stride`-th step, from step `first` on, of the next
+        run, for ParaView."""
+        snapshots = Snapshots(folder, stride, first, self._domain, self.mesh)
+        self._observers.append(snapshots)
+        return snapshots
 
     def run(
         self,
@@ -242,8 +251,7 @@ class MaxwellDG:
             raise ValueError(f"frequency={frequency!r}: a positive number is needed")
         if periods != int(periods) or periods < 2:
             raise ValueError(f"periods={periods!r}: a whole number of at least 2 is needed")
-        stride = max(1, math.floor(1 / (frequency * self.time_step * SAMPLES)))
-        samples = math.ceil(1 / (frequency * self.time_step * stride))
+        stride, samples = self._sampling(frequency)
         count = samples * stride
         step, total = 1 / (frequency * count), int(periods) * count
         turn = np.exp(2j * np.pi * frequency * step * self._system.lead)
@@ -253,6 +261,16 @@ class MaxwellDG:
         fields = last.electric, last.magnetic
         ports = {name: port.amplitudes(frequency, count) for name, port in self.ports.items()}
         return PeriodicFields(frequency, last.change(), ports, self._densities, self.mesh, self._domain, *fields)
+
+    def steps_per_period(self, frequency: float) -> int:
+        """Steps that `run_until_periodic` takes in each period."""
+        stride, samples = self._sampling(frequency)
+        return stride * samples
+
+    def _sampling(self, frequency: float) -> tuple[int, int]:
+        """Steps from one sample to the next, and samples of a period."""
+        stride = max(1, math.floor(1 / (frequency * self.time_step * SAMPLES)))
+        return stride, math.ceil(1 / (frequency * self.time_step * stride))
 
     def _check(self, count: int) -> Callable[[int], None]:
         """Stops a run whose fields are no longer numbers."""

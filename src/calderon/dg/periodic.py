@@ -1,17 +1,22 @@
 """Fields that repeat with one frequency: complex amplitudes, absorbed power, specific absorption rate."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import meshio
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.dg.averaged_sar import AveragedSAR, averaged_sar, voxel_midpoints
 from calderon.dg.domain import Domain
-from calderon.dg.location import values_at
+from calderon.dg.location import own_elements, values_at
 from calderon.dg.port import PortAmplitudes
 from calderon.mesh import TetrahedralMesh
+from calderon.mesh.location import Search, locate
 from calderon.mesh.whole_file import whole_file
+
+CHUNK = 50_000
+"""Points at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,19 +54,81 @@ class PeriodicFields:
 
     def specific_absorption_rate(self) -> NDArray[np.float64]:
         """(tetrahedra,) mean of sigma |E|^2 / (2 density) over each element in W/kg; NaN where no density is known."""
-        mesh = self._mesh
-        rho = np.full(mesh.number_of_tetrahedra, np.nan)
-        for name, tag in mesh.names.items():
-            value = self.densities.get(name)
-            if value is not None:
-                rho[mesh.tags == tag] = value
-        return self._everywhere(self._loss_density()) / rho
+        return self._everywhere(self._loss_density()) / self._density()
+
+    def mean_electric(self) -> NDArray[np.float64]:
+        """(tetrahedra,) root of the mean of |E|^2 over each element, peak value in time, in V/m."""
+        return np.sqrt(self._everywhere(self._mean_square()))
+
+    def local_sar(self, points: ArrayLike) -> NDArray[np.float64]:
+        """(n,) sigma |E|^2 / (2 density) in W/kg at points (n, 3) of the mesh; NaN where no density is known. On an
+        interface the tetrahedron that is found first counts. ValueError for points outside."""
+        x = np.atleast_2d(np.asarray(points, float))
+        elements, _ = locate(self._mesh, x)
+        own, here = own_elements(self._domain, elements)
+        medium = self._domain.medium
+        loss = self._domain.communicator.total(medium.loss[own] * here)
+        squares = (np.abs(self.electric(x)) ** 2).sum(axis=1)
+        return np.asarray(loss / medium.impedance / 2 * squares / self._density()[elements])
+
+    def averaged_sar(self, mass: float = 0.010, voxel: float = 0.002) -> AveragedSAR:
+        """Rates averaged over cubes that hold `mass` (in kg) of tissue, on voxels with the side `voxel` (in m).
+
+        The field is taken at the midpoints of the voxels; tissue is what has a density. See `calderon.dg.sar` for the
+        rules of IEC/IEEE 62704-1 and what differs. Errors: ValueError where there is too little tissue, MemoryError.
+        """
+        mesh, medium = self._mesh, self._domain.medium
+        corner, shape = voxel_midpoints(mesh, self.densities, voxel)
+        density, power = np.zeros(shape).ravel(), np.zeros(shape).ravel()
+        rho = np.nan_to_num(self._density())
+        field, search = self._vectors(self._electric), Search(mesh)
+        interpolation = self._domain.arrangement.reference.interpolation
+        for first in range(0, density.size, CHUNK):
+            number = np.arange(first, min(first + CHUNK, density.size))
+            points = corner + voxel * np.stack(np.unravel_index(number, shape), axis=1)
+            elements, local = search.find(points)
+            kept = (elements >= 0) & (rho[elements] > 0)
+            number, elements, local = number[kept], elements[kept], local[kept]
+            own, here = own_elements(self._domain, elements)
+            values = np.einsum("qn,qni->qi", interpolation(local), field[own])
+            density[number] = rho[elements]
+            power[number] = medium.loss[own] / medium.impedance / 2 * (np.abs(values) ** 2).sum(axis=1) * here
+        power = self._domain.communicator.total(power)
+        return averaged_sar(density.reshape(shape), power.reshape(shape), corner, voxel, mass)
+
+    def outward_power(self) -> float:
+        """W that leaves through the absorbing boundary: integral of Re(E x conj(H)) . n / 2.
+
+        With what is absorbed it is the power fed; of a plane wave that enters through the boundary, it is minus the
+        power absorbed. An independent check: neither the equations' losses nor the feed enter.
+        """
+        faces, reference = self._domain.open, self._domain.arrangement.reference
+        if not faces.number:
+            return float(self._domain.communicator.total(np.float64(0.0)))
+        nodes = reference.face_nodes[faces.sides]
+        electric, magnetic = (
+            self._vectors(field)[faces.elements[:, None], nodes] for field in (self._electric, self._magnetic)
+        )
+        flow = np.cross(faces.tangents[:, 0], faces.tangents[:, 1])
+        double_areas = np.linalg.norm(flow, axis=1)
+        normals = np.einsum("f,fi->fi", double_areas, faces.normals)
+        # E x conj(H) . n at pairs of nodes, against the integrals of their products over the unit triangle
+        crossed = np.cross(electric[:, :, None], magnetic.conj()[:, None])
+        own = np.einsum("fpqi,pq,fi->", crossed, reference.face_mass, normals, optimize=True)
+        return float(self._domain.communicator.total(np.real(own)) / self._domain.medium.impedance / 2)
+
+    def scaled(self, factor: float) -> "PeriodicFields":
+        """The same with all fields multiplied by a real factor, such as sqrt(0.25 / power fed) for a quarter of a
+        watt."""
+        ports = {name: each.scaled(factor) for name, each in self.ports.items()}
+        fields = self._electric * factor, self._magnetic * factor
+        return replace(self, ports=ports, _electric=fields[0], _magnetic=fields[1])
 
     def write(self, path: str | Path) -> None:
         """VTU file: |E| (root of the mean square over the element, peak value in time), SAR and material."""
         mesh = self._mesh
         data = {
-            "|E| (V/m)": [np.sqrt(self._everywhere(self._mean_square()))],
+            "|E| (V/m)": [self.mean_electric()],
             "SAR (W/kg)": [np.nan_to_num(self.specific_absorption_rate())],
             "material": [mesh.tags],
         }
@@ -69,6 +136,15 @@ class PeriodicFields:
         if self._domain.communicator.rank == 0:
             with whole_file(path) as partial:
                 content.write(partial, file_format="vtu")
+
+    def _density(self) -> NDArray[np.float64]:
+        """(tetrahedra,) kg/m^3, NaN where none is known."""
+        rho = np.full(self._mesh.number_of_tetrahedra, np.nan)
+        for name, tag in self._mesh.names.items():
+            value = self.densities.get(name)
+            if value is not None:
+                rho[self._mesh.tags == tag] = value
+        return rho
 
     def _mean_square(self) -> NDArray[np.float64]:
         """(tetrahedra,) mean of |E|^2 over each element in V^2/m^2."""

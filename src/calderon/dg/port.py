@@ -80,3 +80,7 @@ class PortAmplitudes:
     def power(self) -> float:
         """Mean power fed over a period in W: Re(voltage conj(current)) / 2."""
         return float(np.real(self.voltage * np.conj(self.current))) / 2
+
+    def scaled(self, factor: float) -> "PortAmplitudes":
+        """Current and voltage multiplied by a real factor."""
+        return PortAmplitudes(self.current * factor, self.voltage * factor)

@@ -1,4 +1,4 @@
-"""Surface meshes: the triangle mesh, shapes by name, files, samples, checks."""
+"""Meshes of surfaces and volumes: triangles, tetrahedra, shapes by name, files, samples, checks."""
 
 from calderon.mesh.barycentric import BarycentricRefinement
 from calderon.mesh.errors import MeshError, MeshWarning
@@ -11,7 +11,9 @@ from calderon.mesh.reading import read
 from calderon.mesh.round_shapes import ellipsoid, sphere, torus
 from calderon.mesh.samples import sample
 from calderon.mesh.shapes import cube, cuboid, cylinder, disc, plate
+from calderon.mesh.step_report import StepReport, step_report
 from calderon.mesh.tetrahedra import TetrahedralMesh
+from calderon.mesh.tetrahedral_files import read_tetrahedra, write_tetrahedra
 from calderon.mesh.tetrahedral_shapes import box, layered_ball
 from calderon.mesh.triangles import TriangleMesh
 from calderon.mesh.units import metres_per, warn_wavenumber
@@ -24,6 +26,7 @@ __all__ = [
     "MeshError",
     "MeshReport",
     "MeshWarning",
+    "StepReport",
     "TetrahedralMesh",
     "TriangleMesh",
     "almond",
@@ -42,9 +45,12 @@ __all__ = [
     "phantom_sizes",
     "plate",
     "read",
+    "read_tetrahedra",
     "sample",
     "sphere",
+    "step_report",
     "torus",
     "warn_wavenumber",
     "write",
+    "write_tetrahedra",
 ]

@@ -8,37 +8,56 @@ from calderon.mesh.tetrahedra import TetrahedralMesh
 
 TOLERANCE = 1e-9
 """Barycentric coordinates may be that much below zero: points on faces and on the boundary belong to some element."""
+CANDIDATES = (8, 64, 512)
+"""Tetrahedra with the nearest centroids, so many of which are tried one after the other."""
+CHUNK = 20_000
+"""Points at a time, which bounds the memory."""
+
+
+class Search:
+    """Which tetrahedron of a mesh holds a point. Candidates are those with the nearest centroids: a point further from
+    its own tetrahedron's centroid than from 512 others' is not found, which takes extreme needles."""
+
+    def __init__(self, mesh: TetrahedralMesh) -> None:
+        corners = mesh.vertices[mesh.tetrahedra]
+        self._origins = corners[:, 0]
+        self._inverse = np.linalg.inv(np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2))
+        self._tree = cKDTree(mesh.centroids)
+
+    def find(self, points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """(n,) tetrahedra, -1 for points outside, and (n, 3) reference coordinates of points (n, 3).
+
+        ValueError for points of another shape, NaN or infinity.
+        """
+        if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
+            raise ValueError(f"points of shape {points.shape}: finite numbers of shape (n, 3) are needed")
+        found, local = np.full(len(points), -1), np.zeros((len(points), 3))
+        for tried in CANDIDATES:
+            count = min(tried, len(self._origins))
+            missing = np.flatnonzero(found < 0)
+            chunk = max(1, CHUNK * CANDIDATES[0] // count)
+            for first in range(0, len(missing), chunk):
+                own = missing[first : first + chunk]
+                found[own], local[own] = self._among_nearest(points[own], count)
+            if count == len(self._origins):
+                break
+        return found, local
+
+    def _among_nearest(self, points: NDArray[np.float64], count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        candidates = self._tree.query(points, k=count)[1].reshape(len(points), -1)
+        offsets = points[:, None] - self._origins[candidates]
+        local = np.einsum("nkij,nkj->nki", self._inverse[candidates], offsets)
+        lowest = np.minimum(local.min(axis=2), 1 - local.sum(axis=2))
+        best = lowest.argmax(axis=1)
+        rows = np.arange(len(points))
+        inside = lowest[rows, best] >= -TOLERANCE
+        return np.where(inside, candidates[rows, best], -1), local[rows, best] * inside[:, None]
 
 
 def locate(mesh: TetrahedralMesh, points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """(n,) tetrahedra and (n, 3) reference coordinates of points (n, 3).
-
-    Candidates are the tetrahedra of the nearest centroids, then those whose circumscribed spheres hold the point.
-    Raises ValueError for points of another shape, NaN, and points outside the mesh.
-    """
-    if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
-        raise ValueError(f"points of shape {points.shape}: finite numbers of shape (n, 3) are needed")
-    corners = mesh.vertices[mesh.tetrahedra]
-    inverse = np.linalg.inv(np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2))
-    tree = cKDTree(mesh.centroids)
-    found = np.full(len(points), -1)
-    local = np.zeros((len(points), 3))
-    tried = 8
-    while (found < 0).any() and tried <= 8 * mesh.number_of_tetrahedra:
-        open_points = np.flatnonzero(found < 0)
-        count = min(tried, mesh.number_of_tetrahedra)
-        candidates = tree.query(points[open_points], k=count)[1].reshape(len(open_points), -1)
-        offsets = points[open_points, None] - corners[candidates, 0]
-        xi = np.einsum("nkij,nkj->nki", inverse[candidates], offsets)
-        lowest = np.minimum(xi.min(axis=2), 1 - xi.sum(axis=2))
-        best = lowest.argmax(axis=1)
-        rows = np.arange(len(open_points))
-        inside = lowest[rows, best] >= -TOLERANCE
-        found[open_points[inside]] = candidates[rows, best][inside]
-        local[open_points[inside]] = xi[rows, best][inside]
-        if count == mesh.number_of_tetrahedra or tried >= 512:
-            break
-        tried *= 8
+    """(n,) tetrahedra and (n, 3) reference coordinates of points (n, 3); ValueError for points outside the mesh, and as
+    `Search.find`."""
+    found, local = Search(mesh).find(points)
     if (found < 0).any():
         outside = np.flatnonzero(found < 0)
         raise ValueError(

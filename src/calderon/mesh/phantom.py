@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.constants import speed_of_light
 
 from calderon.mesh.gmsh_volumes import GROWTH, MeshedModel, fill, gmsh_model, keep_volume
 from calderon.mesh.tetrahedra import TetrahedralMesh
 
-SPEED_OF_LIGHT = 299_792_458.0
 TISSUES = ("skin", "skull", "csf", "brain")
 """From the outside in."""
 PARTS = (*TISSUES[::-1], "air", "feed")
@@ -50,7 +50,7 @@ def phantom(
     hold and unknown names in h.
     """
     shape = _Shape(
-        SPEED_OF_LIGHT / _positive("frequency", [frequency], 1)[0] / 4,
+        speed_of_light / _positive("frequency", [frequency], 1)[0] / 4,
         _positive("semi_axes", semi_axes, 3),
         _positive("thicknesses", thicknesses, 3),
         _positive("box", box, 3),
@@ -81,7 +81,7 @@ def phantom(
 def phantom_sizes(frequency: float, width: float = 0.004) -> dict[str, float]:
     """Edge lengths of `phantom` in metres: five edges to the wavelength in tissue, at most a centimetre; eight in air,
     finer at the phone, the antenna and the feed."""
-    wavelength = SPEED_OF_LIGHT / frequency
+    wavelength = speed_of_light / frequency
     sizes = {name: min(wavelength / REFRACTION[name] / PER_WAVELENGTH, 0.010) for name in TISSUES}
     return sizes | {"air": wavelength / 8, "phone": wavelength / 28, "antenna": 1.5 * width, "feed": width}
 

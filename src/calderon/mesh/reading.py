@@ -67,9 +67,25 @@ def _checked(path: Path, vertices: NDArray, triangles: NDArray, tags: NDArray, n
 
 def _content(path: Path) -> tuple[meshio.Mesh, dict[str, int]]:
     """What meshio reads from the file, and the names of tags from the file's comment line."""
+    content = file_content(path, FORMATS)
+    names = named_tags(content, 2)
+    names.update(commented_names(path))
+    if path.suffix.lower() == ".obj" and "obj:group_ids" in content.cell_data:
+        _name_groups(path, content, names)
+    return content, names
+
+
+def named_tags(content: meshio.Mesh, dimension: int) -> dict[str, int]:
+    """{name: tag} of the physical groups of a dimension."""
+    fields = content.field_data.items()
+    return {name: int(value[0]) for name, value in fields if np.shape(value) == (2,) and value[1] == dimension}
+
+
+def file_content(path: Path, formats: dict[str, str]) -> meshio.Mesh:
+    """What meshio reads from a file of one of the formats {ending: meshio's name}; MeshError says what is wrong."""
     suffix = path.suffix.lower()
-    if suffix not in FORMATS:
-        raise MeshError(f"{path}: unknown mesh format {suffix!r}; choose {', '.join(FORMATS)}")
+    if suffix not in formats:
+        raise MeshError(f"{path}: unknown mesh format {suffix!r}; choose {', '.join(formats)}")
     if not path.is_file():
         raise MeshError(f"{path}: no such file")
     if path.stat().st_size == 0:
@@ -77,7 +93,7 @@ def _content(path: Path) -> tuple[meshio.Mesh, dict[str, int]]:
     output = StringIO()
     try:
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output), np.errstate(all="ignore"):
-            content = meshio.read(path, file_format=FORMATS[suffix])
+            return meshio.read(path, file_format=formats[suffix])
     except (Exception, SystemExit) as error:  # meshio meets broken files with anything from KeyError to SystemExit
         told = "" if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"  # an exit code says nothing
         reason = textwrap.shorten(f"{told} {output.getvalue()}", 200, placeholder=" ...") or "no reason given"
@@ -85,13 +101,6 @@ def _content(path: Path) -> tuple[meshio.Mesh, dict[str, int]]:
             f"{path}: cannot be read as a {suffix} file ({reason}); it may be cut short, or of another format than its "
             "name says: export it again, or open it in gmsh and save it as .msh"
         ) from None
-    names = {
-        name: int(value[0]) for name, value in content.field_data.items() if np.shape(value) == (2,) and value[1] == 2
-    }
-    names.update(_commented_names(path))
-    if suffix == ".obj" and "obj:group_ids" in content.cell_data:
-        _name_groups(path, content, names)
-    return content, names
 
 
 def _name_groups(path: Path, content: meshio.Mesh, names: dict[str, int]) -> None:
@@ -105,11 +114,11 @@ def _name_groups(path: Path, content: meshio.Mesh, names: dict[str, int]) -> Non
     content.cell_data["obj:group_ids"] = [tag_of[np.asarray(ids)] for ids in content.cell_data["obj:group_ids"]]
 
 
-def _commented_names(path: Path) -> dict[str, int]:
-    """The names {name: tag} that writing.py leaves in a comment among the first lines."""
+def commented_names(path: Path, comment: str = COMMENT) -> dict[str, int]:
+    """The names {name: tag} that were left in a comment among the first lines when the file was written."""
     with path.open("rb") as file:
         head = file.read(65536).decode("utf-8", errors="ignore")
-    found = re.search(re.escape(COMMENT) + r"(\{.*?\})", head)
+    found = re.search(re.escape(comment) + r"(\{.*?\})", head)
     if not found:
         return {}
     try:

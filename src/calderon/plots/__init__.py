@@ -3,16 +3,20 @@ whole.
 """
 
 from calderon.plots.curves import cartesian, convergence, polar
+from calderon.plots.cuts import animate, cut
 from calderon.plots.hmatrix import hmatrix
 from calderon.plots.pattern import radiation_body, radiation_pattern
-from calderon.plots.slices import field_slice, inside, section, slice_points
+from calderon.plots.slices import cut_triangles, field_slice, inside, section, slice_points
 from calderon.plots.surface_currents import currents
 from calderon.plots.surfaces import surface
 
 __all__ = [
+    "animate",
     "cartesian",
     "convergence",
     "currents",
+    "cut",
+    "cut_triangles",
     "field_slice",
     "hmatrix",
     "inside",

@@ -38,10 +38,18 @@ def section(mesh: "TriangleMesh", points: NDArray[np.float64]) -> NDArray[np.flo
 
     points (rows, columns, 3): the slice; its first point is the origin, its first row and first column the axes.
     """
+    return cut_triangles(mesh.vertices, mesh.triangles, points)
+
+
+def cut_triangles(
+    vertices: NDArray[np.float64], triangles: NDArray[np.int64], points: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """As `section`, of triangles (nt, 3) of any kind."""
     origin, across, up, _ = _plane(points)
     # a plane exactly through vertices would cut them twice or not at all: it is moved by a part in 1e9 of the body
-    height = (mesh.vertices - origin) @ np.cross(across, up) + 1.1e-9 * mesh.diameter
-    corners, h = mesh.vertices[mesh.triangles], height[mesh.triangles]
+    diameter = float(np.linalg.norm(np.ptp(vertices, axis=0)))
+    height = (vertices - origin) @ np.cross(across, up) + 1.1e-9 * diameter
+    corners, h = vertices[triangles], height[triangles]
     cut = (h > 0).any(axis=1) & (h < 0).any(axis=1)
     corners, h = corners[cut], h[cut]
     # the corner alone on its side of the plane sends two edges through it
@@ -96,7 +104,7 @@ def field_slice(
     percentile where a few points near an edge stand out. incident: the direction (3,) along which the incident wave
     travels; an arrow in the corner shows it.
     """
-    points, field = _checked(np.asarray(points, dtype=float), np.asarray(values))
+    points, field = checked_slice(np.asarray(points, dtype=float), np.asarray(values))
     if blank not in ("inside", "outside", "none"):
         raise ValueError(f"blank={blank!r}: choose 'inside', 'outside' or 'none'")
     if file is not None:
@@ -109,9 +117,9 @@ def field_slice(
         if 0 < 1.5 * usual < drawn.high:
             drawn = replace(drawn, low=-usual if drawn.low < 0 else 0.0, high=usual)
     with paper():
-        figure, axes, extent = _frame(points, drawn)
+        figure, axes, extent = slice_axes(points, drawn)
         colors = drawn.colors.with_extremes(bad=tuple(channel / 255 for channel in BLANK))
-        values = np.where(hidden, _continued(drawn.values), drawn.values)
+        values = np.where(hidden, continued(drawn.values), drawn.values)
         options: dict[str, Any] = {"origin": "lower", "extent": extent}
         axes.imshow(values, cmap=colors, vmin=drawn.low, vmax=drawn.high, interpolation="bilinear", **options)
         if mesh is not None and hides:
@@ -135,7 +143,7 @@ def field_slice(
     return figure
 
 
-def _checked(points: NDArray[np.float64], field: NDArray) -> tuple[NDArray[np.float64], NDArray]:
+def checked_slice(points: NDArray[np.float64], field: NDArray) -> tuple[NDArray[np.float64], NDArray]:
     if points.ndim != 3 or points.shape[2] != 3 or min(points.shape[:2]) < 2:
         raise ValueError(f"points of shape {points.shape}: a slice is (rows, columns, 3) with at least two of each")
     if field.shape != points.shape[:2]:
@@ -143,7 +151,7 @@ def _checked(points: NDArray[np.float64], field: NDArray) -> tuple[NDArray[np.fl
     return points, field.astype(complex if np.iscomplexobj(field) else float)
 
 
-def _frame(points: NDArray[np.float64], drawn: Shown) -> tuple[Figure, Axes, tuple[float, float, float, float]]:
+def slice_axes(points: NDArray[np.float64], drawn: Shown) -> tuple[Figure, Axes, tuple[float, float, float, float]]:
     """A figure in the slice's proportions with axes and colour bar, and (left, right, bottom, top) in metres."""
     offset, sides = _offset(points)
     ratio = sides[1] / sides[0]
@@ -166,7 +174,7 @@ def _finer(points: NDArray[np.float64], factor: int = 5) -> NDArray[np.float64]:
     return origin + s[None, :, None] * across + t[:, None, None] * up
 
 
-def _continued(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def continued(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Blank values replaced by their nearest neighbours, so that colours reach the outline."""
     nearest = distance_transform_edt(np.isnan(values), return_distances=False, return_indices=True)
     return values[tuple(nearest)]

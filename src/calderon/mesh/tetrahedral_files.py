@@ -1,0 +1,141 @@
+"""Tetrahedral meshes from files and into files."""
+
+import contextlib
+import json
+import warnings
+from io import StringIO
+from pathlib import Path
+
+import meshio
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.mesh.coincident import compacted
+from calderon.mesh.errors import MeshError, MeshWarning
+from calderon.mesh.reading import TAG_KEYS, commented_names, file_content, named_tags
+from calderon.mesh.tetrahedra import TetrahedralMesh
+from calderon.mesh.whole_file import whole_file
+
+FORMATS = {".msh": "gmsh", ".vtu": "vtu"}
+PARTS, BOUNDARIES = "calderon parts: ", "calderon boundaries: "
+"""Begin comments with names in .vtu files, which have no place for them."""
+
+
+def read_tetrahedra(path: str | Path, scale: float = 1.0) -> TetrahedralMesh:
+    """Read the tetrahedra of a .msh (2.2 or 4.1) or .vtu file, times scale (1e-3: mm to m).
+
+    Parts are the physical volumes or the cell data "tags", boundaries the triangles with a physical surface or a tag,
+    with their names. Triangles without one are left out, so that open faces get the name "wall". Each of these gives a
+    MeshWarning: curved tetrahedra flattened, tagged faces between two tetrahedra (sheets with two sides).
+
+    Raises MeshError for a missing, empty, unreadable or unknown file, one without tetrahedra, and as TetrahedralMesh.
+    """
+    path = Path(path)
+    content = file_content(path, FORMATS)
+    if not (np.isfinite(scale) and scale > 0):
+        raise MeshError(f"scale {scale!r}: it must be positive and finite, for example 1e-3 from mm to m")
+    cells, tags = _cells(content, path, "tetra", 4)
+    if not len(cells):
+        held = ", ".join(sorted({f"{len(each.data)} {each.type}" for each in content.cells})) or "nothing"
+        raise MeshError(f"{path}: no tetrahedra (the file holds {held}); mesh the volume, save all")
+    faces, marks = _cells(content, path, "triangle", 3)
+    faces, marks = faces[marks > 0], marks[marks > 0]
+    points = np.zeros((len(content.points), 3))
+    points[:, : content.points.shape[1]] = content.points
+    points, cells, faces = _used(points, cells, faces)
+    names = {**named_tags(content, 3), **commented_names(path, PARTS)}
+    boundaries = {**named_tags(content, 2), **commented_names(path, BOUNDARIES)}
+    for tag in np.unique(marks).tolist():
+        if tag not in boundaries.values():
+            boundaries[f"tag {tag}"] = tag
+    try:
+        mesh = TetrahedralMesh(points * scale, cells, tags, names, faces, marks, boundaries)
+    except MeshError as error:
+        raise MeshError(f"{path}: {error}") from None
+    _tell_sheets(mesh, path)
+    return mesh
+
+
+def write_tetrahedra(mesh: TetrahedralMesh, path: str | Path) -> None:
+    """Write a mesh with its parts, boundaries and their names as .msh (2.2) or .vtu, whole or not at all.
+
+    As physical groups of gmsh begin with 1, tags are raised by one where a smaller one occurs. MeshError for another
+    ending or a missing folder.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in FORMATS:
+        raise MeshError(f"unknown mesh format {suffix!r}: choose {', '.join(FORMATS)}")
+    if not path.parent.is_dir():
+        raise MeshError(f"cannot write {path}: the folder {path.parent} does not exist; create it first")
+    shift, raised = (max(0, 1 - int(tags.min(initial=1))) for tags in (mesh.tags, mesh.face_tags))
+    parts = {name: tag + shift for name, tag in mesh.names.items()}
+    boundaries = {name: tag + raised for name, tag in mesh.face_names.items()}
+    tags = [(mesh.tags + shift).astype(np.int32), (mesh.face_tags + raised).astype(np.int32)]
+    content = meshio.Mesh(mesh.vertices, [("tetra", mesh.tetrahedra), ("triangle", mesh.faces)])
+    if suffix == ".vtu":
+        content.cell_data = {"tags": tags}
+    else:
+        content.cell_data = {"gmsh:physical": tags, "gmsh:geometrical": tags}
+        content.field_data = {
+            name: np.array([tag, dimension])
+            for dimension, names in ((3, parts), (2, boundaries))
+            for name, tag in names.items()
+        }
+    with whole_file(path) as scratch:
+        with contextlib.redirect_stdout(StringIO()), contextlib.redirect_stderr(StringIO()):
+            options = {"binary": False} if suffix == ".msh" else {}
+            content.write(scratch, file_format="vtu" if suffix == ".vtu" else "gmsh22", **options)
+        if suffix == ".vtu":
+            _add_comments(scratch, {PARTS: parts, BOUNDARIES: boundaries})
+
+
+def _cells(content: meshio.Mesh, path: Path, kind: str, corners: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Corners (n, 4 or 3) and tags (n,) of all tetrahedra or triangles."""
+    key = next((key for key in TAG_KEYS if key in content.cell_data), None)
+    cells, tags = [np.zeros((0, corners), np.int64)], [np.zeros(0, np.int64)]
+    for number, block in enumerate(content.cells):
+        if not block.type.startswith(kind) or not len(block.data):
+            continue
+        if block.data.shape[1] > corners:
+            _notice(
+                f"{path}: {len(block.data)} curved elements ({block.type}) replaced by flat ones through the corners"
+            )
+        cells.append(np.asarray(block.data)[:, :corners].astype(np.int64))
+        own = np.zeros(len(block.data)) if key is None else content.cell_data[key][number]
+        tags.append(np.asarray(own).reshape(len(block.data), -1)[:, 0].astype(np.int64))
+    return np.concatenate(cells), np.concatenate(tags)
+
+
+def _used(
+    points: NDArray[np.float64], cells: NDArray[np.int64], faces: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """Without vertices that no tetrahedron has; faces with one are refused by the mesh, so they are kept whole."""
+    everything = np.concatenate([cells.ravel(), faces.ravel()])
+    if everything.min() < 0 or everything.max() >= len(points):
+        return points, cells, faces  # the mesh says what is wrong
+    kept, together = compacted(points, everything[:, None])
+    flat = together.ravel()
+    return kept, flat[: cells.size].reshape(-1, 4), flat[cells.size :].reshape(-1, 3)
+
+
+def _tell_sheets(mesh: TetrahedralMesh, path: Path) -> None:
+    sides = -1 - mesh.neighbours[mesh.neighbours < 0]
+    twice = np.bincount(sides, minlength=len(mesh.faces)) == 2
+    if twice.any():
+        names = [name for name, tag in mesh.face_names.items() if (mesh.face_tags[twice] == tag).any()]
+        _notice(
+            f"{path}: {twice.sum()} tagged faces ({', '.join(names)}) lie between two tetrahedra: they count as sheets "
+            "with two sides; leave them untagged if waves are to pass"
+        )
+
+
+def _add_comments(path: Path, names: dict[str, dict[str, int]]) -> None:
+    text = path.read_bytes()
+    start = text.index(b"<VTKFile")
+    lines = "".join(f"<!-- {key}{json.dumps(own).replace('--', '- -')} -->\n" for key, own in names.items())
+    path.write_bytes(text[:start] + lines.encode() + text[start:])
+
+
+def _notice(text: str) -> None:
+    warnings.warn(text, MeshWarning, stacklevel=3)

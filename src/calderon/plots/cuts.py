@@ -1,0 +1,200 @@
+"""Cuts through bodies of several parts: colours of a field, outlines of the parts, marks; still or moving."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path as Path2D
+from matplotlib.patheffects import withStroke
+from numpy.typing import ArrayLike, NDArray
+from PIL import Image
+
+from calderon.mesh.whole_file import whole_file
+from calderon.plots.quantity import Shown, show
+from calderon.plots.slices import BLANK, checked_slice, continued, slice_axes
+from calderon.plots.style import INK, checked_path, paper, save
+
+SCREEN = 85  # dots per inch of an animation
+METAL, METAL_EDGE = "#c3c9d2", "#4b5563"
+LABEL: Any = {"boxstyle": "round,pad=0.25", "facecolor": "white", "alpha": 0.85, "edgecolor": "none"}
+HALO: list[Any] = [withStroke(linewidth=1.6, foreground=(1, 1, 1, 0.5))]
+Outlines = Mapping[str, NDArray[np.float64]]
+Marks = Mapping[str, tuple[float, float]]
+Extent = tuple[float, float, float, float]
+
+
+def cut(
+    points: ArrayLike,
+    values: ArrayLike,
+    quantity: str = "abs",
+    file: str | os.PathLike[str] | None = None,
+    *,
+    name: str = "E",
+    unit: str = "V/m",
+    outlines: Outlines | None = None,
+    marks: Marks | None = None,
+    title: str = "",
+    limits: tuple[float, float] | None = None,
+) -> Figure:
+    """Draw values (rows, columns) at the points (rows, columns, 3) of a rectangle; the figure is returned.
+
+    outlines {name: segments (n, 2, 2)} in metres along the rectangle's sides, from `cut_triangles`: lines; what the
+    one called "metal" encloses is filled, and colours are drawn only within the one called "within". NaN is left blank
+    without the latter. marks {label: (s, t)}, a cross at a point given alike. quantity, name, unit, limits: as for
+    `field_slice`; without limits the colours of magnitudes end at the 99.5th percentile where a few points stand out.
+    """
+    points, field = checked_slice(np.asarray(points, dtype=float), np.asarray(values))
+    if file is not None:
+        checked_path(file)
+    drawn = _usual(show(field, quantity, name, unit, limits), quantity, limits)
+    with paper():
+        figure, image, axes, extent = _parts(points, drawn, outlines or {})
+        image.set_data(_filled(drawn.values, outlines or {}))
+        for label, (s, t) in (marks or {}).items():
+            _mark(axes, (extent[0] + s, extent[2] + t), label, extent)
+        if title:
+            axes.set_title(title, loc="left", pad=8)
+    if file is not None:
+        save(figure, file)
+    return figure
+
+
+def animate(
+    points: ArrayLike,
+    frames: ArrayLike,
+    file: str | os.PathLike[str],
+    quantity: str = "abs",
+    *,
+    name: str = "E",
+    unit: str = "V/m",
+    outlines: Outlines | None = None,
+    limits: tuple[float, float] | None = None,
+    captions: Sequence[str] = (),
+    seconds: float = 2.4,
+) -> Path:
+    """Write values (frames, rows, columns) as a GIF that repeats, with one range of colours; the rest as for `cut`.
+
+    captions: of the frames, such as times. seconds: of one round. Written whole or not at all. ValueError for another
+    ending than .gif, a missing folder or no frames.
+    """
+    path = Path(file)
+    if path.suffix.lower() != ".gif":
+        raise ValueError(f"an animation's file name ends in .gif: got {str(path)!r}")
+    every = np.asarray(frames)
+    if every.ndim != 3 or not len(every):
+        raise ValueError(f"frames of shape {every.shape}: (frames, rows, columns) with at least one are needed")
+    place, _ = checked_slice(np.asarray(points, dtype=float), every[0])
+    drawn = _usual(show(every, quantity, name, unit, limits), quantity, limits)
+    with paper():
+        figure, image, axes, _ = _parts(place, drawn, outlines or {})
+        figure.set_dpi(SCREEN)
+        text = axes.set_title(" ", loc="left", pad=8)
+        palette, pictures = _palette(drawn), []
+        for number, values in enumerate(drawn.values):
+            image.set_data(_filled(values, outlines or {}))
+            text.set_text(captions[number] if number < len(captions) else " ")
+            pictures.append(_pixels(figure).quantize(palette=palette, dither=Image.Dither.NONE))
+    pace = int(1000 * seconds / len(every))
+    with whole_file(path) as scratch:
+        pictures[0].save(scratch, format="GIF", save_all=True, append_images=pictures[1:], loop=0, duration=pace)
+    return path
+
+
+def _usual(drawn: Shown, quantity: str, limits: tuple[float, float] | None) -> Shown:
+    """Magnitudes with colours up to the 99.5th percentile where the largest is far beyond."""
+    if limits is None and quantity in ("abs", "real", "imag"):
+        usual = float(np.nanpercentile(np.abs(drawn.values), 99.5))
+        if 0 < 1.5 * usual < drawn.high:
+            return replace(drawn, low=-usual if drawn.low < 0 else 0.0, high=usual)
+    return drawn
+
+
+def _filled(values: NDArray[np.float64], outlines: Outlines) -> NDArray[np.float64]:
+    """Blank values continued, so that colours reach outlines that cover or clip them."""
+    return continued(values) if np.isnan(values).any() and "within" in outlines else values
+
+
+def _parts(points: NDArray[np.float64], drawn: Shown, outlines: Outlines) -> tuple[Figure, AxesImage, Axes, Extent]:
+    """A figure in the rectangle's proportions with an empty image and outlines, its axes and their range in metres."""
+    figure, axes, extent = slice_axes(points, drawn)
+    colors = drawn.colors.with_extremes(bad=tuple(channel / 255 for channel in BLANK))
+    axes.set_facecolor(tuple(channel / 255 for channel in BLANK))
+    image = axes.imshow(
+        np.full(points.shape[:2], np.nan), cmap=colors, vmin=drawn.low, vmax=drawn.high, interpolation="bilinear",
+        origin="lower", extent=extent,
+    )  # fmt: skip
+    axes.set(xlim=extent[:2], ylim=extent[2:], aspect="equal")
+    for name, segments in outlines.items():
+        rings = [ring + [extent[0], extent[2]] for ring in chained(np.asarray(segments))]
+        if name == "within":
+            clip = PathPatch(Path2D.make_compound_path(*map(Path2D, rings)), transform=axes.transData)
+            image.set_clip_path(clip)
+        elif name == "metal":
+            axes.add_collection(
+                PolyCollection(rings, facecolors=METAL, edgecolors=METAL_EDGE, linewidths=1.1, zorder=3)
+            )
+        else:
+            lines = LineCollection(rings, colors=INK, linewidths=0.8, capstyle="round", zorder=4)
+            lines.set_path_effects(HALO)
+            axes.add_collection(lines)
+    return figure, image, axes, extent
+
+
+def chained(segments: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Segments (n, 2, 2) that meet at their ends as lines (m, 2), closed ones ending where they begin."""
+    size = float(np.ptp(segments.reshape(-1, 2), axis=0).max(initial=0)) or 1.0
+    corners, number = np.unique(np.round(segments.reshape(-1, 2) / size, 9), axis=0, return_inverse=True)
+    ends = [tuple(map(int, pair)) for pair in number.reshape(-1, 2) if pair[0] != pair[1]]
+    around: dict[int, list[int]] = {}
+    for n, pair in enumerate(ends):
+        for corner in pair:
+            around.setdefault(corner, []).append(n)
+    used, lines = np.zeros(len(ends), bool), []
+    # open lines are followed from one of their ends, closed ones from anywhere
+    starts = [corner for corner, at in around.items() if len(at) % 2] + [pair[0] for pair in ends]
+    for start in starts:
+        line = [start]
+        while free := [n for n in around[line[-1]] if not used[n]]:
+            first, second = ends[free[0]]
+            used[free[0]] = True
+            line.append(second if first == line[-1] else first)
+        if len(line) > 1:
+            lines.append(corners[line] * size)
+    return lines
+
+
+def _palette(drawn: Shown) -> Image.Image:
+    """The colours of the field and greys, the same for all frames."""
+    colors = (255 * drawn.colors(np.linspace(0, 1, 208))[:, :3]).round().astype(np.uint8)
+    greys = np.repeat(np.linspace(0, 255, 46).round().astype(np.uint8)[:, None], 3, axis=1)
+    blank = np.array([BLANK[:3], BLANK[:3]], np.uint8)
+    result = Image.new("P", (1, 1))
+    result.putpalette(np.concatenate([colors, greys, blank]).ravel().tolist())
+    return result
+
+
+def _mark(axes: Axes, place: tuple[float, float], label: str, extent: Extent) -> None:
+    """A cross and its label, toward the middle of the picture."""
+    axes.plot(*place, marker="+", markersize=11, markeredgewidth=2.6, color="white", zorder=5)
+    axes.plot(*place, marker="+", markersize=10, markeredgewidth=1.2, color=INK, zorder=6)
+    left = place[0] > (extent[0] + extent[1]) / 2
+    axes.annotate(
+        label, place, xytext=(-10 if left else 10, 8), textcoords="offset points", ha="right" if left else "left",
+        fontsize=8, color=INK, zorder=7, bbox=LABEL,
+    )  # fmt: skip
+
+
+def _pixels(figure: Figure) -> Image.Image:
+    canvas = figure.canvas
+    assert isinstance(canvas, FigureCanvasAgg)
+    canvas.draw()
+    return Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
