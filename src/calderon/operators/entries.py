@@ -30,6 +30,8 @@ TILE = 512
 of a core."""
 SHARE = 4096
 """Touching and near pairs of a tile whose moments are held at a time."""
+LESS = 1
+"""By so much the accuracy of touching pairs is lower in single precision."""
 TINY = {np.dtype(np.float64): 1e-37, np.dtype(np.float32): 1e-20}
 """Added to squared distances, so that coincident points give finite values (which then meet the factor zero)."""
 
@@ -189,11 +191,17 @@ class Block:
         x, y = self.test_surface.corners, self.trial_surface.corners
         wavenumber = abs(complex(*self.parameters))
         power = 1 if self.integrand.normal == "none" else 2
-        options = self.quadrature.singular, wavenumber, power
+        options = self._singular, wavenumber, power
         whole, pieces, parts = special_rules(touching, pairs, ratio, x, y, backward, options)
         elements = self.test_space.element, self.trial_space.element
         batches = [batch_of(whole, elements, power, None, self.by_rule)]
         return [*batches, batch_of(pieces, elements, power, parts, self.by_rule)] if len(parts[0]) else batches
+
+    @property
+    def _singular(self) -> int:
+        """Accuracy of touching pairs: in single precision less, still below what rounding adds up to."""
+        single = np.empty(0, self.out.dtype).real.dtype == np.float32
+        return max(2, self.quadrature.singular - LESS) if single else self.quadrature.singular
 
     def _backward(self, pairs: NDArray[np.int32]) -> NDArray[np.bool_]:
         """(n,) where the test triangle comes after the trial triangle: on one space in the order of `select`, so that
@@ -244,7 +252,8 @@ class Block:
         lo, hi = int(self.tiles[number]), int(self.tiles[number + 1])
         out, tile_rows, row_ids, _ = rows or self.rows(number)
         points, functions = self.trial_side.points.shape[1], self.trial.places.shape[1]
-        scratch = tile_scratch(len(row_ids), functions, self.integrand.curls, points, self.real)
+        kinds = self.integrand.curls, self.linear or not self.integrand.curls, self.green.is_complex
+        scratch = tile_scratch(len(row_ids), functions, *kinds, points, self.real)
         for group in range(len(self.test_side.weights)):
             self.tile(
                 self.test_side, self.trial_side, group, self.skip_start, self.skip_position, self.scalars, lo, hi,

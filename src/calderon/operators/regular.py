@@ -22,11 +22,15 @@ from calderon.operators.columns import add_complex_columns, add_real_columns, co
 from calderon.operators.sides import LANES
 
 
-def tile_scratch(rows: int, functions: int, curls: bool, points: int, real: DTypeLike) -> NDArray[Any]:
+def tile_scratch(
+    rows: int, functions: int, curls: bool, mass: bool, oscillates: bool, points: int, real: DTypeLike
+) -> NDArray[Any]:
     """Working memory of one tile: for each of its output rows (and one that nobody reads) a block of each trial
-    function, and of each component of curls, real and imaginary; results of some rows; in vectors, of one pair: sums at
-    each trial point and distances from the plane of each test point; a mask."""
-    rowwise = 2 * (rows + 1) * (functions + (3 if curls else 0)) * LANES
+    function if there are products of functions (mass), and of each component of curls, real and imaginary; results of
+    some rows; in vectors, of one pair: sums at each trial point and distances from the plane of each test point; a
+    mask."""
+    slots = (functions if mass else 0) + (3 if curls else 0)
+    rowwise = (2 if oscillates else 1) * (rows + 1) * slots * LANES
     return aligned(rowwise + LANES + column_scratch(functions * LANES, width(real)) + 7 * points * width(real), real)
 
 
@@ -63,6 +67,7 @@ def tile_kernel(
     by_threes = threes and not single_slot
     radial_value, radial_phase, shifts = radial
     of_trial, of_test = normal == "trial", normal == "test"
+    parts = 2 if oscillates else 1
     add_columns = add_complex_columns if complex_out else add_real_columns
 
     @kernel
@@ -77,9 +82,9 @@ def tile_kernel(
         t, first = scratch, group * functions
         curl_base = (rows + 1) * trials * LANES if has_mass else 0
         work = curl_base + (3 * (rows + 1) * LANES if curls else 0)
-        mask = scratch[2 * work : 2 * work + LANES]
-        results = scratch[2 * work + LANES : 2 * work + LANES + 4 * size * step]
-        offsets = scratch[2 * work + LANES + 4 * size * step :]
+        mask = scratch[parts * work : parts * work + LANES]
+        results = scratch[parts * work + LANES : parts * work + LANES + 4 * size * step]
+        offsets = scratch[parts * work + LANES + 4 * size * step :]
         sums = offsets[points * step :]
         start = lo // LANES if upper else 0
         cursors = skip_start[lo:hi].copy()  # for each test triangle the first pair to leave out that is still ahead
@@ -88,7 +93,7 @@ def tile_kernel(
                 cursors[i - lo] += 1
         for b in range(start, blocks):
             direct = at_once and trial.columns.first[b] >= 0
-            for v in range(0, 0 if direct else 2 * work if oscillates else work, step):
+            for v in range(0, 0 if direct else parts * work, step):
                 store(t, v, zero(t))
             normals, centres = trial.normals[b], trial.centres[b]
             top = min(hi, (b + 1) * LANES) if upper else hi
