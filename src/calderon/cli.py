@@ -3,6 +3,7 @@
 import platform
 import signal
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,11 +22,13 @@ from rich.table import Table
 import calderon.backends as backends
 import calderon.mesh as meshes
 import calderon.report as report
-from calderon.case import CaseError, CaseFile, read
+from calderon.case import AnyCaseFile, CaseError, read
 from calderon.mesh import MeshError, TriangleMesh
+from calderon.parallel import world
 from calderon.solvers import ConvergenceError
 
 WRONG_INPUT, NOT_SOLVED, EXISTS, INTERRUPTED = 2, 3, 4, 130
+GRACE = 2.0  # seconds in which the first of several ranks says what went wrong
 IN_CASE_FILES = 'in a case file: [solver] max_iterations, rtol, precision = "double", or solver = "lu"'
 DEPENDENCIES = ("numpy", "scipy", "numba", "meshio", "matplotlib", "h5py", "pydantic")
 EXTRAS = ("pyvista", "gmsh", "cupy-cuda12x", "cupy-cuda13x", "pyopencl", "mpi4py")
@@ -43,7 +46,7 @@ ForceOption = Annotated[bool, typer.Option("--force", help="Replace an existing 
 
 
 def _screen() -> Console:
-    return Console(highlight=False)
+    return Console(highlight=False, quiet=world().rank > 0)
 
 
 @app.command()
@@ -117,14 +120,25 @@ def info() -> None:
     _screen().print(table)
 
 
-def _compute(file: CaseFile, folder: Path, force: bool) -> None:
-    """Run a case under a progress display and write its result."""
-    report.refuse_existing(folder, force)
+def _compute(file: AnyCaseFile, folder: Path, force: bool) -> None:
+    """Run a case under a progress display and write its result; of several ranks, one speaks and writes."""
+    ranks = world()
+    if ranks.rank == 0:
+        report.refuse_existing(folder, force)
     screen = _screen()
     screen.print(f"[bold]{escape(file.case.title or file.name)}[/bold]")
-    with _interruptible(), _progress(screen) as stages:
-        results = report.run(file, stages)
-        names = report.write(results, folder, force, stages)
+    scratch = report.scratch_folder(file, folder)
+    try:
+        with _interruptible(), _progress(screen) as stages:
+            results = report.run(file, stages, scratch)
+            if ranks.rank > 0:
+                return
+            names = report.write(results, folder, force, stages)
+    except KeyboardInterrupt:
+        kept = report.has_checkpoint(scratch)
+        raise KeyboardInterrupt("; the same command goes on from the last checkpoint" if kept else "") from None
+    finally:
+        report.tidy(scratch)
     table = _table("")
     for name, value, unit in report.headlines(results, stages.seconds):
         table.add_row(name, f"{value} {unit}".rstrip())
@@ -138,21 +152,42 @@ def _compute(file: CaseFile, folder: Path, force: bool) -> None:
 
 @contextmanager
 def _progress(screen: Console) -> Iterator[report.Stages]:
-    """Stages that are shown while they run: live on a terminal, a line each elsewhere."""
-    columns = (SpinnerColumn(finished_text="[green]✓[/green]"), TextColumn("{task.description}"), TimeElapsedColumn())
+    """Stages that are shown while they run: live on a terminal, a line each elsewhere, and one for each tenth of a long
+    one."""
+    columns = (
+        SpinnerColumn(finished_text="[green]✓[/green]"),
+        TextColumn("{task.description}"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}"),
+    )
     with Progress(*columns, console=screen, disable=not screen.is_terminal) as progress:
         tasks: dict[str, TaskID] = {}
+        started: dict[str, float] = {}
+        told: dict[str, int] = {}
 
         def listen(name: str, seconds: float | None) -> None:
+            started.setdefault(name, time.monotonic())
             if not screen.is_terminal:
                 if seconds is not None:
-                    screen.print(f"  {escape(name)}: {seconds:.2f} s")
+                    screen.print(f"  {escape(name)}: {seconds:.2f} s", soft_wrap=True)
             elif seconds is None:
-                tasks[name] = progress.add_task(escape(name), total=1)
+                tasks[name] = progress.add_task(escape(name), total=1, left="")
             else:
-                progress.update(tasks[name], completed=1)
+                progress.update(tasks[name], completed=1, total=1, left="")
 
-        yield report.Stages(listen)
+        def tell(name: str, done: int, total: int) -> None:
+            spent = time.monotonic() - started[name]
+            left = f"{100 * done / total:.0f} %, {spent * (total - done) / max(done, 1):.0f} s left"
+            if screen.is_terminal:
+                progress.update(tasks[name], completed=done, total=total, left=left)
+                return
+            if name not in told:
+                screen.print(f"  {escape(name)} ...", soft_wrap=True)
+            if (tenth := 10 * done // total) > told.setdefault(name, 0) and done < total:
+                told[name] = tenth
+                screen.print(f"    {left}")
+
+        yield report.Stages(listen, tell)
 
 
 @contextmanager
@@ -178,14 +213,33 @@ def _plain_errors() -> Iterator[None]:
         code, text = EXISTS, str(error)
     except ConvergenceError as error:
         code, text = NOT_SOLVED, f"{error}\n{IN_CASE_FILES}"
-    except (CaseError, MeshError, ValueError, MemoryError, FileNotFoundError, PermissionError, RuntimeError) as error:
+    except (
+        CaseError,
+        MeshError,
+        ValueError,
+        MemoryError,
+        FileNotFoundError,
+        PermissionError,
+        RuntimeError,
+        FloatingPointError,
+    ) as error:
         code, text = WRONG_INPUT, str(error)
-    except KeyboardInterrupt:
-        code, text = INTERRUPTED, "interrupted: nothing was written, an earlier result is as it was"
+    except KeyboardInterrupt as stop:
+        code, text = INTERRUPTED, f"interrupted: nothing was written, an earlier result is as it was{stop}"
     else:
         return
-    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]error[/bold red] {escape(text)}")
+    _tell_error(text)
+    world().abort(code)
     sys.exit(code)
+
+
+def _tell_error(text: str) -> None:
+    """Of several ranks the first speaks; others, which mostly meet the same error, wait for it to end them all."""
+    ranks = world()
+    if ranks.rank > 0:
+        time.sleep(GRACE)
+        text = f"rank {ranks.rank}: {text}"
+    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]error[/bold red] {escape(text)}")
 
 
 def _list_examples() -> None:

@@ -14,15 +14,18 @@ from calderon.case.building import (
 from calderon.case.models import Case
 from calderon.case.output import Angles, Reference
 from calderon.case.physics import Physics
-from calderon.case.reading import CaseError, CaseFile, parse, read
+from calderon.case.reading import AnyCaseFile, CaseError, CaseFile, parse, read
+from calderon.case.transient import TransientCase
 
 __all__ = [
     "Angles",
+    "AnyCaseFile",
     "Case",
     "CaseError",
     "CaseFile",
     "Physics",
     "Reference",
+    "TransientCase",
     "acoustic_problem",
     "antenna",
     "electromagnetic_problem",

@@ -25,7 +25,7 @@ from calderon.mesh import MeshError, TriangleMesh
 from calderon.waves import ElectromagneticPlaneWave, PlaneWave, PointSource
 
 
-def surface_mesh(file: CaseFile) -> TriangleMesh:
+def surface_mesh(file: CaseFile[Case]) -> TriangleMesh:
     """The mesh of a case, in metres; CaseError for a file or a shape that cannot be used."""
     table = file.case.mesh
     if table.file is not None:

@@ -4,19 +4,12 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
+from calderon.case.backend import backend_name
 from calderon.case.incident import Incident
 from calderon.case.mesh import Mesh
 from calderon.case.output import Output
 from calderon.case.physics import Physics
 from calderon.case.table import Table
-
-
-def _backend(value: str) -> str:
-    """The name of a backend, of one of its devices, or "auto"."""
-    name, _, number = value.partition(":")
-    if value not in ("numba", "auto") and not (name in ("opencl", "cuda") and (not number or number.isdecimal())):
-        raise ValueError("choose 'numba', 'opencl', 'cuda', a device of one such as 'cuda:1', or 'auto'")
-    return value
 
 
 class Solver(Table):
@@ -36,8 +29,8 @@ class Solver(Table):
     compression_rtol: float | None = Field(default=None, gt=0, lt=1)
     preconditioner: Literal["mass", "osrc", "hlu"] | None = None
     precision: Literal["double", "single"] = "double"
-    backend: Annotated[str, AfterValidator(_backend)] = "numba"
-    compare: Annotated[str, AfterValidator(_backend)] | None = None
+    backend: Annotated[str, AfterValidator(backend_name)] = "numba"
+    compare: Annotated[str, AfterValidator(backend_name)] | None = None
     matrix_file: str | None = None
     max_iterations: int = Field(default=1000, ge=1)
 

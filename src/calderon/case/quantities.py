@@ -24,6 +24,11 @@ UNITS: dict[str, dict[str, float]] = {
     "field strength": {"V/m": 1.0, "kV/m": 1e3, "mV/m": 1e-3},
     "voltage": {"V": 1.0, "kV": 1e3, "mV": 1e-3},
     "potential": {"V": 1.0, "kV": 1e3, "mV": 1e-3},
+    "current": {"A": 1.0, "mA": 1e-3, "kA": 1e3},
+    "conductivity": {"S/m": 1.0, "mS/m": 1e-3, "MS/m": 1e6},
+    "power": {"W": 1.0, "mW": 1e-3, "kW": 1e3},
+    "mass": {"kg": 1.0, "g": 1e-3, "mg": 1e-6},
+    "time": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12},
 }
 NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*?)\s*")
 
@@ -57,6 +62,14 @@ def positive_si(value: Any, kind: str) -> float:
     return number
 
 
+def not_negative_si(value: Any, kind: str) -> float:
+    """As in_si, and zero or greater."""
+    number = in_si(value, kind)
+    if number < 0:
+        raise ValueError(f"a {kind} here must not be negative")
+    return number
+
+
 def _quantity(kind: str, convert: Callable[[Any, str], float]) -> BeforeValidator:
     return BeforeValidator(lambda value: convert(value, kind))
 
@@ -72,3 +85,8 @@ Angle = Annotated[float, _quantity("angle", in_si)]
 Potential = Annotated[float, _quantity("potential", in_si)]
 FieldStrength = Annotated[float, _quantity("field strength", in_si)]
 Voltage = Annotated[float, _quantity("voltage", in_si)]
+Current = Annotated[float, _quantity("current", in_si)]
+Conductivity = Annotated[float, _quantity("conductivity", not_negative_si)]
+Power = Annotated[float, _quantity("power", positive_si)]
+Mass = Annotated[float, _quantity("mass", positive_si)]
+Time = Annotated[float, _quantity("time", positive_si)]

@@ -9,11 +9,13 @@ import types
 import typing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from calderon.case.models import Case
+from calderon.case.table import Table
+from calderon.case.transient.models import PROBLEM, TransientCase
 
 
 class CaseError(ValueError):
@@ -25,14 +27,17 @@ class CaseError(ValueError):
         super().__init__("\n".join(f"{name}{', ' if _line(problem) else ': '}{problem}" for problem in problems))
 
 
+C = TypeVar("C", bound=Table)
+
+
 @dataclass(frozen=True)
-class CaseFile:
+class CaseFile(Generic[C]):
     """A case with the text it came from and the folder that its mesh file is looked for in."""
 
     name: str
     text: str
     folder: Path
-    case: Case
+    case: C
 
     def mistake(self, table: str, key: str, message: str, value: Any = None) -> CaseError:
         """An error found only when a value was used, told like those found on reading; value: of the key, unless it is
@@ -45,7 +50,10 @@ class CaseFile:
         return CaseError(self.name, [f"{where}{table}.{key} = {_toml(shown)}: {message}"])
 
 
-def read(path: str | Path) -> CaseFile:
+AnyCaseFile = CaseFile[Case] | CaseFile[TransientCase]
+
+
+def read(path: str | Path) -> AnyCaseFile:
     """Read and check a case file; CaseError lists every mistake found."""
     path = Path(path)
     if not path.exists():
@@ -59,19 +67,27 @@ def read(path: str | Path) -> CaseFile:
     return parse(text, path.name, path.parent)
 
 
-def parse(text: str, name: str = "case", folder: Path = Path()) -> CaseFile:
+def parse(text: str, name: str = "case", folder: Path = Path()) -> AnyCaseFile:
     """Check the text of a case file; mesh files are relative to the folder."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CaseError(name, [f"not valid TOML: {error}"]) from None
     try:
-        case = Case.model_validate(data)
+        model = _model(data)
+        case = model.model_validate(data)
     except ValidationError as error:
         lines = line_numbers(text)
-        problems = [_explain(details, lines) for details in error.errors()]
+        problems = [_explain(details, lines, model) for details in error.errors()]
         raise CaseError(name, sorted(dict.fromkeys(problems), key=_line)) from None
-    return CaseFile(name, text, folder, case)
+    return CaseFile(name, text, folder, case)  # type: ignore[return-value]
+
+
+def _model(data: dict[str, Any]) -> type[Case] | type[TransientCase]:
+    """What the file is checked against, by its problem."""
+    physics = data.get("physics")
+    transient = isinstance(physics, dict) and physics.get("problem") == PROBLEM
+    return TransientCase if transient else Case
 
 
 def _line(problem: str) -> int:
@@ -79,7 +95,7 @@ def _line(problem: str) -> int:
     return int(match[1]) if match else 0
 
 
-def _explain(details: Any, lines: dict[tuple[str, ...], int]) -> str:
+def _explain(details: Any, lines: dict[tuple[str, ...], int], model: type[Table]) -> str:
     """One mistake as a line of text: where, key, value, what is allowed."""
     path = [part for part in details["loc"] if isinstance(part, str) and not part.startswith(("function-", "tagged-"))]
     places = [n for n in range(len(path), 0, -1) if tuple(path[:n]) in lines]
@@ -87,7 +103,7 @@ def _explain(details: Any, lines: dict[tuple[str, ...], int]) -> str:
     key = ".".join(path) or "the file"
     kind, value = details["type"], details["input"]
     if kind == "extra_forbidden":
-        return where + _unknown_key(path)
+        return where + _unknown_key(path, model)
     if kind == "missing":
         where = f"line {lines[tuple(path[:-1])]}: " if tuple(path[:-1]) in lines else ""
         table = f"[{'.'.join(path[:-1])}]" if path[:-1] else "the file"
@@ -95,6 +111,8 @@ def _explain(details: Any, lines: dict[tuple[str, ...], int]) -> str:
         return f"{where}{table} needs the {what}"
     if kind == "literal_error":
         allowed = re.findall(r"'([^']*)'", details["ctx"]["expected"])
+        if path == ["physics", "problem"]:
+            allowed.append(PROBLEM)
         near = difflib.get_close_matches(str(value), allowed, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         return f"{where}{key} = {_toml(value)}: choose {_one_of(allowed)}{hint}"
@@ -104,24 +122,22 @@ def _explain(details: Any, lines: dict[tuple[str, ...], int]) -> str:
     return f"{where}{key} = {_toml(value)}: {message}"
 
 
-def _unknown_key(path: list[str]) -> str:
-    allowed = _fields(path[:-1])
+def _unknown_key(path: list[str], model: type[Table]) -> str:
+    allowed = _fields(path[:-1], model)
     near = difflib.get_close_matches(path[-1], allowed, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? " if near else ""
     table = f"[{'.'.join(path[:-1])}]" if path[:-1] else "the file"
     return f"{'.'.join(path)}: unknown key; {hint}{table} takes {', '.join(allowed)}"
 
 
-def _fields(path: list[str]) -> list[str]:
+def _fields(path: list[str], model: type[BaseModel]) -> list[str]:
     """Names of the keys that a table takes."""
-    model: Any = Case
-    for part in path:
+    for number, part in enumerate(path):
+        if part not in model.model_fields:  # the name of an entry, such as a material
+            return _fields(path[number + 1 :], model)
         annotation = model.model_fields[part].annotation
-        choices = (
-            typing.get_args(annotation) if typing.get_origin(annotation) in (typing.Union, types.UnionType) else ()
-        )
-        if typing.get_origin(annotation) is tuple:  # a list of tables
-            choices = typing.get_args(annotation)
+        nested = typing.get_origin(annotation) in (typing.Union, types.UnionType, tuple, dict)
+        choices = typing.get_args(annotation) if nested else ()
         model = next(one for one in (annotation, *choices) if isinstance(one, type) and issubclass(one, BaseModel))
     return list(model.model_fields)
 

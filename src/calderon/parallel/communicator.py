@@ -34,6 +34,10 @@ class Communicator(Protocol):
         """Wait until all arrays of an `exchange` have left and arrived."""
         ...
 
+    def abort(self, code: int) -> None:
+        """End all ranks, where there are several, with an exit code: the others may wait for this one for ever."""
+        ...
+
 
 class Serial:
     """One process alone."""
@@ -51,6 +55,9 @@ class Serial:
             raise ValueError("one process alone has no others to exchange with")
 
     def finish(self, pending: Any) -> None:
+        pass
+
+    def abort(self, code: int) -> None:
         pass
 
 
@@ -77,6 +84,9 @@ class MPICommunicator:
     def finish(self, pending: Any) -> None:
         for request in pending:
             request.Wait()
+
+    def abort(self, code: int) -> None:
+        self._handle.Abort(code)
 
 
 def world() -> Communicator:

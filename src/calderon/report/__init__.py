@@ -3,8 +3,9 @@
 from calderon.report.computing import run
 from calderon.report.examples import example, examples
 from calderon.report.folder import ResultExists, refuse_existing, result_folder
-from calderon.report.headlines import headlines
+from calderon.report.kinds import headlines
 from calderon.report.results import Results, Step
+from calderon.report.scratch import has_checkpoint, scratch_folder, tidy
 from calderon.report.stages import Stages
 from calderon.report.writing import write
 
@@ -15,9 +16,12 @@ __all__ = [
     "Step",
     "example",
     "examples",
+    "has_checkpoint",
     "headlines",
     "refuse_existing",
     "result_folder",
     "run",
+    "scratch_folder",
+    "tidy",
     "write",
 ]

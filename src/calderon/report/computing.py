@@ -2,10 +2,14 @@
 
 import warnings
 from collections.abc import Callable
+from pathlib import Path
+from typing import cast
 
 import calderon.backends as backends
-from calderon.case import Case, CaseFile, surface_mesh, wavenumbers
+from calderon.case import AnyCaseFile, Case, CaseFile, surface_mesh, wavenumbers
+from calderon.case.transient import TransientCase
 from calderon.mesh import TriangleMesh
+from calderon.parallel import world
 from calderon.report.acoustics import solve_acoustics
 from calderon.report.antennas import solve_antenna
 from calderon.report.frequencies import spelled
@@ -14,20 +18,35 @@ from calderon.report.references import read_references
 from calderon.report.results import Moment, Results, Step
 from calderon.report.stages import Stages
 from calderon.report.statics import solve_statics
+from calderon.report.transient.computing import run_transient
+from calderon.report.transient.results import TransientResults
 
 
-def run(file: CaseFile, stages: Stages | None = None) -> Results:
+def run(file: AnyCaseFile, stages: Stages | None = None, scratch: Path | None = None) -> Results | TransientResults:
     """Compute everything a case asks for; warnings are collected for the report.
+
+    scratch: a folder for what an interrupted run in time needs to go on. Ranks share problems in time only: ValueError
+    for others on several.
 
     CaseError tells what in the case cannot be used; errors of the problem and the solver pass through (ValueError,
     MemoryError, ConvergenceError).
     """
     stages = stages or Stages()
-    case = _located(file)
     try:
-        backends.computing(case.solver.backend, case.solver.precision)
+        backends.computing(file.case.solver.backend, file.case.solver.precision)
     except RuntimeError as error:
         raise file.mistake("solver", "backend", str(error).removeprefix("backend ")) from error
+    if isinstance(file.case, TransientCase):
+        return run_transient(cast(CaseFile[TransientCase], file), stages, scratch)
+    if world().size > 1:
+        raise ValueError(
+            f"the problem {file.case.physics.problem!r} is not shared among ranks: start it without mpiexec"
+        )
+    return _run_on_surfaces(cast(CaseFile[Case], file), stages)
+
+
+def _run_on_surfaces(file: CaseFile[Case], stages: Stages) -> Results:
+    case = _located(file)
     references = read_references(file)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -42,7 +61,7 @@ def run(file: CaseFile, stages: Stages | None = None) -> Results:
     return Results(file, mesh, steps, stages.seconds, tuple(texts), references)
 
 
-def _located(file: CaseFile) -> Case:
+def _located(file: CaseFile[Case]) -> Case:
     """The case with the matrix file in the folder of the case."""
     solver = file.case.solver
     if solver.matrix_file is None:

@@ -3,17 +3,17 @@
 import difflib
 from pathlib import Path
 
-from calderon.case import CaseFile, parse
+from calderon.case import AnyCaseFile, parse
 
 FOLDER = Path(__file__).parent / "cases"
 
 
-def examples() -> dict[str, CaseFile]:
+def examples() -> dict[str, AnyCaseFile]:
     """All examples by name, in alphabetical order."""
     return {path.stem: _load(path) for path in sorted(FOLDER.glob("*.toml"))}
 
 
-def example(name: str) -> CaseFile:
+def example(name: str) -> AnyCaseFile:
     """The example of that name; ValueError lists the names there are."""
     path = FOLDER / f"{name}.toml"
     if not path.is_file() or path.parent != FOLDER:
@@ -24,5 +24,5 @@ def example(name: str) -> CaseFile:
     return _load(path)
 
 
-def _load(path: Path) -> CaseFile:
+def _load(path: Path) -> AnyCaseFile:
     return parse(path.read_text(encoding="utf-8"), path.name, path.parent)

@@ -8,11 +8,10 @@ from calderon.exact import VACUUM_PERMITTIVITY
 from calderon.report.frequencies import spelled
 from calderon.report.references import mean_difference
 from calderon.report.results import Results, Step
+from calderon.report.wording import Row, decibels, ohms
 
-Row = tuple[str, str, str]  # name, value, unit
 
-
-def headlines(results: Results, seconds: dict[str, float]) -> list[Row]:
+def surface_headlines(results: Results, seconds: dict[str, float]) -> list[Row]:
     """The numbers that a reader looks for first."""
     steps = results.steps
     level = results.level
@@ -75,19 +74,3 @@ def _resonance(steps: tuple[Step, ...]) -> list[Row]:
 def _loudest(step: Step) -> float:
     assert step.strength is not None
     return float(step.strength.max())
-
-
-def decibels(level: float) -> str:
-    """A tenth of a decibel, with a minus sign that is one."""
-    return f"{level:.1f}".replace("-", "\u2212")
-
-
-def ohms(impedance: complex) -> str:
-    """R + jX as engineers write it: Z = R - iX for exp(-i omega t)."""
-    sign = "+" if impedance.imag <= 0 else "\u2212"
-    return f"{impedance.real:.1f} {sign} j{abs(impedance.imag):.1f}"
-
-
-def number(value: float) -> str:
-    """Four digits, six for large values."""
-    return f"{value:.4g}" if abs(value) < 1e5 else f"{value:.6g}"

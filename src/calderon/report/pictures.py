@@ -22,7 +22,7 @@ class Picture:
     caption: str
 
 
-def draw(results: Results, folder: Path) -> list[Picture]:
+def draw_surfaces(results: Results, folder: Path) -> list[Picture]:
     """Draw what the case asked for; a sweep shows fields at its last frequency and patterns at up to five."""
     pictures = [*_patterns(results, folder), *_sweeps(results, folder)]
     last, physics = results.steps[-1], results.file.case.physics
@@ -50,7 +50,7 @@ def draw(results: Results, folder: Path) -> list[Picture]:
             blank=_blank(results),
             incident=_travel(results),
         )
-        caption = f"{_part(asked.quantity, physics.wave)}{text} in the plane {_plane(cut.points)}{at}."
+        caption = f"{_part(asked.quantity, physics.wave)}{text} in the plane {plane_equation(cut.points)}{at}."
         pictures.append(Picture("slice.png", caption))
     histories = {step.name or "residual": step.residuals for step in results.steps if len(step.residuals)}
     if histories:
@@ -192,7 +192,7 @@ def _travel_angle(results: Results, plane: str) -> float | None:
     return float(np.arctan2(second, first)) if np.hypot(first, second) > np.cos(np.radians(1)) else None
 
 
-def _plane(points: np.ndarray) -> str:
+def plane_equation(points: np.ndarray) -> str:
     """A slice's plane by its equation, such as z = 0 m."""
     flat = np.ptp(points.reshape(-1, 3), axis=0)
     axis = int(np.argmin(flat))

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
-from calderon.case import CaseFile, Reference
+from calderon.case import Case, CaseFile, Reference
 from calderon.report.results import Curve, Results
 
 DEPTH = 80.0  # dB below the top at which deep nulls are cut before curves are compared
 
 
-def read_references(file: CaseFile) -> dict[str, dict[str, Curve]]:
+def read_references(file: CaseFile[Case]) -> dict[str, dict[str, Curve]]:
     """{"far_field" or "monostatic": {label: (angles in degrees, levels in decibels)}}; CaseError for a file or a
     column that is not there.
     """
@@ -42,7 +42,7 @@ def mean_difference(results: Results, reference: Reference) -> float | None:
     return float(np.abs(np.maximum(computed, floor) - np.maximum(known[inside], floor)).mean())
 
 
-def reference_path(file: CaseFile, reference: Reference) -> Path:
+def reference_path(file: CaseFile[Case], reference: Reference) -> Path:
     """The file of a reference, which lies beside its case."""
     return file.folder / reference.file
 

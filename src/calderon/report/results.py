@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.case import CaseFile
+from calderon.case import Case, CaseFile
 from calderon.mesh import TriangleMesh
 from calderon.report.frequencies import spelled
 from calderon.spaces import Function, VectorFunction
@@ -104,7 +104,7 @@ class Step:
 class Results:
     """All that a case asked for; several steps where it sweeps the frequency."""
 
-    file: CaseFile
+    file: CaseFile[Case]
     mesh: TriangleMesh
     steps: tuple[Step, ...]
     seconds: dict[str, float]

@@ -4,26 +4,37 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+Teller = Callable[[str, int, int], None]
+"""Hears the stage, the parts of it done and all parts."""
+
 
 def silent(name: str, seconds: float | None) -> None:
     """A listener that says nothing."""
 
 
 class Stages:
-    """Times named stages; the listener hears (name, None) when one starts and (name, seconds) when it ends.
+    """Times named stages; the listener hears (name, None) when one starts and (name, seconds) when it ends, the teller
+    how far one is that takes long.
 
     A stage that comes again (a frequency sweep) adds to its time.
     """
 
-    def __init__(self, listener: Callable[[str, float | None], None] = silent) -> None:
+    def __init__(
+        self, listener: Callable[[str, float | None], None] = silent, teller: Teller = lambda name, done, total: None
+    ) -> None:
         self.seconds: dict[str, float] = {}
-        self._listener = listener
+        self._listener, self._teller, self._current = listener, teller, ""
+
+    def progress(self, done: int, total: int) -> None:
+        """Tell how far the present stage is."""
+        self._teller(self._current, done, total)
 
     @contextmanager
     def stage(self, name: str, detail: str = "") -> Iterator[None]:
         """Time the block under the name; the detail is for the listener only."""
         shown = f"{name}, {detail}" if detail else name
         self._listener(shown, None)
+        self._current = shown
         start = time.perf_counter()
         yield
         spent = time.perf_counter() - start

@@ -1,0 +1,96 @@
+"""A checked transient case turned into a mesh and a simulation."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import calderon.mesh as meshes
+from calderon.case.reading import CaseFile
+from calderon.case.transient.excitation import Source
+from calderon.case.transient.models import TransientCase
+from calderon.dg import MaxwellDG
+from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE, cubic_cavity
+from calderon.mesh import MeshError, TetrahedralMesh
+from calderon.waves import CurrentSource, RampedSine, TimeHarmonicPlaneWave
+
+Field = Callable[[NDArray[np.float64], float], NDArray[np.float64]]
+
+
+def volume_mesh(file: CaseFile[TransientCase]) -> TetrahedralMesh:
+    """The mesh of a case, in metres; CaseError for a file or a shape that cannot be used."""
+    table = file.case.mesh
+    if table.file is not None:
+        path = file.folder / table.file
+        if not path.is_file():
+            raise file.mistake("mesh", "file", f"no such file in {file.folder.resolve()}, the folder of the case")
+        try:
+            return meshes.read_tetrahedra(path, scale=table.scale)
+        except MeshError as error:
+            raise file.mistake("mesh", "file", str(error)) from error
+    assert table.shape is not None
+    given: dict[str, Any] = dict(table.parameters)
+    if table.shape == "phantom" and file.case.physics.frequency is not None:
+        given["frequency"] = file.case.physics.frequency
+    try:
+        mesh: TetrahedralMesh = getattr(meshes, table.shape)(**given)
+    except (MeshError, ValueError) as error:
+        raise file.mistake("mesh", "shape", str(error)) from error
+    return mesh
+
+
+def simulation(file: CaseFile[TransientCase], mesh: TetrahedralMesh) -> MaxwellDG:
+    """The simulation of a case on its mesh, in SI units, with the fields of [initial] set.
+
+    Errors as for MaxwellDG.
+    """
+    case = file.case
+    solver = case.solver
+    result = MaxwellDG(
+        mesh,
+        solver.order,
+        flux=solver.flux,
+        courant=solver.courant,
+        materials={name: medium.material for name, medium in case.materials.items()},
+        boundaries=case.boundaries,
+        sources=[_source(one, case.physics.frequency or 0.0) for one in case.source],
+        precision=solver.precision,
+        backend=solver.backend,
+    )
+    if case.initial is not None:
+        result.set_fields(*initial_mode(file))
+    return result
+
+
+def initial_mode(file: CaseFile[TransientCase]) -> tuple[Field, Field]:
+    """E in V/m and H in A/m of the standing wave of [initial], as functions of points in m and a time in s."""
+    case = file.case
+    low, high = np.array(case.mesh.low), np.array(case.mesh.high)
+    assert case.initial is not None
+    if np.ptp(high - low) > 1e-9 * high.max():
+        raise file.mistake("initial", "mode", f"the box has the sides {high - low} m: a cube is needed")
+    try:
+        mode = cubic_cavity(case.initial.mode, float(high[0] - low[0]))
+    except ValueError as error:
+        raise file.mistake("initial", "mode", str(error)) from error
+    amplitude = case.initial.electric_field
+
+    def electric(points: NDArray[np.float64], time: float) -> NDArray[np.float64]:
+        return amplitude * mode.electric(points - low, SPEED_OF_LIGHT * time)
+
+    def magnetic(points: NDArray[np.float64], time: float) -> NDArray[np.float64]:
+        return amplitude / VACUUM_IMPEDANCE * mode.magnetic(points - low, SPEED_OF_LIGHT * time)
+
+    return electric, magnetic
+
+
+def _source(source: Source, frequency: float) -> TimeHarmonicPlaneWave | CurrentSource:
+    if source.kind == "current":
+        assert source.part is not None and source.direction is not None
+        amplitude = 1.0 if source.current is None else source.current
+        return CurrentSource(source.part, np.array(source.direction), RampedSine(frequency, amplitude))
+    incident = source.incident
+    assert incident.vector is not None
+    amplitude = 1.0 if source.electric_field is None else source.electric_field
+    return TimeHarmonicPlaneWave(incident.unit_direction, incident.vector, frequency, amplitude)

@@ -1,0 +1,70 @@
+"""The [mesh] table of a transient case: where the tetrahedra come from."""
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from calderon.case.quantities import Length, Size
+from calderon.case.table import Table
+from calderon.mesh import metres_per
+
+Place = tuple[Length, Length, Length]
+Cells = int | tuple[int, int, int]
+Three = tuple[Size, Size, Size]
+# the keys that a shape needs, and those it may have; the names are those of calderon.mesh
+SHAPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "box": (("low", "high", "cells"), ()),
+    "layered_ball": (("radii", "names", "air_radius", "h"), ()),
+    "phantom": ((), ("h", "semi_axes", "thicknesses", "box", "distance", "width", "air_radius")),
+}
+
+
+class Mesh(Table):
+    """[mesh]: a file of tetrahedra (.msh, .vtu), or a shape with its parameters.
+
+    h: edge lengths, of a layered ball one or one for each layer and the air, of the phantom a table by part.
+    """
+
+    file: str | None = None
+    unit: Literal["m", "cm", "mm", "um", "km", "in", "ft"] | None = None
+    shape: Literal["box", "layered_ball", "phantom"] | None = None
+    low: Place | None = None
+    high: Place | None = None
+    cells: Cells | None = None
+    radii: tuple[Size, ...] | None = Field(default=None, min_length=1)
+    names: tuple[str, ...] | None = None
+    air_radius: Size | None = None
+    h: dict[str, Size] | tuple[Size, ...] | Size | None = None
+    semi_axes: Three | None = None
+    thicknesses: Three | None = None
+    box: Three | None = None
+    distance: Size | None = None
+    width: Size | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> "Mesh":
+        if (self.file is None) == (self.shape is None):
+            raise ValueError("give either file or shape")
+        needed, optional = ((), ("unit",)) if self.shape is None else SHAPES[self.shape]
+        missing = [name for name in needed if getattr(self, name) is None]
+        if missing:
+            raise ValueError(f"the shape {self.shape!r} also needs {' and '.join(missing)}")
+        source = "file" if self.shape is None else "shape"
+        strange = sorted(self.model_fields_set - {source, *needed, *optional})
+        if strange:
+            takes, given = ", ".join([*needed, *optional]), f"{source} = {getattr(self, source)!r}"
+            raise ValueError(f"{', '.join(strange)} does not go with {given}: it takes {takes}")
+        if isinstance(self.h, dict) != (self.shape == "phantom") and self.h is not None:
+            raise ValueError("h is a table by part for the shape 'phantom', one length or a list for 'layered_ball'")
+        return self
+
+    @property
+    def scale(self) -> float:
+        """Metres per unit of the file."""
+        return metres_per(self.unit or "m")
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What the shape's function is called with, besides the phantom's frequency."""
+        needed, optional = SHAPES[self.shape or ""]
+        return {name: value for name in (*needed, *optional) if (value := getattr(self, name)) is not None}

@@ -1,0 +1,51 @@
+"""What differs between the two kinds of results, on surfaces and in time."""
+
+from pathlib import Path
+from typing import Any
+
+from calderon.report.headlines import surface_headlines
+from calderon.report.page import Content
+from calderon.report.pictures import Picture, draw_surfaces
+from calderon.report.results import Results
+from calderon.report.surface_files import surface_numbers, write_surface_tables
+from calderon.report.surface_page import surface_content
+from calderon.report.transient.files import transient_numbers, write_transient_tables
+from calderon.report.transient.headlines import transient_headlines
+from calderon.report.transient.page import transient_content
+from calderon.report.transient.pictures import draw_transient
+from calderon.report.transient.results import TransientResults
+from calderon.report.wording import Row
+
+AnyResults = Results | TransientResults
+
+
+def headlines(results: AnyResults, seconds: dict[str, float]) -> list[Row]:
+    """The few numbers that a reader looks for first: name, value, unit."""
+    if isinstance(results, TransientResults):
+        return transient_headlines(results, seconds)
+    return surface_headlines(results, seconds)
+
+
+def draw(results: AnyResults, folder: Path) -> list[Picture]:
+    """The pictures that the case asked for."""
+    return draw_transient(results, folder) if isinstance(results, TransientResults) else draw_surfaces(results, folder)
+
+
+def write_tables(results: AnyResults, folder: Path) -> None:
+    """Everything but pictures, the page and the summary."""
+    if isinstance(results, TransientResults):
+        write_transient_tables(results, folder)
+    else:
+        write_surface_tables(results, folder)
+
+
+def numbers(results: AnyResults) -> dict[str, Any]:
+    """What summary.json says of the problem; keys carry the units."""
+    return transient_numbers(results) if isinstance(results, TransientResults) else surface_numbers(results)
+
+
+def content(results: AnyResults, summary: dict[str, Any]) -> Content:
+    """What the page says of the problem."""
+    if isinstance(results, TransientResults):
+        return transient_content(results, summary)
+    return surface_content(results, summary)

@@ -1,0 +1,104 @@
+"""The files of a problem on surfaces: its numbers as keys with units, and its tables."""
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from calderon.report.csv_file import write_csv
+from calderon.report.references import reference_path
+from calderon.report.results import Level, Results, Step
+
+
+def surface_numbers(results: Results) -> dict[str, Any]:
+    """All the numbers of a run, as they go into summary.json; keys carry the units."""
+    mesh = results.mesh
+    return {
+        "mesh": {
+            "triangles": mesh.number_of_triangles,
+            "vertices": mesh.number_of_vertices,
+            "closed": bool(mesh.is_closed),
+            "area_m2": float(mesh.areas.sum()),
+            "volume_m3": float(mesh.volume) if mesh.is_closed else None,
+            "diameter_m": float(mesh.diameter),
+            "mean_edge_m": float(mesh.mean_edge_length),
+        },
+        "unknowns": results.unknowns,
+        "steps": [_step(step, results.level) for step in results.steps],
+    }
+
+
+def _step(step: Step, level: Level) -> dict[str, Any]:
+    numbers: dict[str, Any] = {
+        "frequency_Hz": step.frequency,
+        "wavenumber_per_m": step.wavenumber,
+        "elements_per_wavelength": step.elements_per_wavelength,
+        "equation": step.equation,
+        "matrix": step.matrix,
+        "solver": step.solver,
+        "iterations": step.iterations,
+        "relative_residual": float(step.residual),
+        "assembly_s": round(step.assembly_seconds, 4),
+        "solution_s": round(step.solution_seconds, 4),
+        "far_field_error_against_exact": step.exact_error,
+        "charge_over_eps0_Vm": step.total_flux,
+    }
+    if step.backward is not None:
+        numbers[f"{level.key}_toward_source_dB"] = step.backward
+    numbers |= {f"far_field_deviation_on_{name}": value for name, value in step.deviations.items()}
+    if step.impedance is not None:
+        numbers["input_resistance_ohm"], numbers["input_reactance_ohm"] = step.impedance.real, -step.impedance.imag
+    levels = {level.key: step.strength} if step.strength is not None else {}
+    levels |= {
+        "_".join(filter(None, ["monostatic", level.key, pair])): values for pair, values in step.monostatic.items()
+    }
+    for name, values in levels.items():
+        numbers[f"{name}_max_dB"] = float(np.max(values))
+        numbers[f"{name}_min_dB"] = float(np.min(values))
+    return {name: number for name, number in numbers.items() if number is not None}
+
+
+def write_surface_tables(results: Results, folder: Path) -> None:
+    """far_field.csv, monostatic.csv, impedance.csv, residuals.csv and one surface file a step, files of references."""
+    output, steps, level = results.file.case.output, results.steps, results.level
+    suffixes = [f" at {step.name}" if len(steps) > 1 else "" for step in steps]
+    if output.far_field is not None:
+        columns: dict[str, Iterable[float]] = {"angle_deg": np.degrees(output.far_field.values)}
+        for step, suffix in zip(steps, suffixes, strict=True):
+            assert step.strength is not None
+            columns[f"{level.column()}{suffix}"] = step.strength
+            for (name, unit), values in step.far_field.items():
+                columns[f"{name}_real_{unit}{suffix}"] = values.real
+                columns[f"{name}_imag_{unit}{suffix}"] = values.imag
+            if step.exact_strength is not None:
+                columns[f"exact_{level.column()}{suffix}"] = step.exact_strength
+        write_csv(folder / "far_field.csv", columns)
+    if output.monostatic is not None:
+        columns = {"angle_deg": np.degrees(output.monostatic.values)}
+        for step, suffix in zip(steps, suffixes, strict=True):
+            for pair, levels in step.monostatic.items():
+                columns[f"{level.column(pair)}{suffix}"] = levels
+        write_csv(folder / "monostatic.csv", columns)
+    impedances = np.array([step.impedance for step in steps if step.impedance is not None])
+    if len(impedances):
+        waves = {"frequency_Hz": [step.frequency for step in steps]}
+        if steps[0].frequency is None:
+            waves = {"wavenumber_per_m": [step.wavenumber for step in steps]}
+        columns = {name: np.array(values, dtype=float) for name, values in waves.items()}
+        write_csv(
+            folder / "impedance.csv",
+            columns | {"resistance_ohm": impedances.real, "reactance_ohm": -impedances.imag},
+        )
+    for path in {reference_path(results.file, one) for one in output.reference}:
+        shutil.copyfile(path, folder / path.name)
+    if any(len(step.residuals) for step in steps):
+        longest = max(len(step.residuals) for step in steps)
+        columns = {"iteration": range(longest)}
+        for step in steps:
+            name = f"relative_residual at {step.name}" if len(steps) > 1 else "relative_residual"
+            columns[name] = [*step.residuals, *[np.nan] * (longest - len(step.residuals))]
+        write_csv(folder / "residuals.csv", columns)
+    for number, step in enumerate(steps, start=1):
+        step.surface.write(folder / (f"surface_{number:02d}.vtu" if len(steps) > 1 else "surface.vtu"))

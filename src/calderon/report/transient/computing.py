@@ -1,0 +1,197 @@
+"""A transient case is run: mesh, simulation, fields in time, and what is asked of them."""
+
+import math
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+import calderon.mesh as meshes
+from calderon.backends import format_bytes, thread_count
+from calderon.case import CaseFile
+from calderon.case.transient import TransientCase
+from calderon.case.transient.building import initial_mode, simulation, volume_mesh
+from calderon.dg import MaxwellDG, PeriodicFields, Probe
+from calderon.mesh import TetrahedralMesh
+from calderon.mesh.location import Search
+from calderon.parallel import Communicator, world
+from calderon.report.scratch import CHECKPOINT
+from calderon.report.stages import Stages
+from calderon.report.transient.cuts import cut_points, outlines
+from calderon.report.transient.results import Amplitudes, CutField, Facts, Signals, TransientResults
+
+RECORDS = 400
+"""Values that a probe records in a run until a time, at least where it has as many steps; and in each period."""
+
+
+def run_transient(
+    file: CaseFile[TransientCase], stages: Stages | None = None, scratch: Path | None = None
+) -> TransientResults:
+    """Compute everything a transient case asks for; every rank makes the same call and gets the same results.
+
+    scratch: a folder for checkpoints and snapshots, from which an interrupted run goes on; without it there are no
+    checkpoints, and snapshots are refused. Errors: CaseError for a mesh, ValueError, MemoryError, FloatingPointError.
+    """
+    stages, ranks, case = stages or Stages(), world(), file.case
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with stages.stage("make the mesh" if case.mesh.shape else "read the mesh"):
+            mesh = ranks.gather(volume_mesh(file) if ranks.rank == 0 else None)[0]
+        with stages.stage("prepare the simulation"):
+            posed = simulation(file, mesh)
+        facts = _facts(case, posed, ranks)
+        watch = _Watch(case, posed, facts, scratch)
+        fields = _advance(case, posed, facts, watch, stages, scratch)
+        with stages.stage("evaluate the fields"):
+            amplitudes = None
+            if fields is not None:
+                scale = _scale(case, fields)
+                fields = fields.scaled(scale)
+                amplitudes = _amplitudes(fields, scale)
+            cuts = tuple(_cut(watch, n, posed, fields) for n in range(len(case.output.slice)))
+            error = _error(file, posed) if case.output.exact else None
+        if amplitudes is not None and fields is not None and case.output.sar is not None:
+            with stages.stage("average the absorption rate"):
+                average = fields.averaged_sar(case.output.sar.mass, case.output.sar.voxel)
+                amplitudes = replace(amplitudes, averaged=average)
+    texts = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning))
+    shape = meshes.step_report(mesh, {name: medium.material for name, medium in case.materials.items()})
+    return TransientResults(
+        file, mesh, shape, facts, watch.signals(), cuts, amplitudes, error, stages.seconds, tuple(texts), watch.files
+    )
+
+
+def _facts(case: TransientCase, posed: MaxwellDG, ranks: Communicator) -> Facts:
+    frequency = case.physics.frequency
+    if case.run.periods is not None and frequency is not None:
+        steps = case.run.periods * posed.steps_per_period(frequency)
+        end = case.run.periods / frequency
+    else:
+        assert case.run.until is not None
+        end = case.run.until
+        steps = math.ceil(end / posed.time_step * (1 - 1e-12))
+    memory = posed.memory
+    return Facts(
+        posed.number_of_unknowns, end / steps, posed.time_step_limit, steps, end, memory, ranks.size, thread_count()
+    )
+
+
+def announcement(case: TransientCase, facts: Facts, tetrahedra: int) -> str:
+    """What is about to be done: method, size, steps, memory."""
+    method = "leap-frog" if case.solver.flux == "centred" else "Runge-Kutta"
+    ranks = f" on {facts.ranks} ranks" if facts.ranks > 1 else ""
+    return (
+        f"P{case.solver.order}, {case.solver.flux} flux, {method}, {tetrahedra} tetrahedra, {facts.unknowns} unknowns, "
+        f"{facts.steps} steps of {1e12 * facts.step:.4g} ps, {format_bytes(facts.memory)}{ranks}"
+    )
+
+
+class _Watch:
+    """The probes and snapshots of a case, placed before the run."""
+
+    def __init__(self, case: TransientCase, posed: MaxwellDG, facts: Facts, scratch: Path | None) -> None:
+        output, self.asked = case.output, case.output.slice
+        period = facts.steps // (case.run.periods or 1)
+        self._probe: Probe | None = None
+        if output.probes:
+            self._probe = posed.add_probe(output.probes, max(1, period // RECORDS))
+        self.points = [cut_points(posed.mesh, asked) for asked in output.slice]
+        self.inside = [_inside(posed.mesh, points) for points in self.points]
+        self.moving: list[Probe | None] = []
+        for asked, points, inside in zip(output.slice, self.points, self.inside, strict=True):
+            wanted = asked.frames and case.run.periods is None
+            stride = max(1, facts.steps // max(asked.frames, 1))
+            self.moving.append(posed.add_probe(points[inside], stride) if wanted else None)
+        self.files: Path | None = None
+        if output.snapshots is not None:
+            if scratch is None:
+                raise ValueError("output.snapshots need a folder to be written to: scratch=")
+            stride = max(1, period // output.snapshots.count)
+            first = facts.steps - (output.snapshots.count - 1) * stride
+            self.files = posed.add_snapshots(scratch / "snapshots", stride, first).folder
+
+    def signals(self) -> Signals | None:
+        if self._probe is None:
+            return None
+        probe = self._probe
+        return Signals(probe.times, probe.points, probe.electric, probe.magnetic)
+
+
+def _advance(
+    case: TransientCase, posed: MaxwellDG, facts: Facts, watch: _Watch, stages: Stages, scratch: Path | None
+) -> PeriodicFields | None:
+    how = {
+        "progress": stages.progress,
+        "checkpoint": None if scratch is None else scratch / CHECKPOINT,
+        "checkpoint_seconds": case.run.checkpoint,
+    }
+    with stages.stage("advance the fields", announcement(case, facts, posed.mesh.number_of_tetrahedra)):
+        if case.run.periods is not None and case.physics.frequency is not None:
+            return posed.run_until_periodic(case.physics.frequency, case.run.periods, **how)  # type: ignore[arg-type]
+        posed.run(facts.end, **how)  # type: ignore[arg-type]
+    return None
+
+
+def _scale(case: TransientCase, fields: PeriodicFields) -> float:
+    """What all fields are multiplied with to feed the power that is asked."""
+    if case.output.fed_power is None:
+        return 1.0
+    fed = sum(feed.power for feed in fields.ports.values())
+    if fed <= 0:
+        raise ValueError(
+            f"the currents feed {fed:.4g} W in the last period, which cannot be scaled to output.fed_power: run more "
+            "periods, and look whether the part of the source touches metal at both ends"
+        )
+    return math.sqrt(case.output.fed_power / fed)
+
+
+def _amplitudes(fields: PeriodicFields, scale: float) -> Amplitudes:
+    return Amplitudes(
+        frequency=fields.frequency,
+        change=fields.change,
+        absorbed=fields.absorbed_power(),
+        outward=fields.outward_power(),
+        feeds=dict(fields.ports),
+        electric=fields.mean_electric(),
+        sar=fields.specific_absorption_rate(),
+        scale=scale,
+        averaged=None,
+    )
+
+
+def _inside(mesh: TetrahedralMesh, points: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(rows, columns) whether the points lie in the mesh."""
+    elements = Search(mesh).find(points.reshape(-1, 3))[0]
+    return np.asarray(elements.reshape(points.shape[:2]) >= 0)
+
+
+def _cut(watch: _Watch, number: int, posed: MaxwellDG, fields: PeriodicFields | None) -> CutField:
+    asked = watch.asked[number]
+    points, inside, probe = watch.points[number], watch.inside[number], watch.moving[number]
+
+    def spread(values: NDArray[np.inexact]) -> NDArray[np.inexact]:
+        result = np.full((*inside.shape, *values.shape[1:]), np.nan, values.dtype)
+        result[inside] = values
+        return result
+
+    found = points[inside]
+    electric = posed.electric(found) if fields is None else fields.electric(found)
+    sar = None if fields is None or asked.quantity != "sar" else np.real(spread(fields.local_sar(found)))
+    frames, times = None, None
+    if probe is not None:
+        frames = np.stack([spread(values) for values in probe.electric])
+        times = probe.times
+    elif asked.frames and fields is not None:
+        times = np.arange(asked.frames) / asked.frames / fields.frequency
+        turned = np.exp(-2j * np.pi * fields.frequency * times)
+        frames = np.real(turned[:, None, None, None] * spread(electric))
+    return CutField(asked, points, spread(electric), sar, outlines(posed.mesh, points), frames, times)
+
+
+def _error(file: CaseFile[TransientCase], posed: MaxwellDG) -> float:
+    """L2 error of E and Z0 H at the end over the norm of the computed field."""
+    electric, magnetic = initial_mode(file)
+    norm = math.sqrt(2 * posed.energy() * posed.medium.impedance * posed.medium.speed)
+    return posed.l2_error(electric, magnetic) / norm

@@ -1,0 +1,115 @@
+"""The files of a run in time: numbers as keys with units, tables and fields."""
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import meshio
+import numpy as np
+
+from calderon.report.csv_file import write_csv
+from calderon.report.transient.headlines import balance
+from calderon.report.transient.results import Amplitudes, TransientResults
+
+
+def transient_numbers(results: TransientResults) -> dict[str, Any]:
+    """What summary.json says of the run."""
+    mesh, shape, facts = results.mesh, results.shape, results.facts
+    said: dict[str, Any] = {
+        "mesh": {
+            "tetrahedra": mesh.number_of_tetrahedra,
+            "vertices": mesh.number_of_vertices,
+            "volume_m3": float(mesh.volumes.sum()),
+            "least_quality": float(mesh.quality.min()),
+            "slivers": shape.slivers,
+            "step_without_slivers_over_step": shape.gain,
+            "parts": {
+                part.name: {
+                    "tetrahedra": part.tetrahedra,
+                    "shortest_and_longest_edge_m": list(part.edges),
+                    "least_quality": part.quality,
+                    "least_delay_s": part.delay,
+                }
+                for part in shape.parts
+            },
+        },
+        "unknowns": facts.unknowns,
+        "steps": facts.steps,
+        "step_s": facts.step,
+        "step_limit_s": facts.step_limit,
+        "end_s": facts.end,
+        "memory_bytes": facts.memory,
+        "ranks": facts.ranks,
+    }
+    if results.error is not None:
+        said["relative_l2_error"] = results.error
+    if results.amplitudes is not None:
+        said |= _amplitudes(results.amplitudes)
+        if results.amplitudes.feeds:
+            said["power_balance_over_fed"] = balance(results)
+    return said
+
+
+def _amplitudes(found: Amplitudes) -> dict[str, Any]:
+    said: dict[str, Any] = {
+        "frequency_Hz": found.frequency,
+        "change_in_last_period": found.change,
+        "absorbed_W": found.absorbed,
+        "outward_W": found.outward,
+        "fields_scaled_by": found.scale,
+        "feeds": {
+            name: {
+                "input_resistance_ohm": feed.impedance.real,
+                "input_reactance_ohm": -feed.impedance.imag,
+                "current_A": abs(feed.current),
+                "voltage_V": abs(feed.voltage),
+                "fed_W": feed.power,
+            }
+            for name, feed in found.feeds.items()
+        },
+    }
+    if found.averaged is not None:
+        average = found.averaged
+        said["averaged_sar"] = {
+            "mass_kg": average.mass,
+            "voxel_m": average.voxel,
+            "maximum_W_kg": average.maximum,
+            "place_m": [float(x) for x in average.place],
+            "cube_side_m": average.cube_side,
+            "local_maximum_W_kg": average.local_maximum,
+            "whole_body_W_kg": average.whole_body,
+            "absorbed_in_voxels_W": average.power,
+            "weight_kg": average.weight,
+        }
+    return said
+
+
+def write_transient_tables(results: TransientResults, folder: Path) -> None:
+    """probes.csv, fields.vtu (element by element), averaged_sar.npz and the folder snapshots."""
+    if results.snapshots is not None:
+        shutil.copytree(results.snapshots, folder / "snapshots")
+    signals, found = results.signals, results.amplitudes
+    if signals is not None:
+        columns: dict[str, Iterable[float]] = {"time_s": signals.times}
+        for n in range(len(signals.points)):
+            for axis, letter in enumerate("xyz"):
+                columns[f"E{letter}_{n + 1}_V_m"] = signals.electric[:, n, axis]
+            for axis, letter in enumerate("xyz"):
+                columns[f"H{letter}_{n + 1}_A_m"] = signals.magnetic[:, n, axis]
+        write_csv(folder / "probes.csv", columns)
+    data: dict[str, list[Any]] = {"material": [results.mesh.tags]}
+    if found is not None:
+        data |= {"|E| (V/m)": [found.electric], "SAR (W/kg)": [np.nan_to_num(found.sar)]}
+    content = meshio.Mesh(results.mesh.vertices, [("tetra", results.mesh.tetrahedra)], cell_data=data)
+    content.write(folder / "fields.vtu", file_format="vtu")
+    if found is not None and found.averaged is not None:
+        average = found.averaged
+        np.savez_compressed(
+            folder / "averaged_sar.npz",
+            averaged_W_kg=average.averaged,
+            local_W_kg=average.local,
+            first_midpoint_m=average.corner,
+            voxel_m=average.voxel,
+            origin=average.cubes.origin,
+        )

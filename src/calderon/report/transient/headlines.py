@@ -1,0 +1,52 @@
+"""The few numbers of a run in time that a reader looks for first."""
+
+from calderon.backends import format_bytes
+from calderon.report.transient.results import TransientResults
+from calderon.report.transient.times import spelled_time
+from calderon.report.wording import Row, number, ohms
+
+
+def transient_headlines(results: TransientResults, seconds: dict[str, float]) -> list[Row]:
+    """Name, value, unit."""
+    rows: list[Row] = []
+    found = results.amplitudes
+    if found is not None:
+        for name, feed in found.feeds.items():
+            called = "" if len(found.feeds) == 1 else f" of “{name}”"
+            rows.append((f"input impedance{called}", ohms(feed.impedance), "Ω"))
+            rows.append((f"power fed{called}", number(feed.power), "W"))
+        absorbed = sum(found.absorbed.values())
+        rows.append(("absorbed", number(absorbed), "W"))
+        if found.feeds:
+            rows.append(("radiated", number(found.outward), "W"))
+            rows.append(("power balance, absorbed + radiated − fed", f"{100 * balance(results):.2g}", "% of fed"))
+        if found.averaged is not None:
+            mass = f"{1e3 * found.averaged.mass:g} g"
+            rows.append((f"largest SAR averaged over {mass}", number(found.averaged.maximum), "W/kg"))
+            rows.append(("largest local SAR on the grid", number(found.averaged.local_maximum), "W/kg"))
+        rows.append(("change in the last period", f"{100 * found.change:.2g}", "%"))
+    if results.error is not None:
+        rows.append(("error against the exact wave", f"{100 * results.error:.2g}", "%"))
+    facts = results.facts
+    rows.append(("unknowns", f"{facts.unknowns:,}".replace(",", "\u202f"), ""))
+    rows.append(("steps", f"{facts.steps:,}".replace(",", "\u202f"), ""))
+    rows.append(("step", *_two(spelled_time(facts.step))))
+    rows.append(("memory of the fields", *_two(format_bytes(facts.memory))))
+    advanced = seconds.get("advance the fields")
+    if advanced:
+        rows.append(("updates of unknowns", f"{1e-6 * facts.unknowns * facts.steps / advanced:.0f}", "million/s"))
+    rows.append(("computing and drawing", f"{sum(seconds.values()):.1f}", "s"))
+    return rows
+
+
+def balance(results: TransientResults) -> float:
+    """Absorbed and radiated power less the power fed, over the latter."""
+    found = results.amplitudes
+    assert found is not None
+    fed = sum(feed.power for feed in found.feeds.values())
+    return (sum(found.absorbed.values()) + found.outward) / fed - 1
+
+
+def _two(text: str) -> tuple[str, str]:
+    value, unit = text.split()
+    return value, unit

@@ -1,0 +1,113 @@
+"""What the page says of a run in time."""
+
+from html import escape
+from typing import Any
+
+from calderon.backends import format_bytes
+from calderon.report.frequencies import spelled
+from calderon.report.page import Content, blocks
+from calderon.report.transient.headlines import transient_headlines
+from calderon.report.transient.results import Amplitudes, TransientResults
+from calderon.report.transient.times import spelled_time
+from calderon.report.wording import Row, number
+
+EQUATION = "ε ∂E/∂t = curl H − σE − J,  μ ∂H/∂t = −curl E,  nodal discontinuous Galerkin method on tetrahedra"
+
+
+def transient_content(results: TransientResults, summary: dict[str, Any]) -> Content:
+    """Kind, sentence, first numbers and tables."""
+    return Content(
+        "Electromagnetic fields in time",
+        _subtitle(results),
+        transient_headlines(results, summary["seconds"]),
+        _tables(results),
+    )
+
+
+def _subtitle(results: TransientResults) -> str:
+    case = results.file.case
+    run = f"{case.run.periods} periods of {spelled(case.physics.frequency or 0)}" if case.run.periods else (
+        f"until {spelled_time(results.facts.end)}"
+    )  # fmt: skip
+    sources = [f"current through “{one.part}”" if one.kind == "current" else "plane wave" for one in case.source]
+    if case.initial is not None:
+        sources.append(f"standing wave {case.initial.mode}")
+    return f"Mesh “{case.mesh.file or case.mesh.shape}”, {run}; {', '.join(sources)}."
+
+
+def _tables(results: TransientResults) -> str:
+    mesh, solver, facts = results.mesh, results.file.case.solver, results.facts
+    volume: list[Row] = [
+        ("tetrahedra", str(mesh.number_of_tetrahedra), ""),
+        ("vertices", str(mesh.number_of_vertices), ""),
+        ("longest edges", f"{1e3 * mesh.longest_edges.min():.3g} to {1e3 * mesh.longest_edges.max():.3g}", "mm"),
+        ("least quality (1: regular)", f"{mesh.quality.min():.2f}", ""),
+        ("slivers (quality below 0.1)", str(results.shape.slivers), ""),
+        ("step without slivers", f"{results.shape.gain:.2f}", "times larger"),
+    ]
+    advance: list[Row] = [
+        ("polynomial degree", str(solver.order), ""),
+        ("flux", f"{solver.flux}, {'leap-frog' if solver.flux == 'centred' else 'Runge-Kutta'}", ""),
+        ("arithmetic", f"{solver.precision}, {solver.backend}", ""),
+        ("step", spelled_time(facts.step), f"{100 * facts.step / facts.step_limit:.0f} % of the limit"),
+        ("steps", str(facts.steps), ""),
+        ("end", spelled_time(facts.end), ""),
+        ("memory of the fields", format_bytes(facts.memory), ""),
+        ("ranks, threads of each", f"{facts.ranks}, {facts.threads}", ""),
+    ]
+    named = [("Mesh", volume), ("Time", advance)]
+    if results.amplitudes is not None:
+        named.insert(0, ("Power", _power(results.amplitudes)))
+        if results.amplitudes.averaged is not None:
+            named.insert(1, ("Absorption", _absorption(results.amplitudes)))
+    equation = f'<div class="whole"><h2>Equation</h2><p class="equation">{escape(EQUATION)}</p></div>'
+    return blocks(named) + _parts(results) + equation
+
+
+def _power(found: Amplitudes) -> list[Row]:
+    rows: list[Row] = []
+    for name, feed in found.feeds.items():
+        rows.append((f"fed through “{name}”", number(feed.power), "W"))
+        rows.append((f"current through “{name}”, peak", number(abs(feed.current)), "A"))
+        rows.append((f"voltage at “{name}”, peak", number(abs(feed.voltage)), "V"))
+    rows += [(f"absorbed in “{name}”", number(power), "W") for name, power in found.absorbed.items() if power]
+    rows.append(("through the outer boundary", number(found.outward), "W"))
+    if found.scale != 1:
+        rows.append(("all fields scaled by", number(found.scale), ""))
+    return rows
+
+
+def _absorption(found: Amplitudes) -> list[Row]:
+    average = found.averaged
+    assert average is not None
+    mass = f"{1e3 * average.mass:g} g"
+    place = ", ".join(f"{1e3 * x + 0.0:.1f}" for x in average.place)
+    return [
+        (f"largest average over {mass}", number(average.maximum), "W/kg"),
+        ("at", place, "mm"),
+        ("side of its cube", f"{1e3 * average.cube_side:.1f}", "mm"),
+        ("largest local rate on the grid", number(average.local_maximum), "W/kg"),
+        ("all tissue", number(average.whole_body), "W/kg"),
+        ("tissue in voxels", number(average.weight), "kg"),
+        ("absorbed in voxels", number(average.power), "W"),
+        ("voxel", f"{1e3 * average.voxel:g}", "mm"),
+    ]
+
+
+def _parts(results: TransientResults) -> str:
+    """The mesh part by part."""
+    columns = ["", "tetrahedra", "longest edges (mm)", "least quality", "slivers", "least delay (ps)"]
+    rows = [
+        [
+            part.name,
+            str(part.tetrahedra),
+            f"{1e3 * part.edges[0]:.3g} to {1e3 * part.edges[1]:.3g}",
+            f"{part.quality:.2f}",
+            str(part.slivers),
+            f"{1e12 * part.delay:.3g}",
+        ]
+        for part in results.shape.parts
+    ]
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f'<div class="scroll"><h2>Parts of the mesh</h2><table class="steps"><tr>{head}</tr>{body}</table></div>'

@@ -1,0 +1,92 @@
+"""What a run in time has computed: arrays, ready to be written; ranks share no more."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.case import CaseFile
+from calderon.case.transient import Cut, TransientCase
+from calderon.dg import AveragedSAR, PortAmplitudes
+from calderon.mesh import StepReport, TetrahedralMesh
+
+
+@dataclass(frozen=True)
+class Facts:
+    """How the fields were advanced: times in s, memory in bytes."""
+
+    unknowns: int
+    step: float
+    step_limit: float
+    steps: int
+    end: float
+    memory: int
+    ranks: int
+    threads: int
+
+
+@dataclass(frozen=True)
+class Signals:
+    """What probes recorded: times (t,) in s, points (n, 3) in m, electric in V/m and magnetic in A/m (t, n, 3)."""
+
+    times: NDArray[np.float64]
+    points: NDArray[np.float64]
+    electric: NDArray[np.float64]
+    magnetic: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CutField:
+    """The field in a plane: points (rows, columns, 3); electric (rows, columns, 3) in V/m, complex amplitudes or the
+    field at the end, NaN outside the mesh; sar (rows, columns) in W/kg, NaN outside of tissue.
+
+    outlines {name: segments (n, 2, 2)}: where the plane cuts each part's surface. frames (f, rows, columns, 3) of the
+    electric field at times (f,).
+    """
+
+    asked: Cut
+    points: NDArray[np.float64]
+    electric: NDArray[np.inexact]
+    sar: NDArray[np.float64] | None
+    outlines: dict[str, NDArray[np.float64]]
+    frames: NDArray[np.float64] | None = None
+    times: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class Amplitudes:
+    """Of a run at one frequency: change from the period before (relative), power in W absorbed in each part and that
+    leaves through the boundary, feeds by name, and on each tetrahedron |E| in V/m (root of its mean square) and the
+    specific absorption rate in W/kg. scale: what all fields were multiplied with to feed the power that was asked."""
+
+    frequency: float
+    change: float
+    absorbed: dict[str, float]
+    outward: float
+    feeds: dict[str, PortAmplitudes]
+    electric: NDArray[np.float64]
+    sar: NDArray[np.float64]
+    scale: float
+    averaged: AveragedSAR | None
+
+
+@dataclass(frozen=True)
+class TransientResults:
+    """All that a transient case asked for; snapshots: the folder of their files."""
+
+    file: CaseFile[TransientCase]
+    mesh: TetrahedralMesh
+    shape: StepReport
+    facts: Facts
+    signals: Signals | None
+    cuts: tuple[CutField, ...]
+    amplitudes: Amplitudes | None
+    error: float | None
+    seconds: dict[str, float]
+    warnings: tuple[str, ...] = ()
+    snapshots: Path | None = None
+
+    @property
+    def title(self) -> str:
+        return self.file.case.title or self.file.name.removesuffix(".toml")

@@ -1,0 +1,295 @@
+"""Case files of fields in time: mistakes, what is built, what a run writes, ranks, interruptions."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+from typer.testing import CliRunner
+
+import calderon as cal
+from calderon.case import CaseError, parse
+from calderon.case.transient.building import simulation, volume_mesh
+from calderon.cli import INTERRUPTED, WRONG_INPUT, app
+from calderon.report import example, run
+
+CAVITY = """\
+title = "A cube"
+[mesh]
+shape = "box"
+low = [0, 0, 0]
+high = ["2 m", "200 cm", 2]
+cells = 3
+[physics]
+problem = "transient"
+[boundaries]
+wall = "pec"
+[initial]
+mode = [1, 1, 0]
+electric_field = "3 V/m"
+[solver]
+order = 2
+courant = 0.5
+[run]
+until = "10 ns"
+[output]
+exact = true
+probes = [[0.5, 1.0, 1.0]]
+snapshots = { count = 3 }
+[[output.slice]]
+points = 12
+frames = 4
+"""
+# a block of tissue beside a feed between two metal plates, the ends of a short column of air
+COLUMN = """\
+[mesh]
+file = "column.msh"
+unit = "cm"
+[physics]
+problem = "transient"
+frequency = "2 GHz"
+[materials]
+tissue = { permittivity = 4, conductivity = "0.3 S/m", density = "1 g/cm^3" }
+feed = {}
+[boundaries]
+ends = "pec"
+sides = "absorbing"
+[[source]]
+kind = "current"
+part = "feed"
+direction = [0, 0, 1]
+[solver]
+order = 2
+[run]
+periods = 5
+[output]
+fed_power = "2 W"
+sar = { mass = "0.2 g", voxel = "2.5 mm" }
+[[output.slice]]
+plane = "xz"
+centre = ["2 cm", "0.5 cm", "0.5 cm"]
+size = ["4 cm", "1 cm"]
+points = 24
+quantity = "sar"
+[[output.slice]]
+plane = "xz"
+centre = ["2 cm", "0.5 cm", "0.5 cm"]
+size = ["4 cm", "1 cm"]
+points = 24
+quantity = "db"
+frames = 3
+"""
+
+
+def column(folder: Path) -> None:
+    """4 cm x 1 cm x 1 cm, in cm: a feed, air, tissue; metal below and above."""
+    mesh = cal.mesh.box([0, 0, 0], [4, 1, 1], cells=[8, 2, 2])
+    x = mesh.centroids[:, 0]
+    tags = np.where(x < 1, 1, np.where(x < 2, 2, 3))
+    z = mesh.vertices[mesh.faces][:, :, 2]
+    marks = np.where(np.isclose(z, 0).all(axis=1) | np.isclose(z, 1).all(axis=1), 1, 2)
+    names = {"feed": 1, "air": 2, "tissue": 3}
+    named = {"ends": 1, "sides": 2}
+    whole = cal.TetrahedralMesh(mesh.vertices, mesh.tetrahedra, tags, names, mesh.faces, marks, named)
+    cal.mesh.write_tetrahedra(whole, folder / "column.msh")
+
+
+def calderon_command(*arguments: str | Path):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("cells = 3", "", "line 2: mesh: the shape 'box' also needs cells"),
+        ("cells = 3", "cells = 3\nradii = [1.0]", "radii does not go with shape = 'box': it takes low, high, cells"),
+        ('"box"', '"sphere"', "line 3: mesh.shape = \"sphere\": choose 'box', 'layered_ball', 'phantom'"),
+        ('shape = "box"', 'shape = "box"\nfile = "a.msh"', "give either file or shape"),
+        ('wall = "pec"', 'wall = "open"', "boundaries.wall = \"open\": choose 'pec', 'pmc', 'absorbing'"),
+        ('until = "10 ns"', 'until = "10 n"', 'run.until = "10 n": a time is written like "10 s"'),
+        ('until = "10 ns"', "periods = 3", "need a frequency in [physics]"),
+        ('until = "10 ns"', "", "give either periods or until"),
+        ("order = 2", "order = 7", "solver.order = 7: it should be less than or equal to 6"),
+        ("order = 2", 'flux = "central"', "solver.flux = \"central\": choose 'centred', 'upwind'"),
+        ("frames = 4", "frame = 4", "output.slice.frame: unknown key; did you mean 'frames'?"),
+        ("frames = 4", 'quantity = "sar"', "needs run.periods and the density of a material"),
+        ("exact = true", 'fed_power = "1 W"', "output.fed_power goes with run.periods and a [[source]]"),
+        ('[initial]\nmode = [1, 1, 0]\nelectric_field = "3 V/m"', "", "nothing sets the fields in motion"),
+        ("[solver]", '[[source]]\nkind = "current"\n[solver]', 'a current needs part = "name" and direction'),
+        (
+            "[solver]",
+            '[[source]]\nkind = "plane-wave"\npart = "a"\n[solver]',
+            "part does not go with kind = 'plane-wave'",
+        ),
+        (
+            "[solver]",
+            "[materials.glass]\npermitivity = 2\n[solver]",
+            "did you mean 'permittivity'? [materials.glass] takes",
+        ),
+        ('problem = "transient"', 'problem = "transint"', "did you mean 'transient'?"),
+    ],
+)
+def test_a_mistake_is_answered_with_what_is_allowed(old, new, message):
+    assert old in CAVITY
+    with pytest.raises(CaseError) as caught:
+        parse(CAVITY.replace(old, new, 1), "case.toml")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("cells = 3", "cells = -3", 'mesh.shape = "box": cells=-3: a positive number'),
+        ("[1, 1, 0]", "[1, 0, 0]", "line 12: initial.mode = (1, 0, 0): mode=(1, 0, 0): three whole numbers"),
+        ('"200 cm"', '"1 m"', "a cube is needed"),
+        ('shape = "box"\nlow = [0, 0, 0]\nhigh = ["2 m", "200 cm", 2]\ncells = 3', 'file = "none.msh"', "no such file"),
+    ],
+)
+def test_what_cannot_be_built_is_answered_with_its_line(old, new, message):
+    text = CAVITY.replace(old, new, 1)
+    if "file =" in new:
+        text = text.replace('[initial]\nmode = [1, 1, 0]\nelectric_field = "3 V/m"\n', "").replace("exact = true\n", "")
+        text = text.replace("[solver]", '[[source]]\nkind = "current"\npart = "a"\ndirection = [1, 0, 0]\n[solver]')
+        text = text.replace('problem = "transient"', 'problem = "transient"\nfrequency = 1e9')
+    file = parse(text, "case.toml")
+    with pytest.raises(CaseError) as caught:
+        simulation(file, volume_mesh(file))
+    assert message in str(caught.value)
+
+
+def test_a_case_is_in_si_units():
+    """The wave of a cube of 2 m: c / (sqrt 2 * 2 m) oscillations per second."""
+    file = parse(CAVITY)
+    posed = simulation(file, volume_mesh(file))
+    points = [[0.5, 1.0, 1.0]]
+    assert posed.electric(points)[0] == pytest.approx([0, 0, 3 * np.sin(np.pi / 4)], abs=0.2)
+    period = 2 * np.sqrt(2) / cal.exact.SPEED_OF_LIGHT
+    posed.run(period / 2)
+    assert posed.electric(points)[0, 2] == pytest.approx(-3 * np.sin(np.pi / 4), abs=0.2)
+
+
+def test_a_cavity_is_run_and_reported(tmp_path):
+    (tmp_path / "cube.toml").write_text(CAVITY)
+    done = calderon_command("run", tmp_path / "cube.toml", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert "P2, centred flux, leap-frog, 162 tetrahedra, 9720 unknowns" in " ".join(done.output.split())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cube.toml", "out"]
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {
+        "case.toml", "fields.vtu", "probes.csv", "probes.png", "report.html", "slice.gif", "slice.png", "snapshots",
+        "summary.json",
+    }  # fmt: skip
+    assert {path.name for path in (tmp_path / "out" / "snapshots").iterdir()} == {
+        "fields.pvd", "fields_0001.vtu", "fields_0002.vtu", "fields_0003.vtu",
+    }  # fmt: skip
+    said = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert 0 < said["relative_l2_error"] < 0.1 and said["unknowns"] == 9720 and said["mesh"]["slivers"] == 0
+    table = np.genfromtxt(tmp_path / "out" / "probes.csv", delimiter=",", names=True)
+    angular = np.pi / np.sqrt(2) * cal.exact.SPEED_OF_LIGHT
+    exact = 3 * np.sin(np.pi / 4) * np.cos(angular * table["time_s"])
+    assert np.abs(table["Ez_1_V_m"] - exact).max() < 0.3
+    assert said["end_s"] == table["time_s"][-1] == pytest.approx(1e-8)
+    page = (tmp_path / "out" / "report.html").read_text()
+    for text in ("data:image/gif;base64,", "error against the exact wave", "Electromagnetic fields in time", "slivers"):
+        assert text in page
+    assert imread(tmp_path / "out" / "slice.png").std() > 0.02
+
+
+def test_power_is_fed_absorbed_and_radiated(tmp_path):
+    column(tmp_path)
+    (tmp_path / "column.toml").write_text(COLUMN)
+    done = calderon_command("run", tmp_path / "column.toml", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    said = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert said["feeds"]["feed"]["fed_W"] == pytest.approx(2.0, rel=1e-9)
+    assert 0.02 < said["absorbed_W"]["tissue"] < 1.9 and said["absorbed_W"]["air"] == 0
+    assert said["absorbed_W"]["tissue"] + said["outward_W"] == pytest.approx(2.0, rel=0.1)
+    assert abs(said["power_balance_over_fed"]) < 0.05
+    average = said["averaged_sar"]
+    assert average["cube_side_m"] == pytest.approx((0.2e-3 / 1000) ** (1 / 3), rel=0.3)
+    assert average["absorbed_in_voxels_W"] == pytest.approx(said["absorbed_W"]["tissue"], rel=0.1)
+    assert average["local_maximum_W_kg"] > average["maximum_W_kg"] > average["whole_body_W_kg"]
+    assert average["place_m"][0] == pytest.approx(0.02, abs=0.006)  # where the tissue begins
+    with np.load(tmp_path / "out" / "averaged_sar.npz") as grid:
+        assert np.nanmax(grid["averaged_W_kg"]) == average["maximum_W_kg"]
+    for picture in ("slice_1.png", "slice_2.png"):
+        assert imread(tmp_path / "out" / picture).std() > 0.02
+    assert "W/kg" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_an_interrupted_run_goes_on_with_the_same_command(tmp_path, monkeypatch):
+    """Stopped after two checkpoints; the numbers are those of a run that was not."""
+    text = CAVITY.replace("snapshots = { count = 3 }\n", "").replace('until = "10 ns"', 'until = "4 ns"')
+    (tmp_path / "cube.toml").write_text(text)
+    assert calderon_command("run", tmp_path / "cube.toml", "--out", tmp_path / "whole").exit_code == 0
+    (tmp_path / "cube.toml").write_text(text.replace('until = "4 ns"', 'until = "4 ns"\ncheckpoint = 0'))
+    record, calls = cal.dg.Probe.record, []
+
+    def stop(self, *arguments):
+        record(self, *arguments)
+        calls.append(arguments[0])
+        if len(calls) == 8:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(cal.dg.Probe, "record", stop)
+        done = calderon_command("run", tmp_path / "cube.toml", "--out", tmp_path / "out")
+    assert done.exit_code == INTERRUPTED and "goes on from the last checkpoint" in " ".join(done.output.split())
+    assert not (tmp_path / "out").exists() and (tmp_path / ".out.run" / "checkpoint.h5").exists()
+    assert calderon_command("run", tmp_path / "cube.toml", "--out", tmp_path / "out").exit_code == 0
+    assert not (tmp_path / ".out.run").exists()
+    both = [(tmp_path / name / "probes.csv").read_text() for name in ("whole", "out")]
+    assert both[0] == both[1]
+
+
+def test_ranks_share_a_run_and_one_speaks(tmp_path):
+    pytest.importorskip("mpi4py")
+    pytest.importorskip("pymetis")
+    command = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+    if command is None:
+        pytest.skip("mpiexec is not at hand")
+    column(tmp_path)
+    (tmp_path / "column.toml").write_text(COLUMN)
+    environment = os.environ | {"NUMBA_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+
+    def launched(count, case, out):
+        given = [command, "-n", str(count), sys.executable, "-m", "calderon.cli", "run", str(case), "--out", str(out)]
+        return subprocess.run(given, env=environment, capture_output=True, text=True, timeout=300)
+
+    said = {}
+    for count in (1, 2):
+        done = launched(count, tmp_path / "column.toml", tmp_path / f"out{count}")
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.count("power fed") == 1
+        said[count] = json.loads((tmp_path / f"out{count}" / "summary.json").read_text())
+    assert said[2]["ranks"] == 2
+    for key in ("maximum_W_kg", "absorbed_in_voxels_W", "local_maximum_W_kg"):
+        assert said[2]["averaged_sar"][key] == pytest.approx(said[1]["averaged_sar"][key], rel=1e-9)
+    assert said[2]["feeds"]["feed"]["input_resistance_ohm"] == pytest.approx(
+        said[1]["feeds"]["feed"]["input_resistance_ohm"], rel=1e-9
+    )
+    refused = launched(2, _surface_case(tmp_path), tmp_path / "none")
+    assert refused.returncode != 0 and refused.stderr.count("not shared among ranks") == 1
+
+
+def _surface_case(folder: Path) -> Path:
+    (folder / "sphere.toml").write_text(example("rigid-sphere").text)
+    return folder / "sphere.toml"
+
+
+def test_a_part_without_a_material_is_refused(tmp_path):
+    column(tmp_path)
+    (tmp_path / "column.toml").write_text(COLUMN.replace("feed = {}\n", ""))
+    done = calderon_command("run", tmp_path / "column.toml", "--out", tmp_path / "out")
+    assert done.exit_code == WRONG_INPUT and "'feed'" in done.output and "give one for each part" in done.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["column.msh", "column.toml"]
+
+
+def test_snapshots_need_a_folder():
+    with pytest.raises(ValueError, match="scratch="):
+        run(parse(CAVITY))
