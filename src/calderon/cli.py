@@ -16,15 +16,16 @@ import numpy as np
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 import calderon.backends as backends
 import calderon.mesh as meshes
 import calderon.report as report
 from calderon.case import AnyCaseFile, CaseError, read
-from calderon.mesh import MeshError, TriangleMesh
+from calderon.exact import SPEED_OF_LIGHT
+from calderon.mesh import MeshError
 from calderon.parallel import world
+from calderon.report.mesh_tables import resolution, surface_quality, volume_quality
+from calderon.report.screen import stages_on, two_columns
 from calderon.solvers import ConvergenceError
 
 WRONG_INPUT, NOT_SOLVED, EXISTS, INTERRUPTED = 2, 3, 4, 130
@@ -84,28 +85,44 @@ def mesh(
     frequency: Annotated[list[float] | None, typer.Option(help="Frequency in Hz; may be repeated.")] = None,
     speed_of_sound: Annotated[float, typer.Option(help="Speed of sound in m/s.")] = 1500.0,
 ) -> None:
-    """Check a mesh: size, quality, problems, elements per wavelength."""
+    """Check a mesh: size, quality, problems, elements per wavelength (of light for tetrahedra, else of sound)."""
     with _plain_errors(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        screen = _screen()
+        if meshes.holds_tetrahedra(file):
+            _check_volume(screen, file, scale, frequency)
+            _tell(screen, caught)
+            return
         surface = meshes.read(file, scale=scale)
         checked = surface.check()
-        screen = _screen()
-        screen.print(_quality(surface, file.name))
+        screen.print(surface_quality(surface, file.name))
         if frequency:
-            screen.print(_resolution(surface, frequency, speed_of_sound))
+            screen.print(resolution(surface.edge_lengths, frequency, speed_of_sound))
             for hertz in frequency:
                 meshes.warn_wavenumber(surface, 2 * np.pi * hertz / speed_of_sound)
         screen.print(escape(str(checked)), soft_wrap=True)
-        for warning in dict.fromkeys(str(one.message) for one in caught):
-            screen.print(f"[yellow]warning[/yellow] {escape(warning)}", soft_wrap=True)
+        _tell(screen, caught)
     if not checked.ok:
         raise typer.Exit(1)
+
+
+def _check_volume(screen: Console, file: Path, scale: float, frequency: list[float] | None) -> None:
+    """A file of tetrahedra: for fields in time, whose waves travel at the speed of light."""
+    volume = meshes.read_tetrahedra(file, scale=scale)
+    screen.print(volume_quality(volume, file.name), soft_wrap=True)
+    if frequency:
+        screen.print(resolution(volume.longest_edges, frequency, SPEED_OF_LIGHT))
+
+
+def _tell(screen: Console, caught: list[warnings.WarningMessage]) -> None:
+    for warning in dict.fromkeys(str(one.message) for one in caught):
+        screen.print(f"[yellow]warning[/yellow] {escape(warning)}", soft_wrap=True)
 
 
 @app.command()
 def info() -> None:
     """Version, backends and their devices, threads, memory and versions of the packages underneath."""
-    table = _table("calderon " + version("calderon"))
+    table = two_columns("calderon " + version("calderon"))
     table.add_row("Python", f"{platform.python_version()}, {platform.system()} {platform.machine()}")
     table.add_row("backends", ", ".join(backends.available()))
     for name in backends.DEVICE_BACKENDS:
@@ -129,7 +146,7 @@ def _compute(file: AnyCaseFile, folder: Path, force: bool) -> None:
     screen.print(f"[bold]{escape(file.case.title or file.name)}[/bold]")
     scratch = report.scratch_folder(file, folder)
     try:
-        with _interruptible(), _progress(screen) as stages:
+        with _interruptible(), stages_on(screen) as stages:
             results = report.run(file, stages, scratch)
             if ranks.rank > 0:
                 return
@@ -139,7 +156,7 @@ def _compute(file: AnyCaseFile, folder: Path, force: bool) -> None:
         raise KeyboardInterrupt("; the same command goes on from the last checkpoint" if kept else "") from None
     finally:
         report.tidy(scratch)
-    table = _table("")
+    table = two_columns("")
     for name, value, unit in report.headlines(results, stages.seconds):
         table.add_row(name, f"{value} {unit}".rstrip())
     screen.print(table)
@@ -148,46 +165,6 @@ def _compute(file: AnyCaseFile, folder: Path, force: bool) -> None:
     screen.print(
         f"{len(names)} files in {escape(str(folder))}; read [bold]{escape(str(folder / 'report.html'))}[/bold]"
     )
-
-
-@contextmanager
-def _progress(screen: Console) -> Iterator[report.Stages]:
-    """Stages that are shown while they run: live on a terminal, a line each elsewhere, and one for each tenth of a long
-    one."""
-    columns = (
-        SpinnerColumn(finished_text="[green]✓[/green]"),
-        TextColumn("{task.description}"),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[left]}"),
-    )
-    with Progress(*columns, console=screen, disable=not screen.is_terminal) as progress:
-        tasks: dict[str, TaskID] = {}
-        started: dict[str, float] = {}
-        told: dict[str, int] = {}
-
-        def listen(name: str, seconds: float | None) -> None:
-            started.setdefault(name, time.monotonic())
-            if not screen.is_terminal:
-                if seconds is not None:
-                    screen.print(f"  {escape(name)}: {seconds:.2f} s", soft_wrap=True)
-            elif seconds is None:
-                tasks[name] = progress.add_task(escape(name), total=1, left="")
-            else:
-                progress.update(tasks[name], completed=1, total=1, left="")
-
-        def tell(name: str, done: int, total: int) -> None:
-            spent = time.monotonic() - started[name]
-            left = f"{100 * done / total:.0f} %, {spent * (total - done) / max(done, 1):.0f} s left"
-            if screen.is_terminal:
-                progress.update(tasks[name], completed=done, total=total, left=left)
-                return
-            if name not in told:
-                screen.print(f"  {escape(name)} ...", soft_wrap=True)
-            if (tenth := 10 * done // total) > told.setdefault(name, 0) and done < total:
-                told[name] = tenth
-                screen.print(f"    {left}")
-
-        yield report.Stages(listen, tell)
 
 
 @contextmanager
@@ -243,63 +220,12 @@ def _tell_error(text: str) -> None:
 
 
 def _list_examples() -> None:
-    table = _table("examples")
+    table = two_columns("examples")
     for name, file in report.examples().items():
         table.add_row(name, file.case.title)
     screen = _screen()
     screen.print(table)
     screen.print("Run one with [bold]calderon example NAME[/bold]; read it with --show.")
-
-
-def _table(title: str) -> Table:
-    table = Table(
-        title=title or None, title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=False
-    )
-    table.add_column(style="dim")
-    table.add_column()
-    return table
-
-
-def _quality(surface: TriangleMesh, name: str) -> Table:
-    """Size and shape of a mesh."""
-    angles = np.degrees(surface.angles).min(axis=1)
-    low, high = surface.bounds
-    table = _table(name)
-    table.add_row("triangles, vertices", f"{surface.number_of_triangles}, {surface.number_of_vertices}")
-    table.add_row(
-        "surface", f"{'closed' if surface.is_closed else 'open'}, {surface.number_of_components} component(s)"
-    )
-    for axis in range(3):
-        table.add_row("xyz"[axis], f"{low[axis]:.6g} to {high[axis]:.6g} m")
-    table.add_row("area", f"{surface.areas.sum():.6g} m²")
-    if surface.is_closed:
-        table.add_row("volume", f"{surface.volume:.6g} m³")
-    lengths = surface.edge_lengths
-    table.add_row("edges", f"{lengths.min():.4g} to {lengths.max():.4g} m, mean {lengths.mean():.4g} m")
-    table.add_row("smallest angle", f"{angles.min():.1f}°, below 20° in {np.count_nonzero(angles < 20)} triangle(s)")
-    for tag, count in zip(*np.unique(surface.tags, return_counts=True), strict=True):
-        names = [key for key, value in surface.names.items() if value == tag]
-        table.add_row(f"tag {tag}" + (f" ({names[0]})" if names else ""), f"{count} triangles")
-    dense = backends.format_bytes(16 * surface.number_of_vertices**2)
-    table.add_row("dense matrix", f"{dense} for complex values at the vertices")
-    return table
-
-
-def _resolution(surface: TriangleMesh, frequencies: list[float], speed: float) -> Table:
-    """Elements per wavelength at each frequency."""
-    if speed <= 0 or min(frequencies) <= 0:
-        given = ", ".join(f"{frequency:g}" for frequency in frequencies)
-        raise ValueError(f"--frequency {given} Hz, --speed-of-sound {speed:g} m/s: all must be greater than zero")
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("frequency (Hz)", "wavelength (m)", "elements per wavelength: mean", "at the longest edge"):
-        table.add_column(name, justify="right")
-    table.add_column("")
-    for frequency in frequencies:
-        wavelength = speed / frequency
-        mean, least = wavelength / surface.mean_edge_length, wavelength / surface.edge_lengths.max()
-        verdict = "fine" if mean >= 10 else "coarse: 10 give about 1 %" if mean >= 6 else "too coarse: 6 are the least"
-        table.add_row(f"{frequency:g}", f"{wavelength:.4g}", f"{mean:.3g}", f"{least:.3g}", verdict)
-    return table
 
 
 def _devices(backend: str) -> list[tuple[str, str]]:

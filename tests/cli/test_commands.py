@@ -216,3 +216,23 @@ def test_info_names_version_backends_threads_and_packages():
     assert run.exit_code == 0
     for text in (calderon.__version__, "numba", "threads", "memory", "numpy", "pyvista", "opencl", "cuda"):
         assert text in run.output
+
+
+def test_tetrahedra_are_checked_with_what_they_mean_for_the_step(tmp_path):
+    box = calderon.mesh.box([0, 0, 0], [1, 1, 1], cells=2)
+    vertices = box.vertices.copy()
+    vertices[13] = [0.5, 0.5, 0.02]  # the middle, moved close to a face
+    thin = calderon.TetrahedralMesh(vertices, box.tetrahedra, names={"glass": 0})
+    calderon.mesh.write_tetrahedra(thin, tmp_path / "box.msh")
+    run = calderon_command("mesh", tmp_path / "box.msh", "--scale", "0.1", "--frequency", "1e9")
+    assert run.exit_code == 0, run.output
+    text = " ".join(run.output.split())
+    for part in (
+        "tetrahedra, vertices 48, 27",
+        "part glass 48 tetrahedra",
+        "boundary wall 48 faces",
+        "volume 0.001 m³",
+    ):
+        assert part in text
+    assert "slivers (quality below 0.1); without them the step would be" in text
+    assert "1e+09 0.2998" in text  # the wavelength of light

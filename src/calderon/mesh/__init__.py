@@ -13,7 +13,7 @@ from calderon.mesh.samples import sample
 from calderon.mesh.shapes import cube, cuboid, cylinder, disc, plate
 from calderon.mesh.step_report import StepReport, step_report
 from calderon.mesh.tetrahedra import TetrahedralMesh
-from calderon.mesh.tetrahedral_files import read_tetrahedra, write_tetrahedra
+from calderon.mesh.tetrahedral_files import holds_tetrahedra, read_tetrahedra, write_tetrahedra
 from calderon.mesh.tetrahedral_shapes import box, layered_ball
 from calderon.mesh.triangles import TriangleMesh
 from calderon.mesh.units import metres_per, warn_wavenumber
@@ -37,6 +37,7 @@ __all__ = [
     "cylinder",
     "disc",
     "ellipsoid",
+    "holds_tetrahedra",
     "layered_ball",
     "merge",
     "metres_per",

@@ -56,6 +56,18 @@ def read_tetrahedra(path: str | Path, scale: float = 1.0) -> TetrahedralMesh:
     return mesh
 
 
+def holds_tetrahedra(path: str | Path) -> bool:
+    """Whether it is a file of tetrahedra that `read_tetrahedra` takes; False for one that cannot be read."""
+    path = Path(path)
+    if path.suffix.lower() not in FORMATS:
+        return False
+    try:
+        content = file_content(path, FORMATS)
+    except MeshError:
+        return False
+    return any(block.type.startswith("tetra") and len(block.data) for block in content.cells)
+
+
 def write_tetrahedra(mesh: TetrahedralMesh, path: str | Path) -> None:
     """Write a mesh with its parts, boundaries and their names as .msh (2.2) or .vtu, whole or not at all.
 

@@ -45,11 +45,12 @@ def run_transient(
         watch = _Watch(case, posed, facts, scratch)
         fields = _advance(case, posed, facts, watch, stages, scratch)
         with stages.stage("evaluate the fields"):
-            amplitudes = None
+            amplitudes, scale = None, 1.0
             if fields is not None:
                 scale = _scale(case, fields)
                 fields = fields.scaled(scale)
                 amplitudes = _amplitudes(fields, scale)
+            signals = watch.signals(scale)
             cuts = tuple(_cut(watch, n, posed, fields) for n in range(len(case.output.slice)))
             error = _error(file, posed) if case.output.exact else None
         if amplitudes is not None and fields is not None and case.output.sar is not None:
@@ -59,7 +60,7 @@ def run_transient(
     texts = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning))
     shape = meshes.step_report(mesh, {name: medium.material for name, medium in case.materials.items()})
     return TransientResults(
-        file, mesh, shape, facts, watch.signals(), cuts, amplitudes, error, stages.seconds, tuple(texts), watch.files
+        file, mesh, shape, facts, signals, cuts, amplitudes, error, stages.seconds, tuple(texts), watch.files
     )
 
 
@@ -112,11 +113,12 @@ class _Watch:
             first = facts.steps - (output.snapshots.count - 1) * stride
             self.files = posed.add_snapshots(scratch / "snapshots", stride, first).folder
 
-    def signals(self) -> Signals | None:
+    def signals(self, scale: float) -> Signals | None:
+        """What the probes recorded, multiplied by a factor."""
         if self._probe is None:
             return None
         probe = self._probe
-        return Signals(probe.times, probe.points, probe.electric, probe.magnetic)
+        return Signals(probe.times, probe.points, scale * probe.electric, scale * probe.magnetic)
 
 
 def _advance(

@@ -123,5 +123,4 @@ def _signals(results: TransientResults, folder: Path) -> Picture:
         place = ", ".join(f"{1e3 * x + 0.0:.4g}" for x in point)
         curves[f"E{'xyz'[axis]} at ({place}) mm"] = signals.electric[:, n, axis]
     plots.cartesian(signals.times / factor, curves, f"time ({unit})", "electric field (V/m)", folder / "probes.png")
-    scaled = "" if results.amplitudes is None or results.amplitudes.scale == 1 else ", before scaling to the power fed"
-    return Picture("probes.png", f"Electric field at the probes, its largest component there{scaled}.")
+    return Picture("probes.png", "Electric field at the probes, its largest component there.")
