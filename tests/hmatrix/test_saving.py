@@ -178,7 +178,7 @@ def test_an_interrupt_while_writing_leaves_the_file_that_was_there(tmp_path, mon
         ({"k": 2.1}, r"wavenumber=2.0\) instead of Helmholtz\(wavenumber=2.1"),
         ({"rtol": 1e-5}, "rtol 0.0001 instead of 1e-05"),
         ({"precision": "single"}, "numbers complex128 instead of complex64"),
-        ({"choices": cal.hmatrix.Choices(leaf=16)}, "leaf 32, .* instead of leaf 16"),
+        ({"choices": cal.hmatrix.Choices(leaf=16)}, "leaf 32 x 32, .* instead of leaf 16 x 16"),
     ],
 )
 def test_a_file_of_another_problem_is_refused_and_stays(tmp_path, change, message):

@@ -4,8 +4,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.backends.numba import kernel
 from calderon.operators.compiled_rows import Clusters
 
 
@@ -62,30 +64,82 @@ def cluster_tree(boxes: ArrayLike, leaf: int = 32) -> ClusterTree:
         raise ValueError(f"a cluster tree needs boxes (n, 2, 3) or points (n, 3) of n > 0 unknowns, got {boxes.shape}")
     if leaf < 1:
         raise ValueError(f"leaf={leaf}: a leaf holds at least one unknown, such as 32")
-    centres = np.ascontiguousarray(boxes.mean(axis=1))
-    order = np.arange(len(boxes))
-    start, stop, level = [0], [len(boxes)], [0]
-    children: list[tuple[int, int]] = []
-    while len(children) < len(start):
-        cluster = len(children)
-        lo, hi = start[cluster], stop[cluster]
-        if hi - lo <= leaf:
-            children.append((-1, -1))
-            continue
-        half = leaf * math.ceil(math.ceil((hi - lo) / leaf) / 2)
-        points = centres[order[lo:hi]]
-        axis = np.argmax(points.max(axis=0) - points.min(axis=0))
-        order[lo:hi] = order[lo:hi][np.argpartition(points[:, axis], half)]
-        children.append((len(start), len(start) + 1))
-        start += [lo, lo + half]
-        stop += [lo + half, hi]
-        level += [level[cluster] + 1] * 2
-    low, high = (np.append(boxes[order, side], boxes[:1, side], axis=0) for side in (0, 1))
-    ends = np.stack([start, stop], axis=1)
-    found = np.empty((len(start), 2, 3))
-    levels = np.asarray(level)
-    for each in range(level[-1] + 1):
-        here = levels == each
-        found[here, 0] = np.minimum.reduceat(low, ends[here].ravel(), axis=0)[::2]
-        found[here, 1] = np.maximum.reduceat(high, ends[here].ravel(), axis=0)[::2]
-    return ClusterTree(order, ends[:, 0], ends[:, 1], found, np.asarray(children), levels)
+    most = 2 * math.ceil(len(boxes) / leaf)  # all leaves but the last are full
+    order, level = np.arange(len(boxes)), np.zeros(most, np.int64)
+    ends, children = np.empty((most, 2), np.int64), np.empty((most, 2), np.int64)
+    found = np.empty((most, 2, 3))
+    count = bisect(np.ascontiguousarray(boxes.mean(axis=1)), np.ascontiguousarray(boxes), leaf, order, ends, children,
+                   level, found)  # fmt: skip
+    ends = ends[:count].copy()
+    return ClusterTree(
+        order, ends[:, 0], ends[:, 1], found[:count].copy(), children[:count].copy(), level[:count].copy()
+    )
+
+
+@register_jitable
+def select(values, order, lo, hi, place):  # type: ignore[no-untyped-def]
+    """Put order[lo:hi] so that values before `place` are none larger, those from there on none smaller (C. A. R. Hoare,
+    Comm. ACM 4 (1961) 321)."""
+    low, high = lo, hi - 1
+    while low < high:
+        first, middle, last = values[order[low]], values[order[(low + high) // 2]], values[order[high]]
+        pivot = max(min(first, middle), min(max(first, middle), last))
+        i, j = low, high
+        while i <= j:
+            while values[order[i]] < pivot:
+                i += 1
+            while values[order[j]] > pivot:
+                j -= 1
+            if i <= j:
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if place <= j:
+            high = j
+        elif place >= i:
+            low = i
+        else:
+            return
+
+
+@kernel
+def bisect(centres, supports, leaf, order, ends, children, level, boxes):  # type: ignore[no-untyped-def]
+    """Fill the arrays of a ClusterTree; how many clusters there are."""
+    count, cluster = 1, 0
+    ends[0, 0], ends[0, 1] = 0, len(order)
+    values = np.empty(len(order))
+    while cluster < count:
+        lo, hi = ends[cluster]
+        children[cluster] = -1
+        if hi - lo > leaf:
+            axis, longest = 0, -1.0
+            for c in range(3):
+                least = most = centres[order[lo], c]
+                for k in range(lo + 1, hi):
+                    value = centres[order[k], c]
+                    least, most = min(least, value), max(most, value)
+                if most - least > longest:
+                    axis, longest = c, most - least
+            for k in range(lo, hi):
+                values[order[k]] = centres[order[k], axis]
+            leaves = (hi - lo + leaf - 1) // leaf
+            half = lo + leaf * ((leaves + 1) // 2)
+            select(values, order, lo, hi, half)
+            for side in range(2):
+                children[cluster, side] = count + side
+                level[count + side] = level[cluster] + 1
+            ends[count] = lo, half
+            ends[count + 1] = half, hi
+            count += 2
+        cluster += 1
+    for cluster in range(count - 1, -1, -1):
+        for c in range(3):
+            low, high = np.inf, -np.inf
+            if children[cluster, 0] < 0:
+                for k in range(ends[cluster, 0], ends[cluster, 1]):
+                    low, high = min(low, supports[order[k], 0, c]), max(high, supports[order[k], 1, c])
+            for child in children[cluster]:
+                if child >= 0:
+                    low, high = min(low, boxes[child, 0, c]), max(high, boxes[child, 1, c])
+            boxes[cluster, 0, c], boxes[cluster, 1, c] = low, high
+    return count

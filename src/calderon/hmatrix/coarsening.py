@@ -21,7 +21,7 @@ from calderon.hmatrix.block_tree import LOW_RANK, SPLIT, BlockTree
 from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH
 from calderon.hmatrix.recompression import best_crosses
 from calderon.hmatrix.storage import Arena, Draft
-from calderon.hmatrix.sums import add_multiple, magnitude2, square
+from calderon.hmatrix.sums import add_multiple, add_multiple_squared, magnitude2, square
 from calderon.operators.compiled_rows import CompiledRows
 
 LARGEST = 320
@@ -29,6 +29,8 @@ LARGEST = 320
 LARGEST_RANK = LARGEST // 2
 CROSSES, TRUNCATION2 = 0.25, 0.72
 """Parts of the squared tolerance for crosses and for making them fewer."""
+EARLIEST = 3
+"""Crosses after which an approximation is given up that is too slow."""
 FIRST_CHILD, CHILDREN = 4, 5
 """Columns of the table of nodes after ROW, HEIGHT, COLUMN, WIDTH."""
 
@@ -108,9 +110,12 @@ def crosses_of(residual, m, n, tolerance2, most, part, lengths):  # type: ignore
     for i in range(m):
         lengths[i] = square(residual[i * n : (i + 1) * n])
         total += lengths[i]
-    rank = 0
+    rank, whole, wanted = 0, total, 0.0
+    if total > tolerance2 > 0:
+        wanted = np.log(whole / tolerance2)
     while total > tolerance2:
-        if rank == most:
+        # the logarithm of the residual falls ever more slowly: what this pace would not reach is out of reach
+        if rank == most or (rank >= EARLIEST and most * np.log(whole / total) < rank * wanted):
             return -1
         pivot_row = 0
         for i in range(1, m):
@@ -129,9 +134,7 @@ def crosses_of(residual, m, n, tolerance2, most, part, lengths):  # type: ignore
         total = lengths[0] * 0
         for i in range(m):
             u[i] = residual[i * n + j] * inverse
-            row = residual[i * n : (i + 1) * n]
-            add_multiple(row, -u[i], v)
-            lengths[i] = square(row)
+            lengths[i] = add_multiple_squared(residual[i * n : (i + 1) * n], -u[i], v)
             total += lengths[i]
         rank += 1
     return rank

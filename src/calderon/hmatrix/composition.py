@@ -39,12 +39,13 @@ DEFAULT_RTOL = 1e-4
 
 @dataclass(frozen=True)
 class Choices:
-    """How operators are compressed: relative tolerance; unknowns in a leaf of the cluster trees; admissibility, whose
-    wavenumber is that of each operator; whether, on the processor, blocks that are small beside the whole matrix have a
-    larger tolerance and blocks are put together where it saves memory."""
+    """How operators are compressed: relative tolerance; unknowns in a leaf of the cluster trees, None for 48 of
+    functions of one triangle on the processor, else 32; admissibility, whose wavenumber is that of each operator;
+    whether, on the processor, blocks that are small beside the whole matrix have a larger tolerance and blocks are put
+    together where it saves memory."""
 
     rtol: float = DEFAULT_RTOL
-    leaf: int = 32
+    leaf: int | None = None
     admissibility: Admissibility = field(default_factory=Admissibility)
     coarsen: bool = True
 
@@ -127,7 +128,8 @@ class _Composition:
 
     def _identity(self, operator: IntegralOperator) -> dict[str, str]:
         choices, dtype = self.choices, self.how.dtype(operator.is_complex)
-        blocks = f"leaf {choices.leaf}, {choices.admissibility}, coarsen {choices.coarsen}"
+        leaf = " x ".join(str(self._leaf(space)) for space in (operator.test, operator.trial))
+        blocks = f"leaf {leaf}, {choices.admissibility}, coarsen {choices.coarsen}"
         return identity_of(operator) | {"rtol": f"{choices.rtol:g}", "numbers": str(dtype), "blocks": blocks}
 
     def _restored(self, operator: IntegralOperator) -> HMatrix | None:
@@ -190,8 +192,14 @@ class _Composition:
                 if same and (other.dofs == space.dofs).all() and (other.triangles == space.triangles).all():
                     self._trees[id(space)] = (space, tree)
                     return tree
-            self._trees[id(space)] = (space, cluster_tree(support_boxes(space), self.choices.leaf))
+            self._trees[id(space)] = (space, cluster_tree(support_boxes(space), self._leaf(space)))
         return self._trees[id(space)][1]
+
+    def _leaf(self, space: Any) -> int:
+        """Unknowns in a leaf: entries that cost one pair of triangles are cheap, and larger leaves save overhead."""
+        if self.choices.leaf is not None:
+            return self.choices.leaf
+        return 48 if space.dofs.shape[1] == 1 and self.how.device is None else 32
 
     def _transformed(self, operator: TransformedHypersingular) -> LinearOperator:
         """sum_d T_d^T V T_d - k^2 N_d^T V N_d (operators/transformed.py) with an H-matrix V."""

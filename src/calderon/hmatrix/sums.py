@@ -30,6 +30,17 @@ def add_multiple(a, factor, b):  # type: ignore[no-untyped-def]
         a[i] += factor * b[i]
 
 
+@register_jitable(fastmath=ANY_ORDER)
+def add_multiple_squared(a, factor, b):  # type: ignore[no-untyped-def]
+    """a += factor b, and sum_i |a_i|^2 of the result, in one pass."""
+    total = a[0].real * 0
+    for i in range(a.size):
+        value = a[i] + factor * b[i]
+        a[i] = value
+        total += value.real * value.real + value.imag * value.imag
+    return total
+
+
 @register_jitable
 def magnitude2(value):  # type: ignore[no-untyped-def]
     """|value|^2 of a number."""

@@ -12,10 +12,11 @@ def support_boxes(space: Space | EdgeSpace) -> NDArray[np.float64]:
     """(dimension, 2, 3) lower and upper corners of the boxes around the triangles of each function, in m."""
     mesh: Any = space.mesh
     corners = mesh.vertices[mesh.triangles[space.triangles]]
+    local = space.dofs.ravel()
+    order = np.argsort(local, kind="stable")
+    order = order[np.searchsorted(local[order], 0) :]  # without local functions that are none
+    triangles, starts = order // space.dofs.shape[1], np.searchsorted(local[order], np.arange(space.dimension))
     boxes = np.empty((space.dimension, 2, 3))
-    boxes[:, 0], boxes[:, 1] = np.inf, -np.inf
-    for local in space.dofs.T:
-        kept = local >= 0
-        np.minimum.at(boxes[:, 0], local[kept], corners[kept].min(axis=1))
-        np.maximum.at(boxes[:, 1], local[kept], corners[kept].max(axis=1))
+    boxes[:, 0] = np.minimum.reduceat(corners.min(axis=1)[triangles], starts, axis=0)
+    boxes[:, 1] = np.maximum.reduceat(corners.max(axis=1)[triangles], starts, axis=0)
     return boxes
