@@ -42,8 +42,8 @@ class Output(Table):
     """[output]: what is recorded, drawn and written.
 
     probes: points at which both fields are recorded. slice: cuts through the fields. sar: averages over cubes of
-    tissue. fed_power: all fields but snapshots are scaled so that currents feed this mean power. exact: the error against the
-    standing wave of [initial].
+    tissue. fed_power: all fields but snapshots are scaled so that currents feed this mean power. exact: the error
+    against the standing wave of [initial].
     """
 
     probes: tuple[Place, ...] = ()
