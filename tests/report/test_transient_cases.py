@@ -293,3 +293,29 @@ def test_a_part_without_a_material_is_refused(tmp_path):
 def test_snapshots_need_a_folder():
     with pytest.raises(ValueError, match="scratch="):
         run(parse(CAVITY))
+
+
+def test_a_head_beside_a_phone_balances_its_power():
+    """The example on a coarse mesh at degree 1: what is fed is absorbed and radiated, in shares and with an impedance as
+    known of quarter-wave monopoles beside heads."""
+    pytest.importorskip("gmsh")
+    sizes = (
+        "brain = 0.02, csf = 0.014, skull = 0.016, skin = 0.018, air = 0.06, phone = 0.02, antenna = 8e-3, feed = 5e-3"
+    )
+    text = example("phone").text.split("probes =")[0]
+    for old, new in (
+        ('shape = "phantom"', f'shape = "phantom"\nh = {{ {sizes} }}'),
+        ("order = 2", "order = 1"),
+        ("periods = 8", "periods = 5"),
+        ('voxel = "2 mm"', 'voxel = "4 mm"'),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    found = run(parse(text)).amplitudes
+    absorbed, feed = sum(found.absorbed.values()), found.feeds["feed"]
+    assert feed.power == pytest.approx(0.25) and absorbed + found.outward == pytest.approx(0.25, rel=0.06)
+    assert 0.45 < absorbed / 0.25 < 0.7
+    assert 60 < feed.impedance.real < 130 and abs(feed.impedance.imag) < 50
+    assert found.averaged.weight == pytest.approx(4.66, rel=0.02)  # kg of ellipsoids
+    assert found.averaged.place[1] > 0.06 and abs(found.averaged.place[0]) < 0.03  # at the ear
+    assert 0.3 < found.averaged.maximum < 0.8

@@ -125,6 +125,11 @@ class MaxwellDG:
         """6 field components at every node of every element."""
         return 6 * self.mesh.number_of_tetrahedra * self._arrangement.reference.size
 
+    @property
+    def memory_of_amplitudes(self) -> int:
+        """Bytes that `run_until_periodic` takes besides, on all ranks together."""
+        return int(self._domain.communicator.total(np.int64(LastPeriods.memory(self._domain))))
+
     def set_fields(self, electric: Field, magnetic: Field) -> None:
         """Set E and H at the present time from functions f(points (n, 3), t) -> (n, 3)."""
         points = self._arrangement.points()

@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends import require_memory
 from calderon.dg.domain import Domain
 from calderon.dg.observer import State
 
@@ -23,9 +24,16 @@ class LastPeriods:
         self._domain, self._frequency = domain, frequency
         self._samples, self._stride, self._total, self._turn = samples, stride, total, turn
         shape, real = domain.arrangement.shape, domain.arrangement.real
+        require_memory(self.memory(domain), "the amplitudes of a field", "use more ranks or precision='single'")
         self._kind = np.result_type(real, np.complex64)
         self.before = np.zeros(shape, np.complex64)
         self.electric, self.magnetic = np.zeros(shape, self._kind), np.zeros(shape, self._kind)
+
+    @staticmethod
+    def memory(domain: Domain) -> int:
+        """Bytes of the amplitudes on this rank."""
+        arrangement = domain.arrangement
+        return int(np.prod(arrangement.shape)) * (4 * arrangement.real.itemsize + np.dtype(np.complex64).itemsize)
 
     @property
     def label(self) -> str:

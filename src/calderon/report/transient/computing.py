@@ -73,7 +73,7 @@ def _facts(case: TransientCase, posed: MaxwellDG, ranks: Communicator) -> Facts:
         assert case.run.until is not None
         end = case.run.until
         steps = math.ceil(end / posed.time_step * (1 - 1e-12))
-    memory = posed.memory
+    memory = posed.memory + (posed.memory_of_amplitudes if case.run.periods else 0)
     return Facts(
         posed.number_of_unknowns, end / steps, posed.time_step_limit, steps, end, memory, ranks.size, thread_count()
     )
