@@ -29,6 +29,7 @@ from calderon.dg.transform import LastPeriods
 from calderon.mesh import Material, TetrahedralMesh
 from calderon.parallel import Communicator, world
 from calderon.quadrature import tetrahedron_rule
+from calderon.waves import TimeHarmonicPlaneWave
 
 FLUXES: dict[str, type[System]] = {"centred": CentredLeapFrog, "upwind": UpwindRungeKutta}
 SAMPLES = 24
@@ -265,7 +266,11 @@ class MaxwellDG:
         self.time += total * step
         fields = last.electric, last.magnetic
         ports = {name: port.amplitudes(frequency, count) for name, port in self.ports.items()}
-        return PeriodicFields(frequency, last.change(), ports, self._densities, self.mesh, self._domain, *fields)
+        waves = [each for each in self.sources if isinstance(each, TimeHarmonicPlaneWave)]
+        amplitude = waves[0].amplitude if len(waves) == len(self.sources) == 1 else None
+        return PeriodicFields(
+            frequency, last.change(), ports, amplitude, self._densities, self.mesh, self._domain, *fields
+        )
 
     def steps_per_period(self, frequency: float) -> int:
         """Steps that `run_until_periodic` takes in each period."""

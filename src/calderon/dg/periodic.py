@@ -9,8 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.dg.averaged_sar import AveragedSAR, averaged_sar, voxel_midpoints
 from calderon.dg.domain import Domain
+from calderon.dg.enclosure import enclosed
+from calderon.dg.far_field import EquivalentCurrents, equivalent_currents
 from calderon.dg.location import own_elements, values_at
 from calderon.dg.port import PortAmplitudes
+from calderon.exact.angular import radar_cross_section
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.location import Search, locate
 from calderon.mesh.whole_file import whole_file
@@ -25,12 +28,14 @@ class PeriodicFields:
 
     change: relative change of the electric amplitude from the period before to the last one (root mean square), which
     says how periodic the fields are. ports {name: amplitudes}: current, voltage, impedance and power of the driven
-    currents. densities {name: kg/m^3 or None}.
+    currents. incident_amplitude: in V/m of a single plane wave, None with other sources. densities {name: kg/m^3 or
+    None}.
     """
 
     frequency: float
     change: float
     ports: dict[str, PortAmplitudes]
+    incident_amplitude: complex | None
     densities: dict[str, float | None]
     _mesh: TetrahedralMesh
     _domain: Domain
@@ -44,6 +49,46 @@ class PeriodicFields:
     def magnetic(self, points: ArrayLike) -> NDArray[np.complex128]:
         """(n, 3) amplitudes of H in A/m at points (n, 3) of the mesh. ValueError for points outside."""
         return self._at(points, self._magnetic) / self._domain.medium.impedance
+
+    def far_field(
+        self, directions: ArrayLike, radius: float | None = None, center: ArrayLike | None = None
+    ) -> NDArray[np.complex128]:
+        """F (n, 3) in V in directions (n, 3) of any length: E ~ F exp(ikr) / r about the origin of coordinates, of the
+        field that is scattered or radiated.
+
+        It comes from a closed surface of element faces in free space: near a sphere of that radius in m around a center
+        (3,), by default one tetrahedron away from all that scatters. Errors as for `enclosed`.
+        """
+        return self._outgoing(radius, center).far_field(directions)
+
+    def rcs(
+        self,
+        theta: ArrayLike,
+        phi: ArrayLike,
+        polarization: str | None = None,
+        radius: float | None = None,
+        center: ArrayLike | None = None,
+    ) -> NDArray[np.float64]:
+        """Bistatic radar cross-section 4 pi |F|^2 / |E_inc|^2 in m^2 toward theta, phi in radians (broadcast).
+
+        polarization: "V" or "H" counts what a receiver along theta-hat or phi-hat sees; None counts both. Surface as
+        for `far_field`. ValueError unless a single plane wave is the source.
+        """
+        if self.incident_amplitude is None:
+            raise ValueError("a cross-section needs one plane wave as the only source; or take far_field")
+        far_field = self._outgoing(radius, center).far_field
+        return radar_cross_section(far_field, self.incident_amplitude, theta, phi, polarization)
+
+    def radiated_power(self, radius: float | None = None, center: ArrayLike | None = None) -> float:
+        """W that leave for good, scattered from waves or radiated by currents: |F|^2 / (2 Z0) over all directions.
+        Surface as for `far_field`."""
+        return self._outgoing(radius, center).radiated_power()
+
+    def _outgoing(self, radius: float | None, center: ArrayLike | None) -> EquivalentCurrents:
+        inside = enclosed(self._domain, self._mesh, radius, center)
+        fields = self._vectors(self._electric), self._vectors(self._magnetic) / self._domain.medium.impedance
+        wavenumber = 2 * np.pi * self.frequency / self._domain.medium.speed
+        return equivalent_currents(self._domain, wavenumber, inside, *fields)
 
     def absorbed_power(self) -> dict[str, float]:
         """W lost in each part of the mesh: integral of sigma |E|^2 / 2."""
@@ -122,7 +167,8 @@ class PeriodicFields:
         watt."""
         ports = {name: each.scaled(factor) for name, each in self.ports.items()}
         fields = self._electric * factor, self._magnetic * factor
-        return replace(self, ports=ports, _electric=fields[0], _magnetic=fields[1])
+        incident = None if self.incident_amplitude is None else factor * self.incident_amplitude
+        return replace(self, incident_amplitude=incident, ports=ports, _electric=fields[0], _magnetic=fields[1])
 
     def write(self, path: str | Path) -> None:
         """VTU file: |E| (root of the mean square over the element, peak value in time), SAR and material."""

@@ -6,7 +6,7 @@ stable upward on [-1, 1]. C. F. Bohren and D. R. Huffman, Absorption and Scatter
 eq. 4.47.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +32,29 @@ def line_of_sight(theta: ArrayLike, phi: ArrayLike) -> tuple[np.ndarray, np.ndar
     ct, st, cp, sp = np.cos(t), np.sin(t), np.cos(p), np.sin(p)
     radial = np.stack([st * cp, st * sp, ct], axis=-1)
     return radial, np.stack([ct * cp, ct * sp, -st], axis=-1), np.stack([-sp, cp, np.zeros_like(sp)], axis=-1)
+
+
+RECEIVERS = {"V": 1, "H": 2}
+"""Place in a `line_of_sight` of the unit vector that a receiver of that polarization sees."""
+
+
+def radar_cross_section(
+    far_field: Callable[[np.ndarray], np.ndarray],
+    amplitude: complex,
+    theta: ArrayLike,
+    phi: ArrayLike,
+    polarization: str | None = None,
+) -> np.ndarray:
+    """4 pi |F|^2 / |amplitude|^2 in m^2 toward theta, phi in radians (broadcast), F = far_field(directions (n, 3)) in V
+    for an incident wave of that amplitude in V/m; of its part along the polarization "V" or "H", of all of it for None.
+    """
+    if polarization is not None and polarization not in RECEIVERS:
+        raise ValueError(f"unknown polarization {polarization!r}: choose 'V' (theta), 'H' (phi) or None (both)")
+    frame = line_of_sight(theta, phi)
+    far = far_field(frame[0].reshape(-1, 3)).reshape(frame[0].shape) / amplitude
+    if polarization is None:
+        return 4 * np.pi * np.sum(np.abs(far) ** 2, axis=-1)
+    return 4 * np.pi * np.abs(np.sum(far * frame[RECEIVERS[polarization]], axis=-1)) ** 2
 
 
 @dataclass(frozen=True, eq=False)

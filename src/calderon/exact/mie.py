@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.exact.angular import PolarFrame, line_of_sight, multipole_angles
+from calderon.exact.angular import PolarFrame, multipole_angles, radar_cross_section
 from calderon.exact.checks import (
     finite_number,
     points_in_space,
@@ -116,15 +116,7 @@ class MieScattering:
 
         polarization: "V" or "H" counts what a receiver along theta-hat or phi-hat sees; None counts both.
         """
-        receivers = {None: None, "V": 1, "H": 2}
-        if polarization not in receivers:
-            raise ValueError(f"unknown polarization {polarization!r}: choose 'V' (theta), 'H' (phi) or None (both)")
-        frame = line_of_sight(theta, phi)
-        F = self.far_field(frame[0].reshape(-1, 3)).reshape(frame[0].shape) / self.amplitude
-        receiver = receivers[polarization]
-        if receiver is not None:
-            return 4 * np.pi * np.abs(np.sum(F * frame[receiver], axis=-1)) ** 2
-        return 4 * np.pi * np.sum(np.abs(F) ** 2, axis=-1)
+        return radar_cross_section(self.far_field, self.amplitude, theta, phi, polarization)
 
     def scattering_cross_section(self) -> float:
         """Power scattered over incident intensity, 2 pi / k^2 sum (2n+1) (|a_n|^2 + |b_n|^2), in m^2."""

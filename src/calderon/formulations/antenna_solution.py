@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.exact.angular import line_of_sight
+from calderon.exact.angular import RECEIVERS, line_of_sight
 from calderon.formulations.checks import one_of
-from calderon.formulations.electromagnetic_solution import RECEIVERS
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.radiating_currents import RadiatingCurrents
 from calderon.spaces import VectorFunction

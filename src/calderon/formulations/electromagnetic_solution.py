@@ -6,13 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.exact.angular import line_of_sight
-from calderon.formulations.checks import one_of
+from calderon.exact.angular import radar_cross_section
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.radiating_currents import RadiatingCurrents
 from calderon.waves import ElectromagneticWave
-
-RECEIVERS = {"V": 1, "H": 2}
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,12 +57,7 @@ class ElectromagneticSolution:
 
         polarization: "V" or "H" counts what a receiver along theta-hat or phi-hat sees; None counts both.
         """
-        frame = line_of_sight(theta, phi)
-        far = self.far_field(frame[0].reshape(-1, 3)).reshape(frame[0].shape) / self.incident_amplitude
-        if polarization is None:
-            return 4 * np.pi * np.sum(np.abs(far) ** 2, axis=-1)
-        receiver = frame[RECEIVERS[one_of(polarization, RECEIVERS, "polarization")]]
-        return 4 * np.pi * np.abs(np.sum(far * receiver, axis=-1)) ** 2
+        return radar_cross_section(self.far_field, self.incident_amplitude, theta, phi, polarization)
 
     @property
     def incident_amplitude(self) -> float:

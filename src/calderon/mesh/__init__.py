@@ -8,6 +8,7 @@ from calderon.mesh.merging import merge
 from calderon.mesh.phantom import phantom, phantom_sizes
 from calderon.mesh.radar_targets import almond, ogive
 from calderon.mesh.reading import read
+from calderon.mesh.removal import without_part
 from calderon.mesh.round_shapes import ellipsoid, sphere, torus
 from calderon.mesh.samples import sample
 from calderon.mesh.shapes import cube, cuboid, cylinder, disc, plate
@@ -52,6 +53,7 @@ __all__ = [
     "step_report",
     "torus",
     "warn_wavenumber",
+    "without_part",
     "write",
     "write_tetrahedra",
 ]
