@@ -296,8 +296,8 @@ def test_snapshots_need_a_folder():
 
 
 def test_a_head_beside_a_phone_balances_its_power():
-    """The example on a coarse mesh at degree 1: what is fed is absorbed and radiated, in shares and with an impedance as
-    known of quarter-wave monopoles beside heads."""
+    """The example on a coarse mesh at degree 1: what is fed is absorbed and radiated, in shares and with an impedance
+    as known of quarter-wave monopoles beside heads."""
     pytest.importorskip("gmsh")
     sizes = (
         "brain = 0.02, csf = 0.014, skull = 0.016, skin = 0.018, air = 0.06, phone = 0.02, antenna = 8e-3, feed = 5e-3"

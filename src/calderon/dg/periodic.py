@@ -18,9 +18,6 @@ from calderon.mesh import TetrahedralMesh
 from calderon.mesh.location import Search, locate
 from calderon.mesh.whole_file import whole_file
 
-CHUNK = 50_000
-"""Points at a time."""
-
 
 @dataclass(frozen=True, eq=False)
 class PeriodicFields:
@@ -119,27 +116,27 @@ class PeriodicFields:
     def averaged_sar(self, mass: float = 0.010, voxel: float = 0.002) -> AveragedSAR:
         """Rates averaged over cubes that hold `mass` (in kg) of tissue, on voxels with the side `voxel` (in m).
 
-        The field is taken at the midpoints of the voxels; tissue is what has a density. See `calderon.dg.sar` for the
-        rules of IEC/IEEE 62704-1 and what differs. Errors: ValueError where there is too little tissue, MemoryError.
+        The field is taken at the midpoints of the voxels, at eight points where tissues meet; tissue is what has a
+        density. See `calderon.dg.sar` for the rules of IEC/IEEE 62704-1 and what differs. Errors: ValueError where
+        there is too little tissue, MemoryError.
         """
         mesh, medium = self._mesh, self._domain.medium
         corner, shape = voxel_midpoints(mesh, self.densities, voxel)
-        density, power = np.zeros(shape).ravel(), np.zeros(shape).ravel()
         rho = np.nan_to_num(self._density())
         field, search = self._vectors(self._electric), Search(mesh)
         interpolation = self._domain.arrangement.reference.interpolation
-        for first in range(0, density.size, CHUNK):
-            number = np.arange(first, min(first + CHUNK, density.size))
-            points = corner + voxel * np.stack(np.unravel_index(number, shape), axis=1)
+
+        def sample(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+            density, power = np.zeros(len(points)), np.zeros(len(points))
             elements, local = search.find(points)
-            kept = (elements >= 0) & (rho[elements] > 0)
-            number, elements, local = number[kept], elements[kept], local[kept]
-            own, here = own_elements(self._domain, elements)
-            values = np.einsum("qn,qni->qi", interpolation(local), field[own])
-            density[number] = rho[elements]
+            number = np.flatnonzero((elements >= 0) & (rho[elements] > 0))
+            own, here = own_elements(self._domain, elements[number])
+            values = np.einsum("qn,qni->qi", interpolation(local[number]), field[own])
+            density[number] = rho[elements[number]]
             power[number] = medium.loss[own] / medium.impedance / 2 * (np.abs(values) ** 2).sum(axis=1) * here
-        power = self._domain.communicator.total(power)
-        return averaged_sar(density.reshape(shape), power.reshape(shape), corner, voxel, mass)
+            return density, np.asarray(self._domain.communicator.total(power))
+
+        return averaged_sar(sample, corner, shape, voxel, mass)
 
     def outward_power(self) -> float:
         """W that leaves through the absorbing boundary: integral of Re(E x conj(H)) . n / 2.

@@ -42,10 +42,15 @@ class CubeAverages:
 
 
 def cube_averages(
-    density: NDArray[np.float64], power: NDArray[np.float64], voxel: float, mass: float = 0.010
+    density: NDArray[np.float64],
+    power: NDArray[np.float64],
+    voxel: float,
+    mass: float = 0.010,
+    filled: NDArray[np.float64] | None = None,
 ) -> CubeAverages:
     """Averages of power (nx, ny, nz) in W/m^3 over cubes of `mass` in kg; density (nx, ny, nz) in kg/m^3, 0 where there
-    is no tissue; voxel: side in m. ValueError if all tissue together is lighter than a cube.
+    is no tissue; voxel: side in m. filled: the part of each voxel that is tissue, if some hold air too; density and
+    power are means over the whole voxel. ValueError if all tissue together is lighter than a cube.
 
     Error: cubes are exact for the voxels' data; what voxels make of smooth fields and curved surfaces is of second and
     first order in their side.
@@ -54,7 +59,8 @@ def cube_averages(
     total = float(density.sum()) * voxel**3
     if total < mass:
         raise ValueError(f"the tissue weighs {total:.4g} kg, less than one cube of {mass:.4g} kg")
-    tables = _Tables(density * voxel**3, tissue.astype(float), np.where(tissue, power, 0.0) * voxel**3)
+    part = tissue.astype(float) if filled is None else filled
+    tables = _Tables(density * voxel**3, part, np.where(tissue, power, 0.0) * voxel**3)
     where = np.argwhere(tissue)
     values, halves = np.full(density.shape, np.nan), np.full(density.shape, np.nan)
     origin = np.zeros(density.shape, np.int8)

@@ -32,7 +32,7 @@ def phantom(
     box: Sequence[float] = (0.050, 0.020, 0.110),
     distance: float = 0.010,
     width: float = 0.004,
-    air_radius: float = 0.25,
+    air_radius: float = 0.30,
 ) -> TetrahedralMesh:
     """A head beside a phone, in metres: x to the front, y to the ear, z up, the origin in the middle of the head.
 
