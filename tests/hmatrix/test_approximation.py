@@ -132,6 +132,16 @@ def test_blocks_without_low_rank_are_kept_dense_and_counted():
     assert found.nbytes < 1.01 * exact.nbytes
 
 
+def test_a_last_leaf_of_one_unknown_is_not_told():
+    """Its block has full rank, as a row has, and nothing is wrong with that."""
+    x, y = sphere_points(33), sphere_points(33, 1) + [9.0, 0, 0]
+    leaves = lambda rows, columns, row, column: rows.is_leaf[row] & columns.is_leaf[column]  # noqa: E731
+    found = compressed(x, y, 1e-6, admissible=leaves)
+    assert found.statistics.total.dense == 3 and found.statistics.total.low_rank == 1
+    assert found.full == 0 and "full rank" not in str(found)
+    assert error(found, dense(x, y)) < 1e-6
+
+
 def test_special_pairs_replace_what_rows_and_blocks_hold():
     """In dense blocks they are added, in others they take the place of what stands there."""
     x = sphere_points(600)

@@ -24,8 +24,8 @@ from calderon.hmatrix.storage import Arena, Draft
 from calderon.hmatrix.sums import add_multiple, add_multiple_squared, magnitude2, square
 from calderon.operators.compiled_rows import CompiledRows
 
-LARGEST = 320
-"""Rows or columns of a block that may be put together from parts."""
+LARGEST = 144
+"""Rows or columns of a block that may be put together from parts; 320 saves 1 % of the memory for 30 % more time."""
 LARGEST_RANK = LARGEST // 2
 CROSSES, TRUNCATION2 = 0.25, 0.72
 """Parts of the squared tolerance for crosses and for making them fewer."""

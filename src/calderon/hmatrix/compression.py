@@ -30,6 +30,8 @@ SMALLEST, LARGEST = 1e5, 4e6
 """Cost of a piece, in entries computed."""
 APPROXIMATION, TRUNCATION = 0.5, 0.85
 """Parts of rtol for crosses and for making them fewer; their squares add up to less than one."""
+THIN = 16
+"""Rows or columns below which a block of full rank is no surprise: the last leaf of a tree may be as thin as one."""
 ROWS_PER_BLOCK = 12
 """Guess of the rows and columns that a block of low rank takes."""
 RANK_BOUND = 4.0
@@ -193,9 +195,9 @@ class Compression:
         self.keep_full(arena, blocks[ranks == FULL])
 
     def keep_full(self, arena: Arena, blocks: NDArray[np.int64]) -> None:
-        """Keep admissible blocks that have no low rank as dense ones."""
+        """Keep admissible blocks that have no low rank as dense ones; those that could hardly have one do not count."""
         if len(blocks):
-            self.full.append(len(blocks))
+            self.full.append(int((np.minimum(*self.tree.sizes(blocks)) >= THIN).sum()))
             self._dense(arena, blocks)
 
     def shorten(self, arena: Arena, work: NDArray[Any], blocks: NDArray[np.int64], ranks: NDArray[np.int64]) -> None:

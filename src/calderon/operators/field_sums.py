@@ -23,6 +23,7 @@ from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
 from calderon.operators.edge_sides import edge_test
 from calderon.operators.regular import add, turned
+from calderon.operators.row_chunks import distance, marking
 from calderon.operators.row_sides import (
     CHUNK,
     FIRST,
@@ -38,7 +39,7 @@ from calderon.operators.row_sides import (
     TRIANGLES,
     item,
 )
-from calderon.operators.row_sums import Sums, distance, marking
+from calderon.operators.row_sums import Sums
 from calderon.operators.sides import Surface
 from calderon.quadrature import TriangleRule
 from calderon.spaces import EdgeSpace
