@@ -6,5 +6,15 @@ from calderon.dg.periodic import PeriodicFields
 from calderon.dg.port import Port, PortAmplitudes
 from calderon.dg.probe import Probe
 from calderon.dg.snapshots import Snapshots
+from calderon.dg.transform import RunningTransform
 
-__all__ = ["AveragedSAR", "MaxwellDG", "PeriodicFields", "Port", "PortAmplitudes", "Probe", "Snapshots"]
+__all__ = [
+    "AveragedSAR",
+    "MaxwellDG",
+    "PeriodicFields",
+    "Port",
+    "PortAmplitudes",
+    "Probe",
+    "RunningTransform",
+    "Snapshots",
+]

@@ -2,16 +2,14 @@
 
 import math
 import os
-import time as clock
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import computing, require_memory
-from calderon.dg.checkpoint import Moment, RunKey, read_checkpoint, write_checkpoint
+from calderon.dg.checkpoint import RunKey
 from calderon.dg.device import DeviceLeapFrog
 from calderon.dg.domain import domain
 from calderon.dg.leap_frog import CentredLeapFrog
@@ -22,10 +20,11 @@ from calderon.dg.port import Port
 from calderon.dg.probe import Probe
 from calderon.dg.progress import Listener, progress_of
 from calderon.dg.reference import reference_tetrahedron
+from calderon.dg.run import Run
 from calderon.dg.runge_kutta import UpwindRungeKutta
 from calderon.dg.snapshots import Snapshots
 from calderon.dg.system import System
-from calderon.dg.transform import LastPeriods
+from calderon.dg.transform import LastPeriods, RunningTransform
 from calderon.mesh import Material, TetrahedralMesh
 from calderon.parallel import Communicator, world
 from calderon.quadrature import tetrahedron_rule
@@ -155,6 +154,31 @@ class MaxwellDG:
         self._observers.append(snapshots)
         return snapshots
 
+    def add_transform(self, frequencies: ArrayLike, stride: int = 1) -> RunningTransform:
+        """Fourier transforms of both fields on the whole mesh at frequencies in Hz, from every `stride`-th step of the
+        runs that follow: amplitudes at several frequencies from one run with a pulse."""
+        place = self._domain, frequencies, stride, self.time, self._system.lead
+        transform = RunningTransform(*place, self._spectrum)
+        self._observers.append(transform)
+        return transform
+
+    def _spectrum(
+        self,
+        frequency: float,
+        electric: NDArray[np.complexfloating],
+        magnetic: NDArray[np.complexfloating],
+        per: complex | str | None,
+    ) -> PeriodicFields:
+        """The transform of a run as amplitudes."""
+        ports = {name: port.spectrum(frequency) for name, port in self.ports.items()}
+        if per is None:
+            per = next(iter(ports)) if len(ports) == 1 else 1.0
+        if isinstance(per, str) and per not in ports:
+            raise ValueError(f"per={per!r}: no such port, choose {', '.join(map(repr, ports)) or 'a number'}")
+        divisor = ports[per].current if isinstance(per, str) else per
+        known = self._densities, self.mesh, self._domain
+        return PeriodicFields(frequency, math.nan, ports, None, *known, electric, magnetic).scaled(1 / divisor)
+
     def run(
         self,
         until: float,
@@ -187,58 +211,14 @@ class MaxwellDG:
         checkpoint_seconds: float,
     ) -> None:
         """Steps with all that is done between them."""
-        speed, start, system, ranks = self.medium.speed, self.time, self._system, self._domain.communicator
         observers, ports = [*self._observers, *more], list(self.ports.values())
         watching: list[Recorder] = [*observers, *ports]
         watched = "; ".join(each.label for each in watching)
-        key = RunKey(RunKey.digest(self.mesh), self.order, self.flux, self.precision, start, step, count, watched)
-        first = 0 if checkpoint is None else self._resume(checkpoint, key, watching)
-        written = clock.monotonic()
-        check = self._check(count)
-
-        def due() -> bool:
-            late = clock.monotonic() - written > checkpoint_seconds
-            return late if ranks.size == 1 else bool(ranks.gather(late)[0])
-
+        key = RunKey(RunKey.digest(self.mesh), self.order, self.flux, self.precision, self.time, step, count, watched)
+        run = Run(self._system, self._domain, key, observers, ports, courant=step / self._limit)
         text = f"{count} steps, P{self.order}, {self.number_of_unknowns} unknowns"
-        with progress_of(progress, text, count, ranks.rank) as tell:
-
-            def after(n: int) -> None:
-                nonlocal written
-                check(n)
-                tell(n)
-                for port in ports:
-                    port.record(start + n * step)
-                for each in observers:
-                    if each.wanted(n):
-                        system.fetch()
-                        staggered = system.lead > 0 and n < count
-                        each.record(n, start + n * step, system.electric, system.magnetic, staggered)
-                if checkpoint is not None and n < count and due():
-                    self._save(checkpoint, key, n, watching)
-                    written = clock.monotonic()
-
-            system.advance(start * speed, step * speed, count, after, first)
-        if checkpoint is not None and ranks.rank == 0:
-            Path(checkpoint).unlink(missing_ok=True)
-
-    def _resume(self, path: str | os.PathLike[str], key: RunKey, observers: Sequence[Recorder]) -> int:
-        """Steps done by an interrupted run, whose fields are taken over; 0 without one."""
-        moment = read_checkpoint(path, key)
-        if moment is None:
-            return 0
-        for name in ("electric", "magnetic"):
-            getattr(self._system, name)[:] = self._domain.restricted(getattr(moment, name))
-        for each, state in zip(observers, moment.observed, strict=True):
-            each.restore(state)
-        return moment.steps
-
-    def _save(self, path: str | os.PathLike[str], key: RunKey, steps: int, observers: Sequence[Recorder]) -> None:
-        self._system.fetch()
-        fields = self._domain.collected(self._system.electric), self._domain.collected(self._system.magnetic)
-        states = [each.state() for each in observers]
-        if self._domain.communicator.rank == 0:
-            write_checkpoint(path, key, Moment(steps, *fields, states))
+        with progress_of(progress, text, count, self._domain.communicator.rank) as tell:
+            run.advance(tell, checkpoint, checkpoint_seconds)
 
     def run_until_periodic(
         self,
@@ -281,25 +261,6 @@ class MaxwellDG:
         """Steps from one sample to the next, and samples of a period."""
         stride = max(1, math.floor(1 / (frequency * self.time_step * SAMPLES)))
         return stride, math.ceil(1 / (frequency * self.time_step * stride))
-
-    def _check(self, count: int) -> Callable[[int], None]:
-        """Stops a run whose fields are no longer numbers."""
-        every = 100
-
-        def after(n: int) -> None:
-            if n % every and n != count:
-                return
-            self._system.fetch()
-            bad = not np.isfinite(self._system.electric.sum())
-            if self._domain.communicator.total(np.int64(bad)):
-                values = self._domain.collected(self._system.electric)
-                element = int(np.flatnonzero(~np.isfinite(values).all(axis=(1, 2)))[0])
-                raise FloatingPointError(
-                    f"the field is no longer finite at step {n}, first in tetrahedron {element}: take a smaller step "
-                    f"(courant below {self.time_step / self._limit:.3g}) and look at the mesh's quality there"
-                )
-
-        return after
 
     def electric(self, points: ArrayLike) -> NDArray[np.float64]:
         """(n, 3) E at points (n, 3) of the mesh. ValueError for points outside."""

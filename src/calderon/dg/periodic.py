@@ -159,13 +159,12 @@ class PeriodicFields:
         own = np.einsum("fpqi,pq,fi->", crossed, reference.face_mass, normals, optimize=True)
         return float(self._domain.communicator.total(np.real(own)) / self._domain.medium.impedance / 2)
 
-    def scaled(self, factor: float) -> "PeriodicFields":
-        """The same with all fields multiplied by a real factor, such as sqrt(0.25 / power fed) for a quarter of a
-        watt."""
+    def scaled(self, factor: complex) -> "PeriodicFields":
+        """The same with all fields multiplied by a factor, such as sqrt(0.25 / power fed) for a quarter of a watt."""
         ports = {name: each.scaled(factor) for name, each in self.ports.items()}
-        fields = self._electric * factor, self._magnetic * factor
         incident = None if self.incident_amplitude is None else factor * self.incident_amplitude
-        return replace(self, incident_amplitude=incident, ports=ports, _electric=fields[0], _magnetic=fields[1])
+        fields = self._electric * factor, self._magnetic * factor
+        return replace(self, ports=ports, incident_amplitude=incident, _electric=fields[0], _magnetic=fields[1])
 
     def write(self, path: str | Path) -> None:
         """VTU file: |E| (root of the mean square over the element, peak value in time), SAR and material."""

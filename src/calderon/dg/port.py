@@ -62,6 +62,11 @@ class Port:
         turned = 2 / count * np.exp(2j * np.pi * frequency * self.times[-count:])
         return PortAmplitudes(complex(turned @ self.current[-count:]), complex(turned @ self.voltage[-count:]))
 
+    def spectrum(self, frequency: float) -> "PortAmplitudes":
+        """int exp(i w t) dt of current in A s and voltage in V s over all steps so far."""
+        turned = np.gradient(self.times) * np.exp(2j * np.pi * frequency * self.times)
+        return PortAmplitudes(complex(turned @ self.current), complex(turned @ self.voltage))
+
 
 @dataclass(frozen=True)
 class PortAmplitudes:
@@ -81,6 +86,6 @@ class PortAmplitudes:
         """Mean power fed over a period in W: Re(voltage conj(current)) / 2."""
         return float(np.real(self.voltage * np.conj(self.current))) / 2
 
-    def scaled(self, factor: float) -> "PortAmplitudes":
-        """Current and voltage multiplied by a real factor."""
+    def scaled(self, factor: complex) -> "PortAmplitudes":
+        """Current and voltage multiplied by a factor."""
         return PortAmplitudes(self.current * factor, self.voltage * factor)

@@ -1,0 +1,105 @@
+"""One run: steps, and what is done between them, from a checkpoint or to one."""
+
+import os
+import time as clock
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from calderon.dg.checkpoint import Moment, RunKey, read_checkpoint, write_checkpoint
+from calderon.dg.domain import Domain
+from calderon.dg.observer import Observer, Recorder
+from calderon.dg.port import Port
+from calderon.dg.system import System
+
+CHECKED = 100
+"""Steps from one look at whether the fields are numbers to the next."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """key: what is run, with the start and step in the user's unit of time and the number of steps. courant: the step
+    as a fraction of the limit."""
+
+    system: System
+    domain: Domain
+    key: RunKey
+    observers: Sequence[Observer]
+    ports: Sequence[Port]
+    courant: float
+
+    def advance(
+        self, tell: Callable[[int], None], checkpoint: str | os.PathLike[str] | None, checkpoint_seconds: float
+    ) -> None:
+        """Do the steps, from the checkpoint if there is one; it is removed at the end. tell: hears the steps done.
+
+        Raises FloatingPointError, with the step and the element, where the field is no longer finite.
+        """
+        first = 0 if checkpoint is None else self._resume(checkpoint)
+        ranks, speed, written = self.domain.communicator, self.domain.medium.speed, clock.monotonic()
+        count = self.key.count
+
+        def due() -> bool:
+            late = clock.monotonic() - written > checkpoint_seconds
+            return late if ranks.size == 1 else bool(ranks.gather(late)[0])
+
+        def after(n: int) -> None:
+            nonlocal written
+            self._look(n)
+            tell(n)
+            if checkpoint is not None and n < count and due():
+                self._save(checkpoint, n)
+                written = clock.monotonic()
+
+        self.system.advance(self.key.start * speed, self.key.step * speed, count, after, first)
+        if checkpoint is not None and ranks.rank == 0:
+            Path(checkpoint).unlink(missing_ok=True)
+
+    def _look(self, n: int) -> None:
+        """What is done after every step."""
+        if n % CHECKED == 0 or n == self.key.count:
+            self._check(n)
+        time, system = self.key.start + n * self.key.step, self.system
+        for port in self.ports:
+            port.record(time)
+        for each in self.observers:
+            if each.wanted(n):
+                system.fetch()
+                staggered = system.lead > 0 and n < self.key.count
+                each.record(n, time, system.electric, system.magnetic, staggered)
+
+    @property
+    def _watching(self) -> list[Recorder]:
+        return [*self.observers, *self.ports]
+
+    def _resume(self, path: str | os.PathLike[str]) -> int:
+        """Steps done by an interrupted run, whose fields are taken over; 0 without one."""
+        moment = read_checkpoint(path, self.key)
+        if moment is None:
+            return 0
+        for name in ("electric", "magnetic"):
+            getattr(self.system, name)[:] = self.domain.restricted(getattr(moment, name))
+        for each, state in zip(self._watching, moment.observed, strict=True):
+            each.restore(state)
+        return moment.steps
+
+    def _save(self, path: str | os.PathLike[str], steps: int) -> None:
+        self.system.fetch()
+        fields = self.domain.collected(self.system.electric), self.domain.collected(self.system.magnetic)
+        states = [each.state() for each in self._watching]
+        if self.domain.communicator.rank == 0:
+            write_checkpoint(path, self.key, Moment(steps, *fields, states))
+
+    def _check(self, n: int) -> None:
+        """Stops a run whose fields are no longer numbers."""
+        self.system.fetch()
+        bad = not np.isfinite(self.system.electric.sum())
+        if self.domain.communicator.total(np.int64(bad)):
+            values = self.domain.collected(self.system.electric)
+            element = int(np.flatnonzero(~np.isfinite(values).all(axis=(1, 2)))[0])
+            raise FloatingPointError(
+                f"the field is no longer finite at step {n}, first in tetrahedron {element}: take a smaller step "
+                f"(courant below {self.courant:.3g}) and look at the mesh's quality there"
+            )
