@@ -77,6 +77,14 @@ def test_files_cut_short_never_give_a_mesh_silently(tmp_path, name):
         assert not mesh.is_closed  # a text format without an end mark: the missing triangles show as open edges
 
 
+@pytest.mark.parametrize("header", [b"ply\n", b"ply\nformat ascii 1.0\nelement vertex 3\n"])
+def test_a_header_that_does_not_end_is_refused(tmp_path, header):
+    path = tmp_path / "a.ply"
+    path.write_bytes(header)
+    with pytest.raises(MeshError, match="header does not end"):
+        read(path)
+
+
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("content", [b"", b"\x00\xff\x13garbage" * 50, b"hello\nworld\n"])
 def test_empty_and_garbage_files_are_refused(tmp_path, name, content):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import ellipeinc, ellipkinc
 
+import calderon as cal
 from calderon.mesh import MeshError, almond, cube, cuboid, cylinder, disc, ellipsoid, ogive, plate, sphere, torus
 
 
@@ -151,3 +152,18 @@ def test_disc(h):
 def test_sizes_that_make_no_sense_are_refused(make, message):
     with pytest.raises(MeshError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    "shape", ["sphere", "ellipsoid", "torus", "plate", "disc", "cuboid", "cylinder", "almond", "ogive"]
+)
+def test_more_triangles_than_memory_holds_are_refused(shape):
+    with pytest.raises(MemoryError, match=r"triangles needs .* are free: take edges longer than h = 1e-07"):
+        getattr(cal.mesh, shape)(h=1e-7)
+
+
+def test_more_tetrahedra_than_memory_holds_are_refused():
+    with pytest.raises(MemoryError, match="a box of 20000 x 20000 x 20000 cells needs .* take fewer"):
+        cal.mesh.box([0, 0, 0], [1, 1, 1], cells=20000)
+    with pytest.raises(MemoryError, match="tetrahedra needs .* longer than h = 1e-05"):
+        cal.mesh.layered_ball([0.5], ["core"], 1.0, 1e-5)

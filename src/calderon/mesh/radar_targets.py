@@ -15,7 +15,7 @@ from calderon.mesh.errors import MeshError
 from calderon.mesh.grading import Projection, curvature_sizes
 from calderon.mesh.remeshing import remeshed
 from calderon.mesh.round_shapes import closest_on_ellipsoid, geodesic_sphere
-from calderon.mesh.sizes import positive
+from calderon.mesh.sizes import REMESHED, positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 from calderon.mesh.volume import with_volume_kept
 
@@ -34,6 +34,7 @@ def almond(length: float = 0.2523744, h: float = 0.01, volume: bool = True) -> T
     """
     length, h = positive("length", length), positive("h", h)
     _refuse_coarse("almond", h, 0.12 * length)
+    room_for_surface(0.64 * length**2, h, REMESHED)
 
     def project(points: NDArray) -> NDArray:
         x = np.clip(points / length, [BLUNT_END, -1, -1], [TIP * (1 - NEAR_TIP), 1, 1])
@@ -62,6 +63,7 @@ def ogive(length: float = 0.254, h: float = 0.01, volume: bool = True) -> Triang
     """
     length, h = positive("length", length), positive("h", h)
     _refuse_coarse("ogive", h, 0.12 * length)
+    room_for_surface(0.44 * length**2, h, REMESHED)
     # in units of length / 10 the arc has radius 13 and its centre lies 12 below the axis: 5^2 + 12^2 = 13^2
     radius, below = 1.3, 1.2
 

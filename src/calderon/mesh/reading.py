@@ -90,6 +90,8 @@ def file_content(path: Path, formats: dict[str, str]) -> meshio.Mesh:
         raise MeshError(f"{path}: no such file")
     if path.stat().st_size == 0:
         raise MeshError(f"{path}: the file is empty; export the mesh again")
+    if suffix == ".ply" and b"\nend_header" not in path.read_bytes():  # meshio would look for it for ever
+        raise MeshError(f"{path}: cut short, its header does not end: export it again")
     output = StringIO()
     try:
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output), np.errstate(all="ignore"):

@@ -1,6 +1,7 @@
 """Sphere, ellipsoid and torus by target edge length."""
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +9,7 @@ from scipy.spatial import ConvexHull
 
 from calderon.mesh.errors import MeshError
 from calderon.mesh.remeshing import Projection, remeshed
-from calderon.mesh.sizes import positive
+from calderon.mesh.sizes import positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 from calderon.mesh.volume import with_volume_kept
 
@@ -28,6 +29,7 @@ def sphere(radius: float = 1.0, h: float = 0.1, volume: bool = True) -> Triangle
     radius, h = positive("radius", radius), positive("h", h)
     if h > 1.7 * radius:
         raise MeshError(f"h = {h:g} is too large for a sphere of radius {radius:g}: at most {1.7 * radius:.4g}")
+    room_for_surface(4 * np.pi * radius**2, h)
     frequency = round(MEAN_EDGE * radius / h)
     if frequency >= GEODESIC_FROM:
         points, triangles = geodesic_sphere(frequency)
@@ -175,6 +177,7 @@ def ellipsoid(semi_axes: Sequence[float] = (1.0, 1.0, 0.5), h: float = 0.1, volu
             f"h = {h:g} is too large for semi-axes {axes.tolist()}: at most {min(middle, 4 * smallest):.4g}, the "
             "middle one and four times the smallest; a body much thinner than its triangles is better a disc"
         )
+    room_for_surface(4 * np.pi * np.mean([(a * b) ** 1.6 for a, b in combinations(axes, 2)]) ** (1 / 1.6), h)  # Thomsen
     frequency = max(2, round(MEAN_EDGE * np.prod(axes) ** (1 / 3) / h))
     points, triangles = geodesic_sphere(frequency)
     project = onto_ellipsoid(axes)
@@ -220,6 +223,7 @@ def torus(major_radius: float = 1.0, minor_radius: float = 0.3, h: float = 0.1, 
     if h > min(1.2 * minor, 2.0 * (major - minor)):
         raise MeshError(f"h = {h:g} is too large for a torus of radii {major:g} and {minor:g}: at most "
                         f"{min(1.2 * minor, 2.0 * (major - minor)):.4g}")  # fmt: skip
+    room_for_surface(4 * np.pi**2 * major * minor, h)
     n, m = max(4, round(2 * np.pi * major / h)), max(4, round(2 * np.pi * minor / h))
     i, j = (a.ravel() for a in np.meshgrid(np.arange(n), np.arange(m), indexing="ij"))
     u, v = 2 * np.pi * i / n, 2 * np.pi * j / m

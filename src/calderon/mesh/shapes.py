@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial import Delaunay
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.sizes import positive
+from calderon.mesh.sizes import positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 
 RELAXATIONS = 40  # of the points inside a disc
@@ -19,6 +19,7 @@ RELAXATIONS = 40  # of the points inside a disc
 def plate(lengths: Sequence[float] = (1.0, 1.0), h: float = 0.1) -> TriangleMesh:
     """Rectangle in the plane z = 0 about the origin, sides along x and y, normal +z; ceil(length / h) cells a side."""
     a, b = _lengths(lengths, 2)
+    room_for_surface(a * b, positive("h", h))
     u, v, triangles = _grid(_cells(a, h), _cells(b, h))
     return TriangleMesh(np.stack([(u - 0.5) * a, (v - 0.5) * b, 0 * u], axis=1), triangles)
 
@@ -26,6 +27,7 @@ def plate(lengths: Sequence[float] = (1.0, 1.0), h: float = 0.1) -> TriangleMesh
 def cuboid(lengths: Sequence[float] = (1.0, 1.0, 1.0), h: float = 0.1) -> TriangleMesh:
     """Surface of a box about the origin, edges along the axes; ceil(length / h) cells along each."""
     sizes = np.array(_lengths(lengths, 3))
+    room_for_surface(2 * float(sizes @ np.roll(sizes, 1)), positive("h", h))
     cells = [_cells(size, h) for size in sizes]
     points, triangles, offset = [], [], 0
     for axis in range(3):
@@ -51,6 +53,7 @@ def disc(radius: float = 1.0, h: float = 0.1) -> TriangleMesh:
     radius, h = positive("radius", radius), positive("h", h)
     if h > 1.1 * radius:
         raise MeshError(f"h = {h:g} is too large for a disc of radius {radius:g}: at most {1.1 * radius:.4g}")
+    room_for_surface(np.pi * radius**2, h)
     points, triangles, _ = _flat_disc(max(5, round(np.pi / np.arcsin(min(1.0, h / (2 * radius))))))
     return TriangleMesh(radius * np.column_stack([points, np.zeros(len(points))]), triangles)
 
@@ -66,6 +69,7 @@ def cylinder(radius: float = 0.5, length: float = 1.0, h: float = 0.1) -> Triang
         raise MeshError(
             f"h = {h:g} is too large for a cylinder of radius {radius:g}, length {length:g}: at most {limit:.4g}"
         )
+    room_for_surface(2 * np.pi * radius * (radius + length), h)
     around = max(5, round(np.pi / np.arcsin(min(1.0, h / (2 * radius)))))
     rows = max(1, round(length / (np.sqrt(0.75) * h)))
     if around > 20:

@@ -1,12 +1,15 @@
 """Volumes by name, filled with tetrahedra."""
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise, permutations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calderon.backends import require_memory
 from calderon.mesh.gmsh_volumes import concentric_spheres, keep_volume
+from calderon.mesh.sizes import TETRAHEDRON, room_for_volume
 from calderon.mesh.tetrahedra import TetrahedralMesh
 
 
@@ -20,6 +23,7 @@ def box(low: ArrayLike, high: ArrayLike, cells: int | ArrayLike) -> TetrahedralM
     if not np.issubdtype(counts.dtype, np.integer) or (counts < 1).any():
         raise ValueError(f"cells={cells!r}: a positive number of cells, or three of them, is needed")
     n = counts.astype(int)
+    require_memory(TETRAHEDRON * 6 * math.prod(map(int, n)), f"a box of {' x '.join(map(str, n))} cells", "take fewer")
     axes = [np.linspace(*ends) for ends in zip(start, stop, n + 1, strict=True)]
     vertices = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
     corner = np.stack(np.meshgrid(*(np.arange(each) for each in n), indexing="ij"), axis=-1).reshape(-1, 3)
@@ -49,6 +53,8 @@ def layered_ball(
         raise ValueError(f"names={list(names)!r}: {len(radii)} different names, none of them 'air', are needed")
     if len(sizes) != len(bounds) or not all(size > 0 for size in sizes):
         raise ValueError(f"h={h!r}: one positive length, or {len(bounds)} of them (layers, then air), is needed")
+    balls = np.array([0.0, *bounds]) ** 3 * 4 / 3 * np.pi
+    room_for_volume(list(np.diff(balls)), sizes)
     vertices, tetrahedra, tags, faces = concentric_spheres(bounds, sizes)
     for layer, radius in enumerate(bounds):
         keep_volume(vertices, tetrahedra[tags <= layer], np.full(3, radius))
