@@ -149,6 +149,11 @@ class TriangleMesh:
         used[self.triangles] = True
         return _frozen(np.flatnonzero(used))
 
+    @cached_property
+    def vertex_places(self) -> NDArray[np.int64]:
+        """For each vertex the lowest number of a vertex at exactly its place, (nv,)."""
+        return _frozen(coincident_points(self.vertices))
+
     @property
     def is_closed(self) -> bool:
         """No edge has a single triangle."""

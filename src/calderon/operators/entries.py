@@ -17,6 +17,7 @@ from calderon.backends import thread_count
 from calderon.greens import Radial
 from calderon.integrands import HYPERSINGULAR, SINGLE_LAYER
 from calderon.operators.near import restrict_kernel, restriction
+from calderon.operators.overlaps import refuse_overlaps
 from calderon.operators.pair_rules import Batch, batch_of, special_rules
 from calderon.operators.pairs import TouchingPairs, near_pairs, touching_pairs
 from calderon.operators.regular import tile_kernel, tile_scratch
@@ -182,6 +183,7 @@ class Block:
         touching = touching_pairs(test_ids, trial_ids, self.half)
         x, y = self.test_surface.corners, self.trial_surface.corners
         pairs, ratio = near_pairs(x, y, (test_ids, trial_ids), self.quadrature.near, self.half)
+        refuse_overlaps((test, trial), (self.test.triangles, self.trial.triangles), (x, y), touching, pairs, ratio)
         batches = self._batches(touching, pairs, ratio)
         return batches, np.concatenate([touching.pairs, pairs])
 
@@ -334,11 +336,12 @@ def _common_frame(first, second) -> tuple[float, NDArray[np.float64]]:  # type: 
 
 
 def _vertex_numbers(test: Space, test_triangles, trial: Space, trial_triangles):  # type: ignore[no-untyped-def]
-    """Vertex numbers (n, 3) of both sides in one numbering; vertices of different meshes at the same place are one."""
+    """Vertex numbers (n, 3) of both sides in one numbering; vertices at the same place are one."""
     first = test.mesh.triangles[test.triangles[test_triangles]]
     second = trial.mesh.triangles[trial.triangles[trial_triangles]]
     if test.mesh is trial.mesh:
-        return first, second
+        places = test.mesh.vertex_places
+        return places[first], places[second]
     tolerance = 1e-10 / _common_frame(test.mesh, trial.mesh)[0]
     distance, nearest = cKDTree(test.mesh.vertices).query(trial.mesh.vertices, distance_upper_bound=tolerance)
     offset = test.mesh.number_of_vertices

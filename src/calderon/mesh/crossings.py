@@ -1,0 +1,69 @@
+"""Pairs of triangles that pass through each other or lie on each other."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+MARGIN = 1e-9
+"""Of the size: what touches by less does not overlap."""
+
+
+def overlapping(x: NDArray, y: NDArray) -> NDArray[np.bool_]:
+    """(n,) whether triangles with corners x and y (n, 3, 3) have more in common than points of their rims: one passes
+    through the other, or both lie in a plane and share an area.
+
+    Through: an edge of one pierces the other inside. In a plane: no line along an edge parts them (separating axes).
+    """
+    return _pierces(x, y) | _pierces(y, x) | _share_area(x, y)
+
+
+def _normals(x: NDArray) -> NDArray:
+    """(n, 3) unit normals."""
+    normals = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
+    return np.asarray(normals / np.linalg.norm(normals, axis=1, keepdims=True))
+
+
+def _sizes(x: NDArray) -> NDArray:
+    """(n,) longest edges."""
+    return np.asarray(np.linalg.norm(x - np.roll(x, 1, axis=1), axis=2).max(axis=1))
+
+
+def _pierces(x: NDArray, y: NDArray) -> NDArray[np.bool_]:
+    """(n,) whether an edge of x passes through the inside of y."""
+    normals, margin = _normals(y), MARGIN * np.maximum(_sizes(x), _sizes(y))
+    heights = np.einsum("nij,nj->ni", x - y[:, :1], normals)
+    inside = np.zeros(len(x), bool)
+    for a, b in ((0, 1), (1, 2), (2, 0)):
+        across = (np.minimum(heights[:, a], heights[:, b]) < -margin) & (
+            np.maximum(heights[:, a], heights[:, b]) > margin
+        )
+        step = np.where(across, heights[:, a] - heights[:, b], 1.0)
+        point = x[:, a] + (heights[:, a] / step)[:, None] * (x[:, b] - x[:, a])
+        inside |= across & (_depths(point, y, normals) > margin)
+    return inside
+
+
+def _depths(points: NDArray, y: NDArray, normals: NDArray) -> NDArray:
+    """(n,) distances of points in the planes of triangles from the nearest line along an edge, positive inside."""
+    depths = []
+    for i in range(3):
+        edge = y[:, (i + 1) % 3] - y[:, i]
+        inward = np.cross(normals, edge)
+        inward /= np.linalg.norm(inward, axis=1, keepdims=True)
+        depths.append(np.einsum("nj,nj->n", points - y[:, i], inward))
+    return np.asarray(np.min(depths, axis=0))
+
+
+def _share_area(x: NDArray, y: NDArray) -> NDArray[np.bool_]:
+    """(n,) whether both lie in one plane and share an area."""
+    normals, margin = _normals(y), MARGIN * np.maximum(_sizes(x), _sizes(y))
+    shared = np.abs(np.einsum("nij,nj->ni", x - y[:, :1], normals)).max(axis=1) < margin
+    for one in (x, y):
+        for i in range(3):
+            axis = np.cross(normals, one[:, (i + 1) % 3] - one[:, i])
+            axis /= np.maximum(np.linalg.norm(axis, axis=1, keepdims=True), 1e-300)  # 0 for an edge along the normal
+            first, second = (np.einsum("nij,nj->ni", each - one[:, :1], axis) for each in (x, y))
+            overlap = np.minimum(first.max(axis=1), second.max(axis=1)) - np.maximum(
+                first.min(axis=1), second.min(axis=1)
+            )
+            shared &= overlap > margin
+    return np.asarray(shared)

@@ -1,0 +1,56 @@
+"""Triangles that pass through or lie on each other are found and refused."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.mesh.crossings import overlapping
+
+BASE = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
+CASES = {
+    "through": ([[0.2, 0.2, -0.5], [0.2, 0.2, 0.5], [0.3, 0.3, 0.6]], True),
+    "corner through": ([[0.3, 0.3, -0.01], [0.1, 0.1, 1], [0.6, 0.6, 1]], True),
+    "the same": (BASE, True),
+    "in the plane, shifted": (BASE + [0.2, 0.1, 0], True),
+    "one in the other": (0.2 * BASE + [0.2, 0.2, 0], True),
+    "star of David": ([[0.5, 0.6, 0], [-0.1, 0.1, 0], [0.6, -0.1, 0]], True),
+    "neighbour in the plane": ([[1.0, 0, 0], [1, 1, 0], [0, 1, 0]], False),
+    "half an edge in common": ([[0.25, 0.75, 0], [0.75, 0.25, 0], [1, 1, 0]], False),
+    "fold": ([[0.0, 0, 0], [1, 0, 0], [0.3, 0, 1]], False),
+    "corner on the inside": ([[0.3, 0.3, 0], [0.1, 0.1, 1], [0.6, 0.6, 1]], False),
+    "above": (BASE + [0, 0, 1e-3], False),
+    "beside": (BASE + [2, 0, 0], False),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
+def test_pairs_are_told_apart(name, scale):
+    other, expected = CASES[name]
+    turn = np.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]
+    first, second = scale * BASE @ turn, scale * np.asarray(other) @ turn
+    for x, y in ((first, second), (second, first), (first[[1, 2, 0]], second[[2, 1, 0]])):
+        assert overlapping(x[None], y[None])[0] == expected
+
+
+@pytest.mark.parametrize("shift", [[0.0, 0, 0], [1, 0, 0], [1, 0.2, 0], [0.5, 0.1, 0.1]])
+@pytest.mark.parametrize("space", [cal.P0, cal.P1])
+def test_bodies_that_overlap_are_refused(shift, space):
+    cube = cal.mesh.cube(1.0, 0.5)
+    both = cal.mesh.merge([cube, cube.translated(shift)])
+    with pytest.raises(cal.mesh.MeshError, match="pass through or lie on each other"):
+        cal.single_layer(cal.Laplace(), space(both)).assemble()
+
+
+def test_bodies_that_touch_in_a_vertex_or_are_apart_are_fine():
+    cube = cal.mesh.cube(1.0, 0.5)
+    for shift in ([1.0, 1, 1], [1.01, 0, 0]):
+        both = cal.mesh.merge([cube, cube.translated(shift)])
+        assert np.isfinite(cal.single_layer(cal.Laplace(), cal.P0(both)).assemble().to_array()).all()
+
+
+def test_triangles_with_vertices_of_their_own_are_neighbours():
+    mesh = cal.mesh.sphere(1.0, 0.5)
+    soup = cal.TriangleMesh(mesh.vertices[mesh.triangles].reshape(-1, 3), np.arange(mesh.triangles.size).reshape(-1, 3))
+    whole, torn = (cal.double_layer(cal.Helmholtz(1.0), cal.P0(each)).assemble().to_array() for each in (mesh, soup))
+    assert np.abs(whole - torn).max() < 1e-12 * np.abs(whole).max()
