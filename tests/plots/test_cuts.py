@@ -66,7 +66,9 @@ def test_an_animation_keeps_its_colours(tmp_path):
         seen = []
         for number in range(3):
             moving.seek(number)
-            seen.append(np.asarray(moving.convert("RGB"))[moving.height // 2, moving.width // 2].astype(int))
+            shown = np.asarray(moving.convert("RGB")).astype(int)
+            assert (shown[1, 1] == 255).all()  # the paper stays white
+            seen.append(shown[moving.height // 2, moving.width // 2])
     assert seen[0][2] > seen[0][1] and seen[2][1] > 200 > 60 > seen[2][2]  # from violet to yellow
     assert np.abs(seen[1] - seen[0]).sum() > 60
 

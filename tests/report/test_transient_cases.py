@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import meshio
 import numpy as np
 import pytest
 from matplotlib.image import imread
@@ -194,6 +195,8 @@ def test_a_cavity_is_run_and_reported(tmp_path):
     exact = 3 * np.sin(np.pi / 4) * np.cos(angular * table["time_s"])
     assert np.abs(table["Ez_1_V_m"] - exact).max() < 0.3
     assert said["end_s"] == table["time_s"][-1] == pytest.approx(1e-8)
+    last = meshio.read(tmp_path / "out" / "fields.vtu").cell_data["|E| at the end (V/m)"][0]
+    assert last.shape == (162,) and last.max() == pytest.approx(3 * abs(np.cos(angular * 1e-8)), rel=0.1)
     page = (tmp_path / "out" / "report.html").read_text()
     for text in ("data:image/gif;base64,", "error against the exact wave", "Electromagnetic fields in time", "slivers"):
         assert text in page

@@ -17,6 +17,7 @@ from matplotlib.path import Path as Path2D
 from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image
+from scipy.spatial import cKDTree
 
 from calderon.mesh.whole_file import whole_file
 from calderon.plots.quantity import Shown, show
@@ -102,7 +103,7 @@ def animate(
         for number, values in enumerate(drawn.values):
             image.set_data(_filled(values, outlines or {}))
             text.set_text(captions[number] if number < len(captions) else " ")
-            pictures.append(_pixels(figure).quantize(palette=palette, dither=Image.Dither.NONE))
+            pictures.append(_indexed(_pixels(figure), palette))
     pace = int(1000 * seconds / len(every))
     with whole_file(path) as scratch:
         pictures[0].save(scratch, format="GIF", save_all=True, append_images=pictures[1:], loop=0, duration=pace)
@@ -172,13 +173,19 @@ def chained(segments: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     return lines
 
 
-def _palette(drawn: Shown) -> Image.Image:
-    """The colours of the field and greys, the same for all frames."""
+def _palette(drawn: Shown) -> NDArray[np.uint8]:
+    """(256, 3) the colours of the field, greys and the ground, the same for all frames."""
     colors = (255 * drawn.colors(np.linspace(0, 1, 208))[:, :3]).round().astype(np.uint8)
-    greys = np.repeat(np.linspace(0, 255, 46).round().astype(np.uint8)[:, None], 3, axis=1)
-    blank = np.array([BLANK[:3], BLANK[:3]], np.uint8)
-    result = Image.new("P", (1, 1))
-    result.putpalette(np.concatenate([colors, greys, blank]).ravel().tolist())
+    greys = np.repeat(np.linspace(0, 255, 47).round().astype(np.uint8)[:, None], 3, axis=1)
+    return np.concatenate([colors, greys, np.array([BLANK[:3]], np.uint8)])
+
+
+def _indexed(picture: NDArray[np.uint8], palette: NDArray[np.uint8]) -> Image.Image:
+    """A picture (height, width, 3) in the nearest colours of the palette."""
+    every, number = np.unique(picture.reshape(-1, 3), axis=0, return_inverse=True)
+    nearest = cKDTree(palette).query(every)[1].astype(np.uint8)
+    result = Image.fromarray(nearest[number.ravel()].reshape(picture.shape[:2]), mode="P")
+    result.putpalette(palette.ravel().tolist())
     return result
 
 
@@ -193,8 +200,8 @@ def _mark(axes: Axes, place: tuple[float, float], label: str, extent: Extent) ->
     )  # fmt: skip
 
 
-def _pixels(figure: Figure) -> Image.Image:
+def _pixels(figure: Figure) -> NDArray[np.uint8]:
     canvas = figure.canvas
     assert isinstance(canvas, FigureCanvasAgg)
     canvas.draw()
-    return Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
+    return np.asarray(canvas.buffer_rgba())[..., :3].copy()

@@ -53,6 +53,7 @@ def run_transient(
             signals = watch.signals(scale)
             cuts = tuple(_cut(watch, n, posed, fields) for n in range(len(case.output.slice)))
             error = _error(file, posed) if case.output.exact else None
+            final = np.linalg.norm(posed.electric(mesh.centroids), axis=1) if fields is None else None
         if amplitudes is not None and fields is not None and case.output.sar is not None:
             with stages.stage("average the absorption rate"):
                 average = fields.averaged_sar(case.output.sar.mass, case.output.sar.voxel)
@@ -60,7 +61,7 @@ def run_transient(
     texts = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning))
     shape = meshes.step_report(mesh, {name: medium.material for name, medium in case.materials.items()})
     return TransientResults(
-        file, mesh, shape, facts, signals, cuts, amplitudes, error, stages.seconds, tuple(texts), watch.files
+        file, mesh, shape, facts, signals, cuts, amplitudes, error, final, stages.seconds, tuple(texts), watch.files
     )
 
 

@@ -101,6 +101,8 @@ def write_transient_tables(results: TransientResults, folder: Path) -> None:
     data: dict[str, list[Any]] = {"material": [results.mesh.tags]}
     if found is not None:
         data |= {"|E| (V/m)": [found.electric], "SAR (W/kg)": [np.nan_to_num(found.sar)]}
+    if results.final is not None:
+        data["|E| at the end (V/m)"] = [results.final]
     content = meshio.Mesh(results.mesh.vertices, [("tetra", results.mesh.tetrahedra)], cell_data=data)
     content.write(folder / "fields.vtu", file_format="vtu")
     if found is not None and found.averaged is not None:

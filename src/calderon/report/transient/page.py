@@ -43,8 +43,9 @@ def _tables(results: TransientResults) -> str:
         ("longest edges", f"{1e3 * mesh.longest_edges.min():.3g} to {1e3 * mesh.longest_edges.max():.3g}", "mm"),
         ("least quality (1: regular)", f"{mesh.quality.min():.2f}", ""),
         ("slivers (quality below 0.1)", str(results.shape.slivers), ""),
-        ("step without slivers", f"{results.shape.gain:.2f}", "times larger"),
     ]
+    if results.shape.slivers:
+        volume.append(("step without slivers", f"{results.shape.gain:.2f}", "times larger"))
     advance: list[Row] = [
         ("polynomial degree", str(solver.order), ""),
         ("flux", f"{solver.flux}, {'leap-frog' if solver.flux == 'centred' else 'Runge-Kutta'}", ""),
@@ -55,7 +56,7 @@ def _tables(results: TransientResults) -> str:
         ("memory of the fields", format_bytes(facts.memory), ""),
         ("ranks, threads of each", f"{facts.ranks}, {facts.threads}", ""),
     ]
-    named = [("Mesh", volume), ("Time", advance)]
+    named = [("Mesh", volume), ("Steps", advance)]
     if results.amplitudes is not None:
         named.insert(0, ("Power", _power(results.amplitudes)))
         if results.amplitudes.averaged is not None:

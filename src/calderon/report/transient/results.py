@@ -73,7 +73,8 @@ class Amplitudes:
 
 @dataclass(frozen=True)
 class TransientResults:
-    """All that a transient case asked for; snapshots: the folder of their files."""
+    """All that a transient case asked for; final: |E| in V/m at the end at the centroid
+    of each tetrahedron, without amplitudes; snapshots: the folder of their files."""
 
     file: CaseFile[TransientCase]
     mesh: TetrahedralMesh
@@ -83,6 +84,7 @@ class TransientResults:
     cuts: tuple[CutField, ...]
     amplitudes: Amplitudes | None
     error: float | None
+    final: NDArray[np.float64] | None
     seconds: dict[str, float]
     warnings: tuple[str, ...] = ()
     snapshots: Path | None = None
