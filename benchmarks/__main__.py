@@ -1,4 +1,4 @@
-"""python -m benchmarks assembly|potentials|solve|startup|dg|gpu ...: measure, print tables, keep numbers as JSON."""
+"""python -m benchmarks assembly|potentials|solve|dg|gpu ...: measure, print tables, keep numbers as JSON."""
 
 import argparse
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks import assembly, dg, gpu, hmatrix, potentials, results, rigid_sphere, solve, startup
+from benchmarks import assembly, dg, dg_accuracy, gpu, hmatrix, potentials, results, rigid_sphere, solve, startup
 from benchmarks.machine import describe, measure_floor
 
 MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
@@ -17,6 +17,7 @@ MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
     "rigid-sphere": rigid_sphere.measure,
     "startup": startup.measure,
     "dg": dg.measure,
+    "dg-accuracy": dg_accuracy.measure,
     "gpu": gpu.measure,
 }
 
