@@ -17,7 +17,7 @@ import calderon as cal
 from calderon.case import CaseError, parse
 from calderon.case.transient.building import simulation, volume_mesh
 from calderon.cli import INTERRUPTED, WRONG_INPUT, app
-from calderon.report import example, run
+from calderon.report import example, run, write
 
 CAVITY = """\
 title = "A cube"
@@ -118,6 +118,7 @@ def calderon_command(*arguments: str | Path):
         ("order = 2", "order = 7", "solver.order = 7: it should be less than or equal to 6"),
         ("order = 2", 'flux = "central"', "solver.flux = \"central\": choose 'centred', 'upwind'"),
         ("frames = 4", "frame = 4", "output.slice.frame: unknown key; did you mean 'frames'?"),
+        ("exact = true", 'far_field = { plane = "xy" }', "far_field is that of one frequency: it needs run.periods"),
         ("frames = 4", 'quantity = "sar"', "needs run.periods and the density of a material"),
         ("exact = true", 'fed_power = "1 W"', "output.fed_power goes with run.periods and a [[source]]"),
         ('[initial]\nmode = [1, 1, 0]\nelectric_field = "3 V/m"', "", "nothing sets the fields in motion"),
@@ -298,14 +299,14 @@ def test_snapshots_need_a_folder():
         run(parse(CAVITY))
 
 
-def test_a_head_beside_a_phone_balances_its_power():
+def test_a_head_beside_a_phone_balances_its_power(tmp_path):
     """The example on a coarse mesh at degree 1: what is fed is absorbed and radiated, in shares and with an impedance
     as known of quarter-wave monopoles beside heads."""
     pytest.importorskip("gmsh")
     sizes = (
         "brain = 0.02, csf = 0.014, skull = 0.016, skin = 0.018, air = 0.06, phone = 0.02, antenna = 8e-3, feed = 5e-3"
     )
-    text = example("phone").text.split("probes =")[0]
+    text = example("phone").text.split("probes =")[0] + 'far_field = { plane = "xy", count = 73 }\n'
     for old, new in (
         ('shape = "phantom"', f'shape = "phantom"\nh = {{ {sizes} }}'),
         ("order = 2", "order = 1"),
@@ -314,7 +315,8 @@ def test_a_head_beside_a_phone_balances_its_power():
     ):
         assert old in text
         text = text.replace(old, new)
-    found = run(parse(text)).amplitudes
+    results = run(parse(text))
+    found = results.amplitudes
     absorbed, feed = sum(found.absorbed.values()), found.feeds["feed"]
     assert feed.power == pytest.approx(0.25) and absorbed + found.outward == pytest.approx(0.25, rel=0.06)
     assert 0.45 < absorbed / 0.25 < 0.7
@@ -322,3 +324,11 @@ def test_a_head_beside_a_phone_balances_its_power():
     assert found.averaged.weight == pytest.approx(4.66, rel=0.02)  # kg of ellipsoids
     assert found.averaged.place[1] > 0.06 and abs(found.averaged.place[0]) < 0.03  # at the ear
     assert 0.3 < found.averaged.maximum < 0.8
+    assert write(results, tmp_path / "out")
+    table = np.genfromtxt(tmp_path / "out" / "far_field.csv", delimiter=",", names=True)
+    gain = table["gain_dBi"]
+    assert gain[18] > gain[54] + 2  # away from the head, and behind it
+    assert np.abs(gain[:37] - gain[36::-1]).max() < 0.5  # left and right of the plane of symmetry
+    assert -2 < gain.max() < 5 and imread(tmp_path / "out" / "far_field_polar.png").std() > 0.02
+    squares = sum(table[f"F{axis}_{part}_V"] ** 2 for axis in "xyz" for part in ("real", "imag"))
+    np.testing.assert_allclose(2 * np.pi * squares / cal.exact.VACUUM_IMPEDANCE / 0.25, 10 ** (gain / 10), rtol=1e-6)

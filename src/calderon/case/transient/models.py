@@ -95,5 +95,7 @@ class TransientCase(Table):
             raise ValueError(f"output: {', '.join(wanting)} needs run.periods and the density of a material")
         if output.fed_power is not None and not (self.run.periods and any(one.part for one in self.source)):
             raise ValueError('output.fed_power goes with run.periods and a [[source]] of kind = "current"')
+        if output.far_field is not None and self.run.periods is None:
+            raise ValueError("output.far_field is that of one frequency: it needs run.periods")
         if output.exact and (self.initial is None or self.source or self.materials):
             raise ValueError("output.exact compares with the standing wave of [initial], in vacuum, without sources")

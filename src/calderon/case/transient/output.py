@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from calderon.case.output import Angles
 from calderon.case.quantities import Length, Mass, Power, Size
 from calderon.case.table import Table
 
@@ -43,7 +44,8 @@ class Output(Table):
 
     probes: points at which both fields are recorded. slice: cuts through the fields. sar: averages over cubes of
     tissue. fed_power: all fields but snapshots are scaled so that currents feed this mean power. exact: the error
-    against the standing wave of [initial].
+    against the standing wave of [initial]. far_field: of the last period, in a plane: the gain of what is fed, the
+    cross-section of what scatters a plane wave.
     """
 
     probes: tuple[Place, ...] = ()
@@ -51,6 +53,7 @@ class Output(Table):
     sar: AveragedSAR | None = None
     fed_power: Power | None = None
     snapshots: Snapshots | None = None
+    far_field: Angles | None = None
     exact: bool = False
 
     @model_validator(mode="after")

@@ -10,18 +10,21 @@ from numpy.typing import NDArray
 
 import calderon.mesh as meshes
 from calderon.backends import format_bytes, thread_count
-from calderon.case import CaseFile
+from calderon.case import Angles, CaseFile
 from calderon.case.transient import TransientCase
 from calderon.case.transient.building import initial_mode, simulation, volume_mesh
 from calderon.dg import MaxwellDG, PeriodicFields, Probe
+from calderon.exact import VACUUM_IMPEDANCE
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.location import Search
 from calderon.parallel import Communicator, world
+from calderon.report.results import CROSS_SECTION, GAIN, Level, decibels_of_power
 from calderon.report.scratch import CHECKPOINT
 from calderon.report.stages import Stages
 from calderon.report.transient.cuts import cut_points, outlines
-from calderon.report.transient.results import Amplitudes, CutField, Facts, Signals, TransientResults
+from calderon.report.transient.results import Amplitudes, CutField, Facts, Pattern, Signals, TransientResults
 
+FAR_FIELD = Level("far field", "dB re 1 V", "far_field")
 RECORDS = 400
 """Values that a probe records in a run until a time, at least where it has as many steps; and in each period."""
 
@@ -49,7 +52,7 @@ def run_transient(
             if fields is not None:
                 scale = _scale(case, fields)
                 fields = fields.scaled(scale)
-                amplitudes = _amplitudes(fields, scale)
+                amplitudes = _amplitudes(case, fields, scale)
             signals = watch.signals(scale)
             cuts = tuple(_cut(watch, n, posed, fields) for n in range(len(case.output.slice)))
             error = _error(file, posed) if case.output.exact else None
@@ -150,7 +153,20 @@ def _scale(case: TransientCase, fields: PeriodicFields) -> float:
     return math.sqrt(case.output.fed_power / fed)
 
 
-def _amplitudes(fields: PeriodicFields, scale: float) -> Amplitudes:
+def _pattern(asked: Angles, fields: PeriodicFields) -> Pattern:
+    """Gain 2 pi |F|^2 / (Z0 power fed), cross-section 4 pi |F / E|^2, or the level of |F| where there is neither."""
+    far = fields.far_field(asked.directions)
+    squares = (np.abs(far) ** 2).sum(axis=1)
+    fed = sum(feed.power for feed in fields.ports.values())
+    if fed > 0 and fields.incident_amplitude is None:
+        return Pattern(asked, far, decibels_of_power(2 * np.pi * squares / (VACUUM_IMPEDANCE * fed)), GAIN)
+    if fields.incident_amplitude is not None:
+        ratio = 4 * np.pi * squares / abs(fields.incident_amplitude) ** 2
+        return Pattern(asked, far, decibels_of_power(ratio), CROSS_SECTION)
+    return Pattern(asked, far, decibels_of_power(squares), FAR_FIELD)
+
+
+def _amplitudes(case: TransientCase, fields: PeriodicFields, scale: float) -> Amplitudes:
     return Amplitudes(
         frequency=fields.frequency,
         change=fields.change,
@@ -161,6 +177,7 @@ def _amplitudes(fields: PeriodicFields, scale: float) -> Amplitudes:
         sar=fields.specific_absorption_rate(),
         scale=scale,
         averaged=None,
+        pattern=None if case.output.far_field is None else _pattern(case.output.far_field, fields),
     )
 
 

@@ -86,7 +86,7 @@ def _amplitudes(found: Amplitudes) -> dict[str, Any]:
 
 
 def write_transient_tables(results: TransientResults, folder: Path) -> None:
-    """probes.csv, fields.vtu (element by element), averaged_sar.npz and the folder snapshots."""
+    """probes.csv, far_field.csv, fields.vtu (element by element), averaged_sar.npz and the folder snapshots."""
     if results.snapshots is not None:
         shutil.copytree(results.snapshots, folder / "snapshots")
     signals, found = results.signals, results.amplitudes
@@ -98,6 +98,13 @@ def write_transient_tables(results: TransientResults, folder: Path) -> None:
             for axis, letter in enumerate("xyz"):
                 columns[f"H{letter}_{n + 1}_A_m"] = signals.magnetic[:, n, axis]
         write_csv(folder / "probes.csv", columns)
+    if found is not None and found.pattern is not None:
+        pattern = found.pattern
+        columns = {"angle_deg": np.degrees(pattern.asked.values), pattern.level.column(): pattern.levels}
+        for axis, letter in enumerate("xyz"):
+            columns[f"F{letter}_real_V"] = pattern.far_field[:, axis].real
+            columns[f"F{letter}_imag_V"] = pattern.far_field[:, axis].imag
+        write_csv(folder / "far_field.csv", columns)
     data: dict[str, list[Any]] = {"material": [results.mesh.tags]}
     if found is not None:
         data |= {"|E| (V/m)": [found.electric], "SAR (W/kg)": [np.nan_to_num(found.sar)]}

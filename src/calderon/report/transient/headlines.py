@@ -1,9 +1,11 @@
 """The few numbers of a run in time that a reader looks for first."""
 
+import numpy as np
+
 from calderon.backends import format_bytes
 from calderon.report.transient.results import TransientResults
 from calderon.report.transient.times import spelled_time
-from calderon.report.wording import Row, number, ohms
+from calderon.report.wording import Row, decibels, number, ohms
 
 
 def transient_headlines(results: TransientResults, seconds: dict[str, float]) -> list[Row]:
@@ -26,6 +28,11 @@ def transient_headlines(results: TransientResults, seconds: dict[str, float]) ->
             mass = f"{1e3 * found.averaged.mass:g} g"
             rows.append((f"largest SAR averaged over {mass}", number(found.averaged.maximum), "W/kg"))
             rows.append(("largest local SAR on the grid", number(found.averaged.local_maximum), "W/kg"))
+        if found.pattern is not None:
+            largest = int(found.pattern.levels.argmax())
+            degrees = np.degrees(found.pattern.asked.values[largest])
+            name = f"largest {found.pattern.level.name}, at {degrees:.4g}° in the {found.pattern.asked.plane} plane"
+            rows.append((name, decibels(found.pattern.levels[largest]), found.pattern.level.unit))
         rows.append(("change in the last period", f"{100 * found.change:.2g}", "%"))
     if results.error is not None:
         rows.append(("error against the exact wave", f"{100 * results.error:.2g}", "%"))

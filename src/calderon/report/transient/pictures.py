@@ -9,7 +9,7 @@ import calderon.plots as plots
 from calderon.report.frequencies import spelled
 from calderon.report.pictures import Picture, plane_equation
 from calderon.report.transient.cuts import around_parts
-from calderon.report.transient.results import CutField, TransientResults
+from calderon.report.transient.results import CutField, Pattern, TransientResults
 from calderon.report.transient.times import unit_for_time
 
 DEPTH = 60.0
@@ -24,6 +24,8 @@ def draw_transient(results: TransientResults, folder: Path) -> list[Picture]:
         pictures.append(_still(results, found, folder, f"slice{suffix}.png"))
         if found.frames is not None:
             pictures.append(_moving(results, found, folder, f"slice{suffix}.gif"))
+    if results.amplitudes is not None and results.amplitudes.pattern is not None:
+        pictures.append(_pattern(results.amplitudes.pattern, folder))
     if results.signals is not None:
         pictures.append(_signals(results, folder))
     return pictures
@@ -110,6 +112,14 @@ def _moving(results: TransientResults, found: CutField, folder: Path, file: str)
     )  # fmt: skip
     over = "one period" if results.amplitudes is not None else "the run"
     return Picture(file, f"Magnitude of the electric field over {over}, plane {plane_equation(found.points)}.")
+
+
+def _pattern(found: Pattern, folder: Path) -> Picture:
+    plane, level = found.asked.plane, found.level
+    curve = {"calderon": found.levels}
+    plots.polar(found.asked.values, curve, level.unit, folder / "far_field_polar.png", quantity=level.name)
+    turning = f"angles from +{plane[0]} toward +{plane[1]}"
+    return Picture("far_field_polar.png", f"{level.name.capitalize()} in the {plane} plane, {turning}.")
 
 
 def _signals(results: TransientResults, folder: Path) -> Picture:

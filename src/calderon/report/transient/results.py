@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.case import CaseFile
+from calderon.case import Angles, CaseFile
 from calderon.case.transient import Cut, TransientCase
 from calderon.dg import AveragedSAR, PortAmplitudes
 from calderon.mesh import StepReport, TetrahedralMesh
+from calderon.report.results import Level
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,16 @@ class CutField:
 
 
 @dataclass(frozen=True)
+class Pattern:
+    """The far field E ~ F exp(ikr) / r at the angles asked for: F (n, 3) in V, levels (n,) in decibels."""
+
+    asked: Angles
+    far_field: NDArray[np.complex128]
+    levels: NDArray[np.float64]
+    level: Level
+
+
+@dataclass(frozen=True)
 class Amplitudes:
     """Of a run at one frequency: change from the period before (relative), power in W absorbed in each part and that
     leaves through the boundary, feeds by name, and on each tetrahedron |E| in V/m (root of its mean square) and the
@@ -69,6 +80,7 @@ class Amplitudes:
     sar: NDArray[np.float64]
     scale: float
     averaged: AveragedSAR | None
+    pattern: Pattern | None
 
 
 @dataclass(frozen=True)
