@@ -17,11 +17,12 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from calderon.backends.numba import STAMP, kernel
+from calderon.backends.vectors import number, put
 from calderon.hmatrix.block_tree import LOW_RANK, SPLIT, BlockTree
 from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH
 from calderon.hmatrix.recompression import best_crosses
 from calderon.hmatrix.storage import Arena, Draft
-from calderon.hmatrix.sums import add_multiple, add_multiple_squared, magnitude2, square
+from calderon.hmatrix.sums import add_multiple_at, magnitude2, square_at, subtract_cross
 from calderon.operators.compiled_rows import CompiledRows
 
 LARGEST = 144
@@ -92,23 +93,22 @@ def expand(numbers, place, rank, m, n, residual, width, first_row, first_column)
     """Write a stored block into residual (row by row, `width` numbers each) from the given row and column on."""
     for i in range(m):
         start = (first_row + i) * width + first_column
-        out = residual[start : start + n]
         if rank < 0:
             for j in range(n):
-                out[j] = numbers[place + i * n + j]
+                put(residual, start + j, number(numbers, place + i * n + j))
             continue
-        out[:] = 0
+        residual[start : start + n] = 0
         for l in range(rank):
             at = place + l * (m + n)
-            add_multiple(out, numbers[at + i], numbers[at + m : at + m + n])
+            add_multiple_at(residual, start, number(numbers, at + i), numbers, at + m, n)
 
 
 @register_jitable
 def crosses_of(residual, m, n, tolerance2, most, part, lengths):  # type: ignore[no-untyped-def]
     """Crosses in `part` until the residual is below the tolerance; their number, or -1 when `most` are not enough."""
-    size, total = m + n, lengths[0] * 0
+    total = lengths[0] * 0
     for i in range(m):
-        lengths[i] = square(residual[i * n : (i + 1) * n])
+        lengths[i] = square_at(residual, i * n, n)
         total += lengths[i]
     rank, whole, wanted = 0, total, 0.0
     if total > tolerance2 > 0:
@@ -121,21 +121,19 @@ def crosses_of(residual, m, n, tolerance2, most, part, lengths):  # type: ignore
         for i in range(1, m):
             if lengths[i] > lengths[pivot_row]:
                 pivot_row = i
-        u, v = part[rank * size : rank * size + m], part[rank * size + m : (rank + 1) * size]
-        best, j = lengths[0] * 0, 0
-        for q in range(n):
-            v[q] = residual[pivot_row * n + q]
-            value = magnitude2(v[q])
-            if value > best:
-                best, j = value, q
+        at, best, column = rank * (m + n), lengths[0] * 0, 0
+        for j in range(n):
+            value = number(residual, pivot_row * n + j)
+            put(part, at + m + j, value)
+            size = magnitude2(value)
+            if size > best:
+                best, column = size, j
         if not best > 0:
             return rank
-        inverse = 1 / v[j]
-        total = lengths[0] * 0
+        inverse = 1 / number(part, at + m + column)
         for i in range(m):
-            u[i] = residual[i * n + j] * inverse
-            lengths[i] = add_multiple_squared(residual[i * n : (i + 1) * n], -u[i], v)
-            total += lengths[i]
+            put(part, at + i, number(residual, i * n + column) * inverse)
+        total = subtract_cross(residual, m, n, part, at, lengths)
         rank += 1
     return rank
 

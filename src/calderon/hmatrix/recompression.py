@@ -14,8 +14,8 @@ import numpy as np
 from numba.extending import register_jitable
 
 from calderon.backends.numba import STAMP, kernel
-from calderon.hmatrix.aca import conjugated_dot
-from calderon.hmatrix.sums import add_multiple, magnitude2, square
+from calderon.backends.vectors import number, put
+from calderon.hmatrix.sums import add_multiple_at, conjugated_dot_at, magnitude2, square_at
 
 DEPENDENT = 1e-12
 """Squared length of a column of unit length beside those before it, below which it depends on them."""
@@ -32,14 +32,14 @@ def cholesky(part, size, offset, length, rank, factor, scale):  # type: ignore[n
     """
     one = scale[0] * 0 + 1
     for l in range(rank):
-        x = part[l * size + offset : l * size + offset + length]
-        total = square(x)
+        at = l * size + offset
+        total = square_at(part, at, length)
         if not total > 0:
             return False
         scale[l] = 1 / np.sqrt(one * total)
         for k in range(l):
-            other = part[k * size + offset : k * size + offset + length]
-            factor[k, l] = conjugated_dot(other, x, factor[0, 0] * 0) * (scale[k] * scale[l])
+            product = conjugated_dot_at(part, k * size + offset, at, length, factor[0, 0] * 0)
+            factor[k, l] = product * (scale[k] * scale[l])
         factor[l, l] = 1
     for l in range(rank):
         for k in range(l):
@@ -57,13 +57,15 @@ def cholesky(part, size, offset, length, rank, factor, scale):  # type: ignore[n
 
 
 @register_jitable
-def rotate(columns, turned, rank):  # type: ignore[no-untyped-def]
-    """One sweep of Jacobi rotations over the rows of `columns` and `turned`, columns of M and Z; whether any."""
+def rotate(columns, turned, pitch, rank):  # type: ignore[no-untyped-def]
+    """One sweep of Jacobi rotations over the rows of `columns` and `turned`, columns of M and Z, which begin at
+    multiples of `pitch`; whether any."""
     any_turned = False
     for p in range(rank - 1):
         for q in range(p + 1, rank):
-            a, b = square(columns[p, :rank]), square(columns[q, :rank])
-            g = conjugated_dot(columns[p, :rank], columns[q, :rank], columns[0, 0] * 0)
+            here, there = p * pitch, q * pitch
+            a, b = square_at(columns, here, rank), square_at(columns, there, rank)
+            g = conjugated_dot_at(columns, here, there, rank, number(columns, 0) * 0)
             g2 = magnitude2(g)
             if not g2 > ORTHOGONAL * ORTHOGONAL * a * b:
                 continue
@@ -75,12 +77,18 @@ def rotate(columns, turned, rank):  # type: ignore[no-untyped-def]
                 t = -t
             cosine = 1 / np.sqrt(1 + t * t)
             phase = g.conjugate() / length
-            for x in (columns, turned):
-                for i in range(rank):
-                    first, second = x[p, i], phase * x[q, i]
-                    x[p, i] = cosine * first - cosine * t * second
-                    x[q, i] = cosine * t * first + cosine * second
+            turn(columns, here, there, rank, cosine, t, phase)
+            turn(turned, here, there, rank, cosine, t, phase)
     return any_turned
+
+
+@register_jitable
+def turn(x, p, q, count, cosine, t, phase):  # type: ignore[no-untyped-def]
+    """Rotate the numbers from places p and q on, the latter times a phase."""
+    for i in range(count):
+        first, second = number(x, p + i), phase * number(x, q + i)
+        put(x, p + i, cosine * first - cosine * t * second)
+        put(x, q + i, cosine * t * first + cosine * second)
 
 
 @register_jitable
@@ -88,7 +96,7 @@ def kept_columns(columns, rank, relative2, absolute2, order, lengths):  # type: 
     """How many of the longest columns are needed; order: all of them, the longest first."""
     total = lengths[0] * 0
     for p in range(rank):
-        lengths[p] = square(columns[p, :rank])
+        lengths[p] = square_at(columns[p], 0, rank)
         total += lengths[p]
         at = p
         while at > 0 and lengths[order[at - 1]] < lengths[p]:
@@ -107,10 +115,10 @@ def kept_columns(columns, rank, relative2, absolute2, order, lengths):  # type: 
 def combine(part, size, offset, length, rank, weights, kept, out):  # type: ignore[no-untyped-def]
     """Column l of the result, out[l * size + offset :], is the sum of columns k times weights[l, k]."""
     for l in range(kept):
-        y = out[l * size + offset : l * size + offset + length]
-        y[:] = 0
+        at = l * size + offset
+        out[at : at + length] = 0
         for k in range(rank):
-            add_multiple(y, weights[l, k], part[k * size + offset : k * size + offset + length])
+            add_multiple_at(out, at, weights[l, k], part, k * size + offset, length)
 
 
 @register_jitable
@@ -136,7 +144,7 @@ def best_crosses(part, m, n, rank, relative2, absolute2, table, scale, order, ou
                 for i in range(k + 1):
                     columns[p, i] += left[i, k] * value
         for _sweep in range(SWEEPS):
-            if not rotate(columns, turned, rank):
+            if not rotate(columns.reshape(-1), turned.reshape(-1), columns.shape[1], rank):
                 break
         kept = kept_columns(columns, rank, relative2, absolute2, order, scale[0, :])
     if kept == rank:

@@ -1,6 +1,12 @@
-"""Sums and updates of contiguous numbers, real or complex, inside kernels: summed in any order, so they vectorise."""
+"""Sums and updates of contiguous numbers, real or complex, inside kernels: summed in any order, so they vectorise.
+
+Those that end in _at take arrays with the places where numbers begin, without bounds: a slice has its references
+counted, which takes longer than 30 numbers.
+"""
 
 from numba.extending import register_jitable
+
+from calderon.backends.vectors import number, put
 
 ANY_ORDER = {"reassoc", "contract", "arcp", "afn", "nsz", "nnan", "ninf"}
 
@@ -31,13 +37,44 @@ def add_multiple(a, factor, b):  # type: ignore[no-untyped-def]
 
 
 @register_jitable(fastmath=ANY_ORDER)
-def add_multiple_squared(a, factor, b):  # type: ignore[no-untyped-def]
-    """a += factor b, and sum_i |a_i|^2 of the result, in one pass."""
-    total = a[0].real * 0
-    for i in range(a.size):
-        value = a[i] + factor * b[i]
-        a[i] = value
+def square_at(a, i, count):  # type: ignore[no-untyped-def]
+    """sum |a|^2 of the numbers from place i on."""
+    total = number(a, i).real * 0
+    for k in range(count):
+        value = number(a, i + k)
         total += value.real * value.real + value.imag * value.imag
+    return total
+
+
+@register_jitable(fastmath=ANY_ORDER)
+def conjugated_dot_at(a, i, j, count, zero):  # type: ignore[no-untyped-def]
+    """zero + sum conj(a_i) a_j of the numbers from places i and j on."""
+    total = zero
+    for k in range(count):
+        total += number(a, i + k).conjugate() * number(a, j + k)
+    return total
+
+
+@register_jitable(fastmath=ANY_ORDER)
+def add_multiple_at(a, i, factor, b, j, count):  # type: ignore[no-untyped-def]
+    """a += factor b for the numbers from places i and j on."""
+    for k in range(count):
+        put(a, i + k, number(a, i + k) + factor * number(b, j + k))
+
+
+@register_jitable(fastmath=ANY_ORDER)
+def subtract_cross(residual, m, n, part, at, lengths):  # type: ignore[no-untyped-def]
+    """residual (m n,) -= u v^T with u, v in `part` from `at` on; squares of its rows go to lengths, their sum is
+    returned."""
+    total = lengths[0] * 0
+    for i in range(m):
+        factor, row, square = number(part, at + i), i * n, lengths[0] * 0
+        for j in range(n):
+            value = number(residual, row + j) - factor * number(part, at + m + j)
+            put(residual, row + j, value)
+            square += value.real * value.real + value.imag * value.imag
+        put(lengths, i, square)
+        total += square
     return total
 
 
