@@ -1,4 +1,4 @@
-"""Plane waves on spheres in the time domain against their series: scattering, and absorption in four layers of a head."""
+"""Plane waves on spheres in time against their series: scattering, and absorption in four layers of a head."""
 
 import time
 from argparse import Namespace

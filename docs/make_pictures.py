@@ -2,7 +2,8 @@
 
 calderon example submarine
 calderon example almond
-python docs/make_pictures.py submarine-result almond-result
+calderon example phone
+python docs/make_pictures.py submarine-result almond-result phone-result
 """
 
 import sys
@@ -19,6 +20,10 @@ PICTURES = {  # by the name of the example: of its result, the name here and the
     "almond": {
         "monostatic.png": ("almond_rcs.png", 1000),
         "surface_abs.png": ("almond_current.png", 1000),
+    },
+    "phone": {
+        "slice_1.png": ("phone_sar.png", 720),
+        "slice_2.png": ("phone_field.png", 720),
     },
 }
 

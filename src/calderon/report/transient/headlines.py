@@ -23,7 +23,13 @@ def transient_headlines(results: TransientResults, seconds: dict[str, float]) ->
             fed = sum(feed.power for feed in found.feeds.values())
             rows.append(("radiated", number(found.outward), "W"))
             rows.append(("radiation efficiency", f"{100 * found.outward / fed:.1f}", "%"))
-            rows.append(("power balance, absorbed + radiated − fed", f"{100 * balance(results):.2g}", "% of fed"))
+            rows.append(
+                (
+                    "power balance, absorbed + radiated − fed",
+                    f"{100 * balance(results):.2g}".replace("-", "\u2212"),
+                    "% of fed",
+                )
+            )
         if found.averaged is not None:
             mass = f"{1e3 * found.averaged.mass:g} g"
             rows.append((f"largest SAR averaged over {mass}", number(found.averaged.maximum), "W/kg"))
