@@ -303,12 +303,11 @@ def test_a_head_beside_a_phone_balances_its_power(tmp_path):
     """The example on a coarse mesh at degree 1: what is fed is absorbed and radiated, in shares and with an impedance
     as known of quarter-wave monopoles beside heads."""
     pytest.importorskip("gmsh")
-    sizes = (
-        "brain = 0.02, csf = 0.014, skull = 0.016, skin = 0.018, air = 0.06, phone = 0.02, antenna = 8e-3, feed = 5e-3"
-    )
+    sizes = "brain = 0.022, csf = 0.016, skull = 0.018, skin = 0.02, air = 0.07, "
+    sizes += "phone = 0.024, antenna = 0.014, feed = 8e-3"
     text = example("phone").text.split("probes =")[0] + 'far_field = { plane = "xy", count = 73 }\n'
     for old, new in (
-        ('shape = "phantom"', f'shape = "phantom"\nh = {{ {sizes} }}'),
+        ('shape = "phantom"', f'shape = "phantom"\nwidth = "8 mm"\nh = {{ {sizes} }}'),
         ("order = 2", "order = 1"),
         ("periods = 8", "periods = 5"),
         ('voxel = "2 mm"', 'voxel = "4 mm"'),
