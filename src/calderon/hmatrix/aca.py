@@ -25,7 +25,8 @@ from typing import Any
 from numba.extending import register_jitable
 
 from calderon.backends.numba import STAMP, kernel
-from calderon.hmatrix.sums import add_multiple, magnitude2, square
+from calderon.backends.vectors import number
+from calderon.hmatrix.sums import add_multiple_at, conjugated_dot_at, magnitude2, square, square_at
 
 FULL, NO_ROOM = -1, -2
 """Outcomes of a block other than a rank: no low rank, and no room for the next cross."""
@@ -42,24 +43,23 @@ GOLDEN = 0.6180339887498949
 def residual_row(part, m, n, rank, i):  # type: ignore[no-untyped-def]
     """Subtract row i of the crosses from the numbers of the row that follows them; its square and largest entry."""
     size = m + n
-    v = part[rank * size + m : (rank + 1) * size]
+    at = rank * size + m
     for l in range(rank):
-        add_multiple(v, -part[l * size + i], part[l * size + m : (l + 1) * size])
-    best, place = magnitude2(v[0]), 0
+        add_multiple_at(part, at, -number(part, l * size + i), part, l * size + m, n)
+    best, place = magnitude2(number(part, at)), 0
     for j in range(1, n):
-        value = magnitude2(v[j])
+        value = magnitude2(number(part, at + j))
         if value > best:
             best, place = value, j
-    return square(v), place
+    return square_at(part, at, n), place
 
 
 @register_jitable
 def residual_column(part, m, n, rank, j):  # type: ignore[no-untyped-def]
     """Subtract column j of the crosses from the numbers of the column that follows them."""
     size = m + n
-    u = part[rank * size : rank * size + m]
     for l in range(rank):
-        add_multiple(u, -part[l * size + m + j], part[l * size : l * size + m])
+        add_multiple_at(part, rank * size, -number(part, l * size + m + j), part, l * size, m)
 
 
 @register_jitable
@@ -94,22 +94,11 @@ def elsewhere(count, used, seen, mean, attempt):  # type: ignore[no-untyped-def]
 def norm_update(part, m, n, rank, u2, v2):  # type: ignore[no-untyped-def]
     """What the cross number `rank` adds to the squared Frobenius norm of the crosses before it."""
     size = m + n
-    total = u2 * v2
-    u, v = part[rank * size : rank * size + m], part[rank * size + m : (rank + 1) * size]
+    total, at, zero = u2 * v2, rank * size, number(part, rank * size) * 0
     for l in range(rank):
-        zero = u[0] * 0
-        a, b = conjugated_dot(part[l * size : l * size + m], u, zero), zero
-        b = conjugated_dot(part[l * size + m : (l + 1) * size], v, zero)
+        a = conjugated_dot_at(part, l * size, at, m, zero)
+        b = conjugated_dot_at(part, l * size + m, at + m, n, zero)
         total += 2 * (a * b).real
-    return total
-
-
-@register_jitable(fastmath={"reassoc", "contract", "arcp", "afn", "nsz", "nnan", "ninf"})
-def conjugated_dot(a, b, zero):  # type: ignore[no-untyped-def]
-    """zero + sum_i conj(a_i) b_i."""
-    total = zero
-    for i in range(a.size):
-        total += a[i].conjugate() * b[i]
     return total
 
 
