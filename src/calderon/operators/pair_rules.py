@@ -179,9 +179,10 @@ def _touching_rules(
 
 
 def _fibre_points(phase: Array) -> NDArray[np.int64]:
-    """Points on a fibre at that phase over the longest edge."""
+    """Points on a fibre at that phase over the longest edge; many in steps, so that few tables are made."""
     bounds, nodes = np.array(NODES).T
-    beyond = np.ceil(np.maximum(phase - bounds[-1], 0))
+    beyond = np.where(phase > bounds[-1], np.ceil((phase - bounds[-1] + 1) / 1.8), 0)
+    beyond = np.where(beyond > 4, 4 * np.ceil(beyond / 4), beyond)
     points = nodes[np.minimum(np.searchsorted(bounds, phase), len(nodes) - 1)] + beyond
     return np.asarray(points.astype(np.int64))
 
