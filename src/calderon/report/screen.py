@@ -24,11 +24,10 @@ def stages_on(screen: Console) -> Iterator[Stages]:
     )
     with Progress(*columns, console=screen, disable=not screen.is_terminal) as progress:
         tasks: dict[str, TaskID] = {}
-        started: dict[str, float] = {}
+        heard: dict[str, tuple[float, int]] = {}  # when a stage first told how far it was, and how far
         told: dict[str, int] = {}
 
         def listen(name: str, seconds: float | None) -> None:
-            started.setdefault(name, time.monotonic())
             if not screen.is_terminal:
                 if seconds is not None:
                     screen.print(f"  {escape(name)}: {seconds:.2f} s", soft_wrap=True)
@@ -38,8 +37,7 @@ def stages_on(screen: Console) -> Iterator[Stages]:
                 progress.update(tasks[name], completed=1, total=1, left="")
 
         def tell(name: str, done: int, total: int) -> None:
-            spent = time.monotonic() - started[name]
-            left = f"{100 * done / total:.0f} %, {spent * (total - done) / max(done, 1):.0f} s left"
+            left = f"{100 * done / total:.0f} %{_left(heard, name, done, total)}"
             if screen.is_terminal:
                 progress.update(tasks[name], completed=done, total=total, left=left)
                 return
@@ -50,6 +48,13 @@ def stages_on(screen: Console) -> Iterator[Stages]:
                 screen.print(f"    {left}")
 
         yield Stages(listen, tell)
+
+
+def _left(heard: dict[str, tuple[float, int]], name: str, done: int, total: int) -> str:
+    """The time left at the pace since the stage was first heard of, which may have gone on from a checkpoint."""
+    now = time.monotonic()
+    since, first = heard.setdefault(name, (now, done))
+    return f", {(now - since) * (total - done) / (done - first):.0f} s left" if done > first else ""
 
 
 def two_columns(title: str) -> Table:
