@@ -1,10 +1,12 @@
 """Rates averaged over cubes, against averages that are known exactly."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.dg.averaged_sar import averaged_sar
+from calderon.dg.averaged_sar import BYTES_OF_A_VOXEL, averaged_sar, voxel_midpoints
 from calderon.dg.sar import AT_FACE, OWN, WITHIN, cube_averages
 
 VOXEL, DENSITY, MASS = 0.002, 1000.0, 0.010
@@ -147,3 +149,18 @@ def test_rates_of_a_simulation():
     assert double.averaged_sar(0.010, 0.002).maximum == pytest.approx(4 * result.averaged_sar(0.010, 0.002).maximum)
     with pytest.raises(ValueError, match="voxel=0.1: a length below the tissue's extent"):
         result.averaged_sar(voxel=0.1)
+
+
+def test_the_memory_of_a_grid_is_known(monkeypatch):
+    """What is announced bounds what is taken, and too little is told before."""
+    tracemalloc.start()
+    try:
+        cube_averages(np.full((80, 80, 80), DENSITY), np.ones((80, 80, 80)), 0.001, MASS)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert 0.3 * BYTES_OF_A_VOXEL < peak / 80**3 < BYTES_OF_A_VOXEL
+    mesh = cal.mesh.box([0, 0, 0], [0.1, 0.1, 0.1], cells=2)
+    monkeypatch.setattr("calderon.backends.memory.free_memory", lambda: 10_000_000)
+    with pytest.raises(MemoryError, match="take larger voxels"):
+        voxel_midpoints(mesh, {"vacuum": 1000.0}, 0.001)
