@@ -109,3 +109,8 @@ def test_waves_in_units_of_their_own_are_refused():
     wave = cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 0, 0], 1e9)
     with pytest.raises(ValueError, match="SI units"):
         cal.MaxwellDG(_column(0.05), 1, boundaries={"open": "absorbing"}, sources=[wave])
+
+
+def test_a_surface_is_no_mesh_of_a_volume():
+    with pytest.raises(TypeError, match="mesh of tetrahedra is needed, got TriangleMesh"):
+        cal.MaxwellDG(cal.mesh.cube(1.0, 0.5), order=1)

@@ -117,3 +117,8 @@ def test_open_surfaces_and_unknown_sides_are_refused():
         LaplaceDirichlet(plate, side="outside")
     with pytest.raises(ValueError, match="unknown space 'P3': choose"):
         LaplaceDirichlet(plate, space="P3")
+
+
+def test_data_that_are_no_numbers_are_refused():
+    with pytest.raises(TypeError, match="numbers, or a function of points"):
+        cal.LaplaceDirichlet(cal.mesh.cube(1.0, 0.5)).solve("1 V")

@@ -202,6 +202,8 @@ def test_bad_input_is_refused(sphere):
             cal.PECScattering(sphere, K, formulation=formulation).solve(WAVE, preconditioner=wrong)
     with pytest.raises(ValueError, match="polarization"):
         problem.monostatic_rcs(0.0, 0.0, "XX")
+    with pytest.raises(ValueError, match=r"theta of shape \(2,\) and phi of shape \(3,\) do not go together"):
+        problem.monostatic_rcs(np.zeros(2), np.zeros(3), "VV")
 
 
 def test_open_plate_by_the_electric_equation():

@@ -74,6 +74,10 @@ class MaxwellDG:
         time_step: float | None = None,
         communicator: Communicator | None = None,
     ) -> None:
+        if not isinstance(mesh, TetrahedralMesh):
+            raise TypeError(
+                f"a mesh of tetrahedra is needed, got {type(mesh).__name__}: see cal.mesh.box and cal.mesh.read_tetrahedra"
+            )
         if flux not in FLUXES:
             raise ValueError(f"unknown flux {flux!r}: choose {' or '.join(map(repr, FLUXES))}")
         if not (math.isfinite(courant) and 0 < courant <= 1):

@@ -26,7 +26,14 @@ def line_of_sight(theta: ArrayLike, phi: ArrayLike) -> tuple[np.ndarray, np.ndar
 
     theta is counted from the z axis, phi from x toward y; the two are broadcast.
     """
-    t, p = np.broadcast_arrays(np.asarray(theta, np.float64), np.asarray(phi, np.float64))
+    t, p = np.asarray(theta, np.float64), np.asarray(phi, np.float64)
+    try:
+        t, p = np.broadcast_arrays(t, p)
+    except ValueError:
+        raise ValueError(
+            f"theta of shape {t.shape} and phi of shape {p.shape} do not go together: give one number for one of them, "
+            "or arrays of the same shape"
+        ) from None
     if not (np.all(np.isfinite(t)) and np.all(np.isfinite(p))):
         raise ValueError("theta and phi must be finite angles in radians")
     ct, st, cp, sp = np.cos(t), np.sin(t), np.cos(p), np.sin(p)

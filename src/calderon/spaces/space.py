@@ -169,6 +169,8 @@ def evaluate_data(
     if callable(data):
         values = data(points, normals) if _takes_normals(data) else data(points)
     values = np.asarray(values)
+    if values.dtype.kind not in "biufc":
+        raise TypeError(f"numbers, or a function of points, are needed, got {data!r}")
     wanted = (len(points), *components)
     if values.shape == components:
         values = np.broadcast_to(values, wanted)
