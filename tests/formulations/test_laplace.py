@@ -121,4 +121,4 @@ def test_open_surfaces_and_unknown_sides_are_refused():
 
 def test_data_that_are_no_numbers_are_refused():
     with pytest.raises(TypeError, match="numbers, or a function of points"):
-        cal.LaplaceDirichlet(cal.mesh.cube(1.0, 0.5)).solve("1 V")
+        LaplaceDirichlet(meshes.cube(1.0, 0.5)).solve("1 V")

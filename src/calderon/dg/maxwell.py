@@ -76,7 +76,7 @@ class MaxwellDG:
     ) -> None:
         if not isinstance(mesh, TetrahedralMesh):
             raise TypeError(
-                f"a mesh of tetrahedra is needed, got {type(mesh).__name__}: see cal.mesh.box and cal.mesh.read_tetrahedra"
+                f"a mesh of tetrahedra is needed, got {type(mesh).__name__}: see cal.mesh.box, mesh.read_tetrahedra"
             )
         if flux not in FLUXES:
             raise ValueError(f"unknown flux {flux!r}: choose {' or '.join(map(repr, FLUXES))}")
