@@ -12,8 +12,8 @@ from numba.core.serialize import dumps
 import calderon as cal
 from calderon.backends import computing
 from calderon.backends.numba import kernel
+from calderon.mesh.locality import locality_order
 from calderon.operators.compiled_rows import Clusters
-from calderon.operators.entries import locality_order
 from calderon.operators.galerkin_rows import compiled_rows, functions_of
 from calderon.operators.row_sums import row_sums
 from calderon.operators.supports import support_boxes

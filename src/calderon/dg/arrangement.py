@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from calderon.backends.vectors import width
 from calderon.dg.reference import ReferenceTetrahedron
 from calderon.mesh import TetrahedralMesh
+from calderon.mesh.locality import locality_order
 from calderon.mesh.partition import CUT
-from calderon.operators.entries import locality_order
 
 FACE_PAIRS = np.array([[0, 0], [1, 2], [0, 2], [0, 1]])
 """Covariant components that are the tangential ones of faces 1, 2, 3; face 0 has the differences e_1 - e_0 and

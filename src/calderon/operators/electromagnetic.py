@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from calderon.greens import Helmholtz
 from calderon.integrands import ELECTRIC_FIELD, MAGNETIC_FIELD, Integrand
+from calderon.mesh.locality import locality_order
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator
 from calderon.operators.edge_entries import EdgeBlock
-from calderon.operators.entries import Block, locality_order
+from calderon.operators.entries import Block
 from calderon.operators.options import Quadrature
 from calderon.spaces import EdgeSpace, VectorSpace
 

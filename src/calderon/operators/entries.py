@@ -16,6 +16,7 @@ from scipy.spatial import cKDTree
 from calderon.backends import thread_count
 from calderon.greens import Radial
 from calderon.integrands import HYPERSINGULAR, SINGLE_LAYER
+from calderon.mesh.locality import locality_order
 from calderon.operators.near import restrict_kernel, restriction
 from calderon.operators.overlaps import refuse_overlaps
 from calderon.operators.pair_rules import Batch, batch_of, special_rules
@@ -70,11 +71,6 @@ def select(space: Space, wanted: NDArray[np.int64] | None) -> Selection:
         order = locality_order(space.mesh.centroids[space.triangles[triangles]])
         triangles, index = triangles[order], index[order]
     return Selection(triangles, np.ascontiguousarray(index))
-
-
-def locality_order(points: NDArray[np.float64], leaf: int = 32) -> NDArray[np.int64]:
-    """Permutation that puts neighbours together: recursive bisection at the median of the longest extent."""
-    return np.asarray(cKDTree(points, leafsize=leaf, balanced_tree=True, compact_nodes=True).indices)
 
 
 class Stage(NamedTuple):

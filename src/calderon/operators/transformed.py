@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from calderon.backends import Computing
 from calderon.greens import Green
 from calderon.integrands import SINGLE_LAYER
+from calderon.mesh.locality import locality_order
 from calderon.operators.adding import add_block
-from calderon.operators.entries import locality_order
 from calderon.operators.options import Quadrature
 from calderon.spaces import Space
 from calderon.spaces.lagrange import discontinuous
