@@ -122,9 +122,10 @@ def test_two_runs_are_one():
 
 
 def test_too_little_memory_is_told_before(monkeypatch):
+    mesh = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=2)
     monkeypatch.setattr("calderon.backends.memory.free_memory", lambda: 10_000)
     with pytest.raises(MemoryError, match="precision='single'"):
-        cavity()
+        cal.MaxwellDG(mesh, 2)
 
 
 def test_memory_stays_below_four_copies_of_the_fields():
