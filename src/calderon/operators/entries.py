@@ -33,7 +33,7 @@ of a core."""
 SHARE = 4096
 """Touching and near pairs of a tile whose moments are held at a time."""
 LESS = 1
-"""By so much the accuracy of touching pairs is lower in single precision."""
+"""By so much the accuracy of touching pairs with a weak singularity is lower in single precision."""
 TINY = {np.dtype(np.float64): 1e-37, np.dtype(np.float32): 1e-20}
 """Added to squared distances, so that coincident points give finite values (which then meet the factor zero)."""
 
@@ -189,17 +189,16 @@ class Block:
         x, y = self.test_surface.corners, self.trial_surface.corners
         wavenumber = abs(complex(*self.parameters))
         power = 1 if self.integrand.normal == "none" else 2
-        options = self._singular, wavenumber, power
+        options = self._singular(power), wavenumber, power
         whole, pieces, parts = special_rules(touching, pairs, ratio, x, y, backward, options)
         elements = self.test_space.element, self.trial_space.element
         batches = [batch_of(whole, elements, power, None, self.by_rule)]
         return [*batches, batch_of(pieces, elements, power, parts, self.by_rule)] if len(parts[0]) else batches
 
-    @property
-    def _singular(self) -> int:
-        """Accuracy of touching pairs: in single precision less, still below what rounding adds up to."""
+    def _singular(self, power: int) -> int:
+        """Accuracy of touching pairs: of weak singularities less in single precision, still below its rounding."""
         single = np.empty(0, self.out.dtype).real.dtype == np.float32
-        return max(2, self.quadrature.singular - LESS) if single else self.quadrature.singular
+        return max(2, self.quadrature.singular - LESS) if single and power == 1 else self.quadrature.singular
 
     def _backward(self, pairs: NDArray[np.int32]) -> NDArray[np.bool_]:
         """(n,) where the test triangle comes after the trial triangle: on one space in the order of `select`, so that
