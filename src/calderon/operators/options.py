@@ -10,8 +10,8 @@ class Quadrature:
     regular: degree of the symmetric rule for distant pairs (1 to 20; 4 means 6 x 6 points).
     singular: accuracy of touching pairs (2 to 12): the exponent of the error is in proportion, and each pair takes as
     many Gauss points along each direction as that asks for; 8 gives 1e-6 for the double layer of 1 on a cube, 5 about
-    1e-5; in single precision single layers take one less. near: pairs closer than this many times the longer of their diameters
-    get a raised degree or are subdivided.
+    1e-5; in single precision single layers take one less. near: pairs closer than this many times the longer of their
+    diameters get a raised degree or are subdivided.
     Raises ValueError outside those ranges.
     """
 
