@@ -202,7 +202,7 @@ def _plain_errors() -> Iterator[None]:
     ) as error:
         code, text = WRONG_INPUT, str(error)
     except KeyboardInterrupt as stop:
-        code, text = INTERRUPTED, f"interrupted: nothing was written, an earlier result is as it was{stop}"
+        code, text = INTERRUPTED, f"interrupted: no result was written, an earlier one is as it was{stop}"
     else:
         return
     _tell_error(text)
