@@ -68,9 +68,13 @@ def upwinded(electric, magnetic, riemann, block, face_size, width):  # type: ign
 
 @jitable
 def staged(  # type: ignore[no-untyped-def]
-    target, source, residual, at, stride, a, b, gain, g11, g12, g13, g22, g23, g33, c1, c2, c3
+    target, source, residual, at, stride, a, b, gains, m, metric, g, width, c1, c2, c3
 ):
-    """residual = a residual + gain metric . c; target = source + b residual, at one node."""
+    """residual = a residual + gain metric . c; target = source + b residual, at one node of one vector; the gain is at
+    gains[m], the six numbers of the metric begin at metric[g]."""
+    gain = load(gains, m)
+    g11, g12, g13 = load(metric, g), load(metric, g + width), load(metric, g + 2 * width)
+    g22, g23, g33 = load(metric, g + 3 * width), load(metric, g + 4 * width), load(metric, g + 5 * width)
     c1, c2, c3 = gain * c1, gain * c2, gain * c3
     r = a * load(residual, at) + (g11 * c1 + (g12 * c2 + g13 * c3))
     store(residual, at, r)
@@ -83,6 +87,43 @@ def staged(  # type: ignore[no-untyped-def]
     r = a * load(residual, at) + (g13 * c1 + (g23 * c2 + g33 * c3))
     store(residual, at, r)
     store(target, at, load(source, at) + b * r)
+
+
+@jitable
+def curl_stage(  # type: ignore[no-untyped-def]
+    target, source, residual, a, b, driver, jumps, base, gains, m, metric, g, volume, lift, size, face_size, vector
+):
+    """One stage of one field in a block, driven by the curl of the other."""
+    width = 2 * vector
+    stride = size * width
+    for i in range(0, size, 2):
+        a1, a2, a3, b1, b2, b3, c1, c2, c3, d1, d2, d3 = row_pair(
+            i, driver, base, volume, lift, jumps, size, face_size, vector
+        )
+        at = base + i * width
+        staged(target, source, residual, at, stride, a, b, gains, m, metric, g, width, a1, a2, a3)
+        staged(
+            target,
+            source,
+            residual,
+            at + vector,
+            stride,
+            a,
+            b,
+            gains,
+            m + vector,
+            metric,
+            g + vector,
+            width,
+            c1,
+            c2,
+            c3,
+        )
+        if i + 1 < size:
+            at += width
+            staged(target, source, residual, at, stride, a, b, gains, m, metric, g, width, b1, b2, b3)
+            at += vector
+            staged(target, source, residual, at, stride, a, b, gains, m + vector, metric, g + vector, width, d1, d2, d3)
 
 
 @cache
@@ -141,34 +182,11 @@ def stage_kernel(order: int) -> Any:
                 subtract_own(h, block, nodes, size, face_size, width, jumps_h)
                 upwinded(jumps_e, jumps_h, riemann, block, face_size, width)
                 base = block * 3 * stride
-                for half in range(0, width, vector):
-                    m = block * 6 * width + half
-                    g11, g12, g13 = load(metric, m), load(metric, m + width), load(metric, m + 2 * width)
-                    g22, g23 = load(metric, m + 3 * width), load(metric, m + 4 * width)
-                    g33 = load(metric, m + 5 * width)
-                    m = block * 2 * width + half
-                    gain_e, gain_h = load(gains, m), load(gains, m + width)
-                    for i in range(0, size, 2):
-                        a1, a2, a3, b1, b2, b3 = row_pair(
-                            i, half, e, base, volume, lift, jumps_e, size, face_size, width
-                        )
-                        at = base + i * width + half
-                        staged(new_h, h, residual_h, at, stride, a, b, gain_h, g11, g12, g13, g22, g23, g33, a1, a2, a3)
-                        if i + 1 < size:
-                            at += width
-                            staged(
-                                new_h, h, residual_h, at, stride, a, b, gain_h, g11, g12, g13, g22, g23, g33, b1, b2, b3
-                            )
-                        a1, a2, a3, b1, b2, b3 = row_pair(
-                            i, half, h, base, volume, lift, jumps_h, size, face_size, width
-                        )
-                        at = base + i * width + half
-                        staged(new_e, e, residual_e, at, stride, a, b, gain_e, g11, g12, g13, g22, g23, g33, a1, a2, a3)
-                        if i + 1 < size:
-                            at += width
-                            staged(
-                                new_e, e, residual_e, at, stride, a, b, gain_e, g11, g12, g13, g22, g23, g33, b1, b2, b3
-                            )
+                m, g = block * 2 * width, block * 6 * width
+                curl_stage(new_h, h, residual_h, a, b, e, jumps_e, base, gains, m + width, metric, g, volume, lift,
+                           size, face_size, vector)  # fmt: skip
+                curl_stage(new_e, e, residual_e, a, b, h, jumps_h, base, gains, m, metric, g, volume, lift,
+                           size, face_size, vector)  # fmt: skip
 
     return stage
 
