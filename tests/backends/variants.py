@@ -165,14 +165,22 @@ def hmatrix_cases() -> dict[str, Case]:
 
 
 def simulation_cases() -> dict[str, Case]:
-    """Time stepping of every order that devices take, with open faces and a current."""
-    return {f"simulation P{order}": partial(_simulation, order) for order in range(1, 6)}
+    """Time stepping of every order that devices take, both fluxes, with open faces, losses, a wave and a current."""
+    fluxes = "centred", "upwind"
+    return {f"simulation P{n} {flux}": partial(_simulation, n, flux) for n in range(1, 6) for flux in fluxes}
 
 
-def _simulation(order: int, backend: str, precision: str) -> Any:
+def _simulation(order: int, flux: str, backend: str, precision: str) -> Any:
     mesh = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=1)
-    options = {"boundaries": {"wall": "absorbing"}, "sources": [cal.CurrentSource("vacuum", [1, 0, 0], np.cos)]}
-    simulation = cal.MaxwellDG(mesh, order, backend=backend, precision=precision, **options)
+    options = {
+        "materials": {"vacuum": cal.Material(conductivity=1e-3)},
+        "boundaries": {"wall": "absorbing"},
+        "sources": [
+            cal.CurrentSource("vacuum", [1, 0, 0], np.cos),
+            cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 0, 0], 1e8),
+        ],
+    }
+    simulation = cal.MaxwellDG(mesh, order, flux, backend=backend, precision=precision, **options)
     simulation.run(simulation.time_step)
     return simulation.electric([[0.5, 0.5, 0.5]])
 

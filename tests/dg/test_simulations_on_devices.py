@@ -13,20 +13,22 @@ def relative(first, second):
 
 
 @pytest.mark.parametrize("precision", ["double", "single"])
-@pytest.mark.parametrize("order", [1, 2, 3, 4])
-def test_cavity(opencl, order, precision):
+@pytest.mark.parametrize("flux", ["centred", "upwind"])
+@pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
+def test_cavity(opencl, order, flux, precision):
     mesh, mode = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=2), cal.exact.cubic_cavity((1, 1, 1))
     points = np.random.default_rng(order).random((20, 3))
     fields = []
     for backend in ("numba", "opencl"):
-        simulation = cal.MaxwellDG(mesh, order, backend=backend, precision=precision)
+        simulation = cal.MaxwellDG(mesh, order, flux, backend=backend, precision=precision)
         simulation.set_fields(mode.electric, mode.magnetic)
         simulation.run(0.2)
         fields.append(np.concatenate([simulation.electric(points), simulation.magnetic(points)]))
     assert relative(fields[1], fields[0]) < BOUNDS[precision]
 
 
-def test_waves_losses_and_open_corners(opencl):
+@pytest.mark.parametrize("flux", ["centred", "upwind"])
+def test_waves_losses_and_open_corners(opencl, flux):
     """Waves, currents, elements with one, two and three open faces, loss and contrast; the amplitudes of a period."""
     mesh = cal.mesh.box([0, 0, 0], [0.3, 0.3, 0.3], cells=2)
     tags = (mesh.centroids[:, 2] > 0.15).astype(int)
@@ -45,7 +47,7 @@ def test_waves_losses_and_open_corners(opencl):
     for backend in ("numba", "opencl"):
         options = {"materials": tissue, "boundaries": {"wall": "absorbing"}, "backend": backend}
         options["sources"] = waves + currents
-        results.append(cal.MaxwellDG(mesh, 2, **options).run_until_periodic(3e8, periods=2))
+        results.append(cal.MaxwellDG(mesh, 2, flux, **options).run_until_periodic(3e8, periods=2))
     numba, device = results
     assert relative(device.electric(points), numba.electric(points)) < 1e-11
     assert relative(device.magnetic(points), numba.magnetic(points)) < 1e-11
@@ -54,7 +56,33 @@ def test_waves_losses_and_open_corners(opencl):
         assert device.ports[name].voltage == pytest.approx(port.voltage, rel=1e-10)
 
 
-def test_upwind_is_refused_on_devices(opencl):
+@pytest.mark.parametrize("flux", ["centred", "upwind"])
+def test_mirrors_and_absorption_without_waves(opencl, flux):
+    """All three conditions side by side, and a run that goes on where another ended."""
+    mesh = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=2)
+    middle = mesh.vertices[mesh.faces].mean(axis=1)
+    names = {"wall": 1, "mirror": 2, "open": 3}
+    tags = np.where(middle[:, 2] > 0.99, 3, np.where(middle[:, 0] > 0.99, 2, 1)) * (mesh.face_tags > 0)
+    mesh = cal.TetrahedralMesh(mesh.vertices, mesh.tetrahedra, faces=mesh.faces, face_tags=tags, face_names=names)
+    mode = cal.exact.cubic_cavity((1, 1, 1))
+    points = np.random.default_rng(3).random((20, 3))
+    fields = []
+    for backend in ("numba", "opencl"):
+        conditions = {"wall": "pec", "mirror": "pmc", "open": "absorbing"}
+        simulation = cal.MaxwellDG(mesh, 2, flux, boundaries=conditions, backend=backend)
+        simulation.set_fields(mode.electric, mode.magnetic)
+        started = simulation.energy()
+        simulation.run(0.2)
+        simulation.run(0.5)
+        assert simulation.energy() < 0.95 * started
+        fields.append(np.concatenate([simulation.electric(points), simulation.magnetic(points)]))
+    assert relative(fields[1], fields[0]) < BOUNDS["double"]
+
+
+def test_what_devices_cannot_hold_is_refused(opencl, monkeypatch):
     mesh = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=1)
-    with pytest.raises(ValueError, match="devices take flux='centred'"):
-        cal.MaxwellDG(mesh, 1, flux="upwind", backend="opencl")
+    with pytest.raises(ValueError, match="order=6 on opencl:0: choose 1 to 5"):
+        cal.MaxwellDG(mesh, 6, "upwind", backend="opencl")
+    monkeypatch.setattr(type(opencl), "memory", lambda self: 5_000)
+    with pytest.raises(MemoryError, match="P2 on 6 tetrahedra needs .* opencl:0 .* has 5.0 kB free: take a lower"):
+        cal.MaxwellDG(mesh, 2, backend="opencl")

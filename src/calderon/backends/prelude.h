@@ -3,6 +3,7 @@
    Kernels:   KERNEL name(GLOBAL const REAL *x, ...), with THREAD(n), GROUP(n), LOCAL_ID(n), LOCAL_SIZE(n) for n = 0, 1.
    Functions: DEVICE REAL f(...).   Shared by a work-group: LOCAL REAL s[8]; inside of the kernel, then BARRIER.
    WIDE_BARRIER: also for what the group wrote to global memory.
+   SHARED: before the type that a function's pointer to such memory points to.
    ALIGNED after LOCAL: to 16 bytes, so that rows of a multiple of 4 numbers are loaded in wide words.
    REAL is double or float, REAL_IS_DOUBLE 1 or 0; numbers are written R(0.5). OUT_REAL: of results, out_type; REAL if not
    defined. */
@@ -19,9 +20,10 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 #define KERNEL __kernel void
-#define DEVICE static inline
+#define DEVICE __attribute__((always_inline)) static inline
 #define GLOBAL __global
 #define LOCAL __local
+#define SHARED __local
 #define ALIGNED __attribute__((aligned(16)))
 #define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
 #define WIDE_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
@@ -41,6 +43,7 @@ DEVICE real_type rounded_down(real_type x) { return floor(x); }
 #define DEVICE static __device__ __forceinline__
 #define GLOBAL
 #define LOCAL __shared__
+#define SHARED
 #define ALIGNED __align__(16)
 #define BARRIER __syncthreads()
 #define WIDE_BARRIER __syncthreads()

@@ -1,27 +1,6 @@
-/* Half a leap-frog step of a discontinuous Galerkin method: the twin of curl.py and silver_mueller.py.
-
-   A field is [block][component][node][lane]; SIZE nodes, FACE_SIZE of them on a face, LANES elements in a block, ROWS
-   nodes at a time. */
-#include "backends/prelude.h"
-
-#define FIELD (3 * SIZE * LANES)
-#define GROUP_SIZE (LANES * ROWS)
-
-/* Number in a field of component k at face node m of an element whose values begin at `start`. */
-DEVICE size_t place_of(size_t start, int k, GLOBAL const int *nodes, int face, int m)
-{
-    return start + (size_t)(k * SIZE + nodes[face * FACE_SIZE + m]) * LANES;
-}
-
-/* One of the two tangential components that are kept of a face: 0 between the first and the second vertex, 1 between
-   the first and the third. */
-DEVICE real_type trace_of(GLOBAL const real_type *field, size_t start, GLOBAL const int *nodes, int face, int m, int which)
-{
-    int k = which ? (face == 3 ? 1 : 2) : (face == 1 ? 1 : 0);
-    if (face == 0)
-        return field[place_of(start, which + 1, nodes, 0, m)] - field[place_of(start, 0, nodes, 0, m)];
-    return field[place_of(start, k, nodes, face, m)];
-}
+/* Half a leap-frog step of a discontinuous Galerkin method: the twin of curl.py and silver_mueller.py. */
+#define OWN SHARED
+#include "dg/block.h"
 
 /* target = keep target + gain metric . curl(source): one group of threads a block. codes: 4 (number of the element
    across) + its face, or -1 - number of a face with a condition, where the own trace counts `factors` times. metric
@@ -31,7 +10,7 @@ KERNEL half_step(GLOBAL real_type *target, GLOBAL const real_type *source, GLOBA
                  GLOBAL const real_type *medium, GLOBAL const real_type *volume, GLOBAL const real_type *lift)
 {
     LOCAL real_type own[FIELD];
-    LOCAL real_type traces[8 * FACE_SIZE * LANES];
+    LOCAL real_type traces[TRACES];
     int block = GROUP(0), t = LOCAL_ID(0), lane = t % LANES, row = t / LANES;
     size_t base = (size_t)block * FIELD;
     for (int n = t; n < FIELD; n += GROUP_SIZE)
@@ -45,7 +24,7 @@ KERNEL half_step(GLOBAL real_type *target, GLOBAL const real_type *source, GLOBA
             code = 4 * (block * LANES + lane) + face;
         }
         int element = code >> 2, other = code & 3;
-        size_t start = (size_t)(element / LANES) * FIELD + element % LANES;
+        size_t start = start_of(element);
         traces[2 * n * LANES + lane] = factor * trace_of(source, start, nodes, other, m, 0);
         traces[(2 * n + 1) * LANES + lane] = factor * trace_of(source, start, nodes, other, m, 1);
     }
@@ -53,34 +32,9 @@ KERNEL half_step(GLOBAL real_type *target, GLOBAL const real_type *source, GLOBA
     GLOBAL const real_type *g = metric + (size_t)block * 6 * LANES + lane;
     real_type keep = medium[(size_t)block * 2 * LANES + lane], gain = medium[((size_t)block * 2 + 1) * LANES + lane];
     for (int i = row; i < SIZE; i += ROWS) {
-        real_type c1 = R(0.0), c2 = R(0.0), c3 = R(0.0);
-        GLOBAL const real_type *d = volume + 3 * SIZE * i;
-        NO_UNROLL
-        for (int j = 0; j < SIZE; j++) {
-            real_type e1 = own[j * LANES + lane], e2 = own[(SIZE + j) * LANES + lane];
-            real_type e3 = own[(2 * SIZE + j) * LANES + lane];
-            c1 += d[3 * j + 1] * e3 - d[3 * j + 2] * e2;
-            c2 += d[3 * j + 2] * e1 - d[3 * j] * e3;
-            c3 += d[3 * j] * e2 - d[3 * j + 1] * e1;
-        }
-        NO_UNROLL
-        for (int m = 0; m < FACE_SIZE; m++) {
-            GLOBAL const real_type *p = lift + i * FACE_SIZE + m;
-            int at = 2 * m * LANES + lane, face = 2 * FACE_SIZE * LANES, matrix = LIFT_ROWS * FACE_SIZE;
-            real_type s = p[0] * traces[at], r = p[0] * traces[at + LANES];
-            c1 += r - s;
-            c2 -= r;
-            c3 += s;
-            c2 += p[matrix] * traces[at + face + LANES];
-            c3 -= p[matrix] * traces[at + face];
-            c1 -= p[2 * matrix] * traces[at + 2 * face + LANES];
-            c3 += p[2 * matrix] * traces[at + 2 * face];
-            c1 += p[3 * matrix] * traces[at + 3 * face + LANES];
-            c2 -= p[3 * matrix] * traces[at + 3 * face];
-        }
-        c1 *= gain;
-        c2 *= gain;
-        c3 *= gain;
+        real_type c[3];
+        curl_at(i, lane, own, traces, volume, lift, c);
+        real_type c1 = gain * c[0], c2 = gain * c[1], c3 = gain * c[2];
         size_t at = base + i * LANES + lane, next = (size_t)SIZE * LANES;
         target[at] = keep * target[at] + g[0] * c1 + g[LANES] * c2 + g[2 * LANES] * c3;
         target[at + next] = keep * target[at + next] + g[LANES] * c1 + g[3 * LANES] * c2 + g[4 * LANES] * c3;
@@ -168,21 +122,4 @@ KERNEL add_open(GLOBAL real_type *field, GLOBAL const real_type *solved, GLOBAL 
     field[start + i * LANES] += a;
     field[start + (SIZE + i) * LANES] += b;
     field[start + (2 * SIZE + i) * LANES] += c;
-}
-
-/* field += factor values at the given places, each of them once. */
-KERNEL add_load(GLOBAL real_type *field, GLOBAL const int *places, GLOBAL const real_type *values, real_type factor,
-                int count)
-{
-    int n = THREAD(0);
-    if (n < count)
-        field[places[n]] += factor * values[n];
-}
-
-/* out = values of a field at the given places. */
-KERNEL values_at(GLOBAL const real_type *field, GLOBAL const int *places, GLOBAL real_type *out, int count)
-{
-    int n = THREAD(0);
-    if (n < count)
-        out[n] = field[places[n]];
 }

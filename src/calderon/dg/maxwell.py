@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import computing, require_memory
 from calderon.dg.checkpoint import RunKey
-from calderon.dg.device import DeviceLeapFrog
+from calderon.dg.device import OnDevice
+from calderon.dg.device_leap_frog import DeviceLeapFrog
+from calderon.dg.device_runge_kutta import DeviceRungeKutta
 from calderon.dg.domain import domain
 from calderon.dg.leap_frog import CentredLeapFrog
 from calderon.dg.location import values_at
@@ -31,6 +33,7 @@ from calderon.quadrature import tetrahedron_rule
 from calderon.waves import TimeHarmonicPlaneWave
 
 FLUXES: dict[str, type[System]] = {"centred": CentredLeapFrog, "upwind": UpwindRungeKutta}
+ON_DEVICES: dict[str, type[OnDevice]] = {"centred": DeviceLeapFrog, "upwind": DeviceRungeKutta}
 SAMPLES = 24
 """Samples of a period that enter a discrete Fourier transform."""
 FIELDS = {"centred": 4, "upwind": 6}
@@ -85,8 +88,6 @@ class MaxwellDG:
                 f"courant={courant!r}: a fraction of the stability limit, above 0 and at most 1, is needed"
             )
         how = computing(backend, precision)
-        if how.device is not None and flux != "centred":
-            raise ValueError(f"backend={backend!r} with flux={flux!r}: devices take flux='centred'; or backend='numba'")
         self.mesh, self.order, self.flux, self.precision = mesh, order, flux, precision
         reference = reference_tetrahedron(order)
         self.memory = (FIELDS[flux] * 3 * reference.size * how.real.itemsize + GEOMETRY) * mesh.number_of_tetrahedra
@@ -105,8 +106,9 @@ class MaxwellDG:
         given = {name: "pec" for name in mesh.face_names} | dict(boundaries or {})
         self._domain = domain(mesh, reference, how.real, materials, given, self.sources, communicator)
         self.medium, self._arrangement = self._domain.medium, self._domain.arrangement
-        whole = FLUXES[flux](self._domain) if how.device is None else DeviceLeapFrog(self._domain, how.device)
-        self._system: System = whole
+        self._system: System = (
+            FLUXES[flux](self._domain) if how.device is None else ON_DEVICES[flux](self._domain, how.device)
+        )
         self.ports = {each.name: Port(each, self._system, communicator) for each in self._domain.loads}
         self._densities = {name: each.density for name, each in (materials or {}).items()}
         self._limit = self._system.limit() / self.medium.speed

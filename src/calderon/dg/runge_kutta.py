@@ -124,14 +124,9 @@ class UpwindRungeKutta(System):
         return RUNGE_KUTTA_RADIUS / (radius * MARGIN)
 
     def advance(self, time: float, step: float, count: int, after: Callable[[int], None], first: int = 0) -> None:
-        gains, medium = self._gains(step), self.medium
-        drives = [self.drive(load, step / medium.permittivity) for load in self.loads]
-        decay = None
-        if medium.loss.any():
-            decay = self.arrangement.in_lanes(np.exp(-step / 2 * medium.loss / medium.permittivity))[:, None, None]
+        gains, drives, decay = self._gains(step), self._drives(step), self._decay(step)
         for n in range(first + 1, count + 1):
-            if decay is not None:
-                self._decay(decay)
+            self._decayed(decay)
             for a, b, c in STAGES:
                 now = time + (n - 1 + c) * step
                 if self.incident is not None:
@@ -139,13 +134,24 @@ class UpwindRungeKutta(System):
                         ghost[: self.open.number] = values
                 self._stage(a, b, gains)
                 for load, drive in zip(self.loads, drives, strict=True):
-                    change = self.real(load.at(now / medium.speed)) * drive
+                    change = self.real(load.at(now / self.medium.speed)) * drive
                     self._residuals[0][load.places] += change
                     self.electric[load.places] += self.real(b) * change
-            if decay is not None:
-                self._decay(decay)
+            self._decayed(decay)
             after(n)
 
-    def _decay(self, factors: NDArray[np.floating]) -> None:
-        field = self.electric.reshape(self.arrangement.shape)
-        np.multiply(field, factors, out=field)
+    def _drives(self, step: float) -> list[NDArray[np.floating]]:
+        """(e, 3, n) what each load adds to E in a step for s = 1."""
+        return [self.drive(load, step / self.medium.permittivity) for load in self.loads]
+
+    def _decay(self, step: float) -> NDArray[np.floating] | None:
+        """(blocks, lanes) what the conductive term leaves of E in half a step, None without loss."""
+        if not self.medium.loss.any():
+            return None
+        return self.arrangement.in_lanes(np.exp(-step / 2 * self.medium.loss / self.medium.permittivity))
+
+    def _decayed(self, factors: NDArray[np.floating] | None) -> None:
+        """E after half a step of the conductive term alone."""
+        if factors is not None:
+            field = self.electric.reshape(self.arrangement.shape)
+            np.multiply(field, factors[:, None, None], out=field)
