@@ -282,24 +282,31 @@ def entries(typing_context, array):  # type: ignore[no-untyped-def]
     return types.intp(array), generate
 
 
-@_intrinsic
-def prefetch(typing_context, array, index):  # type: ignore[no-untyped-def]
-    """Ask for the cache line of array[index], which will be written to."""
-    kind = _require_row(array)
+def _prefetching(write: int) -> Any:
+    def typed(typing_context, array, index):  # type: ignore[no-untyped-def]
+        kind = _require_row(array)
 
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        data = context.make_array(kind)(context, builder, args[0]).data
-        pointer = builder.bitcast(builder.gep(data, [args[1]], inbounds=True), ir.IntType(8).as_pointer())
-        flags = [ir.Constant(ir.IntType(32), n) for n in (1, 3, 1)]  # to write, keep in all caches, data
-        kinds = [each.type for each in (pointer, *flags)]
-        name = "llvm.prefetch.p0"
-        function = builder.module.globals.get(name)
-        if function is None:
-            function = ir.Function(builder.module, ir.FunctionType(ir.VoidType(), kinds), name)
-        builder.call(function, [pointer, *flags])
-        return context.get_dummy_value()
+        def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+            data = context.make_array(kind)(context, builder, args[0]).data
+            pointer = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
+            flags = [ir.Constant(ir.IntType(32), n) for n in (write, 3, 1)]  # keep in all caches, data
+            kinds = [each.type for each in (pointer, *flags)]
+            name = "llvm.prefetch.p0"
+            function = builder.module.globals.get(name)
+            if function is None:
+                function = ir.Function(builder.module, ir.FunctionType(ir.VoidType(), kinds), name)
+            builder.call(function, [pointer, *flags])
+            return context.get_dummy_value()
 
-    return types.void(array, types.intp), generate
+        return types.void(array, types.intp), generate
+
+    return typed
+
+
+prefetch = _intrinsic(_prefetching(1), "prefetch")
+"""Ask for the cache line of array[index], which will be written to; an index beyond the end does no harm."""
+prefetch_to_read = _intrinsic(_prefetching(0), "prefetch_to_read")
+"""The same for what will only be read."""
 
 
 @_intrinsic

@@ -3,6 +3,8 @@
 Per node of a block: 6 products with the rows of the derivatives and 2 for each face with those of the lift; every
 number is a vector of elements. Floor: 12 n^2 + 16 n m flops per element and half step, n nodes and m on a face, and
 three numbers of memory traffic for each one of a field (read the source, read and write the target) and the metric.
+What later blocks need is asked for while the products of this one keep the processor busy: the traces are gathered
+from all over a neighbour, which no processor foresees.
 """
 
 from functools import cache
@@ -13,9 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import ARITHMETIC, STAMP
-from calderon.backends.vectors import jitable, lanes, load, number, store, zero
+from calderon.backends.vectors import BYTES, jitable, lanes, load, number, prefetch, prefetch_to_read, store, zero
 from calderon.dg.gather import gather
 from calderon.dg.reference import ReferenceTetrahedron
+
+
+SOURCE_AHEAD = 96 << 10
+"""Bytes of the source that are asked for before their turn: blocks nearby, whose traces are read before them, too."""
+TARGET_AHEAD = 2
+"""Blocks of the target likewise."""
+
+
+@jitable
+def approach(source, target, at, further, nearer, vector):  # type: ignore[no-untyped-def]
+    """Ask for the part of later blocks (both vectors, three components, two nodes) that begins at `at` in this one."""
+    for n in range(12):
+        prefetch_to_read(source, at + further + n * vector)
+        prefetch(target, at + nearer + n * vector)
 
 
 @jitable
@@ -143,6 +159,7 @@ def half_step_kernel(order: int) -> Any:
     from blocks[0] to before blocks[1]; keep, gain = medium (blocks, 2, lanes)."""
     from_reference = (order + 1) * (order + 2) // 2
     size, face_size = from_reference * (order + 3) // 3, from_reference
+    ahead = SOURCE_AHEAD // (6 * size * BYTES)
     stamp = STAMP
 
     @numba.njit(cache=True, nogil=True, parallel=True, fastmath=ARITHMETIC, error_model="numpy")
@@ -170,6 +187,7 @@ def half_step_kernel(order: int) -> Any:
             vector = lanes(source)
             width = 2 * vector
             stride = size * width
+            further, nearer = 3 * stride * ahead, 3 * stride * TARGET_AHEAD
             traces = np.empty(4 * face_size * 2 * width, source.dtype)
             for block in range(begin + count * chunk // chunks, begin + count * (chunk + 1) // chunks):
                 gather(
@@ -191,6 +209,7 @@ def half_step_kernel(order: int) -> Any:
                 base = block * 3 * stride
                 g, m = block * 6 * width, block * 2 * width
                 for i in range(0, size, 2):
+                    approach(source, target, base + 6 * i * vector, further, nearer, vector)
                     a1, a2, a3, b1, b2, b3, c1, c2, c3, d1, d2, d3 = row_pair(
                         i, source, base, volume, lift, traces, size, face_size, vector
                     )
