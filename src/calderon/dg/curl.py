@@ -19,7 +19,6 @@ from calderon.backends.vectors import BYTES, jitable, lanes, load, number, prefe
 from calderon.dg.gather import gather
 from calderon.dg.reference import ReferenceTetrahedron
 
-
 SOURCE_AHEAD = 96 << 10
 """Bytes of the source that are asked for before their turn: blocks nearby, whose traces are read before them, too."""
 TARGET_AHEAD = 2
