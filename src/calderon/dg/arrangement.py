@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from calderon.backends.vectors import width
 from calderon.dg.reference import ReferenceTetrahedron
 from calderon.mesh import TetrahedralMesh
-from calderon.mesh.locality import locality_order
+from calderon.mesh.locality import block_order
 from calderon.mesh.partition import CUT
 
 FACE_PAIRS = np.array([[0, 0], [1, 2], [0, 2], [0, 1]])
@@ -111,7 +111,7 @@ class Arrangement:
 def arrange(mesh: TetrahedralMesh, reference: ReferenceTetrahedron, real: np.dtype[np.floating]) -> Arrangement:
     """Neighbours into the same block, two vectors of elements a block."""
     lanes = 2 * width(real)
-    order = locality_order(mesh.centroids, leaf=lanes)
+    order = block_order(mesh.centroids, lanes)
     count = len(order)
     cut = (mesh.face_tags == mesh.face_names.get(CUT, -1))[np.maximum(-1 - mesh.neighbours, 0)] & (mesh.neighbours < 0)
     order = order[np.argsort(cut.any(axis=1)[order], kind="stable")]

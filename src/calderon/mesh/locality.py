@@ -8,3 +8,22 @@ from scipy.spatial import cKDTree
 def locality_order(points: NDArray[np.float64], leaf: int = 32) -> NDArray[np.int64]:
     """Permutation that puts neighbours together: recursive bisection at the median of the longest extent."""
     return np.asarray(cKDTree(points, leafsize=leaf, balanced_tree=True, compact_nodes=True).indices)
+
+
+def block_order(points: NDArray[np.float64], size: int) -> NDArray[np.int64]:
+    """Permutation that puts neighbours into one block of `size`: as `locality_order`, but bisected at whole blocks,
+    so that none straddles two ends of the tree."""
+    order = np.arange(len(points))
+    waiting = [(0, len(points))]
+    while waiting:
+        first, end = waiting.pop()
+        blocks = -(-(end - first) // size)
+        if blocks < 2:
+            continue
+        inside = order[first:end]
+        some = points[inside]
+        along = some[:, np.argmax(np.ptp(some, axis=0))]
+        half = blocks // 2 * size
+        order[first:end] = inside[np.argpartition(along, half)]
+        waiting += [(first, first + half), (first + half, end)]
+    return order
