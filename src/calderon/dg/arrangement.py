@@ -22,18 +22,20 @@ class Arrangement:
     """Tetrahedra in blocks of `lanes`; a field is an array [block][component][node][lane] of covariant components
     e_i = E . (v_i - v_0).
 
-    order (elements,): which tetrahedron is at each place; the last block is filled up with elements that stay zero.
-    codes (blocks, 4, lanes) int32: 4 * place + face of the element across each face, or -1 - face number of the mesh.
-    inner_blocks: so many blocks, the first ones, hold no element that meets another part of the mesh.
+    place (tetrahedra,): where each is, numbered through all blocks; places left over are filled with elements that stay
+    zero. codes (blocks, 4, lanes) int32: 4 * place + face of the element across each face, or -1 - face number of the
+    mesh. inner_blocks: so many blocks, the first ones, hold no element that meets another part of the mesh. ends: see
+    `first_blocks`.
     """
 
     mesh: TetrahedralMesh
     reference: ReferenceTetrahedron
     real: np.dtype[np.floating]
     lanes: int
-    order: NDArray[np.int64]
+    place: NDArray[np.int64]
     codes: NDArray[np.int32]
     inner_blocks: int
+    ends: tuple[int, ...]
 
     @property
     def blocks(self) -> int:
@@ -44,12 +46,9 @@ class Arrangement:
         """Of a field."""
         return self.blocks, 3, self.reference.size, self.lanes
 
-    @cached_property
-    def place(self) -> NDArray[np.int64]:
-        """(tetrahedra,) the place of each."""
-        result = np.empty(len(self.order), np.int64)
-        result[self.order] = np.arange(len(self.order))
-        return result
+    def first_blocks(self, key: int) -> int:
+        """So many blocks, the first ones, hold the elements of that key and all higher ones, and no others."""
+        return self.ends[key] if key < len(self.ends) else 0
 
     @cached_property
     def frames(self) -> NDArray[np.float64]:
@@ -65,7 +64,7 @@ class Arrangement:
     def in_lanes(self, values: NDArray[np.floating], filling: float = 0.0) -> NDArray[np.floating]:
         """(elements, ...) to (blocks, ..., lanes), in the arrangement's order and precision."""
         padded = np.full((self.blocks * self.lanes, *values.shape[1:]), filling, self.real)
-        padded[: len(self.order)] = values[self.order]
+        padded[self.place] = values
         return np.ascontiguousarray(np.moveaxis(padded.reshape(self.blocks, self.lanes, *values.shape[1:]), 1, -1))
 
     def by_element(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -108,26 +107,46 @@ class Arrangement:
         return np.zeros(self.shape, self.real)
 
 
-def arrange(mesh: TetrahedralMesh, reference: ReferenceTetrahedron, real: np.dtype[np.floating]) -> Arrangement:
-    """Neighbours into the same block, two vectors of elements a block."""
+def arrange(
+    mesh: TetrahedralMesh,
+    reference: ReferenceTetrahedron,
+    real: np.dtype[np.floating],
+    keys: NDArray[np.int64] | None = None,
+) -> Arrangement:
+    """Neighbours into the same block, two vectors of elements a block; elements that meet another part last.
+
+    keys (tetrahedra,): elements of one key have blocks of their own, those with the highest key come first.
+    """
     lanes = 2 * width(real)
-    order = block_order(mesh.centroids, lanes)
-    count = len(order)
+    count = mesh.number_of_tetrahedra
+    keys = np.zeros(count, np.int64) if keys is None else keys
     cut = (mesh.face_tags == mesh.face_names.get(CUT, -1))[np.maximum(-1 - mesh.neighbours, 0)] & (mesh.neighbours < 0)
-    order = order[np.argsort(cut.any(axis=1)[order], kind="stable")]
-    blocks = -(-count // lanes)
+    group = 2 * (keys.max() - keys) + cut.any(axis=1)
+    order = np.concatenate([_together(mesh, np.flatnonzero(group == each), lanes) for each in np.unique(group)])
+    sizes = np.bincount(keys)
+    ends = np.cumsum(-(-sizes[::-1] // lanes))[::-1]
+    blocks = int(ends[0])
     if 4 * blocks * lanes > np.iinfo(np.int32).max:
         raise ValueError(f"{count} tetrahedra are more than one process can number: use more ranks")
+    filled = np.cumsum(sizes[::-1])[::-1] - sizes  # elements before those of each key
+    begins = (ends - -(-sizes // lanes)) * lanes
     place = np.empty(count, np.int64)
-    place[order] = np.arange(count)
-    across = mesh.neighbours
-    inside = across >= 0
-    whom = np.where(inside, across, 0)
-    back = np.argmax(mesh.neighbours[whom] == np.arange(count)[:, None, None], axis=2)
-    codes = np.where(inside, 4 * place[whom] + back, across)
-    padded = np.empty((blocks * lanes, 4), np.int32)
-    padded[:count] = codes[order]
-    padded[count:] = 4 * np.arange(count, blocks * lanes)[:, None] + np.arange(4)  # they meet themselves
-    lanes_last = np.ascontiguousarray(np.moveaxis(padded.reshape(blocks, lanes, 4), 1, 2))
-    inner = blocks if not cut.any() else (count - int(cut.any(axis=1).sum())) // lanes
-    return Arrangement(mesh, reference, real, lanes, order, lanes_last, inner)
+    place[order] = (begins - filled)[keys[order]] + np.arange(count)
+    inner = blocks if not cut.any() else (begins[0] + int(sizes[0]) - int(cut.any(axis=1).sum())) // lanes
+    codes = _codes(mesh, place, blocks, lanes)
+    return Arrangement(mesh, reference, real, lanes, place, codes, inner, tuple(int(end) for end in ends))
+
+
+def _together(mesh: TetrahedralMesh, elements: NDArray[np.int64], lanes: int) -> NDArray[np.int64]:
+    """The elements in an order that puts neighbours into one block."""
+    return elements[block_order(mesh.centroids[elements], lanes)]
+
+
+def _codes(mesh: TetrahedralMesh, place: NDArray[np.int64], blocks: int, lanes: int) -> NDArray[np.int32]:
+    """(blocks, 4, lanes), see Arrangement."""
+    inside = mesh.neighbours >= 0
+    whom = np.where(inside, mesh.neighbours, 0)
+    back = np.argmax(mesh.neighbours[whom] == np.arange(len(place))[:, None, None], axis=2)
+    padded = (4 * np.arange(blocks * lanes)[:, None] + np.arange(4)).astype(np.int32)  # those that fill meet themselves
+    padded[place] = np.where(inside, 4 * place[whom] + back, mesh.neighbours)
+    return np.ascontiguousarray(np.moveaxis(padded.reshape(blocks, lanes, 4), 1, 2))

@@ -13,17 +13,18 @@ from calderon.dg.observer import State
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.whole_file import whole_file
 
-KIND, VERSION = "calderon time stepping", 2
+KIND, VERSION = "calderon time stepping", 3
 
 
 @dataclass(frozen=True)
 class RunKey:
-    """What must agree between the run that wrote a checkpoint and the one that goes on."""
+    """What must agree between the run that wrote a checkpoint and the one that goes on; classes: elements by step."""
 
     mesh: str
     order: int
     flux: str
     precision: str
+    classes: str
     start: float
     step: float
     count: int

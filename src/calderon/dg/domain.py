@@ -14,6 +14,7 @@ from calderon.dg.halo import Halo
 from calderon.dg.incident import IncidentWaves
 from calderon.dg.medium import Medium, medium_of
 from calderon.dg.reference import ReferenceTetrahedron
+from calderon.dg.step_classes import StepClasses, step_classes
 from calderon.mesh import Material, TetrahedralMesh
 from calderon.mesh.partition import CUT, Part, part_of, partition
 from calderon.parallel import Communicator
@@ -24,7 +25,7 @@ from calderon.waves import CurrentDipole, CurrentSource, TimeHarmonicPlaneWave
 class Domain:
     """A part of a mesh in blocks, with its media, the condition of every face of the part, the absorbing faces, what
     enters through these, the driven currents, and where it meets other ranks (None for one process alone). whole: the
-    number of tetrahedra of all ranks."""
+    number of tetrahedra of all ranks; classes: their steps, None if all have one."""
 
     part: Part
     arrangement: Arrangement
@@ -36,6 +37,7 @@ class Domain:
     halo: Halo | None
     communicator: Communicator
     whole: int
+    classes: StepClasses | None
 
     def random_field(self) -> NDArray[np.floating]:
         """A flat field that does not depend on the number of ranks, zero in the elements that fill the last block."""
@@ -66,6 +68,7 @@ def domain(
     boundaries: Mapping[str, str],
     sources: Sequence[Any],
     communicator: Communicator,
+    local: bool = False,
 ) -> Domain:
     """This rank's part. Errors as for `medium_of`, `conditions_by_face` and `partition`; ValueError for waves without
     absorbing faces to enter through, or without materials, which say that units are SI; for currents as `loads`."""
@@ -75,20 +78,39 @@ def domain(
         raise ValueError("sources: plane waves enter through absorbing faces: name one in boundaries")
     if waves and materials is None:
         raise ValueError("sources: plane waves are in SI units: give materials too, {} for free space alone")
-    medium_of(mesh, materials)  # its errors are those of the whole mesh
+    whole = medium_of(mesh, materials)  # its errors are those of the whole mesh
+    classes = _classes(mesh, everywhere, whole) if local else None
     alone = communicator.size == 1
     if alone:
         part = Part(mesh, np.arange(mesh.number_of_tetrahedra), (), np.array([len(mesh.faces)]))
     else:
-        part = part_of(mesh, partition(mesh, communicator.size), communicator.rank)
+        part = part_of(mesh, _parts(mesh, communicator.size, classes), communicator.rank)
     conditions = everywhere if alone else conditions_by_face(part.mesh, {**boundaries, CUT: CUT})
-    medium, arrangement = medium_of(part.mesh, materials), arrange(part.mesh, reference, real)
+    medium = whole if alone else medium_of(part.mesh, materials)
+    arrangement = arrange(part.mesh, reference, real, None if classes is None else classes.keys[part.elements])
     faces = FacesOf.of(arrangement, conditions, "absorbing")
     incident = IncidentWaves(waves, faces, medium) if waves else None
     driven = loads(currents, mesh, part, arrangement, medium.impedance)
     halo = None if alone else Halo(part, arrangement, conditions, communicator)
     count = mesh.number_of_tetrahedra
-    return Domain(part, arrangement, medium, conditions, faces, incident, driven, halo, communicator, count)
+    return Domain(part, arrangement, medium, conditions, faces, incident, driven, halo, communicator, count, classes)
+
+
+def _classes(mesh: TetrahedralMesh, conditions: NDArray[np.str_], medium: Medium) -> StepClasses | None:
+    """By the time that light takes to cross the inscribed radius; None if one step for all is best. Elements with
+    absorbing faces take the longest step."""
+    across = mesh.neighbours
+    absorbing = ((across < 0) & (conditions[np.maximum(-1 - across, 0)] == "absorbing")).any(axis=1)
+    found = step_classes(mesh, mesh.inradii * np.sqrt(medium.permittivity * medium.permeability), absorbing)
+    return found if found.deepest else None
+
+
+def _parts(mesh: TetrahedralMesh, count: int, classes: StepClasses | None) -> NDArray[np.int64]:
+    """The rank of each tetrahedron; those with short steps stay with their neighbours, so that ranks wait for each
+    other once in the longest step."""
+    if classes is None:
+        return partition(mesh, count)
+    return partition(mesh, count, classes.near > 0, 2**classes.own + 2**classes.near)
 
 
 def _sorted_sources(

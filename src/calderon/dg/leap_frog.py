@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 from calderon.dg.curl import centred_tables, half_step_kernel
 from calderon.dg.domain import Domain
 from calderon.dg.silver_mueller import SilverMueller
-from calderon.dg.stability import MARGIN, largest_eigenvalue
+from calderon.dg.stability import MARGIN, spectrum_ends
 from calderon.dg.system import System
 
 
 @dataclass(frozen=True)
 class Coefficients:
-    """What a step of one field takes besides the fields and what is incident: medium (blocks, 2, lanes), keep and gain;
-    the open faces; and of each load what its current adds, (e, 3, n)."""
+    """What a step of one field takes besides the fields and what is incident: its length; medium (blocks, 2, lanes),
+    keep and gain; the open faces; and of each load what its current adds, (e, 3, n)."""
 
+    length: float
     medium: NDArray[np.floating]
     absorbing: SilverMueller | None
     drives: tuple[NDArray[np.floating], ...] = ()
@@ -41,13 +42,18 @@ class CentredLeapFrog(System):
 
     def _update(self, field: int, step: "Coefficients", time: float) -> None:
         """One step of E (0) or H (1); time: the middle of the step."""
-        target, source = (self.electric, self.magnetic)[:: 1 - 2 * field]
+        target = (self.electric, self.magnetic)[field]
         before = self.open.traces(target) if step.absorbing is not None else None
-        self._run(target, source, 1 - field, step.medium)
+        self._curl(field, step, time)
         for load, drive in zip(self.loads, step.drives, strict=False):
             target[load.places] += self.real(load.at(time / self.medium.speed)) * drive
         if step.absorbing is not None and before is not None:
             step.absorbing.finish(target, before, self._entering(field, time))
+
+    def _curl(self, field: int, step: "Coefficients", time: float) -> None:
+        """What the other field does to E (0) or H (1) in a step, with nothing beyond the open faces."""
+        target, source = (self.electric, self.magnetic)[:: 1 - 2 * field]
+        self._run(target, source, 1 - field, step.medium)
 
     def _entering(self, field: int, time: float) -> NDArray[np.floating] | float:
         """The incident part of what lies beyond the open faces in a step of E or H."""
@@ -75,13 +81,23 @@ class CentredLeapFrog(System):
     def _absorbing(self, field: int, gains: NDArray[np.float64]) -> SilverMueller | None:
         return SilverMueller(self.open, self._factors_of(field), gains) if self.open.number else None
 
-    def _run(self, target, source, field: int, keep_gain: NDArray[np.floating]) -> None:  # type: ignore[no-untyped-def]
+    def _run(  # type: ignore[no-untyped-def]
+        self, target, source, field: int, keep_gain: NDArray[np.floating], begin: int = 0
+    ) -> None:
+        """Drive a field by the curl of E (0) or H (1), in all blocks from `begin` on."""
         halo = self.domain.halo
         if halo is not None:
             halo.begin(field, source)
-        for blocks in (self.inner_blocks, self.outer_blocks):
-            if blocks == self.outer_blocks:
-                self.received(field)
+        inner, end = max(begin, self.inner_blocks[1]), self.arrangement.blocks
+        self._blocks(target, source, field, keep_gain, (begin, inner))
+        self.received(field)
+        self._blocks(target, source, field, keep_gain, (inner, end))
+
+    def _blocks(  # type: ignore[no-untyped-def]
+        self, target, source, field: int, keep_gain: NDArray[np.floating], blocks: tuple[int, int]
+    ) -> None:
+        """The same in some blocks."""
+        if blocks[1] > blocks[0]:
             self._kernel(
                 target, source, self.rows, self.factors[field], self.ghosts[field], *self.faces, self.nodes,
                 self.metric, keep_gain, self.volume, self.lift, blocks, self.chunks,
@@ -89,22 +105,22 @@ class CentredLeapFrog(System):
 
     def _coefficients(self, step: float, field: int) -> "Coefficients":
         """What an E (0) or H (1) step of that length takes."""
-        medium, ones = self.medium, np.ones(len(self.arrangement.order))
+        medium, ones = self.medium, np.ones(self.arrangement.mesh.number_of_tetrahedra)
         if field == 1:
             gains = -step / medium.permeability
-            return Coefficients(self.lanes_of(ones, gains), self._absorbing(1, gains))
+            return Coefficients(step, self.lanes_of(ones, gains), self._absorbing(1, gains))
         loss = step * medium.loss / (2 * medium.permittivity)
         gains = step / (medium.permittivity * (1 + loss))
         drives = tuple(self.drive(load, gains) for load in self.loads)
-        return Coefficients(self.lanes_of((1 - loss) / (1 + loss), gains), self._absorbing(0, gains), drives)
+        return Coefficients(step, self.lanes_of((1 - loss) / (1 + loss), gains), self._absorbing(0, gains), drives)
 
     def limit(self) -> float:
         """2 / w, w the largest frequency of the lossless closed system, by Lanczos in the energy's inner product."""
         kept = self.electric, self.magnetic
-        medium, zeros = self.medium, np.zeros(len(self.arrangement.order))
+        medium, zeros = self.medium, np.zeros(self.arrangement.mesh.number_of_tetrahedra)
         magnetic, electric = (
             self.lanes_of(zeros, -1 / medium.permeability),
-            self.lanes_of(zeros, 1 / medium.permittivity),
+            self.lanes_of(zeros, -1 / medium.permittivity),
         )
         weight = self.arrangement.in_lanes(medium.permittivity)
         self.magnetic = np.zeros_like(kept[1])
@@ -116,16 +132,13 @@ class CentredLeapFrog(System):
             self._run(self.magnetic, self.electric, 0, magnetic)
             image = np.zeros_like(vector)
             self._run(image, self.magnetic, 1, electric)
-            return -image
-
-        def inner(one: NDArray[Any], two: NDArray[Any]) -> float:
-            return self.inner(one, two, weight)
+            return image
 
         try:
-            largest = largest_eigenvalue(apply, inner, self.domain.random_field())
+            ends = spectrum_ends(apply, lambda *fields: self.inners(*fields, weight), self.domain.random_field())
         finally:
             self.electric, self.magnetic = kept
-        return 2 / (np.sqrt(largest) * MARGIN)
+        return float(2 / (np.sqrt(ends[1]) * MARGIN))
 
     def discrete_energy(self, step: float) -> float:
         """What leap-frog with that step of c t conserves without losses and sources: integrals of epsilon_r E^2 / 2 and

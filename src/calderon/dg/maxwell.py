@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,37 +10,28 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import computing, require_memory
 from calderon.dg.checkpoint import RunKey
-from calderon.dg.device import OnDevice
-from calderon.dg.device_leap_frog import DeviceLeapFrog
-from calderon.dg.device_runge_kutta import DeviceRungeKutta
 from calderon.dg.domain import domain
-from calderon.dg.leap_frog import CentredLeapFrog
-from calderon.dg.location import values_at
 from calderon.dg.observer import Observer, Recorder
 from calderon.dg.periodic import PeriodicFields
 from calderon.dg.port import Port
+from calderon.dg.present import Field, PresentFields
 from calderon.dg.probe import Probe
 from calderon.dg.progress import Listener, progress_of
 from calderon.dg.reference import reference_tetrahedron
 from calderon.dg.run import Run
-from calderon.dg.runge_kutta import UpwindRungeKutta
 from calderon.dg.snapshots import Snapshots
-from calderon.dg.system import System
+from calderon.dg.stepping import check_stepping, system_of
 from calderon.dg.transform import LastPeriods, RunningTransform
 from calderon.mesh import Material, TetrahedralMesh
 from calderon.parallel import Communicator, world
-from calderon.quadrature import tetrahedron_rule
 from calderon.waves import TimeHarmonicPlaneWave
 
-FLUXES: dict[str, type[System]] = {"centred": CentredLeapFrog, "upwind": UpwindRungeKutta}
-ON_DEVICES: dict[str, type[OnDevice]] = {"centred": DeviceLeapFrog, "upwind": DeviceRungeKutta}
 SAMPLES = 24
 """Samples of a period that enter a discrete Fourier transform."""
 FIELDS = {"centred": 4, "upwind": 6}
 """E, H and what is beside them: two vectors of the eigenvalue iteration; two more of each for Runge-Kutta."""
 GEOMETRY = 1500
 """Bytes of a tetrahedron's tables, and of what they are made from."""
-Field = Callable[[NDArray[np.float64], float], ArrayLike]
 
 
 class MaxwellDG:
@@ -55,7 +46,8 @@ class MaxwellDG:
     absorbing faces, and driven currents (`CurrentSource`, `CurrentDipole`), whose current, voltage and power are
     recorded at every step in ports {name: Port}. precision: "double" or "single". time_step: instead of courant, in the
     unit of time. communicator: ranks that share the mesh, by default all that mpiexec started; each makes the same
-    calls and gets the same answers.
+    calls and gets the same answers. local_time_stepping: small elements take two, four or more steps while the others
+    take one (centred flux, on processors); `time_step` and its limit then are the longest steps.
 
     Raises ValueError for a choice that is not there, a material or boundary that the mesh does not have, or a step
     above the limit.
@@ -76,18 +68,18 @@ class MaxwellDG:
         backend: str = "numba",
         time_step: float | None = None,
         communicator: Communicator | None = None,
+        local_time_stepping: bool = False,
     ) -> None:
         if not isinstance(mesh, TetrahedralMesh):
             raise TypeError(
                 f"a mesh of tetrahedra is needed, got {type(mesh).__name__}: see cal.mesh.box, mesh.read_tetrahedra"
             )
-        if flux not in FLUXES:
-            raise ValueError(f"unknown flux {flux!r}: choose {' or '.join(map(repr, FLUXES))}")
         if not (math.isfinite(courant) and 0 < courant <= 1):
             raise ValueError(
                 f"courant={courant!r}: a fraction of the stability limit, above 0 and at most 1, is needed"
             )
         how = computing(backend, precision)
+        check_stepping(flux, local_time_stepping, how.device, backend)
         self.mesh, self.order, self.flux, self.precision = mesh, order, flux, precision
         reference = reference_tetrahedron(order)
         self.memory = (FIELDS[flux] * 3 * reference.size * how.real.itemsize + GEOMETRY) * mesh.number_of_tetrahedra
@@ -104,11 +96,11 @@ class MaxwellDG:
         self.sources, self.backend, self.time = tuple(sources), how.name, 0.0
         self._observers: list[Observer] = []
         given = {name: "pec" for name in mesh.face_names} | dict(boundaries or {})
-        self._domain = domain(mesh, reference, how.real, materials, given, self.sources, communicator)
+        parts = mesh, reference, how.real, materials, given, self.sources, communicator
+        self._domain = domain(*parts, local_time_stepping)
         self.medium, self._arrangement = self._domain.medium, self._domain.arrangement
-        self._system: System = (
-            FLUXES[flux](self._domain) if how.device is None else ON_DEVICES[flux](self._domain, how.device)
-        )
+        self._system = system_of(flux, self._domain, how.device)
+        self._fields = PresentFields(self._system, self._domain, mesh)
         self.ports = {each.name: Port(each, self._system, communicator) for each in self._domain.loads}
         self._densities = {name: each.density for name, each in (materials or {}).items()}
         self._limit = self._system.limit() / self.medium.speed
@@ -127,6 +119,17 @@ class MaxwellDG:
         return self._limit
 
     @property
+    def elements_by_step(self) -> tuple[int, ...]:
+        """Tetrahedra that take `time_step`, half of it, a quarter and so on."""
+        classes = self._domain.classes
+        return (self.mesh.number_of_tetrahedra,) if classes is None else classes.counts
+
+    @property
+    def saving(self) -> float:
+        """By how much less work a span of time takes than with one step for all elements."""
+        return self._system.saving
+
+    @property
     def number_of_unknowns(self) -> int:
         """6 field components at every node of every element."""
         return 6 * self.mesh.number_of_tetrahedra * self._arrangement.reference.size
@@ -138,14 +141,7 @@ class MaxwellDG:
 
     def set_fields(self, electric: Field, magnetic: Field) -> None:
         """Set E and H at the present time from functions f(points (n, 3), t) -> (n, 3)."""
-        points = self._arrangement.points()
-        for name, function, scale in (("electric", electric, 1.0), ("magnetic", magnetic, self.medium.impedance)):
-            values = np.asarray(function(points.reshape(-1, 3), self.time), float)
-            if values.shape != (points.size // 3, 3):
-                raise ValueError(f"the {name} field gave shape {values.shape}: ({points.size // 3}, 3) is needed")
-            if not np.isfinite(values).all():
-                raise ValueError(f"the {name} field gave NaN or infinity")
-            getattr(self._system, name)[:] = self._arrangement.covariant(scale * values.reshape(points.shape)).ravel()
+        self._fields.set(electric, magnetic, self.time)
 
     def add_probe(self, points: ArrayLike, stride: int = 1) -> Probe:
         """Record E and H at points (n, 3) at every `stride`-th step of the runs that follow."""
@@ -220,7 +216,9 @@ class MaxwellDG:
         observers, ports = [*self._observers, *more], list(self.ports.values())
         watching: list[Recorder] = [*observers, *ports]
         watched = "; ".join(each.label for each in watching)
-        key = RunKey(RunKey.digest(self.mesh), self.order, self.flux, self.precision, self.time, step, count, watched)
+        classes = " ".join(map(str, self.elements_by_step))
+        choices = self.order, self.flux, self.precision, classes
+        key = RunKey(RunKey.digest(self.mesh), *choices, self.time, step, count, watched)
         run = Run(self._system, self._domain, key, observers, ports, courant=step / self._limit)
         text = f"{count} steps, P{self.order}, {self.number_of_unknowns} unknowns"
         with progress_of(progress, text, count, self._domain.communicator.rank) as tell:
@@ -270,42 +268,30 @@ class MaxwellDG:
 
     def electric(self, points: ArrayLike) -> NDArray[np.float64]:
         """(n, 3) E at points (n, 3) of the mesh. ValueError for points outside."""
-        return self._at(points, "electric")
+        return self._fields.at(points, "electric")
 
     def magnetic(self, points: ArrayLike) -> NDArray[np.float64]:
         """(n, 3) H at points (n, 3) of the mesh. ValueError for points outside."""
-        return self._at(points, "magnetic")
+        return self._fields.at(points, "magnetic")
 
     def energy(self) -> float:
         """Integral of (epsilon E^2 + mu H^2) / 2; in J with materials."""
-        return sum(self._system.energy()) / (self.medium.impedance * self.medium.speed)
+        return self._fields.energy()
 
     def l2_error(self, electric: Field, magnetic: Field) -> float:
         """sqrt of the integral of |E - E_exact|^2 + |Z0 (H - H_exact)|^2 (Z0 = 1 without materials) at this time, by a
         quadrature of degree 2 order + 2."""
-        rule = tetrahedron_rule(2 * self.order + 2)
-        points = self._arrangement.at(rule.points)
-        interpolation = self._arrangement.reference.interpolation(rule.points)
-        total = 0.0
-        for name, function, scale in (("electric", electric, 1.0), ("magnetic", magnetic, self.medium.impedance)):
-            exact = scale * np.asarray(function(points.reshape(-1, 3), self.time), float).reshape(points.shape)
-            got = interpolation @ self._vectors(name)
-            squares = ((got - exact) ** 2).sum(axis=2) @ rule.weights
-            total += float(squares @ np.abs(self._arrangement.determinants))
-        return math.sqrt(self._domain.communicator.total(np.float64(total)))
+        return self._fields.l2_error(electric, magnetic, self.time)
 
-    def _vectors(self, name: str) -> NDArray[np.float64]:
-        """(elements, n, 3) E or Z0 H at the nodes."""
-        return self._arrangement.vectors(getattr(self._system, name).reshape(self._arrangement.shape))
-
-    def _at(self, points: ArrayLike, name: str) -> NDArray[np.float64]:
-        scale = 1.0 if name == "electric" else 1 / self.medium.impedance
-        x = np.atleast_2d(np.asarray(points, float))
-        return np.asarray(scale * values_at(self._domain, self.mesh, self._vectors(name), x), np.float64)
+    @property
+    def _stepping(self) -> str:
+        if self._domain.classes is None:
+            return ""
+        return f", halved up to {self._domain.classes.deepest} times, {self.saving:.1f} times less work"
 
     def __repr__(self) -> str:
         return (
             f"MaxwellDG(P{self.order}, {self.flux} flux, {self.mesh.number_of_tetrahedra} tetrahedra, "
             f"{self.number_of_unknowns} unknowns, {self.precision}, {self.backend}, step {self.time_step:.4g}"
-            f"{' s' if self.medium.speed != 1 else ''})"
+            f"{' s' if self.medium.speed != 1 else ''}{self._stepping})"
         )

@@ -11,37 +11,58 @@ from scipy.linalg import eigh_tridiagonal
 LANCZOS_STEPS = 40
 """Enough for a relative error of the largest eigenvalue well below MARGIN on all meshes tried."""
 POWER_STEPS = 60
+PRECISION = 0.02
+"""Of steps that are found by bisection."""
+FIRST_TRY = 0.75
+"""Of the step that would be stable if the sizes of elements told all."""
 MARGIN = 1.01
 """The estimates approach the spectral radius from below."""
 RUNGE_KUTTA_RADIUS = 3.16
 """Every z in the left half-plane with |z| below it lies in the stability region of runge_kutta."""
 
 
-def largest_eigenvalue(
+def spectrum_ends(
     apply: Callable[[NDArray[Any]], NDArray[Any]],
-    inner: Callable[[NDArray[Any], NDArray[Any]], float],
+    products: Callable[[NDArray[Any], NDArray[Any]], tuple[float, float]],
     start: NDArray[Any],
     steps: int = LANCZOS_STEPS,
-) -> float:
-    """Largest eigenvalue of an operator that is symmetric and not negative in the inner product, by Lanczos.
+) -> tuple[float, float]:
+    """Least and largest eigenvalue of an operator that is symmetric in an inner product, by Lanczos.
 
-    Source: G. Golub and C. Van Loan, Matrix Computations, section 10.1.
+    products(a, b): the inner products a . a and a . b. Source: G. Golub and C. Van Loan, Matrix Computations, section
+    10.1.
     """
-    previous, vector = np.zeros_like(start), start / math.sqrt(inner(start, start))
+    previous, vector = np.zeros_like(start), start / math.sqrt(products(start, start)[0])
     diagonal: list[float] = []
     beside: list[float] = []
     for _ in range(steps):
         image = apply(vector)
-        diagonal.append(inner(image, vector))
-        image -= diagonal[-1] * vector
+        square, along = products(image, vector)
+        rest = square - along**2 - (beside[-1] ** 2 if beside else 0.0)
+        diagonal.append(along)
+        size = math.sqrt(max(rest, 0.0))
+        if size <= 1e-3 * math.sqrt(square):  # what is left is rounding
+            break
+        image -= along * vector
         if beside:
             image -= beside[-1] * previous
-        size = math.sqrt(max(inner(image, image), 0.0))
-        if size <= 1e-10 * abs(diagonal[0]):
-            break
+        image /= size
         beside.append(size)
-        previous, vector = vector, image / size
-    return float(eigh_tridiagonal(diagonal, beside[: len(diagonal) - 1], eigvals_only=True)[-1])
+        previous, vector = vector, image
+    values = eigh_tridiagonal(diagonal, beside[: len(diagonal) - 1], eigvals_only=True)
+    return float(values[0]), float(values[-1])
+
+
+def largest_stable(stable: Callable[[float], bool], low: float, high: float) -> float:
+    """The largest step below `high` that is stable, within PRECISION, if all shorter ones are, as `low` is."""
+    step = FIRST_TRY * high
+    while high - low > PRECISION * high:
+        if stable(step):
+            low = step
+        else:
+            high = step
+        step = (low + high) / 2 if low > high / 2 else FIRST_TRY * high
+    return low
 
 
 def growth(apply: Callable[[], float], steps: int = POWER_STEPS) -> float:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
 
 from calderon.mesh.errors import MeshError
 from calderon.mesh.tetrahedra import FACES, TetrahedralMesh
@@ -26,27 +28,53 @@ class Part:
     first: NDArray[np.int64]
 
 
-def partition(mesh: TetrahedralMesh, count: int) -> NDArray[np.int64]:
+def partition(
+    mesh: TetrahedralMesh,
+    count: int,
+    together: NDArray[np.bool_] | None = None,
+    work: NDArray[np.int64] | None = None,
+) -> NDArray[np.int64]:
     """(tetrahedra,) the part 0 .. count - 1 of each: about equal parts with few faces between them, by METIS.
 
-    Raises MeshError for more parts than tetrahedra, or where pymetis is not installed.
+    together (tetrahedra,): neighbours that both are marked come into one part. work (tetrahedra,): what is to be equal,
+    by default the number of tetrahedra.
+
+    Raises MeshError for more parts than tetrahedra, or than there are pieces that may be parted, or where pymetis is
+    not installed.
     """
-    if not 1 <= count <= mesh.number_of_tetrahedra:
-        raise MeshError(
-            f"{count} parts of {mesh.number_of_tetrahedra} tetrahedra: take at most one for each tetrahedron"
-        )
+    total = mesh.number_of_tetrahedra
+    if not 1 <= count <= total:
+        raise MeshError(f"{count} parts of {total} tetrahedra: take at most one for each tetrahedron")
     if count == 1:
-        return np.zeros(mesh.number_of_tetrahedra, np.int64)
+        return np.zeros(total, np.int64)
     try:
         import pymetis
     except ImportError:
         raise MeshError("parts are made by pymetis, which is not installed: pip install 'calderon[mpi]'") from None
-    inside = mesh.neighbours >= 0
-    start = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
-    parts = np.asarray(pymetis.part_graph(count, xadj=start, adjncy=mesh.neighbours[inside])[1], np.int64)
+    rows, sides = np.nonzero(mesh.neighbours >= 0)
+    pairs = rows, mesh.neighbours[rows, sides]
+    piece = np.arange(total) if together is None else _pieces(total, pairs, together)
+    pieces = int(piece.max()) + 1
+    graph = coo_matrix((np.ones(len(rows), np.int64), (piece[pairs[0]], piece[pairs[1]])), (pieces, pieces)).tocsr()
+    graph.setdiag(0)
+    graph.eliminate_zeros()
+    weights = np.bincount(piece, np.ones(total) if work is None else work).astype(np.int64)
+    links = pymetis.CSRAdjacency(graph.indptr, graph.indices)
+    parts = np.asarray(pymetis.part_graph(count, links, vweights=weights, eweights=graph.data)[1], np.int64)
     if len(np.unique(parts)) < count:  # tiny meshes: METIS may leave a part empty
-        parts = np.arange(mesh.number_of_tetrahedra) * count // mesh.number_of_tetrahedra
-    return parts
+        if pieces < count:
+            raise MeshError(f"{count} parts of a mesh in {pieces} pieces that must stay whole: take fewer")
+        parts = np.arange(pieces) * count // pieces
+    return parts[piece]
+
+
+def _pieces(
+    total: int, pairs: tuple[NDArray[np.int64], NDArray[np.int64]], together: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """(tetrahedra,) number of the piece of each, from pairs of neighbours."""
+    joined = together[pairs[0]] & together[pairs[1]]
+    graph = coo_matrix((np.ones(joined.sum()), (pairs[0][joined], pairs[1][joined])), (total, total))
+    return np.asarray(connected_components(graph, directed=False)[1], np.int64)
 
 
 def part_of(mesh: TetrahedralMesh, parts: NDArray[np.int64], number: int) -> Part:

@@ -57,6 +57,7 @@ def simulation(file: CaseFile[TransientCase], mesh: TetrahedralMesh) -> MaxwellD
         sources=[_source(one, case.physics.frequency or 0.0) for one in case.source],
         precision=solver.precision,
         backend=solver.backend,
+        local_time_stepping=solver.local_time_stepping,
     )
     if case.initial is not None:
         result.set_fields(*initial_mode(file))

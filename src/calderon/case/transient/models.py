@@ -37,13 +37,15 @@ class Medium(Table):
 
 class Solver(Table):
     """[solver]: polynomial degree, flux ("centred" goes with leap-frog, "upwind" with Runge-Kutta), the step as a
-    fraction of the stability limit, precision and backend."""
+    fraction of the stability limit, precision and backend. local_time_stepping: small elements take several steps while
+    the others take one (centred flux, on processors)."""
 
     order: int = Field(default=2, ge=1, le=6)
     flux: Literal["centred", "upwind"] = "centred"
     courant: float = Field(default=0.9, gt=0, le=1)
     precision: Literal["double", "single"] = "double"
     backend: Annotated[str, AfterValidator(backend_name)] = "numba"
+    local_time_stepping: bool = False
 
 
 class Run(Table):

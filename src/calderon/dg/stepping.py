@@ -1,0 +1,32 @@
+"""The ways to advance the fields: flux, one length of steps or several, processor or device."""
+
+from calderon.backends import Device
+from calderon.dg.device_leap_frog import DeviceLeapFrog
+from calderon.dg.device_runge_kutta import DeviceRungeKutta
+from calderon.dg.domain import Domain
+from calderon.dg.leap_frog import CentredLeapFrog
+from calderon.dg.local_leap_frog import LocalLeapFrog
+from calderon.dg.runge_kutta import UpwindRungeKutta
+from calderon.dg.system import System
+
+FLUXES: dict[str, type[System]] = {"centred": CentredLeapFrog, "upwind": UpwindRungeKutta}
+ON_DEVICES = {"centred": DeviceLeapFrog, "upwind": DeviceRungeKutta}
+
+
+def check_stepping(flux: str, local: bool, device: Device | None, backend: str) -> None:
+    """ValueError for a flux that is not there, and for short steps of small elements where they cannot be taken."""
+    if flux not in FLUXES:
+        raise ValueError(f"unknown flux {flux!r}: choose {' or '.join(map(repr, FLUXES))}")
+    if not isinstance(local, bool):
+        raise ValueError(f"local_time_stepping={local!r}: True or False is needed")
+    if local and flux != "centred":
+        raise ValueError(f"local_time_stepping=True with flux={flux!r}: it goes with flux='centred'; or leave it out")
+    if local and device is not None:
+        raise ValueError(f"local_time_stepping=True on backend={backend!r}: take backend='numba', or leave it out")
+
+
+def system_of(flux: str, domain: Domain, device: Device | None) -> System:
+    """The system at rest; one with several lengths of steps if the domain has classes."""
+    if device is not None:
+        return ON_DEVICES[flux](domain, device)
+    return LocalLeapFrog(domain) if domain.classes is not None else FLUXES[flux](domain)
