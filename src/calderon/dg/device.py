@@ -44,7 +44,8 @@ class OnDevice(System):
             raise ValueError(f"{self.electric.size} values of a field on {device.name}: at most {most} are possible")
         needed = self.copies * self.electric.nbytes + self.metric.nbytes
         advice = "take a lower order, a coarser mesh, precision='single' or backend='numba'"
-        require_device_memory(device, needed, f"P{reference.order} on {self.arrangement.mesh.number_of_tetrahedra} tetrahedra", advice)
+        count = self.arrangement.mesh.number_of_tetrahedra
+        require_device_memory(device, needed, f"P{reference.order} on {count} tetrahedra", advice)
         self._device, self._rows = device, max(1, min(reference.size, LARGEST_GROUP // lanes))
         self._program, self._currents = self._build(self.source, self._defines), self._build("dg/currents.c", ())
         self._codes, self._nodes = device.array(self.arrangement.codes), device.array(self.nodes.astype(np.int32))

@@ -116,29 +116,28 @@ class CentredLeapFrog(System):
 
     def limit(self) -> float:
         """2 / w, w the largest frequency of the lossless closed system, by Lanczos in the energy's inner product."""
-        kept = self.electric, self.magnetic
         medium, zeros = self.medium, np.zeros(self.arrangement.mesh.number_of_tetrahedra)
-        magnetic, electric = (
-            self.lanes_of(zeros, -1 / medium.permeability),
-            self.lanes_of(zeros, -1 / medium.permittivity),
-        )
-        weight = self.arrangement.in_lanes(medium.permittivity)
-        self.magnetic = np.zeros_like(kept[1])
-        for ghost in self.ghosts:
-            ghost[:] = 0
+        magnetic = self.lanes_of(zeros, -1 / medium.permeability)
+        electric = self.lanes_of(zeros, -1 / medium.permittivity)
 
         def apply(vector: NDArray[Any]) -> NDArray[Any]:
-            self.electric = vector
-            self._run(self.magnetic, self.electric, 0, magnetic)
+            self._run(self.magnetic, vector, 0, magnetic)
             image = np.zeros_like(vector)
             self._run(image, self.magnetic, 1, electric)
             return image
 
+        return float(2 / (np.sqrt(self._spectrum_of(apply)[1]) * MARGIN))
+
+    def _spectrum_of(self, apply: Callable[[NDArray[Any]], NDArray[Any]]) -> tuple[float, float]:
+        """Least and largest eigenvalue of an operator on E without sources that uses H as its scratch; the fields are
+        at rest before and after."""
+        weight = self.arrangement.in_lanes(self.medium.permittivity)
+        for ghost in self.ghosts:
+            ghost[:] = 0
         try:
-            ends = spectrum_ends(apply, lambda *fields: self.inners(*fields, weight), self.domain.random_field())
+            return spectrum_ends(apply, lambda one, two: self.inners(one, two, weight), self.domain.random_field())
         finally:
-            self.electric, self.magnetic = kept
-        return float(2 / (np.sqrt(ends[1]) * MARGIN))
+            self.magnetic[:] = 0
 
     def discrete_energy(self, step: float) -> float:
         """What leap-frog with that step of c t conserves without losses and sources: integrals of epsilon_r E^2 / 2 and

@@ -29,7 +29,8 @@ from calderon.waves import TimeHarmonicPlaneWave
 SAMPLES = 24
 """Samples of a period that enter a discrete Fourier transform."""
 FIELDS = {"centred": 4, "upwind": 6}
-"""E, H and what is beside them: two vectors of the eigenvalue iteration; two more of each for Runge-Kutta."""
+"""E, H and what is beside them: two vectors of the eigenvalue iteration; two more of each for Runge-Kutta, one
+for several lengths of steps."""
 GEOMETRY = 1500
 """Bytes of a tetrahedron's tables, and of what they are made from."""
 
@@ -82,7 +83,8 @@ class MaxwellDG:
         check_stepping(flux, local_time_stepping, how.device, backend)
         self.mesh, self.order, self.flux, self.precision = mesh, order, flux, precision
         reference = reference_tetrahedron(order)
-        self.memory = (FIELDS[flux] * 3 * reference.size * how.real.itemsize + GEOMETRY) * mesh.number_of_tetrahedra
+        fields = FIELDS[flux] + int(local_time_stepping)
+        self.memory = (fields * 3 * reference.size * how.real.itemsize + GEOMETRY) * mesh.number_of_tetrahedra
         """Bytes that the fields and what belongs to them take, about, on all ranks together."""
         require_memory(
             self.memory,
@@ -123,6 +125,11 @@ class MaxwellDG:
         """Tetrahedra that take `time_step`, half of it, a quarter and so on."""
         classes = self._domain.classes
         return (self.mesh.number_of_tetrahedra,) if classes is None else classes.counts
+
+    @property
+    def updates_per_step(self) -> float:
+        """How often an unknown is advanced in `time_step`, on average: 1 if all elements take it."""
+        return 1.0 if self._domain.classes is None else self._domain.classes.work
 
     @property
     def saving(self) -> float:

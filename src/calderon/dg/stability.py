@@ -29,10 +29,12 @@ def spectrum_ends(
 ) -> tuple[float, float]:
     """Least and largest eigenvalue of an operator that is symmetric in an inner product, by Lanczos.
 
-    products(a, b): the inner products a . a and a . b. Source: G. Golub and C. Van Loan, Matrix Computations, section
-    10.1.
+    products(a, b): the inner products a . a and a . b. start: is overwritten.
+
+    Source: G. Golub and C. Van Loan, Matrix Computations, section 10.1.
     """
-    previous, vector = np.zeros_like(start), start / math.sqrt(products(start, start)[0])
+    start /= math.sqrt(products(start, start)[0])
+    previous, vector = np.zeros_like(start), start
     diagonal: list[float] = []
     beside: list[float] = []
     for _ in range(steps):
@@ -43,12 +45,13 @@ def spectrum_ends(
         size = math.sqrt(max(rest, 0.0))
         if size <= 1e-3 * math.sqrt(square):  # what is left is rounding
             break
-        image -= along * vector
-        if beside:
-            image -= beside[-1] * previous
-        image /= size
+        previous *= -beside[-1] if beside else 0.0
+        previous += image
+        del image
+        previous -= along * vector
+        previous /= size
         beside.append(size)
-        previous, vector = vector, image
+        previous, vector = vector, previous
     values = eigh_tridiagonal(diagonal, beside[: len(diagonal) - 1], eigvals_only=True)
     return float(values[0]), float(values[-1])
 

@@ -47,6 +47,12 @@ class Solver(Table):
     backend: Annotated[str, AfterValidator(backend_name)] = "numba"
     local_time_stepping: bool = False
 
+    @model_validator(mode="after")
+    def _steps_fit(self) -> "Solver":
+        if self.local_time_stepping and (self.flux, self.backend) != ("centred", "numba"):
+            raise ValueError("local_time_stepping goes with flux = 'centred' and backend = 'numba'")
+        return self
+
 
 class Run(Table):
     """[run]: for how long; periods of the frequency in [physics], the last of which gives complex amplitudes, or until

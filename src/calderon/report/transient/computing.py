@@ -79,7 +79,17 @@ def _facts(case: TransientCase, posed: MaxwellDG, ranks: Communicator) -> Facts:
         steps = math.ceil(end / posed.time_step * (1 - 1e-12))
     memory = posed.memory + (posed.memory_of_amplitudes if case.run.periods else 0)
     return Facts(
-        posed.number_of_unknowns, end / steps, posed.time_step_limit, steps, end, memory, ranks.size, thread_count()
+        posed.number_of_unknowns,
+        end / steps,
+        posed.time_step_limit,
+        steps,
+        end,
+        memory,
+        ranks.size,
+        thread_count(),
+        posed.elements_by_step,
+        posed.updates_per_step,
+        posed.saving,
     )
 
 
@@ -89,8 +99,16 @@ def announcement(case: TransientCase, facts: Facts, tetrahedra: int) -> str:
     ranks = f" on {facts.ranks} ranks" if facts.ranks > 1 else ""
     return (
         f"P{case.solver.order}, {case.solver.flux} flux, {method}, {tetrahedra} tetrahedra, {facts.unknowns} unknowns, "
-        f"{facts.steps} steps of {1e12 * facts.step:.4g} ps, {format_bytes(facts.memory)}{ranks}"
+        f"{facts.steps} steps of {1e12 * facts.step:.4g} ps{_halved(facts)}, {format_bytes(facts.memory)}{ranks}"
     )
+
+
+def _halved(facts: Facts) -> str:
+    """Which elements take shorter steps, and what that saves."""
+    if len(facts.elements_by_step) == 1:
+        return ""
+    counts = ", ".join(f"1/{2**k}: {count}" for k, count in enumerate(facts.elements_by_step) if k)
+    return f" (tetrahedra with shorter ones, {counts}; {facts.saving:.1f} times less work)"
 
 
 class _Watch:

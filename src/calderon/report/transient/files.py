@@ -38,6 +38,8 @@ def transient_numbers(results: TransientResults) -> dict[str, Any]:
         "steps": facts.steps,
         "step_s": facts.step,
         "step_limit_s": facts.step_limit,
+        "tetrahedra_by_halvings_of_the_step": list(facts.elements_by_step),
+        "work_of_one_step_for_all_over_work": facts.saving,
         "end_s": facts.end,
         "memory_bytes": facts.memory,
         "ranks": facts.ranks,

@@ -7,7 +7,7 @@ from calderon.backends import format_bytes
 from calderon.report.frequencies import spelled
 from calderon.report.page import Content, blocks
 from calderon.report.transient.headlines import transient_headlines
-from calderon.report.transient.results import Amplitudes, TransientResults
+from calderon.report.transient.results import Amplitudes, Facts, TransientResults
 from calderon.report.transient.times import spelled_time
 from calderon.report.wording import Row, number
 
@@ -52,6 +52,7 @@ def _tables(results: TransientResults) -> str:
         ("arithmetic", f"{solver.precision}, {solver.backend}", ""),
         ("step", spelled_time(facts.step), f"{100 * facts.step / facts.step_limit:.0f} % of the limit"),
         ("steps", str(facts.steps), ""),
+        *_shorter(facts),
         ("end", spelled_time(facts.end), ""),
         ("memory of the fields", format_bytes(facts.memory), ""),
         ("ranks, threads of each", f"{facts.ranks}, {facts.threads}", ""),
@@ -63,6 +64,17 @@ def _tables(results: TransientResults) -> str:
             named.insert(1, ("Absorption", _absorption(results.amplitudes)))
     equation = f'<div class="whole"><h2>Equation</h2><p class="equation">{escape(EQUATION)}</p></div>'
     return blocks(named) + _parts(results) + equation
+
+
+def _shorter(facts: Facts) -> list[Row]:
+    """The steps of small elements."""
+    if len(facts.elements_by_step) == 1:
+        return []
+    rows: list[Row] = [
+        (f"tetrahedra with 1/{2**k} of the step" if k else "tetrahedra with the whole step", str(count), "")
+        for k, count in enumerate(facts.elements_by_step)
+    ]
+    return [*rows, ("work of one step for all", f"{facts.saving:.1f}", "times as much")]
 
 
 def _power(found: Amplitudes) -> list[Row]:
