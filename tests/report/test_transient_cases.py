@@ -117,6 +117,7 @@ def calderon_command(*arguments: str | Path):
         ('until = "10 ns"', "", "give either periods or until"),
         ("order = 2", "order = 7", "solver.order = 7: it should be less than or equal to 6"),
         ("order = 2", 'flux = "central"', "solver.flux = \"central\": choose 'centred', 'upwind'"),
+        ("order = 2", 'local_time_stepping = true\nflux = "upwind"', "local_time_stepping goes with flux = 'centred'"),
         ("frames = 4", "frame = 4", "output.slice.frame: unknown key; did you mean 'frames'?"),
         ("exact = true", 'far_field = { plane = "xy" }', "far_field is that of one frequency: it needs run.periods"),
         ("frames = 4", 'quantity = "sar"', "needs run.periods and the density of a material"),
@@ -323,7 +324,9 @@ def test_a_head_beside_a_phone_balances_its_power(tmp_path):
     assert found.averaged.weight == pytest.approx(4.66, rel=0.02)  # kg of ellipsoids
     assert found.averaged.place[1] > 0.06 and abs(found.averaged.place[0]) < 0.03  # at the ear
     assert 0.3 < found.averaged.maximum < 0.8
+    assert len(results.facts.elements_by_step) > 1 and results.facts.saving > 1.5
     assert write(results, tmp_path / "out")
+    assert "tetrahedra with 1/2 of the step" in (tmp_path / "out" / "report.html").read_text()
     table = np.genfromtxt(tmp_path / "out" / "far_field.csv", delimiter=",", names=True)
     gain = table["gain_dBi"]
     assert gain[18] > gain[54] + 2  # away from the head, and behind it
