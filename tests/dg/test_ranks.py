@@ -50,6 +50,48 @@ if rank == 0:
 print(rank, "of", simulation._domain.communicator.size)
 """
 
+SCATTERING = """
+import sys
+import numpy as np
+import calderon as cal
+
+folder = sys.argv[1]
+mesh = cal.mesh.box([-0.5] * 3, [0.5] * 3, cells=8)
+away = np.linalg.norm(mesh.vertices, axis=1)[:, None]
+mesh = cal.TetrahedralMesh(
+    mesh.vertices * np.clip(0.3 + (away - 0.1) / 0.4, 0.3, 1.0), mesh.tetrahedra,
+    (np.linalg.norm(mesh.centroids, axis=1) < 0.25).astype(int), {"air": 0, "body": 1},
+    mesh.faces, mesh.face_tags, mesh.face_names,
+)
+numbers = {}
+for name, sources in {
+    "wave": [cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 0, 0], 3e8)],
+    "feed": [cal.CurrentSource("body", [0, 0, 1], cal.RampedSine(3e8))],
+    "dipole": [cal.CurrentDipole([0, 0, 0.02], [0, 0, 1e-3], cal.RampedSine(3e8), radius=0.1)],
+}.items():
+    simulation = cal.MaxwellDG(
+        mesh, 1, materials={"body": cal.Material(3.0, 1.0, 0.02, 1e3)}, boundaries={"wall": "absorbing"},
+        sources=sources, local_time_stepping=True,
+    )
+    result = simulation.run_until_periodic(3e8, periods=2)
+    port = next(iter(simulation.ports.values()), None)
+    numbers |= {
+        f"{name} {key}": np.atleast_1d(value)
+        for key, value in {
+            "far": result.far_field(np.eye(3)), "ball": result.far_field(np.eye(3), radius=0.4),
+            "radiated": result.radiated_power(), "outward": result.outward_power(),
+            "absorbed": result.absorbed_power()["body"], "electric": result.electric(np.eye(3) / 10),
+            "step": simulation.time_step, "classes": simulation.elements_by_step,
+            "section": result.rcs(np.pi, 0.0) if port is None else 0.0,
+            "voltage": 0.0 if port is None else port.voltage, "current": 0.0 if port is None else port.current,
+        }.items()
+    }
+rank = simulation._domain.communicator.rank
+if rank == 0:
+    np.savez(f"{folder}/fields.npz", **numbers)
+print(rank, "of", simulation._domain.communicator.size)
+"""
+
 
 def launched(count, program, *arguments):
     """The output of a program on so many ranks; skips the test where there is no MPI."""
@@ -65,18 +107,43 @@ def launched(count, program, *arguments):
     return done.stdout
 
 
+def numbers_of(program, count, folder):
+    """What a program on so many ranks has left in its folder."""
+    folder.mkdir()
+    output = launched(count, program, folder)
+    assert sorted(output.split("\n"))[1:] == [f"{rank} of {count}" for rank in range(count)]
+    with np.load(folder / "fields.npz") as found:
+        return dict(found)
+
+
 def test_two_ranks_equal_one(tmp_path):
-    one, two = tmp_path / "one", tmp_path / "two"
-    for folder, count in ((one, 1), (two, 2)):
-        folder.mkdir()
-        output = launched(count, PROGRAM, folder)
-        assert sorted(output.split("\n"))[1:] == [f"{rank} of {count}" for rank in range(count)]
-    with np.load(one / "fields.npz") as first, np.load(two / "fields.npz") as second:
-        assert len(first.files) == 18
-        for name in first.files:
-            assert np.allclose(second[name], first[name], rtol=0, atol=1e-12 * np.abs(first[name]).max()), name
+    first, second = (numbers_of(PROGRAM, count, tmp_path / str(count)) for count in (1, 2))
+    assert len(first) == 18
+    for name in first:
+        assert np.allclose(second[name], first[name], rtol=0, atol=1e-12 * np.abs(first[name]).max()), name
     for flux in ("centred", "upwind"):
-        assert len((two / f"{flux}.vtu").read_bytes()) > 1000
+        assert len((tmp_path / "2" / f"{flux}.vtu").read_bytes()) > 1000
+
+
+def test_far_fields_currents_and_shorter_steps_are_those_of_one_rank(tmp_path):
+    first, second = (numbers_of(SCATTERING, count, tmp_path / str(count)) for count in (1, 2))
+    assert len(first) == 33 and len(first["wave classes"]) > 1
+    for name in first:
+        assert np.allclose(second[name], first[name], rtol=0, atol=1e-11 * np.abs(first[name]).max()), name
+        blank = ("section", "outward") if "wave" not in name else ("voltage", "current")
+        assert name.endswith(blank) or np.abs(first[name]).max() > 0, name
+
+
+def test_elements_that_belong_together_stay_on_one_rank():
+    pytest.importorskip("pymetis")
+    mesh = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=6)
+    together = np.abs(mesh.centroids - 0.5).max(axis=1) < 0.3
+    work = np.where(together, 2, 1)
+    parts = partition(mesh, 2, together, work)
+    assert len(np.unique(parts[together])) == 1
+    assert np.bincount(parts, work).min() > 0.9 * work.sum() / 2
+    with pytest.raises(cal.MeshError, match="2 parts of a mesh in 1 pieces that must stay whole"):
+        partition(mesh, 2, np.ones(mesh.number_of_tetrahedra, bool))
 
 
 @pytest.mark.parametrize("count", [2, 3, 7])

@@ -106,11 +106,13 @@ def _classes(mesh: TetrahedralMesh, conditions: NDArray[np.str_], medium: Medium
 
 
 def _parts(mesh: TetrahedralMesh, count: int, classes: StepClasses | None) -> NDArray[np.int64]:
-    """The rank of each tetrahedron; those with short steps stay with their neighbours, so that ranks wait for each
-    other once in the longest step."""
+    """The rank of each tetrahedron; what takes part in short steps stays with its neighbours, so that ranks wait for
+    each other only once in each of the longest steps."""
     if classes is None:
         return partition(mesh, count)
-    return partition(mesh, count, classes.near > 0, 2**classes.own + 2**classes.near)
+    short = classes.near > 0
+    beside = (short[np.maximum(mesh.neighbours, 0)] & (mesh.neighbours >= 0)).any(axis=1)
+    return partition(mesh, count, short | beside, 2**classes.own + 2**classes.near)
 
 
 def _sorted_sources(
