@@ -311,10 +311,17 @@ prefetch_to_read = _intrinsic(_prefetching(0), "prefetch_to_read")
 
 @_intrinsic
 def lanes(typing_context, array):  # type: ignore[no-untyped-def]
-    """Numbers in a vector loaded from this array: a constant to the compiler."""
+    """Numbers in a vector loaded from this array: a constant to the compiler.
+
+    Every kernel asks for it, so this also has the kernel's stack aligned to vectors: LLVM would put those that do not
+    fit the registers wherever the caller's stack ends, across two cache lines in most threads but the first.
+    """
     count = VectorType(array.dtype).width
 
     def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        attributes = builder.function.attributes
+        attributes.alignstack = BYTES
+        attributes.add("nonlazybind")  # it prints none if there is none of this kind
         return context.get_constant(types.intp, count)
 
     return types.intp(array), generate
