@@ -36,7 +36,19 @@ def mean_error(solution, radius=0.5, k=K):
 
 def test_formulations_agree_with_mie(solutions):
     errors = {name: mean_error(solution) for name, solution in solutions.items()}
-    assert errors["efie"] < 0.01 and errors["cfie"] < 0.08 and errors["mfie"] < 0.12, errors
+    assert max(errors.values()) < 0.01, errors
+
+
+def test_testing_with_the_functions_of_the_current_is_of_second_order():
+    """The classical form, an order of magnitude less accurate than dual testing."""
+    for formulation, bound in (("cfie", 0.08), ("mfie", 0.12)):
+        errors = []
+        for h in (0.2, 0.1):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", cal.AccuracyWarning)
+                problem = cal.PECScattering(cal.mesh.sphere(0.5, h), K, formulation=formulation, testing="primal")
+            errors.append(mean_error(problem.solve(WAVE, rtol=1e-5)))
+        assert errors[1] < bound and abs(rate(errors) - 2) < 0.5, errors
 
 
 def test_a_benchmark_sphere_at_320_megahertz():
@@ -45,7 +57,7 @@ def test_a_benchmark_sphere_at_320_megahertz():
     k = 2 * np.pi * 320e6 / cal.exact.SPEED_OF_LIGHT
     mesh = cal.mesh.sphere(radius=0.3, h=2 * np.pi / k / 10)
     wave = cal.PlaneWave(direction=[0, 0, 1], polarization=[1, 0, 0], wavenumber=k)
-    for formulation, bound in (("efie", 0.01), ("cfie", 0.08)):
+    for formulation, bound in (("efie", 0.01), ("cfie", 0.01)):
         solution = cal.PECScattering(mesh, k, formulation=formulation).solve(wave)
         assert mean_error(solution, 0.3, k) < bound, formulation
 
@@ -62,9 +74,9 @@ def rate(errors):
     return np.log2(errors[0] / errors[1])
 
 
-def test_error_falls_with_the_square_of_the_mesh_size(refined):
+def test_error_falls_faster_than_the_square_of_the_mesh_size(refined):
     errors = [mean_error(solution) for solution in refined]
-    assert errors[1] < 0.05 and abs(rate(errors) - 2) < 0.5, errors
+    assert errors[1] < 0.002 and rate(errors) > 2, errors
 
 
 def test_electric_equation_on_inscribed_triangles_is_of_second_order():
@@ -83,9 +95,9 @@ def test_near_fields_converge_to_mie(refined):
     for name, unit in (("electric", 1.0), ("magnetic", eta)):
         reference = getattr(exact, name)(0.6 * directions)
         outside = [np.linalg.norm(getattr(s, name)(0.6 * directions) - reference) for s in refined]
-        assert outside[1] < 1.2e-2 * np.linalg.norm(reference) and abs(rate(outside) - 2) < 0.5, outside
+        assert outside[1] < 1e-3 * np.linalg.norm(reference) and rate(outside) > 2, outside
         inside = [unit * np.abs(getattr(s, name)(0.25 * directions)).max() for s in refined]
-        assert inside[1] < 5e-3 and abs(rate(inside) - 2) < 0.5, inside
+        assert inside[1] < 3e-4 and rate(inside) > 2, inside
     point = np.array([0.0, 0.3, 0.7])
     assert np.array_equal(refined[0].electric(point), refined[0].electric(point[None]))
 
@@ -96,12 +108,12 @@ def test_optical_theorem_of_the_combined_equation_converges(refined):
     for solution in refined:
         forward = solution.far_field([0, 0, 1])[0] @ np.array([1, 0, 0])
         errors.append(abs(4 * np.pi / K * forward.imag / solution.scattering_cross_section() - 1))
-    assert errors[1] < 7e-3 and rate(errors) > 1.5, errors
+    assert errors[1] < 1e-4 and rate(errors) > 2, errors
 
 
 def test_energy_and_the_optical_theorem(solutions):
     """Scattered power equals what the forward amplitude says: 4 pi / k Im(conj(e) . F(d))."""
-    for name, bound in (("efie", 1e-6), ("cfie", 2e-2)):
+    for name, bound in (("efie", 1e-6), ("cfie", 3e-4), ("mfie", 3e-4)):
         solution = solutions[name]
         forward = solution.far_field([0, 0, 1])[0] @ np.array([1, 0, 0])
         scattered = solution.scattering_cross_section()
@@ -114,7 +126,7 @@ def test_a_dipole_nearby_is_scattered_reciprocally(problems):
         cal.ElectricDipole(position=[0.8, 0.1, -0.2], moment=[0.2, 1.0, 0.3], wavenumber=K),
         cal.ElectricDipole(position=[-0.3, -0.6, 0.5], moment=[1.0, -0.4, 0.1], wavenumber=K),
     ]
-    for name, bound in (("efie", 1e-6), ("cfie", 3e-2)):
+    for name, bound in (("efie", 1e-6), ("cfie", 1e-3)):
         pair = problems[name].solve_all(dipoles, rtol=1e-9)
         one, two = (
             d.moment @ s.scattered_electric(d.position)[0] for d, s in zip(dipoles, reversed(pair), strict=True)
@@ -126,6 +138,30 @@ def test_a_dipole_nearby_is_scattered_reciprocally(problems):
         assert left < 2e-2
     with pytest.raises(ValueError, match="inside the body"):
         problems["cfie"].solve(cal.ElectricDipole(position=[0.1, 0, 0], moment=[1, 0, 0], wavenumber=K))
+
+
+def test_bodies_that_are_no_spheres_keep_energy_and_reciprocity():
+    """Of the combined equation: 1e-3 on smooth bodies. The currents at edges and tips, which ten elements do not
+    resolve, leave some times as much (tested with the functions of the current seven times that), less on finer
+    meshes."""
+    bodies = {
+        "ellipsoid": (cal.mesh.ellipsoid([0.4, 0.25, 0.2], 0.08), 1e-3),
+        "cube": (cal.mesh.cube(0.5, 0.1), 6e-3),
+        "finer cube": (cal.mesh.cube(0.5, 0.0625), 3e-3),
+    }
+    theta, phi = np.array([0.5, 1.4, 2.2]), np.array([0.4, -1.0, 2.0])
+    directions = [[0.0, 0, 1], [1.0, 0, 0]]
+    waves = [cal.PlaneWave(direction=d, polarization=[0, 1, 0], wavenumber=K) for d in directions]
+    for name, (mesh, bound) in bodies.items():
+        problem = cal.PECScattering(mesh, K)
+        solutions = problem.solve_all(waves, rtol=1e-6)
+        for solution, direction in zip(solutions, directions, strict=True):
+            forward = solution.far_field(direction)[0][1]
+            assert abs(4 * np.pi / K * forward.imag / solution.scattering_cross_section() - 1) < bound, name
+        there, back = solutions[0].far_field([-1, 0, 0])[0][1], solutions[1].far_field([0, 0, -1])[0][1]
+        assert abs(there - back) < bound * abs(there), (name, there, back)
+        crossed = [problem.scattering_amplitude(theta, phi, pair) for pair in ("VH", "HV", "VV")]
+        assert np.abs(crossed[0] - crossed[1]).max() < 2 * bound * np.abs(crossed[2]).max(), name
 
 
 def test_far_field_is_transverse(solutions):
@@ -190,6 +226,8 @@ def test_bad_input_is_refused(sphere):
         cal.PECScattering(sphere, K + 1j)
     with pytest.raises(ValueError, match="weight"):
         cal.PECScattering(sphere, K, weight=1.5)
+    with pytest.raises(ValueError, match="unknown testing 'bc': choose 'dual' or 'primal'"):
+        cal.PECScattering(sphere, K, testing="bc")
     problem = cal.PECScattering(sphere, K)
     with pytest.raises(TypeError, match="electromagnetic"):
         problem.solve(cal.PlaneWave(direction=[0, 0, 1], wavenumber=K))

@@ -27,12 +27,13 @@ from calderon.hmatrix.terms import terms_of
 from calderon.hmatrix.tolerances import Scales, block_errors
 from calderon.integrands import SINGLE_LAYER
 from calderon.operators.blocks import BlockOperator
-from calderon.operators.boundary import BoundaryOperator, IntegralOperator, TransformedHypersingular
+from calderon.operators.boundary import BoundaryOperator, IntegralOperator, Sum, TransformedHypersingular
 from calderon.operators.composed import composed
 from calderon.operators.device_rows import device_rows
 from calderon.operators.galerkin_rows import compiled_rows
 from calderon.operators.supports import support_boxes
 from calderon.operators.transformed import transforms
+from calderon.spaces import DualTests
 
 DEFAULT_RTOL = 1e-4
 
@@ -116,6 +117,9 @@ class _Composition:
 
     def product(self, operator: BoundaryOperator | BlockOperator) -> LinearOperator:
         """The products of an operator by those of its parts."""
+        for _, part in operator.parts if isinstance(operator, Sum) else ():
+            if isinstance(part.test, DualTests):
+                self._tree(part.test)  # before that of the functions that they stand for
         return composed(operator, self.how, lambda each, _: self.compressed(each), self._transformed)
 
     def compressed(self, operator: IntegralOperator) -> HMatrix:
@@ -187,6 +191,10 @@ class _Composition:
     def _tree(self, space: Any) -> ClusterTree:
         """The clusters of a space, or of another one with the same functions on the same triangles."""
         if id(space) not in self._trees:
+            if isinstance(space, DualTests):  # wider than those that they stand for, whose tree it is, too
+                tree = cluster_tree(support_boxes(space), self._leaf(space))
+                self._trees[id(space)], self._trees[id(space.primal)] = (space, tree), (space.primal, tree)
+                return tree
             for other, tree in self._trees.values():
                 same = other.mesh is space.mesh and other.dofs.shape == space.dofs.shape
                 if same and (other.dofs == space.dofs).all() and (other.triangles == space.triangles).all():

@@ -10,6 +10,7 @@ from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.siblings import Term
 from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator, SparseOperator, Sum, Transposed
+from calderon.spaces import numbering
 
 
 def terms_of(
@@ -49,12 +50,12 @@ def product_of(terms: list[Term]) -> LinearOperator:
 
 
 def is_sum(operator: BoundaryOperator | BlockOperator) -> bool:
-    """Whether an operator is a sum of integral and sparse operators between one space and itself."""
+    """Whether an operator is a sum of integral and sparse operators between one space and itself or its dual tests."""
     if isinstance(operator, Sum):
         return all(is_sum(part) for _, part in operator.parts)
     if isinstance(operator, Transposed):
         return is_sum(operator.operator)
-    return isinstance(operator, IntegralOperator | SparseOperator) and operator.trial is operator.test
+    return isinstance(operator, IntegralOperator | SparseOperator) and operator.trial is numbering(operator.test)
 
 
 def _transposed(term: Term, conjugate: bool) -> Term:

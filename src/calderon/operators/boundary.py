@@ -19,7 +19,7 @@ from calderon.operators.methods import builder_for, special_options
 from calderon.operators.options import Quadrature
 from calderon.operators.symmetry import symmetrise
 from calderon.operators.transformed import add_transformed
-from calderon.spaces import Space, VectorSpace
+from calderon.spaces import Space, VectorSpace, numbering
 
 Index = NDArray[np.int64]
 
@@ -236,7 +236,7 @@ class Sum(BoundaryOperator):
 
     @staticmethod
     def of(parts: list[tuple[complex, BoundaryOperator]]) -> "Sum":
-        """Flattened; ValueError when the spaces differ."""
+        """Flattened; ValueError when the spaces differ. Dual tests stand for the functions whose numbers they have."""
         flat: list[tuple[complex, BoundaryOperator]] = []
         for factor, part in parts:
             if not isinstance(part, BoundaryOperator):
@@ -245,7 +245,7 @@ class Sum(BoundaryOperator):
             flat += [(factor * each, operator) for each, operator in inner]
         first = flat[0][1]
         for _, part in flat[1:]:
-            if part.trial is not first.trial or part.test is not first.test:
+            if part.trial is not first.trial or numbering(part.test) is not numbering(first.test):
                 raise ValueError(
                     f"cannot add {part!r} to {first!r}: both must be built with the same trial and test space objects"
                 )

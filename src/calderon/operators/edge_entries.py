@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from calderon.backends.numba import STAMP, kernel
 from calderon.greens import Radial
 from calderon.integrands import ELECTRIC_FIELD
+from calderon.operators.edge_forms import ELECTRIC, MAGNETIC, MAGNETIC_ROTATED, Form
 from calderon.operators.edge_sides import edge_scales, edge_test, edge_trial
-from calderon.operators.edge_tile import edge_scratch, edge_tile_kernel, electric, magnetic, magnetic_rotated
+from calderon.operators.edge_tile import edge_scratch, edge_tile_kernel
 from calderon.operators.entries import TINY, Block, Rows
 from calderon.operators.pair_rules import Batch
 from calderon.operators.pairs import TouchingPairs
@@ -26,6 +27,13 @@ class EdgeBlock(Block):
         """Which of the two fields."""
         return self.integrand is ELECTRIC_FIELD
 
+    @property
+    def form(self) -> Form:
+        """The local matrix."""
+        if self.electric:
+            return ELECTRIC
+        return MAGNETIC_ROTATED if self.test_space.rotated else MAGNETIC
+
     def _coefficients(self, factor: complex) -> NDArray[np.float64]:
         """(4,) Re and Im of what multiplies the integrals, and of 4 / k^2."""
         k = complex(self.green.wavenumber) / self.scale
@@ -38,9 +46,8 @@ class EdgeBlock(Block):
     def _compile(self, radial: Radial, factor: complex) -> None:
         self.coefficients = self._coefficients(factor)
         self.scalars = np.array([*self.parameters, TINY[self.real], *self.coefficients]).astype(self.real)
-        rotated = magnetic_rotated if self.test_space.rotated else magnetic
-        self.square = not self.electric and rotated is magnetic
-        self.tile = edge_tile_kernel(radial, electric if self.electric else rotated)
+        self.square = self.form is MAGNETIC
+        self.tile = edge_tile_kernel(radial, self.form)
         self.scatter = electric_scatter_kernel() if self.electric else magnetic_scatter_kernel()
 
     def _sides(self) -> None:
@@ -67,7 +74,7 @@ class EdgeBlock(Block):
     def add_regular(self, number: int, rows: Rows | None = None) -> None:
         lo, hi = int(self.tiles[number]), int(self.tiles[number + 1])
         out, tile_rows, row_ids, _ = rows or self.rows(number)
-        scratch = edge_scratch(len(row_ids), self.trial_side.points.shape[1], self.real)
+        scratch = edge_scratch(self.form, len(row_ids), self.trial_side.points.shape[1], self.real)
         self.tile(
             self.test_side, self.trial_side, self.skip_start, self.skip_position, self.scalars, lo, hi,
             self.half, tile_rows, row_ids, scratch, out,

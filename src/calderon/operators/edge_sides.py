@@ -49,6 +49,13 @@ def edge_scales(space: EdgeSpace, selection: NDArray[np.int64], scale: float) ->
     return space.scale[selection] / scale
 
 
+def frames_of(surface: Surface) -> NDArray[np.float64]:
+    """(n, 3, 3) two orthonormal tangents of each triangle and its normal."""
+    along = surface.corners[:, 1] - surface.corners[:, 0]
+    first = along / np.linalg.norm(along, axis=1, keepdims=True)
+    return np.stack([first, np.cross(surface.normals, first), surface.normals], axis=1)
+
+
 def edge_test(
     space: EdgeSpace, surface: Surface, scales: NDArray[np.float64], degree: int, square: bool, real: DTypeLike
 ) -> EdgeTest:
@@ -56,9 +63,7 @@ def edge_test(
     rule = triangle_rule(degree)
     points, centres = points_of(surface, rule), surface.corners.mean(axis=1)
     weights = surface.jacobian[:, None, None] * rule.weights[:, None]
-    along = surface.corners[:, 1] - surface.corners[:, 0]
-    first = along / np.linalg.norm(along, axis=1, keepdims=True)
-    frames = np.stack([first, np.cross(surface.normals, first), surface.normals], axis=1)
+    frames = frames_of(surface)
     inside = np.einsum("npc,ntc->npt", points - centres[:, None], frames[:, :2])
     functions = [inside, (inside**2).sum(axis=2, keepdims=True)] if square else [inside]
     table = np.concatenate([points, weights, weights * np.concatenate(functions, axis=2)], axis=2)

@@ -10,10 +10,11 @@ from calderon.greens import Helmholtz
 from calderon.integrands import ELECTRIC_FIELD, MAGNETIC_FIELD, Integrand
 from calderon.mesh.locality import locality_order
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator
+from calderon.operators.dual_entries import DualBlock
 from calderon.operators.edge_entries import EdgeBlock
 from calderon.operators.entries import Block
 from calderon.operators.options import Quadrature
-from calderon.spaces import EdgeSpace, VectorSpace
+from calderon.spaces import DualTests, EdgeSpace, VectorSpace
 
 SLICE = 64_000_000
 """Bytes of the rows between edge functions that are held at a time, or a twentieth of the result if that is more."""
@@ -35,6 +36,18 @@ class EdgeOperator(IntegralOperator):
             return super().is_symmetric
         same = test.mesh is trial.mesh and np.array_equal(test.dofs, trial.dofs)
         return same and np.array_equal(test.triangles, trial.triangles) and np.array_equal(test.signs, trial.signs)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DualTestedOperator(EdgeOperator):
+    """The magnetic field of edge functions, tested with `dual_tests` of them."""
+
+    block: ClassVar[type[Block]] = DualBlock
+
+    @property
+    def is_symmetric(self) -> bool:
+        """It is not."""
+        return False
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,13 +135,19 @@ def magnetic_field(
 
     n times the mean of the magnetic fields of the surface current f_j on both sides: (identity / 2 - K) J = <f, n x
     H_inc> on a conductor. Tested with n x f_i (SNC, RBC) it is int f_i . (pv int grad_x G x f_j), the tangential field
-    itself, which is symmetric. green as for `electric_field`; the trial space is RWG or BC.
+    itself, which is symmetric. green as for `electric_field`; the trial space is RWG or BC. test may also be the
+    `spaces.dual_tests` of the trial space.
 
     Raises ValueError for k = 0 and for rotated trial spaces, TypeError for spaces of scalars.
     """
+    _checked(trial, MAGNETIC_FIELD)
+    if isinstance(test, DualTests):
+        if trial is not test.primal:
+            raise ValueError(f"{test!r} test the magnetic field of the space that they are of, got {trial!r}")
+        green = helmholtz(green, "magnetic field")
+        return DualTestedOperator(green, MAGNETIC_FIELD, trial, test, quadrature or Quadrature())
     test = trial if test is None else test
-    for space in (trial, test):
-        _checked(space, MAGNETIC_FIELD)
+    _checked(test, MAGNETIC_FIELD)
     if trial.rotated:
         raise ValueError(f"the magnetic field is that of div-conforming currents, not of {trial.name}: use RWG or BC")
     return _operator(MAGNETIC_FIELD, green, trial, test, quadrature)
@@ -150,9 +169,11 @@ def helmholtz(green: Helmholtz | complex, what: str) -> Helmholtz:
 
 
 def _checked(space: Any, integrand: Integrand) -> None:
+    name = integrand.name.replace("_", " ")
     if not isinstance(space, VectorSpace):
-        name = integrand.name.replace("_", " ")
         raise TypeError(f"the {name} acts on tangential vector fields, got {space!r}: try RWG(mesh)")
+    if isinstance(space, DualTests):
+        raise ValueError(f"dual tests test the magnetic field and do nothing else, got {space!r} for the {name}")
 
 
 def _operator(

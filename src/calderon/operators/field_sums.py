@@ -9,7 +9,7 @@ f = s (xi - alpha) in its frame, they give a vector V and a charge C at a point 
 
 for the functions g = s' (eta - beta), or g x n, of the cluster. A column is a row with the sides exchanged: of
 f . (n x (d x g)) = (f x n) . (d x g) the cross product with n goes with the test function, and (f x n) . (d x g) =
-g . ((f x n) x d).
+g . ((f x n) x d). Test functions may also be affine on triangles (affine_fields.py).
 """
 
 import functools
@@ -21,6 +21,7 @@ from numpy.typing import DTypeLike, NDArray
 from calderon.backends.vectors import jitable, lanes, load, number, store, width, zero
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
+from calderon.operators.affine_fields import AFFINE_COLUMNS, emitted_affine, field_moments, scattered_moments, three
 from calderon.operators.edge_sides import edge_test
 from calderon.operators.regular import add, turned
 from calderon.operators.row_chunks import distance, marking
@@ -44,7 +45,8 @@ from calderon.operators.sides import Surface
 from calderon.quadrature import TriangleRule
 from calderon.spaces import EdgeSpace
 
-TRIANGLES_OF_A_FUNCTION = 2
+COLUMNS = 7
+"""Numbers of a quadrature point of an edge function."""
 
 
 def field_table(rule: TriangleRule) -> NDArray[np.float64]:
@@ -66,22 +68,23 @@ def field_records(
     return np.concatenate([each.reshape(len(arms), -1) for each in parts], axis=1)
 
 
-def field_scratch(points: int, real: DTypeLike) -> int:
-    """Numbers of working memory of one thread."""
-    return (3 * points + 24 + TRIANGLES_OF_A_FUNCTION + 6) * PITCH + 8 * points * width(real)
+def field_scratch(points: int, triangles: int, real: DTypeLike) -> int:
+    """Numbers of working memory of one thread, where functions live on so many triangles at most."""
+    return (3 * points + 15 + 18 + triangles) * PITCH + 8 * points * width(real)
 
 
 @register_jitable
-def gathered_fields(side, points, low, high, scratch):  # type: ignore[no-untyped-def]
-    """Gather triangles low..high of the lists of a side into scratch: points, centres, beta, strengths."""
+def gathered_fields(side, points, before, more, low, high, scratch):  # type: ignore[no-untyped-def]
+    """Gather triangles low..high of the lists of a side into scratch: points, centres, and `more` numbers: beta,
+    strengths. before: what comes before the corners in a record."""
     step, numbers, index = lanes(scratch), side.numbers, side.integers
     rest = (3 * points + 3) * PITCH
     corners = rest + 12 * PITCH
     for k in range(high - low):
-        place = number(index, RECORDS) + number(index, LENGTH) * item(index, LISTS, low + k) + 7 * points + 21
+        place = number(index, RECORDS) + number(index, LENGTH) * item(index, LISTS, low + k) + before
         for c in range(9):
             scratch[corners + c * PITCH + k] = number(numbers, place + c)
-        for c in range(12):
+        for c in range(more):
             scratch[rest + c * PITCH + k] = number(numbers, place + 9 + c)
     for v in range(0, high - low, step):
         for c in range(3):
@@ -94,22 +97,20 @@ def gathered_fields(side, points, low, high, scratch):  # type: ignore[no-untype
             store(scratch, (3 * points + c) * PITCH + v, (x0 + x1 + x2) * (1.0 / 3.0))
 
 
-@jitable
-def three(array, place, step):  # type: ignore[no-untyped-def]
-    """The vectors at three places of an array."""
-    return load(array, place), load(array, place + step), load(array, place + 2 * step)
-
-
 @functools.lru_cache(maxsize=64)
-def field_sums(radial: Radial, electric: bool, crossed: bool, points: int) -> Sums:
-    """The loops of one Green's function; crossed: the fixed function is f x n (magnetic). scalars as in
-    edge_tile.py."""
+def field_sums(radial: Radial, electric: bool, crossed: bool, points: int, affine: str = "none") -> Sums:
+    """The loops of one Green's function; crossed: the fixed function is f x n (magnetic). affine: the "fixed" or the
+    "varying" functions are t x n of dual tests, or "none". scalars as in edge_tile.py."""
     radial_value, radial_phase, shifts = radial
+    affine_fixed, affine_varying = affine == "fixed", affine == "varying"
+    columns = AFFINE_COLUMNS if affine_fixed else COLUMNS
+    first_arm, arm_length = columns * points + (21 if affine_fixed else 12), 6 if affine_fixed else 3
+    before, more = (AFFINE_COLUMNS * points + 12, 0) if affine_varying else (COLUMNS * points + 21, 12)
 
     @jitable
     def emitted(x, base, arm, y0, y1, y2, sums, scratch, f0, i0, f1, i1, f2, i2, f3, i3):  # type: ignore[no-untyped-def]
         """Add V and C at the points y."""
-        step, frame, centre = lanes(scratch), base + 7 * points + 3, base + 7 * points
+        step, frame, centre = lanes(scratch), base + columns * points + 3, base + columns * points
         s, a1, a2 = number(x, arm), number(x, arm + 1), number(x, arm + 2)
         m1, j1, m2, j2 = s * f1 - a1 * f0, s * i1 - a1 * i0, s * f2 - a2 * f0, s * i2 - a2 * i0
         if crossed:
@@ -139,7 +140,7 @@ def field_sums(radial: Radial, electric: bool, crossed: bool, points: int) -> Su
     @jitable
     def summed(x, base, arm, mask, v, sums, scalars, scratch):  # type: ignore[no-untyped-def]
         """Add what a triangle of the fixed function sends to the points of a vector of others."""
-        step, centre = lanes(scratch), base + 7 * points
+        step, centre = lanes(scratch), base + columns * points
         p0, p1, tiny = scalars[0], scalars[1], scalars[2]
         reference = zero(scratch)
         if shifts:
@@ -151,24 +152,35 @@ def field_sums(radial: Radial, electric: bool, crossed: bool, points: int) -> Su
             f_re, f_im = f_re * load(scratch, mask + v), f_im * load(scratch, mask + v)
         for q in range(points):
             y0, y1, y2 = three(scratch, 3 * q * PITCH + v, PITCH)
-            s0, s1, s2, s3 = zero(scratch), zero(scratch), zero(scratch), zero(scratch)
-            i0, i1, i2, i3 = zero(scratch), zero(scratch), zero(scratch), zero(scratch)
+            z = zero(scratch)
+            s0, s1, s2, s3, s4, s5, i0, i1, i2, i3, i4, i5 = z, z, z, z, z, z, z, z, z, z, z, z
             for p in range(points):
-                here = base + 7 * p
+                here = base + columns * p
                 k, ki, h, hi = radial_value(distance(x, here, y0, y1, y2, tiny), p0, p1, reference)
                 if not electric:
                     k, ki = h, hi
                 w0, w1, w2 = number(x, here + 3), number(x, here + 4), number(x, here + 5)
                 s0, s1, s2 = s0 + w0 * k, s1 + w1 * k, s2 + w2 * k
                 i0, i1, i2 = i0 + w0 * ki, i1 + w1 * ki, i2 + w2 * ki
-                if crossed:
+                if crossed or affine_fixed:
                     w3 = number(x, here + 6)
                     s3, i3 = s3 + w3 * k, i3 + w3 * ki
+                if affine_fixed:
+                    w4, w5 = number(x, here + 7), number(x, here + 8)
+                    s4, i4, s5, i5 = s4 + w4 * k, i4 + w4 * ki, s5 + w5 * k, i5 + w5 * ki
             s0, i0 = turned(s0, i0, f_re, f_im)
             s1, i1 = turned(s1, i1, f_re, f_im)
             s2, i2 = turned(s2, i2, f_re, f_im)
-            if crossed:
+            if crossed or affine_fixed:
                 s3, i3 = turned(s3, i3, f_re, f_im)
+            if affine_fixed:
+                s4, i4 = turned(s4, i4, f_re, f_im)
+                s5, i5 = turned(s5, i5, f_re, f_im)
+                here = sums + 8 * q * step
+                real, imaginary = (s0, s1, s2, s3, s4, s5), (i0, i1, i2, i3, i4, i5)
+                emitted_affine(x, base + columns * points, arm, y0, y1, y2, here, scratch, real)
+                emitted_affine(x, base + columns * points, arm, y0, y1, y2, here + 3 * step, scratch, imaginary)
+                continue
             emitted(x, base, arm, y0, y1, y2, sums + 8 * q * step, scratch, s0, i0, s1, i1, s2, i2, s3, i3)
 
     @jitable
@@ -207,9 +219,9 @@ def field_sums(radial: Radial, electric: bool, crossed: bool, points: int) -> Su
         """out[:n] = the entries of the unknown at `position` with those of the cluster; masked: without pairs in
         skips, as in row_sums.py."""
         near, index, step = fixed.integers, varying.integers, lanes(scratch)
-        masks = (3 * points + 24) * PITCH
-        results = masks + TRIANGLES_OF_A_FUNCTION * PITCH
-        sums = results + 6 * PITCH
+        results = (3 * points + 15) * PITCH
+        sums = results + 18 * PITCH
+        masks = sums + 8 * points * step
         first, count = item(index, FIRST, cluster), item(index, SIZES, cluster)
         for k in range(count):
             out[k] = 0.0
@@ -217,9 +229,9 @@ def field_sums(radial: Radial, electric: bool, crossed: bool, points: int) -> Su
         low, high = item(index, LIST_STARTS, cluster), item(index, LIST_STARTS, cluster + 1)
         for chunk in range(low, high, CHUNK):
             size = min(CHUNK, high - chunk)
-            gathered_fields(varying, points, chunk, chunk + size, scratch)
+            gathered_fields(varying, points, before, more, chunk, chunk + size, scratch)
             if masked:
-                for k in range(TRIANGLES_OF_A_FUNCTION * PITCH):
+                for k in range((end - begin) * PITCH):
                     scratch[masks + k] = 1.0
                 for e in range(begin, end):
                     t = item(near, TRIANGLES, e)
@@ -229,10 +241,16 @@ def field_sums(radial: Radial, electric: bool, crossed: bool, points: int) -> Su
                     store(scratch, sums + k * step, zero(scratch))
                 for e in range(begin, end):
                     base = number(near, RECORDS) + number(near, LENGTH) * item(near, TRIANGLES, e)
-                    arm = base + 7 * points + 12 + 3 * item(near, LOCALS, e)
+                    arm = base + first_arm + arm_length * item(near, LOCALS, e)
                     mask = masks + (e - begin) * PITCH if masked else -1
                     summed(fixed.numbers, base, arm, mask, v, sums, scalars, scratch)
-                entries(varying, v, sums, results, scalars, scratch)
+                if affine_varying:
+                    field_moments(varying.numbers, points, v, sums, results, scalars, scratch)
+                else:
+                    entries(varying, v, sums, results, scalars, scratch)
+            if affine_varying:
+                scattered_moments(varying, points, chunk, size, first, count, results, scratch, out)
+                continue
             for k in range(size):
                 t = item(index, LISTS, chunk + k)
                 for b in range(3):

@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from calderon.backends import Computing
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.compiled_rows import Clusters, CompiledRows
+from calderon.operators.dual_entries import DualBlock, affine_test
 from calderon.operators.field_sums import field_records, field_scratch, field_sums, field_table
 from calderon.operators.pair_matrix import Neighbours, neighbours, summed
 from calderon.operators.row_sides import RowSide, positions, row_side, triangle_order
@@ -64,7 +65,7 @@ def compiled_rows(
     if not isinstance(operator, IntegralOperator):
         raise TypeError(f"{operator!r} has no compiled rows, integral operators have: assemble its parts")
     pairs = SpecialPairs.of(operator, how)
-    form: type[ScalarForm] | type[FieldForm] = FieldForm if isinstance(pairs, EdgeSpecialPairs) else ScalarForm
+    form = form_of(pairs)
     same = operator.test is operator.trial and row_clusters is column_clusters and form.alike(pairs)
     rows = _side(pairs, form, True, row_clusters)
     columns = rows if same else _side(pairs, form, False, column_clusters)
@@ -163,7 +164,45 @@ class FieldForm:
 
     @staticmethod
     def scratch(pairs: Any, real: DTypeLike) -> int:
-        return field_scratch(triangle_rule(pairs.quadrature.regular).number_of_points, real)
+        return field_scratch(triangle_rule(pairs.quadrature.regular).number_of_points, 2, real)
+
+
+class DualForm(FieldForm):
+    """The same of the magnetic field tested with fields that are affine on triangles."""
+
+    @staticmethod
+    def alike(pairs: Any) -> bool:
+        return False
+
+    @staticmethod
+    def tables(pairs: Any, test: bool, order: NDArray[np.int64]) -> Tables:
+        if not test:
+            return FieldForm.tables(pairs, test, order)
+        rule, count = triangle_rule(pairs.quadrature.regular), len(order)
+        ordered, crossed = Surface(*(each[order] for each in pairs.test_surface)), pairs.test_corners[order]
+        side = affine_test(ordered, crossed, pairs.quadrature.regular, np.float64)
+        values = crossed * ordered.jacobian[:, None, None, None]
+        parts = side.nodes, side.centres, side.frames, ordered.corners, side.arms, values
+        records = np.concatenate([each.reshape(count, -1) for each in parts], axis=1)
+        return field_table(rule), records, records[:, :0]
+
+    @staticmethod
+    def functions(pairs: Any) -> Functions:
+        points = triangle_rule(pairs.quadrature.regular).number_of_points
+        rows, columns = (field_sums(pairs.radial, False, False, points, affine) for affine in ("fixed", "varying"))
+        return functions_of(rows, columns)
+
+    @staticmethod
+    def scratch(pairs: Any, real: DTypeLike) -> int:
+        most = int(np.diff(pairs.test_space.carriers.start).max())
+        return field_scratch(triangle_rule(pairs.quadrature.regular).number_of_points, most, real)
+
+
+def form_of(pairs: SpecialPairs) -> type[ScalarForm] | type[FieldForm]:
+    """What the rows of such pairs are made of."""
+    if isinstance(pairs, DualBlock):
+        return DualForm
+    return FieldForm if isinstance(pairs, EdgeSpecialPairs) else ScalarForm
 
 
 def _neighbours(

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from calderon.backends import Computing, run_tasks
 from calderon.greens import Radial
 from calderon.operators.boundary import IntegralOperator
+from calderon.operators.dual_entries import DualBlock, affine_scatter_kernel
 from calderon.operators.edge_entries import EdgeBlock
 from calderon.operators.edge_sides import edge_scales
 from calderon.operators.entries import Block
@@ -36,7 +37,7 @@ class SpecialPairs(Block):
         """The pairs of an operator."""
         empty = np.broadcast_to(np.zeros((), how.dtype(operator.is_complex)), operator.shape)
         form = operator.green, operator.integrand, operator.test, operator.trial
-        kind = EdgeSpecialPairs if issubclass(operator.block, EdgeBlock) else SpecialPairs
+        kind = KINDS[operator.block]
         return kind(empty, *form, 1.0, None, None, operator.quadrature, how.real, half=operator.is_symmetric)
 
     def _compile(self, radial: Radial, factor: complex) -> None:
@@ -129,3 +130,32 @@ class EdgeSpecialPairs(SpecialPairs, EdgeBlock):
 
     def _form(self) -> tuple[bool, ...]:
         return ()
+
+
+class DualSpecialPairs(EdgeSpecialPairs, DualBlock):
+    """The same of the magnetic field tested with fields that are affine on triangles."""
+
+    def _prepare(self) -> None:
+        self.trial_scales = edge_scales(self.trial_space, self.trial.triangles, self.scale)
+        self.test_corners = self.crossed_values()
+        SpecialPairs._prepare(self)
+
+    def local(self, batch: Batch) -> NDArray[Any]:
+        (i, j), count, functions = batch.pairs.triangles.T, len(batch.rules), self.test_corners.shape[1]
+        out = np.zeros((count * functions, 3), self.out.dtype)
+        rows = np.arange(count * functions).reshape(count, functions)
+        columns = np.ascontiguousarray(np.broadcast_to(np.arange(3), (count, 3)))
+        numbers = np.repeat(np.arange(count, dtype=np.int32)[:, None], 2, axis=1)
+        affine_scatter_kernel()(
+            self.integrals(batch), Pairs(numbers, *batch.pairs[1:]), self.test_corners[i],
+            self.trial_surface.corners[j], self.trial_scales[j], rows, columns, self.coefficients, out,
+        )  # fmt: skip
+        return out.reshape(count, functions, 3)
+
+
+KINDS: dict[type[Block], type[SpecialPairs]] = {
+    Block: SpecialPairs,
+    EdgeBlock: EdgeSpecialPairs,
+    DualBlock: DualSpecialPairs,
+}
+"""The pairs of each kind of block."""

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.spaces import EdgeSpace, Space
+from calderon.spaces import DualTests, EdgeSpace, Space
 
 
-def support_boxes(space: Space | EdgeSpace) -> NDArray[np.float64]:
+def support_boxes(space: Space | EdgeSpace | DualTests) -> NDArray[np.float64]:
     """(dimension, 2, 3) lower and upper corners of the boxes around the triangles of each function, in m."""
     mesh: Any = space.mesh
     corners = mesh.vertices[mesh.triangles[space.triangles].T]

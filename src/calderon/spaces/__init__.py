@@ -1,6 +1,7 @@
 """Function spaces on surfaces: scalar P0, DP1, P1, P2, vector RWG, SNC, BC, RBC, and functions in them."""
 
 from calderon.spaces.buffa_christiansen import BC, RBC
+from calderon.spaces.dual_tests import DualTests, dual_tests, numbering
 from calderon.spaces.edge_space import RWG, SNC, EdgeSpace
 from calderon.spaces.element import Element
 from calderon.spaces.function import Function
@@ -19,10 +20,13 @@ __all__ = [
     "RWG",
     "SNC",
     "CombinedSpace",
+    "DualTests",
     "EdgeSpace",
     "Element",
     "Function",
     "Space",
     "VectorFunction",
     "VectorSpace",
+    "dual_tests",
+    "numbering",
 ]

@@ -1,0 +1,167 @@
+"""Test functions of the magnetic field equation: the rotated dual functions as affine fields on each triangle."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NoReturn
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.mesh import TriangleMesh
+from calderon.quadrature import triangle_rule
+from calderon.spaces.buffa_christiansen import RBC
+from calderon.spaces.carriers import Carriers, carriers_of
+from calderon.spaces.edge_space import EdgeSpace
+from calderon.spaces.element import Element, barycentric
+from calderon.spaces.vector_space import VectorData, VectorSpace
+
+RULE = triangle_rule(2)  # exact for products of two affine functions
+
+
+@dataclass(frozen=True, eq=False)
+class DualTests(VectorSpace):
+    """One test function for each function of `primal`, as a table of tangential fields that are affine on triangles.
+
+    corner_values (n, L, 3, 3): [t, a, m] is the value of local function a of triangle t at its vertex m, in between it
+    is linear; dofs (n, L): the function that it belongs to, numbered like those of `primal`, -1 for none (its values
+    are zero then). Functions jump at edges. They test tangential fields such as n x H and n x (grad G x J); they have
+    neither divergence nor curl to speak of.
+    """
+
+    primal: EdgeSpace
+    dofs: NDArray[np.int64]
+    corner_values: NDArray[np.float64]
+
+    name = "dual tests"
+    rotated = False
+
+    def __repr__(self) -> str:
+        return f"dual tests({self.dimension} functions on {len(self.dofs)} triangles)"
+
+    @property
+    def mesh(self) -> TriangleMesh:  # type: ignore[override]
+        return self.primal.mesh
+
+    @property
+    def base(self) -> "DualTests":  # type: ignore[override]
+        return self
+
+    @property
+    def dimension(self) -> int:  # type: ignore[override]
+        return self.primal.dimension
+
+    @property
+    def element(self) -> Element:
+        """The scalar element whose functions times constant vectors span the local functions: degree 1."""
+        return Element(1)
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether functions extend over several triangles: they do."""
+        return True
+
+    @cached_property
+    def triangles(self) -> NDArray[np.int64]:
+        """The triangle of each row of the table: all of the mesh."""
+        return np.arange(len(self.dofs))
+
+    @property
+    def support(self) -> NDArray[np.int64]:  # type: ignore[override]
+        return self.triangles
+
+    @cached_property
+    def matrix(self) -> sp.csr_array:  # type: ignore[override]
+        return sp.eye_array(self.dimension, format="csr")
+
+    @cached_property
+    def carriers(self) -> Carriers:
+        """The triangles of each function."""
+        return carriers_of(self.dofs, self.dimension)
+
+    @cached_property
+    def pairing(self) -> sp.csr_array:
+        """(dimension, dimension) sparse matrix <t_i, f_j> with the functions of `primal`."""
+        return self.primal.mass_matrix(self)
+
+    def expansion(self, points: NDArray[np.float64]) -> list[sp.csr_array]:
+        values = np.einsum("mq,tamc->taqc", barycentric(points), self.corner_values)
+        count = len(points)
+        kept = self.dofs >= 0
+        rows = np.broadcast_to((self.triangles[:, None] * count + np.arange(count))[:, None], values.shape[:3])[kept]
+        coords = rows.ravel(), np.repeat(self.dofs[kept], count)
+        shape = (len(self.dofs) * count, self.dimension)
+        return [sp.coo_array((values[kept][..., c].ravel(), coords), shape).tocsr() for c in range(3)]
+
+    def refined(self) -> NoReturn:
+        raise self._not_for("fields of a refined mesh")
+
+    def perpendicular(self) -> NoReturn:
+        raise self._not_for("rotated fields")
+
+    def divergence_matrix(self) -> NoReturn:
+        raise self._not_for("a divergence")
+
+    def interpolation(self, data: VectorData, points: int = 4) -> NoReturn:
+        raise self._not_for("an interpolation")
+
+    def _not_for(self, what: str) -> ValueError:
+        return ValueError(
+            f"dual tests are for testing, on the mesh that they are of, and have no {what}: take RBC(mesh)"
+        )
+
+
+def numbering(space: Any) -> Any:
+    """The space whose functions give rows of a matrix their numbers: that of which dual tests are, else itself."""
+    return space.primal if isinstance(space, DualTests) else space
+
+
+def dual_tests(space: EdgeSpace) -> DualTests:
+    """The rotated dual functions n x g_e of Buffa and Christiansen, each replaced on every triangle of the mesh by its
+    projection in L2 on affine fields, and scaled so that <t_e, f_e> = <f_e, f_e> with the functions f_e of `space`.
+
+    All affine fields on a triangle have the integrals against t_e that they have against n x g_e. In particular
+    <t_e, f_j> is, but for the scale, the pairing of dual and RWG functions, whose condition does not depend on the
+    size of triangles; and a field that is smooth on triangles is tested as by n x g_e but for its second derivatives,
+    without a refined mesh. The scale, a number, lets equations tested with t_e and with f_e be added on stretched
+    triangles, too.
+
+    space: `RWG(mesh)` of a whole mesh. Raises MeshError where three or more triangles meet at an edge. Sources: testing
+    with n x g_e, K. Cools, F. P. Andriulli, D. De Zutter, E. Michielssen, IEEE Antennas Wirel. Propag. Lett. 10 (2011)
+    528; the projection, docs/decisions.md.
+    """
+    mesh = space.mesh
+    project = sp.kron(sp.eye_array(mesh.number_of_triangles), _projection()).tocsr()
+    parts = [(project @ part).tocsr() for part in RBC(mesh).expansion(RULE.points)]
+    places = sp.coo_array(sum(abs(part) for part in parts))
+    shape = (mesh.number_of_triangles, space.dimension)
+    places = sp.coo_array((np.ones(places.nnz), (places.coords[0] // 3, places.coords[1])), shape).tocsr()
+    places.sort_indices()
+    count = np.diff(places.indptr)
+    triangle = np.repeat(np.arange(len(count)), count)
+    local = np.arange(len(triangle)) - np.repeat(places.indptr[:-1], count)
+    dofs = np.full((len(count), int(count.max())), -1)
+    dofs[triangle, local] = places.indices
+    values = np.zeros((*dofs.shape, 3, 3))
+    for c, part in enumerate(parts):
+        for m in range(3):
+            values[triangle, local, m, c] = part[3 * triangle + m, places.indices]
+    factors = space.mass_matrix().diagonal() / DualTests(space, dofs, values).pairing.diagonal()
+    values *= factors[dofs][:, :, None, None]  # those of no function are zero
+    return DualTests(space, dofs, values)
+
+
+def _projection() -> NDArray[np.float64]:
+    """(3, 6 points) from values at the points of RULE on the six children of a triangle to the values at its vertices
+    of the nearest affine function in L2: children have a sixth of the area each, int l_m l_n is (1 + delta) / 12 of it.
+    """
+    eye = np.eye(3)
+    centre = np.full(3, 1 / 3)
+    middle = [(eye[i] + eye[j]) / 2 for i, j in ((1, 2), (2, 0), (0, 1))]
+    children = [  # as in mesh.barycentric_refinement
+        corners
+        for i in range(3)
+        for corners in ((eye[i], middle[(i + 2) % 3], centre), (eye[i], centre, middle[(i + 1) % 3]))
+    ]
+    values = np.einsum("pa,kam->kpm", RULE.barycentric, np.array(children)) * RULE.weights[:, None] / 3
+    return np.asarray(12 * np.linalg.inv(1 + eye) @ values.reshape(-1, 3).T)
