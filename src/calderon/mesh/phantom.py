@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.constants import speed_of_light
 
 from calderon.mesh.gmsh_volumes import GROWTH, MeshedModel, fill, gmsh_model, keep_volume
+from calderon.mesh.sizes import room_for_volume
 from calderon.mesh.tetrahedra import TetrahedralMesh
 
 TISSUES = ("skin", "skull", "csf", "brain")
@@ -21,6 +22,8 @@ REFRACTION = {"skin": 6.4, "skull": 3.5, "csf": 8.3, "brain": 7.3, "air": 1.0}
 """How many times shorter waves are than in vacuum, about, at mobile phones' frequencies."""
 PER_WAVELENGTH = 5
 """Edges per wavelength in tissue, for degree 2 and up."""
+SAMPLES = 500
+"""Points of each part at which its mesh is estimated."""
 Corners = tuple[tuple[float, float, float], tuple[float, float, float]]
 
 
@@ -47,21 +50,27 @@ def phantom(
     edges grow slowly away from finer parts. Tissues have the volumes of the ellipsoids. Needs gmsh; takes some seconds.
 
     Raises ValueError for lengths that are not positive, layers thicker than the head, a phone that the air does not
-    hold and unknown names in h.
+    hold and unknown names in h; MemoryError for more tetrahedra than memory holds.
     """
     shape = _Shape(
         speed_of_light / _positive("frequency", [frequency], 1)[0] / 4,
         _positive("semi_axes", semi_axes, 3),
         _positive("thicknesses", thicknesses, 3),
         _positive("box", box, 3),
-        *(_positive(*each, 1)[0] for each in (("distance", [distance]), ("width", [width]), ("air", [air_radius]))),
+        *(
+            _positive(*each, 1)[0]
+            for each in (("distance", [distance]), ("width", [width]), ("air_radius", [air_radius]))
+        ),
     )
     sizes = phantom_sizes(frequency, shape.width)
+    if h is not None and not isinstance(h, Mapping):
+        raise ValueError(f"h={h!r}: lengths by part are needed, such as h={{'brain': 0.008}}: {', '.join(sizes)}")
     for name, value in (h or {}).items():
         if name not in sizes:
             raise ValueError(f"h: nothing is called {name!r}: choose {', '.join(map(repr, sizes))}")
         sizes[name] = _positive(f"h[{name!r}]", [value], 1)[0]
     shape.check()
+    _require_room(shape, sizes)
     vertices, groups, outer, metal = _meshed(shape, sizes)
     for n in range(len(TISSUES)):
         inside = np.concatenate([groups[each] for each in TISSUES[n:]])
@@ -102,11 +111,18 @@ class _Shape:
         if sum(self.thicknesses) >= min(self.semi_axes):
             raise ValueError(f"thicknesses={self.thicknesses!r}: their sum must be below the smallest semi-axis")
         if self.width >= min(self.box[:2]) or self.width >= self.monopole:
-            raise ValueError(f"width={self.width!r}: the monopole must be thinner than the box and its own length")
+            raise ValueError(
+                f"width={self.width!r} m: the monopole must be thinner than the box, {min(self.box[:2]):.4g} m, and than "
+                f"its own length, a quarter of the wavelength, {self.monopole:.4g} m: take a smaller width or a lower "
+                "frequency"
+            )
         corners = np.abs(np.array(self.metal)).max(axis=1)
         needed = max(*np.linalg.norm(corners, axis=1), *self.semi_axes)
         if self.air_radius <= needed:
-            raise ValueError(f"air_radius={self.air_radius!r}: more than {needed:.4g} m holds the head and the phone")
+            raise ValueError(
+                f"air_radius={self.air_radius!r} m: more than {needed:.4g} m holds the head and the phone; all lengths "
+                "are in metres"
+            )
 
     @cached_property
     def ellipsoids(self) -> list[NDArray[np.float64]]:
@@ -134,6 +150,22 @@ class _Shape:
     def _bar(self, low: float, high: float) -> Corners:
         middle, half = self.semi_axes[1] + self.distance + self.box[1] / 2, self.width / 2
         return (-half, middle - half, low), (half, middle + half, high)
+
+
+def _require_room(shape: _Shape, sizes: dict[str, float]) -> None:
+    """MemoryError if the mesh would not fit: lengths of edges at SAMPLES points of each part stand for its volume."""
+    random = np.random.default_rng(0)
+    directions = random.standard_normal((len(shape.ellipsoids) + 1, SAMPLES, 3))
+    directions /= np.linalg.norm(directions, axis=2, keepdims=True)
+    bounds = [np.full(3, shape.air_radius), *shape.ellipsoids, np.zeros(3)]
+    contents, lengths = [], []
+    for own, outer, inner in zip(directions, bounds[:-1], bounds[1:], strict=True):
+        low = np.mean(inner / outer)
+        part = np.cbrt(low**3 + (1 - low**3) * random.random((SAMPLES, 1)))
+        axes = inner + (outer - inner) * (part - low) / (1 - low)
+        lengths += [_size(shape, sizes, *map(float, point)) for point in own * axes]
+        contents += SAMPLES * [4 / 3 * math.pi * float(np.prod(outer) - np.prod(inner)) / SAMPLES]
+    room_for_volume(contents, lengths)
 
 
 def _meshed(
@@ -195,8 +227,12 @@ def _size(shape: _Shape, sizes: dict[str, float], x: float, y: float, z: float) 
 
 
 def _positive(name: str, values: Sequence[float], count: int) -> tuple[float, ...]:
-    numbers = tuple(float(value) for value in values)
+    try:
+        numbers = tuple(float(value) for value in values)
+    except (TypeError, ValueError):
+        numbers = ()
     if len(numbers) != count or not all(math.isfinite(number) and number > 0 for number in numbers):
         wanted = "a positive number" if count == 1 else f"{count} positive numbers"
-        raise ValueError(f"{name}={values!r}: {wanted} (SI units) needed")
+        given = values[0] if count == 1 else values
+        raise ValueError(f"{name}={given!r}: {wanted} (SI units) needed")
     return numbers
