@@ -161,3 +161,15 @@ def test_snapshots_hold_the_field_at_the_corners(tmp_path):
     ]
     with pytest.raises(ValueError, match="stride=0"):
         simulation.add_snapshots(tmp_path / "fields", stride=0)
+
+
+@pytest.mark.parametrize("options", [{}, {"flux": "upwind"}, {"local_time_stepping": True}])
+def test_a_listener_hears_how_far_the_search_for_the_step_is(options):
+    heard = []
+    mesh = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=4)
+    vertices = mesh.vertices * np.where(mesh.vertices < 0.3, 0.2, 1.0)
+    names = {"face_names": mesh.face_names}
+    mesh = cal.TetrahedralMesh(vertices, mesh.tetrahedra, faces=mesh.faces, face_tags=mesh.face_tags, **names)
+    cal.MaxwellDG(mesh, 1, progress=lambda *parts: heard.append(parts), **options)
+    done, total = np.array(heard).T
+    assert len(done) >= 2 and (np.diff(done) == 20).all() and (done <= total).all() and len(set(total)) == 1

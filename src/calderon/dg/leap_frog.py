@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from calderon.dg.curl import centred_tables, half_step_kernel
 from calderon.dg.domain import Domain
+from calderon.dg.progress import silent
 from calderon.dg.silver_mueller import SilverMueller
-from calderon.dg.stability import MARGIN, spectrum_ends
+from calderon.dg.stability import LANCZOS_STEPS, MARGIN, spectrum_ends
 from calderon.dg.system import System
 
 
@@ -33,7 +34,7 @@ class CentredLeapFrog(System):
     Lohrengel, S. Piperno, ESAIM: M2AN 39 (2005), 1149.
     """
 
-    lead = 0.5
+    lead, trials = 0.5, LANCZOS_STEPS
 
     def __init__(self, domain: Domain) -> None:
         super().__init__(domain)
@@ -114,13 +115,14 @@ class CentredLeapFrog(System):
         drives = tuple(self.drive(load, gains) for load in self.loads)
         return Coefficients(step, self.lanes_of((1 - loss) / (1 + loss), gains), self._absorbing(0, gains), drives)
 
-    def limit(self) -> float:
+    def limit(self, tell: Callable[[], None] = silent) -> float:
         """2 / w, w the largest frequency of the lossless closed system, by Lanczos in the energy's inner product."""
         medium, zeros = self.medium, np.zeros(self.arrangement.mesh.number_of_tetrahedra)
         magnetic = self.lanes_of(zeros, -1 / medium.permeability)
         electric = self.lanes_of(zeros, -1 / medium.permittivity)
 
         def apply(vector: NDArray[Any]) -> NDArray[Any]:
+            tell()
             self._run(self.magnetic, vector, 0, magnetic)
             image = np.zeros_like(vector)
             self._run(image, self.magnetic, 1, electric)

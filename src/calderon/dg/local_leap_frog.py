@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 from calderon.dg.currents import Load
 from calderon.dg.domain import Domain
 from calderon.dg.leap_frog import CentredLeapFrog, Coefficients
-from calderon.dg.stability import MARGIN, largest_stable
+from calderon.dg.progress import silent
+from calderon.dg.stability import BISECTIONS, LANCZOS_STEPS, MARGIN, largest_stable
 
 STABILISING = 0.05
 """s_k / (k + 1)."""
@@ -48,6 +49,8 @@ class Level:
 class LocalLeapFrog(CentredLeapFrog):
     """CentredLeapFrog with several lengths of steps, those of the domain's classes; see the top of this file."""
 
+    trials = (1 + BISECTIONS) * LANCZOS_STEPS
+
     def __init__(self, domain: Domain) -> None:
         super().__init__(domain)
         if domain.classes is None:
@@ -63,26 +66,27 @@ class LocalLeapFrog(CentredLeapFrog):
         self._levels: list[Level] = []
         self._length = 0.0
 
-    def limit(self) -> float:
+    def limit(self, tell: Callable[[], None] = silent) -> float:
         """By bisection on Lanczos: the largest step whose eigenvalues lie between 0 and 4 / MARGIN^2. `saving` then is
         by how much the work for a span of time is less than with one step for all."""
-        least = super().limit()
+        least = super().limit(tell)
 
         def stable(step: float) -> bool:
-            low, high = self._spectrum(step)
+            low, high = self._spectrum(step, tell)
             return low > LOWEST and high < 4 / MARGIN**2
 
         found = largest_stable(stable, least, least * self.classes.ratio)
         self.saving = found / (least * self.classes.work)
         return found
 
-    def _spectrum(self, step: float) -> tuple[float, float]:
+    def _spectrum(self, step: float, tell: Callable[[], None]) -> tuple[float, float]:
         """Least and largest eigenvalue of dt^2 A."""
         levels, zeros = self._levels_of(step), np.zeros(self.arrangement.mesh.number_of_tetrahedra)
         curl, rest = self.lanes_of(zeros, -step / self.medium.permittivity), self.electric
         self._slopes = {}
 
         def apply(vector: NDArray[Any]) -> NDArray[Any]:
+            tell()
             self.electric = vector
             self._gain(levels, 0, self.magnetic, 0)
             image = np.zeros_like(vector)

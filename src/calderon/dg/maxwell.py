@@ -1,5 +1,6 @@
 """Transient Maxwell problems by a nodal discontinuous Galerkin method."""
 
+import itertools
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -48,7 +49,8 @@ class MaxwellDG:
     recorded at every step in ports {name: Port}. precision: "double" or "single". time_step: instead of courant, in the
     unit of time. communicator: ranks that share the mesh, by default all that mpiexec started; each makes the same
     calls and gets the same answers. local_time_stepping: small elements take two, four or more steps while the others
-    take one (centred flux, on processors); `time_step` and its limit then are the longest steps.
+    take one (centred flux, on processors); `time_step` and its limit then are the longest steps. progress: show how far
+    the search for the limit is, or a function that is called with the parts of it done and all parts.
 
     Raises ValueError for a choice that is not there, a material or boundary that the mesh does not have, or a step
     above the limit.
@@ -70,6 +72,7 @@ class MaxwellDG:
         time_step: float | None = None,
         communicator: Communicator | None = None,
         local_time_stepping: bool = False,
+        progress: bool | Listener = False,
     ) -> None:
         if not isinstance(mesh, TetrahedralMesh):
             raise TypeError(
@@ -105,7 +108,9 @@ class MaxwellDG:
         self._fields = PresentFields(self._system, self._domain, mesh)
         self.ports = {each.name: Port(each, self._system, communicator) for each in self._domain.loads}
         self._densities = {name: each.density for name, each in (materials or {}).items()}
-        self._limit = self._system.limit() / self.medium.speed
+        with progress_of(progress, "the largest stable step", self._system.trials, communicator.rank) as tell:
+            done = itertools.count(1)
+            self._limit = self._system.limit(lambda: tell(next(done))) / self.medium.speed
         if time_step is None:
             time_step = courant * self._limit
         if not 0 < time_step <= self._limit:

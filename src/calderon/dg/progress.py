@@ -11,6 +11,10 @@ Listener = Callable[[int, int], None]
 """Called with the steps done and all steps."""
 
 
+def silent() -> None:
+    """Says nothing."""
+
+
 @contextmanager
 def progress_of(choice: bool | Listener, text: str, total: int, rank: int) -> Iterator[Callable[[int], None]]:
     """A function to be told the number of steps done. choice: whether a bar with the time left is shown, or a function

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from calderon.dg.boundary import rotations
 from calderon.dg.domain import Domain
-from calderon.dg.stability import MARGIN, RUNGE_KUTTA_RADIUS, growth
+from calderon.dg.progress import silent
+from calderon.dg.stability import MARGIN, POWER_STEPS, RUNGE_KUTTA_RADIUS, growth
 from calderon.dg.system import System
 from calderon.dg.upwind import stage_kernel, upwind_tables
 from calderon.mesh.tetrahedra import FACES
@@ -56,7 +57,7 @@ class UpwindRungeKutta(System):
     it).
     """
 
-    lead = 0.0
+    lead, trials = 0.0, POWER_STEPS
 
     def __init__(self, domain: Domain) -> None:
         super().__init__(domain)
@@ -103,13 +104,14 @@ class UpwindRungeKutta(System):
     def _gains(self, step: float) -> NDArray[np.floating]:
         return self.lanes_of(step / self.medium.permittivity, -step / self.medium.permeability)
 
-    def limit(self) -> float:
+    def limit(self, tell: Callable[[], None] = silent) -> float:
         """By the power method: radius of the stability region in the left half-plane over the spectral radius."""
         kept = self.electric.copy(), self.magnetic.copy()
         self.electric[:], self.magnetic[:] = self.domain.random_field(), self.domain.random_field()
         gains = self._gains(1.0)
 
         def apply() -> float:
+            tell()
             self._stage(0.0, 0.0, gains)
             square = sum(float(np.dot(each, each)) for each in self._residuals)
             norm = float(np.sqrt(self.domain.communicator.total(np.float64(square))))

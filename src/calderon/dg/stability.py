@@ -11,6 +11,8 @@ from scipy.linalg import eigh_tridiagonal
 LANCZOS_STEPS = 40
 """Enough for a relative error of the largest eigenvalue well below MARGIN on all meshes tried."""
 POWER_STEPS = 60
+BISECTIONS = 8
+"""At most, from a step that is stable to PRECISION of one that is not."""
 PRECISION = 0.02
 """Of steps that are found by bisection."""
 FIRST_TRY = 0.75

@@ -13,6 +13,7 @@ from calderon.dg.boundary import FACTORS
 from calderon.dg.currents import Load
 from calderon.dg.domain import Domain
 from calderon.dg.gather import sorted_faces
+from calderon.dg.progress import silent
 
 BLOCKS_AT_A_TIME = 64
 """In integrals, so that what lies between stays in a cache."""
@@ -27,6 +28,8 @@ class System(ABC):
     """Steps by which H is later than E in the calls of `after` by `advance`, but for the last."""
     saving: float = 1.0
     """By how much less work a span of time takes than with one step for all elements; `limit` finds it."""
+    trials: int
+    """Products with the operator that `limit` takes, at most."""
 
     def __init__(self, domain: Domain) -> None:
         self.domain, arrangement = domain, domain.arrangement
@@ -95,8 +98,8 @@ class System(ABC):
         return values[0], values[1]
 
     @abstractmethod
-    def limit(self) -> float:
-        """The largest stable step of c t, in m."""
+    def limit(self, tell: Callable[[], None] = silent) -> float:
+        """The largest stable step of c t, in m; tell: is called at each of the trials."""
 
     @abstractmethod
     def advance(self, time: float, step: float, count: int, after: Callable[[int], None], first: int = 0) -> None:

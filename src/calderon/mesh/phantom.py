@@ -112,9 +112,9 @@ class _Shape:
             raise ValueError(f"thicknesses={self.thicknesses!r}: their sum must be below the smallest semi-axis")
         if self.width >= min(self.box[:2]) or self.width >= self.monopole:
             raise ValueError(
-                f"width={self.width!r} m: the monopole must be thinner than the box, {min(self.box[:2]):.4g} m, and than "
-                f"its own length, a quarter of the wavelength, {self.monopole:.4g} m: take a smaller width or a lower "
-                "frequency"
+                f"width={self.width!r} m: the monopole must be thinner than the box, {min(self.box[:2]):.4g} m, and "
+                f"than its own length, a quarter of the wavelength, {self.monopole:.4g} m: take a smaller width or a "
+                "lower frequency"
             )
         corners = np.abs(np.array(self.metal)).max(axis=1)
         needed = max(*np.linalg.norm(corners, axis=1), *self.semi_axes)

@@ -40,8 +40,10 @@ def volume_mesh(file: CaseFile[TransientCase]) -> TetrahedralMesh:
     return mesh
 
 
-def simulation(file: CaseFile[TransientCase], mesh: TetrahedralMesh) -> MaxwellDG:
-    """The simulation of a case on its mesh, in SI units, with the fields of [initial] set.
+def simulation(
+    file: CaseFile[TransientCase], mesh: TetrahedralMesh, progress: Callable[[int, int], None] | bool = False
+) -> MaxwellDG:
+    """The simulation of a case on its mesh, in SI units, with the fields of [initial] set; progress: as of MaxwellDG.
 
     Errors as for MaxwellDG.
     """
@@ -58,6 +60,7 @@ def simulation(file: CaseFile[TransientCase], mesh: TetrahedralMesh) -> MaxwellD
         precision=solver.precision,
         backend=solver.backend,
         local_time_stepping=solver.local_time_stepping,
+        progress=progress,
     )
     if case.initial is not None:
         result.set_fields(*initial_mode(file))

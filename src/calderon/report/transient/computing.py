@@ -43,7 +43,7 @@ def run_transient(
         with stages.stage("make the mesh" if case.mesh.shape else "read the mesh"):
             mesh = ranks.gather(volume_mesh(file) if ranks.rank == 0 else None)[0]
         with stages.stage("prepare the simulation"):
-            posed = simulation(file, mesh)
+            posed = simulation(file, mesh, stages.progress)
         facts = _facts(case, posed, ranks)
         watch = _Watch(case, posed, facts, scratch)
         fields = _advance(case, posed, facts, watch, stages, scratch)
