@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 import calderon.mesh as meshes
 from calderon.case.incident import Incident
+from calderon.case.mesh_making import mesh_of
 from calderon.case.models import Case
 from calderon.case.reading import CaseFile
 from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
@@ -21,29 +22,21 @@ from calderon.formulations import (
     SoundHardScattering,
     SoundSoftScattering,
 )
-from calderon.mesh import MeshError, TriangleMesh
+from calderon.mesh import TriangleMesh
 from calderon.waves import ElectromagneticPlaneWave, PlaneWave, PointSource
 
 
 def surface_mesh(file: CaseFile[Case]) -> TriangleMesh:
     """The mesh of a case, in metres; CaseError for a file or a shape that cannot be used."""
     table = file.case.mesh
-    if table.file is not None:
-        path = file.folder / table.file
-        if not path.is_file():
-            raise file.mistake("mesh", "file", f"no such file in {file.folder.resolve()}, the folder of the case")
-        try:
-            return meshes.read(path, scale=table.scale)
-        except MeshError as error:
-            raise file.mistake("mesh", "file", str(error)) from error
-    if table.sample is not None:
-        return meshes.sample(table.sample, table.resolution or "coarse")
-    assert table.shape is not None
-    try:
-        mesh: TriangleMesh = getattr(meshes, table.shape)(**table.parameters)
-    except MeshError as error:
-        raise file.mistake("mesh", "shape", str(error)) from error
-    return mesh
+
+    def made() -> TriangleMesh:
+        if table.sample is not None:
+            return meshes.sample(table.sample, table.resolution or "coarse")
+        assert table.shape is not None
+        return getattr(meshes, table.shape)(**table.parameters)  # type: ignore[no-any-return]
+
+    return mesh_of(file, meshes.read, made)
 
 
 def wavenumbers(case: Case) -> NDArray[np.float64]:

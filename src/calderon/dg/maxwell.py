@@ -20,15 +20,14 @@ from calderon.dg.probe import Probe
 from calderon.dg.progress import Listener, progress_of
 from calderon.dg.reference import reference_tetrahedron
 from calderon.dg.run import Run
+from calderon.dg.sampling import sampling
 from calderon.dg.snapshots import Snapshots
-from calderon.dg.stepping import check_stepping, system_of
+from calderon.dg.stepping import check_stepping, chosen_step, system_of
 from calderon.dg.transform import LastPeriods, RunningTransform
 from calderon.mesh import Material, TetrahedralMesh
 from calderon.parallel import Communicator, world
 from calderon.waves import TimeHarmonicPlaneWave
 
-SAMPLES = 24
-"""Samples of a period that enter a discrete Fourier transform."""
 FIELDS = {"centred": 4, "upwind": 6}
 """E, H and what is beside them: two vectors of the eigenvalue iteration; two more of each for Runge-Kutta, one
 for several lengths of steps."""
@@ -78,12 +77,8 @@ class MaxwellDG:
             raise TypeError(
                 f"a mesh of tetrahedra is needed, got {type(mesh).__name__}: see cal.mesh.box, mesh.read_tetrahedra"
             )
-        if not (math.isfinite(courant) and 0 < courant <= 1):
-            raise ValueError(
-                f"courant={courant!r}: a fraction of the stability limit, above 0 and at most 1, is needed"
-            )
         how = computing(backend, precision)
-        check_stepping(flux, local_time_stepping, how.device, backend)
+        check_stepping(flux, courant, local_time_stepping, how.device, backend)
         self.mesh, self.order, self.flux, self.precision = mesh, order, flux, precision
         reference = reference_tetrahedron(order)
         fields = FIELDS[flux] + int(local_time_stepping)
@@ -111,14 +106,7 @@ class MaxwellDG:
         with progress_of(progress, "the largest stable step", self._system.trials, communicator.rank) as tell:
             done = itertools.count(1)
             self._limit = self._system.limit(lambda: tell(next(done))) / self.medium.speed
-        if time_step is None:
-            time_step = courant * self._limit
-        if not 0 < time_step <= self._limit:
-            raise ValueError(
-                f"time_step={time_step!r}: the stability limit of this mesh and order is {self._limit:.6g}: "
-                "take a smaller step, or leave it out and choose courant"
-            )
-        self.time_step = float(time_step)
+        self.time_step = chosen_step(courant, time_step, self._limit)
 
     @property
     def time_step_limit(self) -> float:
@@ -246,22 +234,19 @@ class MaxwellDG:
     ) -> PeriodicFields:
         """Advance by `periods` periods and return the complex amplitudes of the last one.
 
-        The step is shortened so that a whole number of them makes a period; at least SAMPLES of these enter the
+        The step is shortened so that a whole number of them makes a period; at least 24 of these enter the
         discrete Fourier transform. progress, checkpoint: as for `run`.
         """
-        if not (math.isfinite(frequency) and frequency > 0):
-            raise ValueError(f"frequency={frequency!r}: a positive number is needed")
+        plan = sampling(frequency, self.time_step)
         if periods != int(periods) or periods < 2:
             raise ValueError(f"periods={periods!r}: a whole number of at least 2 is needed")
-        stride, samples = self._sampling(frequency)
-        count = samples * stride
-        step, total = 1 / (frequency * count), int(periods) * count
-        turn = np.exp(2j * np.pi * frequency * step * self._system.lead)
-        last = LastPeriods(self._domain, frequency, samples, stride, total, turn)
-        self._advance(step, total, progress, (last,), checkpoint, checkpoint_seconds)
-        self.time += total * step
+        total = int(periods) * plan.steps
+        turn = np.exp(2j * np.pi * frequency * plan.step * self._system.lead)
+        last = LastPeriods(self._domain, frequency, plan.samples, plan.stride, total, turn)
+        self._advance(plan.step, total, progress, (last,), checkpoint, checkpoint_seconds)
+        self.time += total * plan.step
         fields = last.electric, last.magnetic
-        ports = {name: port.amplitudes(frequency, count) for name, port in self.ports.items()}
+        ports = {name: port.amplitudes(frequency, plan.steps) for name, port in self.ports.items()}
         waves = [each for each in self.sources if isinstance(each, TimeHarmonicPlaneWave)]
         amplitude = waves[0].amplitude if len(waves) == len(self.sources) == 1 else None
         return PeriodicFields(
@@ -270,13 +255,7 @@ class MaxwellDG:
 
     def steps_per_period(self, frequency: float) -> int:
         """Steps that `run_until_periodic` takes in each period."""
-        stride, samples = self._sampling(frequency)
-        return stride * samples
-
-    def _sampling(self, frequency: float) -> tuple[int, int]:
-        """Steps from one sample to the next, and samples of a period."""
-        stride = max(1, math.floor(1 / (frequency * self.time_step * SAMPLES)))
-        return stride, math.ceil(1 / (frequency * self.time_step * stride))
+        return sampling(frequency, self.time_step).steps
 
     def electric(self, points: ArrayLike) -> NDArray[np.float64]:
         """(n, 3) E at points (n, 3) of the mesh. ValueError for points outside."""

@@ -1,5 +1,7 @@
 """The ways to advance the fields: flux, one length of steps or several, processor or device."""
 
+import math
+
 from calderon.backends import Device
 from calderon.dg.device_leap_frog import DeviceLeapFrog
 from calderon.dg.device_runge_kutta import DeviceRungeKutta
@@ -13,10 +15,13 @@ FLUXES: dict[str, type[System]] = {"centred": CentredLeapFrog, "upwind": UpwindR
 ON_DEVICES = {"centred": DeviceLeapFrog, "upwind": DeviceRungeKutta}
 
 
-def check_stepping(flux: str, local: bool, device: Device | None, backend: str) -> None:
-    """ValueError for a flux that is not there, and for short steps of small elements where they cannot be taken."""
+def check_stepping(flux: str, courant: float, local: bool, device: Device | None, backend: str) -> None:
+    """ValueError for a flux that is not there, a fraction of the limit that is none, and for short steps of small
+    elements where they cannot be taken."""
     if flux not in FLUXES:
         raise ValueError(f"unknown flux {flux!r}: choose {' or '.join(map(repr, FLUXES))}")
+    if not (math.isfinite(courant) and 0 < courant <= 1):
+        raise ValueError(f"courant={courant!r}: a fraction of the stability limit, above 0 and at most 1, is needed")
     if not isinstance(local, bool):
         raise ValueError(f"local_time_stepping={local!r}: True or False is needed")
     if local and flux != "centred":
@@ -30,3 +35,15 @@ def system_of(flux: str, domain: Domain, device: Device | None) -> System:
     if device is not None:
         return ON_DEVICES[flux](domain, device)
     return LocalLeapFrog(domain) if domain.classes is not None else FLUXES[flux](domain)
+
+
+def chosen_step(courant: float, time_step: float | None, limit: float) -> float:
+    """A fraction of the limit, or what is asked. ValueError for a step above the limit."""
+    if time_step is None:
+        return courant * limit
+    if not 0 < time_step <= limit:
+        raise ValueError(
+            f"time_step={time_step!r}: the stability limit of this mesh and order is {limit:.6g}: "
+            "take a smaller step, or leave it out and choose courant"
+        )
+    return float(time_step)

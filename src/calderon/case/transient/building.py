@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import calderon.mesh as meshes
+from calderon.case.mesh_making import mesh_of
 from calderon.case.reading import CaseFile
 from calderon.case.transient.excitation import Source
 from calderon.case.transient.models import TransientCase
 from calderon.dg import MaxwellDG
 from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE, cubic_cavity
-from calderon.mesh import MeshError, TetrahedralMesh
+from calderon.mesh import TetrahedralMesh
 from calderon.waves import CurrentSource, RampedSine, TimeHarmonicPlaneWave
 
 Field = Callable[[NDArray[np.float64], float], NDArray[np.float64]]
@@ -21,23 +22,15 @@ Field = Callable[[NDArray[np.float64], float], NDArray[np.float64]]
 def volume_mesh(file: CaseFile[TransientCase]) -> TetrahedralMesh:
     """The mesh of a case, in metres; CaseError for a file or a shape that cannot be used."""
     table = file.case.mesh
-    if table.file is not None:
-        path = file.folder / table.file
-        if not path.is_file():
-            raise file.mistake("mesh", "file", f"no such file in {file.folder.resolve()}, the folder of the case")
-        try:
-            return meshes.read_tetrahedra(path, scale=table.scale)
-        except MeshError as error:
-            raise file.mistake("mesh", "file", str(error)) from error
-    assert table.shape is not None
-    given: dict[str, Any] = dict(table.parameters)
-    if table.shape == "phantom" and file.case.physics.frequency is not None:
-        given["frequency"] = file.case.physics.frequency
-    try:
-        mesh: TetrahedralMesh = getattr(meshes, table.shape)(**given)
-    except (MeshError, ValueError) as error:
-        raise file.mistake("mesh", "shape", str(error)) from error
-    return mesh
+
+    def made() -> TetrahedralMesh:
+        assert table.shape is not None
+        given: dict[str, Any] = dict(table.parameters)
+        if table.shape == "phantom" and file.case.physics.frequency is not None:
+            given["frequency"] = file.case.physics.frequency
+        return getattr(meshes, table.shape)(**given)  # type: ignore[no-any-return]
+
+    return mesh_of(file, meshes.read_tetrahedra, made)
 
 
 def simulation(
