@@ -6,7 +6,19 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks import assembly, dg, dg_accuracy, gpu, hmatrix, potentials, results, rigid_sphere, solve, startup
+from benchmarks import (
+    assembly,
+    dg,
+    dg_accuracy,
+    dg_scaling,
+    gpu,
+    hmatrix,
+    potentials,
+    results,
+    rigid_sphere,
+    solve,
+    startup,
+)
 from benchmarks.machine import describe, measure_floor
 
 MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
@@ -18,6 +30,7 @@ MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
     "startup": startup.measure,
     "dg": dg.measure,
     "dg-accuracy": dg_accuracy.measure,
+    "dg-scaling": dg_scaling.measure,
     "gpu": gpu.measure,
 }
 

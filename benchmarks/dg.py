@@ -34,7 +34,7 @@ def measure(screen: Console, floor: Floor, options: Any) -> dict[str, Any]:
     for kind, order, precision in kinds:
         if options.only not in f"{kind} P{order} {precision}":
             continue
-        mesh = _phantom() if kind == "phantom" else cal.mesh.box([0, 0, 0], [1, 1, 1], cells=CELLS[order])
+        mesh = plain_phantom() if kind == "phantom" else cal.mesh.box([0, 0, 0], [1, 1, 1], cells=CELLS[order])
         row = {"mesh": kind} | _measure(mesh, order, precision, floor, options.repeat)
         rows.append(row)
         speed = (f"{row['updates'] / 1e6:.0f}", f"{row['bound'] / 1e6:.0f}", f"{row['updates'] / row['bound']:.0%}")
@@ -45,7 +45,7 @@ def measure(screen: Console, floor: Floor, options: Any) -> dict[str, Any]:
 
 
 @cache
-def _phantom() -> cal.TetrahedralMesh:
+def plain_phantom() -> cal.TetrahedralMesh:
     """The head beside a phone, its parts and faces all alike."""
     mesh = cal.mesh.phantom()
     return cal.TetrahedralMesh(mesh.vertices, mesh.tetrahedra, names={"vacuum": 0})
