@@ -16,3 +16,17 @@ def opencl():
     if "opencl" not in available():
         pytest.skip(f"OpenCL is not at hand: {survey('opencl').reason}")
     return get("opencl")
+
+
+@pytest.fixture
+def two(opencl, monkeypatch):
+    """The first OpenCL device twice, with queues of its own each: "opencl:0" and "opencl:1"."""
+    from calderon.backends import backend, survey
+    from calderon.backends import opencl as driver
+
+    devices = [driver.OpenCLDevice(opencl._device, number) for number in range(2)]
+    monkeypatch.setitem(backend._DRIVERS, "opencl", lambda: devices)
+    survey.cache_clear()
+    yield devices
+    monkeypatch.undo()
+    survey.cache_clear()

@@ -30,6 +30,7 @@ LOCAL_MEMORY = {
     ("edge_place", "edge_place.c"): 160,  # sums by a number known at run time; once for each touching or near pair
     ("regular", "POINTS=1"): 48,  # a rule of one point, which is for tests
     ("approximate", "POINTS=1,"): 24,  # the same
+    ("dense", "POINTS=1,"): 24,  # the same
 }
 """Bytes of local memory that a thread of a kernel may take, by kernel and a word of its variant; no others take any."""
 ALL = os.environ.get("CALDERON_ALL_VARIANTS") == "1"

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from calderon.backends import share_tasks
+from calderon.backends import HandedOver, SharingWarning, share_tasks
 from calderon.backends.sharing import Speeds
 from calderon.backends.threads import Dealing
 
@@ -85,6 +85,35 @@ def test_runs_are_taken_from_the_end_without_gaps():
     assert dealing.take_run(lambda pending: 100) == range(4, 6)
     assert dealing.take_run(lambda pending: 100) == range(1, 3)
     assert not dealing.take_run(lambda pending: 1) and dealing.take() is None
+
+
+@pytest.mark.parametrize("on_processor", [True, False])
+def test_what_one_leaves_the_others_do(on_processor):
+    """Also when the slow ones had left all to the one that fails."""
+    ledger = Ledger()
+    runs = []
+
+    def failing(tasks, deliver):
+        runs.append(tasks)
+        if len(runs) > 1:
+            raise HandedOver("the fast one failed") from OSError("gone")
+        ledger.device(0.0)(tasks, deliver)
+
+    steps = []
+    processor = ledger.processor(0.003) if on_processor else None
+    devices = [failing, ledger.device(0.002)]
+    with pytest.warns(SharingWarning, match="the fast one failed; the others do its work"):
+        parts = share_tasks(processor, devices, np.ones(COUNT), NEIGHBOURS, lambda: steps.append(1))
+    assert sorted(ledger.done) == list(range(COUNT)) and len(steps) == COUNT
+    assert len(runs) == 2 and not ledger.clashes and parts.sum() == pytest.approx(1)
+
+
+def test_the_cause_is_raised_where_there_are_no_others():
+    def failing(tasks, deliver):
+        raise HandedOver("failed") from OSError("gone")
+
+    with pytest.raises(OSError, match="gone"):
+        share_tasks(None, [failing], np.ones(COUNT))
 
 
 @pytest.mark.parametrize("broken", ["processor", "device"])

@@ -9,7 +9,8 @@ import numpy as np
 import calderon as cal
 from calderon.backends import Source, computing
 from calderon.hmatrix import Admissibility, Choices, assemble_hmatrix
-from calderon.hmatrix.device_compression import approximation_source
+from calderon.hmatrix.device_crosses import approximation_source, recompression_source
+from calderon.hmatrix.device_dense_blocks import dense_source
 from calderon.hmatrix.device_products import products_source
 from calderon.operators.device_rows import row_defines
 
@@ -186,12 +187,15 @@ def _simulation(order: int, flux: str, backend: str, precision: str) -> Any:
 
 
 def _approximation(operator: Any, backend: str, precision: str) -> None:
-    """The variant of crosses alone: the processor's share would be compiled, too."""
+    """The variants alone: tables of singular pairs would take time, too."""
     how = computing(backend, precision)
     if how.device is not None:
-        how.device.build(approximation_source(row_defines(operator), how.real))
-        for vector in (how.real, np.dtype(np.float64)):
-            how.device.build(products_source(how.dtype(operator.is_complex), vector))
+        defines, numbers = row_defines(operator), how.dtype(operator.is_complex)
+        how.device.build(approximation_source(defines, how.real))
+        how.device.build(dense_source(defines, how.real))
+        for wide in {how.real, np.dtype(np.float64)}:  # single where a device has no double precision
+            how.device.build(products_source(numbers, wide))
+            how.device.build(recompression_source(numbers, wide))
 
 
 def _hmatrix(operator: Any, backend: str, precision: str) -> Any:

@@ -4,8 +4,17 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.backends import get
-from calderon.hmatrix import Choices, assemble_hmatrix, device_compression
+from calderon.backends import computing, get
+from calderon.hmatrix import (
+    Choices,
+    assemble_hmatrix,
+    compression,
+    device_batches,
+    device_crosses,
+    device_dense_blocks,
+)
+from calderon.hmatrix.composition import _Composition
+from calderon.hmatrix.products import RANK
 
 MESH = cal.mesh.sphere(1.0, 0.13)
 SPACE = cal.P1(MESH)
@@ -66,7 +75,7 @@ FIELDS = {
 }
 
 
-EDGES = cal.RWG(cal.mesh.sphere(1.0, 0.15))
+EDGES = cal.RWG(cal.mesh.sphere(1.0, 0.18))
 
 
 @pytest.mark.parametrize("field", FIELDS)
@@ -98,6 +107,16 @@ def test_single_precision():
     compressed = operator.assemble("hmatrix", rtol=1e-4, backend="opencl", precision="single")
     assert compressed.dtype == np.complex64
     assert deviation(compressed, operator.assemble("dense")) < 1e-4
+
+
+def test_a_device_without_double_precision(opencl, monkeypatch):
+    """Crosses are made fewer with small matrices in single precision."""
+    operator = cal.single_layer(LAPLACE, SPACE)
+    usual = operator.assemble("hmatrix", rtol=1e-3, backend="opencl", precision="single")
+    monkeypatch.setattr(opencl, "has_double", False)
+    compressed = operator.assemble("hmatrix", rtol=1e-3, backend="opencl", precision="single")
+    assert compressed.statistics.total.mean_rank == pytest.approx(usual.statistics.total.mean_rank, rel=0.02)
+    assert deviation(compressed, operator.assemble("dense")) < 1e-3
 
 
 @pytest.mark.parametrize("precision", ["double", "single"])
@@ -133,70 +152,92 @@ def test_composed_operators():
     assert deviation(compressed, operator.assemble("dense")) < 3e-4
 
 
-def test_blocks_without_room_go_to_the_processor(monkeypatch):
+def test_blocks_without_room_get_more(monkeypatch):
+    """On the device: the processor has no part in it."""
     operator = cal.single_layer(LAPLACE, SPACE)
     whole = assembled(operator, 1e-5)
-    left = []
-    run = device_compression.Compression.run
+    rooms = []
+    run = device_crosses.DeviceCrosses._crosses
 
-    def counted(self, kind, blocks):
-        if kind == device_compression.LOW_RANK:
-            left.append(blocks)
-        run(self, kind, blocks)
+    def noted(self, blocks, room, batch):
+        rooms.append(room.max())
+        return run(self, blocks, room, batch)
 
-    monkeypatch.setattr(device_compression.Compression, "run", counted)
-    monkeypatch.setattr(device_compression, "CROSSES", 2)
-    monkeypatch.setattr(device_compression, "CROSSES_PER_DIGIT", 1)
+    def never(*arguments):
+        raise AssertionError("the processor computes a block")
+
+    monkeypatch.setattr(device_crosses.DeviceCrosses, "_crosses", noted)
+    monkeypatch.setattr(compression.Compression, "run", never)
+    monkeypatch.setattr(device_crosses, "CROSSES", 2)
+    monkeypatch.setattr(device_crosses, "CROSSES_PER_DIGIT", 0)
     found = assembled(operator, 1e-5)
-    assert len(left) > 10
+    assert min(rooms) == 2 and max(rooms) >= 8
     assert deviation(found, whole) < 1e-10
 
 
 def test_many_batches_make_one_matrix(monkeypatch):
-    """Also with pieces that hold a few blocks, and a device that has to wait for the processor."""
+    """Batches of a few blocks, and small matrices of few of these at a time."""
     operator = cal.single_layer(HELMHOLTZ, SPACE)
     whole = assembled(operator, 1e-4)
-    for name, value in (("BATCH", 200_000), ("PIECE", 5000), ("WAITING", 1)):
-        monkeypatch.setattr(device_compression, name, value)
+    monkeypatch.setattr(device_batches, "BATCH", 200_000)
+    monkeypatch.setattr(device_crosses, "BATCH", 20_000)
+    monkeypatch.setattr(compression, "LARGEST", 2e4)
     shown = []
-    monkeypatch.setattr(device_compression._Sharing, "_step", recorded(device_compression._Sharing._step, shown))
-    found = assembled(operator, 1e-4)
+    choices = Choices(rtol=1e-4, leaf=24)
+    composition = _Composition(computing("opencl", "double"), choices, None, lambda *done: shown.append(done))
+    found = composition.compressed(operator)
+    assert len(found.slabs) > 20 > len(whole.slabs)
     assert len(found.statistics.levels) == len(whole.statistics.levels)
     assert shown[-1] == (len(shown), len(shown)) and len(shown) > 10
     assert deviation(found, whole) < 1e-12
 
 
-def recorded(step, shown):
-    def stepping(self):
-        step(self)
-        shown.append((self.done, self.total))
+def test_as_few_crosses_as_on_the_processor():
+    """Ranks and memory of both, and the errors of all blocks."""
+    operator = cal.single_layer(HELMHOLTZ, SPACE)
+    there = assembled(operator, 1e-4)
+    here = assemble_hmatrix(operator, rtol=1e-4, choices=Choices(leaf=24, coarsen=False))
+    few, many = (each.statistics.total.mean_rank for each in (there, here))
+    assert few == pytest.approx(many, rel=0.01)
+    assert there.nbytes == pytest.approx(here.nbytes, rel=0.01)
+    crude = assembled(operator, 1e-2)
+    assert crude.statistics.total.mean_rank < 0.7 * few
 
-    return stepping
 
-
-def test_errors_of_a_thread_are_raised(monkeypatch):
-    """On either side, and nobody waits for the other for ever."""
-    operator = cal.single_layer(LAPLACE, SPACE)
-
-    def fail(*arguments):
-        raise KeyboardInterrupt
-
-    for owner, name in (
-        (device_compression.DeviceApproximation, "approximate"),
-        (device_compression._Sharing, "_fill"),
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_dense_blocks_are_those_of_the_dense_matrix(precision):
+    """Special pairs in their places, for unknowns of constant, linear, and edge functions."""
+    for operator in (
+        cal.single_layer(LAPLACE, cal.P0(MESH)),
+        cal.hypersingular(HELMHOLTZ, SPACE),
+        cal.magnetic_field(3.0, EDGES),
     ):
+        matrix = assemble_hmatrix(operator, backend="opencl", precision=precision, choices=Choices(leaf=24))
+        dense = operator.assemble().to_array()[np.ix_(matrix.tree.rows.order, matrix.tree.columns.order)]
+        bound, seen = (1e-12 if precision == "double" else 2e-5) * np.abs(dense).max(), 0
+        for numbers, table in matrix.slabs:
+            for r, m, c, n, _rank, offset, _ in table[table[:, RANK] < 0]:
+                block = numbers[offset : offset + m * n].reshape(m, n)
+                assert np.abs(block - dense[r : r + m, c : c + n]).max() < bound
+                seen += 1
+        assert seen > 20
+
+
+def test_errors_of_a_device_are_raised(monkeypatch):
+    """What it says, and an interrupt."""
+    operator = cal.single_layer(LAPLACE, SPACE)
+    for error in (KeyboardInterrupt("stop"), OSError("gone")):
+
+        def fail(*arguments, error=error):
+            raise error
+
         with monkeypatch.context() as patch:
-            patch.setattr(owner, name, fail)
-            with pytest.raises(KeyboardInterrupt):
+            patch.setattr(device_dense_blocks.DeviceDenseBlocks, "fill", fail)
+            with pytest.raises(type(error), match=str(error)):
                 operator.assemble("hmatrix", backend="opencl")
 
 
 def test_a_block_that_does_not_fit_is_refused(monkeypatch):
-    monkeypatch.setattr(device_compression, "BATCH", 100)
-    with pytest.raises(MemoryError, match=r"a block of \d+ x \d+ needs .* try precision"):
+    monkeypatch.setattr(device_batches, "BATCH", 100)
+    with pytest.raises(MemoryError, match=r"a dense block needs .* on opencl:0 .* try precision"):
         cal.single_layer(LAPLACE, SPACE).assemble("hmatrix", backend="opencl")
-
-
-def test_refusals():
-    with pytest.raises(ValueError, match="several share dense matrices alone"):
-        cal.single_layer(LAPLACE, SPACE).assemble("hmatrix", backend="numba+opencl")

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.backends import backend, survey
-from calderon.backends import opencl as driver
 
 MESH = cal.mesh.sphere(radius=1.0, h=0.3)
 P1, HELMHOLTZ = cal.P1(MESH), cal.Helmholtz(3.0)
@@ -17,17 +15,6 @@ OPERATORS = {
     "sum": 0.5 * cal.identity(P1) - LAYERS[1] + 0.3j * LAYERS[2],
     "blocks": cal.blocks([[LAYERS[0], LAYERS[1].T], [None, LAYERS[2]]]),
 }
-
-
-@pytest.fixture
-def two(opencl, monkeypatch):
-    """The first OpenCL device twice, with queues of its own each: "opencl:0" and "opencl:1"."""
-    devices = [driver.OpenCLDevice(opencl._device, number) for number in range(2)]
-    monkeypatch.setitem(backend._DRIVERS, "opencl", lambda: devices)
-    survey.cache_clear()
-    yield devices
-    monkeypatch.undo()
-    survey.cache_clear()
 
 
 @pytest.mark.parametrize("team", ["numba+opencl:0", "opencl:0+opencl:1", "opencl:1+numba+opencl:0"])
@@ -71,7 +58,7 @@ def test_refusals(opencl):
         lambda: operator.assemble(backend="numba+opencl", keep_on_device=True),
         lambda: operator.entries([0], [1], backend="numba+opencl"),
     ):
-        with pytest.raises(ValueError, match="several share dense matrices alone: choose one of 'numba', 'opencl'"):
+        with pytest.raises(ValueError, match="several share dense and H-matrices alone: choose one of 'numba', 'op"):
             compute()
     with pytest.raises(ValueError, match="unknown backend 'gpu'"):
         operator.assemble(backend="numba+gpu")

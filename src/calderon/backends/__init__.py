@@ -6,7 +6,7 @@ from calderon.backends.device import BuildError, Device, LinearAlgebra, Source, 
 from calderon.backends.device_matrix import DeviceMatrix, require_device_memory
 from calderon.backends.memory import format_bytes, free_memory, require_memory
 from calderon.backends.numba import thread_count
-from calderon.backends.sharing import Deliver, share_tasks
+from calderon.backends.sharing import Deliver, HandedOver, SharingWarning, share_tasks
 from calderon.backends.threads import run_tasks
 
 __all__ = [
@@ -16,7 +16,9 @@ __all__ = [
     "Device",
     "Deliver",
     "DeviceMatrix",
+    "HandedOver",
     "LinearAlgebra",
+    "SharingWarning",
     "Source",
     "available",
     "check_backend",

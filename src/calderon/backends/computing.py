@@ -62,7 +62,8 @@ def computing(backend: str, precision: str, several: bool = False, mixed: bool =
         return _one(names[0], real, far)
     if not several:
         raise ValueError(
-            f"backend {backend!r}: several share dense matrices alone: choose one of {', '.join(map(repr, names))}"
+            f"backend {backend!r}: several share dense and H-matrices alone: choose one of "
+            f"{', '.join(map(repr, names))}"
         )
     team = sorted((_one(name, real, far) for name in names), key=lambda each: each.device is not None)
     found = [each.name for each in team]

@@ -7,6 +7,7 @@ kernel, and on a machine that does something else besides.)
 """
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -21,6 +22,15 @@ FIRST = 1 / 16
 """Part of all work that a device is given to begin with."""
 SHORTEST = 0.02
 """Seconds that a run on a device takes at least, so that launches do not dominate."""
+
+
+class HandedOver(Exception):
+    """Raised by a device that fails and has written nothing of its run, so that others may do it; says what failed."""
+
+
+class SharingWarning(UserWarning):
+    """A device failed, and others do its work."""
+
 
 Deliver = Callable[[], AbstractContextManager[Any]]
 
@@ -68,8 +78,9 @@ def share_tasks(
     processor first.
 
     processor(task): on one thread, None to leave the processor out. devices: each called with a run of tasks and
-    `deliver`, a context in which it may write what neighbours of the run write, too. neighbours, advance, errors: as in
-    `run_tasks`.
+    `deliver`, a context in which it may write what neighbours of the run write, too; what one leaves by HandedOver is
+    dealt to the others, with a SharingWarning, and raises its cause where there are none. neighbours, advance, other
+    errors: as in `run_tasks`.
     """
     dealing = Dealing(len(weights), neighbours, advance)
     first = 0 if processor is None else 1
@@ -84,16 +95,28 @@ def share_tasks(
                 speeds.seconds[0] = time.perf_counter() - began
             dealing.done((task,))
 
+    working = list(range(len(devices)))
+
     def on_device(number: int) -> None:
         worker = first + number
         while tasks := dealing.take_run(lambda pending: speeds.length(worker, pending)):
             started = time.perf_counter()
-            devices[number](tasks, lambda tasks=tasks: dealing.exclusive(tasks))  # type: ignore[misc]
+            try:
+                devices[number](tasks, lambda tasks=tasks: dealing.exclusive(tasks))  # type: ignore[misc]
+            except HandedOver as failure:
+                working.remove(number)
+                speeds.seconds[worker] = 0.0  # no longer counted on
+                if not working and processor is None:
+                    raise failure.__cause__ or failure from None
+                warnings.warn(f"{failure}; the others do its work", SharingWarning, stacklevel=2)
+                dealing.give_back(tasks)
+                return
             with dealing.condition:
                 speeds.record(worker, tasks, time.perf_counter() - started)
             dealing.done(tasks, delivered=True)
 
-    loops: list[Callable[[], None]] = [on_processor] * (threads if processor is not None else 0)
-    loops += [lambda number=number: on_device(number) for number in range(len(devices))]  # type: ignore[misc]
-    dealing.run(loops)
+    while dealing.pending:  # again where a device failed when the others had ended
+        loops: list[Callable[[], None]] = [on_processor] * (threads if processor is not None else 0)
+        loops += [lambda number=number: on_device(number) for number in working]  # type: ignore[misc]
+        dealing.run(loops)
     return speeds.work / max(float(speeds.work.sum()), 1e-300)

@@ -82,6 +82,12 @@ class Dealing:
                     self._advance()
             self.condition.notify_all()
 
+    def give_back(self, tasks: Iterable[int]) -> None:
+        """Tasks of a run of which nothing was written are pending again."""
+        with self.condition:
+            self.pending = sorted([*self.pending, *tasks])
+            self.condition.notify_all()
+
     def fail(self, error: BaseException) -> None:
         """Stop the dealing; the first error is raised by `run`."""
         with self.condition:

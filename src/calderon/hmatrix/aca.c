@@ -82,7 +82,7 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
         if (what == SEARCH)
             triangles = count = 0;
         for (int k = t; k < triangles; k += GROUP_SIZE)
-            add_triangle(x, other, y, side, position, cluster, k, triangles, is_row, scalars, single);
+            add_triangle(x, other, y, side, position, cluster, k, triangles, is_row, scalars, side, 0, single);
         GLOBAL real_type *last = crosses + rank * next, *line = last + PARTS * (is_row ? m : 0);
         real_type pivot = R(1.0), pivot_i = R(0.0);
         if (what == A_COLUMN) {
@@ -231,14 +231,4 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
     }
     if (t == 0)
         ranks[GROUP(0)] = rank;
-}
-
-/* Crosses of blocks one after the other; parts (b, 3): where those of a block begin in `work`, where they go in `out`, and
-   how many numbers they are. */
-KERNEL pack(GLOBAL const real_type *work, GLOBAL const int *parts, GLOBAL real_type *out)
-{
-    GLOBAL const int *part = parts + 3 * GROUP(0);
-    size_t from = (size_t)PARTS * part[0], to = (size_t)PARTS * part[1], count = (size_t)PARTS * part[2];
-    for (size_t k = LOCAL_ID(0); k < count; k += GROUP_SIZE)
-        out[to + k] = work[from + k];
 }

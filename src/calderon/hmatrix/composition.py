@@ -15,7 +15,7 @@ from calderon.hmatrix.block_tree import BlockTree, block_tree
 from calderon.hmatrix.cluster_tree import ClusterTree, cluster_tree
 from calderon.hmatrix.composed_operator import ComposedOperator, Transformed
 from calderon.hmatrix.compression import Advance, expected_bytes, hmatrix, hmatrix_of
-from calderon.hmatrix.device_compression import compress_on_device
+from calderon.hmatrix.device_compression import compress_on_devices
 from calderon.hmatrix.device_products import ADVICE as ON_PROCESSOR
 from calderon.hmatrix.device_products import DeviceProducts
 from calderon.hmatrix.hmatrix import HMatrix
@@ -68,12 +68,13 @@ def assemble_hmatrix(
     """Compress an operator: an HMatrix for an integral operator, for others the products of its parts.
 
     rtol: relative error of each block, default 1e-4. choices: leaf size and admissibility, for those who measure.
-    backend: a device computes the blocks of low rank, and the products. matrix_file: an HDF5 file in which every
+    backend: a device computes all blocks, and the products; several, joined by "+", share the blocks, and those of them
+    that are devices the products. matrix_file: an HDF5 file in which every
     H-matrix is saved when it is ready, and from which those that are there are taken: an interrupted assembly goes on
     where it was. Raises ValueError for a tolerance outside of
     0..1, and for a file that belongs to another operator, mesh or tolerance.
     """
-    how = computing(backend, precision)
+    how = computing(backend, precision, several=True)
     choices = choices or Choices()
     choices = choices if rtol is None else replace(choices, rtol=rtol)
     label = repr(operator)
@@ -111,6 +112,7 @@ class _Composition:
         self, how: Computing, choices: Choices, saved: SavedParts | None = None, advance: Advance | None = None
     ) -> None:
         self.how, self.choices, self.saved, self.advance = how, choices, saved, advance
+        self.devices = [each.device for each in how.team or (how,) if each.device is not None]
         self.parts: list[HMatrix] = []
         self._trees: dict[int, tuple[Any, ClusterTree]] = {}
         self._made: dict[int, tuple[Any, HMatrix]] = {}
@@ -147,8 +149,8 @@ class _Composition:
         found = HMatrix(**with_shared_trees(arguments, known))
         for space, tree in ((operator.test, found.tree.rows), (operator.trial, found.tree.columns)):
             self._trees.setdefault(id(space), (space, tree))
-        if self.how.device is not None:
-            found.on_device = DeviceProducts(self.how.device, found.tree, found.slabs, found.dtype)
+        if self.devices:
+            found.on_device = DeviceProducts(self.devices, found.tree, found.slabs, found.dtype)
         self.parts.append(found)
         return found
 
@@ -165,19 +167,25 @@ class _Composition:
         return found
 
     def _hmatrix(self, operator: IntegralOperator, blocks: BlockTree, wavenumber: float) -> HMatrix:
-        device, rtol = self.how.device, self.choices.rtol
+        rtol = self.choices.rtol
         entries = compiled_rows(operator, blocks.rows.clusters, blocks.columns.clusters, self.how)
-        if device is None:
+        if not self.devices:
             errors = None
             if self.choices.coarsen:
                 errors = block_errors(entries, blocks, rtol, self._scales(operator, blocks, wavenumber))
             return hmatrix(entries, blocks, rtol, repr(operator), self.advance, errors)
         expected = expected_bytes(blocks, rtol, entries.dtype)
-        require_device_memory(device, expected, f"H-matrix of {blocks.shape[0]} x {blocks.shape[1]}", ON_PROCESSOR)
-        on_device = device_rows(operator, entries, device)
-        found = compress_on_device(on_device, entries, blocks, rtol, self.advance)
-        matrix = hmatrix_of(found, entries, rtol, repr(operator), device.name)
-        matrix.on_device = DeviceProducts(device, blocks, matrix.slabs, matrix.dtype)
+        share = expected // len(self.devices)
+        for device in self.devices:
+            require_device_memory(device, share, f"H-matrix of {blocks.shape[0]} x {blocks.shape[1]}", ON_PROCESSOR)
+        on_devices = [device_rows(operator, entries, device) for device in self.devices]
+        with_processor = any(each.device is None for each in self.how.team)
+        found = compress_on_devices(on_devices, with_processor, entries, blocks, rtol, self.advance)
+        if self.how.team:
+            self.how.parts.append(found.parts)
+        matrix = hmatrix_of(found.compressed, entries, rtol, repr(operator), self.how.name)
+        if found.devices:
+            matrix.on_device = DeviceProducts(found.devices, blocks, matrix.slabs, matrix.dtype)
         return matrix
 
     def _scales(self, operator: IntegralOperator, blocks: BlockTree, wavenumber: float) -> Scales:
@@ -207,7 +215,7 @@ class _Composition:
         """Unknowns in a leaf: entries that cost one pair of triangles are cheap, and larger leaves save overhead."""
         if self.choices.leaf is not None:
             return self.choices.leaf
-        return 48 if space.dofs.shape[1] == 1 and self.how.device is None else 32
+        return 48 if space.dofs.shape[1] == 1 and not self.devices else 32
 
     def _transformed(self, operator: TransformedHypersingular) -> LinearOperator:
         """sum_d T_d^T V T_d - k^2 N_d^T V N_d (operators/transformed.py) with an H-matrix V."""

@@ -18,7 +18,7 @@ from calderon.hmatrix.aca import FULL, aca_kernel, fingerprint
 from calderon.hmatrix.block_tree import DENSE, LOW_RANK, SPLIT, BlockTree
 from calderon.hmatrix.coarsening import Coarsening, coarsened, leaves_below
 from calderon.hmatrix.hmatrix import HMatrix
-from calderon.hmatrix.products import BLOCK, extraction_kernel, fill_kernel
+from calderon.hmatrix.products import BLOCK, RANK, extraction_kernel, fill_kernel
 from calderon.hmatrix.recompression import recompression_kernel
 from calderon.hmatrix.storage import ADVICE, Arena, Slab, table_of
 from calderon.operators.compiled_rows import CompiledRows
@@ -94,15 +94,13 @@ def pieces_of(tree: BlockTree, together: bool = False) -> list[tuple[int, NDArra
     together: small blocks are in pieces of the kind SPLIT, named by the roots of the subtrees that hold them.
     """
     leaves = tree.leaves
-    m, n = (each.astype(float) for each in tree.sizes(leaves))
-    dense = tree.kind[leaves] == DENSE
-    cost = np.where(dense, m * n, ROWS_PER_BLOCK * (m + n))
+    dense, cost = tree.kind[leaves] == DENSE, cost_of(tree, leaves)
     target = float(np.clip(cost.sum() / (PIECES * thread_count()), SMALLEST, LARGEST))
     groups = [(LOW_RANK, ~dense), (DENSE, dense)]
     if together:
         roots, which = leaves_below(tree, leaves)
         large = tree.kind[roots] == LOW_RANK
-        cost = np.bincount(which, cost, len(roots))
+        cost = np.asarray(np.bincount(which, cost, len(roots)), np.float64)
         leaves, groups = roots, [(LOW_RANK, large), (SPLIT, ~large)]
     found: list[tuple[float, int, NDArray[np.int64]]] = []
     for kind, chosen in groups:
@@ -115,6 +113,12 @@ def pieces_of(tree: BlockTree, together: bool = False) -> list[tuple[int, NDArra
         found += [(costs[a:b].sum(), kind, blocks[a:b]) for a, b in zip(ends[:-1], ends[1:], strict=True)]
     found.sort(key=lambda each: -each[0])
     return [(kind, blocks) for _, kind, blocks in found]
+
+
+def cost_of(tree: BlockTree, leaves: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Entries that are computed for each of some leaves, about."""
+    m, n = (each.astype(float) for each in tree.sizes(leaves))
+    return np.asarray(np.where(tree.kind[leaves] == DENSE, m * n, ROWS_PER_BLOCK * (m + n)), np.float64)
 
 
 class Compression:
@@ -138,6 +142,7 @@ class Compression:
         self.free: list[Arena] = []
         self.full: list[int] = []
         self.approximated: list[NDArray[np.int64]] = []
+        self.added: list[Slab] = []
         self.special = _sorted(rows.special)
 
     def run(self, kind: int, blocks: NDArray[np.int64]) -> None:
@@ -194,10 +199,22 @@ class Compression:
             first = done
         self.keep_full(arena, blocks[ranks == FULL])
 
+    def add(self, slabs: list[Slab], full: NDArray[np.int64]) -> None:
+        """Keep blocks that were computed elsewhere; full: those of them that should have had a low rank and have
+        none."""
+        for slab in slabs:
+            self.approximated.append(slab.table[slab.table[:, RANK] >= 0])
+        self.added += slabs
+        self.full.append(self._unexpected(full))
+
+    def _unexpected(self, full: NDArray[np.int64]) -> int:
+        """How many blocks of full rank should have had a low one; those that could hardly have one do not count."""
+        return int((np.minimum(*self.tree.sizes(full)) >= THIN).sum())
+
     def keep_full(self, arena: Arena, blocks: NDArray[np.int64]) -> None:
-        """Keep admissible blocks that have no low rank as dense ones; those that could hardly have one do not count."""
+        """Keep admissible blocks that have no low rank as dense ones."""
         if len(blocks):
-            self.full.append(int((np.minimum(*self.tree.sizes(blocks)) >= THIN).sum()))
+            self.full.append(self._unexpected(blocks))
             self._dense(arena, blocks)
 
     def shorten(self, arena: Arena, work: NDArray[Any], blocks: NDArray[np.int64], ranks: NDArray[np.int64]) -> None:
@@ -215,7 +232,7 @@ class Compression:
 
     def result(self, started: float) -> Compressed:
         """All that was kept; nothing can be added afterwards."""
-        slabs = [slab for arena in self.arenas for slab in arena.slabs()]
+        slabs = [slab for arena in self.arenas for slab in arena.slabs()] + self.added
         correction, tree = self.correction(), self.tree
         if self.coarsening is not None:
             tree, number = coarsened(tree, [slab.table for slab in slabs])

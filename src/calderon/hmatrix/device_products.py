@@ -3,6 +3,7 @@
 First the coefficients v^T x of all crosses, then each run of places of the result gathers what all blocks there add.
 """
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from calderon.backends import Device, Source, real_name, require_device_memory
 from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH
-from calderon.hmatrix.storage import Slab, stored
+from calderon.hmatrix.storage import Slab, shares_of, stored
 
 RUN = 32
 """Places that are gathered together; blocks begin at multiples of so many numbers, so that 32 bits count them."""
@@ -21,9 +22,27 @@ ADVICE = 'try precision="single", a larger rtol, or backend="numba"'
 
 
 class DeviceProducts:
-    """The blocks of an H-matrix on a device, and products with them in the order of clusters."""
+    """The blocks of an H-matrix on devices, each of which has a part of them, and products with them in the order of
+    clusters."""
 
-    def __init__(self, device: Device, tree: BlockTree, slabs: list[Slab], dtype: np.dtype[Any]) -> None:
+    def __init__(self, devices: Sequence[Device], tree: BlockTree, slabs: list[Slab], dtype: np.dtype[Any]) -> None:
+        shares = shares_of(slabs, len(devices))
+        self.parts = [DeviceBlocks(*each, tree, dtype) for each in zip(devices, shares, strict=False)]
+
+    def product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        """A x or A^T x for x (k, n), in the order of clusters; sums have the precision of x, where the devices have
+        it."""
+        waiting = [part.product(x, transposed) for part in self.parts]
+        first, *others = (wait() for wait in waiting)
+        for other in others:
+            first = first + other
+        return first
+
+
+class DeviceBlocks:
+    """Some blocks of an H-matrix on a device."""
+
+    def __init__(self, device: Device, slabs: list[Slab], tree: BlockTree, dtype: np.dtype[Any]) -> None:
         self.device, self.tree, self.dtype = device, tree, dtype
         self.real = np.empty(0, dtype).real.dtype
         table, numbers = _united(device, slabs, dtype)
@@ -63,9 +82,8 @@ class DeviceProducts:
         arrays = (self.device.array(np.ascontiguousarray(each, np.int32)) for each in (runs, begins, entries[:, 1]))
         return len(runs), *arrays
 
-    def product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        """A x or A^T x for x (k, n), in the order of clusters; sums have the precision of x, where the
-        device has it."""
+    def product(self, x: NDArray[Any], transposed: bool) -> Callable[[], NDArray[Any]]:
+        """Begin to multiply; call what is returned to wait for the product of these blocks with x."""
         device, vectors, length = self.device, len(x), x.shape[1]
         if not device.has_double:
             x = x.astype(self.dtype)
@@ -86,7 +104,7 @@ class DeviceProducts:
             program, "gather_product", (runs * SLICES * RUN, vectors), (SLICES * RUN, 1), self.numbers, self.table,
             *tables, *coefficients, self.count, given, length, out, places,
         )  # fmt: skip
-        return device.to_host(out).reshape(vectors, places)
+        return device.fetch(out)
 
 
 def _counted(numbers: NDArray[np.int64]) -> NDArray[np.int64]:

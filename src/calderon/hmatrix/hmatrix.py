@@ -14,7 +14,7 @@ from calderon.hmatrix.device_products import DeviceProducts
 from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, product_kernel
 from calderon.hmatrix.saving import read_hmatrix, write_hmatrix
 from calderon.hmatrix.statistics import Statistics, statistics
-from calderon.hmatrix.storage import Slab, stored
+from calderon.hmatrix.storage import Slab, shares_of, stored
 
 COLUMNS_AT_ONCE = 32
 """Vectors that are multiplied at a time."""
@@ -26,7 +26,7 @@ class HMatrix(LinearOperator):
     Works wherever SciPy takes a LinearOperator: products with vectors and matrices, `.T`, `.H`; in the order of the
     unknowns, not of the clusters. tree: the blocks. rtol: relative error of each block in the Frobenius norm. nbytes:
     of the stored numbers. seconds: of the assembly. full: blocks that should have had a low rank, had none, and are
-    kept dense. on_device: the blocks on a device, which does the products. Products of a matrix in single precision
+    kept dense. on_device: the blocks on devices, which do the products. Products of a matrix in single precision
     with a vector in double precision are summed in double.
     """
 
@@ -48,7 +48,7 @@ class HMatrix(LinearOperator):
         self.tree, self.slabs, self.rtol, self.correction, self.full = tree, slabs, rtol, correction, full
         self.label, self.seconds, self.backend = label, seconds, backend
         self.on_device = on_device
-        self._shares = _shares(slabs)
+        self._shares = shares_of(slabs, thread_count())
 
     @property
     def nbytes(self) -> int:
@@ -151,19 +151,3 @@ class HMatrix(LinearOperator):
         )
 
     __repr__ = __str__
-
-
-def _shares(slabs: list[Slab]) -> list[list[tuple[NDArray[Any], NDArray[np.int64]]]]:
-    """Blocks of all slabs in as many shares of like length as there are threads, so that products of one H-matrix sum
-    in one order."""
-    count = thread_count()
-    total = sum(int(stored(slab.table).sum()) for slab in slabs)
-    shares: list[list[tuple[NDArray[Any], NDArray[np.int64]]]] = [[] for _ in range(count)]
-    before = 0
-    for numbers, table in slabs:
-        ends = before + np.cumsum(stored(table))
-        share = np.minimum((ends - 1) * count // max(1, total), count - 1).clip(0)
-        for number in np.unique(share):
-            shares[number].append((numbers, table[share == number]))
-        before = int(ends[-1]) if len(ends) else before
-    return [share for share in shares if share] or [[]]

@@ -115,3 +115,18 @@ def stored(table: NDArray[np.int64]) -> NDArray[np.int64]:
     """Numbers that each block of a table takes."""
     dense = table[:, HEIGHT] * table[:, WIDTH]
     return np.where(table[:, RANK] < 0, dense, table[:, RANK] * (table[:, HEIGHT] + table[:, WIDTH]))
+
+
+def shares_of(slabs: list[Slab], count: int) -> list[list[Slab]]:
+    """The blocks of all slabs in `count` shares of like length, in one order; empty ones at the end are left out, but
+    for the first."""
+    total = sum(int(stored(slab.table).sum()) for slab in slabs)
+    shares: list[list[Slab]] = [[] for _ in range(count)]
+    before = 0
+    for numbers, table in slabs:
+        ends = before + np.cumsum(stored(table))
+        share = np.minimum((ends - 1) * count // max(1, total), count - 1).clip(0)
+        for number in np.unique(share):
+            shares[number].append(Slab(numbers, table[share == number]))
+        before = int(ends[-1]) if len(ends) else before
+    return [share for share in shares if share] or [[]]

@@ -70,7 +70,7 @@ class BlockOperator:
     ) -> Any:  # fmt: skip
         """Compute the matrix of the whole system; see BoundaryOperator.assemble."""
         build = builder_for(method)
-        computing(backend, precision, several=method == "dense", mixed=method == "dense")
+        computing(backend, precision, several=method in ("dense", "hmatrix"), mixed=method == "dense")
         options = special_options(method, keep_on_device, matrix_file)
         return build(self, backend=backend, precision=precision, rtol=rtol, progress=progress, **options)
 

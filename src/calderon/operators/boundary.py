@@ -88,7 +88,7 @@ class BoundaryOperator(ABC):
         MemoryError (before allocating) when the matrix does not fit.
         """
         build = builder_for(method)
-        computing(backend, precision, several=method == "dense", mixed=method == "dense")
+        computing(backend, precision, several=method in ("dense", "hmatrix"), mixed=method == "dense")
         options = special_options(method, keep_on_device, matrix_file)
         return build(self, backend=backend, precision=precision, rtol=rtol, progress=progress, **options)
 

@@ -4,6 +4,8 @@
 #include GREEN
 #include "operators/row_side.h"
 
+#define TRIALS 3 /* local functions */
+
 /* Places in the record of a triangle after its nodes (POINTS, 7). */
 #define CENTRE (7 * POINTS)
 #define FRAME (7 * POINTS + 3)
@@ -46,12 +48,14 @@ DEVICE real_type emitted(GLOBAL const real_type *fixed, GLOBAL const real_type *
    function at `position` of the fixed side (x); as in row_sums.h. scalars: p0, p1, tiny, factor, that of charges. */
 DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOBAL const real_type *y,
                          GLOBAL const int *index, int position, int cluster, int k, int count, int tests_fixed,
-                         GLOBAL const real_type *scalars, GLOBAL real_type *out)
+                         GLOBAL const real_type *scalars, GLOBAL const int *skips, int masked,
+                         GLOBAL real_type *out)
 {
     int triangle = item(index, SIDE_LISTS, item(index, SIDE_LIST_STARTS, cluster) + k);
     int begin = item(near, SIDE_STARTS, position), end = item(near, SIDE_STARTS, position + 1);
     int crossed = MAGNETIC == 1 && tests_fixed;
     GLOBAL const real_type *varying = y + index[SIDE_RECORDS] + (size_t)index[SIDE_LENGTH] * triangle;
+    unsigned int bits = masked ? listed_first(near, skips, begin, end, triangle) : 0u;
     real_type p0 = scalars[0], p1 = scalars[1], tiny = scalars[2];
     real_type t[3] = {R(0.0), R(0.0), R(0.0)}, ti[3] = {R(0.0), R(0.0), R(0.0)}, u = R(0.0), ui = R(0.0);
     NO_UNROLL
@@ -63,6 +67,7 @@ DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOB
             GLOBAL const real_type *fixed =
                 x + near[SIDE_RECORDS] + (size_t)near[SIDE_LENGTH] * item(near, SIDE_TRIANGLES, e);
             GLOBAL const real_type *arm = fixed + ARMS + 3 * item(near, SIDE_LOCALS, e);
+            real_type kept = masked && left_out(near, skips, begin, e, triangle, bits) ? R(0.0) : R(1.0);
             real_type sums[4] = {R(0.0), R(0.0), R(0.0), R(0.0)}, sums_i[4] = {R(0.0), R(0.0), R(0.0), R(0.0)};
             NO_UNROLL
             for (int p = 0; p < POINTS; p++) {
@@ -78,6 +83,10 @@ DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOB
                     sums[j] += node[3 + j] * g;
                     sums_i[j] += node[3 + j] * gi;
                 }
+            }
+            for (int j = 0; j < (masked ? 4 : 0); j++) {
+                sums[j] *= kept;
+                sums_i[j] *= kept;
             }
             c += emitted(fixed, arm, sums, at, crossed, v);
             ci += emitted(fixed, arm, sums_i, at, crossed, vi);

@@ -27,6 +27,35 @@ DEVICE int cluster_triangles(GLOBAL const int *side, int cluster)
     return item(side, SIDE_LIST_STARTS, cluster + 1) - item(side, SIDE_LIST_STARTS, cluster);
 }
 
+/* Whether triangle s is among those of t: skips[skips[t]] .. skips[skips[t + 1] - 1], which increase. */
+DEVICE int listed(GLOBAL const int *skips, int t, int s)
+{
+    int low = skips[t], high = skips[t + 1], end = high;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (skips[middle] < s)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end && skips[low] == s;
+}
+
+/* Which of the first 32 triangles with places from `begin` to `end` on have triangle s among their skips, as bits. */
+DEVICE unsigned int listed_first(GLOBAL const int *near, GLOBAL const int *skips, int begin, int end, int s)
+{
+    unsigned int bits = 0u;
+    for (int e = begin; e < end && e < begin + 32; e++)
+        bits |= (unsigned int)listed(skips, item(near, SIDE_TRIANGLES, e), s) << (e - begin);
+    return bits;
+}
+
+/* Whether the triangle at place e has triangle s among its skips; bits: of `listed_first`. */
+DEVICE int left_out(GLOBAL const int *near, GLOBAL const int *skips, int begin, int e, int s, unsigned int bits)
+{
+    return e < begin + 32 ? (int)(bits >> (e - begin) & 1u) : listed(skips, item(near, SIDE_TRIANGLES, e), s);
+}
+
 /* Entry j of a cluster, of what `add_triangle` left of its `count` triangles. */
 DEVICE void gather_entry(GLOBAL const int *side, int cluster, int j, int count, GLOBAL const real_type *from,
                          real_type *re, real_type *im)

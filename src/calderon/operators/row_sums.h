@@ -10,16 +10,19 @@
 /* What triangle number k of a cluster of the varying side (y) adds to the entries of its local functions with the
    function at `position` of the fixed side (x): real and imaginary part of local function f go to out[2 f count + k] and
    out[(2 f + 1) count + k], the latter where there are any. tests_fixed: whether the fixed side is that of the test
-   functions. scalars: p0, p1, tiny, coefficients as in local_matrix.h. */
+   functions. masked: leave out triangle pairs (t, s) with s among skips[skips[t]] .. skips[skips[t + 1] - 1], t of the fixed
+   side. scalars: p0, p1, tiny, coefficients as in local_matrix.h. */
 DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOBAL const real_type *y,
                          GLOBAL const int *index, int position, int cluster, int k, int count, int tests_fixed,
-                         GLOBAL const real_type *scalars, GLOBAL real_type *out)
+                         GLOBAL const real_type *scalars, GLOBAL const int *skips, int masked,
+                         GLOBAL real_type *out)
 {
     int functions = tests_fixed ? TRIALS : TESTS, fixed_functions = tests_fixed ? TESTS : TRIALS;
     int triangle = index[SIDE_OWN] ? cluster_first(index, cluster) + k
                                    : item(index, SIDE_LISTS, item(index, SIDE_LIST_STARTS, cluster) + k);
     GLOBAL const real_type *varying = y + index[SIDE_RECORDS] + (size_t)index[SIDE_LENGTH] * triangle;
     int begin = item(near, SIDE_STARTS, position), end = item(near, SIDE_STARTS, position + 1);
+    unsigned int bits = masked ? listed_first(near, skips, begin, end, triangle) : 0u;
     real_type p0 = scalars[0], p1 = scalars[1], tiny = scalars[2], sums[LOCALS_AT_MOST];
 #if COMPLEX
     real_type sums_i[LOCALS_AT_MOST];
@@ -47,7 +50,8 @@ DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOB
             int function = item(near, SIDE_LOCALS, e);
             GLOBAL const real_type *weights = x + function * POINTS;
             real_type n0 = fixed[3 * POINTS + 3], n1 = fixed[3 * POINTS + 4], n2 = fixed[3 * POINTS + 5];
-            real_type jacobian = fixed[3 * POINTS + 6], sum = R(0.0), sum_i = R(0.0);
+            int skip = masked && left_out(near, skips, begin, e, triangle, bits);
+            real_type jacobian = skip ? R(0.0) : fixed[3 * POINTS + 6], sum = R(0.0), sum_i = R(0.0);
 #if CURLS
             real_type every = R(0.0), every_i = R(0.0);
 #elif NORMAL

@@ -1,0 +1,66 @@
+"""Blocks that a device works on together, as many as its memory takes."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Device, format_bytes
+from calderon.hmatrix.block_tree import BlockTree
+
+GROUP = 128
+"""Threads that work on a block."""
+BATCH = 4 << 30
+"""Bytes of the numbers of blocks that are worked on together, at most."""
+SHARE = 4
+"""Numbers of a batch, and what else it takes, are at most this part of the memory of the device each."""
+BLOCKS = 1 << 16
+"""Blocks of a batch, at most."""
+
+
+class Batch(NamedTuple):
+    """chosen: which blocks of a list. begins, scratch (b,): where the numbers and the working memory of each begin; in
+    all so many numbers and reals."""
+
+    chosen: slice
+    begins: NDArray[np.int64]
+    scratch: NDArray[np.int64]
+    numbers: int
+    reals: int
+
+
+def batches(
+    numbers: NDArray[np.int64], reals: NDArray[np.int64], dtype: np.dtype[Any], device: Device, what: str
+) -> list[Batch]:
+    """Cut a list of blocks which take so many numbers of the matrix and so many real ones besides. MemoryError where
+    one alone does not fit; what: they are, in the message."""
+    real = np.empty(0, dtype).real.dtype
+    most = min(BATCH, device.memory() // SHARE)
+    ends, real_ends = np.cumsum(numbers), np.cumsum(reals)
+    found, first = [], 0
+    while first < len(numbers):
+        before, real_before = (int(each[first - 1]) if first else 0 for each in (ends, real_ends))
+        last = first + BLOCKS
+        count, real_count = ends[first:last] - before, real_ends[first:last] - real_before
+        fits = np.maximum(count * dtype.itemsize, real_count * real.itemsize) <= most
+        fits &= np.maximum(count, real_count) < 2**31
+        stop = first + (len(fits) if fits.all() else int(np.argmin(fits)))
+        if stop == first:
+            size = max(int(count[0]) * dtype.itemsize, int(real_count[0]) * real.itemsize)
+            raise MemoryError(
+                f"{what} needs {format_bytes(size)} on {device.name} ({device.label}), which has "
+                f'{format_bytes(device.memory())} free, 1/{SHARE} of it for that: try precision="single", a larger '
+                'rtol, or backend="numba"'
+            )
+        part = slice(first, stop)
+        begins = ends[part] - numbers[part] - before
+        scratch = real_ends[part] - reals[part] - real_before
+        found.append(Batch(part, begins, scratch, int(ends[stop - 1]) - before, int(real_ends[stop - 1]) - real_before))
+        first = stop
+    return found
+
+
+def sorted_by_size(tree: BlockTree, blocks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The largest blocks first, so that no group of threads is left alone with one at the end."""
+    m, n = tree.sizes(blocks)
+    return blocks[np.argsort(-(m + n), kind="stable")]

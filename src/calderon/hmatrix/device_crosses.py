@@ -1,0 +1,131 @@
+"""Blocks of low rank on a device: adaptive cross approximation (aca.c), then fewer crosses (recompression.c).
+
+Many blocks advance together, a group of threads each.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Source, real_name
+from calderon.hmatrix.aca import FULL, NO_ROOM
+from calderon.hmatrix.block_tree import BlockTree
+from calderon.hmatrix.device_batches import BATCH, GROUP, SHARE, Batch, batches, sorted_by_size
+from calderon.hmatrix.storage import Slab, table_of
+from calderon.operators.device_rows import Defines, DeviceRows
+
+CROSSES_PER_DIGIT, CROSSES = 8, 12
+"""A block has room for so many crosses for each digit of the tolerance, and so many more."""
+MORE_ROOM = 4
+"""So many times the room for blocks that had not enough of it."""
+SMALL_MATRICES = 4
+"""Of rank x rank numbers that making crosses fewer takes for a block."""
+
+
+class Tolerances(NamedTuple):
+    """crosses (2,): relative tolerance and the magnitude below which an entry is zero; fewer: relative error of making
+    them fewer."""
+
+    crosses: NDArray[np.floating]
+    fewer: float
+    digits: float
+
+
+def approximation_source(defines: Defines, real: np.dtype[Any]) -> Source:
+    """The variant of aca.c for a matrix with these definitions."""
+    return Source("hmatrix/aca.c", real_name(real), (*defines, ("GROUP_SIZE", GROUP)))
+
+
+def recompression_source(dtype: np.dtype[Any], wide: np.dtype[Any]) -> Source:
+    """The variant of recompression.c for numbers of that type and small matrices with such reals."""
+    defines = ("COMPLEX", int(dtype.kind == "c")), ("WIDE_REAL", real_name(wide)), ("GROUP_SIZE", GROUP)
+    return Source("hmatrix/recompression.c", real_name(np.empty(0, dtype).real.dtype), defines)
+
+
+class DeviceCrosses:
+    """Approximates blocks by crosses."""
+
+    def __init__(self, rows: DeviceRows, tree: BlockTree, dtype: np.dtype[Any], tolerances: Tolerances) -> None:
+        self.rows, self.tree, self.dtype, self.device = rows, tree, dtype, rows.device
+        self.real = np.empty(0, dtype).real.dtype
+        self.wide = np.dtype(np.float64 if self.device.has_double else np.float32)
+        self.approximation = self.device.build(approximation_source(rows.defines, self.real))
+        self.recompression = self.device.build(recompression_source(dtype, self.wide))
+        self.limits = self.device.array(tolerances.crosses)
+        self.fewer = self.device.array(np.array([tolerances.fewer**2], self.wide))
+        self.room = int(CROSSES + CROSSES_PER_DIGIT * max(1.0, tolerances.digits))
+
+    def approximate(self, blocks: NDArray[np.int64], full: list[int]) -> Iterator[Slab]:
+        """The blocks, as many at a time as there is room for; those of no low rank are appended to `full` instead."""
+        room = self.room
+        while len(blocks):
+            blocks, left = sorted_by_size(self.tree, blocks), []
+            m, n = self.tree.sizes(blocks)
+            rooms = np.minimum(room, m * n // (m + n) + 1)
+            sides = self.rows.row_room[self.tree.row[blocks]], self.rows.column_room[self.tree.column[blocks]]
+            reals = m + n + np.maximum(*sides)
+            for batch in batches(rooms * (m + n), reals, self.dtype, self.device, "a block of low rank"):
+                chosen = blocks[batch.chosen]
+                ranks, crosses = self._crosses(chosen, rooms[batch.chosen], batch)
+                full += chosen[ranks == FULL].tolist()
+                left.append(chosen[ranks == NO_ROOM])
+                done = ranks >= 0
+                yield from self._fewer(chosen[done], ranks[done], batch.begins[done], crosses)
+            blocks, room = np.concatenate(left), MORE_ROOM * room
+
+    def _crosses(
+        self, blocks: NDArray[np.int64], room: NDArray[np.int64], batch: Batch
+    ) -> tuple[NDArray[np.int64], Any]:
+        """Ranks (blocks,), FULL or NO_ROOM, and the crosses on the device."""
+        tree, device, count = self.tree, self.device, len(blocks)
+        table = np.stack([tree.row[blocks], tree.column[blocks], batch.begins, batch.scratch, room], axis=1)
+        crosses, scratch = device.empty((batch.numbers,), self.dtype), device.empty((batch.reals,), self.real)
+        ranks = device.empty((count,), np.int32)
+        device.launch(
+            self.approximation, "approximate", (count * GROUP,), (GROUP,), *self.rows.arguments, self.limits,
+            device.array(table.astype(np.int32)), crosses, scratch, ranks,
+        )  # fmt: skip
+        return device.to_host(ranks).astype(np.int64), crosses
+
+    def _fewer(
+        self, blocks: NDArray[np.int64], ranks: NDArray[np.int64], begins: NDArray[np.int64], crosses: Any
+    ) -> Iterator[Slab]:
+        """The same blocks with as many crosses as the tolerance asks, in parts whose small matrices fit."""
+        small = np.dtype(np.result_type(self.dtype, self.wide))
+        sizes = SMALL_MATRICES * ranks**2 + 2 * ranks
+        most = min(BATCH, self.device.memory() // SHARE) // small.itemsize
+        part = np.cumsum(sizes) // max(1, most)
+        for first, stop in zip(*_runs(part), strict=True):
+            where = slice(first, stop)
+            tables = np.cumsum(sizes[where]) - sizes[where]
+            m, n = self.tree.sizes(blocks[where])
+            given = np.stack([begins[where], m, n, ranks[where], tables], axis=1)
+            room = self.device.empty((int(sizes[where].sum()),), small)
+            yield self._combined(blocks[where], given, crosses, room)
+
+    def _combined(self, blocks: NDArray[np.int64], given: NDArray[np.int64], crosses: Any, tables: Any) -> Slab:
+        device, ranks = self.device, given[:, 3].copy()
+        several = np.flatnonzero(ranks > 1)
+        kept = device.empty((len(several),), np.int32)
+        device.launch(
+            self.recompression, "shorten", (len(several) * GROUP,), (GROUP,), crosses,
+            device.array(given[several].astype(np.int32)), self.fewer, tables, kept,
+        )  # fmt: skip
+        ranks[several] = device.to_host(kept)
+        table = table_of(self.tree, blocks, ranks, 0)
+        counts = ranks * (given[:, 1] + given[:, 2])
+        described = np.concatenate([given, ranks[:, None], (np.cumsum(counts) - counts)[:, None]], axis=1)
+        out = device.empty((int(counts.sum()),), self.dtype)
+        device.launch(
+            self.recompression, "combine", (len(blocks) * GROUP if counts.any() else 0,), (GROUP,), crosses,
+            device.array(described.astype(np.int32)), tables, out,
+        )  # fmt: skip
+        return Slab(device.to_host(out), table)
+
+
+def _runs(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where runs of equal numbers begin and end."""
+    starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+    return starts, np.append(starts[1:], len(numbers)) if len(numbers) else starts
