@@ -54,3 +54,19 @@ def test_triangles_with_vertices_of_their_own_are_neighbours():
     soup = cal.TriangleMesh(mesh.vertices[mesh.triangles].reshape(-1, 3), np.arange(mesh.triangles.size).reshape(-1, 3))
     whole, torn = (cal.double_layer(cal.Helmholtz(1.0), cal.P0(each)).assemble().to_array() for each in (mesh, soup))
     assert np.abs(whole - torn).max() < 1e-12 * np.abs(whole).max()
+
+
+def test_the_check_lists_crossing_triangles_of_any_size():
+    sphere = cal.mesh.sphere(1.0, 0.3)
+    small = cal.mesh.sphere(1.0, 0.3).scaled(0.05).translated([1.0, 0, 0])
+    report = cal.mesh.merge([sphere, small]).check()
+    (found,) = [each for each in report.problems if each.name == "crossings"]
+    triangles = cal.mesh.merge([sphere, small]).vertices[cal.mesh.merge([sphere, small]).triangles]
+    near = np.linalg.norm(triangles[found.ids].mean(axis=1) - [1, 0, 0], axis=1)
+    assert 0 < found.count and near.max() < 0.3
+    assert (found.ids >= sphere.number_of_triangles).any() and (found.ids < sphere.number_of_triangles).any()
+
+
+def test_sound_surfaces_have_no_crossings():
+    for mesh in (cal.mesh.sample("submarine"), cal.mesh.almond(0.25, 0.02), cal.mesh.plate((1, 1), 0.2)):
+        assert not [each for each in mesh.check().problems if each.name == "crossings"]

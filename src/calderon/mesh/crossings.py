@@ -1,10 +1,15 @@
 """Pairs of triangles that pass through each other or lie on each other."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 MARGIN = 1e-9
 """Of the size: what touches by less does not overlap."""
+AT_A_TIME = 4096
+"""Triangles whose neighbours are looked at together."""
 
 
 def overlapping(x: NDArray, y: NDArray) -> NDArray[np.bool_]:
@@ -14,6 +19,41 @@ def overlapping(x: NDArray, y: NDArray) -> NDArray[np.bool_]:
     Through: an edge of one pierces the other inside. In a plane: no line along an edge parts them (separating axes).
     """
     return _pierces(x, y) | _pierces(y, x) | _share_area(x, y)
+
+
+def crossing_pairs(corners: NDArray, triangles: NDArray) -> NDArray[np.int64]:
+    """(n, 2) pairs of triangles with these corners (m, 3, 3) that overlap (see `overlapping`) and share no vertex;
+    triangles (m, 3) their vertices."""
+    low, high = corners.min(axis=1), corners.max(axis=1)
+    found = [np.zeros((0, 2), np.int64)]
+    for i, j in _close_pairs(corners):
+        meet = (low[i] <= high[j]).all(axis=1) & (low[j] <= high[i]).all(axis=1)
+        i, j = i[meet], j[meet]
+        apart = (triangles[i][:, :, None] != triangles[j][:, None]).all(axis=(1, 2))
+        i, j = i[apart], j[apart]
+        cut = overlapping(corners[i], corners[j])
+        found.append(np.stack([i[cut], j[cut]], axis=1))
+    return np.unique(np.sort(np.concatenate(found), axis=1), axis=0)
+
+
+def _close_pairs(corners: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
+    """Triangles whose balls meet, some thousand at a time, each pair at least once: classes of sizes within a factor of
+    two against each other, so that a few large triangles do not make pairs of all small ones."""
+    centres = corners.mean(axis=1)
+    radii = np.linalg.norm(corners - centres[:, None], axis=2).max(axis=1)
+    size = np.floor(np.log2(radii)).astype(np.int64)
+    classes = [np.flatnonzero(size == each) for each in np.unique(size)]
+    trees = [cKDTree(centres[each]) for each in classes]
+    for large in range(len(classes)):
+        for small in range(large + 1):
+            reach = 2.0 ** (size[classes[large][0]] + 1) + 2.0 ** (size[classes[small][0]] + 1)
+            for begin in range(0, len(classes[large]), AT_A_TIME):
+                some = classes[large][begin : begin + AT_A_TIME]
+                near = trees[small].query_ball_point(centres[some], reach)
+                first = np.repeat(some, [len(each) for each in near])
+                second = classes[small][np.concatenate([np.asarray(each, np.int64) for each in near])]
+                kept = (first < second) if small == large else np.ones(len(first), bool)
+                yield first[kept], second[kept]
 
 
 def _normals(x: NDArray) -> NDArray:

@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from calderon.mesh.coincident import FLOAT32_ROUNDING
+from calderon.mesh.crossings import crossing_pairs
 from calderon.mesh.validation import listed
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ class MeshReport:
 
 
 def check(mesh: "TriangleMesh") -> MeshReport:
-    """Look for torn and open edges, non-manifold edges and vertices, coincident vertices, slivers and jumps of size.
+    """Look for torn and open edges, non-manifold edges and vertices, coincident vertices, triangles that pass through
+    each other, slivers and jumps of size.
 
     An open surface is a note; boundary loops that are short against the area of a component without longer ones are
     holes of a closed surface, and a problem, as are open edges that coincide with others (a surface torn by duplicate
@@ -66,6 +68,9 @@ def check(mesh: "TriangleMesh") -> MeshReport:
     many = np.flatnonzero(mesh.edge_triangle_counts > 2)
     _add(problems, "non-manifold edges", "edges with three triangles or more", many,
          "remove inner walls of a body; junctions of thin sheets suit open-surface formulations only")  # fmt: skip
+    crossing = np.unique(crossing_pairs(mesh.vertices[mesh.triangles], mesh.triangles))
+    _add(problems, "crossings", "triangles that pass through or lie on others", crossing,
+         "operators refuse them: unite the bodies in the CAD or mesh program, or move them apart")  # fmt: skip
     sharpest = mesh.angles.min(axis=1)
     _add(problems, "slivers", "triangles with an angle below 1 degree", np.flatnonzero(sharpest < SLIVER),
          "they spoil conditioning and quadrature: remesh, or collapse short edges")  # fmt: skip
