@@ -1,4 +1,5 @@
-"""Speed of a device, the first of CUDA or else of OpenCL: assembly, potentials, transfers, solutions on the device.
+"""Speed of a device, the first of CUDA or else of OpenCL: assembly, potentials, transfers, solutions on the device,
+H-matrices, time stepping.
 
 Kernels are timed one by one: after each launch and each transfer the device is waited for. The whole of an assembly is
 timed without that. Evaluations are those of the regular part, (pairs of triangles) times (points a triangle)^2,
@@ -18,7 +19,7 @@ import numpy as np
 from rich.console import Console
 
 import calderon as cal
-from benchmarks import assembly, gpu_solves, results
+from benchmarks import assembly, gpu_dg, gpu_hmatrix, gpu_solves, results
 from benchmarks.machine import Floor, best_of
 from benchmarks.spheres import octahedral_sphere
 from calderon.backends import Computing, Device, Source, format_bytes, free_memory, real_type
@@ -144,6 +145,12 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
         record["potentials"] = potentials(screen, device, precisions, options)
     if options.only in "solutions":
         record["solutions"] = gpu_solves.measure(screen, device, precisions, options)
+    if options.only in "hmatrix":
+        record["hmatrix"] = gpu_hmatrix.measure(screen, device, late, options)
+    copied = copy_rate(device)
+    record["device_bytes_per_second"] = copied
+    screen.print(f"copy on the device: {copied / 1e9:.3g} GB/s, read plus write")
+    record["time stepping"] = gpu_dg.measure(screen, device, precisions, copied, late, options)
     record["assembly"] = []
     for number, size in enumerate(sizes):
         if not late(f"assembly with {size} triangles"):
@@ -189,6 +196,30 @@ def transfers(device: Device, megabytes: int = 256) -> dict[str, float]:
         watch.seconds["fetched"] = time.perf_counter() - began
         best = {name: min(value, best.get(name, value)) for name, value in watch.seconds.items()}
     return {name: host.nbytes / value for name, value in best.items()}
+
+
+COPY = """
+KERNEL copied(GLOBAL const real_type *x, GLOBAL real_type *y, int n)
+{
+    int k = THREAD(0);
+    if (k < n)
+        y[k] = x[k];
+}
+"""
+
+
+def copy_rate(device: Device, megabytes: int = 512) -> float:
+    """Bytes read and written per second by a kernel that copies an array."""
+    count = (megabytes if device.is_gpu else megabytes // 8) * 250_000
+    program = device.build(Text("copied", "float", code=COPY))
+    x, y = device.array(np.ones(count, np.float32)), device.empty((count,), np.float32)
+
+    def run() -> None:
+        device.launch(program, "copied", (count,), (256,), x, y, count)
+        device.synchronize()
+
+    run()
+    return 8 * count / best_of(5, run)
 
 
 def error_of(row: assembly.Row, device: Device) -> float:

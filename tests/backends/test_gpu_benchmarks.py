@@ -1,0 +1,56 @@
+"""The measurements on a device run, and tell when numbers are wrong."""
+
+import importlib
+from argparse import Namespace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+ROOT = Path(__file__).parents[2]
+OPTIONS = Namespace(triangles=288, only="", repeat=1)
+
+
+@pytest.fixture
+def screen():
+    return Console(record=True, width=140, quiet=False)
+
+
+def load(name, monkeypatch):
+    if not (ROOT / "benchmarks").exists():
+        pytest.skip("needs the source tree")
+    monkeypatch.syspath_prepend(ROOT)
+    return importlib.import_module(f"benchmarks.{name}")
+
+
+def test_hmatrices(opencl, monkeypatch, screen):
+    measure = load("gpu_hmatrix", monkeypatch)
+    monkeypatch.setattr(measure, "CHECKED", 512)
+    (row,) = measure.measure(screen, opencl, lambda what: False, OPTIONS)
+    assert row["unknowns"] == 146 and row["error"] < measure.RTOL
+    assert min(row["assembly_seconds"], row["product_seconds"], row["threads_seconds"]) > 0
+    assert "agree with the dense matrix" in screen.export_text(clear=False)
+    late = iter([False, True])
+    (row,) = measure.measure(screen, opencl, lambda what: next(late), OPTIONS)
+    assert row["threads_seconds"] is None
+    monkeypatch.setattr(measure, "RTOL", 1e-12)
+    with monkeypatch.context() as patch:
+        patch.setattr(measure, "relative", lambda found, exact: 1.0)
+        measure.measure(screen, opencl, lambda what: True, OPTIONS)
+    assert "WRONG: opencl:0, numba" in screen.export_text()
+
+
+def test_time_stepping(opencl, monkeypatch, screen):
+    measure = load("gpu_dg", monkeypatch)
+    monkeypatch.setattr(measure, "CELLS", {1: 2})
+    monkeypatch.setattr(measure, "FEW", 2)
+    rows = measure.measure(screen, opencl, ["double"], 1e9, lambda what: False, OPTIONS)
+    assert [row["flux"] for row in rows] == ["centred", "upwind"]
+    for row in rows:
+        assert row["error"] < measure.BOUNDS["double"] and row["updates"] > 0 and row["tetrahedra"] == 48
+    assert [row["bytes_per_update"] for row in rows] == pytest.approx([24 + 80 / 12, 160 + 5 * (28 * 8 + 16) / 24])
+    assert "WRONG" not in screen.export_text(clear=False)
+    monkeypatch.setattr(measure, "difference", lambda *arguments: np.nan)
+    measure.measure(screen, opencl, ["double"], 1e9, lambda what: False, OPTIONS)
+    assert "WRONG nan" in screen.export_text()
