@@ -47,7 +47,7 @@ for flux in ("centred", "upwind"):
 rank = simulation._domain.communicator.rank
 if rank == 0:
     np.savez(f"{folder}/fields.npz", **numbers)
-print(rank, "of", simulation._domain.communicator.size)
+sys.stdout.write(f"{rank} of {simulation._domain.communicator.size}\\n")
 """
 
 SCATTERING = """
@@ -89,7 +89,7 @@ for name, sources in {
 rank = simulation._domain.communicator.rank
 if rank == 0:
     np.savez(f"{folder}/fields.npz", **numbers)
-print(rank, "of", simulation._domain.communicator.size)
+sys.stdout.write(f"{rank} of {simulation._domain.communicator.size}\\n")
 """
 
 

@@ -1,5 +1,6 @@
 """Boundary conditions by the name of the faces, as numbers for the kernels."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.dg.arrangement import FACE_PAIRS, Arrangement
-from calderon.mesh import TetrahedralMesh
+from calderon.mesh import MeshError, MeshWarning, TetrahedralMesh
+from calderon.mesh.conformity import covered_faces, require_unfolded
+from calderon.mesh.errors import callers_level
 from calderon.mesh.partition import CUT
 from calderon.mesh.tetrahedra import FACES
 
@@ -18,6 +21,35 @@ FACTORS = {"pec": (-1.0, 1.0), "pmc": (1.0, -1.0), "absorbing": (0.0, 0.0), CUT:
 field's."""
 CONDITIONS = "pec", "pmc", "absorbing"
 """What a user may choose."""
+
+
+def completed(mesh: TetrahedralMesh, boundaries: Mapping[str, str] | None) -> dict[str, str]:
+    """The conditions that a user has chosen, and "pec" for all other names of the mesh.
+
+    Raises ValueError for what is no table, and MeshError where a mesh is folded or tetrahedra touch that share no
+    vertices: these would be mirrors without being seen. Where a condition is chosen there, a MeshWarning tells of it.
+    """
+    if boundaries is not None and not isinstance(boundaries, Mapping):
+        raise ValueError(f"boundaries={boundaries!r}: conditions by name are needed, such as {{'wall': 'pec'}}")
+    chosen = dict(boundaries or {})
+    require_unfolded(mesh)
+    tags = mesh.face_tags[covered_faces(mesh)]
+    for name, tag in mesh.face_names.items():
+        count = int((tags == tag).sum())
+        if count and name not in chosen:
+            raise MeshError(
+                f"{count} faces of {name!r} have other tetrahedra behind them: vertices are there twice, or parts of "
+                "the mesh do not match; merge the vertices or mesh the parts together (if it is to be a thin sheet, "
+                "name its faces and give them a condition)"
+            )
+        if count:
+            warnings.warn(
+                f"{count} faces of {name!r} have other tetrahedra behind them, which share no vertices: they are taken "
+                f"for a thin sheet that is {chosen[name]!r}; if they are none, merge the vertices",
+                MeshWarning,
+                stacklevel=callers_level(),
+            )
+    return {name: "pec" for name in mesh.face_names} | chosen
 
 
 def conditions_by_face(mesh: TetrahedralMesh, boundaries: Mapping[str, str]) -> NDArray[np.str_]:

@@ -64,8 +64,14 @@ def read_checkpoint(path: str | os.PathLike[str], key: RunKey) -> Moment | None:
 
     Raises ValueError for a file of another kind or version, a damaged one, or one of another run (naming what differs).
     """
+    if Path(path).is_dir():
+        raise ValueError(f"checkpoint={str(path)!r} is a folder: name a file in it, such as run.h5")
+    if not Path(path).absolute().parent.is_dir():
+        raise ValueError(f"checkpoint={str(path)!r}: there is no folder {str(Path(path).parent)!r}: create it first")
     if not Path(path).is_file():
         return None
+    if not h5py.is_hdf5(path) and Path(path).suffix not in (".h5", ".hdf5"):
+        raise ValueError(f"checkpoint={str(path)!r} is a file of another kind: name another one, such as run.h5")
     try:
         with h5py.File(path, "r") as file:
             if file.attrs.get("kind") != KIND or file.attrs.get("version") != VERSION:

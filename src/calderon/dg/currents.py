@@ -36,10 +36,10 @@ class Load:
 
     def at(self, time: float) -> float:
         """s(t). ValueError where it is no finite number."""
-        value = float(self.signal(time))
-        if not np.isfinite(value):
+        value = self.signal(time)
+        if np.ndim(value) or np.asarray(value).dtype.kind not in "fiub" or not np.isfinite(value):
             raise ValueError(f"the signal of {self.name!r} gave {value} at t = {time:.6g}: a finite number is needed")
-        return value
+        return float(value)
 
     def voltage(self, electric: NDArray[np.floating]) -> float:
         """This rank's share, from the values of E at the places."""

@@ -1,6 +1,6 @@
 """What a rank computes on: its part of the mesh, and how this meets the rest of the world."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,8 @@ from calderon.mesh import Material, TetrahedralMesh
 from calderon.mesh.partition import CUT, Part, part_of, partition
 from calderon.parallel import Communicator
 from calderon.waves import CurrentDipole, CurrentSource, TimeHarmonicPlaneWave
+
+SOURCES = TimeHarmonicPlaneWave, CurrentSource, CurrentDipole
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +117,15 @@ def _parts(mesh: TetrahedralMesh, count: int, classes: StepClasses | None) -> ND
     return partition(mesh, count, short | beside, 2**classes.own + 2**classes.near)
 
 
+def listed(sources: Any) -> tuple[Any, ...]:
+    """Sources as a tuple, one alone too. ValueError for what is no list."""
+    if isinstance(sources, SOURCES):
+        return (sources,)
+    if sources is None or isinstance(sources, str) or not isinstance(sources, Iterable):
+        raise ValueError(f"sources={sources!r}: a list of TimeHarmonicPlaneWave, CurrentSource or CurrentDipole")
+    return tuple(sources)
+
+
 def _sorted_sources(
     sources: Sequence[Any],
 ) -> tuple[list[TimeHarmonicPlaneWave], list[CurrentSource | CurrentDipole]]:
@@ -122,6 +133,6 @@ def _sorted_sources(
     waves = [each for each in sources if isinstance(each, TimeHarmonicPlaneWave)]
     currents = [each for each in sources if isinstance(each, (CurrentSource, CurrentDipole))]
     for each in sources:
-        if not isinstance(each, (TimeHarmonicPlaneWave, CurrentSource, CurrentDipole)):
+        if not isinstance(each, SOURCES):
             raise ValueError(f"sources: {each!r}: choose TimeHarmonicPlaneWave, CurrentSource or CurrentDipole")
     return waves, currents

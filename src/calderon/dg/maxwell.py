@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import computing, require_memory
+from calderon.dg.boundary import completed
 from calderon.dg.checkpoint import RunKey
-from calderon.dg.domain import domain
+from calderon.dg.domain import domain, listed
 from calderon.dg.observer import Observer, Recorder
 from calderon.dg.periodic import PeriodicFields
 from calderon.dg.port import Port
@@ -20,13 +21,13 @@ from calderon.dg.probe import Probe
 from calderon.dg.progress import Listener, progress_of
 from calderon.dg.reference import reference_tetrahedron
 from calderon.dg.run import Run
-from calderon.dg.sampling import sampling
+from calderon.dg.sampling import sampling, whole_number
 from calderon.dg.snapshots import Snapshots
-from calderon.dg.stepping import check_stepping, chosen_step, system_of
+from calderon.dg.stepping import check_stepping, chosen_step, steps_until, system_of
 from calderon.dg.transform import LastPeriods, RunningTransform
 from calderon.mesh import Material, TetrahedralMesh
 from calderon.parallel import Communicator, world
-from calderon.waves import TimeHarmonicPlaneWave
+from calderon.waves import RampedSine, TimeHarmonicPlaneWave
 
 FIELDS = {"centred": 4, "upwind": 6}
 """E, H and what is beside them: two vectors of the eigenvalue iteration; two more of each for Runge-Kutta, one
@@ -89,13 +90,14 @@ class MaxwellDG:
             f"P{order} on {mesh.number_of_tetrahedra} tetrahedra",
             "take a lower order, a coarser mesh or precision='single'",
         )
-        if communicator is None:
-            communicator = world()
+        communicator = world() if communicator is None else communicator
+        if not isinstance(communicator, Communicator):
+            raise ValueError(f"communicator={communicator!r}: leave it out, or take calderon.parallel.world()")
         if how.device is not None and communicator.size > 1:
             raise ValueError(f"backend={backend!r} on {communicator.size} ranks: ranks share work on 'numba' only")
-        self.sources, self.backend, self.time = tuple(sources), how.name, 0.0
+        self.sources, self.backend, self.time = listed(sources), how.name, 0.0
         self._observers: list[Observer] = []
-        given = {name: "pec" for name in mesh.face_names} | dict(boundaries or {})
+        given = completed(mesh, boundaries)
         parts = mesh, reference, how.real, materials, given, self.sources, communicator
         self._domain = domain(*parts, local_time_stepping)
         self.medium, self._arrangement = self._domain.medium, self._domain.arrangement
@@ -161,6 +163,7 @@ class MaxwellDG:
         runs that follow: amplitudes at several frequencies from one run with a pulse."""
         place = self._domain, frequencies, stride, self.time, self._system.lead
         transform = RunningTransform(*place, self._spectrum)
+        transform.require_samples(self.time_step)
         self._observers.append(transform)
         return transform
 
@@ -195,10 +198,7 @@ class MaxwellDG:
         already, the run goes on from it and ends with the same numbers as without the interruption, those of probes
         included. It is removed when the run is done. Errors as for `read_checkpoint`.
         """
-        span = until - self.time
-        if not (math.isfinite(until) and span >= 0):
-            raise ValueError(f"until={until!r}: a time not before the present one, {self.time!r}, is needed")
-        count = math.ceil(span / self.time_step * (1 - 1e-12))
+        span, count = steps_until(until, self.time, self.time_step)
         if count:
             self._advance(span / count, count, progress, (), checkpoint, checkpoint_seconds)
         self.time = float(until)
@@ -238,9 +238,9 @@ class MaxwellDG:
         discrete Fourier transform. progress, checkpoint: as for `run`.
         """
         plan = sampling(frequency, self.time_step)
-        if periods != int(periods) or periods < 2:
-            raise ValueError(f"periods={periods!r}: a whole number of at least 2 is needed")
-        total = int(periods) * plan.steps
+        periods = whole_number(periods, "periods", 2)
+        self._check_frequency(frequency)
+        total = periods * plan.steps
         turn = np.exp(2j * np.pi * frequency * plan.step * self._system.lead)
         last = LastPeriods(self._domain, frequency, plan.samples, plan.stride, total, turn)
         self._advance(plan.step, total, progress, (last,), checkpoint, checkpoint_seconds)
@@ -252,6 +252,18 @@ class MaxwellDG:
         return PeriodicFields(
             frequency, last.change(), ports, amplitude, self._densities, self.mesh, self._domain, *fields
         )
+
+    def _check_frequency(self, frequency: float) -> None:
+        """ValueError for a source that does not repeat after a period."""
+        for each in self.sources:
+            signal = each if isinstance(each, TimeHarmonicPlaneWave) else each.signal
+            if isinstance(signal, (TimeHarmonicPlaneWave, RampedSine)):
+                times = signal.frequency / frequency
+                if round(times) < 1 or abs(times - round(times)) > 1e-9 * times:
+                    raise ValueError(
+                        f"frequency={frequency!r}: a source oscillates with {signal.frequency!r} Hz, take that; for "
+                        "several frequencies take a pulse and add_transform"
+                    )
 
     def steps_per_period(self, frequency: float) -> int:
         """Steps that `run_until_periodic` takes in each period."""

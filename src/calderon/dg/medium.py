@@ -40,7 +40,11 @@ def medium_of(mesh: TetrahedralMesh, materials: Mapping[str, Material] | None) -
     ones = np.ones(mesh.number_of_tetrahedra)
     if materials is None:
         return Medium(ones, ones, 0 * ones, 1.0, 1.0)
-    for name in materials:
+    if not isinstance(materials, Mapping):
+        raise ValueError(f"materials={materials!r}: materials by name are needed, such as {{'glass': Material(4.0)}}")
+    for name, given in materials.items():
+        if not isinstance(given, Material):
+            raise ValueError(f"materials[{name!r}]={given!r}: a Material(permittivity, permeability, ...) is needed")
         if name not in mesh.names:
             raise ValueError(f"materials: the mesh has no part {name!r}: choose {', '.join(map(repr, mesh.names))}")
     constants = np.full((mesh.number_of_tetrahedra, 3), np.nan)

@@ -62,7 +62,12 @@ class PresentFields:
 
 
 def _values(name: str, function: Field, points: NDArray[np.float64], time: float) -> NDArray[np.float64]:
-    values = np.asarray(function(points, time), float)
+    if not callable(function):
+        raise ValueError(f"{name}={function!r}: a function f(points (n, 3), t) -> (n, 3) is needed")
+    values = np.asarray(function(points, time))
+    if values.dtype.kind not in "fiub":
+        raise ValueError(f"the {name} field gave {values.dtype} values: real numbers are needed")
+    values = values.astype(np.float64)
     if values.shape != points.shape:
         raise ValueError(f"the {name} field gave shape {values.shape}: {points.shape} is needed")
     return values

@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.dg.domain import Domain
 from calderon.dg.location import own_elements
 from calderon.dg.observer import State
+from calderon.dg.sampling import whole_number
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.location import locate
 
@@ -17,9 +18,7 @@ class Probe:
     """
 
     def __init__(self, points: ArrayLike, domain: Domain, mesh: TetrahedralMesh, stride: int) -> None:
-        if stride != int(stride) or stride < 1:
-            raise ValueError(f"stride={stride!r}: a whole number of at least 1 is needed")
-        self.points, self.stride = np.atleast_2d(np.asarray(points, float)), int(stride)
+        self.points, self.stride = np.atleast_2d(np.asarray(points, float)), whole_number(stride, "stride")
         elements, local = locate(mesh, self.points)
         own, here = own_elements(domain, elements)
         self._values = domain.arrangement.reference.interpolation(local) * here[:, None]

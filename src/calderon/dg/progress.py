@@ -20,6 +20,8 @@ def progress_of(choice: bool | Listener, text: str, total: int, rank: int) -> It
     """A function to be told the number of steps done. choice: whether a bar with the time left is shown, or a function
     that is told instead. Ranks other than 0 say nothing."""
     listener = choice if callable(choice) else None
+    if listener is None and not isinstance(choice, bool):
+        raise ValueError(f"progress={choice!r}: True, False or a function of the parts done and all parts is needed")
     with Progress(transient=True, disable=listener is not None or not choice or rank > 0) as bar:
         task = bar.add_task(text, total=total)
 

@@ -2,9 +2,13 @@
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 SAMPLES = 24
 """Samples of a period that enter a discrete Fourier transform, at least."""
+
+FEWEST = 6
+"""Stable steps in a period; less, and the elements are longer than the waves."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,19 @@ class Sampling:
 
 def sampling(frequency: float, longest: float) -> Sampling:
     """With steps as long as possible, at most `longest` s. ValueError for a frequency that is not positive."""
-    if not (math.isfinite(frequency) and frequency > 0):
+    if not (isinstance(frequency, Real) and math.isfinite(frequency) and frequency > 0):
         raise ValueError(f"frequency={frequency!r}: a positive number is needed")
+    if frequency * longest * FEWEST > 1:
+        raise ValueError(
+            f"frequency={frequency!r}: a period lasts {1 / frequency:.3g} and the longest stable step {longest:.3g}: "
+            "the mesh is far too coarse for such waves, or not in metres; take a finer mesh, or scale= where it is read"
+        )
     stride = max(1, math.floor(1 / (frequency * longest * SAMPLES)))
     return Sampling(frequency, math.ceil(1 / (frequency * longest * stride)), stride)
+
+
+def whole_number(value: float, name: str, least: int = 1) -> int:
+    """ValueError for a number that is not whole, or below the least."""
+    if not isinstance(value, Real) or not math.isfinite(value) or value != int(value) or value < least:
+        raise ValueError(f"{name}={value!r}: a whole number of at least {least} is needed")
+    return int(value)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from calderon.dg.domain import Domain
 from calderon.dg.observer import State
+from calderon.dg.sampling import whole_number
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.whole_file import whole_file
 
@@ -27,12 +28,13 @@ class Snapshots:
     """
 
     def __init__(self, folder: str | os.PathLike[str], stride: int, first: int, domain: Domain, mesh: TetrahedralMesh):
-        if stride != int(stride) or stride < 1:
-            raise ValueError(f"stride={stride!r}: a whole number of at least 1 is needed")
-        self.folder, self._stride, self._first = Path(folder), int(stride), int(first)
+        self._stride, self._first = whole_number(stride, "stride"), whole_number(first, "first")
+        self.folder = Path(folder)
         self._domain, self._mesh = domain, mesh
         self.files: list[tuple[str, float]] = []
         if domain.communicator.rank == 0:
+            if self.folder.exists() and not self.folder.is_dir():
+                raise ValueError(f"folder={str(folder)!r} is a file: name a folder, which is made if need be")
             self.folder.mkdir(parents=True, exist_ok=True)
 
     @property

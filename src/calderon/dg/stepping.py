@@ -1,6 +1,7 @@
 """The ways to advance the fields: flux, one length of steps or several, processor or device."""
 
 import math
+from numbers import Real
 
 from calderon.backends import Device
 from calderon.dg.device_leap_frog import DeviceLeapFrog
@@ -12,6 +13,8 @@ from calderon.dg.runge_kutta import UpwindRungeKutta
 from calderon.dg.system import System
 
 FLUXES: dict[str, type[System]] = {"centred": CentredLeapFrog, "upwind": UpwindRungeKutta}
+MOST_STEPS = 10**8
+"""Of a run; more is a slip in a unit."""
 ON_DEVICES = {"centred": DeviceLeapFrog, "upwind": DeviceRungeKutta}
 
 
@@ -20,7 +23,7 @@ def check_stepping(flux: str, courant: float, local: bool, device: Device | None
     elements where they cannot be taken."""
     if flux not in FLUXES:
         raise ValueError(f"unknown flux {flux!r}: choose {' or '.join(map(repr, FLUXES))}")
-    if not (math.isfinite(courant) and 0 < courant <= 1):
+    if not (isinstance(courant, Real) and math.isfinite(courant) and 0 < courant <= 1):
         raise ValueError(f"courant={courant!r}: a fraction of the stability limit, above 0 and at most 1, is needed")
     if not isinstance(local, bool):
         raise ValueError(f"local_time_stepping={local!r}: True or False is needed")
@@ -41,9 +44,24 @@ def chosen_step(courant: float, time_step: float | None, limit: float) -> float:
     """A fraction of the limit, or what is asked. ValueError for a step above the limit."""
     if time_step is None:
         return courant * limit
-    if not 0 < time_step <= limit:
+    if not (isinstance(time_step, Real) and 0 < time_step <= limit):
         raise ValueError(
-            f"time_step={time_step!r}: the stability limit of this mesh and order is {limit:.6g}: "
-            "take a smaller step, or leave it out and choose courant"
+            f"time_step={time_step!r}: a positive number is needed, up to the stability limit of this mesh and order, "
+            f"{limit:.6g}: take a smaller step, or leave it out and choose courant"
         )
     return float(time_step)
+
+
+def steps_until(until: float, now: float, longest: float) -> tuple[float, int]:
+    """The span from now until then, and the number of steps that it takes. ValueError for a time that is none or past,
+    and for more steps than MOST_STEPS."""
+    if not (isinstance(until, Real) and math.isfinite(until) and until >= now):
+        raise ValueError(f"until={until!r}: a time not before the present one, {now!r}, is needed")
+    span = float(until) - now
+    count = math.ceil(span / longest * (1 - 1e-12))
+    if count > MOST_STEPS:
+        raise ValueError(
+            f"until={until!r}: that takes {count:.2g} steps of {longest:.3g}, more than {MOST_STEPS:.0e}: is the time "
+            "in seconds (with materials), and the mesh in metres? Take a shorter time or a coarser mesh"
+        )
+    return span, count

@@ -10,6 +10,7 @@ from calderon.backends import require_memory
 from calderon.dg.domain import Domain
 from calderon.dg.observer import State
 from calderon.dg.periodic import PeriodicFields
+from calderon.dg.sampling import whole_number
 
 PART = 1 << 16
 """Numbers at a time, which fit a cache."""
@@ -86,16 +87,22 @@ class RunningTransform:
     def __init__(
         self, domain: Domain, frequencies: ArrayLike, stride: int, start: float, lead: float, result: Result
     ) -> None:
-        self.frequencies = np.atleast_1d(np.asarray(frequencies, float))
-        if self.frequencies.ndim != 1 or not (np.isfinite(self.frequencies) & (self.frequencies > 0)).all():
-            raise ValueError(f"frequencies={frequencies!r}: positive numbers are needed")
-        if stride != int(stride) or stride < 1:
-            raise ValueError(f"stride={stride!r}: a whole number of at least 1 is needed")
-        self._domain, self._stride, self._last, self._lead, self._result = domain, int(stride), start, lead, result
+        self.frequencies = _positive(frequencies)
+        self._stride = whole_number(stride, "stride")
+        self._domain, self._last, self._lead, self._result = domain, start, lead, result
         real = domain.arrangement.real
         kind, shape = np.result_type(real, np.complex64), (len(self.frequencies), *domain.arrangement.shape)
         require_memory(2 * int(np.prod(shape)) * kind.itemsize, "a transform", "ask for fewer frequencies")
         self.electric, self.magnetic = np.zeros(shape, kind), np.zeros(shape, kind)
+
+    def require_samples(self, longest: float) -> None:
+        """ValueError for less than two samples of a period, with steps of up to `longest` s."""
+        most = 1 / (2 * self._stride * longest)
+        if self.frequencies.max() > most:
+            raise ValueError(
+                f"frequencies up to {self.frequencies.max():.4g} Hz, stride={self._stride}: steps of {longest:.3g} s "
+                f"tell those below {most:.4g} Hz apart; take a smaller stride or a finer mesh"
+            )
 
     @property
     def label(self) -> str:
@@ -138,6 +145,16 @@ class RunningTransform:
             for n in range(len(self.frequencies)):
                 _take(getattr(self, name)[n], state[f"{name}_{n}"], self._domain)
         self._last = float(state["last"][0])
+
+
+def _positive(frequencies: ArrayLike) -> NDArray[np.float64]:
+    """(f,) ValueError unless all are positive."""
+    values = np.atleast_1d(np.asarray(frequencies))
+    if values.dtype.kind not in "fiu" or values.ndim != 1 or not len(values):
+        raise ValueError(f"frequencies={frequencies!r}: one or several positive numbers in Hz are needed")
+    if not (np.isfinite(values) & (values > 0)).all():
+        raise ValueError(f"frequencies={frequencies!r}: positive numbers are needed")
+    return values.astype(np.float64)
 
 
 def _take(array: NDArray[np.complexfloating], values: NDArray[np.complexfloating], domain: Domain) -> None:

@@ -38,13 +38,14 @@ class Search:
             chunk = max(1, CHUNK * CANDIDATES[0] // count)
             for first in range(0, len(missing), chunk):
                 own = missing[first : first + chunk]
-                found[own], local[own] = self._among_nearest(points[own], count)
+                found[own], local[own] = self.among_nearest(points[own], count)
             if count == len(self._origins):
                 break
         return found, local
 
-    def _among_nearest(self, points: NDArray[np.float64], count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        candidates = self._tree.query(points, k=count)[1].reshape(len(points), -1)
+    def among_nearest(self, points: NDArray[np.float64], count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """As `find`, among so many tetrahedra with the nearest centroids, or all if there are fewer."""
+        candidates = self._tree.query(points, k=min(count, len(self._origins)))[1].reshape(len(points), -1)
         offsets = points[:, None] - self._origins[candidates]
         local = np.einsum("nkij,nkj->nki", self._inverse[candidates], offsets)
         lowest = np.minimum(local.min(axis=2), 1 - local.sum(axis=2))

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from numbers import Complex, Real
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,14 @@ class Material:
             ("conductivity", "not negative"),
         ):
             value = getattr(self, name)
-            if not (math.isfinite(value) and (value > 0 or (value == 0 and allowed != "positive"))):
-                raise ValueError(f"{name}={value!r}: a finite number, {allowed}, is needed")
-        if self.density is not None and not self.density > 0:
+            fits = isinstance(value, Real) and math.isfinite(value) and value >= 0
+            if not fits or (value == 0 and allowed == "positive"):
+                raise ValueError(f"{name}={value!r}: a finite number, {allowed}, is needed{_advice(value)}")
+        if self.density is not None and not (isinstance(self.density, Real) and self.density > 0):
             raise ValueError(f"density={self.density!r}: a positive number in kg/m^3, or None, is needed")
+
+
+def _advice(value: object) -> str:
+    if isinstance(value, Complex) and not isinstance(value, Real):
+        return "; loss at one frequency f is conductivity = 2 pi f epsilon_0 Im(permittivity)"
+    return "; fields in time know no dispersion: take the constants at the frequency in question" * callable(value)

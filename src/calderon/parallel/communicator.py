@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ LAUNCHERS = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "MPI_LOCALNRANKS")
 """Variables that mpiexec sets for the processes that it starts."""
 
 
+@runtime_checkable
 class Communicator(Protocol):
     """Ranks 0 .. size - 1; every rank makes the same calls in the same order."""
 

@@ -1,0 +1,124 @@
+"""What a user may get wrong with fields in time is answered with what came, what is allowed and what to try."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+
+BOX = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=2)
+SINE = cal.RampedSine(1e8)
+
+
+def made(mesh=BOX, order=1, **options):
+    return cal.MaxwellDG(mesh, order, **options)
+
+
+def driven(signal=SINE, **options):
+    return made(materials={}, sources=[cal.CurrentSource("vacuum", [0, 0, 1], signal)], **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"order": 0}, "order=0: choose a whole number from 1 to 6"),
+        ({"order": 7}, "order=7: choose a whole number from 1 to 6"),
+        ({"courant": "0.9"}, "courant='0.9': a fraction of the stability limit"),
+        ({"time_step": "1 ps"}, "time_step='1 ps': a positive number is needed"),
+        ({"time_step": 0.0}, "time_step=0.0: a positive number is needed, up to the stability limit .* choose courant"),
+        ({"boundaries": "pec"}, "boundaries='pec': conditions by name are needed, such as .*'wall': 'pec'"),
+        ({"materials": [cal.Material()]}, "materials by name are needed, such as"),
+        ({"materials": {"vacuum": 2.0}}, r"materials\['vacuum'\]=2.0: a Material\(permittivity"),
+        ({"sources": None}, "sources=None: a list of TimeHarmonicPlaneWave, CurrentSource or CurrentDipole"),
+        ({"sources": "wave"}, "sources='wave': a list of"),
+        ({"communicator": 2}, "communicator=2: leave it out"),
+        ({"progress": "yes"}, "progress='yes': True, False or a function"),
+    ],
+)
+def test_choices_of_a_simulation(options, message):
+    with pytest.raises(ValueError, match=message):
+        made(**options)
+
+
+def test_one_source_alone_is_a_list_of_one():
+    source = cal.CurrentSource("vacuum", [0, 0, 1], SINE)
+    assert made(materials={}, sources=source).sources == (source,)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"permittivity": 0.0}, "permittivity=0.0: a finite number, positive, is needed"),
+        ({"permittivity": "2"}, "permittivity='2': a finite number, positive"),
+        ({"permittivity": 2 + 0.1j}, "loss at one frequency f is conductivity = 2 pi f epsilon_0 Im"),
+        ({"permittivity": lambda f: 2.0}, "fields in time know no dispersion: take the constants at the frequency"),
+        ({"permeability": -1.0}, "permeability=-1.0: a finite number, positive"),
+        ({"conductivity": np.nan}, "conductivity=nan: a finite number, not negative"),
+        ({"density": "1 g/cm^3"}, "density='1 g/cm.3': a positive number in kg/m.3"),
+    ],
+)
+def test_constants_of_a_material(values, message):
+    with pytest.raises(ValueError, match=message):
+        cal.Material(**values)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: made().run("1 ns"), "until='1 ns': a time not before the present one"),
+        (lambda: made().run(-1.0), "until=-1.0: a time not before the present one, 0.0"),
+        (lambda: made(materials={}).run(1.0), "steps of .*, more than 1e.08: is the time in seconds .* mesh in metres"),
+        (lambda: driven().run_until_periodic("1 GHz"), "frequency='1 GHz': a positive number"),
+        (lambda: driven().run_until_periodic(1e8, "3"), "periods='3': a whole number of at least 2"),
+        (lambda: driven().run_until_periodic(1e8, np.inf), "periods=inf: a whole number of at least 2"),
+        (lambda: driven().run_until_periodic(2e8), "a source oscillates with 100000000.0 Hz, take that; .* a pulse"),
+        (lambda: driven(lambda t: 1j).run(1e-9), "signal of 'vacuum' gave 1j at t = .*: a finite number"),
+        (lambda: driven(lambda t: None).run(1e-9), "signal of 'vacuum' gave None at t"),
+        (lambda: driven(lambda t: np.ones(2)).run(1e-9), "signal of 'vacuum' gave .* at t"),
+        (lambda: made().add_probe([2.0, 0, 0]), "1 points are outside the mesh, the first is number 0"),
+        (lambda: made().add_probe([0.1, 0.1, 0.1], stride="2"), "stride='2': a whole number of at least 1"),
+        (lambda: made().add_transform([]), "one or several positive numbers in Hz"),
+        (lambda: made().add_transform("1 GHz"), "one or several positive numbers in Hz"),
+        (lambda: made(materials={}).add_transform(1e9, stride=3), "stride=3: steps of .* tell those below .* smaller"),
+        (lambda: made().set_fields([1, 0, 0], [0, 0, 0]), r"electric=\[1, 0, 0\]: a function f"),
+        (lambda: made().set_fields(lambda x, t: 1j * x, lambda x, t: x), "electric field gave complex128 values: real"),
+    ],
+)
+def test_what_is_asked_of_a_simulation(ask, message):
+    with pytest.raises(ValueError, match=message):
+        ask()
+
+
+def test_a_mesh_in_millimetres_is_noticed():
+    """Its elements are longer than the waves."""
+    mesh = cal.TetrahedralMesh(1e3 * BOX.vertices, BOX.tetrahedra, names={"air": 0})
+    wave = cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 0, 0], 9e8)
+    simulation = made(mesh, materials={}, boundaries={"wall": "absorbing"}, sources=[wave])
+    with pytest.raises(ValueError, match="far too coarse for such waves, or not in metres; .* scale= where it is read"):
+        simulation.run_until_periodic(9e8)
+
+
+def test_files_that_are_no_checkpoints_are_left_alone(tmp_path):
+    notes = tmp_path / "notes.txt"
+    notes.write_text("mine")
+    for path, message in (
+        (notes, "notes.txt' is a file of another kind: name another one"),
+        (tmp_path, "is a folder: name a file in it, such as run.h5"),
+        (tmp_path / "none" / "run.h5", "there is no folder .*none': create it first"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            made().run(0.1, checkpoint=path)
+    with pytest.raises(ValueError, match="notes.txt' is a file: name a folder"):
+        made().add_snapshots(notes, 1)
+    assert notes.read_text() == "mine"
+
+
+def test_meshes_that_fall_apart_are_refused():
+    pieces = BOX.vertices[BOX.tetrahedra].reshape(-1, 3), np.arange(4 * BOX.number_of_tetrahedra).reshape(-1, 4)
+    with pytest.raises(cal.MeshError, match="144 faces of 'wall' have other tetrahedra behind them: .* merge"):
+        made(cal.TetrahedralMesh(*pieces))
+    with pytest.warns(cal.MeshWarning, match="they are taken for a thin sheet that is 'pec'; .* merge the vertices"):
+        made(cal.TetrahedralMesh(*pieces), boundaries={"wall": "pec"})
+    vertices = BOX.vertices.copy()
+    vertices[13] = 2.0
+    with pytest.raises(cal.MeshError, match="the mesh is folded there"):
+        made(cal.TetrahedralMesh(vertices, BOX.tetrahedra))
