@@ -15,8 +15,8 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from calderon.backends.numba import ARITHMETIC, STAMP
-from calderon.backends.vectors import jitable, lanes, load, number, store
-from calderon.dg.curl import padded_rows, row_pair
+from calderon.backends.vectors import BYTES, jitable, lanes, load, number, prefetch, store
+from calderon.dg.curl import SOURCE_AHEAD, TARGET_AHEAD, approach, padded_rows, row_pair
 from calderon.dg.gather import gather
 from calderon.dg.reference import ReferenceTetrahedron
 
@@ -91,12 +91,33 @@ def staged(  # type: ignore[no-untyped-def]
 
 @jitable
 def curl_stage(  # type: ignore[no-untyped-def]
-    target, source, residual, a, b, driver, jumps, base, gains, m, metric, g, volume, lift, size, face_size, vector
+    target,
+    source,
+    residual,
+    a,
+    b,
+    driver,
+    jumps,
+    base,
+    gains,
+    m,
+    metric,
+    g,
+    volume,
+    lift,
+    size,
+    face_size,
+    vector,
+    further,
+    nearer,
 ):
     """One stage of one field in a block, driven by the curl of the other."""
     width = 2 * vector
     stride = size * width
     for i in range(0, size, 2):
+        approach(driver, target, base + 6 * i * vector, further, nearer, vector)
+        for n in range(12):
+            prefetch(residual, base + 6 * i * vector + nearer + n * vector)
         a1, a2, a3, b1, b2, b3, c1, c2, c3, d1, d2, d3 = row_pair(
             i, driver, base, volume, lift, jumps, size, face_size, vector
         )
@@ -132,6 +153,7 @@ def stage_kernel(order: int) -> Any:
     and -dt / mu; riemann (blocks, 4, 5, lanes) as `riemann_tables` gives them."""
     face_size = (order + 1) * (order + 2) // 2
     size = face_size * (order + 3) // 3
+    ahead = SOURCE_AHEAD // (6 * size * BYTES)
     stamp = STAMP
 
     @numba.njit(cache=True, nogil=True, parallel=True, fastmath=ARITHMETIC, error_model="numpy")
@@ -143,6 +165,7 @@ def stage_kernel(order: int) -> Any:
             vector = lanes(e)
             width = 2 * vector
             stride = size * width
+            further, nearer = 3 * stride * ahead, 3 * stride * TARGET_AHEAD
             jumps_e = np.empty(4 * face_size * 2 * width, e.dtype)
             jumps_h = np.empty(4 * face_size * 2 * width, e.dtype)
             for block in range(begin + count * chunk // chunks, begin + count * (chunk + 1) // chunks):
@@ -184,9 +207,9 @@ def stage_kernel(order: int) -> Any:
                 base = block * 3 * stride
                 m, g = block * 2 * width, block * 6 * width
                 curl_stage(new_h, h, residual_h, a, b, e, jumps_e, base, gains, m + width, metric, g, volume, lift,
-                           size, face_size, vector)  # fmt: skip
+                           size, face_size, vector, further, nearer)  # fmt: skip
                 curl_stage(new_e, e, residual_e, a, b, h, jumps_h, base, gains, m, metric, g, volume, lift,
-                           size, face_size, vector)  # fmt: skip
+                           size, face_size, vector, further, nearer)  # fmt: skip
 
     return stage
 
