@@ -13,6 +13,7 @@ from calderon.hmatrix.device_crosses import approximation_source, recompression_
 from calderon.hmatrix.device_dense_blocks import dense_source
 from calderon.hmatrix.device_products import products_source
 from calderon.operators.device_rows import row_defines
+from calderon.spaces import dual_tests
 
 
 class NoteTaker:
@@ -85,6 +86,7 @@ def dense_cases() -> dict[str, Case]:
             operators[f"{name} electric_field"] = cal.electric_field(green, edges)
             operators[f"{name} magnetic_field"] = cal.magnetic_field(green, edges)
             operators[f"{name} magnetic_field SNC"] = cal.magnetic_field(green, edges, cal.SNC(mesh))
+            operators[f"{name} magnetic_field dual tests"] = cal.magnetic_field(green, edges, dual_tests(edges))
     wave, linear = GREENS["helmholtz"], spaces["P1"]
     for trial, test in (("P1", "P0"), ("P0", "P1"), ("P0", "P2"), ("P2", "P1")):
         operators[f"single_layer {trial} {test}"] = cal.single_layer(wave, spaces[trial], spaces[test])
@@ -156,6 +158,7 @@ def hmatrix_cases() -> dict[str, Case]:
             operators[f"{name} electric_field"] = cal.electric_field(green, edges)
             operators[f"{name} magnetic_field"] = cal.magnetic_field(green, edges)
             operators[f"{name} magnetic_field SNC"] = cal.magnetic_field(green, edges, cal.SNC(mesh))
+            operators[f"{name} magnetic_field dual tests"] = cal.magnetic_field(green, edges, dual_tests(edges))
     operators["single_layer P1 P0"] = cal.single_layer(GREENS["helmholtz"], spaces["P1"], spaces["P0"])
     for degree in (1, 2, 6, 8):
         rule = cal.Quadrature(regular=degree)

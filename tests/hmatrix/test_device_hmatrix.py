@@ -15,6 +15,7 @@ from calderon.hmatrix import (
 )
 from calderon.hmatrix.composition import _Composition
 from calderon.hmatrix.products import RANK
+from calderon.spaces import dual_tests
 
 MESH = cal.mesh.sphere(1.0, 0.13)
 SPACE = cal.P1(MESH)
@@ -71,6 +72,7 @@ FIELDS = {
     "electric": lambda edges: cal.electric_field(3.0, edges),
     "magnetic": lambda edges: cal.magnetic_field(3.0, edges),
     "magnetic, rotated test functions": lambda edges: cal.magnetic_field(3.0, edges, cal.SNC(edges.mesh)),
+    "magnetic, dual tests": lambda edges: cal.magnetic_field(3.0, edges, dual_tests(edges)),
     "electric, lossy": lambda edges: cal.electric_field(3.0 + 0.4j, edges),
 }
 

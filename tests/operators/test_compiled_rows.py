@@ -17,6 +17,7 @@ from calderon.operators.compiled_rows import Clusters
 from calderon.operators.galerkin_rows import compiled_rows, functions_of
 from calderon.operators.row_sums import row_sums
 from calderon.operators.supports import support_boxes
+from calderon.spaces import dual_tests
 
 ROW, COLUMN, BLOCK = range(3)
 
@@ -115,9 +116,11 @@ def spaces():
     cube = cal.TriangleMesh(cube.vertices + [1.7, 0, 0], cube.triangles)
     part = sphere.centroids[:, 2] > 0.2
     cap = cal.TriangleMesh(sphere.vertices, sphere.triangles, tags=part.astype(int))
+    edges = cal.RWG(sphere)
     return {
         "P0": cal.P0(sphere), "P1": cal.P1(sphere), "DP1": cal.DP1(sphere), "P2": cal.P2(sphere),
-        "RWG": cal.RWG(sphere), "SNC": cal.SNC(sphere), "cube RWG": cal.RWG(cube), "cube SNC": cal.SNC(cube),
+        "RWG": edges, "dual tests": dual_tests(edges), "SNC": cal.SNC(sphere),
+        "cube RWG": cal.RWG(cube), "cube SNC": cal.SNC(cube),
         "cube P0": cal.P0(cube), "cube P1": cal.P1(cube), "cap": cal.P1(cap, tags=1, boundary=False),
     }  # fmt: skip
 
@@ -145,6 +148,7 @@ CASES = [
     ("electric_field", WAVE, "RWG", "cube RWG"),
     ("magnetic_field", WAVE, "RWG", "RWG"),
     ("magnetic_field", WAVE, "RWG", "SNC"),
+    ("magnetic_field", WAVE, "RWG", "dual tests"),
     ("magnetic_field", WAVE, "cube RWG", "RWG"),
     ("magnetic_field", WAVE, "cube RWG", "SNC"),
 ]

@@ -5,9 +5,11 @@ import pytest
 
 import calderon as cal
 from calderon.backends import DeviceMatrix
+from calderon.spaces import dual_tests
 
 MESH = cal.mesh.sphere(radius=1.0, h=0.6)
 P0, P1, P2, RWG = cal.P0(MESH), cal.P1(MESH), cal.P2(MESH), cal.RWG(MESH)
+DUAL = dual_tests(RWG)
 HELMHOLTZ = cal.Helmholtz(3.0)
 SINGLE, DOUBLE, HYPER = (f(HELMHOLTZ, P1) for f in (cal.single_layer, cal.double_layer, cal.hypersingular))
 STATIC = cal.single_layer(cal.Laplace(), P1)
@@ -15,6 +17,7 @@ OPERATORS = {
     "symmetric": cal.single_layer(HELMHOLTZ, P0),
     "real": cal.double_layer(cal.Laplace(), P0, P1),
     "edges": cal.electric_field(3.0, RWG),
+    "combined": cal.electric_field(3.0, RWG) - cal.magnetic_field(3.0, RWG, DUAL) + cal.identity(RWG, DUAL),
     "sum": 0.5 * cal.identity(P1) - DOUBLE + 0.3j * HYPER + 2 * STATIC,
     "adjoint": DOUBLE.H + (1 + 1j) * STATIC.T,
     "product on the host": SINGLE @ HYPER - DOUBLE,
@@ -60,7 +63,9 @@ def test_single_precision(opencl):
 
 
 @pytest.mark.parametrize("backend", ["numba", "opencl", "numba+opencl"])
-@pytest.mark.parametrize("name", ["symmetric", "real", "edges", "magnetic", "sum", "blocks", "dual functions"])
+@pytest.mark.parametrize(
+    "name", ["symmetric", "real", "edges", "magnetic", "combined", "sum", "blocks", "dual functions"]
+)
 def test_mixed_precision(opencl, name, backend):
     """Touching and near pairs as in double precision, all others as in single; sums of either in double."""
     operator = OPERATORS.get(name) or cal.magnetic_field(3.0, RWG)

@@ -6,6 +6,7 @@ import pytest
 import calderon as cal
 from calderon.backends import Computing
 from calderon.operators.entries import select
+from calderon.spaces import dual_tests
 
 GREENS = [cal.Laplace(), cal.Helmholtz(3.0), cal.Helmholtz(3.0 + 1.0j), cal.ModifiedHelmholtz(2.0)]
 LAYERS = [cal.single_layer, cal.double_layer, cal.adjoint_double_layer]
@@ -49,6 +50,7 @@ def test_edge_operators(opencl, mesh, precision):
     agrees(cal.electric_field(3.0, rwg), precision)
     agrees(cal.magnetic_field(3.0, rwg), precision)
     agrees(cal.magnetic_field(3.0, rwg, cal.SNC(mesh)), precision)
+    agrees(cal.magnetic_field(3.0, rwg, dual_tests(rwg)), precision)
 
 
 def test_dual_functions(opencl):

@@ -67,8 +67,8 @@ class PECScattering(RadarProblem[PECSolution]):
     weight: of the electric equation in "cfie", between 0 and 1. testing: of the magnetic equation, "dual", the default,
     with `spaces.dual_tests` t in the place of f, <t, (I/2 - K) J> = <t, n x H_inc>, or "primal", with the functions of
     the current. At ten elements per wavelength dual testing has an eighth of the error in the cross-section and a
-    fiftieth in the energy balance. It needs backend "numba" and surfaces with two triangles at each edge. Raises
-    ValueError and TypeError for what does not fit.
+    fiftieth in the energy balance. It needs surfaces with two triangles at each edge. Raises ValueError and TypeError
+    for what does not fit.
 
     R. F. Harrington, Field Computation by Moment Methods; J. R. Mautz and R. F. Harrington, AEU 32 (1978) 157;
     F. P. Andriulli et al., IEEE Trans. Antennas Propag. 56 (2008) 2398; K. Cools, F. P. Andriulli, D. De Zutter,
@@ -191,11 +191,6 @@ class PECScattering(RadarProblem[PECSolution]):
         return replace(options, preconditioner=self._dual_preconditioner)
 
     def _with_pairing(self, options: SolveOptions) -> SolveOptions:
-        if options.backend != "numba":
-            raise ValueError(
-                f"dual tests of the magnetic field are computed by backend 'numba', got backend={options.backend!r}: "
-                "leave it out, or take testing='primal'"
-            )
         return replace(options, preconditioner=self._pairing) if options.preconditioner == "mass" else options
 
     @cached_property

@@ -10,15 +10,21 @@ from numpy.typing import NDArray
 from calderon.backends import Computing, Deliver, run_tasks, share_tasks
 from calderon.greens import Green
 from calderon.integrands import Integrand
+from calderon.operators.device_dual import DeviceDualBlock
 from calderon.operators.device_edges import DeviceEdgeBlock
 from calderon.operators.device_entries import DeviceBlock
+from calderon.operators.dual_entries import DualBlock
 from calderon.operators.edge_entries import EdgeBlock
 from calderon.operators.entries import Block
 from calderon.operators.mutual import MutualBlock
 from calderon.operators.options import Quadrature
 from calderon.spaces import Space
 
-ON_DEVICE: dict[type[Block], type[DeviceBlock]] = {Block: DeviceBlock, EdgeBlock: DeviceEdgeBlock}
+ON_DEVICE: dict[type[Block], type[DeviceBlock]] = {
+    Block: DeviceBlock,
+    EdgeBlock: DeviceEdgeBlock,
+    DualBlock: DeviceDualBlock,
+}
 """The class that computes the same on a device."""
 TILES = 64
 """Tiles for each of several devices that share a matrix."""

@@ -48,7 +48,7 @@ class DeviceEdgeBlock(DeviceBlock, EdgeBlock):
         trial_scales = edge_scales(self.trial_space, self.trial.triangles, self.scale)
         self.weights, self.barycentric = array(rule.weights), array(rule.barycentric)
         self.scalars = array(np.array([*self.parameters, TINY[self.real]]))
-        data = _data(self.test_surface, test_scales), _data(self.trial_surface, trial_scales).T
+        data = edge_data(self.test_surface, test_scales), edge_data(self.trial_surface, trial_scales).T
         self._send(*data, self.coefficients)
 
     def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> list[Batch]:
@@ -56,13 +56,16 @@ class DeviceEdgeBlock(DeviceBlock, EdgeBlock):
         self.itself = self.itself[np.argsort(self.itself[:, 0], kind="stable")]
         return super()._batches(touching, pairs, ratio)
 
-    def _regular(self, lo: int, hi: int) -> None:
+    def _regular_part(self, lo: int, hi: int) -> None:
         width = len(self.trial.triangles)
         self.device.launch(
             self.regular, "edge_regular", (width, hi - lo), (GROUP, 1), self.test_points, self.test_data,
             self.trial_points, self.trial_data, self.weights, self.barycentric, self.scalars,
             self.device_coefficients, lo, width, int(self.half), self.local, self.local_i,
         )  # fmt: skip
+
+    def _regular(self, lo: int, hi: int) -> None:
+        self._regular_part(lo, hi)
         if not self.electric:  # a triangle with itself: nothing, as f_i, x - y and f_j lie in one plane
             a, b = np.searchsorted(self.itself[:, 0], [lo, hi])
             nothing = self.device.array(np.zeros((3, b - a, 9), self._moment_type))
@@ -82,7 +85,7 @@ def form_define(integrand: Integrand, test: EdgeSpace) -> tuple[str, int]:
     return "MAGNETIC", 0 if integrand is ELECTRIC_FIELD else 2 if test.rotated else 1
 
 
-def _data(surface: Surface, scales: NDArray[np.float64]) -> NDArray[np.float64]:
+def edge_data(surface: Surface, scales: NDArray[np.float64]) -> NDArray[np.float64]:
     """(n, 16) normal, Jacobian, corners from the centroid, scales of each triangle."""
     corners = surface.corners - surface.corners.mean(axis=1, keepdims=True)
     return np.concatenate([surface.normals, surface.jacobian[:, None], corners.reshape(-1, 9), scales], axis=1)

@@ -64,6 +64,11 @@ class DeviceBlock(Block):
         """Local test and trial functions."""
         return self.test_space.element.size, self.trial_space.element.size
 
+    @property
+    def local_shape(self) -> tuple[int, int]:
+        """The shape of a local matrix."""
+        return self.sizes
+
     def _compile(self, radial: Radial, factor: complex) -> None:
         self.coefficients = self._coefficients(factor)
         self.stored = np.empty(0, self.out.dtype).real.dtype
@@ -127,7 +132,7 @@ class DeviceBlock(Block):
         count, width = len(self.test.triangles), len(self.trial.triangles)
         places = self.trial.places.T.ravel()  # function * width + triangle
         self.column_start, self.column_entries = _lists(places, self.out.shape[1], self.device)
-        each = math.prod(self.sizes) * width * self.stored.itemsize * (2 if self.is_complex else 1)
+        each = math.prod(self.local_shape) * width * self.stored.itemsize * (2 if self.is_complex else 1)
         free = self.device.memory()
         if SHARE * each > free:
             raise MemoryError(
@@ -136,10 +141,10 @@ class DeviceBlock(Block):
                 "coarser mesh, or backend='numba'"
             )
         size = max(1, min(LOCAL_MATRICES, free // FEW) // max(1, each))
-        size = self.tile_size = min(size, ROWS // self.sizes[0])
+        size = self.tile_size = min(size, ROWS // self.local_shape[0])
         self.tiles = np.append(np.arange(0, count, size), count)
         self.neighbours = None
-        room = (min(size, count), *self.sizes, max(1, width))
+        room = (min(size, count), *self.local_shape, max(1, width))
         self.local = self.device.empty(room, self.stored)
         self.local_i = self.device.empty(room if self.is_complex else (1,), self.stored)
 
@@ -289,7 +294,7 @@ class DeviceBlock(Block):
         """The rows of a tile to rows `targets` of `out`, from column `left` on."""
         places = np.where(tile_rows == count, -1, tile_rows).ravel()
         row_start, row_entries = _lists(places, count, self.device)
-        stride = self.sizes[1] * len(self.trial.triangles)
+        stride = self.local_shape[1] * len(self.trial.triangles)
         self.device.launch(
             self.gathering, "gather", (self.columns, count), (GROUP, 1), self.local, self.local_i, row_start,
             row_entries, self.column_start, self.column_entries, self.columns, stride,

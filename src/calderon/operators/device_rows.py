@@ -1,4 +1,4 @@
-"""Rows and columns of Galerkin matrices on a device (row_sums.h, field_sums.h): what a source is told."""
+"""Rows and columns of matrices on a device (row_sums.h, field_sums.h, affine_sums.h): what sources are told."""
 
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from calderon.operators.boundary import IntegralOperator
 from calderon.operators.compiled_rows import CompiledRows
 from calderon.operators.device_edges import form_define
 from calderon.operators.device_entries import NORMALS
+from calderon.operators.dual_entries import DualBlock
 from calderon.operators.edge_entries import EdgeBlock
 from calderon.operators.green_defines import green_defines
 from calderon.operators.row_sides import LIST_STARTS, SIZES, RowSide
@@ -44,6 +45,8 @@ def device_rows(operator: IntegralOperator, rows: CompiledRows, device: Device) 
 def row_defines(operator: IntegralOperator) -> Defines:
     """What a source that includes ROWS is told about an operator."""
     points = ("POINTS", triangle_rule(operator.quadrature.regular).number_of_points)
+    if issubclass(operator.block, DualBlock):
+        return ("ROWS", '"operators/affine_sums.h"'), ("MAGNETIC", 2), *green_defines(operator.green), points
     if issubclass(operator.block, EdgeBlock):
         form = form_define(operator.integrand, operator.test)
         return ("ROWS", '"operators/field_sums.h"'), form, *green_defines(operator.green), points

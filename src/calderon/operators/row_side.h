@@ -3,6 +3,7 @@
 #include "backends/prelude.h"
 
 /* Places in the header of the integers of a side, as in row_sides.py. */
+#define SIDE_FUNCTIONS 0
 #define SIDE_OWN 1
 #define SIDE_LENGTH 2
 #define SIDE_RECORDS 6
