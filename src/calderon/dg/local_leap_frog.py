@@ -102,17 +102,19 @@ class LocalLeapFrog(CentredLeapFrog):
         """From the longest step on."""
         medium, ones = self.medium, np.ones(self.arrangement.mesh.number_of_tetrahedra)
         own = self.classes.own[self.domain.part.elements]
+        lanes = 2 * self.arrangement.lanes  # keep and gain
         result = []
         for k in range(self.classes.deepest + 1):
-            length = step / 2**k
-            magnetic = [self.lanes_of(keep * ones, -length / medium.permeability) for keep in (0.0, 1.0)]
+            length, end = step / 2**k, self._magnetic_blocks[k] * lanes
+            new, more = (self.lanes_of(keep * ones, -length / medium.permeability)[:end].copy() for keep in (0.0, 1.0))
             gains = (1 + STABILISING * k) / 2 * length / medium.permittivity
+            electric = self.lanes_of(ones, gains)[: self._electric_blocks[k] * lanes if k else 0].copy()
             drives = []
             for load in self.loads if k else ():
                 touched = own[load.elements] >= k
                 if touched.any():
                     drives.append((load, load.places[touched], self.drive(load, gains)[touched] / self.real(2**k)))
-            result.append(Level((magnetic[0], magnetic[1]), self.lanes_of(ones, gains), tuple(drives)))
+            result.append(Level((new, more), electric, tuple(drives)))
         return result
 
     def _gain(self, levels: list[Level], k: int, target: NDArray[np.floating], keep: int) -> None:

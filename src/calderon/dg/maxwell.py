@@ -21,13 +21,13 @@ from calderon.dg.probe import Probe
 from calderon.dg.progress import Listener, progress_of
 from calderon.dg.reference import reference_tetrahedron
 from calderon.dg.run import Run
-from calderon.dg.sampling import sampling, whole_number
+from calderon.dg.sampling import require_period, sampling, whole_number
 from calderon.dg.snapshots import Snapshots
 from calderon.dg.stepping import check_stepping, chosen_step, steps_until, system_of
 from calderon.dg.transform import LastPeriods, RunningTransform
 from calderon.mesh import Material, TetrahedralMesh
 from calderon.parallel import Communicator, world
-from calderon.waves import RampedSine, TimeHarmonicPlaneWave
+from calderon.waves import TimeHarmonicPlaneWave
 
 FIELDS = {"centred": 4, "upwind": 6}
 """E, H and what is beside them: two vectors of the eigenvalue iteration; two more of each for Runge-Kutta, one
@@ -239,7 +239,7 @@ class MaxwellDG:
         """
         plan = sampling(frequency, self.time_step)
         periods = whole_number(periods, "periods", 2)
-        self._check_frequency(frequency)
+        require_period(self.sources, frequency)
         total = periods * plan.steps
         turn = np.exp(2j * np.pi * frequency * plan.step * self._system.lead)
         last = LastPeriods(self._domain, frequency, plan.samples, plan.stride, total, turn)
@@ -252,18 +252,6 @@ class MaxwellDG:
         return PeriodicFields(
             frequency, last.change(), ports, amplitude, self._densities, self.mesh, self._domain, *fields
         )
-
-    def _check_frequency(self, frequency: float) -> None:
-        """ValueError for a source that does not repeat after a period."""
-        for each in self.sources:
-            signal = each if isinstance(each, TimeHarmonicPlaneWave) else each.signal
-            if isinstance(signal, (TimeHarmonicPlaneWave, RampedSine)):
-                times = signal.frequency / frequency
-                if round(times) < 1 or abs(times - round(times)) > 1e-9 * times:
-                    raise ValueError(
-                        f"frequency={frequency!r}: a source oscillates with {signal.frequency!r} Hz, take that; for "
-                        "several frequencies take a pulse and add_transform"
-                    )
 
     def steps_per_period(self, frequency: float) -> int:
         """Steps that `run_until_periodic` takes in each period."""

@@ -1,8 +1,12 @@
 """Steps that divide periods evenly."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any
+
+from calderon.waves import RampedSine, TimeHarmonicPlaneWave
 
 SAMPLES = 24
 """Samples of a period that enter a discrete Fourier transform, at least."""
@@ -41,6 +45,19 @@ def sampling(frequency: float, longest: float) -> Sampling:
         )
     stride = max(1, math.floor(1 / (frequency * longest * SAMPLES)))
     return Sampling(frequency, math.ceil(1 / (frequency * longest * stride)), stride)
+
+
+def require_period(sources: Iterable[Any], frequency: float) -> None:
+    """ValueError for a source that does not repeat after a period."""
+    for each in sources:
+        signal = each if isinstance(each, TimeHarmonicPlaneWave) else each.signal
+        if isinstance(signal, (TimeHarmonicPlaneWave, RampedSine)):
+            times = signal.frequency / frequency
+            if round(times) < 1 or abs(times - round(times)) > 1e-9 * times:
+                raise ValueError(
+                    f"frequency={frequency!r}: a source oscillates with {signal.frequency!r} Hz, take that; for "
+                    "several frequencies take a pulse and add_transform"
+                )
 
 
 def whole_number(value: float, name: str, least: int = 1) -> int:

@@ -26,8 +26,8 @@ class Material:
             ("conductivity", "not negative"),
         ):
             value = getattr(self, name)
-            fits = isinstance(value, Real) and math.isfinite(value) and value >= 0
-            if not fits or (value == 0 and allowed == "positive"):
+            number = float(value) if isinstance(value, Real) else math.nan
+            if not (math.isfinite(number) and (number > 0 or (number == 0 and allowed != "positive"))):
                 raise ValueError(f"{name}={value!r}: a finite number, {allowed}, is needed{_advice(value)}")
         if self.density is not None and not (isinstance(self.density, Real) and self.density > 0):
             raise ValueError(f"density={self.density!r}: a positive number in kg/m^3, or None, is needed")
