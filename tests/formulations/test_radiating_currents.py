@@ -48,6 +48,18 @@ def test_dipole_outside_is_represented_inside_and_vanishes_outside():
         assert np.all(fine < 1e-2) and np.all(np.abs(np.log2(coarse / fine) - 2) < 0.4), (coarse, fine)
 
 
+def test_power_that_currents_give_is_what_they_radiate():
+    """In a medium without loss; of both kinds of current, also on two surfaces."""
+    dipole = cal.ElectricDipole(position=[0.1, -0.05, 0.08], moment=[0.3, 1.0, -0.5], wavenumber=K, impedance=ETA)
+    both = huygens(dipole, 0.25)
+    (j,), (m,) = both.electric_currents, both.magnetic_currents
+    space = cal.RWG(cal.mesh.sphere(0.4, 0.3).translated([1.2, 0.1, 0.0]))
+    other = [cal.VectorFunction.interpolate(space, lambda x, n, f=f: np.cross(n, f(x))) for f in (np.cos, np.sin)]
+    alone, two = RadiatingCurrents(K, ETA, (j,)), RadiatingCurrents(K, ETA, (j, other[0]), (m, other[1]))
+    for currents in (alone, both, two):
+        assert currents.delivered_power() == pytest.approx(currents.far_field_square() / (2 * ETA), rel=1e-5)
+
+
 def test_quadrature_is_far_below_the_interpolation():
     """What is left of the error at two mesh sizes is the h^2 of the currents: extrapolated, little remains, and a
     higher degree of the rules changes nothing that counts."""

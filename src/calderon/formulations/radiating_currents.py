@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.formulations.sphere_rule import power_degree, sphere_rule
 from calderon.formulations.vector_loads import DEGREE
 from calderon.greens import Helmholtz
-from calderon.operators import Quadrature, electric_potential, magnetic_potential
+from calderon.operators import Quadrature, electric_field, electric_potential, magnetic_field, magnetic_potential
 from calderon.operators.current_field import CurrentField
 from calderon.spaces import VectorFunction
 
@@ -52,6 +52,29 @@ class RadiatingCurrents:
         """int |F|^2 over all directions, in V^2; divided by 2 eta the time-averaged power that is radiated, in W."""
         directions, weights = sphere_rule(power_degree(self._vertices(), self.wavenumber))
         return float(weights @ np.sum(np.abs(self.far_field(directions)) ** 2, axis=1))
+
+    def delivered_power(self) -> float:
+        """-1/2 Re sum int (conj(J) . E + conj(M) . H), E and H the fields of the currents themselves, in W: the
+        time-averaged power that they give to the medium.
+
+        T and K of all pairs of surfaces are computed and forgotten, which takes as long as their assembly.
+        """
+        total, eta = 0.0, complex(self.impedance)
+        for j, m in self._pairs():
+            tested = np.zeros((2, j.space.dimension), np.complex128)  # E and H
+            for source_j, source_m in self._pairs():
+                both = np.stack([source_j.coefficients, source_m.coefficients], axis=1)
+                form = Helmholtz(self.wavenumber), source_j.space
+                t, u = (electric_field(*form, j.space).assemble("matrix-free") @ both).T
+                k, l = (magnetic_field(*form, j.space.perpendicular()).assemble("matrix-free") @ both).T
+                tested += [eta * t - l, k + u / eta]
+            total += np.vdot(j.coefficients, tested[0]) + np.vdot(m.coefficients, tested[1])
+        return float(-0.5 * np.real(total))
+
+    def _pairs(self) -> list[tuple[VectorFunction, VectorFunction]]:
+        """J and M of each surface, M = 0 where there is none."""
+        none = tuple(VectorFunction(j.space, np.zeros(j.space.dimension)) for j in self.electric_currents)
+        return list(zip(self.electric_currents, self.magnetic_currents or none, strict=True))
 
     @cached_property
     def _electric_parts(self) -> list[tuple[complex, CurrentField]]:
