@@ -5,6 +5,7 @@ import pytest
 from wilton import uniform_triangle_potential
 
 import calderon as cal
+from calderon.operators import pair_rules
 from calderon.operators.grouping import grouped, numbered
 from calderon.operators.pairs import distances, near_pairs, touching_pairs
 from calderon.quadrature import triangle_rule
@@ -102,3 +103,19 @@ def test_order_and_numbers_of_codes():
     starts, order = grouped(numbers, len(distinct) + 2)
     assert np.array_equal(order, np.argsort(numbers, kind="stable"))
     assert np.array_equal(np.diff(starts), np.bincount(numbers, minlength=len(distinct) + 2))
+
+
+@pytest.mark.parametrize("phase", [3.0, 12.0, 30.0])
+@pytest.mark.parametrize("layer", [cal.single_layer, cal.double_layer])
+def test_touching_triangles_of_many_radians_against_more_points_on_each_fibre(phase, layer, monkeypatch):
+    vertices = np.array([[0.0, 0, 0], [1, 0, 0], [0.3, 0.9, 0], [0.8, 0.6, 0.7], [-0.4, -0.8, 0.3]])
+    mesh = cal.TriangleMesh(vertices, [[0, 1, 2], [1, 3, 2], [0, 4, 3]])
+
+    def entries():
+        return layer(cal.Helmholtz(phase), cal.P0(mesh)).entries(range(3), range(3))
+
+    few, usual = entries(), pair_rules._fibre_points
+    monkeypatch.setattr(pair_rules, "_fibre_points", lambda given: usual(given) + 10)
+    many = entries()
+    assert np.abs(few - many).max() < 1e-7 * np.abs(many).max()
+    assert (few != many).any()
