@@ -15,6 +15,10 @@ from calderon.hmatrix import (
 )
 from calderon.hmatrix.composition import _Composition
 from calderon.hmatrix.products import RANK
+from calderon.hmatrix.smooth_vectors import smooth_vectors
+from calderon.hmatrix.tolerances import filling_of
+from calderon.operators.device_rows import device_rows
+from calderon.operators.galerkin_rows import compiled_rows
 from calderon.spaces import dual_tests
 
 MESH = cal.mesh.sphere(1.0, 0.13)
@@ -33,6 +37,10 @@ def deviation(one, other):
         x = rng.standard_normal(first.shape[1])
         found.append(np.linalg.norm(first @ x - second @ x) / np.linalg.norm(second @ x))
     return max(found)
+
+
+def relative(one, other):
+    return np.linalg.norm(one - other) / np.linalg.norm(other)
 
 
 def assembled(operator, rtol, backend="opencl"):
@@ -196,14 +204,39 @@ def test_many_batches_make_one_matrix(monkeypatch):
 
 def test_as_few_crosses_as_on_the_processor():
     """Ranks and memory of both, and the errors of all blocks."""
-    operator = cal.single_layer(HELMHOLTZ, SPACE)
-    there = assembled(operator, 1e-4)
-    here = assemble_hmatrix(operator, rtol=1e-4, choices=Choices(leaf=24, coarsen=False))
+    operator, choices = cal.single_layer(HELMHOLTZ, SPACE), Choices(leaf=24, coarsen=False)
+    there, here, crude = (
+        assemble_hmatrix(operator, backend=backend, rtol=rtol, choices=choices)
+        for backend, rtol in (("opencl", 1e-4), ("numba", 1e-4), ("opencl", 1e-2))
+    )
     few, many = (each.statistics.total.mean_rank for each in (there, here))
     assert few == pytest.approx(many, rel=0.01)
     assert there.nbytes == pytest.approx(here.nbytes, rel=0.01)
-    crude = assembled(operator, 1e-2)
     assert crude.statistics.total.mean_rank < 0.7 * few
+
+
+def test_blocks_that_are_small_beside_the_matrix_have_fewer_crosses():
+    """In a hypersingular operator; by the same measure as on the processor."""
+    operator = cal.hypersingular(LAPLACE, SPACE)
+    usual = assembled(operator, 1e-4)
+    each_by_itself = assemble_hmatrix(operator, rtol=1e-4, backend="opencl", choices=Choices(leaf=24, coarsen=False))
+    assert usual.statistics.total.mean_rank < 0.8 * each_by_itself.statistics.total.mean_rank
+    dense, x = operator.assemble("dense"), smooth_vectors(SPACE, 0.0)
+    assert relative(usual @ x, dense @ x) < 1e-4
+    single = operator.assemble("hmatrix", rtol=1e-4, backend="opencl", precision="single")
+    double = operator.assemble("hmatrix", rtol=1e-4, backend="opencl")
+    assert single.statistics.total.mean_rank < 1.1 * double.statistics.total.mean_rank
+
+
+def test_the_errors_of_blocks_are_those_of_the_processor():
+    operator = cal.electric_field(3.0, EDGES)
+    matrix = assembled(operator, 1e-3)
+    how = computing("opencl", "double")
+    rows = compiled_rows(operator, matrix.tree.rows.clusters, matrix.tree.columns.clusters, how)
+    pairs = np.stack([matrix.tree.row[matrix.tree.leaves], matrix.tree.column[matrix.tree.leaves]], axis=1)[::7]
+    there = device_dense_blocks.device_filling(device_rows(operator, rows, how.device), rows, matrix.tree)
+    here = filling_of(rows, matrix.tree)
+    assert relative(there(pairs), here(pairs)) < 1e-12
 
 
 @pytest.mark.parametrize("precision", ["double", "single"])

@@ -56,11 +56,11 @@ DEVICE void add_conjugated(GLOBAL const real_type *a, GLOBAL const real_type *b,
 
 /* blocks (b, 5): row cluster, column cluster, where in `work` its crosses go, where in `scratch` its memory is (numbers
    of the matrix, real numbers), and for how many crosses there is room. limits: relative tolerance, and the magnitude
-   below which an entry counts as zero. ranks (b,): crosses found, FULL or NO_ROOM. */
+   below which an entry counts as zero. errors (b,): that a block may have if that is larger. ranks (b,): crosses found, FULL or NO_ROOM. */
 KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_integers,
                    GLOBAL const real_type *column_numbers, GLOBAL const int *column_integers,
                    GLOBAL const real_type *scalars, GLOBAL const real_type *limits, GLOBAL const int *blocks,
-                   GLOBAL real_type *work, GLOBAL real_type *scratch, GLOBAL int *ranks)
+                   GLOBAL const real_type *errors, GLOBAL real_type *work, GLOBAL real_type *scratch, GLOBAL int *ranks)
 {
     LOCAL real_type sums[GROUP_SIZE], values[GROUP_SIZE], dots[4 * GROUP_SIZE];
     LOCAL int places[GROUP_SIZE];
@@ -71,6 +71,8 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
     size_t next = (size_t)PARTS * size; /* from one cross to the next */
     GLOBAL real_type *crosses = work + (size_t)PARTS * block[2], *seen = scratch + block[3], *single = seen + size;
     real_type tolerance2 = limits[0] * limits[0], floor2 = limits[1] * limits[1] * m * n, norm2 = R(0.0), v2 = R(0.0);
+    real_type error2 = errors[GROUP(0)] * errors[GROUP(0)];
+    floor2 = error2 > floor2 ? error2 : floor2;
     int rank = 0, judged = 0, needed = EMPTY_ROWS_JUDGED, attempt = 0, columns_judged = 0, what = A_ROW, at = m / 2;
     for (int k = t; k < size; k += GROUP_SIZE)
         seen[k] = R(0.0); /* -1 for rows and columns that were used */

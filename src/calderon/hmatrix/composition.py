@@ -3,9 +3,11 @@
 import os
 import time
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scipy.sparse.linalg import LinearOperator
 
@@ -16,6 +18,7 @@ from calderon.hmatrix.cluster_tree import ClusterTree, cluster_tree
 from calderon.hmatrix.composed_operator import ComposedOperator, Transformed
 from calderon.hmatrix.compression import Advance, expected_bytes, hmatrix, hmatrix_of
 from calderon.hmatrix.device_compression import compress_on_devices
+from calderon.hmatrix.device_dense_blocks import device_filling
 from calderon.hmatrix.device_products import ADVICE as ON_PROCESSOR
 from calderon.hmatrix.device_products import DeviceProducts
 from calderon.hmatrix.hmatrix import HMatrix
@@ -24,7 +27,7 @@ from calderon.hmatrix.saved_parts import SavedParts
 from calderon.hmatrix.saving import with_shared_trees
 from calderon.hmatrix.smooth_vectors import smooth_vectors
 from calderon.hmatrix.terms import terms_of
-from calderon.hmatrix.tolerances import Scales, block_errors
+from calderon.hmatrix.tolerances import Filling, Scales, block_errors, filling_of
 from calderon.integrands import SINGLE_LAYER
 from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator, Sum, TransformedHypersingular
@@ -42,8 +45,8 @@ DEFAULT_RTOL = 1e-4
 class Choices:
     """How operators are compressed: relative tolerance; unknowns in a leaf of the cluster trees, None for 48 of
     functions of one triangle on the processor, else 32; admissibility, whose wavenumber is that of each operator;
-    whether, on the processor, blocks that are small beside the whole matrix have a larger tolerance and blocks are put
-    together where it saves memory."""
+    whether blocks that are small beside the whole matrix have a larger tolerance and, on the processor alone, blocks
+    are put together where it saves memory."""
 
     rtol: float = DEFAULT_RTOL
     leaf: int | None = None
@@ -170,9 +173,7 @@ class _Composition:
         rtol = self.choices.rtol
         entries = compiled_rows(operator, blocks.rows.clusters, blocks.columns.clusters, self.how)
         if not self.devices:
-            errors = None
-            if self.choices.coarsen:
-                errors = block_errors(entries, blocks, rtol, self._scales(operator, blocks, wavenumber))
+            errors = self._errors(operator, blocks, wavenumber, filling_of(entries, blocks))
             return hmatrix(entries, blocks, rtol, repr(operator), self.advance, errors)
         expected = expected_bytes(blocks, rtol, entries.dtype)
         share = expected // len(self.devices)
@@ -180,13 +181,23 @@ class _Composition:
             require_device_memory(device, share, f"H-matrix of {blocks.shape[0]} x {blocks.shape[1]}", ON_PROCESSOR)
         on_devices = [device_rows(operator, entries, device) for device in self.devices]
         with_processor = any(each.device is None for each in self.how.team)
-        found = compress_on_devices(on_devices, with_processor, entries, blocks, rtol, self.advance)
+        filling = filling_of if with_processor else partial(device_filling, on_devices[0])
+        errors = self._errors(operator, blocks, wavenumber, filling(entries, blocks))
+        found = compress_on_devices(on_devices, with_processor, entries, blocks, rtol, self.advance, errors)
         if self.how.team:
             self.how.parts.append(found.parts)
         matrix = hmatrix_of(found.compressed, entries, rtol, repr(operator), self.how.name)
         if found.devices:
             matrix.on_device = DeviceProducts(found.devices, blocks, matrix.slabs, matrix.dtype)
         return matrix
+
+    def _errors(
+        self, operator: IntegralOperator, blocks: BlockTree, wavenumber: float, filling: Filling
+    ) -> NDArray[np.float64] | None:
+        """The error that each block may have, if the choice is so."""
+        if not self.choices.coarsen:
+            return None
+        return block_errors(filling, blocks, self.choices.rtol, self._scales(operator, blocks, wavenumber))
 
     def _scales(self, operator: IntegralOperator, blocks: BlockTree, wavenumber: float) -> Scales:
         """Areas of supports, and smooth functions."""

@@ -74,7 +74,7 @@ def compress(
     """
     require_memory(expected_bytes(tree, rtol, rows.dtype), f"H-matrix of {tree.shape[0]} x {tree.shape[1]}", ADVICE)
     started = time.perf_counter()
-    work = Compression(rows, tree, rtol, errors)
+    work = Compression(rows, tree, rtol, errors, errors is not None)
     pieces = pieces_of(tree, errors is not None)
     done = 0
 
@@ -122,14 +122,19 @@ def cost_of(tree: BlockTree, leaves: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 class Compression:
-    """What the pieces of work share."""
+    """What the pieces of work share. together: blocks are put together where that costs no more than their errors."""
 
     def __init__(
-        self, rows: CompiledRows, tree: BlockTree, rtol: float, errors: NDArray[np.float64] | None = None
+        self,
+        rows: CompiledRows,
+        tree: BlockTree,
+        rtol: float,
+        errors: NDArray[np.float64] | None = None,
+        together: bool = False,
     ) -> None:
         self.rows, self.tree = rows, tree
         self.errors = np.zeros(len(tree.row)) if errors is None else errors
-        self.coarsening = None if errors is None else Coarsening(rows, tree, errors)
+        self.coarsening = Coarsening(rows, tree, self.errors) if together else None
         stamp = fingerprint(rows.row, rows.column, rows.block)
         self.approximate = aca_kernel(rows.row, rows.column, stamp)
         self.recompress, self.fill = recompression_kernel(), fill_kernel(rows.block, stamp)

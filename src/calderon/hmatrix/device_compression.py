@@ -15,7 +15,16 @@ from numpy.typing import NDArray
 
 from calderon.backends import Deliver, Device, HandedOver, require_memory, share_tasks
 from calderon.hmatrix.block_tree import DENSE, LOW_RANK, BlockTree
-from calderon.hmatrix.compression import Advance, Compressed, Compression, cost_of, expected_bytes, pieces_of
+from calderon.hmatrix.compression import (
+    APPROXIMATION,
+    TRUNCATION,
+    Advance,
+    Compressed,
+    Compression,
+    cost_of,
+    expected_bytes,
+    pieces_of,
+)
 from calderon.hmatrix.device_crosses import DeviceCrosses, Tolerances
 from calderon.hmatrix.device_dense_blocks import DeviceDenseBlocks
 from calderon.hmatrix.storage import ADVICE, Slab
@@ -38,12 +47,13 @@ def compress_on_devices(
     tree: BlockTree,
     rtol: float,
     advance: Advance | None = None,
+    errors: NDArray[np.float64] | None = None,
 ) -> Shared:
-    """All blocks of a matrix, as `compress` gives them. MemoryError where a block does not fit on a device and there is
-    no other."""
+    """All blocks of a matrix, as `compress` gives them, but none put together. MemoryError where a block does not fit
+    on a device and there is no other."""
     require_memory(expected_bytes(tree, rtol, rows.dtype), f"H-matrix of {tree.shape[0]} x {tree.shape[1]}", ADVICE)
     started = time.perf_counter()
-    work = Compression(rows, tree, rtol)
+    work = Compression(rows, tree, rtol, errors)
     pieces = sorted(pieces_of(tree), key=lambda piece: float(cost_of(tree, piece[1]).mean()))
     weights = np.array([cost_of(tree, blocks).sum() for _, blocks in pieces])
     done = 0
@@ -77,7 +87,8 @@ class DeviceCompression:
 
     def __init__(self, device_rows: DeviceRows, work: Compression, rtol: float) -> None:
         self.device, self.tree = device_rows.device, work.tree
-        tolerances = Tolerances(work.limits, work.truncation, -float(np.log10(rtol)))
+        errors = APPROXIMATION * work.errors, TRUNCATION * work.errors
+        tolerances = Tolerances(work.limits, work.truncation, errors, -float(np.log10(rtol)))
         self.crosses = DeviceCrosses(device_rows, work.tree, work.rows.dtype, tolerances)
         self.dense = DeviceDenseBlocks(device_rows, work.rows, work.tree)
 

@@ -26,10 +26,12 @@ SMALL_MATRICES = 4
 
 class Tolerances(NamedTuple):
     """crosses (2,): relative tolerance and the magnitude below which an entry is zero; fewer: relative error of making
-    them fewer."""
+    them fewer. errors (blocks of the tree,): that a block may have if that is larger, by crosses and by making them
+    fewer."""
 
     crosses: NDArray[np.floating]
     fewer: float
+    errors: tuple[NDArray[np.float64], NDArray[np.float64]]
     digits: float
 
 
@@ -54,7 +56,8 @@ class DeviceCrosses:
         self.approximation = self.device.build(approximation_source(rows.defines, self.real))
         self.recompression = self.device.build(recompression_source(dtype, self.wide))
         self.limits = self.device.array(tolerances.crosses)
-        self.fewer = self.device.array(np.array([tolerances.fewer**2], self.wide))
+        self.fewer = self.device.array(np.array([tolerances.fewer], self.wide))
+        self.errors = tolerances.errors
         self.room = int(CROSSES + CROSSES_PER_DIGIT * max(1.0, tolerances.digits))
 
     def approximate(self, blocks: NDArray[np.int64], full: list[int]) -> Iterator[Slab]:
@@ -85,7 +88,8 @@ class DeviceCrosses:
         ranks = device.empty((count,), np.int32)
         device.launch(
             self.approximation, "approximate", (count * GROUP,), (GROUP,), *self.rows.arguments, self.limits,
-            device.array(table.astype(np.int32)), crosses, scratch, ranks,
+            device.array(table.astype(np.int32)), device.array(self.errors[0][blocks].astype(self.real)), crosses,
+            scratch, ranks,
         )  # fmt: skip
         return device.to_host(ranks).astype(np.int64), crosses
 
@@ -111,7 +115,8 @@ class DeviceCrosses:
         kept = device.empty((len(several),), np.int32)
         device.launch(
             self.recompression, "shorten", (len(several) * GROUP,), (GROUP,), crosses,
-            device.array(given[several].astype(np.int32)), self.fewer, tables, kept,
+            device.array(given[several].astype(np.int32)), self.fewer,
+            device.array(self.errors[1][blocks[several]].astype(self.wide)), tables, kept,
         )  # fmt: skip
         ranks[several] = device.to_host(kept)
         table = table_of(self.tree, blocks, ranks, 0)

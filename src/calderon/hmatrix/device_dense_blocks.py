@@ -1,5 +1,6 @@
 """Dense blocks of an H-matrix on a device (dense.c)."""
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ from calderon.backends import Source, real_name
 from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.device_batches import GROUP, batches, sorted_by_size
 from calderon.hmatrix.storage import Slab, table_of
+from calderon.hmatrix.tolerances import Filling
 from calderon.operators.compiled_rows import CompiledRows
 from calderon.operators.device_rows import Defines, DeviceRows
 
@@ -17,6 +19,17 @@ from calderon.operators.device_rows import Defines, DeviceRows
 def dense_source(defines: Defines, real: np.dtype[Any]) -> Source:
     """The variant of dense.c for a matrix with these definitions."""
     return Source("hmatrix/dense.c", real_name(real), (*defines, ("GROUP_SIZE", GROUP)))
+
+
+def device_filling(on_device: DeviceRows, rows: CompiledRows, tree: BlockTree) -> Filling:
+    """The entries of pairs of clusters, as `block_errors` asks for them from several threads."""
+    blocks, lock = DeviceDenseBlocks(on_device, rows, tree), threading.Lock()
+
+    def numbers_of(pairs: NDArray[np.int64]) -> NDArray[Any]:
+        with lock:
+            return np.concatenate([numbers for _, numbers in blocks.between(pairs)])
+
+    return numbers_of
 
 
 class DeviceDenseBlocks:
@@ -32,16 +45,22 @@ class DeviceDenseBlocks:
 
     def fill(self, blocks: NDArray[np.int64]) -> Iterator[Slab]:
         """The blocks, as many at a time as there is room for."""
+        blocks = sorted_by_size(self.tree, blocks)
+        pairs = np.stack([self.tree.row[blocks], self.tree.column[blocks]], axis=1)
+        for part, numbers in self.between(pairs):
+            chosen = blocks[part]
+            yield Slab(numbers, table_of(self.tree, chosen, np.full(len(chosen), -1), 0))
+
+    def between(self, pairs: NDArray[np.int64]) -> Iterator[tuple[slice, NDArray[Any]]]:
+        """The entries of pairs (b, 2) of clusters: so many of these at a time, and their numbers."""
         tree, device, real = self.tree, self.device, np.empty(0, self.dtype).real.dtype
-        blocks = sorted_by_size(tree, blocks)
-        m, n = tree.sizes(blocks)
-        reals = m * self.rows.column_room[tree.column[blocks]]
+        m, n = tree.rows.size[pairs[:, 0]], tree.columns.size[pairs[:, 1]]
+        reals = m * self.rows.column_room[pairs[:, 1]]
         for batch in batches(m * n, reals, self.dtype, device, "a dense block"):
-            chosen = blocks[batch.chosen]
-            table = np.stack([tree.row[chosen], tree.column[chosen], batch.begins, batch.scratch], axis=1)
+            table = np.concatenate([pairs[batch.chosen], np.stack([batch.begins, batch.scratch], axis=1)], axis=1)
             scratch, out = device.empty((batch.reals,), real), device.empty((batch.numbers,), self.dtype)
             device.launch(
-                self.program, "dense", (len(chosen) * GROUP,), (GROUP,), *self.rows.arguments, *self.special,
+                self.program, "dense", (len(table) * GROUP,), (GROUP,), *self.rows.arguments, *self.special,
                 device.array(table.astype(np.int32)), scratch, out,
             )  # fmt: skip
-            yield Slab(device.to_host(out), table_of(tree, chosen, np.full(len(chosen), -1), 0))
+            yield batch.chosen, device.to_host(out)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name, require_device_memory
 from calderon.hmatrix.block_tree import BlockTree
-from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH
+from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, moving_kernel
 from calderon.hmatrix.storage import Slab, shares_of, stored
 
 RUN = 32
@@ -125,13 +125,12 @@ def _united(device: Device, slabs: list[Slab], dtype: np.dtype[Any]) -> tuple[ND
     lengths = [-(-stored(table) // RUN) for table in tables]
     total = int(sum(each.sum() for each in lengths))
     require_device_memory(device, total * RUN * dtype.itemsize, "an H-matrix", ADVICE)
-    numbers = np.zeros(total * RUN, dtype)
+    numbers, move = np.zeros(total * RUN, dtype), moving_kernel()
     united, place = [], 0
     for (given, table), length in zip(slabs, lengths, strict=False):
         moved = table.copy()
         moved[:, OFFSET] = place + np.cumsum(length) - length
-        for old, new, count in zip(table[:, OFFSET], moved[:, OFFSET] * RUN, stored(table), strict=True):
-            numbers[new : new + count] = given[old : old + count]
+        move(given, table[:, OFFSET], moved[:, OFFSET] * RUN, stored(table), numbers)
         united.append(moved)
         place += int(length.sum())
     return np.concatenate(united or tables), numbers

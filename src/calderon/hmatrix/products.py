@@ -106,6 +106,21 @@ def first_at_least(values, lo, hi, bound):  # type: ignore[no-untyped-def]
     return lo
 
 
+@functools.cache
+def moving_kernel() -> Callable[..., None]:
+    """move(given, starts, places, counts, out): runs of numbers from their starts in `given` to their places in out."""
+    stamp = STAMP
+
+    @kernel
+    def move(given, starts, places, counts, out):  # type: ignore[no-untyped-def]
+        _ = stamp
+        for b in range(len(starts)):
+            for k in range(counts[b]):
+                out[places[b] + k] = given[starts[b] + k]
+
+    return move
+
+
 @functools.lru_cache(maxsize=64)
 def fill_kernel(block: Callable[..., None], fingerprint: int) -> Callable[..., int]:
     """The compiled dense blocks of a matrix given by its blocks (CompiledRows).

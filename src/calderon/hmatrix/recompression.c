@@ -100,11 +100,11 @@ DEVICE wide sum_of_parts(SHARED const wide_real *sums, SHARED const wide_real *s
 }
 
 /* blocks (b, 5): where the crosses of a block begin in `crosses`, rows, columns, crosses (two at least), and where its small
-   matrices begin in `tables`: 4 rank^2 numbers and then room for 2 rank more. relative2: squared relative error in
-   the Frobenius norm that is allowed. kept (b,): crosses that are needed; where these are fewer than there are, the first
+   matrices begin in `tables`: 4 rank^2 numbers and then room for 2 rank more. relative: error in the
+   Frobenius norm that is allowed, or errors (b,) if that is larger. kept (b,): crosses that are needed; where these are fewer than there are, the first
    small matrix is left with the weights (kept, rank) of the columns of U, the third with those of V. */
-KERNEL shorten(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLOBAL const wide_real *relative2,
-               GLOBAL wide *tables, GLOBAL int *kept)
+KERNEL shorten(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLOBAL const wide_real *relative,
+               GLOBAL const wide_real *errors, GLOBAL wide *tables, GLOBAL int *kept)
 {
     LOCAL wide_real sums[3 * GROUP_SIZE], sums_i[GROUP_SIZE]; /* of g.im and, in Gram matrices, of imaginary parts */
     LOCAL int good, turning, needed;
@@ -253,10 +253,12 @@ KERNEL shorten(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLOBAL
         wide_real total = 0, rest = 0;
         for (int p = 0; p < rank; p++)
             total += squares[p].re;
+        wide_real allowed = relative[0] * relative[0] * total, error2 = errors[GROUP(0)] * errors[GROUP(0)];
+        allowed = error2 > allowed ? error2 : allowed;
         needed = rank;
         for (int l = rank - 1; l >= 0; l--) {
             rest += squares[(int)order[l].re].re;
-            needed = needed == l + 1 && rest <= relative2[0] * total ? l : needed;
+            needed = needed == l + 1 && rest <= allowed ? l : needed;
         }
         kept[GROUP(0)] = good && needed < whole ? needed : whole;
     }

@@ -13,7 +13,8 @@ values of near blocks belong to smooth vectors, as the large ones to neighbours 
 smaller. A block of m x n gets its part in proportion to the numbers of a cross, m + n, so that the memory is least.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,11 @@ class Scales(NamedTuple):
     smooth: NDArray[np.float64]
 
 
-def block_errors(rows: CompiledRows, tree: BlockTree, rtol: float, scales: Scales) -> NDArray[np.float64]:
+Filling = Callable[[NDArray[np.int64]], NDArray[Any]]
+"""The entries of pairs (b, 2) of clusters, those of one pair after the other."""
+
+
+def block_errors(filling: Filling, tree: BlockTree, rtol: float, scales: Scales) -> NDArray[np.float64]:
     """(blocks,) errors in the Frobenius norm, those of all leaves together SHARE rtol of what the matrix does to smooth
     and to rough vectors; 0 for blocks on the diagonal."""
     m, n = tree.sizes(np.arange(len(tree.row)))
@@ -50,7 +55,7 @@ def block_errors(rows: CompiledRows, tree: BlockTree, rtol: float, scales: Scale
     per_row = float((twice * (m + n)[leaves]).sum()) / len(tree.rows.order)
     along, across = _squares(tree.rows, scales.rows)[tree.row], _squares(tree.columns, scales.columns)[tree.column]
     share = np.minimum(along * (1 + n / m), across * (1 + m / n)) / per_row
-    errors = SHARE * rtol * least_product(rows, tree, scales) * np.sqrt(share)
+    errors = SHARE * rtol * least_product(filling, tree, scales) * np.sqrt(share)
     if tree.rows is tree.columns:
         errors[tree.row == tree.column] = 0
     return np.asarray(errors)
@@ -62,12 +67,28 @@ def _squares(clusters: ClusterTree, weights: NDArray[np.float64]) -> NDArray[np.
     return np.asarray(squares[clusters.stop] - squares[clusters.start])
 
 
-def least_product(rows: CompiledRows, tree: BlockTree, scales: Scales) -> float:
-    """nu sqrt(q), from a few rows."""
+def filling_of(rows: CompiledRows, tree: BlockTree) -> Filling:
+    """On the processor."""
     special = rows.special.tocsr()
     special.sort_indices()
     sparse = special.indptr.astype(np.int64), special.indices.astype(np.int64), special.data
     fill = fill_kernel(rows.block, fingerprint(rows.row, rows.column, rows.block))
+
+    def numbers_of(pairs: NDArray[np.int64]) -> NDArray[Any]:
+        m, n = tree.rows.size[pairs[:, 0]], tree.columns.size[pairs[:, 1]]
+        table = empty_table(len(pairs))
+        table[:, ROW], table[:, HEIGHT] = tree.rows.start[pairs[:, 0]], m
+        table[:, COLUMN], table[:, WIDTH] = tree.columns.start[pairs[:, 1]], n
+        table[:, OFFSET] = np.cumsum(m * n) - m * n
+        numbers = np.empty(int((m * n).sum()), rows.dtype)
+        fill(rows.data, pairs, table, *sparse, np.zeros(rows.scratch, rows.real), numbers)
+        return numbers
+
+    return numbers_of
+
+
+def least_product(filling: Filling, tree: BlockTree, scales: Scales) -> float:
+    """nu sqrt(q), from a few rows."""
     leaves = [np.flatnonzero(side.is_leaf) for side in (tree.rows, tree.columns)]
     leaves = [each[np.argsort(side.start[each])] for each, side in zip(leaves, (tree.rows, tree.columns), strict=True)]
     count = min(SAMPLES, len(leaves[0]))
@@ -79,16 +100,11 @@ def least_product(rows: CompiledRows, tree: BlockTree, scales: Scales) -> float:
 
     def work(number: int) -> None:
         row, strip = tasks[number]
-        m, size = int(tree.rows.size[row]), tree.columns.size[strip]
-        table = empty_table(len(strip))
-        table[:, ROW], table[:, HEIGHT] = tree.rows.start[row], m
-        table[:, COLUMN], table[:, WIDTH] = tree.columns.start[strip], size
-        table[:, OFFSET] = m * (np.cumsum(size) - size)
-        numbers = np.empty(m * int(size.sum()), rows.dtype)
-        pairs = np.stack([np.full(len(strip), row), strip], axis=1)
-        fill(rows.data, pairs, table, *sparse, np.zeros(rows.scratch, rows.real), numbers)
+        m, widths = int(tree.rows.size[row]), tree.columns.size[strip]
+        numbers = filling(np.stack([np.full(len(strip), row), strip], axis=1))
         squares, products = np.zeros(m), np.zeros((m, scales.smooth.shape[1]), np.complex128)
-        for start, width, at in zip(table[:, COLUMN], size, table[:, OFFSET], strict=True):
+        begins = m * (np.cumsum(widths) - widths)
+        for start, width, at in zip(tree.columns.start[strip], widths, begins, strict=True):
             block = numbers[at : at + m * width].reshape(m, width)
             squares += (np.abs(block) ** 2).sum(axis=1)
             products += block @ scales.smooth[start : start + width]
