@@ -68,6 +68,10 @@ def test_constants_of_a_material(values, message):
         (lambda: made().run(-1.0), "until=-1.0: a time not before the present one, 0.0"),
         (lambda: made(materials={}).run(1.0), "steps of .*, more than 1e.08: is the time in seconds .* mesh in metres"),
         (lambda: driven().run_until_periodic("1 GHz"), "frequency='1 GHz': a positive number"),
+        (
+            lambda: made(materials={}).run_until_periodic(1.0),
+            "that takes .*e.10 steps of .* take fewer periods",
+        ),
         (lambda: driven().run_until_periodic(1e8, "3"), "periods='3': a whole number of at least 2"),
         (lambda: driven().run_until_periodic(1e8, np.inf), "periods=inf: a whole number of at least 2"),
         (lambda: driven().run_until_periodic(2e8), "a source oscillates with 100000000.0 Hz, take that; .* a pulse"),

@@ -18,6 +18,7 @@ from calderon.case import CaseError, parse
 from calderon.case.transient.building import simulation, volume_mesh
 from calderon.cli import INTERRUPTED, WRONG_INPUT, app
 from calderon.report import example, run, write
+from calderon.report.stages import Stages
 
 CAVITY = """\
 title = "A cube"
@@ -298,6 +299,32 @@ def test_a_part_without_a_material_is_refused(tmp_path):
 def test_snapshots_need_a_folder():
     with pytest.raises(ValueError, match="scratch="):
         run(parse(CAVITY))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('mass = "0.2 g"', 'mass = "1 kg"', 'line 23: output.sar = "1 kg, 0.0025 m": the tissue weighs 0.002 kg, less'),
+        ('voxel = "2.5 mm"', 'voxel = "1 um"', "voxels needs 360.0 TB"),
+        (
+            '"2 cm", "0.5 cm", "0.5 cm"]',
+            '"2 m", "0.5 cm", "0.5 cm"]',
+            "meets no tetrahedron of the mesh, .* x from",
+        ),
+        ("[output]", '[output]\nprobes = [["1 m", "0 m", "0 m"]]', "output.probes = .* number 1 lies outside the mesh"),
+        ('sides = "absorbing"', 'sides = "pmc"', "output.far_field = .xy.: no faces absorb"),
+    ],
+)
+def test_what_a_run_cannot_give_is_told_before_it(old, new, message, tmp_path):
+    column(tmp_path)
+    text = COLUMN.replace('fed_power = "2 W"', 'fed_power = "2 W"\nfar_field = { plane = "xy" }').replace(old, new, 1)
+    if "sides" not in old:
+        text = text.replace('\nfar_field = { plane = "xy" }', "", 1)
+    begun = []
+    stages = Stages(lambda name, seconds: begun.append(name))
+    with pytest.raises(ValueError, match=message):
+        run(parse(text, "case.toml", tmp_path), stages)
+    assert old in COLUMN and not any("advance" in name for name in begun)
 
 
 def test_a_head_beside_a_phone_balances_its_power(tmp_path):

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import maximum_filter, minimum_filter
 
 from calderon.backends import require_memory
-from calderon.dg.sar import CubeAverages, cube_averages
+from calderon.dg.sar import CubeAverages, cube_averages, require_mass
 from calderon.mesh import TetrahedralMesh
 
 BYTES_OF_A_VOXEL = 180
@@ -91,6 +91,13 @@ def voxel_midpoints(
     middle = (low + high) / 2
     nx, ny, nz = map(int, counts)
     return middle - (counts - 1) / 2 * voxel, (nx, ny, nz)
+
+
+def require_tissue(mesh: TetrahedralMesh, densities: Mapping[str, float | None], mass: float, voxel: float) -> None:
+    """Errors as for `voxel_midpoints`, and ValueError for less tissue than a cube of that mass in kg holds."""
+    voxel_midpoints(mesh, densities, voxel)
+    parts = [(mesh.tags == tag, densities.get(name)) for name, tag in mesh.names.items()]
+    require_mass(sum(float(mesh.volumes[own].sum()) * density for own, density in parts if density), mass)
 
 
 def averaged_sar(

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import computing, require_memory
+from calderon.dg.averaged_sar import require_tissue
 from calderon.dg.boundary import completed
 from calderon.dg.checkpoint import RunKey
 from calderon.dg.domain import domain, listed
+from calderon.dg.enclosure import enclosed
 from calderon.dg.observer import Observer, Recorder
 from calderon.dg.periodic import PeriodicFields
 from calderon.dg.port import Port
@@ -240,7 +242,7 @@ class MaxwellDG:
         plan = sampling(frequency, self.time_step)
         periods = whole_number(periods, "periods", 2)
         require_period(self.sources, frequency)
-        total = periods * plan.steps
+        total = plan.steps_in(periods)
         turn = np.exp(2j * np.pi * frequency * plan.step * self._system.lead)
         last = LastPeriods(self._domain, frequency, plan.samples, plan.stride, total, turn)
         self._advance(plan.step, total, progress, (last,), checkpoint, checkpoint_seconds)
@@ -252,6 +254,14 @@ class MaxwellDG:
         return PeriodicFields(
             frequency, last.change(), ports, amplitude, self._densities, self.mesh, self._domain, *fields
         )
+
+    def require_surface(self) -> None:
+        """ValueError where there is no closed surface for far fields, which otherwise shows after the run."""
+        enclosed(self._domain, self.mesh, None, None)
+
+    def require_tissue(self, mass: float, voxel: float) -> None:
+        """ValueError or MemoryError where `PeriodicFields.averaged_sar` will have too little tissue or memory."""
+        require_tissue(self.mesh, self._densities, mass, voxel)
 
     def steps_per_period(self, frequency: float) -> int:
         """Steps that `run_until_periodic` takes in each period."""

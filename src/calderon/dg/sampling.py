@@ -11,6 +11,8 @@ from calderon.waves import RampedSine, TimeHarmonicPlaneWave
 SAMPLES = 24
 """Samples of a period that enter a discrete Fourier transform, at least."""
 
+MOST_STEPS = 10**8
+"""Of a run; more is a slip in a unit."""
 FEWEST = 6
 """Stable steps in a period; less, and the elements are longer than the waves."""
 
@@ -27,6 +29,16 @@ class Sampling:
     def steps(self) -> int:
         """Of a period."""
         return self.samples * self.stride
+
+    def steps_in(self, periods: int) -> int:
+        """ValueError for more than MOST_STEPS."""
+        if periods * self.steps > MOST_STEPS:
+            raise ValueError(
+                f"frequency={self.frequency!r}, periods={periods}: that takes {periods * self.steps:.2g} steps of "
+                f"{self.step:.3g} s, more than {MOST_STEPS:.0e}: take fewer periods or a coarser mesh; is the "
+                "frequency in Hz, and the mesh in metres?"
+            )
+        return periods * self.steps
 
     @property
     def step(self) -> float:

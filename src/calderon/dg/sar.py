@@ -57,8 +57,7 @@ def cube_averages(
     """
     tissue = density > 0
     total = float(density.sum()) * voxel**3
-    if total < mass:
-        raise ValueError(f"the tissue weighs {total:.4g} kg, less than one cube of {mass:.4g} kg")
+    require_mass(total, mass)
     part = tissue.astype(float) if filled is None else filled
     tables = _Tables(density * voxel**3, part, np.where(tissue, power, 0.0) * voxel**3)
     where = np.argwhere(tissue)
@@ -78,6 +77,12 @@ def cube_averages(
         values[at], halves[at] = _at_faces(tables, own, mass)
         origin[at] = AT_FACE
     return CubeAverages(values, origin, 2 * halves * voxel)
+
+
+def require_mass(total: float, mass: float) -> None:
+    """ValueError if tissue of that weight in kg makes no cube of that mass."""
+    if total < mass:
+        raise ValueError(f"the tissue weighs {total:.4g} kg, less than one cube of {mass:.4g} kg: take a smaller mass")
 
 
 def _chunks(where: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:

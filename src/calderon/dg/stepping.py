@@ -10,11 +10,10 @@ from calderon.dg.domain import Domain
 from calderon.dg.leap_frog import CentredLeapFrog
 from calderon.dg.local_leap_frog import LocalLeapFrog
 from calderon.dg.runge_kutta import UpwindRungeKutta
+from calderon.dg.sampling import MOST_STEPS
 from calderon.dg.system import System
 
 FLUXES: dict[str, type[System]] = {"centred": CentredLeapFrog, "upwind": UpwindRungeKutta}
-MOST_STEPS = 10**8
-"""Of a run; more is a slip in a unit."""
 ON_DEVICES = {"centred": DeviceLeapFrog, "upwind": DeviceRungeKutta}
 
 

@@ -22,6 +22,7 @@ from calderon.report.results import CROSS_SECTION, GAIN, Level, decibels_of_powe
 from calderon.report.scratch import CHECKPOINT
 from calderon.report.stages import Stages
 from calderon.report.transient.cuts import cut_points, outlines
+from calderon.report.transient.foreseen import require_outputs
 from calderon.report.transient.results import Amplitudes, CutField, Facts, Pattern, Signals, TransientResults
 
 FAR_FIELD = Level("far field", "dB re 1 V", "far_field")
@@ -44,6 +45,7 @@ def run_transient(
             mesh = ranks.gather(volume_mesh(file) if ranks.rank == 0 else None)[0]
         with stages.stage("prepare the simulation"):
             posed = simulation(file, mesh, stages.progress)
+            require_outputs(file, posed)
         facts = _facts(case, posed, ranks)
         watch = _Watch(case, posed, facts, scratch)
         fields = _advance(case, posed, facts, watch, stages, scratch)
