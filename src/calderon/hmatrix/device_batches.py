@@ -10,7 +10,7 @@ from calderon.hmatrix.block_tree import BlockTree
 
 GROUP = 128
 """Threads that work on a block."""
-BATCH = 4 << 30
+BATCH = 8 << 30
 """Bytes of the numbers of blocks that are worked on together, at most."""
 SHARE = 4
 """Numbers of a batch, and what else it takes, are at most this part of the memory of the device each."""
@@ -60,7 +60,14 @@ def batches(
     return found
 
 
-def sorted_by_size(tree: BlockTree, blocks: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The largest blocks first, so that no group of threads is left alone with one at the end."""
+def dealt(tree: BlockTree, blocks: NDArray[np.int64], rounds: int = 1) -> NDArray[np.int64]:
+    """The blocks dealt into so many rounds, one after the other, in each the largest first, so that no group of threads
+    is left alone with one at the end, and none of the rounds has large ones alone, which are few."""
     m, n = tree.sizes(blocks)
-    return blocks[np.argsort(-(m + n), kind="stable")]
+    order = np.argsort(-(m + n), kind="stable")
+    return blocks[np.concatenate([order[first::rounds] for first in range(rounds)])]
+
+
+def rounds_of(numbers: int, dtype: np.dtype[Any], device: Device) -> int:
+    """Batches that so many numbers of the matrix take, with some to spare."""
+    return 1 + int(1.1 * numbers * dtype.itemsize / min(BATCH, device.memory() // SHARE, 2**31 * dtype.itemsize))

@@ -2,7 +2,8 @@
 
 The blocks are dealt in pieces from one list, the smallest first: the processor's threads take pieces from its front,
 devices take runs of them from its end, by their measured speeds (backends/sharing.py). So a device has blocks that are
-large or many, and the processor the small ones. What a device that fails was to do is done by the others.
+large or many, and the processor the small ones. What a device that fails was to do is done by the others. A device
+alone has a few rounds of blocks of all sizes: a large block keeps one group of threads busy long.
 """
 
 import time
@@ -31,6 +32,9 @@ from calderon.hmatrix.storage import ADVICE, Slab
 from calderon.operators.compiled_rows import CompiledRows
 from calderon.operators.device_rows import DeviceRows
 
+ROUND, ROUNDS = 1e9, 8
+"""Entries that a device alone computes in a round, about, and rounds at most."""
+
 
 class Shared(NamedTuple):
     """What devices found. parts (workers,): of the work, the processor first. devices: those that have not failed."""
@@ -56,20 +60,26 @@ def compress_on_devices(
     work = Compression(rows, tree, rtol, errors)
     pieces = sorted(pieces_of(tree), key=lambda piece: float(cost_of(tree, piece[1]).mean()))
     weights = np.array([cost_of(tree, blocks).sum() for _, blocks in pieces])
+    tasks = [[piece] for piece in pieces]
+    if len(devices) == 1 and not with_processor:
+        rounds = int(np.clip(weights.sum() / ROUND, 1, ROUNDS))
+        tasks = [pieces[first::rounds] for first in range(rounds)]
+        weights = np.array([weights[first::rounds].sum() for first in range(rounds)])
     done = 0
 
     def step() -> None:
         nonlocal done
         done += 1
         if advance is not None:
-            advance(done, len(pieces))
+            advance(done, len(tasks))
 
     def on_processor(number: int) -> None:
-        work.run(*pieces[number])
+        for piece in tasks[number]:
+            work.run(*piece)
 
-    def on_device(compression: DeviceCompression, tasks: range, _: Deliver) -> None:
+    def on_device(compression: DeviceCompression, run: range, _: Deliver) -> None:
         try:
-            slabs, full = compression.compressed([pieces[task] for task in tasks])
+            slabs, full = compression.compressed([piece for task in run for piece in tasks[task]])
         except Exception as error:  # drivers raise what they like
             device = compression.device
             working.remove(device)

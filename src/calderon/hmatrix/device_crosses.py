@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from calderon.backends import Source, real_name
 from calderon.hmatrix.aca import FULL, NO_ROOM
 from calderon.hmatrix.block_tree import BlockTree
-from calderon.hmatrix.device_batches import BATCH, GROUP, SHARE, Batch, batches, sorted_by_size
+from calderon.hmatrix.device_batches import BATCH, GROUP, SHARE, Batch, batches, dealt, rounds_of
 from calderon.hmatrix.storage import Slab, table_of
 from calderon.operators.device_rows import Defines, DeviceRows
 
@@ -64,7 +64,9 @@ class DeviceCrosses:
         """The blocks, as many at a time as there is room for; those of no low rank are appended to `full` instead."""
         room = self.room
         while len(blocks):
-            blocks, left = sorted_by_size(self.tree, blocks), []
+            left: list[NDArray[np.int64]] = []
+            total = int(room * np.sum(self.tree.sizes(blocks)))
+            blocks = dealt(self.tree, blocks, rounds_of(total, self.dtype, self.device))
             m, n = self.tree.sizes(blocks)
             rooms = np.minimum(room, m * n // (m + n) + 1)
             sides = self.rows.row_room[self.tree.row[blocks]], self.rows.column_room[self.tree.column[blocks]]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Source, real_name
 from calderon.hmatrix.block_tree import BlockTree
-from calderon.hmatrix.device_batches import GROUP, batches, sorted_by_size
+from calderon.hmatrix.device_batches import GROUP, batches, dealt
 from calderon.hmatrix.storage import Slab, table_of
 from calderon.hmatrix.tolerances import Filling
 from calderon.operators.compiled_rows import CompiledRows
@@ -45,7 +45,7 @@ class DeviceDenseBlocks:
 
     def fill(self, blocks: NDArray[np.int64]) -> Iterator[Slab]:
         """The blocks, as many at a time as there is room for."""
-        blocks = sorted_by_size(self.tree, blocks)
+        blocks = dealt(self.tree, blocks)
         pairs = np.stack([self.tree.row[blocks], self.tree.column[blocks]], axis=1)
         for part, numbers in self.between(pairs):
             chosen = blocks[part]
