@@ -173,6 +173,7 @@ def test_a_dipole_over_frequency(tmp_path):
         ('frequency = "0.2 GHz"', "", "give either frequency or wavenumber"),
         ('frequency = "0.2 GHz"', 'frequency = "2 GHz"\nspeed_of_sound = 340.0', "speed_of_sound does not go with"),
         ('frequency = "0.2 GHz"', 'wavenumber = 3.0\nformulation = "pmchwt"', "choose 'cfie', 'efie'"),
+        ('"conductor"', '"conductor"\ntesting = "rwg"', "choose 'dual', 'primal'"),
         ('"conductor"', '"conducter"', "did you mean 'conductor'?"),
         ('"conductor"', '"dielectric"', "the problem 'dielectric' also needs permittivity"),
         ('"conductor"', '"sound-hard"\nspeed_of_sound = 340.0', "output.monostatic.polarizations does not go with"),
@@ -298,3 +299,6 @@ def test_the_almond_of_the_example_is_the_benchmark():
     }
     mesh = cal.mesh.sphere(0.1, 0.05)
     assert electromagnetic_problem(case, mesh, 10.0).formulation == "cfie"
+    assert electromagnetic_problem(case, mesh, 10.0).testing == "dual"
+    classical = case.model_copy(update={"physics": case.physics.model_copy(update={"testing": "primal"})})
+    assert electromagnetic_problem(classical, mesh, 10.0).testing == "primal"

@@ -95,7 +95,8 @@ def electromagnetic_problem(case: Case, mesh: TriangleMesh, wavenumber: float) -
     """The scattering problem of a conductor or a dielectric body on its mesh, at a wavenumber."""
     physics = case.physics
     if physics.problem == "conductor":
-        return PECScattering(mesh, wavenumber, formulation=physics.formulation or "cfie")
+        choices = {"formulation": physics.formulation or "cfie", "testing": physics.testing or "dual"}
+        return PECScattering(mesh, wavenumber, **choices)
     assert physics.permittivity is not None
     permeability = 1.0 if physics.permeability is None else physics.permeability
     formulation = physics.formulation or "pmchwt"

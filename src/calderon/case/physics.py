@@ -20,7 +20,7 @@ KEYS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "sound-soft": ((), ("density",)),
     "impedance": (("admittance",), ("density",)),
     "transmission": (FLUIDS, ()),
-    "conductor": ((), ("formulation",)),
+    "conductor": ((), ("formulation", "testing")),
     "dielectric": (("permittivity",), ("permeability", "formulation")),
     "antenna": (("feed",), ()),
     "laplace-dirichlet": (("potential",), ("side",)),
@@ -87,7 +87,7 @@ class Physics(Table):
     impedance surface, without unit; a number or [real, imaginary], or a table of these by tag. permittivity,
     permeability: relative, of a dielectric body, with a positive imaginary part for loss; of several bodies, side by
     side or one within another, a table by the tags of their surfaces, of what is directly inside. formulation: the
-    integral equation of a conductor or a dielectric body.
+    integral equation of a conductor or a dielectric body. testing: of a conductor's magnetic equation.
     """
 
     problem: Literal[
@@ -104,6 +104,7 @@ class Physics(Table):
     permittivity: Constants | None = None
     permeability: Constants | None = None
     formulation: str | None = None
+    testing: Literal["dual", "primal"] | None = None
     feed: Feed | None = None
     side: Literal["exterior", "interior"] | None = None
     potential: Potential | None = None

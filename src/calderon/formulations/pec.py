@@ -66,8 +66,8 @@ class PECScattering(RadarProblem[PECSolution]):
 
     weight: of the electric equation in "cfie", between 0 and 1. testing: of the magnetic equation, "dual", the default,
     with `spaces.dual_tests` t in the place of f, <t, (I/2 - K) J> = <t, n x H_inc>, or "primal", with the functions of
-    the current. At ten elements per wavelength dual testing has an eighth of the error in the cross-section and a
-    fiftieth in the energy balance. It needs surfaces with two triangles at each edge. Raises ValueError and TypeError
+    the current. At ten elements per wavelength dual testing has a tenth of the error in a sphere's cross-section and a
+    hundredth in its energy balance. It needs surfaces with two triangles at each edge. Raises ValueError and TypeError
     for what does not fit.
 
     R. F. Harrington, Field Computation by Moment Methods; J. R. Mautz and R. F. Harrington, AEU 32 (1978) 157;
