@@ -95,8 +95,8 @@ def electromagnetic_problem(case: Case, mesh: TriangleMesh, wavenumber: float) -
     """The scattering problem of a conductor or a dielectric body on its mesh, at a wavenumber."""
     physics = case.physics
     if physics.problem == "conductor":
-        choices = {"formulation": physics.formulation or "cfie", "testing": physics.testing or "dual"}
-        return PECScattering(mesh, wavenumber, **choices)
+        formulation, testing = physics.formulation or "cfie", physics.testing or "dual"
+        return PECScattering(mesh, wavenumber, formulation=formulation, testing=testing)
     assert physics.permittivity is not None
     permeability = 1.0 if physics.permeability is None else physics.permeability
     formulation = physics.formulation or "pmchwt"

@@ -13,7 +13,6 @@ from calderon.formulations.electromagnetic_solution import ElectromagneticSoluti
 from calderon.formulations.linear_system import LARGEST_DENSE
 from calderon.formulations.radiating_currents import RadiatingCurrents
 from calderon.spaces import VectorFunction, VectorSpace
-from calderon.waves import ElectromagneticPlaneWave
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,21 +102,6 @@ class DielectricSolution(ElectromagneticSolution):
     def absorption_cross_section(self, by: str = "auto") -> float:
         """Absorbed power over incident intensity |E_inc|^2 / (2 eta), in m^2; `by` as in `absorbed_power`."""
         return float(self.absorbed_power(by).sum()) * 2 * self.incident.impedance.real / self.incident_amplitude**2
-
-    def extinction_cross_section(self) -> float:
-        """Power taken from a plane wave over its intensity in m^2, by the optical theorem 4 pi / k Im(conj(e) . F(d)) /
-        E0; scattering and absorption add up to it as far as the mesh resolves the fields. ValueError for other waves.
-        """
-        wave = self.incident
-        if not isinstance(wave, ElectromagneticPlaneWave):
-            raise ValueError(
-                f"extinction is that of one plane wave, got {wave}: add scattering_cross_section() and "
-                "absorption_cross_section()"
-            )
-        forward = self.far_field(wave.direction)[0]
-        at_origin = wave.electric(np.zeros((1, 3)))[0]
-        amplitude = np.vdot(at_origin, forward) / self.incident_amplitude**2
-        return float(4 * np.pi / np.real(self.wavenumber) * amplitude.imag)
 
     def _current_pairs(self) -> list[tuple[VectorFunction, VectorFunction]]:
         return list(zip(self.electric_currents, self.magnetic_currents, strict=True))

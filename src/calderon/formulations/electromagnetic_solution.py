@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.exact.angular import radar_cross_section
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.radiating_currents import RadiatingCurrents
-from calderon.waves import ElectromagneticWave
+from calderon.waves import ElectromagneticPlaneWave, ElectromagneticWave
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +73,22 @@ class ElectromagneticSolution:
     def scattering_cross_section(self) -> float:
         """Scattered power over incident intensity, int |F|^2 / |E_inc|^2 over all directions, in m^2."""
         return self.currents.far_field_square() / self.incident_amplitude**2
+
+    def extinction_cross_section(self) -> float:
+        """Power taken from a plane wave over its intensity in m^2, by the optical theorem 4 pi / k Im(conj(e) . F(d)) /
+        E0; scattering and absorption add up to it as far as the equation conserves energy. Of bodies much smaller than
+        the wavelength it is a small part of F and has its error. ValueError for other waves.
+        """
+        wave = self.incident
+        if not isinstance(wave, ElectromagneticPlaneWave):
+            raise ValueError(
+                f"extinction is that of one plane wave, got {wave}: add scattering_cross_section() and "
+                "absorption_cross_section()"
+            )
+        forward = self.far_field(wave.direction)[0]
+        at_origin = wave.electric(np.zeros((1, 3)))[0]
+        amplitude = np.vdot(at_origin, forward) / self.incident_amplitude**2
+        return float(4 * np.pi / np.real(self.wavenumber) * amplitude.imag)
 
     def __str__(self) -> str:
         return f"field of {self.incident}\n{self.info}"
