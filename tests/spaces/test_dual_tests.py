@@ -33,6 +33,19 @@ def test_the_pairing_is_well_conditioned_where_triangles_are_stretched():
         assert np.linalg.cond(pairing / size / size[:, None]) < bound
 
 
+def test_other_spaces_are_refused():
+    mesh = MESHES["sphere"]
+    part = cal.TriangleMesh(mesh.vertices, mesh.triangles, tags=(mesh.centroids[:, 2] > 0).astype(int))
+    with pytest.raises(ValueError, match=r"whole mesh, got SNC.*take RWG\(mesh\)"):
+        dual_tests(cal.SNC(mesh))
+    with pytest.raises(ValueError, match="restricted"):
+        dual_tests(RWG(part, tags=1))
+    with pytest.raises(TypeError, match="edge functions"):
+        dual_tests(cal.P1(mesh))
+    half = part.restricted(1)  # open surfaces have dual functions, too
+    assert np.linalg.cond(dual_tests(RWG(half)).pairing.toarray()) < 100
+
+
 def test_what_they_have_not():
     tests = dual_tests(RWG(MESHES["sphere"]))
     for ask in (tests.refined, tests.perpendicular, tests.divergence_matrix, lambda: tests.interpolation([1.0, 0, 0])):

@@ -126,10 +126,18 @@ def dual_tests(space: EdgeSpace) -> DualTests:
     without a refined mesh. The scale, a number, lets equations tested with t_e and with f_e be added on stretched
     triangles, too.
 
-    space: `RWG(mesh)` of a whole mesh. Raises MeshError where three or more triangles meet at an edge. Sources: testing
+    space: `RWG(mesh)` of a whole mesh. Raises MeshError where three or more triangles meet at an edge, TypeError and
+    ValueError for another space. Sources: testing
     with n x g_e, K. Cools, F. P. Andriulli, D. De Zutter, E. Michielssen, IEEE Antennas Wirel. Propag. Lett. 10 (2011)
     528; the projection, docs/decisions.md.
     """
+    if not isinstance(space, EdgeSpace):
+        raise TypeError(f"dual tests are those of edge functions, got {space!r}: take RWG(mesh)")
+    if space.rotated or len(space.support) < space.mesh.number_of_triangles:
+        raise ValueError(
+            f"dual tests are those of RWG functions on a whole mesh, got {space!r}: "
+            "take RWG(mesh), for a part of it RWG(mesh.restricted(tags))"
+        )
     mesh = space.mesh
     project = sp.kron(sp.eye_array(mesh.number_of_triangles), _projection()).tocsr()
     parts = [(project @ part).tocsr() for part in RBC(mesh).expansion(RULE.points)]
