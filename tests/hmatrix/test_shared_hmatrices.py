@@ -5,7 +5,7 @@ import pytest
 
 import calderon as cal
 from calderon.backends import SharingWarning, survey
-from calderon.hmatrix import Choices, assemble_hmatrix, compression
+from calderon.hmatrix import Choices, assemble_hmatrix, compression, device_dense_blocks
 
 SPACE = cal.P1(cal.mesh.sphere(1.0, 0.13))
 OPERATORS = {
@@ -77,19 +77,21 @@ def test_single_precision_and_a_solution(two):
     assert np.abs(fields[1] - fields[0]) < 1e-5 * np.abs(fields[0])
 
 
+@pytest.mark.parametrize("first", [0, 2])
 @pytest.mark.parametrize("team", ["opencl:0+opencl:1", "numba+opencl:1"])
-def test_what_a_device_leaves_is_done_by_the_others(two, monkeypatch, team):
-    """Whether it fails at once or later."""
+def test_what_a_device_leaves_is_done_by_the_others(two, monkeypatch, team, first):
+    """Whether it fails at once or in the midst of a run."""
     operator = OPERATORS["symmetric"]
     launch, count = two[1].launch, [0]
 
     def failing(program, kernel, *arguments):
         count[0] += 1
-        if count[0] > 6:
+        if count[0] > first:
             raise RuntimeError("the bus is gone")
         launch(program, kernel, *arguments)
 
     alone = assembled(operator, "numba")
+    assert survey("opencl").number == 2  # a device that fails a probe is not chosen
     monkeypatch.setattr(two[1], "launch", failing)
     with pytest.warns(SharingWarning, match=r"opencl:1 \(.*\) failed: the bus is gone; the others do its work"):
         matrix = assembled(operator, team)
@@ -102,11 +104,27 @@ def test_what_a_device_leaves_is_done_by_the_others(two, monkeypatch, team):
     assert np.linalg.norm(matrix @ x - alone @ x) < 1e-5 * np.linalg.norm(alone @ x)
 
 
+def test_a_device_without_room_for_the_tables(two, monkeypatch):
+    prepare = device_dense_blocks.DeviceDenseBlocks.__init__
+
+    def failing(self, on_device, *arguments):
+        if on_device.device is two[0]:
+            raise MemoryError("no room")
+        prepare(self, on_device, *arguments)
+
+    monkeypatch.setattr(device_dense_blocks.DeviceDenseBlocks, "__init__", failing)
+    with pytest.warns(SharingWarning, match=r"opencl:0 \(.*\) failed: no room"):
+        matrix = assembled(OPERATORS["symmetric"], "opencl:0+opencl:1")
+    assert [part.device for part in matrix.on_device.parts] == two[1:]
+    with pytest.raises(MemoryError, match="no room"):
+        assembled(OPERATORS["symmetric"], "opencl:0")
+
+
 def test_devices_alone_that_all_fail_say_why(two, monkeypatch):
     def gone(*arguments):
         raise RuntimeError("the bus is gone")
 
-    assert survey("opencl").number == 2  # a device that fails a probe is not chosen
+    assert survey("opencl").number == 2
     for device in two:
         monkeypatch.setattr(device, "launch", gone)
     with pytest.raises(RuntimeError, match="the bus is gone"), pytest.warns(SharingWarning):

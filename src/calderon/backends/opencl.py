@@ -1,6 +1,7 @@
 """OpenCL devices through PyOpenCL: GPUs of any vendor, and processors through a runtime such as PoCL."""
 
 import math
+import threading
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from calderon.backends.device import BuildError, Source, rounded, scalar
 
 NAME = "opencl"
+_ignoring = threading.Lock()  # two threads that ignore warnings for a while would leave them ignored
 
 
 class Buffer:
@@ -92,7 +94,7 @@ class OpenCLDevice:
     def build(self, source: Source) -> Any:
         if source not in self._programs:
             try:
-                with warnings.catch_warnings():
+                with _ignoring, warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # the log of a compiler that has something to say
                     program = self._cl.Program(self._context, source.text).build(["-cl-mad-enable", "-cl-std=CL1.2"])
             except self._cl.Error as error:

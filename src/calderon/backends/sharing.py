@@ -95,7 +95,7 @@ def share_tasks(
                 speeds.seconds[0] = time.perf_counter() - began
             dealing.done((task,))
 
-    working = list(range(len(devices)))
+    working, failures = list(range(len(devices))), list[str]()
 
     def on_device(number: int) -> None:
         worker = first + number
@@ -108,7 +108,7 @@ def share_tasks(
                 speeds.seconds[worker] = 0.0  # no longer counted on
                 if not working and processor is None:
                     raise failure.__cause__ or failure from None
-                warnings.warn(f"{failure}; the others do its work", SharingWarning, stacklevel=2)
+                failures.append(str(failure))
                 dealing.give_back(tasks)
                 return
             with dealing.condition:
@@ -118,5 +118,10 @@ def share_tasks(
     while dealing.pending:  # again where a device failed when the others had ended
         loops: list[Callable[[], None]] = [on_processor] * (threads if processor is not None else 0)
         loops += [lambda number=number: on_device(number) for number in working]  # type: ignore[misc]
-        dealing.run(loops)
+        try:
+            dealing.run(loops)
+        finally:  # warnings of other threads may be lost where one of them ignores some for a while
+            for failure in failures:
+                warnings.warn(f"{failure}; the others do its work", SharingWarning, stacklevel=2)
+            failures.clear()
     return speeds.work / max(float(speeds.work.sum()), 1e-300)

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -31,6 +32,7 @@ from calderon.hmatrix.tolerances import Filling, Scales, block_errors, filling_o
 from calderon.integrands import SINGLE_LAYER
 from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator, Sum, TransformedHypersingular
+from calderon.operators.compiled_rows import CompiledRows
 from calderon.operators.composed import composed
 from calderon.operators.device_rows import device_rows
 from calderon.operators.galerkin_rows import compiled_rows
@@ -173,7 +175,7 @@ class _Composition:
         rtol = self.choices.rtol
         entries = compiled_rows(operator, blocks.rows.clusters, blocks.columns.clusters, self.how)
         if not self.devices:
-            errors = self._errors(operator, blocks, wavenumber, filling_of(entries, blocks))
+            errors = self._errors(operator, entries, blocks, wavenumber, filling_of)
             return hmatrix(entries, blocks, rtol, repr(operator), self.advance, errors)
         expected = expected_bytes(blocks, rtol, entries.dtype)
         share = expected // len(self.devices)
@@ -182,7 +184,7 @@ class _Composition:
         on_devices = [device_rows(operator, entries, device) for device in self.devices]
         with_processor = any(each.device is None for each in self.how.team)
         filling = filling_of if with_processor else partial(device_filling, on_devices[0])
-        errors = self._errors(operator, blocks, wavenumber, filling(entries, blocks))
+        errors = self._errors(operator, entries, blocks, wavenumber, filling)
         found = compress_on_devices(on_devices, with_processor, entries, blocks, rtol, self.advance, errors)
         if self.how.team:
             self.how.parts.append(found.parts)
@@ -192,12 +194,18 @@ class _Composition:
         return matrix
 
     def _errors(
-        self, operator: IntegralOperator, blocks: BlockTree, wavenumber: float, filling: Filling
+        self,
+        operator: IntegralOperator,
+        entries: CompiledRows,
+        blocks: BlockTree,
+        wavenumber: float,
+        filling: Callable[[CompiledRows, BlockTree], Filling],
     ) -> NDArray[np.float64] | None:
         """The error that each block may have, if the choice is so."""
         if not self.choices.coarsen:
             return None
-        return block_errors(filling, blocks, self.choices.rtol, self._scales(operator, blocks, wavenumber))
+        scales = self._scales(operator, blocks, wavenumber)
+        return block_errors(filling(entries, blocks), blocks, self.choices.rtol, scales)
 
     def _scales(self, operator: IntegralOperator, blocks: BlockTree, wavenumber: float) -> Scales:
         """Areas of supports, and smooth functions."""

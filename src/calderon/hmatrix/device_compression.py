@@ -77,17 +77,21 @@ def compress_on_devices(
         for piece in tasks[number]:
             work.run(*piece)
 
-    def on_device(compression: DeviceCompression, run: range, _: Deliver) -> None:
+    prepared: dict[str, DeviceCompression] = {}
+
+    def on_device(each: DeviceRows, run: range, _: Deliver) -> None:
+        device = each.device
         try:
-            slabs, full = compression.compressed([piece for task in run for piece in tasks[task]])
+            if device.name not in prepared:
+                prepared[device.name] = DeviceCompression(each, work, rtol)
+            slabs, full = prepared[device.name].compressed([piece for task in run for piece in tasks[task]])
         except Exception as error:  # drivers raise what they like
-            device = compression.device
             working.remove(device)
             raise HandedOver(f"{device.name} ({device.label}) failed: {error}") from error
         work.add(slabs, full)
 
     working = [each.device for each in devices]
-    workers = [partial(on_device, DeviceCompression(each, work, rtol)) for each in devices]
+    workers = [partial(on_device, each) for each in devices]
     parts = share_tasks(on_processor if with_processor else None, workers, weights, None, step)
     return Shared(work.result(started), parts, working)
 
@@ -96,7 +100,6 @@ class DeviceCompression:
     """Blocks of both kinds on one device."""
 
     def __init__(self, device_rows: DeviceRows, work: Compression, rtol: float) -> None:
-        self.device, self.tree = device_rows.device, work.tree
         errors = APPROXIMATION * work.errors, TRUNCATION * work.errors
         tolerances = Tolerances(work.limits, work.truncation, errors, -float(np.log10(rtol)))
         self.crosses = DeviceCrosses(device_rows, work.tree, work.rows.dtype, tolerances)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Source, real_name, require_device_memory
+from calderon.backends import Device, Source, real_name, require_device_memory, run_tasks
 from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, moving_kernel
 from calderon.hmatrix.storage import Slab, shares_of, stored
@@ -18,6 +18,8 @@ RUN = 32
 """Places that are gathered together; blocks begin at multiples of so many numbers, so that 32 bits count them."""
 SLICES = 4
 """Groups of RUN threads that share the blocks at a run."""
+MOVED = 10_000
+"""Blocks that a thread puts in their places at a time."""
 ADVICE = 'try precision="single", a larger rtol, or backend="numba"'
 
 
@@ -126,11 +128,13 @@ def _united(device: Device, slabs: list[Slab], dtype: np.dtype[Any]) -> tuple[ND
     total = int(sum(each.sum() for each in lengths))
     require_device_memory(device, total * RUN * dtype.itemsize, "an H-matrix", ADVICE)
     numbers, move = np.zeros(total * RUN, dtype), moving_kernel()
-    united, place = [], 0
+    united, place, tasks = [], 0, []
     for (given, table), length in zip(slabs, lengths, strict=False):
         moved = table.copy()
         moved[:, OFFSET] = place + np.cumsum(length) - length
-        move(given, table[:, OFFSET], moved[:, OFFSET] * RUN, stored(table), numbers)
+        runs = table[:, OFFSET], moved[:, OFFSET] * RUN, stored(table)
+        tasks += [(given, *(each[first : first + MOVED] for each in runs)) for first in range(0, len(table), MOVED)]
         united.append(moved)
         place += int(length.sum())
+    run_tasks(lambda task: move(*tasks[task], numbers), len(tasks))
     return np.concatenate(united or tables), numbers
