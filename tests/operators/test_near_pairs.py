@@ -66,6 +66,14 @@ def test_surfaces_that_almost_touch_warn():
         operator.entries([0], [0])
 
 
+@pytest.mark.parametrize("layer", [cal.single_layer, cal.double_layer])
+def test_walls_of_a_thin_slab_touch_and_do_not_warn(layer, recwarn):
+    cube = cal.mesh.cube(1.0, 0.25)
+    slab = cal.TriangleMesh(cube.vertices * [1, 1, 0.05], cube.triangles)
+    layer(cal.Laplace(), cal.P0(slab)).assemble()
+    assert not [each for each in recwarn if issubclass(each.category, cal.AccuracyWarning)]
+
+
 def test_compiled_searches_against_all_pairs():
     """Triangles of four octaves of size, some of them with vertices in common; both orders of a pair alike."""
     random = np.random.default_rng(5)

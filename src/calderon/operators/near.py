@@ -26,7 +26,7 @@ COUNTS = np.array([3, 4, 6, 10, 14])
 """Gauss points along one direction of a piece; what needs more is cut."""
 MOST = int(COUNTS[-1])
 SMALLEST = 1 / 256
-"""Of the size of a triangle: no smaller pieces."""
+"""Of the size of the smaller triangle, or of what is left where a pair that touches was cut: no smaller pieces."""
 CHILDREN = np.array(
     [
         [[1, 0, 0], [0.5, 0.5, 0], [0.5, 0, 0.5]],
@@ -63,9 +63,11 @@ def subdivided(test: Array, trial: Array, parent: NDArray[np.int64], left: Array
 
     Of a piece that needs more than MOST points along some direction, the triangle that needs them is halved across its
     longest edge: a needle becomes shorter ones, not thinner ones. Warns where pairs are still too near when they are
-    cut to 1/256 (distance below about 1/1000 of the size), with their number.
+    cut to 1/256 (distance below about 1/1000 of the size of the smaller one), with their number.
     """
-    smallest = SMALLEST * np.maximum(_edges(test).max(axis=1), _edges(trial).max(axis=1))
+    smallest = SMALLEST * np.minimum(
+        *(_edges(each).max(axis=1) for each in (left @ test[parent], right @ trial[parent]))
+    )
     done: list[Pieces] = []
     unresolved: list[NDArray[np.int64]] = []
     while len(parent) or not done:
@@ -75,14 +77,16 @@ def subdivided(test: Array, trial: Array, parent: NDArray[np.int64], left: Array
         need = counts.reshape(-1, 2, 2).max(axis=2)
         size = np.stack([x_size, y_size], axis=1)
         size_left = np.where(need > MOST, size, 0)
-        hopeless = (need > MOST).any(axis=1) & (size_left.max(axis=1) < smallest[parent])
+        hopeless = (need > MOST).any(axis=1) & (size_left.max(axis=1) < smallest)
         unresolved.append(parent[hopeless])
         ready = hopeless | (need <= MOST).all(axis=1)
         done.append(Pieces(parent[ready], left[ready], right[ready], np.minimum(counts[ready], MOST)))
         rest = ~ready
         first = size_left[rest, 0] >= size_left[rest, 1]
-        parent, left, right = parent[rest], left[rest], right[rest]
-        parent = np.concatenate([parent[first], parent[first], parent[~first], parent[~first]])
+        parent, left, right, smallest = parent[rest], left[rest], right[rest], smallest[rest]
+        parent, smallest = (
+            np.concatenate([each[first], each[first], each[~first], each[~first]]) for each in (parent, smallest)
+        )
         left, right = (
             np.concatenate([*halves(left[first]), left[~first], left[~first]]),
             np.concatenate([right[first], right[first], *halves(right[~first])]),
