@@ -22,8 +22,6 @@ def cavity(cells=2, order=2, **options):
 def test_a_killed_run_goes_on_to_the_identical_field(flux, backend, tmp_path, request):
     if backend == "opencl":
         request.getfixturevalue("opencl")
-        if flux == "upwind":
-            pytest.skip("devices take the centred flux")
     file = tmp_path / "run.h5"
     whole = cavity(flux=flux, backend=backend)
     whole.run(1.0, checkpoint=file)
