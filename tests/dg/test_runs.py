@@ -126,6 +126,21 @@ def test_too_little_memory_is_told_before(monkeypatch):
         cal.MaxwellDG(mesh, 2)
 
 
+@pytest.mark.parametrize("flux", ["centred", "upwind"])
+@pytest.mark.parametrize("order", [2, 4])
+def test_making_a_simulation_takes_no_more_memory_than_it_says(flux, order):
+    cavity(cells=2, order=order, flux=flux)  # what is made once in a process
+    mesh = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=8)
+    assert len(mesh.neighbours)
+    tracemalloc.start()
+    try:
+        simulation = cal.MaxwellDG(mesh, order, flux=flux)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert 0.4 * simulation.memory < peak < simulation.memory
+
+
 def test_memory_stays_below_four_copies_of_the_fields():
     """E and H are one; a run that ends with amplitudes may take three more."""
     simulation = cavity(cells=10, order=3)

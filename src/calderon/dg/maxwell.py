@@ -31,8 +31,8 @@ from calderon.mesh import Material, TetrahedralMesh
 from calderon.parallel import Communicator, world
 from calderon.waves import TimeHarmonicPlaneWave
 
-FIELDS = {"centred": 4, "upwind": 6}
-"""E, H and what is beside them: two vectors of the eigenvalue iteration; two more of each for Runge-Kutta, one
+FIELDS = {"centred": 5, "upwind": 12}
+"""E, H and what is beside them at most, in the search for the step; measured on boxes, degrees 1 to 4; one more
 for several lengths of steps."""
 GEOMETRY = 1500
 """Bytes of a tetrahedron's tables, and of what they are made from."""
