@@ -4,6 +4,7 @@ import platform
 import signal
 import sys
 import time
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,8 +29,8 @@ from calderon.report.mesh_tables import resolution, surface_quality, volume_qual
 from calderon.report.screen import stages_on, two_columns
 from calderon.solvers import ConvergenceError
 
-WRONG_INPUT, NOT_SOLVED, EXISTS, INTERRUPTED = 2, 3, 4, 130
-GRACE = 2.0  # seconds in which the first of several ranks says what went wrong
+UNEXPECTED, WRONG_INPUT, NOT_SOLVED, EXISTS, INTERRUPTED = 1, 2, 3, 4, 130
+GRACE = 2.0  # seconds for other ranks to meet the same error, or for mpiexec to pass on what was said before an abort
 IN_CASE_FILES = 'in a case file: [solver] max_iterations, rtol, precision = "double", or solver = "lu"'
 DEPENDENCIES = ("numpy", "scipy", "numba", "meshio", "matplotlib", "h5py", "pydantic")
 EXTRAS = ("pyvista", "gmsh", "cupy-cuda12x", "cupy-cuda13x", "pyopencl", "mpi4py")
@@ -203,19 +204,30 @@ def _plain_errors() -> Iterator[None]:
         code, text = WRONG_INPUT, str(error)
     except KeyboardInterrupt as stop:
         code, text = INTERRUPTED, f"interrupted: no result was written, an earlier one is as it was{stop}"
+    except Exception:
+        if world().size == 1:
+            raise
+        code, text = UNEXPECTED, traceback.format_exc()
     else:
         return
-    _tell_error(text)
-    world().abort(code)
+    _tell_error(text, code)
     sys.exit(code)
 
 
-def _tell_error(text: str) -> None:
-    """Of several ranks the first speaks; others, which mostly meet the same error, wait for it to end them all."""
+def _tell_error(text: str, code: int) -> None:
+    """Of several ranks the first speaks. One that fails alone, while others wait for it, speaks and ends all."""
     ranks = world()
+    if ranks.rank == 0:
+        _print_error(text)
+    if ranks.meet(GRACE):
+        return
     if ranks.rank > 0:
+        _print_error(f"rank {ranks.rank}: {text}")
         time.sleep(GRACE)
-        text = f"rank {ranks.rank}: {text}"
+    ranks.abort(code)
+
+
+def _print_error(text: str) -> None:
     Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]error[/bold red] {escape(text)}")
 
 

@@ -254,11 +254,8 @@ def test_an_interrupted_run_goes_on_with_the_same_command(tmp_path, monkeypatch)
 
 
 def test_ranks_share_a_run_and_one_speaks(tmp_path):
-    pytest.importorskip("mpi4py")
     pytest.importorskip("pymetis")
-    command = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
-    if command is None:
-        pytest.skip("mpiexec is not at hand")
+    command = _mpiexec()
     column(tmp_path)
     (tmp_path / "column.toml").write_text(COLUMN)
     environment = os.environ | {"NUMBA_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -281,6 +278,39 @@ def test_ranks_share_a_run_and_one_speaks(tmp_path):
     )
     refused = launched(2, _surface_case(tmp_path), tmp_path / "none")
     assert refused.returncode != 0 and refused.stderr.count("not shared among ranks") == 1
+
+
+FAILING = """
+from calderon.cli import _plain_errors
+from calderon.parallel import world
+with _plain_errors():
+    if world().rank == {rank}:
+        raise {error}("the lamp went out")
+    world().total(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("rank", "error", "code", "said"),
+    [
+        (0, "ValueError", 2, "error the lamp"),
+        (1, "ValueError", 2, "error rank 1: the lamp"),
+        (1, "KeyError", 1, "Traceback"),
+    ],
+)
+def test_a_rank_that_fails_alone_speaks_and_ends_all(rank, error, code, said):
+    given = [_mpiexec(), "-n", "2", sys.executable, "-c", FAILING.format(rank=rank, error=error)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(given, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == code and said in done.stderr and "the lamp went out" in done.stderr
+
+
+def _mpiexec() -> str:
+    pytest.importorskip("mpi4py")
+    command = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+    if command is None:
+        pytest.skip("mpiexec is not at hand")
+    return command
 
 
 def _surface_case(folder: Path) -> Path:

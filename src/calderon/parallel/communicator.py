@@ -1,6 +1,7 @@
 """What a distributed computation asks of the ranks that share it."""
 
 import os
+import time
 from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 
 LAUNCHERS = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "MPI_LOCALNRANKS")
 """Variables that mpiexec sets for the processes that it starts."""
+
+GLANCE = 0.01  # seconds between two looks at whether the other ranks have come
 
 
 @runtime_checkable
@@ -35,6 +38,10 @@ class Communicator(Protocol):
         """Wait until all arrays of an `exchange` have left and arrived."""
         ...
 
+    def meet(self, seconds: float) -> bool:
+        """Wait for the other ranks to call this, too, for so long at most; whether all did."""
+        ...
+
     def abort(self, code: int) -> None:
         """End all ranks, where there are several, with an exit code: the others may wait for this one for ever."""
         ...
@@ -57,6 +64,9 @@ class Serial:
 
     def finish(self, pending: Any) -> None:
         pass
+
+    def meet(self, seconds: float) -> bool:
+        return True
 
     def abort(self, code: int) -> None:
         pass
@@ -85,6 +95,14 @@ class MPICommunicator:
     def finish(self, pending: Any) -> None:
         for request in pending:
             request.Wait()
+
+    def meet(self, seconds: float) -> bool:
+        met, limit = self._handle.Ibarrier(), time.monotonic() + seconds
+        while not met.Test():
+            if time.monotonic() > limit:
+                return False
+            time.sleep(GLANCE)
+        return True
 
     def abort(self, code: int) -> None:
         self._handle.Abort(code)
