@@ -34,6 +34,10 @@ class Array(np.ndarray):
         assert stream is not None
         return np.array(self)
 
+    def set(self, values, stream=None):
+        assert stream is not None and values.flags.c_contiguous and values.shape == self.shape
+        self[:] = values
+
 
 def array(values, order="C"):
     return np.array(values, order=order).view(Array)
@@ -134,6 +138,10 @@ def test_copies(cuda):
     for host in (np.arange(6, dtype=np.int32).reshape(2, 3), np.array([1 + 2j, 3j]), np.zeros((0, 3))):
         for back in (cuda.to_host(cuda.array(host)), cuda.fetch(cuda.array(host))()):
             assert back.dtype == host.dtype and np.array_equal(back, host)
+    there = cuda.array(np.zeros((3, 2)))
+    cuda.put(np.array([[1.0, 2.0]]), there, 2)
+    cuda.put(np.zeros((0, 2)), there)
+    assert cuda.to_host(there).tolist() == [[0, 0], [1, 2], [0, 0]]
     assert cuda.empty((2, 3), np.float32).shape == (2, 3)
 
 

@@ -37,6 +37,9 @@ class FakeDevice:
     def fetch(self, array):
         return lambda: array
 
+    def put(self, host, array, first=0):
+        array.ravel()[first : first + host.size] = host.ravel()
+
     def build(self, source):
         if self.error:
             raise self.error
@@ -100,6 +103,10 @@ def test_arrays_come_back_as_they_went(device):
     for host in (np.arange(6, dtype=np.int32).reshape(2, 3), np.array([1 + 2j, 3j]), np.zeros((0, 3)), NUMBERS[::7]):
         back = device.to_host(device.array(host))
         assert back.dtype == host.dtype and np.array_equal(back, host)
+    there = device.array(np.zeros((3, 4)))
+    device.put(NUMBERS[:8].reshape(2, 4), there, 4)
+    device.put(NUMBERS[:0], there)
+    assert np.array_equal(device.to_host(there).ravel(), [*np.zeros(4), *NUMBERS[:8]])
     assert device.array(NUMBERS).nbytes == 800
     assert device.memory() > 10**6
 
@@ -153,6 +160,9 @@ def test_devices_are_chosen_by_number(driver):
     driver(cuda=[first, second])
     assert available() == ["numba", "cuda"]
     assert get("cuda") is first and get("cuda:0") is first and get("cuda:1") is second
+    assert [get("cuda", turn) for turn in range(5)] == [first, second, first, second, first]
+    assert [get("auto", turn) for turn in range(3)] == [first, second, first]
+    assert get("cuda:0", 1) is first and get("numba", 1) is None
     with pytest.raises(RuntimeError, match=r"there is no 'cuda:2': 'cuda' has 2 device\(s\), numbered from 0"):
         get("cuda:2")
 

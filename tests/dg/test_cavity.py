@@ -123,9 +123,22 @@ def test_mistakes_are_named(options, message):
         cal.MaxwellDG(mesh, **{"order": 1} | options)
 
 
-def test_a_run_that_blows_up_stops_and_says_where():
-    result = simulation(2, 1)
+@pytest.mark.parametrize("value", [np.nan, -np.inf])
+@pytest.mark.parametrize("backend", ["numba", "opencl"])
+def test_a_run_that_blows_up_stops_and_says_where(backend, value, request):
+    if backend == "opencl":
+        request.getfixturevalue("opencl")
+    result = cal.MaxwellDG(cal.mesh.box([0, 0, 0], [1, 1, 1], cells=2), 1, backend=backend)
     result.set_fields(MODE.electric, MODE.magnetic)
-    result._system.electric[7] = np.nan
-    with pytest.raises(FloatingPointError, match="no longer finite at step"):
+    result._system.electric[7] = value
+    with pytest.raises(FloatingPointError, match="no longer finite at step .*, first in tetrahedron 0: take a smaller"):
         result.run(0.5)
+
+
+def test_fields_that_are_large_but_finite_go_on():
+    """Their sum is not."""
+    result = simulation(2, 1)
+    result._system.electric[:] = 1e306
+    assert not result._system.finite()
+    result.run(result.time_step / 1e6)
+    assert np.isfinite(result._system.electric).all()

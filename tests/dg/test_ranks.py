@@ -1,5 +1,6 @@
 """Ranks that share a mesh get the fields of one alone."""
 
+import functools
 import os
 import shutil
 import subprocess
@@ -18,7 +19,7 @@ import sys
 import numpy as np
 import calderon as cal
 
-folder = sys.argv[1]
+folder, backend = sys.argv[1:]
 mesh = cal.mesh.box([0, 0, 0], [0.3, 0.3, 0.3], cells=3)
 tags = (mesh.centroids[:, 2] > 0.15).astype(int)
 mesh = cal.TetrahedralMesh(mesh.vertices, mesh.tetrahedra, tags, {"air": 0, "tissue": 1})
@@ -31,7 +32,9 @@ sources = [
 points = np.random.default_rng(0).random((20, 3)) * 0.3
 numbers = {}
 for flux in ("centred", "upwind"):
-    simulation = cal.MaxwellDG(mesh, 2, flux=flux, materials=tissue, boundaries={"wall": "absorbing"}, sources=sources)
+    simulation = cal.MaxwellDG(
+        mesh, 2, flux=flux, materials=tissue, boundaries={"wall": "absorbing"}, sources=sources, backend=backend
+    )
     probe = simulation.add_probe(points[:3], stride=5)
     result = simulation.run_until_periodic(3e8, periods=2)
     numbers |= {
@@ -107,22 +110,45 @@ def launched(count, program, *arguments):
     return done.stdout
 
 
-def numbers_of(program, count, folder):
+def numbers_of(program, count, folder, *arguments):
     """What a program on so many ranks has left in its folder."""
     folder.mkdir()
-    output = launched(count, program, folder)
+    output = launched(count, program, folder, *arguments)
     assert sorted(output.split("\n"))[1:] == [f"{rank} of {count}" for rank in range(count)]
     with np.load(folder / "fields.npz") as found:
         return dict(found)
 
 
-def test_two_ranks_equal_one(tmp_path):
-    first, second = (numbers_of(PROGRAM, count, tmp_path / str(count)) for count in (1, 2))
-    assert len(first) == 18
+@pytest.fixture(scope="module")
+def computed(tmp_path_factory):
+    """computed(count, backend): the numbers of PROGRAM on so many ranks, and its folder."""
+
+    @functools.cache
+    def run(count, backend):
+        folder = tmp_path_factory.mktemp("ranks") / f"{backend}-{count}"
+        return numbers_of(PROGRAM, count, folder, backend), folder
+
+    return run
+
+
+def agree(first, second, bound=1e-12):
+    """Two sets of numbers do, relative to the largest of each kind."""
+    assert len(first) == 18 and set(first) == set(second)
     for name in first:
-        assert np.allclose(second[name], first[name], rtol=0, atol=1e-12 * np.abs(first[name]).max()), name
+        assert np.allclose(second[name], first[name], rtol=0, atol=bound * np.abs(first[name]).max()), name
+
+
+def test_two_ranks_equal_one(computed):
+    second, folder = computed(2, "numba")
+    agree(computed(1, "numba")[0], second)
     for flux in ("centred", "upwind"):
-        assert len((tmp_path / "2" / f"{flux}.vtu").read_bytes()) > 1000
+        assert len((folder / f"{flux}.vtu").read_bytes()) > 1000
+
+
+def test_two_ranks_on_devices_equal_one_and_the_processor(opencl, computed):
+    second = computed(2, "opencl")[0]
+    agree(computed(1, "opencl")[0], second)
+    agree(computed(1, "numba")[0], second, 1e-11)
 
 
 def test_far_fields_currents_and_shorter_steps_are_those_of_one_rank(tmp_path):

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.dg import run
+from calderon.dg.rank_device import DeviceError, RankDevice
 
 BOUNDS = {"double": 1e-12, "single": 2e-5}
 
@@ -86,3 +88,29 @@ def test_what_devices_cannot_hold_is_refused(opencl, monkeypatch):
     monkeypatch.setattr(type(opencl), "memory", lambda self: 5_000)
     with pytest.raises(MemoryError, match="P2 on 6 tetrahedra needs .* opencl:0 .* has 5.0 kB free: take a lower"):
         cal.MaxwellDG(mesh, 2, backend="opencl")
+
+
+def test_only_a_few_numbers_come_to_the_host_to_see_whether_fields_are_finite(opencl, monkeypatch):
+    simulation = cal.MaxwellDG(cal.mesh.box([0, 0, 0], [1, 1, 1], cells=6), 2, backend="opencl")
+    system, fetched, to_host = simulation._system, [], RankDevice.to_host
+    monkeypatch.setattr(run, "CHECKED", 1)
+    monkeypatch.setattr(RankDevice, "to_host", lambda device, array: fetched.append(array) or to_host(device, array))
+    simulation.run(3 * simulation.time_step)
+    assert [array.shape for array in fetched] == [(256,)] * 3 + [system.electric.shape] * 2
+    for place in (0, 38_000, system.electric.size - 1):  # one group or thread after the other
+        spoilt = system.electric.copy()
+        spoilt[place] = np.inf
+        system._fields = [opencl.array(spoilt)]
+        assert not system.finite()
+        spoilt[place] = -1e300
+        opencl.put(spoilt, system._fields[0])
+        assert system.finite()
+
+
+def test_a_device_that_fails_is_named(opencl, monkeypatch):
+    simulation = cal.MaxwellDG(cal.mesh.box([0, 0, 0], [1, 1, 1], cells=2), 1, backend="opencl")
+    monkeypatch.setattr(type(opencl), "launch", lambda *_: 1 / 0)
+    with pytest.raises(DeviceError, match=r"opencl:0 \(.*\) failed: division by zero; start again, from the"):
+        simulation.run(0.1)
+    monkeypatch.undo()
+    simulation.run(0.1)

@@ -27,18 +27,19 @@ def available() -> list[str]:
     return [cpu.NAME, *(name for name in DEVICE_BACKENDS if survey(name).devices)]
 
 
-def get(name: str) -> Device | None:
+def get(name: str, turn: int = 0) -> Device | None:
     """The device of a backend, "cuda:1", or its first that works, "cuda"; None for "numba", the processor itself.
 
-    "auto": the first NVIDIA device, else the first OpenCL graphics processor, else "numba". Raises ValueError for an
-    unknown name, RuntimeError with the reason and what to do for a backend that is not at hand; a request is never
-    quietly replaced.
+    "auto": the first NVIDIA device, else the first OpenCL graphics processor, else "numba". turn: of several processes
+    beside each other; where no device is named they take the next ones, and the first again after the last. Raises
+    ValueError for an unknown name, RuntimeError with the reason and what to do for a backend that is not at hand; a
+    request is never quietly replaced.
     """
     if name == "auto":
         for each in (cuda.NAME, opencl.NAME):
-            for device in survey(each).devices:
-                if device.is_gpu:
-                    return device
+            graphics = [device for device in survey(each).devices if device.is_gpu]
+            if graphics:
+                return graphics[turn % len(graphics)]
         return None
     backend, colon, number = name.partition(":") if isinstance(name, str) else (name, "", "")
     if backend not in KNOWN or (colon and (backend == cpu.NAME or not number.isdecimal())):
@@ -48,9 +49,9 @@ def get(name: str) -> Device | None:
         return None
     found = survey(backend)
     wanted = f"{backend}:{int(number)}" if colon else ""
-    for device in found.devices:
-        if device.name == wanted or not wanted:
-            return device
+    fitting = [device for device in found.devices if device.name == wanted or not wanted]
+    if fitting:
+        return fitting[turn % len(fitting)]
     choices = " or ".join(repr(each) for each in available())
     if found.devices and wanted not in found.failures:
         raise RuntimeError(f"there is no {name!r}: {backend!r} has {found.number} device(s), numbered from 0")

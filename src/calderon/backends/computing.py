@@ -47,8 +47,8 @@ class Computing:
         return " + ".join(f"{name} ({part:.0%})" for name, part in zip(names, total / total.sum(), strict=True))
 
 
-def computing(backend: str, precision: str, several: bool = False, mixed: bool = False) -> Computing:
-    """A backend in a precision; errors as for `get`, RuntimeError for a device without double precision.
+def computing(backend: str, precision: str, several: bool = False, mixed: bool = False, turn: int = 0) -> Computing:
+    """A backend in a precision; errors and turn as for `get`, RuntimeError for a device without double precision.
 
     mixed: whether "mixed" precision may be asked for; ValueError if not. several: whether "numba+cuda:0" may stand for
     several that share the work; ValueError if not, or if one is named twice.
@@ -59,7 +59,7 @@ def computing(backend: str, precision: str, several: bool = False, mixed: bool =
     far = np.dtype(np.float32) if precision == "mixed" else None
     names = backend.split("+") if isinstance(backend, str) else [backend]
     if len(names) == 1:
-        return _one(names[0], real, far)
+        return _one(names[0], real, far, turn)
     if not several:
         raise ValueError(
             f"backend {backend!r}: several share dense and H-matrices alone: choose one of "
@@ -72,8 +72,8 @@ def computing(backend: str, precision: str, several: bool = False, mixed: bool =
     return Computing(real, None, far, tuple(team))
 
 
-def _one(name: str, real: np.dtype[Any], far: np.dtype[Any] | None) -> Computing:
-    device = get(name)
+def _one(name: str, real: np.dtype[Any], far: np.dtype[Any] | None, turn: int = 0) -> Computing:
+    device = get(name, turn)
     if device is not None and real == np.float64 and not device.has_double:
         raise RuntimeError(
             f"{device.name} ({device.label}) computes in single precision alone: "

@@ -82,6 +82,12 @@ class CudaDevice:
 
         return wait
 
+    def put(self, host: NDArray[Any], array: Any, first: int = 0) -> None:
+        if host.nbytes:
+            with self._cupy.cuda.Device(self._number):
+                array.ravel()[first : first + host.size].set(host.ravel(), stream=self._copies)
+                self._copies.synchronize()
+
     def build(self, source: Source) -> Any:
         if source not in self._programs:
             with self._cupy.cuda.Device(self._number):

@@ -48,6 +48,11 @@ class Device(Protocol):
         returned to wait for the copy."""
         ...
 
+    def put(self, host: NDArray[Any], array: Any, first: int = 0) -> None:
+        """Copy a contiguous array into one of the device, from its number `first` on, beside what is queued, which must
+        not need that part; done when it returns."""
+        ...
+
     def build(self, source: "Source") -> Any:
         """The compiled program, kept for the life of the process and by the driver on disk. Raises BuildError."""
         ...

@@ -86,10 +86,16 @@ class OpenCLDevice:
         self._copies.flush()
 
         def wait() -> NDArray[Any]:
+            self._queue.flush()  # what was queued since then runs meanwhile
             copied.wait()
             return host
 
         return wait
+
+    def put(self, host: NDArray[Any], array: Buffer, first: int = 0) -> None:
+        if host.nbytes:
+            offset = first * array.dtype.itemsize
+            self._cl.enqueue_copy(self._copies, array.memory, host, dst_offset=offset, is_blocking=True)
 
     def build(self, source: Source) -> Any:
         if source not in self._programs:

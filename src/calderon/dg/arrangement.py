@@ -134,7 +134,7 @@ def arrange(
     place[order] = (begins - filled)[keys[order]] + np.arange(count)
     inner = blocks if not cut.any() else (begins[0] + int(sizes[0]) - int(cut.any(axis=1).sum())) // lanes
     codes = _codes(mesh, place, blocks, lanes)
-    return Arrangement(mesh, reference, real, lanes, place, codes, inner, tuple(int(end) for end in ends))
+    return Arrangement(mesh, reference, real, lanes, place, codes, int(inner), tuple(int(end) for end in ends))
 
 
 def _together(mesh: TetrahedralMesh, elements: NDArray[np.int64], lanes: int) -> NDArray[np.int64]:

@@ -1,32 +1,41 @@
 /* Half a leap-frog step of a discontinuous Galerkin method: the twin of curl.py and silver_mueller.py. */
 #define OWN SHARED
-#include "dg/block.h"
+#include "dg/curl.h"
 
-/* target = keep target + gain metric . curl(source): one group of threads a block. codes: 4 (number of the element
-   across) + its face, or -1 - number of a face with a condition, where the own trace counts `factors` times. metric
+/* target = keep target + gain metric . curl(source): one group of threads a block, from block `first` on. codes: 4
+   (number of the element across) + its face, or -1 - number of a face with a condition; beyond that is row
+   rows[number] of ghosts (rows, 2, FACE_SIZE), or the own trace times factors[number] where it is negative. metric
    (blocks, 6, LANES), medium (blocks, 2, LANES) keep and gain; volume [i][j][axis], lift [face][i][m]. */
-KERNEL half_step(GLOBAL real_type *target, GLOBAL const real_type *source, GLOBAL const real_type *factors,
-                 GLOBAL const int *codes, GLOBAL const int *nodes, GLOBAL const real_type *metric,
-                 GLOBAL const real_type *medium, GLOBAL const real_type *volume, GLOBAL const real_type *lift)
+KERNEL half_step(int first, GLOBAL real_type *target, GLOBAL const real_type *source, GLOBAL const int *rows,
+                 GLOBAL const real_type *factors, GLOBAL const real_type *ghosts, GLOBAL const int *codes,
+                 GLOBAL const int *nodes, GLOBAL const real_type *metric, GLOBAL const real_type *medium,
+                 GLOBAL const real_type *volume, GLOBAL const real_type *lift)
 {
     LOCAL real_type own[FIELD];
     LOCAL real_type traces[TRACES];
-    int block = GROUP(0), t = LOCAL_ID(0), lane = t % LANES, row = t / LANES;
+    int block = first + GROUP(0), t = LOCAL_ID(0), lane = t % LANES, row = t / LANES;
     size_t base = (size_t)block * FIELD;
     for (int n = t; n < FIELD; n += GROUP_SIZE)
         own[n] = source[base + n];
     for (int n = row; n < 4 * FACE_SIZE; n += ROWS) {
         int face = n / FACE_SIZE, m = n % FACE_SIZE;
         int code = codes[(block * 4 + face) * LANES + lane];
-        real_type factor = R(1.0);
+        int ghost = code < 0 ? rows[-1 - code] : -1;
+        real_type factor = R(1.0), one, two;
         if (code < 0) {
             factor = factors[-1 - code];
             code = 4 * (block * LANES + lane) + face;
         }
-        int element = code >> 2, other = code & 3;
-        size_t start = start_of(element);
-        traces[2 * n * LANES + lane] = factor * trace_of(source, start, nodes, other, m, 0);
-        traces[(2 * n + 1) * LANES + lane] = factor * trace_of(source, start, nodes, other, m, 1);
+        if (ghost >= 0) {
+            one = ghosts[2 * ghost * FACE_SIZE + m];
+            two = ghosts[(2 * ghost + 1) * FACE_SIZE + m];
+        } else {
+            size_t start = start_of(code >> 2);
+            one = factor * trace_of(source, start, nodes, code & 3, m, 0);
+            two = factor * trace_of(source, start, nodes, code & 3, m, 1);
+        }
+        traces[2 * n * LANES + lane] = one;
+        traces[(2 * n + 1) * LANES + lane] = two;
     }
     BARRIER;
     GLOBAL const real_type *g = metric + (size_t)block * 6 * LANES + lane;
@@ -40,18 +49,6 @@ KERNEL half_step(GLOBAL real_type *target, GLOBAL const real_type *source, GLOBA
         target[at + next] = keep * target[at + next] + g[LANES] * c1 + g[3 * LANES] * c2 + g[4 * LANES] * c3;
         target[at + 2 * next] = keep * target[at + 2 * next] + g[2 * LANES] * c1 + g[4 * LANES] * c2 + g[5 * LANES] * c3;
     }
-}
-
-/* out (faces, 2, FACE_SIZE): traces of a field at the open faces; starts, sides: of the elements they belong to. */
-KERNEL open_traces(GLOBAL const real_type *field, GLOBAL const int *starts, GLOBAL const int *sides,
-                   GLOBAL const int *nodes, int faces, GLOBAL real_type *out)
-{
-    int n = THREAD(0);
-    if (n >= faces * FACE_SIZE)
-        return;
-    int f = n / FACE_SIZE, m = n % FACE_SIZE;
-    for (int which = 0; which < 2; which++)
-        out[(2 * f + which) * FACE_SIZE + m] = trace_of(field, (size_t)starts[f], nodes, sides[f], m, which);
 }
 
 /* beyond (faces, 2, FACE_SIZE) = sum over waves Re(amplitude phase) + turn (before + trace of the field) / 2.

@@ -1,6 +1,7 @@
 """Fields that stay on a device while time advances."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name, require_device_memory
 from calderon.dg.currents import Load
+from calderon.dg.device_halo import DeviceHalo
 from calderon.dg.domain import Domain
 from calderon.dg.system import System
 
@@ -19,6 +21,8 @@ GROUP_MEMORY = 48 * 1024
 """Bytes that a group may share on every device."""
 LARGEST_GROUP = 640
 """Threads of a group for a block of elements, at most."""
+GROUPS = 256
+"""That look for values that are no numbers, at most."""
 
 
 class OnDevice(System):
@@ -48,30 +52,37 @@ class OnDevice(System):
         require_device_memory(device, needed, f"P{reference.order} on {count} tetrahedra", advice)
         self._device, self._rows = device, max(1, min(reference.size, LARGEST_GROUP // lanes))
         self._program, self._currents = self._build(self.source, self._defines), self._build("dg/currents.c", ())
+        self._finite, self._found = self._build("dg/finite.c", ()), device.empty((GROUPS,), np.int32)
         self._codes, self._nodes = device.array(self.arrangement.codes), device.array(self.nodes.astype(np.int32))
         self._metric, self._mirrors = device.array(self.metric), [device.array(each) for each in self.factors]
+        self._beyond, self._ghosts = device.array(self.rows), [device.array(each) for each in self.ghosts]
         self._fields: list[Any] = []
         self._ports: dict[Load, tuple[Any, Any]] = {}
+        halo = domain.halo
+        self._halo = None if halo is None else DeviceHalo(halo, device, self._traces)
+
+    @property
+    def _layout(self) -> tuple[tuple[str, int], ...]:
+        """What block.h takes."""
+        reference = self.arrangement.reference
+        return ("SIZE", reference.size), ("FACE_SIZE", reference.face_size), ("LANES", self.arrangement.lanes)
 
     @property
     def _defines(self) -> tuple[tuple[str, int], ...]:
-        reference = self.arrangement.reference
-        return (
-            ("SIZE", reference.size),
-            ("FACE_SIZE", reference.face_size),
-            ("LANES", self.arrangement.lanes),
-            ("ROWS", self._rows),
-            ("LIFT_ROWS", reference.size + reference.size % 2),
-        )
+        """What curl.h takes."""
+        size = self.arrangement.reference.size
+        return (*self._layout, ("ROWS", self._rows), ("LIFT_ROWS", size + size % 2))
 
     def _build(self, path: str, defines: tuple[tuple[str, int], ...]) -> Any:
         return self._device.build(Source(path, real_name(self.arrangement.real), defines))
 
     def advance(self, time: float, step: float, count: int, after: Callable[[int], None], first: int = 0) -> None:
         self._fields = [self._device.array(field) for field in (self.electric, self.magnetic)]
-        self._advance(time, step, count, after, first)
-        self.fetch()
-        self._fields = []
+        try:
+            self._advance(time, step, count, after, first)
+            self.fetch()
+        finally:
+            self._fields = []
 
     def _advance(self, time: float, step: float, count: int, after: Callable[[int], None], first: int) -> None:
         """The steps of `advance`, of the fields on the device."""
@@ -80,6 +91,15 @@ class OnDevice(System):
     def fetch(self) -> None:
         if self._fields:
             self.electric[:], self.magnetic[:] = (self._device.to_host(field).ravel() for field in self._fields)
+
+    def finite(self) -> bool:
+        """One number of each group comes to the host."""
+        if not self._fields:
+            return super().finite()
+        threads = GROUP * GROUPS
+        arguments = self._fields[0], self.electric.size, threads, self._found
+        self._device.launch(self._finite, "not_finite", (threads,), (GROUP,), *arguments)
+        return not self._device.to_host(self._found).any()
 
     def voltage(self, load: Load) -> float:
         if not self._fields:
@@ -101,10 +121,33 @@ class OnDevice(System):
         arguments = field, *driven, self.real(factor), count
         self._device.launch(self._currents, "add_load", (count,), (GROUP,), *arguments)
 
-    def _by_block(self, kernel: str, *arguments: Any) -> None:
-        """A kernel with a group of threads for each block of elements."""
+    def _by_block(self, kernel: str, drivers: dict[int, Any], *arguments: Any) -> None:
+        """A kernel with a group of threads for each block of elements; what the others have of the drivers, E (0), H
+        (1) or both, travels while inner blocks are done."""
+        if self._halo is None:
+            self._on_blocks(kernel, (0, self.arrangement.blocks), *arguments)
+            return
+        self._halo.begin(drivers)
+        self._on_blocks(kernel, self.inner_blocks, *arguments)
+        first = self.open.number * 2 * self.arrangement.reference.face_size
+        self._halo.finish(drivers, self._ghosts, first)
+        self._on_blocks(kernel, self.outer_blocks, *arguments)
+
+    def _on_blocks(self, kernel: str, blocks: tuple[int, int], *arguments: Any) -> None:
         group = self.arrangement.lanes * self._rows
-        self._device.launch(self._program, kernel, (self.arrangement.blocks * group,), (group,), *arguments)
+        threads = (blocks[1] - blocks[0]) * group
+        self._device.launch(self._program, kernel, (threads,), (group,), blocks[0], *arguments)
+
+    @cached_property
+    def _tracing(self) -> Any:
+        """The program for traces."""
+        return self._build("dg/traces.c", self._layout)
+
+    def _traces(self, field: Any, starts: Any, sides: Any, count: int, out: Any) -> None:
+        """out (count, 2, m): what a field is on so many faces of elements that begin at `starts`."""
+        threads = count * self.arrangement.reference.face_size
+        arguments = field, starts, sides, self._nodes, count, out
+        self._device.launch(self._tracing, "face_traces", (threads,), (GROUP,), *arguments)
 
     def _in_parts(self, values: NDArray[np.complex128]) -> Any:
         """(waves, 2, ...) real and imaginary parts of amplitudes (waves, ...), on the device; room for one if there is

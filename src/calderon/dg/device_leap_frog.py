@@ -74,10 +74,10 @@ class DeviceLeapFrog(OnDevice, CentredLeapFrog):
         faces, nodes, lift = self.open.number, self._nodes, self._matrices[1]
         places = () if opened is None else (opened.starts, opened.sides)
         if opened is not None:
-            self._launch("open_traces", faces, target, *places, nodes, faces, opened.before)
+            self._traces(target, opened.starts, opened.sides, faces, opened.before)
         self._by_block(
-            "half_step", target, source, self._mirrors[1 - field], self._codes, nodes, self._metric, step.medium,
-            *self._matrices,
+            "half_step", {1 - field: source}, target, source, self._beyond, self._mirrors[1 - field],
+            self._ghosts[1 - field], self._codes, nodes, self._metric, step.medium, *self._matrices,
         )  # fmt: skip
         for load, driven in zip(self.loads, step.drives, strict=False):
             self._add(target, driven, load.at(time / self.medium.speed), load.places.size)

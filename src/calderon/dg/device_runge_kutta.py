@@ -20,7 +20,6 @@ class DeviceRungeKutta(OnDevice, UpwindRungeKutta):
         super().__init__(domain, device)
         array = device.array
         self._tables = [array(each) for each in (self._riemann, self.volume, self.lift)]
-        self._places, self._entering = array(self.rows), [array(each) for each in self.ghosts]
         self._waves = [] if self.incident is None else self.incident.waves
         amplitudes = zip(*((wave.electric, wave.magnetic) for wave in self._waves), strict=True)
         self._amplitudes = [self._in_parts(np.array(each)) for each in amplitudes]
@@ -43,8 +42,9 @@ class DeviceRungeKutta(OnDevice, UpwindRungeKutta):
                 now = time + (n - 1 + c) * step
                 self._enter(now)
                 self._by_block(
-                    "stage", *spare, *self._fields, *residuals, self.real(a), self.real(b), self._places,
-                    *self._mirrors, *self._entering, self._codes, self._nodes, self._metric, gains, *self._tables,
+                    "stage", dict(enumerate(self._fields)), *spare, *self._fields, *residuals, self.real(a),
+                    self.real(b), self._beyond, *self._mirrors, *self._ghosts, self._codes, self._nodes, self._metric,
+                    gains, *self._tables,
                 )  # fmt: skip
                 self._fields, spare = spare, self._fields
                 for load, each in zip(self.loads, driven, strict=True):
@@ -57,7 +57,7 @@ class DeviceRungeKutta(OnDevice, UpwindRungeKutta):
     def _enter(self, time: float) -> None:
         """What is incident at the open faces."""
         count = 2 * self.open.number * self.arrangement.reference.face_size
-        for ghosts, amplitudes in zip(self._entering, self._amplitudes, strict=False):
+        for ghosts, amplitudes in zip(self._ghosts, self._amplitudes, strict=False):
             arguments = amplitudes, self._phases(time), len(self._waves), count, ghosts
             self._device.launch(self._program, "enter", (count,), (GROUP,), *arguments)
 

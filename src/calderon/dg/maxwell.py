@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.backends import computing, require_memory
+from calderon.backends import require_memory
 from calderon.dg.averaged_sar import require_tissue
 from calderon.dg.boundary import completed
 from calderon.dg.checkpoint import RunKey
@@ -21,6 +21,8 @@ from calderon.dg.port import Port
 from calderon.dg.present import Field, PresentFields
 from calderon.dg.probe import Probe
 from calderon.dg.progress import Listener, progress_of
+from calderon.dg.rank_device import computing_of_rank
+from calderon.dg.ranks import ranks_of
 from calderon.dg.reference import reference_tetrahedron
 from calderon.dg.run import Run
 from calderon.dg.sampling import require_period, sampling, whole_number
@@ -28,7 +30,7 @@ from calderon.dg.snapshots import Snapshots
 from calderon.dg.stepping import check_stepping, chosen_step, steps_until, system_of
 from calderon.dg.transform import LastPeriods, RunningTransform
 from calderon.mesh import Material, TetrahedralMesh
-from calderon.parallel import Communicator, world
+from calderon.parallel import Communicator, agreed, require_same
 from calderon.waves import TimeHarmonicPlaneWave
 
 FIELDS = {"centred": 5, "upwind": 12}
@@ -80,34 +82,30 @@ class MaxwellDG:
             raise TypeError(
                 f"a mesh of tetrahedra is needed, got {type(mesh).__name__}: see cal.mesh.box, mesh.read_tetrahedra"
             )
-        how = computing(backend, precision)
+        choices = {"order": order, "flux": flux, "courant": courant, "precision": precision, "time_step": time_step}
+        choices |= {"boundaries": boundaries, "materials": materials, "local_time_stepping": local_time_stepping}
+        ranks = ranks_of(communicator, mesh, **choices)
+        how = computing_of_rank(backend, precision, ranks)
         check_stepping(flux, courant, local_time_stepping, how.device, backend)
         self.mesh, self.order, self.flux, self.precision = mesh, order, flux, precision
         reference = reference_tetrahedron(order)
         fields = FIELDS[flux] + int(local_time_stepping)
         self.memory = (fields * 3 * reference.size * how.real.itemsize + GEOMETRY) * mesh.number_of_tetrahedra
         """Bytes that the fields and what belongs to them take, about, on all ranks together."""
-        require_memory(
-            self.memory,
-            f"P{order} on {mesh.number_of_tetrahedra} tetrahedra",
-            "take a lower order, a coarser mesh or precision='single'",
-        )
-        communicator = world() if communicator is None else communicator
-        if not isinstance(communicator, Communicator):
-            raise ValueError(f"communicator={communicator!r}: leave it out, or take calderon.parallel.world()")
-        if how.device is not None and communicator.size > 1:
-            raise ValueError(f"backend={backend!r} on {communicator.size} ranks: ranks share work on 'numba' only")
+        what = f"P{order} on {mesh.number_of_tetrahedra} tetrahedra"
+        advice = "take a lower order, a coarser mesh or precision='single'"
+        agreed(ranks, lambda: require_memory(self.memory, what, advice))
         self.sources, self.backend, self.time = listed(sources), how.name, 0.0
         self._observers: list[Observer] = []
         given = completed(mesh, boundaries)
-        parts = mesh, reference, how.real, materials, given, self.sources, communicator
+        parts = mesh, reference, how.real, materials, given, self.sources, ranks
         self._domain = domain(*parts, local_time_stepping)
         self.medium, self._arrangement = self._domain.medium, self._domain.arrangement
-        self._system = system_of(flux, self._domain, how.device)
+        self._system = agreed(ranks, lambda: system_of(flux, self._domain, how.device))
         self._fields = PresentFields(self._system, self._domain, mesh)
-        self.ports = {each.name: Port(each, self._system, communicator) for each in self._domain.loads}
+        self.ports = {each.name: Port(each, self._system, ranks) for each in self._domain.loads}
         self._densities = {name: each.density for name, each in (materials or {}).items()}
-        with progress_of(progress, "the largest stable step", self._system.trials, communicator.rank) as tell:
+        with progress_of(progress, "the largest stable step", self._system.trials, ranks.rank) as tell:
             done = itertools.count(1)
             self._limit = self._system.limit(lambda: tell(next(done))) / self.medium.speed
         self.time_step = chosen_step(courant, time_step, self._limit)
@@ -221,6 +219,7 @@ class MaxwellDG:
         classes = " ".join(map(str, self.elements_by_step))
         choices = self.order, self.flux, self.precision, classes
         key = RunKey(RunKey.digest(self.mesh), *choices, self.time, step, count, watched)
+        require_same(self._domain.communicator, vars(key))
         run = Run(self._system, self._domain, key, observers, ports, courant=step / self._limit)
         text = f"{count} steps, P{self.order}, {self.number_of_unknowns} unknowns"
         with progress_of(progress, text, count, self._domain.communicator.rank) as tell:

@@ -64,11 +64,12 @@ class Run:
         time, system = self.key.start + n * self.key.step, self.system
         for port in self.ports:
             port.record(time)
-        for each in self.observers:
-            if each.wanted(n):
-                system.fetch()
-                staggered = system.lead > 0 and n < self.key.count
-                each.record(n, time, system.electric, system.magnetic, staggered)
+        looking = [each for each in self.observers if each.wanted(n)]
+        if looking:
+            system.fetch()
+        for each in looking:
+            staggered = system.lead > 0 and n < self.key.count
+            each.record(n, time, system.electric, system.magnetic, staggered)
 
     @property
     def _watching(self) -> list[Recorder]:
@@ -94,12 +95,13 @@ class Run:
 
     def _check(self, n: int) -> None:
         """Stops a run whose fields are no longer numbers."""
+        if not self.domain.communicator.total(np.int64(not self.system.finite())):
+            return
         self.system.fetch()
-        bad = not np.isfinite(self.system.electric.sum())
-        if self.domain.communicator.total(np.int64(bad)):
-            values = self.domain.collected(self.system.electric)
-            element = int(np.flatnonzero(~np.isfinite(values).all(axis=(1, 2)))[0])
+        values = self.domain.collected(self.system.electric)
+        elements = np.flatnonzero(~np.isfinite(values).all(axis=(1, 2)))
+        if len(elements):
             raise FloatingPointError(
-                f"the field is no longer finite at step {n}, first in tetrahedron {element}: take a smaller step "
+                f"the field is no longer finite at step {n}, first in tetrahedron {elements[0]}: take a smaller step "
                 f"(courant below {self.courant:.3g}) and look at the mesh's quality there"
             )

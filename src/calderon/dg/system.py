@@ -113,6 +113,11 @@ class System(ABC):
     def fetch(self) -> None:  # noqa: B027 - nothing to do on the processor
         """Bring E and H up to date while `advance` runs, where they live elsewhere."""
 
+    def finite(self) -> bool:
+        """Whether the sum of E on this rank is a number, also while `advance` runs."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.isfinite(self.electric.sum()))
+
     def received(self, which: int) -> None:
         """Wait for the traces of E (0) or H (1) from other ranks."""
         if self.domain.halo is not None:

@@ -6,7 +6,7 @@
 #else
 #define OWN GLOBAL
 #endif
-#include "dg/block.h"
+#include "dg/curl.h"
 
 /* residual = a residual + gain metric . c; target = field + b residual, at one node; metric strides by LANES. */
 DEVICE void staged(GLOBAL real_type *target, GLOBAL const real_type *field, GLOBAL real_type *residual, real_type a,
@@ -25,13 +25,13 @@ DEVICE void staged(GLOBAL real_type *target, GLOBAL const real_type *field, GLOB
     target[at + 2 * next] = field[at + 2 * next] + b * r3;
 }
 
-/* One stage of both fields: one group of threads a block. codes: 4 (number of the element across) + its face, or
-   -1 - number of a face with a condition; beyond that is row rows[number] of ghosts (rows, 2, FACE_SIZE), or the own
-   trace times factors[number] where it is negative. riemann (blocks, 4, 5, LANES), metric (blocks, 6, LANES), gains
-   (blocks, 2, LANES) of E and of H; volume [i][j][axis], lift [face][i][m]. */
-KERNEL stage(GLOBAL real_type *new_e, GLOBAL real_type *new_h, GLOBAL const real_type *e, GLOBAL const real_type *h,
-             GLOBAL real_type *residual_e, GLOBAL real_type *residual_h, real_type a, real_type b,
-             GLOBAL const int *rows, GLOBAL const real_type *factors_e, GLOBAL const real_type *factors_h,
+/* One stage of both fields: one group of threads a block, from block `first` on. codes: 4 (number of the element
+   across) + its face, or -1 - number of a face with a condition; beyond that is row rows[number] of ghosts (rows, 2,
+   FACE_SIZE), or the own trace times factors[number] where it is negative. riemann (blocks, 4, 5, LANES), metric
+   (blocks, 6, LANES), gains (blocks, 2, LANES) of E and of H; volume [i][j][axis], lift [face][i][m]. */
+KERNEL stage(int first, GLOBAL real_type *new_e, GLOBAL real_type *new_h, GLOBAL const real_type *e,
+             GLOBAL const real_type *h, GLOBAL real_type *residual_e, GLOBAL real_type *residual_h, real_type a,
+             real_type b, GLOBAL const int *rows, GLOBAL const real_type *factors_e, GLOBAL const real_type *factors_h,
              GLOBAL const real_type *ghosts_e, GLOBAL const real_type *ghosts_h, GLOBAL const int *codes,
              GLOBAL const int *nodes, GLOBAL const real_type *metric, GLOBAL const real_type *gains,
              GLOBAL const real_type *riemann, GLOBAL const real_type *volume, GLOBAL const real_type *lift)
@@ -40,7 +40,7 @@ KERNEL stage(GLOBAL real_type *new_e, GLOBAL real_type *new_h, GLOBAL const real
 #if OWN_IS_SHARED
     LOCAL real_type own[FIELD];
 #endif
-    int block = GROUP(0), t = LOCAL_ID(0), lane = t % LANES, row = t / LANES;
+    int block = first + GROUP(0), t = LOCAL_ID(0), lane = t % LANES, row = t / LANES;
     size_t base = (size_t)block * FIELD;
     for (int n = row; n < 4 * FACE_SIZE; n += ROWS) {
         int face = n / FACE_SIZE, m = n % FACE_SIZE, code = codes[(block * 4 + face) * LANES + lane];

@@ -1,5 +1,7 @@
 """Ranks that share a computation: MPI, or one process alone."""
 
+from calderon.parallel.agreement import RankError, agreed, require_same
 from calderon.parallel.communicator import Communicator, MPICommunicator, Serial, world
+from calderon.parallel.ending import end_together
 
-__all__ = ["Communicator", "MPICommunicator", "Serial", "world"]
+__all__ = ["Communicator", "MPICommunicator", "RankError", "Serial", "agreed", "end_together", "require_same", "world"]

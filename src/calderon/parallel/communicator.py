@@ -21,6 +21,10 @@ class Communicator(Protocol):
     rank: int
     size: int
 
+    def on_node(self) -> list[int]:
+        """The ranks, ascending, that share this one's memory and devices."""
+        ...
+
     def total(self, values: Any) -> Any:
         """Sum of numbers or arrays over the ranks, on every rank."""
         ...
@@ -52,6 +56,9 @@ class Serial:
 
     rank, size = 0, 1
 
+    def on_node(self) -> list[int]:
+        return [0]
+
     def total(self, values: Any) -> Any:
         return values
 
@@ -78,6 +85,15 @@ class MPICommunicator:
     def __init__(self, handle: Any) -> None:
         self._handle = handle
         self.rank, self.size = handle.Get_rank(), handle.Get_size()
+
+    def on_node(self) -> list[int]:
+        from mpi4py import MPI
+
+        node = self._handle.Split_type(MPI.COMM_TYPE_SHARED)
+        try:
+            return sorted(node.allgather(self.rank))
+        finally:
+            node.Free()
 
     def total(self, values: Any) -> Any:
         array = np.asarray(values)

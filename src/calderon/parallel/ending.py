@@ -1,0 +1,32 @@
+"""How a program on several ranks ends when one of them fails."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+from calderon.parallel.communicator import Communicator
+
+GRACE = 2.0
+"""Seconds for other ranks to meet the same error, or for mpiexec to pass on what was said before an abort."""
+
+
+class Ending:
+    """Takes the place of sys.excepthook: a rank that fails alone, for which the others would wait for ever, tells of it
+    and ends all; ranks that fail together end in good order."""
+
+    def __init__(self, ranks: Communicator, tell: Any) -> None:
+        self._ranks, self._tell = ranks, tell
+
+    def __call__(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        self._tell(kind, error, trace)
+        sys.stderr.flush()
+        if not self._ranks.meet(GRACE):
+            time.sleep(GRACE)
+            self._ranks.abort(1)
+
+
+def end_together(ranks: Communicator) -> None:
+    """Let uncaught errors of a program end all its ranks."""
+    if not isinstance(sys.excepthook, Ending):
+        sys.excepthook = Ending(ranks, sys.excepthook)
