@@ -126,3 +126,19 @@ def test_meshes_that_fall_apart_are_refused():
     vertices[13] = 2.0
     with pytest.raises(cal.MeshError, match="the mesh is folded there"):
         made(cal.TetrahedralMesh(vertices, BOX.tetrahedra))
+
+
+def test_a_mesh_in_pieces_is_told():
+    """Two boxes side by side: each has the field that it would have alone."""
+    apart = cal.TetrahedralMesh(
+        np.vstack([BOX.vertices, BOX.vertices + 2]), np.vstack([BOX.tetrahedra, BOX.tetrahedra[::-1] + 27])
+    )
+    with pytest.warns(cal.MeshWarning, match="in 2 pieces, of 48, 48 tetrahedra, that share no faces: no field passes"):
+        both = made(apart, time_step=0.05)
+    alone, mode = made(time_step=0.05), cal.exact.cubic_cavity((1, 1, 1))
+    for each in (both, alone):
+        each.set_fields(lambda x, t: np.where(x < 1.5, mode.electric(x, t), 0), mode.magnetic)
+    for each in (both, alone):
+        each.run(0.2)
+    point = [[0.3, 0.6, 0.2]]
+    assert np.allclose(both.electric(point), alone.electric(point), rtol=1e-12)

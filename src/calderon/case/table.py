@@ -1,9 +1,28 @@
 """What all tables of a case file share."""
 
-from pydantic import BaseModel, ConfigDict
+import typing
+from typing import Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo, field_validator
 
 
 class Table(BaseModel):
     """A table of a case file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _true_and_false_are_no_numbers(cls, value: Any, info: ValidationInfo) -> Any:
+        """pydantic takes "yes" and 1 for true, and true for 1."""
+        field = cls.model_fields[info.field_name or ""]
+        kinds = typing.get_args(field.annotation) or (field.annotation,)
+        rules = [*field.metadata, *(each for kind in kinds for each in getattr(kind, "__metadata__", ()))]
+        if bool in kinds:
+            if not isinstance(value, bool):
+                raise ValueError("choose true or false, without quotation marks")
+        elif any(isinstance(each, BeforeValidator) for each in rules):
+            pass  # quantities say themselves what they look like
+        elif any(isinstance(one, bool) for one in (value if isinstance(value, list) else [value])):
+            raise ValueError("true and false are no answer here")
+        return value

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from calderon.dg.arrangement import FACE_PAIRS, Arrangement
 from calderon.mesh import MeshError, MeshWarning, TetrahedralMesh
-from calderon.mesh.conformity import covered_faces, require_unfolded
+from calderon.mesh.conformity import covered_faces, pieces, require_unfolded
 from calderon.mesh.errors import callers_level
 from calderon.mesh.partition import CUT
 from calderon.mesh.tetrahedra import FACES
@@ -22,12 +22,16 @@ field's."""
 CONDITIONS = "pec", "pmc", "absorbing"
 """What a user may choose."""
 
+SHOWN = 4
+"""Pieces of a mesh that a warning gives the sizes of."""
+
 
 def completed(mesh: TetrahedralMesh, boundaries: Mapping[str, str] | None) -> dict[str, str]:
     """The conditions that a user has chosen, and "pec" for all other names of the mesh.
 
     Raises ValueError for what is no table, and MeshError where a mesh is folded or tetrahedra touch that share no
-    vertices: these would be mirrors without being seen. Where a condition is chosen there, a MeshWarning tells of it.
+    vertices: these would be mirrors without being seen. A MeshWarning tells where a condition is chosen there, and of a
+    mesh in pieces that share no faces.
     """
     if boundaries is not None and not isinstance(boundaries, Mapping):
         raise ValueError(f"boundaries={boundaries!r}: conditions by name are needed, such as {{'wall': 'pec'}}")
@@ -49,6 +53,14 @@ def completed(mesh: TetrahedralMesh, boundaries: Mapping[str, str] | None) -> di
                 MeshWarning,
                 stacklevel=callers_level(),
             )
+    if len(sizes := pieces(mesh)) > 1:
+        several = ", ".join(map(str, sizes[:SHOWN])) + (", ..." if len(sizes) > SHOWN else "")
+        warnings.warn(
+            f"the mesh is in {len(sizes)} pieces, of {several} tetrahedra, that share no faces: no field passes from one "
+            "to another; if it is to, merge the vertices or mesh the parts together",
+            MeshWarning,
+            stacklevel=callers_level(),
+        )
     return {name: "pec" for name in mesh.face_names} | chosen
 
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
 
 from calderon.mesh.errors import MeshError
 from calderon.mesh.location import Search
@@ -45,6 +47,15 @@ def covered_faces(mesh: TetrahedralMesh) -> NDArray[np.int64]:
     outward = -normals * np.sign(_heights(mesh, elements, corners, normals, origins))[:, None] / size
     points = mesh.vertices[corners].mean(axis=1) + BEYOND * outward
     return np.asarray(numbers[Search(mesh).among_nearest(points, NEAREST)[0] >= 0])
+
+
+def pieces(mesh: TetrahedralMesh) -> NDArray[np.int64]:
+    """(n,) how many tetrahedra each piece of the mesh has that shares no face with the others, the largest first."""
+    rows, sides = np.nonzero(mesh.neighbours >= 0)
+    pairs = rows, mesh.neighbours[rows, sides]
+    graph = coo_matrix((np.ones(len(rows), bool), pairs), 2 * [mesh.number_of_tetrahedra])
+    labels = connected_components(graph, directed=False)[1]
+    return np.sort(np.bincount(labels))[::-1]
 
 
 def _normals(mesh: TetrahedralMesh, corners: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
