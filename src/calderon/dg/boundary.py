@@ -56,8 +56,8 @@ def completed(mesh: TetrahedralMesh, boundaries: Mapping[str, str] | None) -> di
     if len(sizes := pieces(mesh)) > 1:
         several = ", ".join(map(str, sizes[:SHOWN])) + (", ..." if len(sizes) > SHOWN else "")
         warnings.warn(
-            f"the mesh is in {len(sizes)} pieces, of {several} tetrahedra, that share no faces: no field passes from one "
-            "to another; if it is to, merge the vertices or mesh the parts together",
+            f"the mesh is in {len(sizes)} pieces, of {several} tetrahedra, that share no faces: no field passes from "
+            "one to another; if it is to, merge the vertices or mesh the parts together",
             MeshWarning,
             stacklevel=callers_level(),
         )
