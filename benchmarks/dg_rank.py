@@ -1,4 +1,5 @@
-"""One rank of dg_scaling.py: mpiexec -n RANKS python -m benchmarks.dg_rank MESH ORDER LENGTH REPEAT FOLDER."""
+"""One rank of dg_scaling.py: mpiexec -n RANKS python -m benchmarks.dg_rank MESH BACKEND ORDER CELLS LENGTH REPEAT
+FOLDER."""
 
 import json
 import sys
@@ -8,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import calderon as cal
-from benchmarks.dg import CELLS, STEPS, plain_phantom
+from benchmarks.dg import STEPS, plain_phantom
+from calderon.dg.device import OnDevice
 from calderon.parallel import world
 
 
@@ -47,29 +49,37 @@ class Timeline:
         return self.events + [("messages under way", *pair) for pair in zip(sent, got, strict=True)]
 
 
-def main(mesh: str, order: int, length: int, repeat: int, folder: Path) -> None:
+def main(mesh: str, backend: str, order: int, cells: int, length: int, repeat: int, folder: Path) -> None:
     """Measure, and leave the numbers in a file named after the rank."""
-    cells = CELLS[order]
     box = cal.mesh.box([0, 0, 0], [1, 1, length], cells=[cells, cells, cells * length])
-    simulation = cal.MaxwellDG(box if mesh == "box" else plain_phantom(), order)
+    simulation = cal.MaxwellDG(box if mesh == "box" else plain_phantom(), order, backend=backend)
     mode = cal.exact.cubic_cavity((1, 1, 1))
     simulation.set_fields(mode.electric, mode.magnetic)
     system, step, ranks = simulation._system, simulation.time_step, world()
 
     def advance(steps: int) -> float:
+        """Seconds, on a device without those in which fields come and go: from the end of the first step on."""
         ranks.total(0.0)  # together
-        begin = time.perf_counter()
-        system.advance(0.0, step, steps, lambda n: None)
-        return time.perf_counter() - begin
+        marks = [time.perf_counter()]
+
+        def after(done: int) -> None:
+            if isinstance(system, OnDevice) and done in (1, steps):
+                system._device.synchronize()
+                marks.append(time.perf_counter())
+
+        system.advance(0.0, step, steps, after)
+        return marks[-1] - marks[1] if len(marks) > 1 else time.perf_counter() - marks[0]
 
     advance(2)
-    seconds = min(advance(STEPS) for _ in range(max(1, repeat))) / (STEPS + 0.5)
-    line = Timeline()
-    line.watch(system)
-    advance(STEPS)
-    waiting = sum(end - begin for name, begin, end in line.events if name == "wait for traces") / (STEPS + 0.5)
-    line.events.clear()
-    advance(1)
+    on_device = isinstance(system, OnDevice)
+    seconds = min(advance(STEPS) for _ in range(max(1, repeat))) / (STEPS - 1 if on_device else STEPS + 0.5)
+    line, waiting = Timeline(), None  # the host of a device waits all the time
+    if not on_device:
+        line.watch(system)
+        advance(STEPS)
+        waiting = sum(end - begin for name, begin, end in line.events if name == "wait for traces") / (STEPS + 0.5)
+        line.events.clear()
+        advance(1)
     (folder / f"{ranks.rank}.json").write_text(json.dumps({
         "seconds": seconds, "waiting": waiting, "events": line.with_messages(),
         "unknowns": simulation.number_of_unknowns, "tetrahedra": simulation.mesh.number_of_tetrahedra,
@@ -77,4 +87,4 @@ def main(mesh: str, order: int, length: int, repeat: int, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], *map(int, sys.argv[2:5]), Path(sys.argv[5]))
+    main(*sys.argv[1:3], *map(int, sys.argv[3:7]), Path(sys.argv[7]))

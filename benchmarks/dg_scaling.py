@@ -1,7 +1,9 @@
-"""Time stepping on several threads and ranks: rates, efficiencies, and when each rank computes, sends and waits.
+"""Time stepping on several threads, ranks and devices: rates, efficiencies, and when each rank computes, sends and
+waits.
 
-Strong: the same mesh on one and two processors, as threads of one rank or as ranks. Weak: a box twice as long on two
-ranks. Every rank is a process of its own (dg_rank.py), started by mpiexec.
+Strong: the same mesh on one and two processors, as threads of one rank or as ranks. Weak: a box as many times as long
+as there are ranks. Where there are graphics processors, large boxes on one rank for each of them; a single one is
+shared by two ranks, too. Every rank is a process of its own (dg_rank.py), started by mpiexec.
 """
 
 import json
@@ -11,14 +13,16 @@ import subprocess
 import sys
 import tempfile
 from argparse import Namespace
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from matplotlib.patches import Patch
 from rich.console import Console
 
-from benchmarks import results
+from benchmarks import dg, gpu_dg, results
 from benchmarks.machine import Floor
+from calderon.backends import DEVICE_BACKENDS, survey
 from calderon.plots.style import CURVES, HAIRLINE, new_figure, paper, plain_axes, save
 
 PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "rank_timeline.png"
@@ -32,17 +36,28 @@ COLOURS = dict(
 
 
 class Row(NamedTuple):
-    """One line of the table; like: the row that it is measured against."""
+    """One line of the table."""
 
     kind: str
     mesh: str
     order: int
     ranks: int
     threads: int
+    backend: str = "numba"
+
+    @property
+    def title(self) -> str:
+        where = "" if self.backend == "numba" else f" {self.backend}"
+        return f"{self.kind} {self.mesh} P{self.order}{where}"
 
     @property
     def name(self) -> str:
-        return f"{self.kind} {self.mesh} P{self.order} {self.ranks}x{self.threads}"
+        return f"{self.title} {self.ranks}x{self.threads}"
+
+    @property
+    def cells(self) -> int:
+        """Along each side of a box of length 1."""
+        return (dg.CELLS if self.backend == "numba" else gpu_dg.CELLS)[self.order]
 
 
 ROWS = [
@@ -52,27 +67,40 @@ ROWS = [
 ]  # fmt: skip
 
 
+def device_rows() -> list[Row]:
+    """Boxes on 1, 2, 4, ... graphics processors of the first kind there is, at least on two ranks; none without one."""
+    for backend in DEVICE_BACKENDS:
+        cards = sum(device.is_gpu for device in survey(backend).devices)
+        ranks = [2**n for n in range(10) if 2**n <= max(cards, 2)]
+        if cards:
+            kinds = product(("strong", "weak"), (2, 3), ranks)
+            return [Row(kind, "box", order, count, 1, backend) for kind, order, count in kinds]
+    return []
+
+
 def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]:
     """Every row whose name contains options.only, and the picture of two ranks' last step."""
     columns = ["", "ranks x threads", "tetrahedra", "10^6 updates/s", "speed-up", "efficiency", "waiting"]
     table = results.table("leap-frog, centred flux, double precision, on ranks and threads", columns)
     rows: list[dict[str, Any]] = []
-    alone: dict[tuple[str, str, int], float] = {}
-    for row in ROWS:
+    alone: dict[str, float] = {}
+    for row in ROWS + device_rows():
         if options.only not in row.name:
             continue
         ranks = run(row, options.repeat)
         first = ranks[0]
         rate = first["unknowns"] / max(each["seconds"] for each in ranks)
         if row.ranks * row.threads == 1:
-            alone[row.kind, row.mesh, row.order] = rate
-        base = alone.get((row.kind, row.mesh, row.order), float("nan"))  # not measured
-        waiting = max(each["waiting"] / each["seconds"] for each in ranks)
+            alone[row.title] = rate
+        base = alone.get(row.title, float("nan"))  # not measured
+        waited = [each["waiting"] / each["seconds"] for each in ranks if each["waiting"] is not None]
+        waiting = max(waited, default=None)
         rows.append(row._asdict() | {"updates": rate, "waiting": waiting, "tetrahedra": first["tetrahedra"]})
         speed, efficiency = rate / base, rate / base / (row.ranks * row.threads)
         table.add_row(
-            f"{row.kind} {row.mesh} P{row.order}", f"{row.ranks} x {row.threads}", f"{first['tetrahedra']:,}",
-            f"{rate / 1e6:.0f}", f"{speed:.2f}", f"{efficiency:.0%}", f"{waiting:.1%}",
+            row.title, f"{row.ranks} x {row.threads}", f"{first['tetrahedra']:,}",
+            f"{rate / 1e6:.0f}", f"{speed:.2f}", f"{efficiency:.0%}",
+            "-" if waiting is None else f"{waiting:.1%}",
         )  # fmt: skip
         if row.ranks > 1 and row.mesh == "phantom" and row.order == 2 and not options.no_save:
             draw(ranks, PICTURE)
@@ -89,8 +117,8 @@ def run(row: Row, repeat: int) -> list[dict[str, Any]]:
         raise RuntimeError("mpiexec is not at hand: pip install 'calderon[mpi]'")
     environment = os.environ | {"NUMBA_NUM_THREADS": str(row.threads), "PYTHONPATH": os.pathsep.join(sys.path)}
     with tempfile.TemporaryDirectory() as folder:
-        cells = 2 if row.kind == "weak" and row.ranks == 2 else 1
-        given = [row.mesh, str(row.order), str(cells), str(repeat), folder]
+        length = row.ranks if row.kind == "weak" else 1
+        given = [row.mesh, row.backend, *map(str, (row.order, row.cells, length, repeat)), folder]
         done = subprocess.run(
             [command, "-n", str(row.ranks), sys.executable, "-m", "benchmarks.dg_rank", *given],
             env=environment, capture_output=True, text=True, check=False,

@@ -54,3 +54,22 @@ def test_time_stepping(opencl, monkeypatch, screen):
     monkeypatch.setattr(measure, "difference", lambda *arguments: np.nan)
     measure.measure(screen, opencl, ["double"], 1e9, lambda what: False, OPTIONS)
     assert "WRONG nan" in screen.export_text()
+
+
+def test_time_stepping_on_ranks(opencl, monkeypatch):
+    for name in ("mpi4py", "pymetis"):
+        pytest.importorskip(name)
+    measure = load("dg_scaling", monkeypatch)
+    monkeypatch.setitem(load("gpu_dg", monkeypatch).CELLS, 2, 2)
+    assert measure.device_rows() == [] or opencl.is_gpu
+    monkeypatch.setattr(opencl, "is_gpu", True)
+    assert [row.name for row in measure.device_rows() if row.order == 2] == [
+        f"{kind} box P2 opencl {ranks}x1" for kind in ("strong", "weak") for ranks in (1, 2)
+    ]
+    try:
+        found = measure.run(measure.device_rows()[1], 1)
+    except RuntimeError as error:
+        if "mpiexec is not at hand" not in str(error):
+            raise
+        pytest.skip("mpiexec is not at hand")
+    assert [each["unknowns"] for each in found] == [48 * 60] * 2 and min(each["seconds"] for each in found) > 0
