@@ -43,12 +43,38 @@ def test_condensed_rules_are_the_full_ones(shared, power, wavenumber, nodes, deg
     rule = condensed_rule(shared, (angular,) * number, nodes, power, 2 * degree)
     assert len(rule.test_points) < len(full.weights) / (1.2 if nodes > 1 else 4)
     values = kernel(shared, wavenumber, power, rule.test_points, rule.trial_points)
+    assert np.abs(moments(rule, values, element) - expected).max() < 1e-10 * np.abs(expected).max()
+
+
+def moments(rule, values, element):
+    """(A, A) integrals by a condensed rule of a kernel with these values times products of local functions."""
     left, right = (
         element.values(each.reshape(-1, 2)).reshape(-1, *rule.weights.shape)
         for each in (rule.test_fibres, rule.trial_fibres)
     )
-    computed = np.einsum("n,nr,anr,bnr->ab", values, rule.weights, left, right)
-    assert np.abs(computed - expected).max() < 1e-10 * np.abs(expected).max()
+    return np.einsum("n,nr,anr,bnr->ab", values, rule.weights, left, right)
+
+
+@pytest.mark.parametrize(("shared", "power"), [(3, 1), (2, 1), (1, 1), (2, 2), (1, 2)])
+@pytest.mark.parametrize("nodes", [2, 3, 4])
+def test_few_points_of_a_fibre_are_those_of_gauss(shared, power, nodes):
+    """n points integrate rho^(2n - 1) exactly; linear functions on both sides take two of these degrees."""
+    number = 1 + max(max(each) for each in ROLES[shared])
+    full = touching_rule(shared, 10, 6)
+    for degree in (0, 1):
+        element, most = Element(degree), 2 * nodes - 1 - 2 * degree
+        rule = condensed_rule(shared, (6,) * number, nodes, power, 2 * degree)
+        errors = []
+        for exponent in (most, most + 2):  # of |x - y|, beside the singularity
+            of = [power_of_distance(shared, exponent - power, each) for each in (full, rule)]
+            left, right = element.values(full.test_points), element.values(full.trial_points)
+            expected = np.einsum("q,aq,bq->ab", full.weights * of[0], left, right)
+            errors.append(np.abs(moments(rule, of[1], element) - expected).max() / np.abs(expected).max())
+        assert errors[0] < 1e-11 < 1e-6 < errors[1]
+
+
+def power_of_distance(shared, exponent, rule):
+    return kernel(shared, 0, 1, rule.test_points, rule.trial_points) ** -exponent
 
 
 @pytest.mark.parametrize(("along", "across"), [(3, 3), (9, 3), (6, 4), (12, 12)])

@@ -19,7 +19,7 @@ from calderon.integrands import HYPERSINGULAR, SINGLE_LAYER
 from calderon.mesh.locality import locality_order
 from calderon.operators.near import restrict_kernel, restriction
 from calderon.operators.overlaps import refuse_overlaps
-from calderon.operators.pair_rules import Batch, batch_of, special_rules
+from calderon.operators.pair_rules import Batch, Wanted, batch_of, special_rules
 from calderon.operators.pairs import TouchingPairs, near_pairs, touching_pairs
 from calderon.operators.regular import tile_kernel, tile_scratch
 from calderon.operators.sides import Surface, in_threes, surface, surface_of, test_side, trial_side
@@ -189,9 +189,9 @@ class Block:
         x, y = self.test_surface.corners, self.trial_surface.corners
         wavenumber = abs(complex(*self.parameters))
         power = 1 if self.integrand.normal == "none" else 2
-        options = self._singular(power), wavenumber, power
-        whole, pieces, parts = special_rules(touching, pairs, ratio, x, y, backward, options)
         elements = self.test_space.element, self.trial_space.element
+        wanted = Wanted(self._singular(power), wavenumber, power, elements[0].degree + elements[1].degree)
+        whole, pieces, parts = special_rules(touching, pairs, ratio, x, y, backward, wanted)
         batches = [batch_of(whole, elements, power, None, self.by_rule)]
         return [*batches, batch_of(pieces, elements, power, parts, self.by_rule)] if len(parts[0]) else batches
 

@@ -1,6 +1,7 @@
 """The quadrature rule of every touching and near pair, and the tables that the compiled kernel reads."""
 
 import functools
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +19,13 @@ from calderon.spaces.element import Element
 Array = NDArray[np.float64]
 EXCHANGED = 1 << 40
 """Added to the code of a rule: its test and trial triangles change places."""
-NODES = ((0.0, 1), (0.2, 3), (0.6, 4), (1.8, 5), (3.5, 6))
-"""(phase over the longest edge, points on a fibre): up to that phase so many keep 1e-6."""
+NODES = (
+    ((0.0, 1), (0.25, 2), (1.1, 3), (2.2, 4), (3.5, 5)),
+    ((0.0, 1), (0.4, 3), (1.1, 4), (2.2, 5), (3.5, 6)),
+    ((0.0, 1), (0.4, 4), (1.1, 5), (2.2, 6), (3.5, 7)),
+)
+"""(phase over the longest edge, points on a fibre): up to that phase so many keep 1e-6; for constant, linear and
+quadratic test and trial functions."""
 
 
 class Batch(NamedTuple):
@@ -92,6 +98,16 @@ def _united(codes: NDArray[np.int64], power: int, test: Element, trial: Element)
     )
 
 
+class Wanted(NamedTuple):
+    """What rules are made for: `singular` of Quadrature, |k|, the power of the kernel, singular like 1/|x - y|^power,
+    and the degree of the products of shape functions."""
+
+    singular: int
+    wavenumber: float
+    power: int
+    degree: int
+
+
 class SpecialRules(NamedTuple):
     """Rules for whole pairs; for pieces of the others, and the barycentric corners of those."""
 
@@ -107,19 +123,19 @@ def special_rules(
     test: Array,
     trial: Array,
     backward: tuple[NDArray[np.bool_], NDArray[np.bool_]],
-    options: tuple[int, float, int],
+    wanted: Wanted,
 ) -> SpecialRules:
     """Rules for touching and near pairs (at that ratio of distance to size) of triangles with corners (m, 3, 3).
 
     backward: which of them take the rule of the pair in the other order, so that (i, j) and (j, i) have the same
-    points. options: singular (of Quadrature), |k|, power of the kernel.
+    points.
     """
     touch, close = backward
     if not (touch.any() or close.any()):
-        return _forward_rules(touching, near, ratio, test, trial, options)
-    rules = _forward_rules(touching.part(~touch), near[~close], ratio[~close], test, trial, options)
+        return _forward_rules(touching, near, ratio, test, trial, wanted)
+    rules = _forward_rules(touching.part(~touch), near[~close], ratio[~close], test, trial, wanted)
     exchanged = touching.part(touch).exchanged(), near[close][:, ::-1]
-    back = _forward_rules(*exchanged, ratio[close], trial, test, options)
+    back = _forward_rules(*exchanged, ratio[close], trial, test, wanted)
     whole, pieces = (
         [Assigned(each.codes + EXCHANGED, each.rules, each.pairs.exchanged()) for each in assigned]
         for assigned in (back.whole, back.pieces)
@@ -134,11 +150,10 @@ def _forward_rules(
     ratio: Array,
     test: Array,
     trial: Array,
-    options: tuple[int, float, int],
+    wanted: Wanted,
 ) -> SpecialRules:
     """The rules of `special_rules` in the order of the pairs."""
-    singular, wavenumber, power = options
-    whole, many = _touching_rules(touching, test, trial, singular, wavenumber)
+    whole, many = _touching_rules(touching, test, trial, wanted)
     degree = degree_for(ratio)
     unchanged = np.arange(3, dtype=np.int8)
     even = degree > 0
@@ -148,29 +163,29 @@ def _forward_rules(
     x, y = test[close[:, 0]], trial[close[:, 1]]
     first = len(close) - len(many)
     eye = np.broadcast_to(np.eye(3), (first, 3, 3))
-    cut, (parent, left, right) = cut_needles(x[first:], y[first:], singular)
+    cut, (parent, left, right) = cut_needles(x[first:], y[first:], wanted.singular)
     start = np.append(np.arange(first), parent + first), np.concatenate([eye, left]), np.concatenate([eye, right])
-    apart = subdivided(x, y, *start, power)
+    apart = subdivided(x, y, *start, wanted.power)
     parent = np.append(cut.parent + first, apart.parent)
     parts = np.concatenate([cut.test, apart.test]), np.concatenate([cut.trial, apart.trial])
     sizes = np.maximum(extents(parts[0] @ x[parent]).size, extents(parts[1] @ y[parent]).size)
-    nodes = _fibre_points(wavenumber * sizes[: len(cut.parent)])
+    nodes = _fibre_points(wanted.wavenumber * sizes[: len(cut.parent)], wanted.degree)
     codes = np.append(_code([cut.shared, nodes, *cut.counts.T]), _side_codes(apart.counts))
     order = np.broadcast_to(unchanged, (len(parent), 3))
     return SpecialRules(whole, [Assigned.of(codes, Pairs(close[parent], order, order))], parts)
 
 
 def _touching_rules(
-    touching: TouchingPairs, test: Array, trial: Array, singular: int, wavenumber: float
+    touching: TouchingPairs, test: Array, trial: Array, wanted: Wanted
 ) -> tuple[list[Assigned], NDArray[np.int64]]:
     """Rules for touching pairs, and the numbers of those that need too many points."""
     size = np.maximum(extents(test).size[touching.pairs[:, 0]], extents(trial).size[touching.pairs[:, 1]])
-    nodes = _fibre_points(wavenumber * size)
+    nodes = _fibre_points(wanted.wavenumber * size, wanted.degree)
     assigned, many = [], [np.zeros(0, np.int64)]
     for shared in (3, 2, 1):
         chosen = np.flatnonzero(touching.shared == shared)
         pairs = Pairs(touching.pairs[chosen], touching.test_order[chosen], touching.trial_order[chosen])
-        counts = angular_points(shared, test, trial, pairs, singular)
+        counts = angular_points(shared, test, trial, pairs, wanted.singular)
         few = counts.prod(axis=1) <= MOST[shared]
         many.append(chosen[~few])
         codes = _code([np.full(few.sum(), shared), nodes[chosen[few]], *counts[few].T])
@@ -178,9 +193,10 @@ def _touching_rules(
     return assigned, np.concatenate(many)
 
 
-def _fibre_points(phase: Array) -> NDArray[np.int64]:
-    """Points on a fibre at that phase over the longest edge; many in steps, so that few tables are made."""
-    bounds, nodes = np.array(NODES).T
+def _fibre_points(phase: Array, degree: int) -> NDArray[np.int64]:
+    """Points on a fibre at that phase over the longest edge, for products of shape functions of that degree; many in
+    steps, so that few tables are made."""
+    bounds, nodes = np.array(NODES[math.ceil(degree / 2)]).T
     beyond = np.where(phase > bounds[-1], np.ceil((phase - bounds[-1] + 1) / 1.8), 0)
     beyond = np.where(beyond > 4, 4 * np.ceil(beyond / 4), beyond)
     points = nodes[np.minimum(np.searchsorted(bounds, phase), len(nodes) - 1)] + beyond

@@ -9,7 +9,8 @@ own number of Gauss points, which for the same accuracy needs a fraction of the 
 `condensed_rule` goes further. Along a fibre, the points of one angular coordinate, x - y = rho D with rho the product
 of the radial coordinates, so rho^m k(rho D) for a kernel singular like 1/|x - y|^m is a constant for Laplace and an
 entire function of rho for a wave. It is interpolated in rho, and the radial integrals of the interpolation with any
-shape functions are numbers that depend on nothing else: the kernel is evaluated at one or a few points of a fibre.
+shape functions are numbers that depend on nothing else: the kernel is evaluated at one or a few points of a fibre,
+those of the Gauss rule for the measure that the radial integrals have in rho.
 """
 
 import functools
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import roots_jacobi
 
 from calderon.quadrature.segment import gauss
 from calderon.quadrature.triangle import triangle_rule
@@ -116,6 +118,20 @@ def _split(part: tuple[Array, ...], shape: tuple[int, ...]) -> tuple[Array, Arra
     return np.stack([x1 - x2, x2], axis=-1), np.stack([y1 - y2, y2], axis=-1), jacobian
 
 
+def fibre_places(shared_vertices: int, number: int, power: int) -> Array:
+    """(number,) places of rho where a kernel singular like 1/|x - y|^power is evaluated on a fibre; 1 for one place.
+
+    The radial integrals of rho^-power times the Jacobian have the density rho^(3-power) in rho for a common vertex,
+    (1 - rho) rho^(2-power) for an edge, (1 - rho)^2 rho^(1-power) for coincident triangles (without that power where it
+    is negative). At the Gauss points of that weight polynomials of degree 2 number - 1 - d are integrated exactly with
+    products of shape functions of degree d, where any points interpolate those of degree number - 1.
+    """
+    if number == 1:
+        return np.ones(1)
+    points, _ = roots_jacobi(number, shared_vertices - 1, max(0, 4 - shared_vertices - power))
+    return np.asarray((points + 1) / 2)
+
+
 def condensed_rule(
     shared_vertices: int, angular: tuple[int, ...], nodes: int, power: int, degree: int
 ) -> CondensedRule:
@@ -130,7 +146,7 @@ def condensed_rule(
     radii = [grid.ravel() for grid in np.meshgrid(*[exact.points] * radial, indexing="ij")]
     radial_weights = functools.reduce(np.multiply.outer, [exact.weights] * radial).ravel()
     rho = np.prod(radii, axis=0)
-    places = gauss(nodes).points if nodes > 1 else np.ones(1)
+    places = fibre_places(shared_vertices, nodes, power)
     others = places[:, None] - places + np.eye(nodes)
     ratio = (rho[:, None, None] - places) / others  # of node j (second axis) by place (third)
     lagrange = np.where(np.eye(nodes, dtype=bool), 1.0, ratio).prod(axis=2) * (places / rho[:, None]) ** power
