@@ -123,6 +123,20 @@ def test_mistakes_are_named(options, message):
         cal.MaxwellDG(mesh, **{"order": 1} | options)
 
 
+@pytest.mark.parametrize("flux", ["centred", "upwind"])
+@pytest.mark.parametrize("size", [1e-9, 1e9])
+def test_single_precision_takes_meshes_of_all_sizes(flux, size):
+    """Steps and fields of a small or large cavity are those of one of 1 m, scaled."""
+    box, found = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=2), []
+    for scale in (1.0, size):
+        mesh = cal.TetrahedralMesh(scale * box.vertices, box.tetrahedra, names={"air": 0})
+        source = cal.CurrentSource("air", [0, 0, 1], cal.RampedSine(1e8 / scale))
+        simulation = cal.MaxwellDG(mesh, 2, flux, materials={}, sources=[source], precision="single")
+        simulation.run(2e-8 * scale)
+        found.append([simulation.time_step / scale, simulation.energy() / scale])
+    assert found[1] == pytest.approx(found[0], rel=1e-5)
+
+
 @pytest.mark.parametrize("value", [np.nan, -np.inf])
 @pytest.mark.parametrize("backend", ["numba", "opencl"])
 def test_a_run_that_blows_up_stops_and_says_where(backend, value, request):

@@ -17,17 +17,27 @@ def driven(signal=SINE, **options):
     return made(materials={}, sources=[cal.CurrentSource("vacuum", [0, 0, 1], signal)], **options)
 
 
+def transformed(signal=SINE):
+    """The transform of a short run."""
+    simulation = driven(signal)
+    transform = simulation.add_transform(1e7)
+    simulation.run(1e-9)
+    return transform
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"order": 0}, "order=0: choose a whole number from 1 to 6"),
         ({"order": 7}, "order=7: choose a whole number from 1 to 6"),
+        ({"courant": True}, "courant=True: a fraction of the stability limit"),
         ({"courant": "0.9"}, "courant='0.9': a fraction of the stability limit"),
         ({"time_step": "1 ps"}, "time_step='1 ps': a positive number is needed"),
         ({"time_step": 0.0}, "time_step=0.0: a positive number is needed, up to the stability limit .* choose courant"),
         ({"boundaries": "pec"}, "boundaries='pec': conditions by name are needed, such as .*'wall': 'pec'"),
         ({"materials": [cal.Material()]}, "materials by name are needed, such as"),
         ({"materials": {"vacuum": 2.0}}, r"materials\['vacuum'\]=2.0: a Material\(permittivity"),
+        ({"materials": {"glass": cal.Material(2.0)}}, "the mesh has no part 'glass': choose 'vacuum'"),
         ({"sources": None}, "sources=None: a list of TimeHarmonicPlaneWave, CurrentSource or CurrentDipole"),
         ({"sources": "wave"}, "sources='wave': a list of"),
         ({"communicator": 2}, "communicator=2: leave it out"),
@@ -79,6 +89,20 @@ def test_constants_of_a_material(values, message):
         (lambda: driven(lambda t: None).run(1e-9), "signal of 'vacuum' gave None at t"),
         (lambda: driven(lambda t: np.ones(2)).run(1e-9), "signal of 'vacuum' gave .* at t"),
         (lambda: made().add_probe([2.0, 0, 0]), "1 points are outside the mesh, the first is number 0"),
+        (lambda: made().add_probe("origin"), "points='origin': finite numbers of shape"),
+        (lambda: made().electric([1.0, 2.0]), r"points of shape \(1, 2\): finite numbers of shape \(n, 3\)"),
+        (
+            lambda: made().run(0.1, checkpoint_seconds=-1.0),
+            "checkpoint_seconds=-1.0: a number of seconds, not negative",
+        ),
+        (lambda: made().add_transform(0.1).fields(0.1), "the transform has seen no steps yet: run"),
+        (
+            lambda: transformed(lambda t: 0.0).fields(1e7),
+            r"current of 'vacuum' has hardly any part at 1e\+07 Hz \(0.0e",
+        ),
+        (lambda: transformed().fields(1e7, per=0.0), "per=0.0: a number other than zero, or the name of a port"),
+        (lambda: transformed().fields(1e7, per="port"), "per='port': no such port, choose 'vacuum'"),
+        (lambda: cal.dg.PortAmplitudes(0j, 1j).impedance, "no current of this frequency flows through the port"),
         (lambda: made().add_probe([0.1, 0.1, 0.1], stride="2"), "stride='2': a whole number of at least 1"),
         (lambda: made().add_transform([]), "one or several positive numbers in Hz"),
         (lambda: made().add_transform("1 GHz"), "one or several positive numbers in Hz"),
@@ -99,6 +123,33 @@ def test_a_mesh_in_millimetres_is_noticed():
     simulation = made(mesh, materials={}, boundaries={"wall": "absorbing"}, sources=[wave])
     with pytest.raises(ValueError, match="far too coarse for such waves, or not in metres; .* scale= where it is read"):
         simulation.run_until_periodic(9e8)
+
+
+def test_tags_without_names_are_told_to_be_named():
+    tagged = cal.TetrahedralMesh(BOX.vertices, BOX.tetrahedra, (BOX.centroids[:, 2] > 0.5).astype(int))
+    with pytest.raises(
+        ValueError, match="no part 'skin': choose none, or name its tags, names={name: tag} of the mesh"
+    ):
+        made(tagged, materials={"skin": cal.Material(2.0)})
+    with pytest.raises(ValueError, match=r"'tag 1' \(24 tetrahedra\) have none: .*, and names={name: tag} to the mesh"):
+        made(cal.TetrahedralMesh(BOX.vertices, BOX.tetrahedra, tagged.tags, {"air": 0}), materials={})
+
+
+def test_waves_that_the_mesh_does_not_carry_are_told():
+    glass = cal.TetrahedralMesh(BOX.vertices, BOX.tetrahedra, names={"glass": 0})
+    simulation = made(glass, 2, materials={"glass": cal.Material(4.0)})
+    simulation.add_transform(1.7e8)
+    with pytest.warns(cal.MeshWarning, match="48 tetrahedra .* at 1.8e.08 Hz, the worst 1.9 .edge 0.866 m, .*0.833 m"):
+        simulation.add_transform([1e7, 1.8e8])
+
+
+def test_waves_that_enter_through_matter_are_told():
+    tagged = cal.TetrahedralMesh(BOX.vertices, BOX.tetrahedra, BOX.centroids[:, 2] > 0.5, {"air": 0, "glass": 1})
+    wave = cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 0, 0], 1e8)
+    options = {"boundaries": {"wall": "absorbing"}, "sources": [wave]}
+    made(tagged, materials={"glass": cal.Material()}, **options)
+    with pytest.warns(cal.MeshWarning, match="18 tetrahedra of 'glass' have absorbing faces, .* put air between"):
+        made(tagged, materials={"glass": cal.Material(2.0)}, **options)
 
 
 def test_files_that_are_no_checkpoints_are_left_alone(tmp_path):

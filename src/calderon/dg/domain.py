@@ -1,5 +1,6 @@
 """What a rank computes on: its part of the mesh, and how this meets the rest of the world."""
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,8 @@ from calderon.dg.incident import IncidentWaves
 from calderon.dg.medium import Medium, medium_of
 from calderon.dg.reference import ReferenceTetrahedron
 from calderon.dg.step_classes import StepClasses, step_classes
-from calderon.mesh import Material, TetrahedralMesh
+from calderon.mesh import Material, MeshWarning, TetrahedralMesh
+from calderon.mesh.errors import callers_level
 from calderon.mesh.partition import CUT, Part, part_of, partition
 from calderon.parallel import Communicator
 from calderon.waves import CurrentDipole, CurrentSource, TimeHarmonicPlaneWave
@@ -27,7 +29,8 @@ SOURCES = TimeHarmonicPlaneWave, CurrentSource, CurrentDipole
 class Domain:
     """A part of a mesh in blocks, with its media, the condition of every face of the part, the absorbing faces, what
     enters through these, the driven currents, and where it meets other ranks (None for one process alone). whole: the
-    number of tetrahedra of all ranks; classes: their steps, None if all have one."""
+    number of tetrahedra of all ranks, size: the least radius of spheres inscribed in them; classes: their steps, None
+    if all have one."""
 
     part: Part
     arrangement: Arrangement
@@ -39,6 +42,7 @@ class Domain:
     halo: Halo | None
     communicator: Communicator
     whole: int
+    size: float
     classes: StepClasses | None
 
     def random_field(self) -> NDArray[np.floating]:
@@ -81,6 +85,8 @@ def domain(
     if waves and materials is None:
         raise ValueError("sources: plane waves are in SI units: give materials too, {} for free space alone")
     whole = medium_of(mesh, materials)  # its errors are those of the whole mesh
+    if waves:
+        _warn_of_matter(mesh, everywhere, whole)
     classes = _classes(mesh, everywhere, whole) if local else None
     alone = communicator.size == 1
     if alone:
@@ -94,17 +100,36 @@ def domain(
     incident = IncidentWaves(waves, faces, medium) if waves else None
     driven = loads(currents, mesh, part, arrangement, medium.impedance)
     halo = None if alone else Halo(part, arrangement, conditions, communicator)
-    count = mesh.number_of_tetrahedra
-    return Domain(part, arrangement, medium, conditions, faces, incident, driven, halo, communicator, count, classes)
+    known = mesh.number_of_tetrahedra, float(mesh.inradii.min()), classes
+    return Domain(part, arrangement, medium, conditions, faces, incident, driven, halo, communicator, *known)
 
 
 def _classes(mesh: TetrahedralMesh, conditions: NDArray[np.str_], medium: Medium) -> StepClasses | None:
     """By the time that light takes to cross the inscribed radius; None if one step for all is best. Elements with
     absorbing faces take the longest step."""
-    across = mesh.neighbours
-    absorbing = ((across < 0) & (conditions[np.maximum(-1 - across, 0)] == "absorbing")).any(axis=1)
-    found = step_classes(mesh, mesh.inradii * np.sqrt(medium.permittivity * medium.permeability), absorbing)
+    delay = mesh.inradii * np.sqrt(medium.permittivity * medium.permeability)
+    found = step_classes(mesh, delay, _absorbing(mesh, conditions))
     return found if found.deepest else None
+
+
+def _absorbing(mesh: TetrahedralMesh, conditions: NDArray[np.str_]) -> NDArray[np.bool_]:
+    """(tetrahedra,) those with an absorbing face."""
+    across = mesh.neighbours
+    return np.asarray(((across < 0) & (conditions[np.maximum(-1 - across, 0)] == "absorbing")).any(axis=1))
+
+
+def _warn_of_matter(mesh: TetrahedralMesh, conditions: NDArray[np.str_], medium: Medium) -> None:
+    """MeshWarning where plane waves, which are those of free space, enter through absorbing faces of something else."""
+    matter = (medium.permittivity != 1) | (medium.permeability != 1) | (medium.loss != 0)
+    found = _absorbing(mesh, conditions) & matter
+    if found.any():
+        names = sorted(name for name, tag in mesh.names.items() if tag in mesh.tags[found])
+        warnings.warn(
+            f"{found.sum()} tetrahedra of {', '.join(map(repr, names))} have absorbing faces, through which "
+            "plane waves enter as in free space: put air between them and these faces",
+            MeshWarning,
+            stacklevel=callers_level(),
+        )
 
 
 def _parts(mesh: TetrahedralMesh, count: int, classes: StepClasses | None) -> NDArray[np.int64]:

@@ -116,10 +116,13 @@ class CentredLeapFrog(System):
         return Coefficients(step, self.lanes_of((1 - loss) / (1 + loss), gains), self._absorbing(0, gains), drives)
 
     def limit(self, tell: Callable[[], None] = silent) -> float:
-        """2 / w, w the largest frequency of the lossless closed system, by Lanczos in the energy's inner product."""
-        medium, zeros = self.medium, np.zeros(self.arrangement.mesh.number_of_tetrahedra)
-        magnetic = self.lanes_of(zeros, -1 / medium.permeability)
-        electric = self.lanes_of(zeros, -1 / medium.permittivity)
+        """2 / w, w the largest frequency of the lossless closed system, by Lanczos in the energy's inner product.
+
+        Lengths are in units of the smallest element: w^4 of nanometres is more than single precision holds.
+        """
+        medium, zeros, unit = self.medium, np.zeros(self.arrangement.mesh.number_of_tetrahedra), self.domain.size
+        magnetic = self.lanes_of(zeros, -unit / medium.permeability)
+        electric = self.lanes_of(zeros, -unit / medium.permittivity)
 
         def apply(vector: NDArray[Any]) -> NDArray[Any]:
             tell()
@@ -128,7 +131,7 @@ class CentredLeapFrog(System):
             self._run(image, self.magnetic, 1, electric)
             return image
 
-        return float(2 / (np.sqrt(self._spectrum_of(apply)[1]) * MARGIN))
+        return float(2 * unit / (np.sqrt(self._spectrum_of(apply)[1]) * MARGIN))
 
     def _spectrum_of(self, apply: Callable[[NDArray[Any]], NDArray[Any]]) -> tuple[float, float]:
         """Least and largest eigenvalue of an operator on E without sources that uses H as its scratch; the fields are

@@ -17,13 +17,14 @@ from calderon.dg.domain import domain, listed
 from calderon.dg.enclosure import enclosed
 from calderon.dg.observer import Observer, Recorder
 from calderon.dg.periodic import PeriodicFields
-from calderon.dg.port import Port
+from calderon.dg.port import Port, divisor
 from calderon.dg.present import Field, PresentFields
 from calderon.dg.probe import Probe
 from calderon.dg.progress import Listener, progress_of
 from calderon.dg.rank_device import computing_of_rank
 from calderon.dg.ranks import ranks_of
 from calderon.dg.reference import reference_tetrahedron
+from calderon.dg.resolution import warn_resolution
 from calderon.dg.run import Run
 from calderon.dg.sampling import require_period, sampling, whole_number
 from calderon.dg.snapshots import Snapshots
@@ -87,12 +88,12 @@ class MaxwellDG:
         ranks = ranks_of(communicator, mesh, **choices)
         how = computing_of_rank(backend, precision, ranks)
         check_stepping(flux, courant, local_time_stepping, how.device, backend)
-        self.mesh, self.order, self.flux, self.precision = mesh, order, flux, precision
         reference = reference_tetrahedron(order)
+        self.mesh, self.order, self.flux, self.precision = mesh, reference.order, flux, precision
         fields = FIELDS[flux] + int(local_time_stepping)
         self.memory = (fields * 3 * reference.size * how.real.itemsize + GEOMETRY) * mesh.number_of_tetrahedra
         """Bytes that the fields and what belongs to them take, about, on all ranks together."""
-        what = f"P{order} on {mesh.number_of_tetrahedra} tetrahedra"
+        what = f"P{self.order} on {mesh.number_of_tetrahedra} tetrahedra"
         advice = "take a lower order, a coarser mesh or precision='single'"
         agreed(ranks, lambda: require_memory(self.memory, what, advice))
         self.sources, self.backend, self.time = listed(sources), how.name, 0.0
@@ -164,6 +165,7 @@ class MaxwellDG:
         place = self._domain, frequencies, stride, self.time, self._system.lead
         transform = RunningTransform(*place, self._spectrum)
         transform.require_samples(self.time_step)
+        warn_resolution(self._domain, float(transform.frequencies.max()))
         self._observers.append(transform)
         return transform
 
@@ -176,13 +178,9 @@ class MaxwellDG:
     ) -> PeriodicFields:
         """The transform of a run as amplitudes."""
         ports = {name: port.spectrum(frequency) for name, port in self.ports.items()}
-        if per is None:
-            per = next(iter(ports)) if len(ports) == 1 else 1.0
-        if isinstance(per, str) and per not in ports:
-            raise ValueError(f"per={per!r}: no such port, choose {', '.join(map(repr, ports)) or 'a number'}")
-        divisor = ports[per].current if isinstance(per, str) else per
         known = self._densities, self.mesh, self._domain
-        return PeriodicFields(frequency, math.nan, ports, None, *known, electric, magnetic).scaled(1 / divisor)
+        whole = PeriodicFields(frequency, math.nan, ports, None, *known, electric, magnetic)
+        return whole.scaled(1 / divisor(self.ports, per, frequency))
 
     def run(
         self,
@@ -242,6 +240,7 @@ class MaxwellDG:
         periods = whole_number(periods, "periods", 2)
         require_period(self.sources, frequency)
         total = plan.steps_in(periods)
+        warn_resolution(self._domain, frequency)
         turn = np.exp(2j * np.pi * frequency * plan.step * self._system.lead)
         last = LastPeriods(self._domain, frequency, plan.samples, plan.stride, total, turn)
         self._advance(plan.step, total, progress, (last,), checkpoint, checkpoint_seconds)

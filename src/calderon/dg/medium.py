@@ -46,7 +46,8 @@ def medium_of(mesh: TetrahedralMesh, materials: Mapping[str, Material] | None) -
         if not isinstance(given, Material):
             raise ValueError(f"materials[{name!r}]={given!r}: a Material(permittivity, permeability, ...) is needed")
         if name not in mesh.names:
-            raise ValueError(f"materials: the mesh has no part {name!r}: choose {', '.join(map(repr, mesh.names))}")
+            choices = ", ".join(map(repr, mesh.names)) or "none, or name its tags, names={name: tag} of the mesh"
+            raise ValueError(f"materials: the mesh has no part {name!r}: choose {choices}")
     constants = np.full((mesh.number_of_tetrahedra, 3), np.nan)
     for name, tag in mesh.names.items():
         material = materials.get(name, Material() if name in FREE_SPACE else None)
@@ -58,6 +59,9 @@ def medium_of(mesh: TetrahedralMesh, materials: Mapping[str, Material] | None) -
         tags = np.unique(mesh.tags[missing])
         called = {tag: name for name, tag in mesh.names.items()}
         parts = ", ".join(repr(called.get(int(tag), f"tag {tag}")) for tag in tags)
-        raise ValueError(f"materials: {parts} ({missing.sum()} tetrahedra) have none: give one for each part")
+        raise ValueError(
+            f"materials: {parts} ({missing.sum()} tetrahedra) have none: give one for each part"
+            + (", and names={name: tag} to the mesh" if "tag " in parts else "")
+        )
     permittivity, permeability, loss = constants.T.copy()
     return Medium(permittivity, permeability, loss, SPEED_OF_LIGHT, VACUUM_IMPEDANCE)

@@ -15,7 +15,7 @@ from calderon.dg.location import own_elements, values_at
 from calderon.dg.port import PortAmplitudes
 from calderon.exact.angular import radar_cross_section
 from calderon.mesh import TetrahedralMesh
-from calderon.mesh.location import Search, locate
+from calderon.mesh.location import Search, as_points, locate
 from calderon.mesh.whole_file import whole_file
 
 
@@ -105,7 +105,7 @@ class PeriodicFields:
     def local_sar(self, points: ArrayLike) -> NDArray[np.float64]:
         """(n,) sigma |E|^2 / (2 density) in W/kg at points (n, 3) of the mesh; NaN where no density is known. On an
         interface the tetrahedron that is found first counts. ValueError for points outside."""
-        x = np.atleast_2d(np.asarray(points, float))
+        x = as_points(points)
         elements, _ = locate(self._mesh, x)
         own, here = own_elements(self._domain, elements)
         medium = self._domain.medium
@@ -210,5 +210,5 @@ class PeriodicFields:
         return result
 
     def _at(self, points: ArrayLike, field: NDArray[np.complexfloating]) -> NDArray[np.complex128]:
-        x = np.atleast_2d(np.asarray(points, float))
+        x = as_points(points)
         return np.asarray(values_at(self._domain, self._mesh, self._vectors(field), x))

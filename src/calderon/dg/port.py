@@ -1,6 +1,8 @@
 """What driven currents do to the field and feel of it: current, voltage, power."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Complex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +11,9 @@ from calderon.dg.currents import Load
 from calderon.dg.observer import State
 from calderon.dg.system import System
 from calderon.parallel import Communicator
+
+FAINT = 1e-9
+"""Part of a pulse that tells nothing: rounding is as large."""
 
 
 class Port:
@@ -64,8 +69,36 @@ class Port:
 
     def spectrum(self, frequency: float) -> "PortAmplitudes":
         """int exp(i w t) dt of current in A s and voltage in V s over all steps so far."""
+        if len(self._times) < 2:
+            return PortAmplitudes(0j, 0j)
         turned = np.gradient(self.times) * np.exp(2j * np.pi * frequency * self.times)
         return PortAmplitudes(complex(turned @ self.current), complex(turned @ self.voltage))
+
+    def driven(self, frequency: float) -> complex:
+        """The spectrum of the current in A s. ValueError where it is FAINT, so that fields for 1 A would be noise."""
+        found, most = self.spectrum(frequency).current, 0.0
+        if len(self._times) > 1:
+            most = float(np.abs(np.gradient(self.times)) @ np.abs(self.current))
+        if abs(found) <= FAINT * most:
+            raise ValueError(
+                f"the current of {self._load.name!r} has hardly any part at {frequency:.6g} Hz ({abs(found):.1e} A s): "
+                "take a shorter pulse, one with a carrier near that frequency, or per=1.0"
+            )
+        return found
+
+
+def divisor(ports: Mapping[str, Port], per: complex | str | None, frequency: float) -> complex:
+    """What spectra are to be divided by: a number, or the spectrum of the current of a port, by default the only one's.
+    ValueError for a port that is not there, or zero."""
+    if per is None:
+        per = next(iter(ports)) if len(ports) == 1 else 1.0
+    if isinstance(per, str):
+        if per not in ports:
+            raise ValueError(f"per={per!r}: no such port, choose {', '.join(map(repr, ports)) or 'a number'}")
+        return ports[per].driven(frequency)
+    if not isinstance(per, Complex) or per == 0 or not np.isfinite(per):
+        raise ValueError(f"per={per!r}: a number other than zero, or the name of a port, is needed")
+    return complex(per)
 
 
 @dataclass(frozen=True)
@@ -78,7 +111,10 @@ class PortAmplitudes:
 
     @property
     def impedance(self) -> complex:
-        """Voltage over current in ohm; inductive ones have a negative imaginary part with exp(-i w t)."""
+        """Voltage over current in ohm; inductive ones have a negative imaginary part with exp(-i w t). ValueError
+        without a current."""
+        if self.current == 0:
+            raise ValueError("no current of this frequency flows through the port: its impedance is unknown")
         return self.voltage / self.current
 
     @property

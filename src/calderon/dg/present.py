@@ -10,6 +10,7 @@ from calderon.dg.domain import Domain
 from calderon.dg.location import values_at
 from calderon.dg.system import System
 from calderon.mesh import TetrahedralMesh
+from calderon.mesh.location import as_points
 from calderon.quadrature import tetrahedron_rule
 
 Field = Callable[[NDArray[np.float64], float], ArrayLike]
@@ -34,7 +35,7 @@ class PresentFields:
 
     def at(self, points: ArrayLike, name: str) -> NDArray[np.float64]:
         """(n, 3) the electric or magnetic field at points (n, 3) of the mesh. ValueError for points outside."""
-        x = np.atleast_2d(np.asarray(points, float))
+        x = as_points(points)
         return np.asarray(values_at(self._domain, self._mesh, self._vectors(name), x) / self._scales[name], np.float64)
 
     def energy(self) -> float:

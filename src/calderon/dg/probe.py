@@ -8,7 +8,7 @@ from calderon.dg.location import own_elements
 from calderon.dg.observer import State
 from calderon.dg.sampling import whole_number
 from calderon.mesh import TetrahedralMesh
-from calderon.mesh.location import locate
+from calderon.mesh.location import as_points, locate
 
 
 class Probe:
@@ -18,7 +18,7 @@ class Probe:
     """
 
     def __init__(self, points: ArrayLike, domain: Domain, mesh: TetrahedralMesh, stride: int) -> None:
-        self.points, self.stride = np.atleast_2d(np.asarray(points, float)), whole_number(stride, "stride")
+        self.points, self.stride = as_points(points), whole_number(stride, "stride")
         elements, local = locate(mesh, self.points)
         own, here = own_elements(domain, elements)
         self._values = domain.arrangement.reference.interpolation(local) * here[:, None]

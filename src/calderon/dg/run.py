@@ -4,6 +4,7 @@ import os
 import time as clock
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,8 @@ class Run:
 
         Raises FloatingPointError, with the step and the element, where the field is no longer finite.
         """
+        if not (isinstance(checkpoint_seconds, Real) and checkpoint_seconds >= 0):
+            raise ValueError(f"checkpoint_seconds={checkpoint_seconds!r}: a number of seconds, not negative, is needed")
         first = 0 if checkpoint is None else self._resume(checkpoint)
         ranks, speed, written = self.domain.communicator, self.domain.medium.speed, clock.monotonic()
         count = self.key.count

@@ -105,10 +105,11 @@ class UpwindRungeKutta(System):
         return self.lanes_of(step / self.medium.permittivity, -step / self.medium.permeability)
 
     def limit(self, tell: Callable[[], None] = silent) -> float:
-        """By the power method: radius of the stability region in the left half-plane over the spectral radius."""
+        """By the power method: radius of the stability region in the left half-plane over the spectral radius,
+        lengths in units of the smallest element."""
         kept = self.electric.copy(), self.magnetic.copy()
         self.electric[:], self.magnetic[:] = self.domain.random_field(), self.domain.random_field()
-        gains = self._gains(1.0)
+        gains = self._gains(self.domain.size)
 
         def apply() -> float:
             tell()
@@ -123,7 +124,7 @@ class UpwindRungeKutta(System):
             ghost[:] = 0
         radius = growth(apply)
         self.electric[:], self.magnetic[:] = kept
-        return RUNGE_KUTTA_RADIUS / (radius * MARGIN)
+        return RUNGE_KUTTA_RADIUS * self.domain.size / (radius * MARGIN)
 
     def advance(self, time: float, step: float, count: int, after: Callable[[int], None], first: int = 0) -> None:
         gains, drives, decay = self._gains(step), self._drives(step), self._decay(step)

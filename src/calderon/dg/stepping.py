@@ -22,7 +22,7 @@ def check_stepping(flux: str, courant: float, local: bool, device: Device | None
     elements where they cannot be taken."""
     if flux not in FLUXES:
         raise ValueError(f"unknown flux {flux!r}: choose {' or '.join(map(repr, FLUXES))}")
-    if not (isinstance(courant, Real) and math.isfinite(courant) and 0 < courant <= 1):
+    if isinstance(courant, bool) or not (isinstance(courant, Real) and math.isfinite(courant) and 0 < courant <= 1):
         raise ValueError(f"courant={courant!r}: a fraction of the stability limit, above 0 and at most 1, is needed")
     if not isinstance(local, bool):
         raise ValueError(f"local_time_stepping={local!r}: True or False is needed")

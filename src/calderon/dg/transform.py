@@ -89,7 +89,8 @@ class RunningTransform:
     ) -> None:
         self.frequencies = _positive(frequencies)
         self._stride = whole_number(stride, "stride")
-        self._domain, self._last, self._lead, self._result = domain, start, lead, result
+        self._domain, self._lead, self._result = domain, lead, result
+        self._start = self._last = start
         real = domain.arrangement.real
         kind, shape = np.result_type(real, np.complex64), (len(self.frequencies), *domain.arrangement.shape)
         require_memory(2 * int(np.prod(shape)) * kind.itemsize, "a transform", "ask for fewer frequencies")
@@ -129,6 +130,8 @@ class RunningTransform:
         found = np.flatnonzero(np.isclose(self.frequencies, frequency, rtol=1e-9))
         if not len(found):
             raise ValueError(f"frequency={frequency!r}: choose one of {', '.join(f'{f:g}' for f in self.frequencies)}")
+        if self._last == self._start:
+            raise ValueError("the transform has seen no steps yet: run(until=...) comes first")
         number = int(found[0])
         return self._result(float(self.frequencies[number]), self.electric[number], self.magnetic[number], per)
 

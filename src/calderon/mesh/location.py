@@ -1,7 +1,7 @@
 """Which tetrahedron a point lies in."""
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
 from calderon.mesh.tetrahedra import TetrahedralMesh
@@ -53,6 +53,17 @@ class Search:
         rows = np.arange(len(points))
         inside = lowest[rows, best] >= -TOLERANCE
         return np.where(inside, candidates[rows, best], -1), local[rows, best] * inside[:, None]
+
+
+def as_points(points: ArrayLike) -> NDArray[np.float64]:
+    """One point (3,) or several (n, 3) as an array (n, 3). ValueError for anything else."""
+    try:
+        found = np.atleast_2d(np.asarray(points, np.float64))
+    except (TypeError, ValueError):
+        raise ValueError(f"points={points!r}: finite numbers of shape (n, 3) are needed") from None
+    if found.ndim != 2 or found.shape[1] != 3 or not np.isfinite(found).all():
+        raise ValueError(f"points of shape {found.shape}: finite numbers of shape (n, 3) are needed")
+    return found
 
 
 def locate(mesh: TetrahedralMesh, points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
