@@ -123,6 +123,26 @@ def test_mistakes_are_named(options, message):
         cal.MaxwellDG(mesh, **{"order": 1} | options)
 
 
+@pytest.mark.parametrize("precision", ["double", "single"])
+@pytest.mark.parametrize("order", [1, 2])
+def test_the_limit_of_a_tiny_mesh_is_that_of_its_matrix(order, precision):
+    """Lanczos has done all there is to do after fewer steps than it may take; what is left is rounding."""
+    mesh = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=1)
+    found = cal.MaxwellDG(mesh, order, precision=precision)
+    system = found._system
+    lanes, zeros = system.lanes_of, np.zeros(6)
+    gains, places = lanes(zeros, -np.ones(6)), system.arrangement.places_of(np.arange(6)).ravel()
+    columns = []
+    for place in places:
+        unit, image = np.zeros_like(system.electric), np.zeros_like(system.electric)
+        unit[place] = 1
+        system._run(system.magnetic, unit, 0, gains)
+        system._run(image, system.magnetic, 1, gains)
+        columns.append(image[places].astype(float))
+    largest = np.linalg.eigvals(np.array(columns)).real.max()
+    assert found.time_step_limit == pytest.approx(2 / np.sqrt(largest) / 1.01, rel=1e-5)
+
+
 @pytest.mark.parametrize("flux", ["centred", "upwind"])
 @pytest.mark.parametrize("size", [1e-9, 1e9])
 def test_single_precision_takes_meshes_of_all_sizes(flux, size):

@@ -31,30 +31,31 @@ def spectrum_ends(
 ) -> tuple[float, float]:
     """Least and largest eigenvalue of an operator that is symmetric in an inner product, by Lanczos.
 
-    products(a, b): the inner products a . a and a . b. start: is overwritten.
+    products(a, b): the inner products a . a and a . b. start: is overwritten. Each vector is normalised by its norm:
+    what the recurrence would have it to be is rounding where few eigenvalues are left.
 
     Source: G. Golub and C. Van Loan, Matrix Computations, section 10.1.
     """
-    start /= math.sqrt(products(start, start)[0])
-    previous, vector = np.zeros_like(start), start
+    smallest, previous, vector = 10 * np.finfo(start.dtype).eps, np.zeros_like(start), start
     diagonal: list[float] = []
     beside: list[float] = []
-    for _ in range(steps):
+    for number in range(steps):
         image = apply(vector)
-        square, along = products(image, vector)
-        rest = square - along**2 - (beside[-1] ** 2 if beside else 0.0)
-        diagonal.append(along)
-        size = math.sqrt(max(rest, 0.0))
-        if size <= 1e-3 * math.sqrt(square):  # what is left is rounding
-            break
-        previous *= -beside[-1] if beside else 0.0
+        square, along = products(vector, image)
+        size = math.sqrt(square)
+        if number:
+            if size <= smallest * np.abs(diagonal).max():  # what is left is rounding
+                break
+            beside.append(size)
+        diagonal.append(along / square)
+        vector /= size
+        image /= size
+        previous *= -size if number else 0.0
         previous += image
         del image
-        previous -= along * vector
-        previous /= size
-        beside.append(size)
+        previous -= diagonal[-1] * vector
         previous, vector = vector, previous
-    values = eigh_tridiagonal(diagonal, beside[: len(diagonal) - 1], eigvals_only=True)
+    values = eigh_tridiagonal(diagonal, beside, eigvals_only=True)
     return float(values[0]), float(values[-1])
 
 
