@@ -18,18 +18,17 @@ PRECISIONS = {"double": np.float64, "single": np.float32}
 
 
 def _stamp() -> int:
-    """Fingerprint of the formulas that kernels capture from other files.
+    """Fingerprint of what kernels capture from other files: vectors, Green's functions, and all that is `jitable`.
 
     Numba renews a cached kernel when the file of the kernel changes, not when a captured function of another file does.
     """
     root = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256()
-    for path in [
-        root / "backends" / "numba.py",
-        root / "backends" / "vectors.py",
-        *sorted((root / "greens").glob("*.py")),
-    ]:
-        digest.update(path.read_bytes())
+    for package in ("backends", "greens", "operators", "hmatrix", "dg"):
+        for path in sorted((root / package).glob("*.py")):
+            text = path.read_bytes()
+            if package == "greens" or b"jitable" in text:
+                digest.update(text)
     return int(digest.hexdigest()[:15], 16)
 
 

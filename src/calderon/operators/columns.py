@@ -50,9 +50,8 @@ def columns_of(columns: NDArray[np.int64]) -> Columns:
 
 
 def column_scratch(size: int, width: int) -> int:
-    """Numbers of working memory for `size` results of as many rows as a vector has numbers: results and sums, real and
-    imaginary."""
-    return 4 * size * width
+    """Numbers of working memory to add `size` results of as many rows as a vector has numbers, real and imaginary."""
+    return 2 * size * width
 
 
 @jitable
@@ -89,48 +88,37 @@ def summed(results, turned, level, source):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def sums_across(work, target, place, columns, b, first):  # type: ignore[no-untyped-def]
-    """The sums (columns, width) of the results of block b that begin at work[first], at target[place]. work: results
-    (width, n) real, imaginary, and as much again."""
-    size, step = work.size // 4, lanes(work)
-    results = work[first : first + size]
-    count = across(results, work[2 * size : 3 * size], columns.level[b], columns.source[b])
-    for c in range(count):
-        store(target, place + c * step, load(results, c * step))
-
-
-@jitable
-def add_real_columns(out, row_ids, count, columns, b, work):  # type: ignore[no-untyped-def]
+def add_real_columns(out, row_ids, count, columns, b, results, imaginary, work):  # type: ignore[no-untyped-def]
     """Add the results of block b for `count` rows, at most as many as a vector has numbers, to their columns of those
-    rows of the matrix. work: results (width, n) real, results imaginary, and as much again."""
+    rows of the matrix. results (width, n), and imaginary of a complex one, are overwritten; work: as much as both."""
     distinct, level = columns.distinct[b], columns.level[b]
-    size, n = work.size // 4, level[0]
+    size, n = results.size, level[0]
     for r in range(count):
         for c in range(n):
             prefetch(out[row_ids[r]], distinct[c])
-    summed(work[:size], work[2 * size : 3 * size], level, columns.source[b])
+    summed(results, work[:size], level, columns.source[b])
     pitch = size // lanes(work)
     for r in range(count):
-        target, sums = out[row_ids[r]], work[2 * size + r * pitch : 2 * size + (r + 1) * pitch]
+        target, sums = out[row_ids[r]], work[r * pitch : (r + 1) * pitch]
         for c in range(n):
             target[distinct[c]] += sums[c]
 
 
 @jitable
-def add_complex_columns(out, row_ids, count, columns, b, work):  # type: ignore[no-untyped-def]
+def add_complex_columns(out, row_ids, count, columns, b, results, imaginary, work):  # type: ignore[no-untyped-def]
     """The same for a complex matrix."""
     distinct, level = columns.distinct[b], columns.level[b]
-    size, n = work.size // 4, level[0]
+    size, n = results.size, level[0]
     for r in range(count):
         for c in range(n):
             prefetch(out[row_ids[r]], distinct[c])
-    summed(work[:size], work[2 * size : 3 * size], level, columns.source[b])
-    summed(work[size : 2 * size], work[3 * size :], level, columns.source[b])
+    summed(results, work[:size], level, columns.source[b])
+    summed(imaginary, work[size : 2 * size], level, columns.source[b])
     pitch = size // lanes(work)
     for r in range(count):
         target = out[row_ids[r]]
-        re = work[2 * size + r * pitch : 2 * size + (r + 1) * pitch]
-        im = work[3 * size + r * pitch : 3 * size + (r + 1) * pitch]
+        re = work[r * pitch : (r + 1) * pitch]
+        im = work[size + r * pitch : size + (r + 1) * pitch]
         for c in range(n):
             target[distinct[c]] += complex(re[c], im[c])
 
@@ -138,7 +126,7 @@ def add_complex_columns(out, row_ids, count, columns, b, work):  # type: ignore[
 @jitable
 def add_real_rows(out, columns, b, sums, begin, imaginary, row_ids):  # type: ignore[no-untyped-def]
     """Add the sums of block b to the transposed places: rows of the matrix are the columns of the block, and row_ids
-    their columns. sums[begin:]: what `sums_across` made of some row_ids after the other."""
+    their columns. sums[begin:]: what `across` made of some row_ids after the other."""
     distinct, count, step = columns.distinct[b], columns.level[b, 0], lanes(sums)
     size = columns.source.shape[1] * step
     for c in range(count):

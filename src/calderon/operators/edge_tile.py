@@ -27,7 +27,7 @@ def edge_scratch(form: Form, rows: int, points: int, real: DTypeLike) -> NDArray
     moments, the corners beta in the frame, the parts of the local matrix."""
     functions = max(4, form.functions)
     vectors = 2 * functions * points + 6 * functions + 9 + 6 * form.results
-    results = column_scratch(3 * LANES, width(real))
+    results = 2 * column_scratch(3 * LANES, width(real))
     return aligned((6 * (rows + 1) + 1) * LANES + results + vectors * width(real), real)
 
 
@@ -201,6 +201,7 @@ def edge_tile_kernel(radial: Radial, form: Form) -> Callable[..., None]:
                             place = r * size + n * LANES + v
                             store(results, place, re)
                             store(results, size * step + place, im)
-                add_complex_columns(out, row_ids[group:], count, trial.columns, b, results)
+                re, im = results[: size * step], results[size * step : 2 * size * step]
+                add_complex_columns(out, row_ids[group:], count, trial.columns, b, re, im, results[2 * size * step :])
 
     return tile

@@ -249,7 +249,7 @@ class Block:
         lo, hi = int(self.tiles[number]), int(self.tiles[number + 1])
         out, tile_rows, row_ids, _ = rows or self.rows(number)
         points, functions = self.trial_side.points.shape[1], self.trial.places.shape[1]
-        kinds = self.integrand.curls, self.linear or not self.integrand.curls, self.green.is_complex
+        kinds = self.integrand.curls, self.linear or not self.integrand.curls, self.is_complex
         scratch = tile_scratch(len(row_ids), functions, *kinds, points, self.real)
         for group in range(len(self.test_side.weights)):
             self.tile(

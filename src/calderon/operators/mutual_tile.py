@@ -18,14 +18,15 @@ from calderon.backends.vectors import aligned, lanes, load, number, store, width
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
 from calderon.operators.columns import (
+    across,
     add_complex_columns,
     add_complex_rows,
     add_real_columns,
     add_real_rows,
     column_scratch,
-    sums_across,
 )
-from calderon.operators.regular import add, folded, squared, turned
+from calderon.operators.point_sums import combined, folded, one_applied, three_applied
+from calderon.operators.regular import add_turned, squared, turned
 from calderon.operators.sides import LANES
 
 
@@ -35,7 +36,7 @@ def mutual_scratch(rows: int, functions: int, points: int, complex_out: bool, re
     distances from the plane of each test point, sums at each trial point."""
     step = width(real)
     rowwise = (4 if complex_out else 2) * (rows // step + 1) * step * functions * LANES
-    return aligned(rowwise + LANES + column_scratch(functions * LANES, step) + 13 * points * step, real)
+    return aligned(rowwise + LANES + column_scratch(functions * LANES, step) + (8 + 2 * points) * points * step, real)
 
 
 @functools.lru_cache(maxsize=64)
@@ -66,12 +67,15 @@ def mutual_kernel(
         p0, p1, tiny = scalars[0], scalars[1], scalars[2]
         rows, step = row_ids.size, lanes(scratch)
         t, slot = scratch, group * functions
-        work = (rows // step + 1) * step * size
-        other = parts * work  # where B begins
+        imaginary = (rows // step + 1) * step * size
+        other = parts * imaginary  # where B begins
         mask = scratch[2 * other : 2 * other + LANES]
-        results = scratch[2 * other + LANES : 2 * other + LANES + 4 * size * step]
-        offsets = scratch[2 * other + LANES + 4 * size * step :]
-        sums = offsets[points * step :]
+        results = scratch[2 * other + LANES : 2 * other + LANES + 2 * size * step]
+        forward = scratch[2 * other + LANES + 2 * size * step :]  # in vectors, of one pair of triangles
+        far = points * step
+        back, sums, sums_i = forward[far:], forward[2 * far :], forward[5 * far :]
+        slopes, slopes_i = forward[8 * far :], forward[(8 + points) * far :]
+        table = trial.table
         cursors = skip_start[lo:hi].copy()  # for each test triangle the first pair to leave out that is still ahead
         for i in range(lo, hi):
             while cursors[i - lo] < skip_start[i + 1] and skip_position[cursors[i - lo]] < first * LANES:
@@ -93,6 +97,10 @@ def mutual_kernel(
                 m0, m1, m2 = test.normals[i, 0], test.normals[i, 1], test.normals[i, 2]
                 c0, c1, c2 = test.centres[i, 0], test.centres[i, 1], test.centres[i, 2]
                 x, weights = test.nodes[i], test.weights[group]
+                row0 = tile_rows[i - lo, slot] * size
+                row1, row2 = row0, row0
+                if linear:
+                    row1, row2 = tile_rows[i - lo, slot + 1] * size, tile_rows[i - lo, slot + 2] * size
                 for v in range(0, LANES, step):
                     e0, e1, e2 = load(centres, v), load(centres, LANES + v), load(centres, 2 * LANES + v)
                     reference = zero(t)
@@ -101,160 +109,123 @@ def mutual_kernel(
                         square = d0 * d0 + tiny + d1 * d1 + d2 * d2
                         reference = square * inverse_square_root(square)
                     f_re, f_im = radial_phase(reference, p0, p1)
-                    factor = zero(t) + test.factors[group, i]
+                    f_re, f_im = turned(f_re, f_im, scalars[5], scalars[6])
+                    factor = load(trial.jacobian[b], v) * test.factors[group, i]
                     if masked:
                         factor = factor * load(mask, v)
                     n0, n1 = load(normals, v) * factor, load(normals, LANES + v) * factor
                     n2 = load(normals, 2 * LANES + v) * factor
                     l0, l1, l2 = factor * m0, factor * m1, factor * m2
-                    for p in range(points):  # -(x - y) . n_y, the same for all points of a trial triangle
+                    for p in range(points):
                         d0, d1 = e0 - number(x, 3 * p), e1 - number(x, 3 * p + 1)
                         d2 = e2 - number(x, 3 * p + 2)
-                        store(offsets, p * step, d0 * n0 + d1 * n1 + d2 * n2)
-                    a_total, a_total_i, b_total, b_total_i = zero(t), zero(t), zero(t), zero(t)
+                        ahead = d0 * n0 + d1 * n1 + d2 * n2  # -(x - y) . n_y, at any y
+                        if not linear:
+                            ahead = ahead * number(weights, triples + p // 3 if threes else p)
+                        store(forward, p * step, ahead)
+                    a_re, a_im, b_re, b_im = zero(t), zero(t), zero(t), zero(t)
                     for q in range(points):
                         y = trial.points[b, q]
                         y0, y1, y2 = load(y, v), load(y, LANES + v), load(y, 2 * LANES + v)
-                        s0, s1, s2, i0, i1, i2 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
-                        z0, z1, z2, j0, j1, j2 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
-                        if threes:
-                            every, every_i, all_z, all_j = zero(t), zero(t), zero(t), zero(t)
-                            for p in range(triples):
-                                r2, place = squared(x, 9 * p, y0, y1, y2, tiny), 3 * p * step
-                                _g, _gi, k0, u0 = radial_value(r2, p0, p1, reference)
-                                w0 = load(offsets, place)
-                                r2 = squared(x, 9 * p + 3, y0, y1, y2, tiny)
-                                _g, _gi, k1, u1 = radial_value(r2, p0, p1, reference)
-                                w1 = load(offsets, place + step)
-                                r2 = squared(x, 9 * p + 6, y0, y1, y2, tiny)
-                                _g, _gi, k2, u2 = radial_value(r2, p0, p1, reference)
-                                w2 = load(offsets, place + 2 * step)
-                                beta = number(weights, triples + p)
-                                every = every + beta * (k0 + k1 + k2)
-                                a0, a1, a2 = k0 * w0, k1 * w1, k2 * w2
-                                all_z = all_z + beta * (a0 + a1 + a2)
-                                g0, g1, g2 = u0 * w0, u1 * w1, u2 * w2
-                                if oscillates:
-                                    every_i = every_i + beta * (u0 + u1 + u2)
-                                    all_j = all_j + beta * (g0 + g1 + g2)
-                                if linear and p == 0:
-                                    s0, s1, s2, i0, i1, i2 = k0, k1, k2, u0, u1, u2
-                                    z0, z1, z2, j0, j1, j2 = a0, a1, a2, g0, g1, g2
-                                elif linear:
-                                    alpha = number(weights, p)
-                                    s0, s1, s2 = s0 + alpha * k0, s1 + alpha * k1, s2 + alpha * k2
-                                    i0, i1, i2 = i0 + alpha * u0, i1 + alpha * u1, i2 + alpha * u2
-                                    z0, z1, z2 = z0 + alpha * a0, z1 + alpha * a1, z2 + alpha * a2
-                                    j0, j1, j2 = j0 + alpha * g0, j1 + alpha * g1, j2 + alpha * g2
-                            s0, i0, z0, j0 = s0 + every, i0 + every_i, z0 + all_z, j0 + all_j
-                            if linear:
-                                s1, s2, i1, i2 = s1 + every, s2 + every, i1 + every_i, i2 + every_i
-                                z1, z2, j1, j2 = z1 + all_z, z2 + all_z, j1 + all_j, j2 + all_j
-                        else:
+                        d0, d1, d2 = c0 - y0, c1 - y1, c2 - y2
+                        behind = d0 * l0 + d1 * l1 + d2 * l2  # (x - y) . n_x, at any x
+                        if linear:
+                            store(back, q * step, behind)
                             for p in range(points):
                                 r2 = squared(x, 3 * p, y0, y1, y2, tiny)
                                 _g, _gi, k0, u0 = radial_value(r2, p0, p1, reference)
-                                w0 = load(offsets, p * step)
-                                a0, g0 = k0 * w0, u0 * w0
-                                weight = number(weights, p)
-                                s0, z0 = s0 + weight * k0, z0 + weight * a0
+                                store(slopes, q * far + p * step, k0)
                                 if oscillates:
-                                    i0, j0 = i0 + weight * u0, j0 + weight * g0
-                                if linear:
-                                    one, two = number(weights, points + p), number(weights, 2 * points + p)
-                                    s1, s2, z1, z2 = s1 + one * k0, s2 + two * k0, z1 + one * a0, z2 + two * a0
-                                    if oscillates:
-                                        i1, i2, j1, j2 = i1 + one * u0, i2 + two * u0, j1 + one * g0, j2 + two * g0
-                        offset = (c0 - y0) * l0 + (c1 - y1) * l1 + (c2 - y2) * l2  # (x - y) . n_x
-                        s0, s1, s2 = offset * s0, offset * s1, offset * s2
-                        i0, i1, i2 = offset * i0, offset * i1, offset * i2
-                        if linear:
-                            place, beyond = 6 * q * step, 6 * (points + q) * step
-                            store(sums, place, z0)
-                            store(sums, place + step, z1)
-                            store(sums, place + 2 * step, z2)
-                            store(sums, beyond, s0)
-                            store(sums, beyond + step, s1)
-                            store(sums, beyond + 2 * step, s2)
-                            if oscillates:
-                                store(sums, place + 3 * step, j0)
-                                store(sums, place + 4 * step, j1)
-                                store(sums, place + 5 * step, j2)
-                                store(sums, beyond + 3 * step, i0)
-                                store(sums, beyond + 4 * step, i1)
-                                store(sums, beyond + 5 * step, i2)
+                                    store(slopes_i, q * far + p * step, u0)
                         else:
-                            weight = trial.measure[q]
-                            a_total, b_total = a_total + weight * z0, b_total + weight * s0
-                            if oscillates:
-                                a_total_i, b_total_i = a_total_i + weight * j0, b_total_i + weight * i0
-                    if not linear:
-                        place = tile_rows[i - lo, slot] * size + v
-                        a_total, a_total_i = turned(a_total, a_total_i, f_re, f_im)
-                        b_total, b_total_i = turned(b_total, b_total_i, f_re, f_im)
-                        add(t, place, a_total)
-                        add(t, other + place, b_total)
-                        if oscillates:
-                            add(t, work + place, a_total_i)
-                            add(t, other + work + place, b_total_i)
-                    else:
-                        for side in range(2):
-                            for a in range(3):
-                                base = side * other + tile_rows[i - lo, slot + a] * size + v
-                                here = (6 * side * points + a) * step
-                                weight = 0
-                                for f in range(0, trials, 3 if threes else 1):
-                                    if threes:
-                                        s0, s1, s2 = folded(sums, here, triples, trial.table, weight)
-                                        if oscillates:
-                                            i0, i1, i2 = folded(sums, here + 3 * step, triples, trial.table, weight)
-                                        weight += 2 * triples
-                                        s1, i1 = turned(s1, i1, f_re, f_im)
-                                        s2, i2 = turned(s2, i2, f_re, f_im)
-                                    else:
-                                        s0, i0 = zero(t), zero(t)
-                                        for q in range(points):
-                                            weight_q = number(trial.table, f * points + q)
-                                            s0 = s0 + weight_q * load(sums, 6 * q * step + here)
-                                            if oscillates:
-                                                i0 = i0 + weight_q * load(sums, (6 * q + 3) * step + here)
-                                    s0, i0 = turned(s0, i0, f_re, f_im)
-                                    place = base + f * LANES
-                                    add(t, place, s0)
-                                    if threes:
-                                        add(t, place + LANES, s1)
-                                        add(t, place + 2 * LANES, s2)
+                            a_q, a_qi, b_q, b_qi = zero(t), zero(t), zero(t), zero(t)
+                            for p in range(0, points, 3 if threes else 1):
+                                every, every_i = zero(t), zero(t)
+                                for k in range(3 if threes else 1):
+                                    r2 = squared(x, 3 * (p + k), y0, y1, y2, tiny)
+                                    _g, _gi, k0, u0 = radial_value(r2, p0, p1, reference)
+                                    ahead = load(forward, (p + k) * step)
+                                    every, a_q = every + k0, a_q + ahead * k0
                                     if oscillates:
-                                        add(t, work + place, i0)
-                                        if threes:
-                                            add(t, work + place + LANES, i1)
-                                            add(t, work + place + 2 * LANES, i2)
+                                        every_i, a_qi = every_i + u0, a_qi + ahead * u0
+                                weight = number(weights, triples + p // 3 if threes else p)
+                                b_q = b_q + weight * every
+                                if oscillates:
+                                    b_qi = b_qi + weight * every_i
+                            weight = number(trial.measure, q)
+                            behind = weight * behind
+                            a_re, b_re = a_re + weight * a_q, b_re + behind * b_q
+                            if oscillates:
+                                a_im, b_im = a_im + weight * a_qi, b_im + behind * b_qi
+                    if not linear:
+                        add_turned(t, row0 + v, imaginary, a_re, a_im, f_re, f_im, complex_out)
+                        add_turned(t, other + row0 + v, imaginary, b_re, b_im, f_re, f_im, complex_out)
+                    elif threes:
+                        for g in range(trials // 3):
+                            unit = trial.units[3 * g]
+                            g_re, g_im = unit * f_re, unit * f_im
+                            three_applied(slopes, far, step, forward, points, table, 2 * triples * g, sums)
+                            if oscillates:
+                                three_applied(slopes_i, far, step, forward, points, table, 2 * triples * g, sums_i)
+                            for f in range(3):
+                                s0, s1, s2 = folded(sums, f * step, 3 * step, triples, weights, 0)
+                                i0, i1, i2 = zero(t), zero(t), zero(t)
+                                if oscillates:
+                                    i0, i1, i2 = folded(sums_i, f * step, 3 * step, triples, weights, 0)
+                                place = (3 * g + f) * LANES + v
+                                add_turned(t, place + row0, imaginary, s0, i0, g_re, g_im, complex_out)
+                                add_turned(t, place + row1, imaginary, s1, i1, g_re, g_im, complex_out)
+                                add_turned(t, place + row2, imaginary, s2, i2, g_re, g_im, complex_out)
+                        three_applied(slopes, step, far, back, points, weights, 0, sums)
+                        if oscillates:
+                            three_applied(slopes_i, step, far, back, points, weights, 0, sums_i)
+                        for a in range(3):
+                            place = other + tile_rows[i - lo, slot + a] * size + v
+                            for g in range(trials // 3):
+                                unit = trial.units[3 * g]
+                                g_re, g_im = unit * f_re, unit * f_im
+                                s0, s1, s2 = folded(sums, a * step, 3 * step, triples, table, 2 * triples * g)
+                                i0, i1, i2 = zero(t), zero(t), zero(t)
+                                if oscillates:
+                                    i0, i1, i2 = folded(sums_i, a * step, 3 * step, triples, table, 2 * triples * g)
+                                add_turned(t, place, imaginary, s0, i0, g_re, g_im, complex_out)
+                                add_turned(t, place + LANES, imaginary, s1, i1, g_re, g_im, complex_out)
+                                add_turned(t, place + 2 * LANES, imaginary, s2, i2, g_re, g_im, complex_out)
+                                place += 3 * LANES
+                    else:
+                        for f in range(trials):
+                            one_applied(slopes, far, step, forward, points, table, f * points, sums)
+                            if oscillates:
+                                one_applied(slopes_i, far, step, forward, points, table, f * points, sums_i)
+                            for a in range(3):
+                                s0, i0 = combined(sums, 0, step, points, weights, a * points), zero(t)
+                                if oscillates:
+                                    i0 = combined(sums_i, 0, step, points, weights, a * points)
+                                place = tile_rows[i - lo, slot + a] * size + f * LANES + v
+                                add_turned(t, place, imaginary, s0, i0, f_re, f_im, complex_out)
+                        for a in range(3):
+                            one_applied(slopes, step, far, back, points, weights, a * points, sums)
+                            if oscillates:
+                                one_applied(slopes_i, step, far, back, points, weights, a * points, sums_i)
+                            place = other + tile_rows[i - lo, slot + a] * size + v
+                            for f in range(trials):
+                                s0, i0 = combined(sums, 0, step, points, table, f * points), zero(t)
+                                if oscillates:
+                                    i0 = combined(sums_i, 0, step, points, table, f * points)
+                                add_turned(t, place + f * LANES, imaginary, s0, i0, f_re, f_im, complex_out)
             for side in range(2):
                 begin = side * other
                 for top in range(0, rows, step):
-                    count = min(step, rows - top)
-                    for r in range(count):
-                        for f in range(trials):
-                            unit = zero(t) + trial.units[f]
-                            for v in range(0, LANES, step):
-                                place = begin + (top + r) * size + f * LANES + v
-                                re, im = load(t, place), zero(t)
-                                if oscillates:
-                                    im = load(t, work + place)
-                                re, im = turned(re, im, unit * scalars[5], unit * scalars[6])
-                                jacobian = load(trial.jacobian[b], v)
-                                place = r * size + f * LANES + v
-                                store(results, place, jacobian * re)
-                                if complex_out:
-                                    store(results, size * step + place, jacobian * im)
+                    place = begin + top * size
+                    re, im = t[place : place + size * step], t[place + imaginary : place + imaginary + size * step]
                     if (side == 1) == adjoint:
-                        add_columns(out, row_ids[top:], count, trial.columns, b, results)
+                        count = min(step, rows - top)
+                        add_columns(out, row_ids[top:], count, trial.columns, b, re, im, results)
                     else:
-                        place = begin + top * size
-                        sums_across(results, t, place, trial.columns, b, 0)
+                        across(re, results[: size * step], trial.columns.level[b], trial.columns.source[b])
                         if complex_out:
-                            sums_across(results, t, place + work, trial.columns, b, size * step)
+                            across(im, results[: size * step], trial.columns.level[b], trial.columns.source[b])
                 if (side == 1) != adjoint:
-                    add_rows(out, trial.columns, b, t, begin, work, row_ids)
+                    add_rows(out, trial.columns, b, t, begin, imaginary, row_ids)
 
     return tile

@@ -19,19 +19,21 @@ from calderon.backends.vectors import accumulate, aligned, jitable, lanes, load,
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
 from calderon.operators.columns import add_complex_columns, add_real_columns, column_scratch
+from calderon.operators.point_sums import combined, folded
 from calderon.operators.sides import LANES
 
 
 def tile_scratch(
-    rows: int, functions: int, curls: bool, mass: bool, oscillates: bool, points: int, real: DTypeLike
+    rows: int, functions: int, curls: bool, mass: bool, complex_out: bool, points: int, real: DTypeLike
 ) -> NDArray[Any]:
-    """Working memory of one tile: for each of its output rows (and one that nobody reads) a block of each trial
-    function if there are products of functions (mass), and of each component of curls, real and imaginary; results of
-    some rows; in vectors, of one pair: sums at each trial point and distances from the plane of each test point; a
-    mask."""
-    slots = (functions if mass else 0) + (3 if curls else 0)
-    rowwise = (2 if oscillates else 1) * (rows + 1) * slots * LANES
-    return aligned(rowwise + LANES + column_scratch(functions * LANES, width(real)) + 7 * points * width(real), real)
+    """Working memory of one tile: for each of its output rows (one more that nobody reads, and whole vectors of them)
+    a block of each trial function if there are products of functions (mass), and of each component of curls, real and
+    imaginary; results of some rows; in vectors, of one pair: sums at each trial point and distances from the plane of
+    each test point; a mask."""
+    step, slots = width(real), (functions if mass else 0) + (3 if curls else 0)
+    rowwise = (2 if complex_out else 1) * (rows // step + 1) * step * slots * LANES
+    results = 2 * column_scratch(functions * LANES, step)
+    return aligned(rowwise + LANES + results + 7 * points * step, real)
 
 
 @functools.lru_cache(maxsize=256)
@@ -67,7 +69,7 @@ def tile_kernel(
     by_threes = threes and not single_slot
     radial_value, radial_phase, shifts = radial
     of_trial, of_test = normal == "trial", normal == "test"
-    parts = 2 if oscillates else 1
+    parts = 2 if complex_out else 1
     add_columns = add_complex_columns if complex_out else add_real_columns
 
     @kernel
@@ -80,11 +82,12 @@ def tile_kernel(
         blocks = trial.points.shape[0]
         rows, step = row_ids.size, lanes(scratch)
         t, first = scratch, group * functions
-        curl_base = (rows + 1) * trials * LANES if has_mass else 0
-        work = curl_base + (3 * (rows + 1) * LANES if curls else 0)
-        mask = scratch[parts * work : parts * work + LANES]
-        results = scratch[parts * work + LANES : parts * work + LANES + 4 * size * step]
-        offsets = scratch[parts * work + LANES + 4 * size * step :]
+        kept = (rows // step + 1) * step
+        curl_base = kept * size if has_mass else 0
+        imaginary = curl_base + (3 * kept * LANES if curls else 0)
+        mask = scratch[parts * imaginary : parts * imaginary + LANES]
+        results = scratch[parts * imaginary + LANES : parts * imaginary + LANES + 4 * size * step]
+        offsets = scratch[parts * imaginary + LANES + 4 * size * step :]
         sums = offsets[points * step :]
         start = lo // LANES if upper else 0
         cursors = skip_start[lo:hi].copy()  # for each test triangle the first pair to leave out that is still ahead
@@ -93,7 +96,7 @@ def tile_kernel(
                 cursors[i - lo] += 1
         for b in range(start, blocks):
             direct = at_once and trial.columns.first[b] >= 0
-            for v in range(0, 0 if direct else parts * work, step):
+            for v in range(0, 0 if direct else parts * imaginary, step):
                 store(t, v, zero(t))
             normals, centres = trial.normals[b], trial.centres[b]
             top = min(hi, (b + 1) * LANES) if upper else hi
@@ -123,8 +126,10 @@ def tile_kernel(
                     factor = zero(t) + test.factors[group, i]
                     if masked:
                         factor = factor * load(mask, v)
+                    factor = factor * load(trial.jacobian[b], v)
                     f_re, f_im = f_re * factor, f_im * factor
-                    e_re, e_im = f_re, f_im
+                    e_re, e_im = turned(f_re, f_im, scalars[3], scalars[4])
+                    f_re, f_im = turned(f_re, f_im, scalars[5], scalars[6])
                     if curls:
                         cosine = m0 * n0 + m1 * n1 + m2 * n2
                         f_re, f_im = f_re * cosine, f_im * cosine
@@ -195,85 +200,69 @@ def tile_kernel(
                                     store(sums, place + 4 * step, i1)
                                     store(sums, place + 5 * step, i2)
                     if has_mass and not at_once:
-                        for a in range(functions):
-                            base = tile_rows[i - lo, first + a] * size + v
-                            weight = 0
-                            for f in range(0, trials, 3 if by_threes else 1):
+                        for f in range(0, trials, 3 if by_threes else 1):
+                            unit = trial.units[f]
+                            g_re, g_im = unit * f_re, unit * f_im
+                            for a in range(functions):
+                                place = tile_rows[i - lo, first + a] * size + f * LANES + v
+                                i0, i1, i2 = zero(t), zero(t), zero(t)
                                 if by_threes:
-                                    s0, s1, s2 = folded(sums, a * step, triples, trial.table, weight)
+                                    weight = 2 * triples * (f // 3)
+                                    s0, s1, s2 = folded(sums, a * step, 6 * step, triples, trial.table, weight)
                                     if oscillates:
-                                        i0, i1, i2 = folded(sums, (a + 3) * step, triples, trial.table, weight)
-                                    weight += 2 * triples
-                                    s1, i1 = turned(s1, i1, f_re, f_im)
-                                    s2, i2 = turned(s2, i2, f_re, f_im)
+                                        here = (a + 3) * step
+                                        i0, i1, i2 = folded(sums, here, 6 * step, triples, trial.table, weight)
+                                    add_turned(t, place + LANES, imaginary, s1, i1, g_re, g_im, complex_out)
+                                    add_turned(t, place + 2 * LANES, imaginary, s2, i2, g_re, g_im, complex_out)
                                 else:
-                                    s0, i0 = zero(t), zero(t)
-                                    for q in range(points):
-                                        weight_q = number(trial.table, f * points + q)
-                                        s0 = s0 + weight_q * load(sums, (6 * q + a) * step)
-                                        if oscillates:
-                                            i0 = i0 + weight_q * load(sums, (6 * q + 3 + a) * step)
-                                s0, i0 = turned(s0, i0, f_re, f_im)
-                                place = base + f * LANES
-                                add(t, place, s0)
-                                if by_threes:
-                                    add(t, place + LANES, s1)
-                                    add(t, place + 2 * LANES, s2)
-                                if oscillates:
-                                    add(t, work + place, i0)
-                                    if by_threes:
-                                        add(t, work + place + LANES, i1)
-                                        add(t, work + place + 2 * LANES, i2)
-                    if has_mass and at_once:
+                                    s0 = combined(sums, a * step, 6 * step, points, trial.table, f * points)
+                                    if oscillates:
+                                        here = (a + 3) * step
+                                        i0 = combined(sums, here, 6 * step, points, trial.table, f * points)
+                                add_turned(t, place, imaginary, s0, i0, g_re, g_im, complex_out)
+                    if has_mass and direct:
                         s0, i0 = turned(total, total_i, f_re, f_im)
-                        if direct:
-                            jacobian = load(trial.jacobian[b], v)
-                            s0, i0 = turned(s0, i0, jacobian * scalars[5], jacobian * scalars[6])
-                            accumulate(out[row_ids[r0]], trial.columns.first[b] + v, s0, i0)
-                        else:
-                            place = r0 * LANES + v
-                            add(t, place, s0)
-                            if oscillates:
-                                add(t, work + place, i0)
+                        accumulate(out[row_ids[r0]], trial.columns.first[b] + v, s0, i0)
+                    elif has_mass and at_once:
+                        add_turned(t, r0 * LANES + v, imaginary, total, total_i, f_re, f_im, complex_out)
                     if curls:
                         total, total_i = turned(total, total_i, e_re, e_im)
                         for a in range(3):
                             for c in range(3):
                                 place = curl_base + (3 * tile_rows[i - lo, a] + c) * LANES + v
                                 add(t, place, test.curls[i, a, c] * total)
-                                if oscillates:
-                                    add(t, work + place, test.curls[i, a, c] * total_i)
+                                if complex_out:
+                                    add(t, imaginary + place, test.curls[i, a, c] * total_i)
             if direct:
                 continue
-            for top_row in range(0, rows, step):
-                count = min(step, rows - top_row)
+            for top in range(0, rows, step):
+                count = min(step, rows - top)
+                if not curls:
+                    place = top * size
+                    re, im = t[place : place + size * step], t[place + imaginary : place + imaginary + size * step]
+                    add_columns(out, row_ids[top:], count, trial.columns, b, re, im, results)
+                    continue
                 for r in range(count):
-                    row = top_row + r
                     for f in range(trials):
                         for v in range(0, LANES, step):
                             re, im = zero(t), zero(t)
-                            if curls:
-                                for c in range(3):
-                                    curl = load(trial.curls[b, f, c], v)
-                                    place = curl_base + (3 * row + c) * LANES + v
-                                    re = re + curl * load(t, place)
-                                    if oscillates:
-                                        im = im + curl * load(t, work + place)
-                                re, im = turned(re, im, zero(t) + scalars[3], zero(t) + scalars[4])
+                            for c in range(3):
+                                curl = load(trial.curls[b, f, c], v)
+                                place = curl_base + (3 * (top + r) + c) * LANES + v
+                                re = re + curl * load(t, place)
+                                if complex_out:
+                                    im = im + curl * load(t, imaginary + place)
                             if has_mass:
-                                place = row * size + f * LANES + v
-                                s0, i0 = load(t, place), zero(t)
-                                if oscillates:
-                                    i0 = load(t, work + place)
-                                unit = zero(t) + trial.units[f]
-                                s0, i0 = turned(s0, i0, unit * scalars[5], unit * scalars[6])
-                                re, im = re + s0, im + i0
-                            jacobian = load(trial.jacobian[b], v)
+                                place = (top + r) * size + f * LANES + v
+                                re = re + load(t, place)
+                                if complex_out:
+                                    im = im + load(t, imaginary + place)
                             place = r * size + f * LANES + v
-                            store(results, place, jacobian * re)
+                            store(results, place, re)
                             if complex_out:
-                                store(results, size * step + place, jacobian * im)
-                add_columns(out, row_ids[top_row:], count, trial.columns, b, results)
+                                store(results, size * step + place, im)
+                re, im = results[: size * step], results[size * step : 2 * size * step]
+                add_columns(out, row_ids[top:], count, trial.columns, b, re, im, results[2 * size * step :])
 
     return tile
 
@@ -299,52 +288,18 @@ def asked(of_test, of_trial, values, offsets, place):  # type: ignore[no-untyped
 
 
 @jitable
-def folded(sums, place, triples, table, weight):  # type: ignore[no-untyped-def]
-    """The sums at trial points in threes (6 vectors a point, the one at `place`) times three trial functions, whose
-    alpha and beta begin at table[weight]."""
-    step = lanes(sums)
-    s0, s1, s2 = load(sums, place), load(sums, place + 6 * step), load(sums, place + 12 * step)
-    every = number(table, weight + triples) * (s0 + s1 + s2)
-    for p in range(1, triples):
-        place += 18 * step
-        k0, k1, k2 = load(sums, place), load(sums, place + 6 * step), load(sums, place + 12 * step)
-        alpha = number(table, weight + p)
-        s0, s1, s2 = s0 + alpha * k0, s1 + alpha * k1, s2 + alpha * k2
-        every = every + number(table, weight + triples + p) * (k0 + k1 + k2)
-    return s0 + every, s1 + every, s2 + every
-
-
-@jitable
-def results_of(results, place, t, work, base, curl_place, trial, b, f, scalars, oscillates):  # type: ignore[no-untyped-def]
-    """Entries of a row with trial function f of all triangles of block b, real parts at results[place], imaginary ones
-    a quarter of `results` further. base, curl_place: where the sums of the row begin in t, -1 for none."""
-    step, half = lanes(t), results.size // 4
-    for v in range(0, LANES, step):
-        re, im = zero(t), zero(t)
-        if curl_place >= 0:
-            for c in range(3):
-                curl = load(trial.curls[b, f, c], v)
-                here = curl_place + c * LANES + v
-                re = re + curl * load(t, here)
-                if oscillates:
-                    im = im + curl * load(t, work + here)
-            re, im = turned(re, im, zero(t) + scalars[3], zero(t) + scalars[4])
-        if base >= 0:
-            here, unit = base + f * LANES + v, zero(t) + trial.units[f]
-            s0, i0 = load(t, here), zero(t)
-            if oscillates:
-                i0 = load(t, work + here)
-            s0, i0 = turned(s0, i0, unit * scalars[5], unit * scalars[6])
-            re, im = re + s0, im + i0
-        jacobian = load(trial.jacobian[b], v)
-        store(results, place + v, jacobian * re)
-        store(results, half + place + v, jacobian * im)
-
-
-@jitable
 def add(array, place, value):  # type: ignore[no-untyped-def]
     """array[place : place + width] += value."""
     store(array, place, load(array, place) + value)
+
+
+@jitable
+def add_turned(t, place, imaginary, re, im, c, s, is_complex):  # type: ignore[no-untyped-def]
+    """Add (re + i im) (c + i s) at t[place], the imaginary part so much further."""
+    re, im = turned(re, im, c, s)
+    add(t, place, re)
+    if is_complex:
+        add(t, place + imaginary, im)
 
 
 @jitable
