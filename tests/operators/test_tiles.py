@@ -29,8 +29,8 @@ def test_columns_are_summed(real, oscillates):
 
     exact = out.copy()
     for b in range(2):
-        work[: 2 * width * size] = numbers.ravel()
-        _summed(add_columns)(out, rows, columns, b, work)
+        results, imaginary = numbers.reshape(2, -1).copy()
+        _summed(add_columns)(out, rows, columns, b, results, imaginary, work)
         for r, row in enumerate(rows):
             value = numbers[0, r] + (1j * numbers[1, r] if oscillates else 0)
             wanted = places[b] >= 0
@@ -40,8 +40,8 @@ def test_columns_are_summed(real, oscillates):
 
 def _summed(add_columns):
     @kernel
-    def run(out, rows, columns, block, work):
-        add_columns(out, rows, rows.size, columns, block, work)
+    def run(out, rows, columns, block, results, imaginary, work):
+        add_columns(out, rows, rows.size, columns, block, results, imaginary, work)
 
     return run
 
