@@ -56,6 +56,10 @@ class DeviceEdgeBlock(DeviceBlock, EdgeBlock):
         self.itself = self.itself[np.argsort(self.itself[:, 0], kind="stable")]
         return super()._batches(touching, pairs, ratio)
 
+    def _host_moments(self, batch: Batch) -> NDArray[np.float64]:
+        moments = self.integrals(batch)
+        return moments[None] if self.electric else moments
+
     def _regular_part(self, lo: int, hi: int) -> None:
         width = len(self.trial.triangles)
         self.device.launch(

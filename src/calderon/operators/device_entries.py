@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from calderon.backends import Deliver, Device, DeviceMatrix, Source, format_bytes, real_name, require_device_memory
 from calderon.greens import Radial
-from calderon.operators.entries import TINY, Block, part_of
+from calderon.operators.entries import TINY, Block
 from calderon.operators.green_defines import green_defines
 from calderon.operators.near import restriction
 from calderon.operators.pair_rules import Batch
-from calderon.operators.sides import Surface, points_of
+from calderon.operators.sides import Surface, part_of, points_of
 from calderon.operators.singular import RuleTable
 from calderon.quadrature import triangle_rule
 
@@ -34,6 +34,10 @@ DATA = 16
 ROWS = 65_535
 """Groups along the second axis of a launch, at most (CUDA): triangles of a tile, and rows that it adds to."""
 NORMALS = {"none": 0, "test": 1, "trial": 2}
+
+
+Pieces = tuple[NDArray[np.int32], list[NDArray[Any]]]
+"""Pairs (n, 8) by numbers and orders of vertices, and real and imaginary moments (components, n, A * B)."""
 
 
 class DevicePart(NamedTuple):
@@ -126,8 +130,9 @@ class DeviceBlock(Block):
         self._sides()
         self._tables: list[tuple[RuleTable, tuple[Any, ...]]] = []
         self.batches, _ = self._special_pairs()
-        self.pieces = self._united([batch for batch in self.batches if batch.parts is not None])
-        self.batches = [batch for batch in self.batches if batch.parts is None]
+        close = [batch for batch in self.batches if batch.close is not None]
+        self.pieces = self._with_close(self._united([each for each in self.batches if each.parts is not None]), close)
+        self.batches = [batch for batch in self.batches if batch.parts is None and batch.close is None]
         self._tables.clear()  # those of pieces are not needed again
         count, width = len(self.test.triangles), len(self.trial.triangles)
         places = self.trial.places.T.ravel()  # function * width + triangle
@@ -228,7 +233,7 @@ class DeviceBlock(Block):
         self._tables.append((tables, (*arrays, self.device.array(tables.starts.astype(np.int32)))))
         return self._tables[-1][1]
 
-    def _united(self, batches: list[Batch]) -> tuple[NDArray[np.int32], list[NDArray[Any]]]:
+    def _united(self, batches: list[Batch]) -> Pieces:
         """The pairs (n, 8) that are integrated in parts, sorted by test triangle, and their moments (components, n,
         A * B)."""
         number, kind = math.prod(self.sizes), self._moment_type
@@ -257,6 +262,25 @@ class DeviceBlock(Block):
         flat = [total.reshape(self.components, -1, number) for total in totals]
         order = np.broadcast_to(np.tile(np.arange(3, dtype=np.int32), 2), (len(pairs), 6))
         return np.concatenate([pairs, order], axis=1).astype(np.int32), flat if len(flat) == 2 else flat * 2
+
+    def _with_close(self, pieces: Pieces, close: list[Batch]) -> Pieces:
+        """Also the close pairs, which the processor integrates."""
+        if not close:
+            return pieces
+        own = [self._host_moments(batch) for batch in close]
+        moments = [
+            np.concatenate([part, *(each[:, n].reshape(self.components, -1, part.shape[2]) for each in own)], axis=1)
+            for n, part in enumerate(pieces[1])
+        ]
+        orders = np.concatenate([pieces[0], *map(orders_of, close)])
+        order = np.argsort(orders[:, 0], kind="stable")
+        return orders[order], [
+            np.ascontiguousarray(each[:, order], part.dtype) for each, part in zip(moments, pieces[1], strict=True)
+        ]
+
+    def _host_moments(self, batch: Batch) -> NDArray[np.float64]:
+        """(components, 2, n, A, B) moments of the pairs of a batch, integrated by the processor."""
+        return self._all_moments(batch, self.test_surface, 1)
 
     def _place(self, orders: NDArray[np.int32], moments: Any, moments_i: Any, lo: int) -> None:
         count = len(orders)

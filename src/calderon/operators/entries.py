@@ -17,12 +17,13 @@ from calderon.backends import thread_count
 from calderon.greens import Radial
 from calderon.integrands import HYPERSINGULAR, SINGLE_LAYER
 from calderon.mesh.locality import locality_order
+from calderon.operators.close_moments import Form, close_moments
 from calderon.operators.near import restrict_kernel, restriction
 from calderon.operators.overlaps import refuse_overlaps
-from calderon.operators.pair_rules import Batch, Wanted, batch_of, special_rules
+from calderon.operators.pair_rules import Batch, Wanted, batch_of, close_batches, special_rules
 from calderon.operators.pairs import TouchingPairs, near_pairs, touching_pairs
 from calderon.operators.regular import tile_kernel, tile_scratch
-from calderon.operators.sides import Surface, in_threes, surface, surface_of, test_side, trial_side
+from calderon.operators.sides import Surface, in_threes, part_of, surface_of, test_side, trial_side
 from calderon.operators.singular import Pairs, moment_kernel, moment_scratch, scatter_kernel
 from calderon.quadrature import triangle_rule
 from calderon.spaces import Space
@@ -102,7 +103,7 @@ class Block:
         self.scale, self.green, self.real, self.is_complex = scale, green, real, out.dtype.kind == "c"
         self.parameters = np.array([value / scale for value in green.parameters])
         spread = abs(complex(*self.parameters)) * (_radius(self.test_surface) + _radius(self.trial_surface))
-        radial = green.radial(spread)
+        radial = self.radial = green.radial(spread)
         self.moments = moment_kernel(radial, integrand.normal, green.is_complex)
         self._compile(radial, complex(factor))
         self._prepare()
@@ -191,8 +192,9 @@ class Block:
         power = 1 if self.integrand.normal == "none" else 2
         elements = self.test_space.element, self.trial_space.element
         wanted = Wanted(self._singular(power), wavenumber, power, elements[0].degree + elements[1].degree)
-        whole, pieces, parts = special_rules(touching, pairs, ratio, x, y, backward, wanted)
+        whole, pieces, parts, close = special_rules(touching, pairs, ratio, x, y, backward, wanted)
         batches = [batch_of(whole, elements, power, None, self.by_rule)]
+        batches += close_batches(close, power, wavenumber, self.by_rule)
         return [*batches, batch_of(pieces, elements, power, parts, self.by_rule)] if len(parts[0]) else batches
 
     def _singular(self, power: int) -> int:
@@ -292,6 +294,11 @@ class Block:
         surfaces, pairs = (test_surface, self.trial_surface), batch.pairs
         elements = self.test_space.element, self.trial_space.element
         count = len(pairs.triangles)
+        if batch.close is not None:
+            form = Form(
+                self.radial, "both" if kernels == 2 else self.integrand.normal, self.green.is_complex, self.parameters
+            )
+            return close_moments(batch.close, form, *surfaces, pairs.triangles, elements)
         if batch.parts is not None:
             sides = zip(surfaces, pairs.triangles.T, batch.parts, strict=True)
             surfaces = tuple(part_of(*side) for side in sides)  # type: ignore[assignment]
@@ -307,13 +314,6 @@ class Block:
             for each in matrices:
                 restrict_kernel()(*whole, each)
         return matrices
-
-
-def part_of(whole: Surface, triangles: NDArray[np.int64], parts: NDArray[np.float64]) -> Surface:
-    """The parts (n, 3, 3 barycentric corners) of the given triangles as a surface of its own."""
-    corners = parts @ whole.corners[triangles]
-    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    return surface(corners, whole.normals[triangles], area)
 
 
 def _radius(side: Surface) -> float:

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.operators.close_moments import ClosePairs
+from calderon.operators.close_pairs import CLOSE, in_order
 from calderon.operators.grouping import grouped, numbered
 from calderon.operators.near import degree_for, subdivided
 from calderon.operators.pair_search import extents
@@ -30,17 +32,19 @@ quadratic test and trial functions."""
 
 class Batch(NamedTuple):
     """Pairs of selected triangles sorted by test triangle, or by rule; rules (n,) says which of the tables each takes;
-    parts: None or the barycentric corners ((n, 3, 3), (n, 3, 3)) where a pair is a part of its triangles."""
+    parts: None or the barycentric corners ((n, 3, 3), (n, 3, 3)) where a pair is a part of its triangles; close: None,
+    or how pairs without a rule are integrated (close_moments.py)."""
 
     tables: RuleTable
     rules: NDArray[np.int32]
     pairs: Pairs
     parts: tuple[Array, Array] | None
+    close: ClosePairs | None = None
 
     def part(self, which: Any) -> "Batch":
         """Some of the pairs."""
         parts = None if self.parts is None else (self.parts[0][which], self.parts[1][which])
-        return Batch(self.tables, self.rules[which], self.pairs.part(which), parts)
+        return Batch(self.tables, self.rules[which], self.pairs.part(which), parts, self.close)
 
     def between(self, low: int, high: int) -> "Batch":
         """The pairs with low <= test triangle < high, those that share a rule together; of a batch sorted by test
@@ -108,12 +112,29 @@ class Wanted(NamedTuple):
     degree: int
 
 
+def close_batches(close: tuple[Numbers, Numbers], power: int, wavenumber: float, by_rule: bool) -> list[Batch]:
+    """Batches of the pairs (n, 2) whose outer triangle is the test, and of those where it is the trial triangle."""
+    batches = []
+    for exchanged, triangles in enumerate(close):
+        if len(triangles):
+            if not by_rule:
+                triangles = triangles[np.argsort(triangles[:, 0], kind="stable")]
+            order = np.broadcast_to(np.arange(3, dtype=np.int8), (len(triangles), 3))
+            pairs = Pairs(np.ascontiguousarray(triangles), order, order)
+            none = RuleTable(np.zeros((4, 0)), np.zeros((0, 0)), np.zeros(2, np.int64))
+            how = ClosePairs(bool(exchanged), wavenumber, power)
+            batches.append(Batch(none, np.zeros(len(triangles), np.int32), pairs, None, how))
+    return batches
+
+
 class SpecialRules(NamedTuple):
-    """Rules for whole pairs; for pieces of the others, and the barycentric corners of those."""
+    """Rules for whole pairs; for pieces of the others, and the barycentric corners of those; close pairs (n, 2) whose
+    outer triangle is the test, and those where it is the trial triangle."""
 
     whole: list[Assigned]
     pieces: list[Assigned]
     parts: tuple[Array, Array]
+    close: tuple[Numbers, Numbers]
 
 
 def special_rules(
@@ -141,7 +162,8 @@ def special_rules(
         for assigned in (back.whole, back.pieces)
     )
     left, right = (np.concatenate(each) for each in zip(rules.parts, back.parts[::-1], strict=True))
-    return SpecialRules([*rules.whole, *whole], [*rules.pieces, *pieces], (left, right))
+    apart = tuple(np.concatenate([one, two[:, ::-1]]) for one, two in zip(rules.close, back.close[::-1], strict=True))
+    return SpecialRules([*rules.whole, *whole], [*rules.pieces, *pieces], (left, right), apart)  # type: ignore[arg-type]
 
 
 def _forward_rules(
@@ -154,8 +176,11 @@ def _forward_rules(
 ) -> SpecialRules:
     """The rules of `special_rules` in the order of the pairs."""
     whole, many = _touching_rules(touching, test, trial, wanted)
-    degree = degree_for(ratio)
     unchanged = np.arange(3, dtype=np.int8)
+    nearest = ratio < CLOSE
+    nearest_pairs = in_order(near[nearest], ratio[nearest], test, trial)
+    near, ratio = near[~nearest], ratio[~nearest]
+    degree = degree_for(ratio)
     even = degree > 0
     order = np.broadcast_to(unchanged, (int(np.count_nonzero(even)), 3))
     whole.append(Assigned.of(_code([0 * degree[even], degree[even]]), Pairs(near[even], order, order)))
@@ -165,14 +190,14 @@ def _forward_rules(
     eye = np.broadcast_to(np.eye(3), (first, 3, 3))
     cut, (parent, left, right) = cut_needles(x[first:], y[first:], wanted.singular)
     start = np.append(np.arange(first), parent + first), np.concatenate([eye, left]), np.concatenate([eye, right])
-    apart = subdivided(x, y, *start, wanted.power)
-    parent = np.append(cut.parent + first, apart.parent)
-    parts = np.concatenate([cut.test, apart.test]), np.concatenate([cut.trial, apart.trial])
+    rest = subdivided(x, y, *start, wanted.power)
+    parent = np.append(cut.parent + first, rest.parent)
+    parts = np.concatenate([cut.test, rest.test]), np.concatenate([cut.trial, rest.trial])
     sizes = np.maximum(extents(parts[0] @ x[parent]).size, extents(parts[1] @ y[parent]).size)
     nodes = _fibre_points(wanted.wavenumber * sizes[: len(cut.parent)], wanted.degree)
-    codes = np.append(_code([cut.shared, nodes, *cut.counts.T]), _side_codes(apart.counts))
+    codes = np.append(_code([cut.shared, nodes, *cut.counts.T]), _side_codes(rest.counts))
     order = np.broadcast_to(unchanged, (len(parent), 3))
-    return SpecialRules(whole, [Assigned.of(codes, Pairs(close[parent], order, order))], parts)
+    return SpecialRules(whole, [Assigned.of(codes, Pairs(close[parent], order, order))], parts, nearest_pairs)
 
 
 def _touching_rules(

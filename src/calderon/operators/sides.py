@@ -82,6 +82,13 @@ def surface(corners: NDArray[np.float64], normals: NDArray[np.float64], jacobian
     return Surface(corners, normals, jacobian, edges / jacobian[:, None, None])
 
 
+def part_of(whole: Surface, triangles: NDArray[np.int64], parts: NDArray[np.float64]) -> Surface:
+    """The parts (n, 3, 3 barycentric corners) of the given triangles as a surface of its own."""
+    corners = parts @ whole.corners[triangles]
+    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    return surface(corners, whole.normals[triangles], area)
+
+
 def in_threes(rule: TriangleRule) -> bool:
     """Whether all points of a rule come in threes that a rotation of the triangle exchanges.
 

@@ -1,0 +1,150 @@
+"""Pairs of triangles that are much closer to each other than their size."""
+
+import numpy as np
+import pytest
+from wilton import uniform_triangle_potential
+
+import calderon as cal
+from calderon.operators import close_moments, pair_rules
+from calderon.quadrature import triangle_rule
+
+BASE = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.3, 0.9, 0.0]])
+
+
+def solid_angle(corners, points):
+    """int (y - x) . n / |x - y|^3 dS(y) (van Oosterom and Strackee 1983)."""
+    a, b, c = (corner - points for corner in corners)
+    la, lb, lc = (np.linalg.norm(each, axis=1) for each in (a, b, c))
+    below = la * lb * lc + (a * b).sum(1) * lc + (a * c).sum(1) * lb + (b * c).sum(1) * la
+    return 2 * np.arctan2((a * np.cross(b, c)).sum(1), below)
+
+
+def adaptive(function, corners, tolerance):
+    """The integral over a triangle: rules of degree 20, on ever smaller parts where these change something."""
+    rule = triangle_rule(20)
+
+    def values(parts):
+        points = np.einsum("pk,nkc->npc", rule.barycentric, parts)
+        areas = np.linalg.norm(np.cross(parts[:, 1] - parts[:, 0], parts[:, 2] - parts[:, 0]), axis=1)
+        return areas * (function(points.reshape(-1, 3)).reshape(len(parts), rule.number_of_points) @ rule.weights)
+
+    parts, total = corners[None], 0.0
+    old = values(parts)
+    for _ in range(16):
+        middles = (parts + np.roll(parts, -1, axis=1)) / 2
+        (a, b, c), (ab, bc, ca) = (np.moveaxis(each, 1, 0) for each in (parts, middles))
+        children = np.stack([a, ab, ca, ab, b, bc, ca, bc, c, ab, bc, ca], axis=1)
+        new = values(children.reshape(-1, 3, 3)).reshape(-1, 4)
+        done = np.abs(new.sum(axis=1) - old) < tolerance
+        total += new[done].sum()
+        parts, old = children[~done].reshape(-1, 3, 3), new[~done].ravel()
+    return total + old.sum()
+
+
+def turned(corners, axis, angle):
+    """Turned about an axis through the origin (Rodrigues)."""
+    axis = np.array(axis) / np.linalg.norm(axis)
+    return (
+        corners * np.cos(angle) + np.cross(axis, corners) * np.sin(angle)
+        + np.outer(corners @ axis, axis) * (1 - np.cos(angle))
+    )  # fmt: skip
+
+
+def cases(d):
+    """Second triangles at a distance of about d from the first."""
+    centre = BASE.mean(axis=0)
+    return {
+        "above": BASE + [0, 0, d],
+        "shifted": BASE + [0.21, 0.13, d],
+        "shifted a little": BASE + [0.01, 0.004, d],
+        "turned": turned(BASE - centre, [0, 0, 1], 2.5) + centre + [0.05, 0.1, d],
+        "tilted": turned(BASE, [0, -1, 0], 0.3) + [-0.1, 0.2, d],
+        "upright": turned(BASE - centre, [1, 0.4, 0], np.pi / 2) + [0.4, 0.3, 0.5 + d],
+        "small": 0.15 * BASE + [0.3, 0.2, d],
+        "large": 7 * BASE + [-3, -2, d],
+        "needle": turned(BASE * [1, 0.05, 1], [0, 0, 1], 0.7) + [0.1, 0.1, d],
+        "beside": BASE + [-0.75, 0.2, d],
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "d"),
+    [*((name, d) for name in cases(1.0) for d in (1e-2, 1e-3)), ("shifted", 2e-5), ("tilted", 2e-5), ("needle", 2e-5)],
+)
+def test_closed_forms_of_the_inner_integral(name, d):
+    second = cases(d)[name]
+    test, trial = (cal.P0(cal.TriangleMesh(each, [[0, 1, 2]])) for each in (second, BASE))
+    single = cal.single_layer(cal.Laplace(), trial, test).entries([0], [0])[0, 0] * 4 * np.pi
+    double = cal.double_layer(cal.Laplace(), trial, test).entries([0], [0])[0, 0] * 4 * np.pi
+    area = np.linalg.norm(np.cross(second[1] - second[0], second[2] - second[0])) / 2
+    tolerance = 1e-9 * min(area, 1)
+    expected = adaptive(lambda x: uniform_triangle_potential(BASE, x), second, tolerance)
+    assert abs(single - expected) < 5e-6 * expected
+    expected = adaptive(lambda x: solid_angle(BASE, x), second, tolerance)
+    assert abs(double + expected) < 1e-6 * 2 * np.pi * min(area, 0.45) + 1e-5 * abs(expected)
+
+
+@pytest.fixture(scope="module")
+def sails():
+    """Two plates, one inclined by a small angle and shifted, as one mesh; they are some 0.06 of an edge apart."""
+    lower, upper = cal.mesh.plate([1.0, 1.0], h=1 / 3), cal.mesh.plate([0.8, 0.9], h=1 / 3)
+    upper = turned(upper.vertices, [0, 1, 0], 0.02) + [0.05, 0.03, 0.03], upper.triangles
+    count = lower.number_of_vertices
+    return cal.TriangleMesh(
+        np.concatenate([lower.vertices, upper[0]]), np.concatenate([lower.triangles, upper[1] + count])
+    )
+
+
+WAVE = cal.Helmholtz(2 + 0.3j)
+FORMS = {
+    "single": lambda mesh: cal.single_layer(WAVE, cal.P1(mesh)),
+    "double": lambda mesh: cal.double_layer(WAVE, cal.P1(mesh)),
+    "double, constant": lambda mesh: cal.double_layer(cal.Laplace(), cal.P0(mesh), cal.P1(mesh)),
+    "double, quadratic": lambda mesh: cal.double_layer(cal.Laplace(), cal.P2(mesh), cal.P0(mesh)),
+    "adjoint": lambda mesh: cal.adjoint_double_layer(WAVE, cal.P1(mesh)),
+    "hypersingular": lambda mesh: cal.hypersingular(cal.ModifiedHelmholtz(1.5), cal.P1(mesh)),
+    "electric": lambda mesh: cal.electric_field(2.0, cal.RWG(mesh)),
+    "magnetic": lambda mesh: cal.magnetic_field(2.0, cal.RWG(mesh)),
+    "magnetic, rotated": lambda mesh: cal.magnetic_field(2.0, cal.RWG(mesh), cal.SNC(mesh)),
+}
+
+
+@pytest.mark.parametrize("form", list(FORMS))
+def test_against_cutting_both_triangles(form, sails, monkeypatch):
+    """At distances that both ways of integration can cope with."""
+    operator = FORMS[form](sails)
+    monkeypatch.setattr(pair_rules, "CLOSE", 0.2)
+    close = operator.assemble().to_array()
+    monkeypatch.setattr(pair_rules, "CLOSE", 0.0)
+    cut = operator.assemble().to_array()
+    assert np.abs(close - cut).max() < 5e-6 * np.abs(cut).max()
+    assert (close != cut).any()
+
+
+@pytest.mark.parametrize("form", ["double", "magnetic"])
+def test_entries_rows_and_products_agree_with_dense_matrices(form, sails, monkeypatch):
+    monkeypatch.setattr(pair_rules, "CLOSE", 0.2)
+    operator = FORMS[form](sails)
+    matrix = operator.assemble().to_array()
+    numbers = np.random.default_rng(3).permutation(len(matrix))
+    entries = operator.entries(numbers, numbers)
+    assert np.abs(entries - matrix[numbers][:, numbers]).max() < 1e-12 * np.abs(matrix).max()
+    vector = np.random.default_rng(4).normal(size=len(matrix))
+    for method in ("hmatrix", "matrix-free"):
+        product = operator.assemble(method) @ vector
+        assert np.abs(product - matrix @ vector).max() < 1e-9 * np.abs(product).max()
+
+
+def test_many_radians_against_more_points(monkeypatch):
+    test, trial = (cal.P0(cal.TriangleMesh(each, [[0, 1, 2]])) for each in (BASE + [0.2, 0.1, 0.02], BASE))
+
+    def entry(layer, green):
+        return layer(green, trial, test).entries([0], [0])[0, 0]
+
+    for layer in (cal.single_layer, cal.double_layer):
+        monkeypatch.setattr(close_moments, "RADIANS", 0.4)
+        few = entry(layer, cal.Helmholtz(12.0))
+        monkeypatch.setattr(close_moments, "RADIANS", 1.2)
+        many = entry(layer, cal.Helmholtz(12.0))
+        assert few != many
+        assert abs(few - many) < 1e-6 * abs(entry(layer, cal.Laplace()))
