@@ -19,6 +19,7 @@ from calderon.case.transient.building import simulation, volume_mesh
 from calderon.cli import INTERRUPTED, WRONG_INPUT, app
 from calderon.report import example, run, write
 from calderon.report.stages import Stages
+from calderon.report.transient.computing import run_transient
 
 CAVITY = """\
 title = "A cube"
@@ -122,6 +123,14 @@ def calderon_command(*arguments: str | Path):
             "order = 2",
             'local_time_stepping = "yes"',
             'solver.local_time_stepping = "yes": choose true or false, without quotation marks',
+        ),
+        ("mode = [1, 1, 0]", "mode = [1, 1]", "initial.mode = [1, 1]: the list has too few entries"),
+        ("mode = [1, 1, 0]", "mode = [1, 1, 0, 2]", "initial.mode = [1, 1, 0, 2]: the list has too many entries"),
+        ("low = [0, 0, 0]", "low = 0", "line 4: mesh.low = 0: a list such as [1, 2, 3] is needed"),
+        (
+            "cells = 3",
+            "cells = [3, 3]",
+            "line 6: mesh.cells = [3, 3]: a whole number of cells along each side, or a list",
         ),
         ("order = 2", "local_time_stepping = 1", "solver.local_time_stepping = 1: choose true or false"),
         ("order = 2", "order = true", "solver.order = true: true and false are no answer here"),
@@ -287,6 +296,22 @@ def test_ranks_share_a_run_and_one_speaks(tmp_path):
     )
     refused = launched(2, _surface_case(tmp_path), tmp_path / "none")
     assert refused.returncode != 0 and refused.stderr.count("not shared among ranks") == 1
+
+
+def test_two_currents_of_one_part_need_names(tmp_path):
+    again = '[[source]]\nkind = "current"\npart = "feed"\ndirection = [1, 0, 0]\n'
+    text = COLUMN.replace("[solver]", f"{again}[solver]")
+    with pytest.raises(CaseError, match="two currents flow through one part of the mesh: give each .* name"):
+        parse(text)
+    column(tmp_path)
+    file = parse(text.replace(again, again + 'name = "across"\n'), "column.toml", tmp_path)
+    assert set(simulation(file, volume_mesh(file)).ports) == {"feed", "across"}
+
+
+def test_more_snapshots_than_steps_are_refused(tmp_path):
+    file = parse(CAVITY.replace("count = 3", "count = 900"))
+    with pytest.raises(ValueError, match="output.snapshots.count = 900: there are 82 steps to show, take fewer"):
+        run_transient(file, scratch=tmp_path)
 
 
 FAILING = """

@@ -17,6 +17,9 @@ from calderon.case.models import Case
 from calderon.case.table import Table
 from calderon.case.transient.models import PROBLEM, TransientCase
 
+TAGS = "function-", "tagged-", "tuple[", "dict["
+"""What pydantic calls the ways in which a key may be given."""
+
 
 class CaseError(ValueError):
     """A case file that cannot be used; .problems lists its mistakes, one line each."""
@@ -97,13 +100,18 @@ def _line(problem: str) -> int:
 
 def _explain(details: Any, lines: dict[tuple[str, ...], int], model: type[Table]) -> str:
     """One mistake as a line of text: where, key, value, what is allowed."""
-    path = [part for part in details["loc"] if isinstance(part, str) and not part.startswith(("function-", "tagged-"))]
+    path = [part for part in details["loc"] if isinstance(part, str) and not part.startswith(TAGS)]
     places = [n for n in range(len(path), 0, -1) if tuple(path[:n]) in lines]
     where = f"line {lines[tuple(path[: places[0]])]}: " if places else ""
     key = ".".join(path) or "the file"
     kind, value = details["type"], details["input"]
     if kind == "extra_forbidden":
         return where + _unknown_key(path, model)
+    if kind in ("missing", "too_short", "too_long") and not isinstance(value, dict):
+        few = "many" if kind == "too_long" else "few"
+        return f"{where}{key} = {_toml(value)}: the list has too {few} entries"
+    if kind == "tuple_type":
+        return f"{where}{key} = {_toml(value)}: a list such as [1, 2, 3] is needed"
     if kind == "missing":
         where = f"line {lines[tuple(path[:-1])]}: " if tuple(path[:-1]) in lines else ""
         table = f"[{'.'.join(path[:-1])}]" if path[:-1] else "the file"

@@ -86,7 +86,8 @@ def _source(source: Source, frequency: float) -> TimeHarmonicPlaneWave | Current
     if source.kind == "current":
         assert source.part is not None and source.direction is not None
         amplitude = 1.0 if source.current is None else source.current
-        return CurrentSource(source.part, np.array(source.direction), RampedSine(frequency, amplitude))
+        direction, signal = np.array(source.direction), RampedSine(frequency, amplitude)
+        return CurrentSource(source.part, direction, signal, source.name or source.part)
     incident = source.incident
     assert incident.vector is not None
     amplitude = 1.0 if source.electric_field is None else source.electric_field

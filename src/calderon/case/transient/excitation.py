@@ -12,7 +12,7 @@ Direction = tuple[float, float, float]
 # the keys that each kind of source takes
 KINDS: dict[str, tuple[str, ...]] = {
     "plane-wave": ("direction", "azimuth", "elevation", "polarization", "electric_field"),
-    "current": ("part", "direction", "current"),
+    "current": ("part", "direction", "current", "name"),
 }
 
 
@@ -20,7 +20,8 @@ class Source(Table):
     """[[source]]: a plane wave that enters through the absorbing faces, or a current that flows through a part of the
     mesh along a direction. Both oscillate with the frequency of [physics].
 
-    current: peak value, 1 A if not given; electric_field: of a wave, 1 V/m.
+    current: peak value, 1 A if not given; electric_field: of a wave, 1 V/m. name: of the feed in results, by default
+    the part's.
     """
 
     kind: Literal["plane-wave", "current"]
@@ -31,6 +32,7 @@ class Source(Table):
     electric_field: FieldStrength | None = None
     part: str | None = None
     current: Current | None = None
+    name: str | None = Field(default=None, min_length=1)
 
     @model_validator(mode="after")
     def _of_one_kind(self) -> "Source":

@@ -1,15 +1,25 @@
 """The [mesh] table of a transient case: where the tetrahedra come from."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from calderon.case.quantities import Length, Size
 from calderon.case.table import Table
 from calderon.mesh import metres_per
 
 Place = tuple[Length, Length, Length]
-Cells = int | tuple[int, int, int]
+
+
+def _cells(value: Any) -> int | tuple[int, ...]:
+    """One number for all directions, or three of them."""
+    given = value if isinstance(value, list) else [value] * 3
+    if len(given) != 3 or any(isinstance(each, bool) or not isinstance(each, int) or each < 1 for each in given):
+        raise ValueError("a whole number of cells along each side, or a list of three, is needed")
+    return tuple(value) if isinstance(value, list) else value
+
+
+Cells = Annotated[int | tuple[int, int, int], BeforeValidator(_cells)]
 Three = tuple[Size, Size, Size]
 # the keys that a shape needs, and those it may have; the names are those of calderon.mesh
 SHAPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {

@@ -91,6 +91,9 @@ class TransientCase(Table):
             raise ValueError("sources, and run.periods, need a frequency in [physics]")
         if self.initial is not None and self.mesh.shape != "box":
             raise ValueError("[initial] holds the standing wave of a cube: it goes with mesh.shape = 'box'")
+        feeds = [one.name or one.part for one in self.source if one.kind == "current"]
+        if len(set(feeds)) < len(feeds):
+            raise ValueError("two currents flow through one part of the mesh: give each [[source]] a name of its own")
         self._output_fits()
         return self
 

@@ -133,6 +133,10 @@ class _Watch:
         if output.snapshots is not None:
             if scratch is None:
                 raise ValueError("output.snapshots need a folder to be written to: scratch=")
+            if output.snapshots.count > period:
+                raise ValueError(
+                    f"output.snapshots.count = {output.snapshots.count}: there are {period} steps to show, take fewer"
+                )
             stride = max(1, period // output.snapshots.count)
             first = facts.steps - (output.snapshots.count - 1) * stride
             self.files = posed.add_snapshots(scratch / "snapshots", stride, first).folder
