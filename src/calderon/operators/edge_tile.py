@@ -17,6 +17,7 @@ from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
 from calderon.operators.columns import add_complex_columns, column_scratch
 from calderon.operators.edge_forms import Form
+from calderon.operators.left_out import first_left_out, masks
 from calderon.operators.regular import turned
 from calderon.operators.sides import LANES
 
@@ -62,25 +63,14 @@ def edge_tile_kernel(radial: Radial, form: Form) -> Callable[..., None]:
         beta = m[2 * moments * step :]
         w = beta[9 * step :]
         start = lo // LANES if upper else 0
-        cursors = skip_start[lo:hi].copy()  # for each test triangle the first pair to leave out that is still ahead
-        for i in range(lo, hi):
-            while cursors[i - lo] < skip_start[i + 1] and skip_position[cursors[i - lo]] < start * LANES:
-                cursors[i - lo] += 1
+        cursors = first_left_out(skip_start, skip_position, lo, hi, start)
         for b in range(start, blocks):
             for v in range(0, 2 * work, step):
                 store(t, v, zero(t))
             centres, table = trial.centres[b], trial.table
             top = min(hi, (b + 1) * LANES) if upper else hi
             for i in range(lo, top):
-                cursor, last = cursors[i - lo], skip_start[i + 1]
-                masked = (upper and i >= b * LANES) or (cursor < last and skip_position[cursor] < (b + 1) * LANES)
-                if masked:
-                    for j in range(LANES):
-                        mask[j] = 0.0 if upper and b * LANES + j <= i else 1.0
-                    while cursor < last and skip_position[cursor] < (b + 1) * LANES:
-                        mask[skip_position[cursor] - b * LANES] = 0.0
-                        cursor += 1
-                    cursors[i - lo] = cursor
+                masked = masks(mask, cursors, skip_start, skip_position, lo, i, b, upper)
                 x, centre, frame, arms = test.nodes[i], test.centres[i], test.frames[i], test.arms[i]
                 for v in range(0, LANES, step):
                     e0, e1 = centre[0] - load(centres, v), centre[1] - load(centres, LANES + v)

@@ -25,6 +25,7 @@ from calderon.operators.columns import (
     add_real_rows,
     column_scratch,
 )
+from calderon.operators.left_out import first_left_out, masks
 from calderon.operators.point_sums import combined, folded, one_applied, three_applied
 from calderon.operators.regular import add_turned, squared, turned
 from calderon.operators.sides import LANES
@@ -76,24 +77,13 @@ def mutual_kernel(
         back, sums, sums_i = forward[far:], forward[2 * far :], forward[5 * far :]
         slopes, slopes_i = forward[8 * far :], forward[(8 + points) * far :]
         table = trial.table
-        cursors = skip_start[lo:hi].copy()  # for each test triangle the first pair to leave out that is still ahead
-        for i in range(lo, hi):
-            while cursors[i - lo] < skip_start[i + 1] and skip_position[cursors[i - lo]] < first * LANES:
-                cursors[i - lo] += 1
+        cursors = first_left_out(skip_start, skip_position, lo, hi, first)
         for b in range(first, last):
             for v in range(0, 2 * other, step):
                 store(t, v, zero(t))
             normals, centres = trial.normals[b], trial.centres[b]
             for i in range(lo, min(hi, (b + 1) * LANES)):
-                cursor, end = cursors[i - lo], skip_start[i + 1]
-                masked = i >= b * LANES or (cursor < end and skip_position[cursor] < (b + 1) * LANES)
-                if masked:
-                    for j in range(LANES):
-                        mask[j] = 0.0 if b * LANES + j <= i else 1.0
-                    while cursor < end and skip_position[cursor] < (b + 1) * LANES:
-                        mask[skip_position[cursor] - b * LANES] = 0.0
-                        cursor += 1
-                    cursors[i - lo] = cursor
+                masked = masks(mask, cursors, skip_start, skip_position, lo, i, b, True)
                 m0, m1, m2 = test.normals[i, 0], test.normals[i, 1], test.normals[i, 2]
                 c0, c1, c2 = test.centres[i, 0], test.centres[i, 1], test.centres[i, 2]
                 x, weights = test.nodes[i], test.weights[group]

@@ -19,6 +19,7 @@ from calderon.backends.vectors import accumulate, aligned, jitable, lanes, load,
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
 from calderon.operators.columns import add_complex_columns, add_real_columns, column_scratch
+from calderon.operators.left_out import first_left_out, masks
 from calderon.operators.point_sums import combined, folded
 from calderon.operators.sides import LANES
 
@@ -90,10 +91,7 @@ def tile_kernel(
         offsets = scratch[parts * imaginary + LANES + 4 * size * step :]
         sums = offsets[points * step :]
         start = lo // LANES if upper else 0
-        cursors = skip_start[lo:hi].copy()  # for each test triangle the first pair to leave out that is still ahead
-        for i in range(lo, hi):
-            while cursors[i - lo] < skip_start[i + 1] and skip_position[cursors[i - lo]] < start * LANES:
-                cursors[i - lo] += 1
+        cursors = first_left_out(skip_start, skip_position, lo, hi, start)
         for b in range(start, blocks):
             direct = at_once and trial.columns.first[b] >= 0
             for v in range(0, 0 if direct else parts * imaginary, step):
@@ -101,15 +99,7 @@ def tile_kernel(
             normals, centres = trial.normals[b], trial.centres[b]
             top = min(hi, (b + 1) * LANES) if upper else hi
             for i in range(lo, top):
-                cursor, last = cursors[i - lo], skip_start[i + 1]
-                masked = (upper and i >= b * LANES) or (cursor < last and skip_position[cursor] < (b + 1) * LANES)
-                if masked:
-                    for j in range(LANES):
-                        mask[j] = 0.0 if upper and b * LANES + j <= i else 1.0
-                    while cursor < last and skip_position[cursor] < (b + 1) * LANES:
-                        mask[skip_position[cursor] - b * LANES] = 0.0
-                        cursor += 1
-                    cursors[i - lo] = cursor
+                masked = masks(mask, cursors, skip_start, skip_position, lo, i, b, upper)
                 m0, m1, m2 = test.normals[i, 0], test.normals[i, 1], test.normals[i, 2]
                 c0, c1, c2 = test.centres[i, 0], test.centres[i, 1], test.centres[i, 2]
                 x, weights = test.nodes[i], test.weights[group]
