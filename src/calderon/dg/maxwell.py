@@ -22,7 +22,7 @@ from calderon.dg.present import Field, PresentFields
 from calderon.dg.probe import Probe
 from calderon.dg.progress import Listener, progress_of
 from calderon.dg.rank_device import computing_of_rank
-from calderon.dg.ranks import ranks_of
+from calderon.dg.ranks import ranks_of, spoken_once
 from calderon.dg.reference import reference_tetrahedron
 from calderon.dg.resolution import warn_resolution
 from calderon.dg.run import Run
@@ -98,9 +98,10 @@ class MaxwellDG:
         agreed(ranks, lambda: require_memory(self.memory, what, advice))
         self.sources, self.backend, self.time = listed(sources), how.name, 0.0
         self._observers: list[Observer] = []
-        given = completed(mesh, boundaries)
-        parts = mesh, reference, how.real, materials, given, self.sources, ranks
-        self._domain = domain(*parts, local_time_stepping)
+        with spoken_once(ranks):
+            given = completed(mesh, boundaries)
+            parts = mesh, reference, how.real, materials, given, self.sources, ranks
+            self._domain = domain(*parts, local_time_stepping)
         self.medium, self._arrangement = self._domain.medium, self._domain.arrangement
         self._system = agreed(ranks, lambda: system_of(flux, self._domain, how.device))
         self._fields = PresentFields(self._system, self._domain, mesh)

@@ -1,5 +1,8 @@
 """The ranks that share a simulation."""
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from calderon.dg.checkpoint import RunKey
@@ -20,3 +23,14 @@ def ranks_of(communicator: Communicator | None, mesh: TetrahedralMesh, **choices
         end_together(ranks)
         require_same(ranks, choices | {"digest of the mesh": RunKey.digest(mesh)})
     return ranks
+
+
+@contextmanager
+def spoken_once(ranks: Communicator) -> Iterator[None]:
+    """Warnings that all ranks meet alike are told by the first of them alone."""
+    if ranks.rank == 0:
+        yield
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

@@ -13,7 +13,7 @@ FEWEST_NODES = 2.0
 
 
 def warn_resolution(domain: Domain, frequency: float) -> None:
-    """MeshWarning where elements of any rank are too long for the waves in them."""
+    """MeshWarning, by the first rank, where elements of any rank are too long for the waves in them."""
     medium, mesh, order = domain.medium, domain.part.mesh, domain.arrangement.reference.order
     lengths = medium.speed / (frequency * np.sqrt(medium.permittivity * medium.permeability))
     nodes = order * lengths / mesh.longest_edges
@@ -21,7 +21,7 @@ def warn_resolution(domain: Domain, frequency: float) -> None:
     own = float(nodes[worst]), int((nodes < FEWEST_NODES).sum()), mesh.longest_edges[worst], lengths[worst]
     found = domain.communicator.gather(own)
     fewest, _, edge, length = min(found)
-    if fewest < FEWEST_NODES:
+    if fewest < FEWEST_NODES and domain.communicator.rank == 0:
         hertz, metres = (" Hz", " m") if medium.speed != 1 else ("", "")
         warnings.warn(
             f"{sum(each[1] for each in found)} tetrahedra have fewer than {FEWEST_NODES:g} nodes in a wavelength at "
