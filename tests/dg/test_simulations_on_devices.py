@@ -107,6 +107,25 @@ def test_only_a_few_numbers_come_to_the_host_to_see_whether_fields_are_finite(op
         assert system.finite()
 
 
+@pytest.mark.parametrize("flux", ["centred", "upwind"])
+def test_of_probes_only_the_values_there_come_to_the_host(opencl, flux, monkeypatch):
+    mode, points, probes = cal.exact.cubic_cavity((1, 1, 1)), np.random.default_rng(0).random((3, 3)), []
+    fetched, to_host = [], RankDevice.to_host
+    monkeypatch.setattr(RankDevice, "to_host", lambda device, array: fetched.append(array) or to_host(device, array))
+    for backend in ("numba", "opencl"):
+        simulation = cal.MaxwellDG(cal.mesh.box([0, 0, 0], [1, 1, 1], cells=3), 2, flux, backend=backend)
+        simulation.set_fields(mode.electric, mode.magnetic)
+        probes.append([simulation.add_probe(points, stride=2), simulation.add_probe(points[:1])])
+        simulation.run(5 * simulation.time_step)
+    for name in ("times", "electric", "magnetic"):
+        for on_processor, on_device in zip(*probes, strict=True):
+            assert relative(getattr(on_device, name), getattr(on_processor, name)) < BOUNDS["double"]
+    sizes = [array.shape for array in fetched]
+    assert sizes.count(simulation._system.electric.shape) == 2  # at the end
+    assert sizes.count((3 * 10,)) == 2 * 5
+    assert sizes.count((3 * 3 * 10,)) == 2 + 5  # H also a step before each record, for the mean
+
+
 def test_a_device_that_fails_is_named(opencl, monkeypatch):
     simulation = cal.MaxwellDG(cal.mesh.box([0, 0, 0], [1, 1, 1], cells=2), 1, backend="opencl")
     monkeypatch.setattr(type(opencl), "launch", lambda *_: 1 / 0)

@@ -57,7 +57,7 @@ class OnDevice(System):
         self._metric, self._mirrors = device.array(self.metric), [device.array(each) for each in self.factors]
         self._beyond, self._ghosts = device.array(self.rows), [device.array(each) for each in self.ghosts]
         self._fields: list[Any] = []
-        self._ports: dict[Load, tuple[Any, Any]] = {}
+        self._places: dict[int, tuple[NDArray[np.int64], Any, Any]] = {}
         halo = domain.halo
         self._halo = None if halo is None else DeviceHalo(halo, device, self._traces)
 
@@ -102,15 +102,21 @@ class OnDevice(System):
         return not self._device.to_host(self._found).any()
 
     def voltage(self, load: Load) -> float:
-        if not self._fields:
-            return super().voltage(load)
-        if load not in self._ports:
-            places = load.places.ravel().astype(np.int32)
-            self._ports[load] = self._device.array(places), self._device.empty(places.shape, self.arrangement.real)
-        places, values = self._ports[load]
-        count = load.places.size
-        self._device.launch(self._currents, "values_at", (count,), (GROUP,), self._fields[0], places, values, count)
-        return load.voltage(self._device.to_host(values))
+        return load.voltage(self.values_at(load.places)) if self._fields else super().voltage(load)
+
+    def views(self) -> tuple[Any, Any]:
+        return (View(self, 0), View(self, 1)) if self._fields else super().views()
+
+    def values_at(self, places: NDArray[np.int64], which: int = 0) -> NDArray[np.floating]:
+        """E (0) or H (1) on the device at flat numbers in a field, of any shape, which are kept there."""
+        if id(places) not in self._places:
+            numbers = self._device.array(places.ravel().astype(np.int32))
+            room = self._device.empty((places.size,), self.arrangement.real)
+            self._places[id(places)] = places, numbers, room  # the array itself, lest its id goes to another
+        _, numbers, room = self._places[id(places)]
+        arguments = self._fields[which], numbers, room, places.size
+        self._device.launch(self._currents, "values_at", (places.size,), (GROUP,), *arguments)
+        return self._device.to_host(room).reshape(places.shape)
 
     def _driven(self, load: Load, drive: NDArray[np.floating]) -> tuple[Any, Any]:
         """Where a load acts, and what it adds there for a unit of its signal, on the device."""
@@ -158,3 +164,13 @@ class OnDevice(System):
     def _phases(self, time: float) -> Any:
         """(waves, 2) of what is incident, as `_in_parts`."""
         return self._in_parts(np.zeros(0, complex) if self.incident is None else self.incident.phases(time))
+
+
+class View:
+    """A field on a device, of which `[places]` brings the values at flat numbers alone to the host."""
+
+    def __init__(self, system: OnDevice, which: int) -> None:
+        self._system, self._which = system, which
+
+    def __getitem__(self, places: NDArray[np.int64]) -> NDArray[np.floating]:
+        return self._system.values_at(places, self._which)

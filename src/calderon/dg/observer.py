@@ -26,7 +26,12 @@ class Recorder(Protocol):
 
 
 class Observer(Recorder, Protocol):
-    """Looks at the fields after some of the steps."""
+    """Looks at the fields after some of the steps.
+
+    whole: whether it needs all of a field; if not, `record` is given what can only be indexed by flat numbers.
+    """
+
+    whole: bool
 
     def wanted(self, step: int) -> bool:
         """Whether `record` is to be called after that step of the run."""

@@ -17,6 +17,8 @@ class Probe:
     times (t,) of E; electric, magnetic (t, n, 3). H of leap-frog is the mean of the two values around that time.
     """
 
+    whole = False
+
     def __init__(self, points: ArrayLike, domain: Domain, mesh: TetrahedralMesh, stride: int) -> None:
         self.points, self.stride = as_points(points), whole_number(stride, "stride")
         elements, local = locate(mesh, self.points)

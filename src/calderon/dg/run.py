@@ -68,11 +68,12 @@ class Run:
         for port in self.ports:
             port.record(time)
         looking = [each for each in self.observers if each.wanted(n)]
-        if looking:
+        if any(each.whole for each in looking):
             system.fetch()
         for each in looking:
             staggered = system.lead > 0 and n < self.key.count
-            each.record(n, time, system.electric, system.magnetic, staggered)
+            electric, magnetic = (system.electric, system.magnetic) if each.whole else system.views()
+            each.record(n, time, electric, magnetic, staggered)
 
     @property
     def _watching(self) -> list[Recorder]:

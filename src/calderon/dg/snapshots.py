@@ -27,6 +27,8 @@ class Snapshots:
     so far.
     """
 
+    whole = True
+
     def __init__(self, folder: str | os.PathLike[str], stride: int, first: int, domain: Domain, mesh: TetrahedralMesh):
         self._stride, self._first = whole_number(stride, "stride"), whole_number(first, "first")
         self.folder = Path(folder)

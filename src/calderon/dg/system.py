@@ -113,6 +113,10 @@ class System(ABC):
     def fetch(self) -> None:  # noqa: B027 - nothing to do on the processor
         """Bring E and H up to date while `advance` runs, where they live elsewhere."""
 
+    def views(self) -> tuple[Any, Any]:
+        """E and H to be indexed by flat numbers, also while `advance` runs."""
+        return self.electric, self.magnetic
+
     def finite(self) -> bool:
         """Whether the sum of E on this rank is a number, also while `advance` runs."""
         with np.errstate(over="ignore", invalid="ignore"):

@@ -27,6 +27,8 @@ class LastPeriods:
     magnetic: fields (blocks, 3, n, lanes) of the last period; before: the electric one of the period before it.
     """
 
+    whole = True
+
     def __init__(self, domain: Domain, frequency: float, samples: int, stride: int, total: int, turn: complex) -> None:
         self._domain, self._frequency = domain, frequency
         self._samples, self._stride, self._total, self._turn = samples, stride, total, turn
@@ -83,6 +85,8 @@ class RunningTransform:
     For pulses: with fields that begin and end at rest the rule's error falls faster than any power of the step, as long
     as the pulse holds no frequency above half the rate of samples. frequencies (f,) in Hz.
     """
+
+    whole = True
 
     def __init__(
         self, domain: Domain, frequencies: ArrayLike, stride: int, start: float, lead: float, result: Result
