@@ -148,3 +148,39 @@ def test_many_radians_against_more_points(monkeypatch):
         many = entry(layer, cal.Helmholtz(12.0))
         assert few != many
         assert abs(few - many) < 1e-6 * abs(entry(layer, cal.Laplace()))
+
+
+def slab(cells, thickness):
+    """A closed plate of 1 by 1, one triangle high at its rim."""
+    plate = cal.mesh.plate([1.0, 1.0], h=1 / cells)
+    count, triangles = plate.number_of_vertices, plate.triangles
+    sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    _, place, times = np.unique(np.sort(sides, axis=1), axis=0, return_index=True, return_counts=True)
+    a, b = sides[place[times == 1]].T
+    rim = np.concatenate([np.stack([a, b, b + count], axis=1), np.stack([a, b + count, a + count], axis=1)])
+    vertices = np.concatenate([plate.vertices, plate.vertices + [0, 0, thickness]])
+    return cal.TriangleMesh(vertices, np.concatenate([triangles[:, ::-1], triangles + count, rim]))
+
+
+@pytest.mark.parametrize("ratio", [1e-1, 1e-2, 1e-3])
+def test_gauss_law_on_thin_slabs(ratio, recwarn):
+    """Walls and rim, triangles stretched up to a thousand times: the double layer of 1 is -1/2 on each triangle."""
+    mesh = slab(4, ratio / 4)
+    rows = cal.double_layer(cal.Laplace(), cal.P0(mesh)).assemble().to_array().sum(axis=1)
+    assert np.abs(rows + mesh.areas / 2).max() < 3e-6 * mesh.areas.max()
+    assert not [each for each in recwarn if issubclass(each.category, Warning)]
+
+
+def test_capacitance_of_close_plates():
+    """Area over distance, and less and less beside it: what the rim adds is of the order d log(1 / d)."""
+    excess = []
+    for d in (2e-3, 1e-3, 5e-4):
+        lower = cal.mesh.plate([1.0, 1.0], h=1 / 6)
+        upper = lower.translated([0.0, 0.0, d])
+        spaces = cal.P0(lower), cal.P0(upper)
+        own = cal.single_layer(cal.Laplace(), spaces[0]).assemble().to_array()
+        mutual = cal.single_layer(cal.Laplace(), spaces[1], spaces[0]).assemble().to_array()
+        charge = np.linalg.solve(own - mutual, lower.areas / 2)
+        excess.append((charge @ lower.areas - 1 / d) * d)
+    assert all(0 < each < 0.02 for each in excess)
+    assert excess[0] > excess[1] > excess[2]

@@ -109,7 +109,9 @@ def _prepare(x, corners, lane, step, s, ratios):  # type: ignore[no-untyped-def]
             nearest, au, av = away, u, v
     a = _place(corners, au, av)
     offset = _less(x, a)
-    distance = max(_dot(offset, offset), 1e-300)
+    distance = _dot(offset, offset)
+    if distance < 1e-26 * ee:  # x lies on the inner triangle: what is left of the kernel does not depend on t
+        distance = 1e300
     s[lane], s[step + lane], s[2 * step + lane] = offset
     s[3 * step + lane], s[4 * step + lane] = au, av
     for side in range(3):

@@ -19,7 +19,7 @@ from calderon.spaces.element import Element
 
 SHARE = 256
 """Pairs that are cut and integrated at a time."""
-AWAY = {1: (7, 0.5), 2: (7, 0.8)}
+AWAY = {1: (7, 0.6), 2: (7, 0.8)}
 ALONG = {1: (5, 0.5), 2: (6, 0.6)}
 INNER = {1: (5, 0.6), 2: (7, 0.9)}
 """By the power of the kernel, singular like 1/|x - y|^power: points of a graded rule, and more for each level, on the
@@ -29,11 +29,13 @@ RADIANS = 0.4
 
 
 class ClosePairs(NamedTuple):
-    """How close pairs are integrated: whether the trial triangle is the outer one, |k|, power of the kernel."""
+    """How close pairs are integrated: whether the trial triangle is the outer one, |k|, power of the kernel, additional
+    points of all rules."""
 
     exchanged: bool
     wavenumber: float
     power: int
+    more: int
 
 
 class Form(NamedTuple):
@@ -106,23 +108,24 @@ def _outer_rules(
 ) -> tuple[RuleTable, NDArray[np.int64]]:
     """The rules of the outer pieces, and which each has."""
     more = _more(how, corners)
-    keys = np.column_stack([pieces.degree, pieces.levels])
+    keys = np.column_stack([pieces.degree, pieces.more, pieces.levels])
     distinct, rules = np.unique(keys, axis=0, return_inverse=True)
     points = []
-    for degree, *levels in distinct.tolist():
+    for degree, needle, *levels in distinct.tolist():
         if degree:
             points.append(triangle_rule(min(20, degree + 2 * more)))
         else:
             counts = [int(first + slope * level) + more for (first, slope), level in zip(
                 (AWAY[how.power], ALONG[how.power]), levels, strict=True)]  # fmt: skip
+            counts[0] += needle
             points.append(corner_rule(*zip(counts, levels, strict=True)))
     return _united(points, element), rules.ravel()
 
 
 def _more(how: ClosePairs, corners: NDArray[np.float64]) -> int:
-    """Points that lines in triangles with corners (n, 3, 3) need for oscillation and decay."""
+    """Additional points of lines in triangles with corners (n, 3, 3): as asked for, and for oscillation and decay."""
     size = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(initial=0.0)
-    return math.ceil(RADIANS * how.wavenumber * size)
+    return how.more + math.ceil(RADIANS * how.wavenumber * size)
 
 
 def _united(rules: list[TriangleRule], element: Element) -> RuleTable:

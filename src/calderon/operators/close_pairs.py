@@ -33,14 +33,21 @@ BESIDE, PARALLEL = 0.7, 0.98
 inclined than of this cosine lies along the side."""
 SMOOTH = ((1.2, 8), (0.6, 12), (0.4, 20))
 """(ratio of a piece's distance from the edges to its size, degree of a symmetric rule), from that ratio on."""
-FINEST = 40
+NEEDLES = 2.0
+"""Points for each doubling of the longest edge over the height on it."""
+FINEST, TOUCHING = 40, 14
+"""Levels at most, and where triangles touch: what is left out there is a part of 2^-14 or less of the integral."""
 
 
-def in_order(
-    pairs: NDArray[np.int32], ratio: Array, test: Array, trial: Array
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The pairs (n, 2) whose outer triangle is the test, and those where it is the trial triangle; corners (m, 3, 3).
-    Warns of those nearer than the accuracy has been tested for."""
+def in_order(pairs: NDArray[np.int32], test: Array, trial: Array) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The pairs (n, 2) whose outer triangle is the test, and those where it is the trial triangle; of triangles with
+    corners (m, 3, 3)."""
+    exchanged = extents(trial).size[pairs[:, 1]] < SMALLER * extents(test).size[pairs[:, 0]]
+    return pairs[~exchanged], pairs[exchanged]
+
+
+def warn_of_closest(pairs: NDArray[np.int32], ratio: Array, test: Array, trial: Array) -> None:
+    """Warn of pairs (n, 2), at that ratio of distance to size, nearer than the accuracy has been tested for."""
     sizes = extents(test).size[pairs[:, 0]], extents(trial).size[pairs[:, 1]]
     if number := int(np.count_nonzero(ratio * np.maximum(*sizes) < TESTED * np.minimum(*sizes))):
         warnings.warn(
@@ -49,19 +56,18 @@ def in_order(
             AccuracyWarning,
             stacklevel=2,
         )
-    exchanged = sizes[1] < SMALLER * sizes[0]
-    return pairs[~exchanged], pairs[exchanged]
 
 
 class ClosePieces(NamedTuple):
     """Parts of outer triangles: `parent` (n,) the pair, increasing; corners as barycentric coordinates (n, 3, 3);
     `degree` (n,) of a symmetric rule or 0; `levels` (n, 2) away from the first edge and along it from the first corner
-    (quadrature.graded.corner_rule)."""
+    (quadrature.graded.corner_rule); `more` (n,) points away from the first edge, of needles."""
 
     parent: Index
     outer: Array
     degree: Index
     levels: Index
+    more: Index
 
 
 def close_pieces(x: Array, y: Array) -> ClosePieces:
@@ -71,6 +77,8 @@ def close_pieces(x: Array, y: Array) -> ClosePieces:
         ends = y[parent, side], y[parent, (side + 1) % 3]
         source, outer = _cut(outer, outer @ x[parent], *ends)
         parent = parent[source]
+    kept = _has_area(outer @ x[parent])
+    parent, outer = parent[kept], outer[kept]
     corners, edges = outer @ x[parent], y[parent]
     distance = np.min([_from_edges(corners[:, n], corners[:, (n + 1) % 3], edges) for n in range(3)], axis=0)
     ratio = distance / _lengths(corners).max(axis=1)
@@ -80,11 +88,27 @@ def close_pieces(x: Array, y: Array) -> ClosePieces:
     even, rest = np.flatnonzero(degree), np.flatnonzero(degree == 0)
     source, fan, levels = _fans(outer[rest], corners[rest], edges[rest])
     source = np.append(even, rest[source])
+    more = np.where(degree == 0, _more_of_needles(corners), 0)[source]
     outer = np.concatenate([outer[even], fan])
     degree = np.append(degree[even], np.zeros(len(fan), np.int64))
     levels = np.concatenate([np.zeros((len(even), 2), np.int64), levels])
     order = np.argsort(parent[source], kind="stable")
-    return ClosePieces(parent[source][order], outer[order], degree[order], levels[order])
+    order = order[_has_area(outer[order] @ x[parent[source][order]])]
+    return ClosePieces(parent[source][order], outer[order], degree[order], levels[order], more[order])
+
+
+def _has_area(corners: Array) -> NDArray[np.bool_]:
+    """(n,) whether triangles (n, 3, 3) are more than a line."""
+    twice = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    return np.asarray(twice > 1e-13 * _lengths(corners).max(axis=1) ** 2)
+
+
+def _more_of_needles(corners: Array) -> Index:
+    """Points that needles (n, 3, 3) need in addition: on lines along them toward the center, which is near to the other
+    end."""
+    twice = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    stretch = _lengths(corners).max(axis=1) ** 2 / twice
+    return np.ceil(NEEDLES * np.log2(np.maximum(stretch / 2, 1))).astype(np.int64)
 
 
 def _cut(parts: Array, corners: Array, start: Array, end: Array) -> tuple[Index, Array]:
@@ -189,15 +213,15 @@ def _special_points(start: Array, side: Array, edges: Array) -> Array:
             distance, k = _segment_distances(start, start + side, a, target)
             special = (distance < BESIDE * np.minimum(k, 1 - k) * length) & ~np.asarray(barred)
             for other in places[2:]:
-                special &= ~(np.abs(k - other) * length < 0.5 * distance)
+                special &= ~(np.abs(k - other) * length < np.maximum(0.5 * distance, 1e-9 * length))
             places.append(np.where(special, k, np.inf))
     return np.stack(places, axis=1)
 
 
 def _level(scale: Array, length: Array) -> Index:
     """Of a graded rule on a line of that length for a singularity at that distance."""
-    levels = np.ceil(np.log2(length / np.maximum(scale, 1e-300)))
-    return np.clip(levels, 0, FINEST).astype(np.int64)
+    levels = np.ceil(np.log2(np.maximum(length, 1e-300) / np.maximum(scale, 1e-300)))
+    return np.where(scale > 1e-12 * length, np.clip(levels, 0, FINEST), TOUCHING).astype(np.int64)
 
 
 def _lengths(corners: Array) -> Array:

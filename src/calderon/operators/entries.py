@@ -194,7 +194,7 @@ class Block:
         wanted = Wanted(self._singular(power), wavenumber, power, elements[0].degree + elements[1].degree)
         whole, pieces, parts, close = special_rules(touching, pairs, ratio, x, y, backward, wanted)
         batches = [batch_of(whole, elements, power, None, self.by_rule)]
-        batches += close_batches(close, power, wavenumber, self.by_rule)
+        batches += close_batches(close, wanted, self.by_rule)
         return [*batches, batch_of(pieces, elements, power, parts, self.by_rule)] if len(parts[0]) else batches
 
     def _singular(self, power: int) -> int:

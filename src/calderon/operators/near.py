@@ -26,7 +26,7 @@ COUNTS = np.array([3, 4, 6, 10, 14])
 """Gauss points along one direction of a piece; what needs more is cut."""
 MOST = int(COUNTS[-1])
 SMALLEST = 1 / 256
-"""Of the size of the smaller triangle, or of what is left where a pair that touches was cut: no smaller pieces."""
+"""Of the size of the smaller triangle: no smaller pieces."""
 CHILDREN = np.array(
     [
         [[1, 0, 0], [0.5, 0.5, 0], [0.5, 0, 0.5]],
@@ -57,14 +57,15 @@ def degree_for(ratio: NDArray[np.float64]) -> NDArray[np.int64]:
     return degree
 
 
-def subdivided(test: Array, trial: Array, parent: NDArray[np.int64], left: Array, right: Array, power: int) -> Pieces:
-    """Cut pieces of pairs with corners (n, 3, 3) into smaller ones that a product rule integrates. parent (m,) the pair
-    of a piece, left and right (m, 3, 3) its barycentric corners; power: of the kernel.
+def subdivided(test: Array, trial: Array, power: int) -> Pieces:
+    """Cut pairs with corners (n, 3, 3) into smaller ones that a product rule integrates; power: of the kernel.
 
     Of a piece that needs more than MOST points along some direction, the triangle that needs them is halved across its
     longest edge: a needle becomes shorter ones, not thinner ones. Warns where pairs are still too near when they are
     cut to 1/256 (distance below about 1/1000 of the size of the smaller one), with their number.
     """
+    parent = np.arange(len(test))
+    left = right = np.broadcast_to(np.eye(3), (len(test), 3, 3))
     smallest = SMALLEST * np.minimum(
         *(_edges(each).max(axis=1) for each in (left @ test[parent], right @ trial[parent]))
     )

@@ -8,17 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.operators.close_moments import ClosePairs
-from calderon.operators.close_pairs import CLOSE, in_order
+from calderon.operators.close_pairs import CLOSE, in_order, warn_of_closest
 from calderon.operators.grouping import grouped, numbered
 from calderon.operators.near import degree_for, subdivided
 from calderon.operators.pair_search import extents
 from calderon.operators.pairs import Numbers, TouchingPairs
 from calderon.operators.singular import Pairs, RuleTable, rule_table
-from calderon.operators.touching import MOST, angular_points, cut_needles
+from calderon.operators.touching import MOST, angular_points
 from calderon.quadrature.singular import condensed_rule, product_rule
 from calderon.spaces.element import Element
 
 Array = NDArray[np.float64]
+USUAL = 8
+"""`singular` of Quadrature: above it close pairs get more points, too."""
 EXCHANGED = 1 << 40
 """Added to the code of a rule: its test and trial triangles change places."""
 NODES = (
@@ -112,7 +114,7 @@ class Wanted(NamedTuple):
     degree: int
 
 
-def close_batches(close: tuple[Numbers, Numbers], power: int, wavenumber: float, by_rule: bool) -> list[Batch]:
+def close_batches(close: tuple[Numbers, Numbers], wanted: Wanted, by_rule: bool) -> list[Batch]:
     """Batches of the pairs (n, 2) whose outer triangle is the test, and of those where it is the trial triangle."""
     batches = []
     for exchanged, triangles in enumerate(close):
@@ -122,7 +124,7 @@ def close_batches(close: tuple[Numbers, Numbers], power: int, wavenumber: float,
             order = np.broadcast_to(np.arange(3, dtype=np.int8), (len(triangles), 3))
             pairs = Pairs(np.ascontiguousarray(triangles), order, order)
             none = RuleTable(np.zeros((4, 0)), np.zeros((0, 0)), np.zeros(2, np.int64))
-            how = ClosePairs(bool(exchanged), wavenumber, power)
+            how = ClosePairs(bool(exchanged), wanted.wavenumber, wanted.power, max(0, wanted.singular - USUAL))
             batches.append(Batch(none, np.zeros(len(triangles), np.int32), pairs, None, how))
     return batches
 
@@ -178,26 +180,19 @@ def _forward_rules(
     whole, many = _touching_rules(touching, test, trial, wanted)
     unchanged = np.arange(3, dtype=np.int8)
     nearest = ratio < CLOSE
-    nearest_pairs = in_order(near[nearest], ratio[nearest], test, trial)
+    warn_of_closest(near[nearest], ratio[nearest], test, trial)
+    close_pairs = in_order(np.concatenate([near[nearest], touching.pairs[many]]), test, trial)
     near, ratio = near[~nearest], ratio[~nearest]
     degree = degree_for(ratio)
     even = degree > 0
     order = np.broadcast_to(unchanged, (int(np.count_nonzero(even)), 3))
     whole.append(Assigned.of(_code([0 * degree[even], degree[even]]), Pairs(near[even], order, order)))
-    close = np.concatenate([near[~even], touching.pairs[many]])
-    x, y = test[close[:, 0]], trial[close[:, 1]]
-    first = len(close) - len(many)
-    eye = np.broadcast_to(np.eye(3), (first, 3, 3))
-    cut, (parent, left, right) = cut_needles(x[first:], y[first:], wanted.singular)
-    start = np.append(np.arange(first), parent + first), np.concatenate([eye, left]), np.concatenate([eye, right])
-    rest = subdivided(x, y, *start, wanted.power)
-    parent = np.append(cut.parent + first, rest.parent)
-    parts = np.concatenate([cut.test, rest.test]), np.concatenate([cut.trial, rest.trial])
-    sizes = np.maximum(extents(parts[0] @ x[parent]).size, extents(parts[1] @ y[parent]).size)
-    nodes = _fibre_points(wanted.wavenumber * sizes[: len(cut.parent)], wanted.degree)
-    codes = np.append(_code([cut.shared, nodes, *cut.counts.T]), _side_codes(rest.counts))
+    cut = near[~even]
+    pieces = subdivided(test[cut[:, 0]], trial[cut[:, 1]], wanted.power)
+    codes, parts = _side_codes(pieces.counts), (pieces.test, pieces.trial)
+    parent = pieces.parent
     order = np.broadcast_to(unchanged, (len(parent), 3))
-    return SpecialRules(whole, [Assigned.of(codes, Pairs(close[parent], order, order))], parts, nearest_pairs)
+    return SpecialRules(whole, [Assigned.of(codes, Pairs(cut[parent], order, order))], parts, close_pairs)
 
 
 def _touching_rules(

@@ -70,16 +70,6 @@ def touching_pairs(test: Index, trial: Index, upper: bool = False) -> TouchingPa
     return TouchingPairs(*(np.concatenate(each) for each in zip(*found, strict=True)))
 
 
-def common_vertices(equal: NDArray[np.bool_]) -> tuple[Order, Order]:
-    """Orders (n, 3) of both triangles of a pair that put the common vertices first, alike in both: equal (n, 3, 3) says
-    which are the same."""
-    test_order = np.argsort(~equal.any(axis=2), axis=1, kind="stable")
-    rank = np.argsort(test_order, axis=1)  # place of each test vertex in the new order
-    partner = np.where(equal.any(axis=1), np.take_along_axis(rank, equal.argmax(axis=1), axis=1), 3)
-    trial_order = np.argsort(partner, axis=1, kind="stable")
-    return test_order.astype(np.int8), trial_order.astype(np.int8)
-
-
 def near_pairs(
     test: NDArray[np.float64],
     trial: NDArray[np.float64],
