@@ -12,9 +12,9 @@ Place = tuple[Length, Length, Length]
 
 
 def _cells(value: Any) -> int | tuple[int, ...]:
-    """One number for all directions, or three of them."""
+    """One number for all directions, or three of them; the shape refuses those below 1."""
     given = value if isinstance(value, list) else [value] * 3
-    if len(given) != 3 or any(isinstance(each, bool) or not isinstance(each, int) or each < 1 for each in given):
+    if len(given) != 3 or any(isinstance(each, bool) or not isinstance(each, int) for each in given):
         raise ValueError("a whole number of cells along each side, or a list of three, is needed")
     return tuple(value) if isinstance(value, list) else value
 
