@@ -3,7 +3,6 @@
 import platform
 import signal
 import sys
-import time
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -24,13 +23,12 @@ import calderon.report as report
 from calderon.case import AnyCaseFile, CaseError, read
 from calderon.exact import SPEED_OF_LIGHT
 from calderon.mesh import MeshError
-from calderon.parallel import world
+from calderon.parallel import leave, world
 from calderon.report.mesh_tables import resolution, surface_quality, volume_quality
 from calderon.report.screen import stages_on, two_columns
 from calderon.solvers import ConvergenceError
 
 UNEXPECTED, WRONG_INPUT, NOT_SOLVED, EXISTS, INTERRUPTED = 1, 2, 3, 4, 130
-GRACE = 2.0  # seconds for other ranks to meet the same error, or for mpiexec to pass on what was said before an abort
 IN_CASE_FILES = 'in a case file: [solver] max_iterations, rtol, precision = "double", or solver = "lu"'
 DEPENDENCIES = ("numpy", "scipy", "numba", "meshio", "matplotlib", "h5py", "pydantic")
 EXTRAS = ("pyvista", "gmsh", "cupy-cuda12x", "cupy-cuda13x", "pyopencl", "mpi4py")
@@ -219,12 +217,9 @@ def _tell_error(text: str, code: int) -> None:
     ranks = world()
     if ranks.rank == 0:
         _print_error(text)
-    if ranks.meet(GRACE):
-        return
-    if ranks.rank > 0:
-        _print_error(f"rank {ranks.rank}: {text}")
-        time.sleep(GRACE)
-    ranks.abort(code)
+        leave(ranks, code)
+    else:
+        leave(ranks, code, lambda: _print_error(f"rank {ranks.rank}: {text}"))
 
 
 def _print_error(text: str) -> None:

@@ -2,6 +2,16 @@
 
 from calderon.parallel.agreement import RankError, agreed, require_same
 from calderon.parallel.communicator import Communicator, MPICommunicator, Serial, world
-from calderon.parallel.ending import end_together
+from calderon.parallel.ending import end_together, leave
 
-__all__ = ["Communicator", "MPICommunicator", "RankError", "Serial", "agreed", "end_together", "require_same", "world"]
+__all__ = [
+    "Communicator",
+    "MPICommunicator",
+    "RankError",
+    "Serial",
+    "agreed",
+    "end_together",
+    "leave",
+    "require_same",
+    "world",
+]

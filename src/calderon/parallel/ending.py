@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -9,6 +10,16 @@ from calderon.parallel.communicator import Communicator
 
 GRACE = 2.0
 """Seconds for other ranks to meet the same error, or for mpiexec to pass on what was said before an abort."""
+
+
+def leave(ranks: Communicator, code: int, alone: Callable[[], None] | None = None) -> None:
+    """Return where all ranks come here; else call `alone`, which may say why this one does, and end all of them."""
+    if ranks.meet(GRACE):
+        return
+    if alone is not None:
+        alone()
+    time.sleep(GRACE)
+    ranks.abort(code)
 
 
 class Ending:
@@ -21,9 +32,7 @@ class Ending:
     def __call__(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         self._tell(kind, error, trace)
         sys.stderr.flush()
-        if not self._ranks.meet(GRACE):
-            time.sleep(GRACE)
-            self._ranks.abort(1)
+        leave(self._ranks, 1)
 
 
 def end_together(ranks: Communicator) -> None:
