@@ -55,17 +55,22 @@ def one_point(values: ArrayLike, name: str) -> np.ndarray:
 
 def positive_length(value: float, name: str) -> float:
     """A length above zero."""
-    if not (isinstance(value, numbers.Real) and 0 < value < np.inf):
+    if not (_is_number(value, numbers.Real) and 0 < value < np.inf):
         raise ValueError(f"{name} must be a positive number, got {value!r}")
     return float(value)
 
 
 def finite_number(value: complex, name: str) -> complex | float:
     """A finite number, as float where it is real."""
-    if not isinstance(value, numbers.Complex) or not np.isfinite(complex(value)):
+    if not _is_number(value, numbers.Complex) or not np.isfinite(complex(value)):
         raise ValueError(f"{name} must be a finite number, got {value!r}")
     number = complex(value)
     return number.real if number.imag == 0 else number
+
+
+def _is_number(value: object, kind: type) -> bool:
+    """Whether it is a number of that kind; True and False are none."""
+    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def nonnegative_wavenumber(value: complex, name: str = "wavenumber") -> complex | float:

@@ -1,10 +1,10 @@
 """Helmholtz: G = exp(i k r) / (4 pi r), outgoing under exp(-i omega t)."""
 
-import cmath
 from dataclasses import dataclass
 from typing import ClassVar
 
 from calderon.backends.vectors import jitable
+from calderon.exact.checks import finite_number
 from calderon.greens.elementary import (
     SHORT,
     decaying_exponential,
@@ -98,7 +98,7 @@ class Helmholtz:
     """The outgoing fundamental solution of the Helmholtz equation, G(x, y) = exp(i k r) / (4 pi r), r = |x - y|.
 
     wavenumber: k in 1/m, real or complex with Im k >= 0 (loss, under the time factor exp(-i omega t)). Raises
-    ValueError for a negative imaginary part (growth), NaN or infinity.
+    ValueError for a negative imaginary part (growth), NaN, infinity and what is no number.
     """
 
     wavenumber: complex
@@ -107,15 +107,13 @@ class Helmholtz:
     is_complex: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        k = complex(self.wavenumber)
-        if not cmath.isfinite(k):
-            raise ValueError(f"the wavenumber must be finite, got {self.wavenumber!r}")
-        if k.imag < 0:
+        k = finite_number(self.wavenumber, "the wavenumber")
+        if complex(k).imag < 0:
             raise ValueError(
                 f"wavenumber {k} grows away from its source: with the time factor exp(-i omega t) loss is a positive "
                 f"imaginary part; try {k.conjugate()}"
             )
-        object.__setattr__(self, "wavenumber", k.real if k.imag == 0 else k)
+        object.__setattr__(self, "wavenumber", k)
 
     def radial(self, spread: float) -> Radial:
         lossy, short = complex(self.wavenumber).imag != 0, spread <= SHORT

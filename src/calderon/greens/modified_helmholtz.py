@@ -1,10 +1,10 @@
 """Modified Helmholtz: G = exp(-w r) / (4 pi r), Helmholtz at the wavenumber i w, in real arithmetic."""
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 from calderon.backends.vectors import jitable
+from calderon.exact.checks import finite_number
 from calderon.greens.elementary import SHORT, decaying_exponential, inverse_square_root, short_exponential
 from calderon.greens.green import Radial, no_phase
 
@@ -50,12 +50,13 @@ class ModifiedHelmholtz:
     is_complex: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if isinstance(self.decay, complex) or not math.isfinite(self.decay) or self.decay < 0:
+        w = finite_number(self.decay, "the decay of a modified Helmholtz equation")
+        if isinstance(w, complex) or w < 0:
             raise ValueError(
                 f"the decay of a modified Helmholtz equation is a real number >= 0, got {self.decay!r}; "
                 "for a complex w use Helmholtz(1j * w)"
             )
-        object.__setattr__(self, "decay", float(self.decay))
+        object.__setattr__(self, "decay", w)
 
     @property
     def wavenumber(self) -> complex:
