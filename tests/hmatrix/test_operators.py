@@ -99,7 +99,7 @@ def test_choices_and_refusals():
     operator = cal.single_layer(LAPLACE, SPACE)
     coarse = assemble_hmatrix(operator, rtol=1e-4, choices=Choices(leaf=64))
     assert (coarse.tree.rows.size[coarse.tree.rows.is_leaf] > 32).any()
-    for rtol in (0, 1.0, -1e-3):
+    for rtol in (0, 1.0, -1e-3, "1e-4", True, np.nan):
         with pytest.raises(ValueError, match="between 0 and 1"):
             operator.assemble("hmatrix", rtol=rtol)
 

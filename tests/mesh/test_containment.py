@@ -83,3 +83,8 @@ def test_a_wall_inside_bounds_no_volume():
     two = meshes.merge([cube, cube.translated([1.0, 1.0, 0.0])]).merged_vertices()  # along an edge of four triangles
     assert not two.is_manifold and len(two.unbalanced_edges) == 0
     assert two.contains([[0.9, 0.9, 0.0], [0.1, 0.2, 0.3], [0.9, 0.1, 0.0]]).tolist() == [True, True, False]
+
+
+def test_complex_points_are_refused():
+    with pytest.raises(meshes.MeshError, match=r"must be real .* got \(1, 3\) of complex128"):
+        meshes.cube(1.0, 0.5).contains([[0, 0, 1j]])

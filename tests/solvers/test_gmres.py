@@ -259,6 +259,7 @@ def test_numbers_that_are_none_are_refused(bad):
         ({"rtol": 0}, ValueError, "choose a tolerance"),
         ({"rtol": 2}, ValueError, "between 0 and 1"),
         ({"rtol": np.nan}, ValueError, "rtol must be"),
+        ({"rtol": True}, ValueError, "rtol must be"),
         ({"restart": 0}, ValueError, "restart must be at least 1"),
         ({"maxiter": 2.5}, TypeError, "maxiter must be an integer"),
         ({"b": np.ones(5)}, ValueError, r"shape \(4,\) or \(4, m\)"),

@@ -14,10 +14,25 @@ def points_in_space(values: ArrayLike, name: str = "points") -> np.ndarray:
     if array.ndim != 2 or array.shape[1] != 3:
         raise ValueError(f"{name} must have shape (n, 3), got {array.shape}")
     array = np.asarray(array, dtype=np.float64)
-    bad = len(array) - np.count_nonzero(np.isfinite(array).all(axis=1))
-    if bad:
-        raise ValueError(f"{bad} of {len(array)} {name} have coordinates that are NaN or infinite")
+    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    if len(bad):
+        raise ValueError(f"{len(bad)} of {len(array)} {name} are NaN or infinite, the first is number {bad[0]}")
     return array
+
+
+def one_or_more_points(values: ArrayLike, name: str = "points") -> np.ndarray:
+    """Points (n, 3), or one (3,), as an array (n, 3) of finite numbers in double precision."""
+    return points_in_space(np.atleast_2d(np.asarray(values)), name)
+
+
+def unit_vectors(values: ArrayLike, name: str = "directions") -> np.ndarray:
+    """Directions (n, 3), or one (3,), of any length but zero as unit vectors (n, 3)."""
+    array = one_or_more_points(values, name)
+    largest = np.abs(array).max(axis=1, keepdims=True)
+    if bad := np.count_nonzero(largest == 0):
+        raise ValueError(f"{bad} of {len(array)} {name} have length zero, the first is number {np.argmin(largest)}")
+    array = array / largest
+    return array / np.linalg.norm(array, axis=1, keepdims=True)
 
 
 def along_normals(gradient: np.ndarray, normals: ArrayLike) -> np.ndarray:

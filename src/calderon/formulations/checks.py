@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh import TriangleMesh, warn_wavenumber
 from calderon.mesh.errors import callers_level
@@ -155,15 +154,3 @@ def sources_outside(wave: Any, mesh: TriangleMesh) -> None:
                 f"the point source at {np.asarray(position).tolist()} lies inside the body: place it outside of the "
                 f"mesh (bounds {mesh.bounds.round(6).tolist()})"
             )
-
-
-def unit_directions(directions: ArrayLike) -> NDArray[np.float64]:
-    """Directions (n, 3) or (3,) of any length but zero as unit vectors (n, 3)."""
-    array = np.atleast_2d(np.asarray(directions, dtype=float))
-    if array.ndim != 2 or array.shape[1] != 3:
-        raise ValueError(f"directions must have shape (n, 3), got {np.shape(directions)}")
-    lengths = np.linalg.norm(array, axis=1)
-    bad = np.count_nonzero(~(np.isfinite(lengths) & (lengths > 0)))
-    if bad:
-        raise ValueError(f"{bad} of {len(array)} directions are zero, NaN or infinite")
-    return array / lengths[:, None]

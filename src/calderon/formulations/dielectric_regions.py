@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import KDTree
 
-from calderon.exact.checks import finite_number
+from calderon.exact.checks import finite_number, one_or_more_points
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
 from calderon.mesh.containment import winding_numbers
@@ -121,7 +121,7 @@ def enclosing_surfaces(meshes: Sequence[TriangleMesh]) -> NDArray[np.int64]:
 
 def innermost(meshes: Sequence[TriangleMesh], parents: NDArray[np.int64], points: ArrayLike) -> NDArray[np.int64]:
     """(n,) the number of the region of each point (n, 3), as in `regions_between`."""
-    x = np.atleast_2d(np.asarray(points, dtype=float))
+    x = one_or_more_points(points)
     found = np.zeros(len(x), dtype=np.int64)
     for number in sorted(range(len(meshes)), key=lambda i: _depth(parents, i)):
         found[meshes[number].contains(x)] = number + 1

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.exact.checks import points_in_space
+from calderon.exact.checks import one_or_more_points
 from calderon.formulations.checks import one_of
 from calderon.formulations.dielectric_regions import Region, innermost
 from calderon.formulations.electromagnetic_solution import ElectromagneticSolution
@@ -44,7 +44,7 @@ class DielectricSolution(ElectromagneticSolution):
 
     def _in_regions(self, points: ArrayLike, name: str, backend: str, precision: str) -> NDArray[np.complex128]:
         """The total field, "electric" or "magnetic"."""
-        x = points_in_space(points)
+        x = one_or_more_points(points)
         numbers = self.region_numbers(x)
         total = np.zeros((len(x), 3), np.complex128)
         for number in np.unique(numbers):

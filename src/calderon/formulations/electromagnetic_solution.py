@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.angular import radar_cross_section
+from calderon.exact.checks import one_or_more_points
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.radiating_currents import RadiatingCurrents
 from calderon.waves import ElectromagneticPlaneWave, ElectromagneticWave
@@ -40,12 +41,12 @@ class ElectromagneticSolution:
 
     def electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The total E (n, 3) in V/m at points (n, 3)."""
-        x = np.atleast_2d(np.asarray(points, dtype=float))
+        x = one_or_more_points(points)
         return self.incident.electric(x) + self.scattered_electric(x, backend, precision)
 
     def magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The total H (n, 3) in A/m at points (n, 3)."""
-        x = np.atleast_2d(np.asarray(points, dtype=float))
+        x = one_or_more_points(points)
         return self.incident.magnetic(x) + self.scattered_magnetic(x, backend, precision)
 
     def far_field(self, directions: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:

@@ -15,6 +15,7 @@ from calderon.formulations.info import SolutionInfo
 from calderon.hmatrix import hlu
 from calderon.operators import BlockOperator, BoundaryOperator
 from calderon.solvers import Factorisation, gmres, lu
+from calderon.solvers.iteration import tolerance
 from calderon.spaces import Space, VectorSpace
 
 SOLVERS = ("gmres", "lu")
@@ -47,10 +48,9 @@ class SolveOptions:
         one_of(self.solver, SOLVERS, "solver")
         if isinstance(self.preconditioner, str):
             one_of(self.preconditioner, PRECONDITIONERS, "preconditioner")
-        if not 0 < self.rtol < 1:
-            raise ValueError(f"rtol must lie between 0 and 1, such as 1e-6, got {self.rtol!r}")
-        if self.compression_rtol is not None and not 0 < self.compression_rtol < 1:
-            raise ValueError(f"compression_rtol must lie between 0 and 1, got {self.compression_rtol!r}")
+        tolerance(self.rtol)
+        if self.compression_rtol is not None:
+            tolerance(self.compression_rtol, "compression_rtol")
         if self.compression_rtol is not None and self.method in EXACT_METHODS:
             raise ValueError(f"compression_rtol={self.compression_rtol!r}: method {self.method!r} compresses nothing; "
                              "leave it out, or choose a compressed method")  # fmt: skip

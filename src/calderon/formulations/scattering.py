@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Self, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.exact.checks import unit_vectors
 from calderon.formulations.checks import (
     closed_surface,
     elements_per_wavelength,
     incident_wave,
     sources_outside,
     space_named,
-    unit_directions,
     warn_coarse,
     wavenumber_of_a_wave,
 )
@@ -98,7 +98,7 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         its accuracy, backend and precision default to those of the matrix at hand, if any; solver to "lu" for a dense
         matrix. Further options as in `solve`.
         """
-        d = unit_directions(directions)
+        d = unit_vectors(directions)
         chosen = self._sweep_options(method, rtol, options)
         if np.imag(self.wavenumber) != 0:
             raise ValueError(

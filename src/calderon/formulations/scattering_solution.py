@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.formulations.checks import unit_directions
+from calderon.exact.checks import one_or_more_points, unit_vectors
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.sphere_rule import power_degree, sphere_rule
 from calderon.mesh import TriangleMesh
@@ -44,7 +44,7 @@ class ScatteringSolution:
 
     def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The total pressure (n,) in Pa at points (n, 3): inside a penetrable body the field there, in others 0."""
-        x = np.atleast_2d(np.asarray(points, dtype=float))
+        x = one_or_more_points(points)
         if not self.interior_layers:
             return self.incident(x) + self.scattered(x, backend, precision)
         inside = self.mesh.contains(x)
@@ -57,13 +57,13 @@ class ScatteringSolution:
 
     def gradient(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The gradient of the total pressure (n, 3) in Pa/m at points outside; velocity = gradient / (i omega rho)."""
-        x = np.atleast_2d(np.asarray(points, dtype=float))
+        x = one_or_more_points(points)
         scattered = np.sum([layer.gradient(x, backend, precision) for layer in self.layers], axis=0)
         return self.incident.gradient(x) + scattered
 
     def far_field(self, directions: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """F (n,) in Pa m in directions (n, 3) of any length: u_s ~ F exp(ikr) / r about the origin of coordinates."""
-        d = unit_directions(directions)
+        d = unit_vectors(directions)
         return np.sum([layer.far_field(d, backend, precision) for layer in self.layers], axis=0)
 
     def target_strength(self, directions: ArrayLike) -> NDArray[np.float64]:

@@ -38,6 +38,7 @@ from calderon.operators.device_rows import device_rows
 from calderon.operators.galerkin_rows import compiled_rows
 from calderon.operators.supports import support_boxes
 from calderon.operators.transformed import transforms
+from calderon.solvers.iteration import tolerance
 from calderon.spaces import DualTests
 
 DEFAULT_RTOL = 1e-4
@@ -56,8 +57,7 @@ class Choices:
     coarsen: bool = True
 
     def __post_init__(self) -> None:
-        if not 0 < self.rtol < 1:
-            raise ValueError(f"rtol={self.rtol!r}: the tolerance of an H-matrix lies between 0 and 1, such as 1e-4")
+        tolerance(self.rtol, example="1e-4")
 
 
 def assemble_hmatrix(

@@ -25,6 +25,7 @@ from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.siblings import ABOVE, BELOW, WITHIN, Division, Part, Term, parts_of
 from calderon.solvers.factorisation import NOT_FINITE, Factorisation
+from calderon.solvers.iteration import tolerance
 
 LEAF = 256
 """Unknowns of a cluster that is factorised dense, at most (more where the tree's own leaves are larger)."""
@@ -167,7 +168,9 @@ def hlu(matrix: Any, rtol: float = 1e-2) -> HierarchicalLU:
     elif hasattr(matrix, "terms"):
         terms = matrix.terms
     else:
-        raise TypeError(f"hlu takes a matrix assembled with method='hmatrix', not {type(matrix).__name__}: take lu")
+        raise TypeError(
+            f"hlu takes a matrix assembled with method='hmatrix', got {type(matrix).__name__}: assemble it, or take lu"
+        )
     if terms is None:
         raise ValueError("hlu takes sums of compressed operators, not products or tables of them: take gmres")
     compressed = [term.matrix for term in terms if isinstance(term.matrix, HMatrix)]
@@ -187,8 +190,7 @@ def factorise(
     matrix: LinearOperator, terms: list[Term], tree: ClusterTree, rtol: float, symmetric: bool
 ) -> HierarchicalLU:
     """Factors of the sum of terms over one cluster tree; matrix: its products. symmetric: A^T = A."""
-    if not 0 < rtol < 1:
-        raise ValueError(f"rtol={rtol!r}: the tolerance of a factorisation lies between 0 and 1, such as 1e-2")
+    tolerance(rtol, example="1e-2")
     started = time.perf_counter()
     division = Division(tree, LEAF)
     parts = parts_of(terms, division, np.dtype(matrix.dtype))

@@ -58,6 +58,8 @@ class Search:
 def as_points(points: ArrayLike) -> NDArray[np.float64]:
     """One point (3,) or several (n, 3) as an array (n, 3). ValueError for anything else."""
     try:
+        if np.iscomplexobj(points):
+            raise TypeError("complex numbers")
         found = np.atleast_2d(np.asarray(points, np.float64))
     except (TypeError, ValueError):
         raise ValueError(f"points={points!r}: finite numbers of shape (n, 3) are needed") from None

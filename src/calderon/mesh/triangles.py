@@ -268,11 +268,12 @@ class TriangleMesh:
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
         """(n,) whether each point (n, 3) lies inside this closed surface; on the surface itself either answer.
 
-        Raises MeshError for a surface that bounds no volume and for points that are NaN or infinite.
+        Raises MeshError for a surface that bounds no volume and for points that are not real, NaN or infinite.
         """
-        x = np.atleast_2d(np.asarray(points, dtype=float))
-        if x.ndim != 2 or x.shape[1] != 3:
-            raise MeshError(f"points must have shape (n, 3), got {np.shape(points)}")
+        x = np.atleast_2d(np.asarray(points))
+        if x.ndim != 2 or x.shape[1] != 3 or x.dtype.kind not in "fiu":
+            raise MeshError(f"points must be real and have shape (n, 3), got {np.shape(points)} of {x.dtype}")
+        x = x.astype(np.float64)
         if bad := len(x) - np.count_nonzero(np.isfinite(x).all(axis=1)):
             raise MeshError(f"{bad} of {len(x)} points are NaN or infinite")
         if len(self.unbalanced_edges):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Computing, computing, entry_type
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator, SparseOperator, Sum
+from calderon.operators.checks import told
 from calderon.operators.methods import builder_for, special_options
 
 
@@ -22,6 +23,12 @@ class BlockOperator:
     def __post_init__(self) -> None:
         if not self.table or len({len(row) for row in self.table}) != 1 or not self.table[0]:
             raise ValueError("blocks need a rectangular table of operators or None, such as [[A, B], [C, None]]")
+        for each in (each for row in self.table for each in row):
+            if not isinstance(each, BoundaryOperator | None):
+                raise TypeError(
+                    f"blocks are operators that are not assembled, or None for zero, got {told(each)}: a number c "
+                    "stands for c * identity(space)"
+                )
         for name, lines in (("row", self.table), ("column", tuple(zip(*self.table, strict=True)))):
             for number, line in enumerate(lines):
                 sizes = {each.shape[0 if name == "row" else 1] for each in line if each is not None}

@@ -14,6 +14,7 @@ from calderon.backends import Computing, computing, entry_type
 from calderon.greens import Green
 from calderon.integrands import ADJOINT_DOUBLE_LAYER, DOUBLE_LAYER, HYPERSINGULAR, SINGLE_LAYER, Integrand
 from calderon.operators.adding import add_block
+from calderon.operators.checks import asked_numbers, checked_factor, checked_quadrature, checked_spaces
 from calderon.operators.entries import Block
 from calderon.operators.methods import builder_for, special_options
 from calderon.operators.options import Quadrature
@@ -34,6 +35,7 @@ class BoundaryOperator(ABC):
 
     trial: Any
     test: Any
+    __array_ufunc__ = None  # NumPy's arrays leave products with them to the operator
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -93,14 +95,23 @@ class BoundaryOperator(ABC):
         return build(self, backend=backend, precision=precision, rtol=rtol, progress=progress, **options)
 
     def entries(
-        self, rows: ArrayLike, columns: ArrayLike, precision: str = "double", backend: str = "numba"
+        self,
+        rows: ArrayLike | slice,
+        columns: ArrayLike | slice,
+        precision: str = "double",
+        backend: str = "numba",
     ) -> NDArray[Any]:
-        """The entries in the given rows and columns (numbers, in any order), shape (rows, columns), without the
-        rest."""
-        row_ids, row_places = _checked_index(rows, self.shape[0], "row")
-        column_ids, column_places = _checked_index(columns, self.shape[1], "column")
+        """The entries in the given rows and columns, shape (rows, columns), without the rest.
+
+        Rows and columns are chosen as those of a NumPy array: by lists of numbers in any order, negative ones from the
+        end, by slices, or by masks of truth values. Raises IndexError outside, TypeError for fractions and the like.
+        """
+        row_ids, row_places = asked_numbers(rows, self.shape[0], "row")
+        column_ids, column_places = asked_numbers(columns, self.shape[1], "column")
         out = np.zeros((len(row_ids), len(column_ids)), dtype=self.dtype(precision))
-        self.add_to(out, 1.0, row_ids, column_ids, computing(backend, precision, mixed=True))
+        how = computing(backend, precision, mixed=True)
+        if out.size:
+            self.add_to(out, 1.0, row_ids, column_ids, how)
         return out[row_places][:, column_places]
 
     def __add__(self, other: "BoundaryOperator") -> "BoundaryOperator":
@@ -110,21 +121,22 @@ class BoundaryOperator(ABC):
         return Sum.of([(1.0, self), (-1.0, other)])
 
     def __mul__(self, factor: complex) -> "BoundaryOperator":
-        if not np.isscalar(factor):
-            return NotImplemented
-        return Sum.of([(factor, self)])
+        return Sum.of([(checked_factor(factor), self)])
 
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: complex) -> "BoundaryOperator":
-        return self * (1 / divisor)
+        return self * (1 / checked_factor(divisor))
 
     def __neg__(self) -> "BoundaryOperator":
         return self * -1.0
 
     def __matmul__(self, other: "BoundaryOperator") -> "BoundaryOperator":
         if not isinstance(other, BoundaryOperator):
-            return NotImplemented
+            raise TypeError(
+                f"@ composes operators that are not assembled, got {type(other).__name__}: A.assemble() @ x multiplies "
+                "vectors and matrices"
+            )
         return Product(self, other)
 
     @property
@@ -136,16 +148,6 @@ class BoundaryOperator(ABC):
     def H(self) -> "BoundaryOperator":
         """The adjoint form: transposed and conjugated."""
         return Transposed(self, conjugate=True)
-
-
-def _checked_index(numbers: ArrayLike, size: int, what: str) -> tuple[Index, Index]:
-    """Distinct numbers and where each asked one is among them; IndexError outside -size..size-1."""
-    index = np.atleast_1d(np.asarray(numbers, dtype=np.int64))
-    if index.size and (index.min() < -size or index.max() >= size):
-        raise IndexError(
-            f"{what} {index.max() if index.max() >= size else index.min()} is outside of the {size} {what}s"
-        )
-    return np.unique(index % size, return_inverse=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,7 +242,10 @@ class Sum(BoundaryOperator):
         flat: list[tuple[complex, BoundaryOperator]] = []
         for factor, part in parts:
             if not isinstance(part, BoundaryOperator):
-                raise TypeError(f"only boundary operators can be added to one, got {type(part).__name__}")
+                raise TypeError(
+                    f"only boundary operators can be added to one, got {type(part).__name__}: a number c stands for "
+                    "c * identity(space)"
+                )
             inner = part.parts if isinstance(part, Sum) else ((1.0, part),)
             flat += [(factor * each, operator) for each, operator in inner]
         first = flat[0][1]
@@ -354,10 +359,8 @@ def _layer(
     integrand: Integrand, green: Green, trial: Space, test: Space | None, quadrature: Quadrature | None
 ) -> IntegralOperator:
     test = trial if test is None else test
-    for space in (trial, test):
-        if not isinstance(space, Space):
-            raise TypeError(f"{integrand.name} needs function spaces, got {type(space).__name__}: try P1(mesh)")
-    return IntegralOperator(green, integrand, trial, test, quadrature or Quadrature())
+    checked_spaces(integrand.name, trial, test)
+    return IntegralOperator(green, integrand, trial, test, checked_quadrature(integrand.name, green, quadrature))
 
 
 def single_layer(
@@ -395,25 +398,31 @@ def hypersingular(
     "direct" (P1 only; None chooses it for P1) or "transformed", through single layers between discontinuous functions
     (transformed.py; P1 and P2). Raises ValueError for discontinuous spaces and for an unknown form.
     """
-    for space in (trial, test or trial):
+    test = trial if test is None else test
+    checked_spaces(HYPERSINGULAR.name, trial, test)
+    for space in (trial, test):
         if not space.is_continuous:
             raise ValueError(f"the hypersingular operator needs continuous functions, {space.name} jumps: try P1 or P2")
-    linear = trial.element.degree == 1 and (test or trial).element.degree == 1
+    linear = trial.element.degree == 1 and test.element.degree == 1
     if form not in (None, "direct", "transformed"):
         raise ValueError(f"unknown form {form!r}: choose 'direct' or 'transformed'")
     if form == "direct" and not linear:
         raise ValueError("the direct form of the hypersingular operator is for P1: choose form='transformed' for P2")
+    quadrature = checked_quadrature(HYPERSINGULAR.name, green, quadrature)
     if form == "transformed" or not linear:
-        return TransformedHypersingular(green, trial, test or trial, quadrature or Quadrature())
+        return TransformedHypersingular(green, trial, test, quadrature)
     return _layer(HYPERSINGULAR, green, trial, test, quadrature)
 
 
 def identity(trial: Space | VectorSpace, test: Space | VectorSpace | None = None) -> SparseOperator:
     """The mass matrix as an operator: <phi, psi>, of two spaces of scalars or two of vector fields."""
     test = trial if test is None else test
+    kind = VectorSpace if isinstance(trial, VectorSpace) else Space
+    checked_spaces("identity", trial, test, kind=kind)
     return SparseOperator("identity", trial.mass_matrix(test), trial, test)  # type: ignore[arg-type]
 
 
 def laplace_beltrami(space: Space) -> SparseOperator:
     """<grad phi, grad psi> over the surface."""
+    checked_spaces("laplace_beltrami", space)
     return SparseOperator("laplace_beltrami", space.laplace_beltrami_matrix(), space, space)

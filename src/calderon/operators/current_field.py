@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.backends import Computing, computing
 from calderon.greens import Helmholtz
 from calderon.greens.elementary import SHORT
+from calderon.operators.checks import checked_points, checked_quadrature
 from calderon.operators.current_sources import current_field_kernel, paired_current_kernel
 from calderon.operators.device_field import CURRENT_FAR_FIELD, CURRENT_FIELDS, device_sums, far_sums, warn_if_coarse
 from calderon.operators.electromagnetic import helmholtz
@@ -18,7 +19,6 @@ from calderon.operators.options import Quadrature
 from calderon.operators.potential import (
     Frame,
     Near,
-    checked_points,
     correct_near,
     far_directions,
     far_values,
@@ -131,7 +131,7 @@ class CurrentField:
         return Frame.of(self.density.space.base.mesh, self._triangles, self.green)
 
     def _field(self, points: ArrayLike, how: Computing) -> NDArray[np.complexfloating[Any, Any]]:
-        x = checked_points(points, "points")
+        x = checked_points(points, self.density.space.mesh)
         mesh, triangles, frame, green = self.density.space.base.mesh, self._triangles, self._frame, self.green
         rule = triangle_rule(self.quadrature.regular)
         sources = self._emitted(np.arange(len(triangles)), barycentric(rule.points).T, rule.weights)
@@ -167,7 +167,8 @@ def electric_potential(
             f"the electric potential needs the charge div J, and that of {density.space.name} functions lives on the "
             "edges: use RWG or BC, or density.perpendicular()"
         )
-    return CurrentField(helmholtz(green, "electric potential"), density, False, quadrature or Quadrature())
+    green = helmholtz(green, "electric potential")
+    return CurrentField(green, density, False, checked_quadrature("the electric potential", green, quadrature))
 
 
 def magnetic_potential(
@@ -179,7 +180,8 @@ def magnetic_potential(
     Arguments and errors as for `electric_potential`; every space of vector fields will do.
     """
     _check(density, "magnetic potential")
-    return CurrentField(helmholtz(green, "magnetic potential"), density, True, quadrature or Quadrature())
+    green = helmholtz(green, "magnetic potential")
+    return CurrentField(green, density, True, checked_quadrature("the magnetic potential", green, quadrature))
 
 
 def _check(density: VectorFunction, what: str) -> None:

@@ -10,6 +10,7 @@ from calderon.greens import Helmholtz
 from calderon.integrands import ELECTRIC_FIELD, MAGNETIC_FIELD, Integrand
 from calderon.mesh.locality import locality_order
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator
+from calderon.operators.checks import checked_quadrature
 from calderon.operators.dual_entries import DualBlock
 from calderon.operators.edge_entries import EdgeBlock
 from calderon.operators.entries import Block
@@ -145,7 +146,8 @@ def magnetic_field(
         if trial is not test.primal:
             raise ValueError(f"{test!r} test the magnetic field of the space that they are of, got {trial!r}")
         green = helmholtz(green, "magnetic field")
-        return DualTestedOperator(green, MAGNETIC_FIELD, trial, test, quadrature or Quadrature())
+        quadrature = checked_quadrature("magnetic field", green, quadrature)
+        return DualTestedOperator(green, MAGNETIC_FIELD, trial, test, quadrature)
     test = trial if test is None else test
     _checked(test, MAGNETIC_FIELD)
     if trial.rotated:
@@ -188,8 +190,9 @@ def _operator(
     if trial.mesh is test.mesh and trial.base.mesh is not test.base.mesh:
         right = trial if trial.base.mesh is not trial.mesh else trial.refined()
         left = test if test.base.mesh is not test.mesh else test.refined()
-    green = helmholtz(green, integrand.name.replace("_", " "))
-    edges = EdgeOperator(green, integrand, right.base, left.base, quadrature or Quadrature())
+    name = integrand.name.replace("_", " ")
+    green = helmholtz(green, name)
+    edges = EdgeOperator(green, integrand, right.base, left.base, checked_quadrature(name, green, quadrature))
     if isinstance(right, EdgeSpace) and isinstance(left, EdgeSpace):
         return edges
     return CombinedOperator(edges, trial, test, right, left)

@@ -19,7 +19,7 @@ def register(name: str, builder: Callable[..., Any]) -> None:
 
 def builder_for(name: str) -> Callable[..., Any]:
     """The builder of a method; ValueError naming the choices for an unknown one."""
-    if name not in _builders:
+    if not isinstance(name, str) or name not in _builders:
         choices = " or ".join(repr(each) for each in sorted(_builders))
         raise ValueError(f"unknown method {name!r}: choose {choices}")
     return _builders[name]

@@ -1,5 +1,6 @@
 """Options of the quadrature of boundary operators and potentials."""
 
+import numbers
 from dataclasses import dataclass
 
 
@@ -22,5 +23,9 @@ class Quadrature:
     def __post_init__(self) -> None:
         for name, low, high in (("regular", 1, 20), ("singular", 2, 12), ("near", 0.0, 10.0)):
             value = getattr(self, name)
-            if not low <= value <= high:
+            kinds = numbers.Real if name == "near" else numbers.Integral
+            if not isinstance(value, kinds) or isinstance(value, bool):
+                what = "a number" if name == "near" else "an integer"
+                raise TypeError(f"quadrature {name}={value!r} is not {what}: choose {low} to {high}")
+            if not low <= float(value) <= high:
                 raise ValueError(f"quadrature {name}={value!r} is out of range: choose {low} to {high}")

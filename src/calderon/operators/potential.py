@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import Computing, computing, run_tasks, thread_count
+from calderon.exact.checks import unit_vectors
 from calderon.greens import Green
 from calderon.greens.elementary import SHORT
 from calderon.mesh import TriangleMesh
 from calderon.operators.accuracy import AccuracyWarning
+from calderon.operators.checks import checked_points, checked_quadrature, told
 from calderon.operators.device_field import LAYER_FAR_FIELDS, LAYER_FIELDS, device_sums, far_sums, warn_if_coarse
 from calderon.operators.near_points import near_sources
 from calderon.operators.options import Quadrature
@@ -114,7 +116,7 @@ class Potential:
         return Frame.of(self.density.space.mesh, self.density.space.triangles, self.green)
 
     def _field(self, points: ArrayLike, gradient: bool, how: Computing) -> NDArray[Any]:
-        x = checked_points(points, "points")
+        x = checked_points(points, self.density.space.mesh)
         sources, centres = self._sources()
         space, frame, green = self.density.space, self._frame, self.green
         sources[..., :3] = frame.inside(sources[..., :3])
@@ -164,11 +166,7 @@ def far_directions(directions: ArrayLike, green: Green) -> tuple[NDArray[np.floa
         raise ValueError(
             f"a far field exists for a real wavenumber k > 0 only, this one is {k:g}: use .evaluate(points)"
         )
-    vectors = checked_points(directions, "directions")
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    if (length == 0).any():
-        raise ValueError("a direction of length zero has no far field")
-    return vectors / length, k.real
+    return unit_vectors(directions), k.real
 
 
 def far_values(
@@ -248,16 +246,6 @@ def warn_on_surface(x: NDArray[np.float64], points: NDArray[np.int64]) -> None:
         )
 
 
-def checked_points(points: ArrayLike, what: str) -> NDArray[np.float64]:
-    x = np.atleast_2d(np.asarray(points, dtype=float))
-    if x.ndim != 2 or x.shape[1] != 3:
-        raise ValueError(f"{what} need shape (n, 3), got {np.shape(points)}")
-    if not np.isfinite(x).all():
-        bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
-        raise ValueError(f"{len(bad)} of {len(x)} {what} are NaN or infinite, the first is number {bad[0]}")
-    return x
-
-
 class Frame(NamedTuple):
     """Coordinates (x - origin) * scale, in which the mesh has about unit size (squared distances then suit single
     precision), and the scalars of the field kernels in them."""
@@ -319,9 +307,15 @@ def in_lanes(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def single_layer_potential(green: Green, density: Function, quadrature: Quadrature | None = None) -> Potential:
     """S f (x) = int G(x, y) f(y) dS(y)."""
-    return Potential(green, density, double=False, quadrature=quadrature or Quadrature())
+    return _potential("the single-layer potential", green, density, quadrature, double=False)
 
 
 def double_layer_potential(green: Green, density: Function, quadrature: Quadrature | None = None) -> Potential:
     """D f (x) = int dG/dn_y(x, y) f(y) dS(y); jumps by f across the surface (outside minus inside)."""
-    return Potential(green, density, double=True, quadrature=quadrature or Quadrature())
+    return _potential("the double-layer potential", green, density, quadrature, double=True)
+
+
+def _potential(what: str, green: Green, density: Function, quadrature: Quadrature | None, double: bool) -> Potential:
+    if not isinstance(density, Function):
+        raise TypeError(f"{what} is that of a Function, got {told(density)}: try Function(space, coefficients)")
+    return Potential(green, density, double, checked_quadrature(what, green, quadrature))

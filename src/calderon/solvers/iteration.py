@@ -1,6 +1,7 @@
 """What every iteration shares: checked options, and the verdict at its end."""
 
 import math
+import numbers
 import operator
 import time
 from collections.abc import Callable, Sequence
@@ -39,11 +40,18 @@ class Outcome:
 def limits(rtol: float, atol: float, maxiter: int) -> Limits:
     """Check the options that all iterations have."""
     for name, value in (("rtol", rtol), ("atol", atol)):
-        if not (isinstance(value, int | float | np.number) and 0 <= value < math.inf):
+        if isinstance(value, bool) or not (isinstance(value, numbers.Real) and 0 <= value < math.inf):
             raise ValueError(f"{name} must be a number that is zero or positive, got {value!r}")
     if rtol >= 1 or rtol == atol == 0:
         raise ValueError(f"choose a tolerance rtol between 0 and 1, such as 1e-6, got rtol={rtol!r} and atol={atol!r}")
     return Limits(float(rtol), float(atol), positive(maxiter, "maxiter"))
+
+
+def tolerance(value: Any, name: str = "rtol", example: str = "1e-6") -> float:
+    """The value as a number above 0 and below 1; ValueError for anything else."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < float(value) < 1:
+        raise ValueError(f"{name}={value!r}: a tolerance is a number between 0 and 1, such as {example}")
+    return float(value)
 
 
 def positive(value: Any, name: str) -> int:

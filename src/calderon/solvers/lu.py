@@ -78,8 +78,7 @@ def lu(A: Any, overwrite: bool = False) -> Factorisation:
     array = A.to_array() if hasattr(A, "to_array") else A
     if not isinstance(array, np.ndarray):
         raise TypeError(
-            f"lu needs the entries of a dense matrix, got {type(A).__name__}: "
-            "assemble with method='dense', or use gmres"
+            f"lu needs the entries of a matrix, got {type(A).__name__}: assemble with method='dense', or take gmres"
         )
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] == 0:
         raise ValueError(f"lu needs a square matrix that is not empty, got shape {array.shape}")

@@ -127,10 +127,12 @@ def _dtype(matrix: Any) -> np.dtype:
 
 def _size(matrix: Any, name: str, method: str) -> int:
     shape = getattr(matrix, "shape", None)
-    if shape is None or not hasattr(matrix, "__matmul__"):
+    unassembled = callable(getattr(matrix, "assemble", None))
+    if shape is None or not hasattr(matrix, "__matmul__") or unassembled:
         raise TypeError(
             f"{method} needs {name} as something with a shape and a product A @ x (a NumPy array, a SciPy sparse "
             f"matrix or LinearOperator, an assembled operator), got {type(matrix).__name__}"
+            + (", which is not assembled: call its .assemble()" if unassembled else "")
         )
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
         raise ValueError(f"{method} needs {name} square and not empty, got shape {tuple(shape)}")

@@ -1,0 +1,153 @@
+"""What operators, their entries and potentials are given: read as NumPy would, or refused in words."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.operators.checks import asked_numbers
+
+
+@pytest.fixture(scope="module")
+def space():
+    return cal.P0(cal.mesh.sphere(radius=1.0, h=1.0))
+
+
+@pytest.fixture(scope="module")
+def operator(space):
+    return cal.single_layer(cal.Laplace(), space)
+
+
+@pytest.fixture(scope="module")
+def matrix(operator):
+    return operator.assemble().to_array()
+
+
+@pytest.mark.parametrize("few", [slice(3, 20, 4), slice(None), slice(5, 5), [], 7, [-1, 2, 2], np.uint8([4, 1])])
+def test_entries_are_chosen_as_those_of_an_array(operator, matrix, few):
+    columns = np.arange(len(matrix)) % 3 == 0
+    chosen = matrix[np.atleast_1d(np.arange(len(matrix))[few]) if np.size(few) or isinstance(few, slice) else []]
+    assert np.allclose(operator.entries(few, columns), chosen[:, columns], rtol=1e-12, atol=0)
+    assert np.allclose(operator.entries(columns, few), chosen[:, columns].T, rtol=1e-12, atol=0)  # symmetric
+
+
+def test_a_mask_chooses_where_it_is_true_and_nowhere_else():
+    numbers, places = asked_numbers([False, True, False, True], 4, "row")
+    assert numbers[places].tolist() == [1, 3]
+    assert asked_numbers(np.zeros(4, bool), 4, "row")[1].size == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "message"),
+    [
+        ([0.0, 1.0], TypeError, "integers, a slice or a mask, got an array of float64"),
+        (0.5, TypeError, "float64"),
+        (["1"], TypeError, "<U1"),
+        (None, TypeError, "object"),
+        ([[0, 1]], TypeError, r"shape \(1, 2\)"),
+        ([True, False], IndexError, r"a mask of the 5 rows has shape \(5,\), got \(2,\)"),
+        (np.ones((5, 5), bool), IndexError, r"got \(5, 5\)"),
+        ([0, 5], IndexError, "row 5 is outside of the 5 rows: 0 to 4"),
+        (-6, IndexError, "row -6 is outside"),
+        (np.array([2**63], np.uint64), IndexError, "row 9223372036854775808 is outside"),
+    ],
+)
+def test_other_numbers_of_entries_are_refused(asked, error, message):
+    with pytest.raises(error, match=message):
+        asked_numbers(asked, 5, "row")
+
+
+@pytest.mark.parametrize("factor", ["2", True, None, np.ones(3), [1.0]])
+def test_factors_that_are_no_numbers_are_refused(operator, factor):
+    for product in (lambda: operator * factor, lambda: factor * operator, lambda: operator / factor):
+        with pytest.raises(TypeError, match="an operator is multiplied by numbers, got"):
+            product()
+
+
+def test_factors_must_be_finite(operator):
+    for factor in (np.nan, np.inf, complex(0, np.nan), np.float32("nan")):
+        with pytest.raises(ValueError, match="must be finite"):
+            operator * factor
+    assert (np.float32(2) * operator).parts[0][0] == 2
+    assert (np.complex128(2j) * operator).is_complex
+
+
+def test_operators_take_operators(operator, space):
+    with pytest.raises(TypeError, match=r"got ndarray: A.assemble\(\) @ x multiplies"):
+        operator @ np.ones(space.dimension)
+    with pytest.raises(TypeError):
+        np.ones(space.dimension) @ operator
+    with pytest.raises(TypeError, match=r"got float: a number c stands for c \* identity"):
+        operator + 0.5
+    with pytest.raises(TypeError, match=r"got 0.5: a number c stands for c \* identity"):
+        cal.blocks([[operator, 0.5]])
+    with pytest.raises(TypeError, match="identity needs a space of scalar functions, got TriangleMesh"):
+        cal.identity(space.mesh)
+    with pytest.raises(TypeError, match="identity needs a space of scalar functions, got EdgeSpace"):
+        cal.identity(space, cal.RWG(space.mesh))
+
+
+@pytest.mark.parametrize("solve", [cal.gmres, cal.cg, lambda operator, b: cal.lu(operator), lambda A, b: cal.hlu(A)])
+def test_solvers_need_an_assembled_operator(operator, space, solve):
+    with pytest.raises(TypeError, match="got IntegralOperator.*assemble"):
+        solve(operator, np.ones(space.dimension))
+
+
+@pytest.mark.parametrize("layer", [cal.single_layer, cal.double_layer, cal.adjoint_double_layer, cal.hypersingular])
+def test_layers_need_a_green_function_spaces_and_a_quadrature(space, layer):
+    nodal = cal.P1(space.mesh)
+    for green in ("laplace", cal.Laplace, 3.0, None):
+        with pytest.raises(TypeError, match=f"{layer.__name__} needs a Green's function, got"):
+            layer(green, nodal)
+    with pytest.raises(TypeError, match="needs a space of scalar functions, got TriangleMesh"):
+        layer(cal.Laplace(), space.mesh)
+    with pytest.raises(TypeError, match=r"needs a Quadrature or None, got 4: try Quadrature\(regular=6\)"):
+        layer(cal.Laplace(), nodal, quadrature=4)
+
+
+def test_electromagnetic_operators_need_a_quadrature(space):
+    currents = cal.RWG(space.mesh)
+    density = cal.VectorFunction(currents, np.ones(currents.dimension))
+    for made in (cal.electric_field, cal.magnetic_field):
+        with pytest.raises(TypeError, match="needs a Quadrature or None, got 4"):
+            made(1.0, currents, quadrature=4)
+    for made in (cal.electric_potential, cal.magnetic_potential):
+        with pytest.raises(TypeError, match="needs a Quadrature or None, got 4"):
+            made(1.0, density, quadrature=4)
+
+
+@pytest.mark.parametrize("name", ["regular", "singular", "near"])
+@pytest.mark.parametrize("value", ["6", True, None, [4], 4.5])
+def test_the_numbers_of_a_quadrature(name, value):
+    if (name, value) == ("near", 4.5):
+        assert cal.Quadrature(near=value).near == value
+        return
+    with pytest.raises(TypeError, match=f"quadrature {name}=.* is not a"):
+        cal.Quadrature(**{name: value})
+
+
+@pytest.mark.parametrize("layer", [cal.single_layer_potential, cal.double_layer_potential])
+def test_potentials_need_a_density_and_real_points_within_reach(space, layer):
+    density = cal.Function(space, np.ones(space.dimension))
+    with pytest.raises(TypeError, match="layer potential is that of a Function, got ndarray"):
+        layer(cal.Laplace(), density.coefficients)
+    with pytest.raises(TypeError, match="layer potential needs a Green's function, got 'laplace'"):
+        layer("laplace", density)
+    potential = layer(cal.Helmholtz(1.0), density)
+    for values in (potential.evaluate, potential.gradient, potential.far_field):
+        with pytest.raises(TypeError, match="must be real numbers, got an array of complex128"):
+            values([[0, 0, 2 + 1j]])
+        with pytest.raises(ValueError, match=r"must have shape \(n, 3\), got \(1, 2\)"):
+            values([0, 1])
+    for values in (potential.evaluate, potential.gradient):
+        with pytest.raises(ValueError, match="1 of 2 points are farther than 1e.15 diameters .* the first is number 1"):
+            values([[0, 0, 2], [0, 1e300, 0]])
+    assert np.allclose(potential.far_field([[0, 0, 1e300]]), potential.far_field([[0, 0, 1]]))
+    with pytest.raises(ValueError, match="1 of 2 directions have length zero, the first is number 1"):
+        potential.far_field([[0, 0, 1], [0, 0, 0]])
+
+
+def test_far_away_a_charge_is_a_point():
+    space = cal.P0(cal.mesh.cube(size=1e-3, h=1e-3))
+    potential = cal.single_layer_potential(cal.Laplace(), cal.Function(space, np.ones(space.dimension)))
+    for distance in (1.0, 1e6, 1e12):
+        assert np.isclose(potential.evaluate([[0, distance, 0]])[0], 6e-6 / (4 * np.pi * distance), rtol=1e-3)
