@@ -8,16 +8,17 @@ import calderon as cal
 from calderon.operators.preparation import preparation_bytes
 
 
-@pytest.mark.parametrize("kind", [cal.single_layer, cal.double_layer, cal.hypersingular])
-def test_assembly_takes_less_than_a_seventh_more_than_the_matrix(kind):
+@pytest.mark.parametrize("precision", ["double", "single"])
+@pytest.mark.parametrize("kind", [cal.single_layer, cal.double_layer, cal.adjoint_double_layer, cal.hypersingular])
+def test_assembly_takes_less_than_a_seventh_more_than_the_matrix(kind, precision):
     green = cal.Laplace()  # with waves the matrix is twice as large
-    kind(green, cal.P1(cal.mesh.sphere(1.0, 0.5))).assemble()  # what compiling takes is not meant
+    kind(green, cal.P1(cal.mesh.sphere(1.0, 0.5))).assemble(precision=precision)  # what compiling takes is not meant
     mesh = cal.mesh.sphere(1.0, 0.06)
     operator = kind(green, cal.P1(mesh))
     assert 7500 < mesh.number_of_triangles < 8500
     tracemalloc.start()
     try:
-        matrix = operator.assemble()
+        matrix = operator.assemble(precision=precision)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

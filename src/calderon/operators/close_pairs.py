@@ -46,7 +46,7 @@ def in_order(pairs: NDArray[np.int32], test: Array, trial: Array) -> tuple[NDArr
     return pairs[~exchanged], pairs[exchanged]
 
 
-def warn_of_closest(pairs: NDArray[np.int32], ratio: Array, test: Array, trial: Array) -> None:
+def warn_of_closest(pairs: NDArray[np.int32], ratio: NDArray[np.floating], test: Array, trial: Array) -> None:
     """Warn of pairs (n, 2), at that ratio of distance to size, nearer than the accuracy has been tested for."""
     sizes = extents(test).size[pairs[:, 0]], extents(trial).size[pairs[:, 1]]
     if number := int(np.count_nonzero(ratio * np.maximum(*sizes) < TESTED * np.minimum(*sizes))):

@@ -51,10 +51,10 @@ class DeviceEdgeBlock(DeviceBlock, EdgeBlock):
         data = edge_data(self.test_surface, test_scales), edge_data(self.trial_surface, trial_scales).T
         self._send(*data, self.coefficients)
 
-    def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> list[Batch]:
+    def _acting(self, touching: TouchingPairs) -> TouchingPairs:
         self.itself = touching.pairs[touching.shared == 3]
         self.itself = self.itself[np.argsort(self.itself[:, 0], kind="stable")]
-        return super()._batches(touching, pairs, ratio)
+        return super()._acting(touching)
 
     def _host_moments(self, batch: Batch) -> NDArray[np.float64]:
         moments = self.integrals(batch)

@@ -66,10 +66,9 @@ class EdgeBlock(Block):
             return self.test_surface.corners
         return np.cross(self.test_surface.corners, self.test_surface.normals[:, None])
 
-    def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> list[Batch]:
-        if not self.electric:  # f_i, x - y and f_j in one plane: nothing
-            touching = touching.part(touching.shared < 3)
-        return super()._batches(touching, pairs, ratio)
+    def _acting(self, touching: TouchingPairs) -> TouchingPairs:
+        # f_i, x - y and f_j in one plane: nothing
+        return touching if self.electric else touching.part(touching.shared < 3)
 
     def add_regular(self, number: int, rows: Rows | None = None) -> None:
         lo, hi = int(self.tiles[number]), int(self.tiles[number + 1])

@@ -18,6 +18,7 @@ from calderon.greens import Radial
 from calderon.integrands import HYPERSINGULAR, SINGLE_LAYER
 from calderon.mesh.locality import locality_order
 from calderon.operators.close_moments import Form, close_moments
+from calderon.operators.grouping import grouped
 from calderon.operators.near import restrict_kernel, restriction
 from calderon.operators.overlaps import refuse_overlaps
 from calderon.operators.pair_rules import Batch, Wanted, batch_of, close_batches, special_rules
@@ -33,8 +34,6 @@ TILE = 512
 of a core."""
 SHARE = 4096
 """Touching and near pairs of a tile whose moments are held at a time."""
-LESS = 1
-"""By so much the accuracy of touching pairs with a weak singularity is lower in single precision."""
 TINY = {np.dtype(np.float64): 1e-37, np.dtype(np.float32): 1e-20}
 """Added to squared distances, so that coincident points give finite values (which then meet the factor zero)."""
 
@@ -134,13 +133,14 @@ class Block:
         """Tables of both sides for the regular part."""
         degree, real = self.quadrature.regular, self.real
         test, trial = self.test_surface, self.trial_surface
-        if not self.integrand.curls:  # nobody reads them
-            test, trial = (each._replace(curls=each.curls[:0]) for each in (test, trial))
         self.test_side: Any = test_side(self.test_space, test, degree, not self.linear, real)
         self.trial_side: Any = trial_side(self.trial_space, trial, self.trial.places, degree, real)
 
     def _prepare(self) -> None:
         real = self.real
+        if not self.integrand.curls:  # nobody reads them
+            sides = self.test_surface, self.trial_surface
+            self.test_surface, self.trial_surface = (each._replace(curls=np.zeros((0, 3, 3))) for each in sides)
         self._skip()
         self._sides()
         count = len(self.test.triangles)
@@ -152,9 +152,10 @@ class Block:
     def _skip(self) -> None:
         """Touching and near pairs, and what the regular part leaves out."""
         self.batches, special = self._special_pairs()
-        order = np.lexsort((special[:, 1], special[:, 0]))
-        self.skip_position = special[order, 1]
-        self.skip_start = np.searchsorted(special[order, 0], np.arange(len(self.test.triangles) + 1))
+        test, trial = special.T
+        order = grouped(trial, len(self.trial.triangles))[1]
+        self.skip_start, by_test = grouped(test[order], len(self.test.triangles))
+        self.skip_position = trial[order[by_test]]  # increasing for each test triangle
 
     def shorten(self, size: int) -> None:
         """Tiles of at most that many triangles, for rows apart: no two of them share any."""
@@ -175,32 +176,49 @@ class Block:
 
     def _special_pairs(self) -> tuple[list[Batch], NDArray[np.int32]]:
         """Batches of touching and near pairs, and the list (n, 2) of all of them for the regular part to leave out."""
-        test, trial = self.test_space, self.trial_space
-        test_ids, trial_ids = _vertex_numbers(test, self.test.triangles, trial, self.trial.triangles)
-        touching = touching_pairs(test_ids, trial_ids, self.half)
-        x, y = self.test_surface.corners, self.trial_surface.corners
-        pairs, ratio = near_pairs(x, y, (test_ids, trial_ids), self.quadrature.near, self.half)
-        refuse_overlaps((test, trial), (self.test.triangles, self.trial.triangles), (x, y), touching, pairs, ratio)
-        batches = self._batches(touching, pairs, ratio)
-        return batches, np.concatenate([touching.pairs, pairs])
+        touching, pairs, ratio = self._found()
+        special = np.concatenate([touching.pairs, pairs])
+        touching, pairs = touching._replace(pairs=special[: len(touching.pairs)]), special[len(touching.pairs) :]
+        batches = self._batches(self._acting(touching), pairs, ratio)
+        return [each for each in batches if each.rules.size], special
 
-    def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> list[Batch]:
+    def _found(self) -> tuple[TouchingPairs, NDArray[np.int32], NDArray[np.float32]]:
+        """Touching pairs, near pairs and the ratio of distance to size of these."""
+        spaces, chosen = (self.test_space, self.trial_space), (self.test.triangles, self.trial.triangles)
+        ids = _vertex_numbers(spaces[0], chosen[0], spaces[1], chosen[1])
+        touching = touching_pairs(ids[0], ids[1], self.half)
+        corners = self.test_surface.corners, self.trial_surface.corners
+        pairs, ratio = near_pairs(*corners, ids, self.quadrature.reach(self._coarse()), self.half)
+        refuse_overlaps(spaces, chosen, corners, touching, pairs, ratio)
+        return touching, pairs, ratio.astype(np.float32)
+
+    def _acting(self, touching: TouchingPairs) -> TouchingPairs:
+        """The touching pairs whose integrals do not all vanish."""
+        return touching
+
+    def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float32]) -> list[Batch]:
         """Whole pairs, and parts of pairs if there are any. Both orders of a pair get the same points."""
         backward = self._backward(touching.pairs), self._backward(pairs)
         x, y = self.test_surface.corners, self.trial_surface.corners
         wavenumber = abs(complex(*self.parameters))
         power = 1 if self.integrand.normal == "none" else 2
         elements = self.test_space.element, self.trial_space.element
-        wanted = Wanted(self._singular(power), wavenumber, power, elements[0].degree + elements[1].degree)
-        whole, pieces, parts, close = special_rules(touching, pairs, ratio, x, y, backward, wanted)
-        batches = [batch_of(whole, elements, power, None, self.by_rule)]
-        batches += close_batches(close, wanted, self.by_rule)
-        return [*batches, batch_of(pieces, elements, power, parts, self.by_rule)] if len(parts[0]) else batches
+        coarse = self._coarse()
+        degree, digits = elements[0].degree + elements[1].degree, 5 if coarse else 6
+        wanted = Wanted(self.quadrature.touching(power, coarse), wavenumber, power, degree, digits)
+        rules = special_rules(touching, pairs, ratio, x, y, backward, wanted)
+        whole = [batch_of(each, elements, power, None, self.by_rule) for each in (rules.touching, rules.near)]
+        whole += close_batches(rules.close, wanted, self.by_rule)
+        return [*whole, batch_of(rules.pieces, elements, power, rules.parts, self.by_rule)]
 
-    def _singular(self, power: int) -> int:
-        """Accuracy of touching pairs: of weak singularities less in single precision, still below its rounding."""
-        single = np.empty(0, self.out.dtype).real.dtype == np.float32
-        return max(2, self.quadrature.singular - LESS) if single and power == 1 else self.quadrature.singular
+    def _single(self) -> bool:
+        """Whether the matrix is in single precision."""
+        return bool(np.empty(0, self.out.dtype).real.dtype == np.float32)
+
+    def _coarse(self) -> bool:
+        """Whether touching and near pairs need fewer digits: in single precision, but for quadratic functions, where
+        the rule of distant pairs begins later."""
+        return self._single() and self.test_space.element.degree + self.trial_space.element.degree < 3
 
     def _backward(self, pairs: NDArray[np.int32]) -> NDArray[np.bool_]:
         """(n,) where the test triangle comes after the trial triangle: on one space in the order of `select`, so that
@@ -222,7 +240,7 @@ class Block:
 
     def run(self, number: int) -> None:
         """All pairs of one tile."""
-        if np.empty(0, self.out.dtype).real.dtype == self.real:
+        if self._single() == (self.real == np.float32):
             self.add_regular(number)
         else:  # mixed precision: the regular part by itself, in single
             columns = int(self.trial.places.max(initial=-1)) + 1

@@ -38,6 +38,27 @@ def _grouping_kernel() -> Callable[..., Any]:
     return run
 
 
+def arranged(table: NDArray[Any], order: NDArray[np.integer]) -> NDArray[Any]:
+    """table[order] for rows (n, m) of a few small numbers, ten times as fast."""
+    out = np.empty((len(order), table.shape[1]), table.dtype)
+    _arranging_kernel()(table, order, out)
+    return out
+
+
+@functools.lru_cache(maxsize=1)
+def _arranging_kernel() -> Callable[..., Any]:
+    stamp = STAMP
+
+    @kernel
+    def run(table, order, out):  # type: ignore[no-untyped-def]
+        _ = stamp
+        for n in range(order.size):
+            for c in range(table.shape[1]):
+                out[n, c] = table[order[n], c]
+
+    return run
+
+
 def numbered(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The distinct ones of codes (n,), increasing, and (n,) which of them each is: for few distinct ones."""
     numbers, table = np.empty(len(codes), np.int32), np.zeros((2, 64), np.int64)

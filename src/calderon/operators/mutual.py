@@ -47,8 +47,8 @@ class MutualBlock(Block):
         self.rows_of_tile = [self._rows(*bounds) for bounds in zip(self.tiles[:-1], self.tiles[1:], strict=True)]
         self._cut()
 
-    def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> list[Batch]:
-        return super()._batches(touching.part(touching.shared < 3), pairs, ratio)  # in one plane: nothing
+    def _acting(self, touching: TouchingPairs) -> TouchingPairs:
+        return touching.part(touching.shared < 3)  # in one plane: nothing
 
     def _cut(self) -> None:
         """Parts (n, 4): tile, first and last block of trial triangles, and which columns of tiles these are."""
@@ -81,12 +81,12 @@ class MutualBlock(Block):
     def _special_neighbours(self) -> list[NDArray[np.int64]]:
         """For each tile the others (and itself) whose touching and near pairs write to common rows."""
         shape = (len(self.tiles) - 1, len(self.out))
-        number = np.repeat(np.arange(shape[0]), np.diff(self.tiles))
         table = self._written(self.tiles)
         for batch in self.batches:
             i, j = batch.pairs.triangles.T
-            tile, j = np.divmod(np.unique(number[i] * len(number) + j), len(number))
-            table = table + _incidence(tile, self.trial.places[j], shape)
+            found = [np.unique(each) for each in np.split(j, np.searchsorted(i, self.tiles[1:-1]))]
+            tile = np.repeat(np.arange(shape[0]), [len(each) for each in found])
+            table = table + _incidence(tile, self.trial.places[np.concatenate(found)], shape)
         touching = (table @ table.T).tocsr()
         return [touching.indices[touching.indptr[t] : touching.indptr[t + 1]] for t in range(shape[0])]
 
@@ -120,6 +120,7 @@ class MutualBlock(Block):
 
 def _incidence(number: NDArray[np.int64], places: NDArray[np.int64], shape: tuple[int, int]) -> sp.csr_array:
     """(tasks, unknowns) > 0 where the task of a triangle carries the unknown at one of its places (n, L)."""
-    rows = np.repeat(number[:, None], places.shape[1], axis=1)
+    rows = np.repeat(number.astype(np.int32)[:, None], places.shape[1], axis=1)
     kept = places >= 0
-    return sp.coo_array((np.ones(int(kept.sum())), (rows[kept], places[kept])), shape=shape).tocsr()
+    which = rows[kept], places[kept].astype(np.int32)
+    return sp.coo_array((np.ones(len(which[0]), np.float32), which), shape=shape).tocsr()

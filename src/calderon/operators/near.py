@@ -17,11 +17,14 @@ from calderon.operators.smoothness import Lines, ellipse_kernel, points_needed, 
 from calderon.spaces.element import Element, barycentric
 
 Array = NDArray[np.float64]
-DEGREES = ((1.0, 6), (0.6, 8))
-"""(ratio of distance to size, degree): from that ratio on the product rule of that degree is accurate to about 1e-6."""
+DEGREES = {6: ((1.0, 6), (0.6, 8)), 5: ((0.6, 6),)}
+"""By decimal digits, (ratio of distance to size, degree): from that ratio on the product rule of that degree is
+accurate to about so many."""
 ACCURACY = {1: 9.0, 2: 12.5}
 """By the power of the kernel, singular like 1/|x - y|^power: exponent of the error at the worst place of a piece (see
-smoothness.py); over the pair that makes 1e-6."""
+smoothness.py); over the pair that makes six digits."""
+DIGIT = 2.3
+"""Of that exponent for each digit."""
 COUNTS = np.array([3, 4, 6, 10, 14])
 """Gauss points along one direction of a piece; what needs more is cut."""
 MOST = int(COUNTS[-1])
@@ -49,16 +52,22 @@ class Pieces(NamedTuple):
     counts: NDArray[np.int64]
 
 
-def degree_for(ratio: NDArray[np.float64]) -> NDArray[np.int64]:
+def accuracy_for(power: int, digits: int) -> float:
+    """The exponent of ACCURACY for so many digits."""
+    return ACCURACY[power] - DIGIT * (6 - digits)
+
+
+def degree_for(ratio: NDArray[np.floating], digits: int) -> NDArray[np.int8]:
     """(n,) degree of the product rule for pairs at that ratio of distance to size; 0 where they must be subdivided."""
-    degree = np.zeros(len(ratio), dtype=np.int64)
-    for bound, value in reversed(DEGREES):
+    degree = np.zeros(len(ratio), dtype=np.int8)
+    for bound, value in reversed(DEGREES[digits]):
         degree[ratio >= bound] = value
     return degree
 
 
-def subdivided(test: Array, trial: Array, power: int) -> Pieces:
-    """Cut pairs with corners (n, 3, 3) into smaller ones that a product rule integrates; power: of the kernel.
+def subdivided(test: Array, trial: Array, accuracy: float) -> Pieces:
+    """Cut pairs with corners (n, 3, 3) into smaller ones that a product rule integrates; accuracy: the exponent of
+    ACCURACY.
 
     Of a piece that needs more than MOST points along some direction, the triangle that needs them is halved across its
     longest edge: a needle becomes shorter ones, not thinner ones. Warns where pairs are still too near when they are
@@ -74,7 +83,7 @@ def subdivided(test: Array, trial: Array, power: int) -> Pieces:
     while len(parent) or not done:
         x, y = left @ test[parent], right @ trial[parent]
         (x, left, x_size), (y, right, y_size) = _from_the_tip(x, left), _from_the_tip(y, right)
-        counts = points_needed(_ellipses(x, y), ACCURACY[power], COUNTS)
+        counts = points_needed(_ellipses(x, y), accuracy, COUNTS)
         need = counts.reshape(-1, 2, 2).max(axis=2)
         size = np.stack([x_size, y_size], axis=1)
         size_left = np.where(need > MOST, size, 0)

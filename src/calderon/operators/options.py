@@ -3,6 +3,11 @@
 import numbers
 from dataclasses import dataclass
 
+LESS = {1: 2, 2: 1}
+"""By the power of the kernel, singular like 1/|x - y|^power: so much less is `singular` for five digits."""
+NEARER = 0.8
+"""So much of `near` is enough for five digits."""
+
 
 @dataclass(frozen=True)
 class Quadrature:
@@ -11,9 +16,9 @@ class Quadrature:
     regular: degree of the symmetric rule for distant pairs (1 to 20; 4 means 6 x 6 points).
     singular: accuracy of touching pairs (2 to 12): the exponent of the error is in proportion, and each pair takes as
     many Gauss points along each direction as that asks for; 8 gives 1e-6 for the double layer of 1 on a cube, 5 about
-    1e-5; in single precision single layers take one less. near: pairs closer than this many times the longer of their
-    diameters get a raised degree or are subdivided.
-    Raises ValueError outside those ranges.
+    1e-5. near: pairs closer than this many times the longer of their diameters get a raised degree or are subdivided.
+    Matrices in single precision hold 1e-5: double layers take one less of `singular`, single layers two, and 0.8 `near`
+    is enough, but for quadratic functions. Raises ValueError outside those ranges.
     """
 
     regular: int = 4
@@ -29,3 +34,11 @@ class Quadrature:
                 raise TypeError(f"quadrature {name}={value!r} is not {what}: choose {low} to {high}")
             if not low <= float(value) <= high:
                 raise ValueError(f"quadrature {name}={value!r} is out of range: choose {low} to {high}")
+
+    def touching(self, power: int, coarse: bool) -> int:
+        """`singular` for six digits, or five, of a kernel singular like 1/|x - y|^power."""
+        return max(2, self.singular - LESS[power]) if coarse else self.singular
+
+    def reach(self, coarse: bool) -> float:
+        """`near` for six digits, or five."""
+        return NEARER * self.near if coarse else self.near

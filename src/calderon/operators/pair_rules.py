@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from calderon.operators.close_moments import ClosePairs
 from calderon.operators.close_pairs import CLOSE, in_order, warn_of_closest
-from calderon.operators.grouping import grouped, numbered
-from calderon.operators.near import degree_for, subdivided
+from calderon.operators.grouping import arranged, grouped, numbered
+from calderon.operators.near import accuracy_for, degree_for, subdivided
 from calderon.operators.pair_search import extents
-from calderon.operators.pairs import Numbers, TouchingPairs
+from calderon.operators.pairs import Numbers, TouchingPairs, joined_orders, unchanged_orders
 from calderon.operators.singular import Pairs, RuleTable, rule_table
 from calderon.operators.touching import MOST, angular_points
 from calderon.quadrature.singular import condensed_rule, product_rule
@@ -21,6 +21,8 @@ from calderon.spaces.element import Element
 Array = NDArray[np.float64]
 USUAL = 8
 """`singular` of Quadrature: above it close pairs get more points, too."""
+SHARE = 8192
+"""Touching pairs whose rules are found at a time."""
 EXCHANGED = 1 << 40
 """Added to the code of a rule: its test and trial triangles change places."""
 NODES = (
@@ -44,15 +46,24 @@ class Batch(NamedTuple):
     close: ClosePairs | None = None
 
     def part(self, which: Any) -> "Batch":
-        """Some of the pairs."""
-        parts = None if self.parts is None else (self.parts[0][which], self.parts[1][which])
-        return Batch(self.tables, self.rules[which], self.pairs.part(which), parts, self.close)
+        """Some of the pairs, as compiled kernels take them."""
+        rules, triangles = self.rules[which], self.pairs.triangles[which]
+        orders = (unchanged_orders(len(rules)) if each.strides[0] == 0 else each[which] for each in self.pairs[1:])
+        return self._of(rules, triangles, list(orders), which)
 
     def between(self, low: int, high: int) -> "Batch":
         """The pairs with low <= test triangle < high, those that share a rule together; of a batch sorted by test
         triangle."""
         a, b = np.searchsorted(self.pairs.triangles[:, 0], [low, high])
-        return self.part(a + np.argsort(self.rules[a:b], kind="stable"))
+        order = int(a) + grouped(self.rules[a:b], len(self.tables.starts) - 1)[1]
+        orders = (
+            unchanged_orders(len(order)) if each.strides[0] == 0 else arranged(each, order) for each in self.pairs[1:]
+        )
+        return self._of(self.rules[order], arranged(self.pairs.triangles, order), orders, order)
+
+    def _of(self, rules: Numbers, triangles: Numbers, orders: list[NDArray[np.int8]], which: Any) -> "Batch":
+        parts = None if self.parts is None else (self.parts[0][which], self.parts[1][which])
+        return Batch(self.tables, rules, Pairs(triangles, orders[0], orders[1]), parts, self.close)
 
 
 class Assigned(NamedTuple):
@@ -84,34 +95,40 @@ def batch_of(
     fields = [list(each) for each in zip(*(each.pairs for each in assigned), strict=True)]
     assigned.clear()
     triangles = np.concatenate(fields.pop(0))
-    keys = rules if by_rule else triangles[:, 0]
-    _, order = grouped(keys, int(keys.max(initial=0)) + 1)
-    rules, triangles = rules[order], triangles[order]
-    orders = [np.concatenate(fields.pop(0))[order] for _ in range(2)]
+    order = _sorted(rules if by_rule else triangles[:, 0])
+    rules, triangles = rules.take(order), arranged(triangles, order)
+    orders = [joined_orders(fields.pop(0), order) for _ in range(2)]
     if parts is not None:
         parts = (parts[0][order], parts[1][order])
+    del order
     return Batch(_united(distinct, power, *elements), rules, Pairs(triangles, *orders), parts)
+
+
+def _sorted(keys: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The stable order of small numbers."""
+    return grouped(keys, int(keys.max(initial=0)) + 1)[1]
 
 
 def _united(codes: NDArray[np.int64], power: int, test: Element, trial: Element) -> RuleTable:
     """The tables of all these codes as one."""
     tables = [_table(int(code), power, test, trial) for code in codes]
-    tables.append(RuleTable(np.zeros((4, 0)), np.zeros((test.size * trial.size, 0)), np.zeros(2, np.int64)))  # no pairs
-    return RuleTable(
-        np.concatenate([each.points for each in tables], axis=1),
-        np.concatenate([each.products for each in tables], axis=1),
-        np.cumsum([0, *(each.points.shape[1] for each in tables)]),
-    )
+    starts = np.cumsum([0, *(each.points.shape[1] for each in tables)])
+    united = RuleTable(np.empty((4, starts[-1])), np.empty((test.size * trial.size, starts[-1])), starts)
+    for start, stop in zip(starts[:-1], starts[1:], strict=True):
+        each = tables.pop(0)  # not held twice
+        united.points[:, start:stop], united.products[:, start:stop] = each.points, each.products
+    return united
 
 
 class Wanted(NamedTuple):
     """What rules are made for: `singular` of Quadrature, |k|, the power of the kernel, singular like 1/|x - y|^power,
-    and the degree of the products of shape functions."""
+    the degree of the products of shape functions, and digits of near pairs (near.DEGREES)."""
 
     singular: int
     wavenumber: float
     power: int
     degree: int
+    digits: int
 
 
 def close_batches(close: tuple[Numbers, Numbers], wanted: Wanted, by_rule: bool) -> list[Batch]:
@@ -130,10 +147,11 @@ def close_batches(close: tuple[Numbers, Numbers], wanted: Wanted, by_rule: bool)
 
 
 class SpecialRules(NamedTuple):
-    """Rules for whole pairs; for pieces of the others, and the barycentric corners of those; close pairs (n, 2) whose
-    outer triangle is the test, and those where it is the trial triangle."""
+    """Rules for pairs that touch and pairs that do not; for pieces of the others, and the barycentric corners of
+    those; close pairs (n, 2) whose outer triangle is the test, and those where it is the trial triangle."""
 
-    whole: list[Assigned]
+    touching: list[Assigned]
+    near: list[Assigned]
     pieces: list[Assigned]
     parts: tuple[Array, Array]
     close: tuple[Numbers, Numbers]
@@ -142,7 +160,7 @@ class SpecialRules(NamedTuple):
 def special_rules(
     touching: TouchingPairs,
     near: Numbers,
-    ratio: Array,
+    ratio: NDArray[np.float32],
     test: Array,
     trial: Array,
     backward: tuple[NDArray[np.bool_], NDArray[np.bool_]],
@@ -159,57 +177,74 @@ def special_rules(
     rules = _forward_rules(touching.part(~touch), near[~close], ratio[~close], test, trial, wanted)
     exchanged = touching.part(touch).exchanged(), near[close][:, ::-1]
     back = _forward_rules(*exchanged, ratio[close], trial, test, wanted)
-    whole, pieces = (
-        [Assigned(each.codes + EXCHANGED, each.rules, each.pairs.exchanged()) for each in assigned]
-        for assigned in (back.whole, back.pieces)
-    )
-    left, right = (np.concatenate(each) for each in zip(rules.parts, back.parts[::-1], strict=True))
-    apart = tuple(np.concatenate([one, two[:, ::-1]]) for one, two in zip(rules.close, back.close[::-1], strict=True))
-    return SpecialRules([*rules.whole, *whole], [*rules.pieces, *pieces], (left, right), apart)  # type: ignore[arg-type]
+
+    def united(forward: list[Assigned], backward: list[Assigned]) -> list[Assigned]:
+        turned = (Assigned(each.codes + EXCHANGED, each.rules, each.pairs.exchanged()) for each in backward)
+        return [*forward, *turned]
+
+    parts = (np.concatenate(each) for each in zip(rules.parts, back.parts[::-1], strict=True))
+    apart = (np.concatenate([one, two[:, ::-1]]) for one, two in zip(rules.close, back.close[::-1], strict=True))
+    return SpecialRules(
+        united(rules.touching, back.touching), united(rules.near, back.near), united(rules.pieces, back.pieces),
+        (next(parts), next(parts)), (next(apart), next(apart)),
+    )  # fmt: skip
 
 
 def _forward_rules(
     touching: TouchingPairs,
     near: Numbers,
-    ratio: Array,
+    ratio: NDArray[np.float32],
     test: Array,
     trial: Array,
     wanted: Wanted,
 ) -> SpecialRules:
     """The rules of `special_rules` in the order of the pairs."""
-    whole, many = _touching_rules(touching, test, trial, wanted)
+    touch, many = _touching_rules(touching, test, trial, wanted)
     unchanged = np.arange(3, dtype=np.int8)
     nearest = ratio < CLOSE
     warn_of_closest(near[nearest], ratio[nearest], test, trial)
     close_pairs = in_order(np.concatenate([near[nearest], touching.pairs[many]]), test, trial)
     near, ratio = near[~nearest], ratio[~nearest]
-    degree = degree_for(ratio)
+    degree = degree_for(ratio, wanted.digits)
     even = degree > 0
-    order = np.broadcast_to(unchanged, (int(np.count_nonzero(even)), 3))
-    whole.append(Assigned.of(_code([0 * degree[even], degree[even]]), Pairs(near[even], order, order)))
     cut = near[~even]
-    pieces = subdivided(test[cut[:, 0]], trial[cut[:, 1]], wanted.power)
-    codes, parts = _side_codes(pieces.counts), (pieces.test, pieces.trial)
-    parent = pieces.parent
+    pieces = subdivided(test[cut[:, 0]], trial[cut[:, 1]], accuracy_for(wanted.power, wanted.digits))
+    parent, parts = pieces.parent, (pieces.test, pieces.trial)
     order = np.broadcast_to(unchanged, (len(parent), 3))
-    return SpecialRules(whole, [Assigned.of(codes, Pairs(cut[parent], order, order))], parts, close_pairs)
+    divided = Assigned.of(_side_codes(pieces.counts), Pairs(cut[parent], order, order))
+    return SpecialRules(touch, [_even_rules(near, degree)], [divided], parts, close_pairs)
+
+
+def _even_rules(near: Numbers, degree: NDArray[np.int8]) -> Assigned:
+    """The rules of pairs that have a degree: few distinct ones."""
+    even = degree > 0
+    distinct = np.unique(degree[even])
+    rules = np.zeros(np.count_nonzero(even), np.int32)
+    for number, each in enumerate(distinct):
+        rules[degree[even] == each] = number
+    order = np.broadcast_to(np.arange(3, dtype=np.int8), (len(rules), 3))
+    codes = _code([np.zeros(len(distinct), np.int64), distinct.astype(np.int64)])
+    return Assigned(codes, rules, Pairs(arranged(near, np.flatnonzero(even)), order, order))
 
 
 def _touching_rules(
     touching: TouchingPairs, test: Array, trial: Array, wanted: Wanted
 ) -> tuple[list[Assigned], NDArray[np.int64]]:
     """Rules for touching pairs, and the numbers of those that need too many points."""
-    size = np.maximum(extents(test).size[touching.pairs[:, 0]], extents(trial).size[touching.pairs[:, 1]])
-    nodes = _fibre_points(wanted.wavenumber * size, wanted.degree)
+    one, two = extents(test).size, extents(trial).size
     assigned, many = [], [np.zeros(0, np.int64)]
     for shared in (3, 2, 1):
         chosen = np.flatnonzero(touching.shared == shared)
-        pairs = Pairs(touching.pairs[chosen], touching.test_order[chosen], touching.trial_order[chosen])
-        counts = angular_points(shared, test, trial, pairs, wanted.singular)
-        few = counts.prod(axis=1) <= MOST[shared]
-        many.append(chosen[~few])
-        codes = _code([np.full(few.sum(), shared), nodes[chosen[few]], *counts[few].T])
-        assigned.append(Assigned.of(codes, pairs.part(few)))
+        for part in np.split(chosen, range(SHARE, len(chosen), SHARE)):  # many numbers for each pair
+            columns = touching.pairs, touching.test_order, touching.trial_order
+            pairs = Pairs(*(arranged(each, part) for each in columns))
+            counts = angular_points(shared, test, trial, pairs, wanted.singular)
+            few = counts.prod(axis=1) <= MOST[shared]
+            many.append(part[~few])
+            i, j = pairs.triangles.T
+            nodes = _fibre_points(wanted.wavenumber * np.maximum(one[i], two[j]), wanted.degree)
+            codes = _code([np.full(few.sum(), shared), nodes[few], *counts[few].T])
+            assigned.append(Assigned.of(codes, pairs if few.all() else pairs.part(few)))
     return assigned, np.concatenate(many)
 
 

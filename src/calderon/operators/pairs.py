@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
-from calderon.operators.grouping import grouped
+from calderon.operators.grouping import arranged, grouped
 from calderon.operators.pair_search import (
     Cells,
     Extents,
@@ -38,7 +38,9 @@ class TouchingPairs(NamedTuple):
 
     def part(self, which: NDArray[np.bool_]) -> "TouchingPairs":
         """Some of the pairs."""
-        return TouchingPairs(*(each[which] for each in self))  # type: ignore[arg-type]
+        order = np.flatnonzero(which)
+        pairs, first, second = (arranged(each, order) for each in (self.pairs, self.test_order, self.trial_order))
+        return TouchingPairs(pairs, self.shared[order], first, second)
 
     def exchanged(self) -> "TouchingPairs":
         """Test and trial triangles exchanged, common vertices as the new test triangle has them."""
@@ -68,6 +70,18 @@ def touching_pairs(test: Index, trial: Index, upper: bool = False) -> TouchingPa
 
     run_tasks(work, len(found))
     return TouchingPairs(*(np.concatenate(each) for each in zip(*found, strict=True)))
+
+
+def joined_orders(orders: list[Order], order: NDArray[np.int32]) -> Order:
+    """Orders of vertices one after the other, then in that order; of near pairs, where all are one, without memory."""
+    if orders and all(each.strides[0] == 0 for each in orders):
+        return np.broadcast_to(np.arange(3, dtype=np.int8), (len(order), 3))
+    return arranged(np.concatenate(orders), order)
+
+
+def unchanged_orders(count: int) -> Order:
+    """(count, 3) orders that change nothing, in memory of their own."""
+    return np.frombuffer(bytearray((0, 1, 2)) * count, np.int8).reshape(-1, 3)
 
 
 def near_pairs(

@@ -149,7 +149,7 @@ def trial_side(
         return packed(array, real)
 
     return TrialSide(  # one after the other: what they are packed from need not be there at once
-        pack(joined(blocked(np.einsum("bq,nbc->qcn", barycentric(rule.points), surface.corners), None))),
+        pack(joined(blocked(np.einsum("bq,nbc->qcn", barycentric(rule.points), surface.corners).astype(real), None))),
         pack(joined(blocked(surface.normals.T, None))),
         pack(joined(blocked(surface.corners.mean(axis=1).T, None))),
         jacobian := pack(blocked(surface.jacobian, 0.0)),

@@ -47,7 +47,7 @@ class SpecialPairs(Block):
     def _prepare(self) -> None:
         self.batches, _ = self._special_pairs()
 
-    def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> list[Batch]:
+    def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float32]) -> list[Batch]:
         self.near = pairs
         return super()._batches(touching, pairs, ratio)
 
@@ -117,10 +117,10 @@ class EdgeSpecialPairs(SpecialPairs, EdgeBlock):
         self.test_corners = self.corners_of_moments()
         super()._prepare()
 
-    def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> list[Batch]:
+    def _acting(self, touching: TouchingPairs) -> TouchingPairs:
         if not self.electric:
             self.idle = touching.pairs[touching.shared == 3]
-        return super()._batches(touching, pairs, ratio)
+        return super()._acting(touching)
 
     def _integrals(self, batch: Batch) -> NDArray[np.float64]:
         return self.integrals(batch)
