@@ -66,6 +66,9 @@ class EdgeBlock(Block):
             return self.test_surface.corners
         return np.cross(self.test_surface.corners, self.test_surface.normals[:, None])
 
+    def _coarse(self) -> bool:
+        return self.electric and super()._coarse()  # entries of the magnetic field are small beside the identity's
+
     def _acting(self, touching: TouchingPairs) -> TouchingPairs:
         # f_i, x - y and f_j in one plane: nothing
         return touching if self.electric else touching.part(touching.shared < 3)
