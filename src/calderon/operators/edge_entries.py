@@ -67,7 +67,7 @@ class EdgeBlock(Block):
         return np.cross(self.test_surface.corners, self.test_surface.normals[:, None])
 
     def _coarse(self) -> bool:
-        return self.electric and super()._coarse()  # entries of the magnetic field are small beside the identity's
+        return False  # entries of loops and of the magnetic field are small beside the largest
 
     def _acting(self, touching: TouchingPairs) -> TouchingPairs:
         # f_i, x - y and f_j in one plane: nothing
