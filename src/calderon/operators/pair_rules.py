@@ -48,17 +48,17 @@ class Batch(NamedTuple):
     def part(self, which: Any) -> "Batch":
         """Some of the pairs, as compiled kernels take them."""
         rules, triangles = self.rules[which], self.pairs.triangles[which]
-        orders = (unchanged_orders(len(rules)) if each.strides[0] == 0 else each[which] for each in self.pairs[1:])
-        return self._of(rules, triangles, list(orders), which)
+        given = self.pairs[1:]
+        orders = [unchanged_orders(len(rules)) if each.strides[0] == 0 else each[which] for each in given]
+        return self._of(rules, triangles, orders, which)
 
     def between(self, low: int, high: int) -> "Batch":
         """The pairs with low <= test triangle < high, those that share a rule together; of a batch sorted by test
         triangle."""
         a, b = np.searchsorted(self.pairs.triangles[:, 0], [low, high])
         order = int(a) + grouped(self.rules[a:b], len(self.tables.starts) - 1)[1]
-        orders = (
-            unchanged_orders(len(order)) if each.strides[0] == 0 else arranged(each, order) for each in self.pairs[1:]
-        )
+        given = self.pairs[1:]
+        orders = [unchanged_orders(len(order)) if each.strides[0] == 0 else arranged(each, order) for each in given]
         return self._of(self.rules[order], arranged(self.pairs.triangles, order), orders, order)
 
     def _of(self, rules: Numbers, triangles: Numbers, orders: list[NDArray[np.int8]], which: Any) -> "Batch":
