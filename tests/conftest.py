@@ -8,6 +8,12 @@ import pytest
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
+def pytest_configure():
+    """Import the package once, before anything runs: the process that collects what several workers report has a
+    thread for each, and two that meet a warning of the package at once import it at once, which may deadlock."""
+    import calderon  # noqa: F401
+
+
 @pytest.fixture(scope="session")
 def opencl():
     """The first OpenCL device that works, a processor will do; skips the test where there is none."""
