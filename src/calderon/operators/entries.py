@@ -32,7 +32,7 @@ from calderon.spaces import Space
 TILE = 512
 """Test triangles in a tile at most, for real kernels in double precision; sums of a megabyte fit the second-level cache
 of a core."""
-SHARE = 4096
+SHARE = 2048
 """Touching and near pairs of a tile whose moments are held at a time."""
 TINY = {np.dtype(np.float64): 1e-37, np.dtype(np.float32): 1e-20}
 """Added to squared distances, so that coincident points give finite values (which then meet the factor zero)."""
