@@ -59,6 +59,18 @@ def test_scale_must_be_positive(tmp_path):
         read(tmp_path / "a.msh", scale=0.0)
 
 
+@pytest.mark.parametrize("path", [None, 3, ["a.stl"]])
+def test_what_is_no_path_is_refused(path):
+    with pytest.raises(MeshError, match="meshes are read from files, got"):
+        read(path)
+
+
+def test_scale_and_tolerance_are_lengths(tmp_path):
+    for given in ({"scale": "1e-3"}, {"scale": True}, {"tolerance": -1.0}, {"tolerance": "1"}, {"tolerance": np.nan}):
+        with pytest.raises(MeshError, match=f"{next(iter(given))} .* needed|{next(iter(given))} .* must be positive"):
+            read(tmp_path / "a.stl", **given)
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_files_cut_short_never_give_a_mesh_silently(tmp_path, name):
     path = tmp_path / name

@@ -71,6 +71,30 @@ def test_tags_must_match():
         TriangleMesh(np.eye(3), [[0, 1, 2]], tags=[1, 2])
 
 
+@pytest.mark.parametrize("names", [{1: "hull"}, {"hull": 1.5}, {"hull": "1"}, {"hull": True}, ["hull"], 3])
+def test_names_are_names_of_numbers(names):
+    with pytest.raises(MeshError, match=r"names of tags are \{name: number\}"):
+        TriangleMesh(np.eye(3), [[0, 1, 2]], names=names)
+
+
+@pytest.mark.parametrize("tags", [0.5, [0.0], True, [False, True], None, np.array([True])])
+def test_parts_are_chosen_by_numbers_or_names(tags):
+    with pytest.raises(MeshError, match="tags are numbers or names, got"):
+        TriangleMesh(np.eye(3), [[0, 1, 2]]).restricted(tags)
+
+
+@pytest.mark.parametrize(
+    ("change", "value"),
+    [("translated", value) for value in (1.0, [0, 1], [0, 0, 1j], [0, 0, np.nan], ["a"] * 3, np.ones((3, 3)))]
+    + [("scaled", value) for value in (0, -1.0, "2", True, None, np.nan, np.inf, [1, 1, 2])]
+    + [("rotated", value) for value in (1.0, 2 * np.eye(3), -np.eye(3), np.full((3, 3), np.nan), "x", 1j * np.eye(3))]
+    + [("merged_vertices", value) for value in (-1.0, np.nan, np.inf, "1", True)],
+)
+def test_changes_that_are_none_are_refused(change, value):
+    with pytest.raises(MeshError):
+        getattr(TriangleMesh(np.eye(3), [[0, 1, 2]]), change)(value)
+
+
 def test_degeneracy_does_not_depend_on_scale_or_place():
     for scale in (1e-9, 1.0, 1e9):
         mesh = cube(1.0, 0.5).scaled(scale)

@@ -80,10 +80,55 @@ def test_bad_data_is_refused(sphere):
         cal.Function(space, np.zeros(3))
 
 
+@pytest.mark.parametrize("make", [cal.P0, cal.DP1, cal.P1, cal.P2, cal.RWG, cal.SNC, cal.BC, cal.RBC])
+def test_spaces_stand_on_triangle_meshes(sphere, make):
+    for mesh in (None, "sphere.msh", sphere.vertices):
+        with pytest.raises(TypeError, match="a space stands on a TriangleMesh, got"):
+            make(mesh)
+
+
+@pytest.mark.parametrize("make", [cal.P1, cal.P2])
+def test_the_rim_has_functions_or_none(plate, make):
+    for boundary in ("no", 0, None):
+        with pytest.raises(TypeError, match="boundary=.*: choose True, .* or False"):
+            make(plate, boundary=boundary)
+    assert make(plate, boundary=np.bool_(False)).dimension < make(plate).dimension
+
+
+def test_functions_have_finite_coefficients_of_a_space(sphere):
+    space, currents = cal.P1(sphere), cal.RWG(sphere)
+    ones = np.ones(space.dimension)
+    for other in (sphere, currents, None):
+        with pytest.raises(TypeError, match=r"a Function belongs to a space such as P1\(mesh\), got"):
+            cal.Function(other, ones)
+    with pytest.raises(TypeError, match=r"a VectorFunction belongs to a space such as RWG\(mesh\), got Space"):
+        cal.VectorFunction(space, ones)
+    with pytest.raises(TypeError, match="must be numbers, got an array of <U1"):
+        cal.Function(space, ["1"] * space.dimension)
+    ones[[2, 5]] = np.nan, np.inf
+    with pytest.raises(ValueError, match="2 of .* coefficients are NaN or infinite, the first is number 2"):
+        cal.Function(space, ones)
+
+
+def test_functions_of_one_space_are_added_and_multiplied_by_numbers(sphere):
+    u = cal.Function.interpolate(cal.P1(sphere), lambda x: x[:, 0])
+    v = np.float64(2) * u - u / 4 + -u
+    assert isinstance(v, cal.Function) and np.allclose(v.coefficients, 0.75 * u.coefficients, rtol=1e-15)
+    for factor in ("2", np.nan, True, np.ones(u.space.dimension)):
+        with pytest.raises(ValueError, match="the factor of a function must be a finite number"):
+            u * factor
+    for other in (1.0, cal.Function.interpolate(cal.P1(sphere), 1.0)):
+        for combined in (lambda other: u + other, lambda other: u - other):
+            with pytest.raises(ValueError, match="the same space object can be added, got"):
+                combined(other)
+
+
 def test_files_carry_complex_fields_with_units(sphere, tmp_path):
     function = cal.Function.interpolate(cal.P1(sphere), lambda x: np.exp(2j * x[:, 2]), "p", "Pa")
     function.write(tmp_path / "p.vtu")
     data = meshio.read(tmp_path / "p.vtu").point_data
     assert set(data) == {"p [Pa] real", "p [Pa] imaginary", "p [Pa] magnitude", "p phase [rad]"}
     assert np.allclose(data["p [Pa] real"] + 1j * data["p [Pa] imaginary"], function.coefficients)
+    with pytest.raises(ValueError, match="written to .vtu files, got .*p.png"):
+        function.write(tmp_path / "p.png")
     assert list(tmp_path.iterdir()) == [tmp_path / "p.vtu"]

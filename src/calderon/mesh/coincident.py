@@ -1,15 +1,27 @@
 """Points that coincide: found exactly or within a tolerance, and the triangle soup joined where they do."""
 
+import numbers
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
+from calderon.mesh.errors import MeshError
 from calderon.mesh.topology import edge_table
 from calderon.mesh.validation import FLAT, repeated_rows
 
 FLOAT32_ROUNDING = 1e-7  # of the diameter: what a coordinate loses in a file of single precision
+
+
+def joining_tolerance(given: float | None, diameter: float) -> float:
+    """The distance up to which vertices are joined, 1e-7 of the diameter for None; MeshError for no distance."""
+    if given is None:
+        return FLOAT32_ROUNDING * diameter
+    if isinstance(given, bool) or not (isinstance(given, numbers.Real) and 0 <= float(given) < np.inf):
+        raise MeshError(f"tolerance {given!r}: a distance that is zero or positive is needed, or None")
+    return float(given)
 
 
 def coincident_points(points: NDArray, tolerance: float = 0.0) -> NDArray:

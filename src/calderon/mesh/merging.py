@@ -14,9 +14,14 @@ def merge(meshes: Sequence[TriangleMesh]) -> TriangleMesh:
     Tags stay as they are where they differ from those of all earlier meshes; otherwise a mesh's tags are raised above
     them, so that the parts can be told apart. A name met before gets its mesh's number: "hull", "hull (2)".
     """
-    meshes = list(meshes)
+    meshes = [meshes] if isinstance(meshes, TriangleMesh) else list(meshes)
     if not meshes:
         raise MeshError("merge needs at least one mesh: give a list, merge([first, second])")
+    for mesh in meshes:
+        if not isinstance(mesh, TriangleMesh):
+            raise MeshError(
+                f"merge takes triangle meshes, got {type(mesh).__name__}: give a list, merge([first, second])"
+            )
     names: dict[str, int] = {}
     tags, taken, offset = [], np.array([], dtype=np.int64), [0]
     for number, mesh in enumerate(meshes, start=1):

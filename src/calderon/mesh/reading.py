@@ -12,8 +12,9 @@ import meshio
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.mesh.coincident import FLOAT32_ROUNDING, compacted, sound_triangles, torn_vertices
+from calderon.mesh.coincident import compacted, joining_tolerance, sound_triangles, torn_vertices
 from calderon.mesh.errors import MeshError, MeshWarning
+from calderon.mesh.sizes import scale_factor
 from calderon.mesh.triangles import TriangleMesh
 from calderon.mesh.writing import COMMENT
 
@@ -43,7 +44,8 @@ def read(path: str | Path, scale: float = 1.0, tolerance: float | None = None) -
 
     Raises MeshError for a missing, empty, unreadable or unknown file, and if it holds no surface.
     """
-    path = Path(path)
+    path, scale = mesh_path(path), scale_factor(scale)
+    joining_tolerance(tolerance, 1.0)
     content, names = _content(path)
     blocks = _surface_blocks(content, path)
     triangles, tags = _triangles_and_tags(blocks, names)
@@ -52,9 +54,15 @@ def read(path: str | Path, scale: float = 1.0, tolerance: float | None = None) -
     if len(triangles) and (triangles.min() < 0 or triangles.max() >= len(vertices) or not np.isfinite(vertices).all()):
         return _checked(path, vertices, triangles, tags, names)
     vertices, triangles, tags = _cleaned(path, vertices, triangles, tags, tolerance)
-    if not (np.isfinite(scale) and scale > 0):
-        raise MeshError(f"scale {scale!r}: it must be positive and finite, for example 1e-3 from mm to m")
     return _checked(path, vertices * scale, triangles, tags, names)
+
+
+def mesh_path(path: str | Path) -> Path:
+    """The path of a mesh file; MeshError for what is none."""
+    try:
+        return Path(path)
+    except TypeError:
+        raise MeshError(f"meshes are read from files, got {path!r}: give a path such as 'hull.msh'") from None
 
 
 def _checked(path: Path, vertices: NDArray, triangles: NDArray, tags: NDArray, names: dict[str, int]) -> TriangleMesh:
@@ -210,7 +218,7 @@ def _cleaned(
     """Torn vertices joined, useless triangles and unused vertices dropped, each with a notice."""
     used = vertices[triangles.ravel()]
     size = float(np.linalg.norm(used.max(axis=0) - used.min(axis=0)))
-    joined = torn_vertices(vertices, triangles, FLOAT32_ROUNDING * size if tolerance is None else tolerance)
+    joined = torn_vertices(vertices, triangles, joining_tolerance(tolerance, size))
     moved = np.count_nonzero(joined != np.arange(len(joined)))
     if moved and path.suffix.lower() != ".stl":
         _notice(f"{path}: {moved} vertices on open edges coincide with others and are joined to them")

@@ -1,5 +1,7 @@
 """Lengths that shapes are asked for, and whether there is room for what they ask."""
 
+import numbers
+
 import numpy as np
 
 from calderon.backends import require_memory
@@ -20,6 +22,13 @@ def positive(name: str, value: float) -> float:
     if not (np.isfinite(number) and number > 0):
         raise MeshError(f"{name} = {value!r}: a positive, finite length is needed")
     return number
+
+
+def scale_factor(value: float) -> float:
+    """The value as a positive finite factor of lengths, or MeshError."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < float(value) < np.inf:
+        raise MeshError(f"scale {value!r}: it must be positive and finite, for example 1e-3 from mm to m")
+    return float(value)
 
 
 def room_for_surface(area: float, h: float, each: int = TRIANGLE) -> None:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from calderon.mesh.coincident import compacted
 from calderon.mesh.errors import MeshError, MeshWarning
-from calderon.mesh.reading import TAG_KEYS, commented_names, file_content, named_tags
+from calderon.mesh.reading import TAG_KEYS, commented_names, file_content, mesh_path, named_tags
+from calderon.mesh.sizes import scale_factor
 from calderon.mesh.tetrahedra import TetrahedralMesh
 from calderon.mesh.whole_file import whole_file
 
@@ -30,10 +31,8 @@ def read_tetrahedra(path: str | Path, scale: float = 1.0) -> TetrahedralMesh:
 
     Raises MeshError for a missing, empty, unreadable or unknown file, one without tetrahedra, and as TetrahedralMesh.
     """
-    path = Path(path)
+    path, scale = mesh_path(path), scale_factor(scale)
     content = file_content(path, FORMATS)
-    if not (np.isfinite(scale) and scale > 0):
-        raise MeshError(f"scale {scale!r}: it must be positive and finite, for example 1e-3 from mm to m")
     cells, tags = _cells(content, path, "tetra", 4)
     if not len(cells):
         held = ", ".join(sorted({f"{len(each.data)} {each.type}" for each in content.cells})) or "nothing"

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.barycentric import BarycentricRefinement, barycentric_refinement
-from calderon.mesh.coincident import FLOAT32_ROUNDING, coincident_points, compacted, sound_triangles
+from calderon.mesh.coincident import coincident_points, compacted, joining_tolerance, sound_triangles
 from calderon.mesh.containment import winding_numbers
 from calderon.mesh.errors import MeshError, MeshWarning, callers_level
 from calderon.mesh.inspection import MeshReport, check
 from calderon.mesh.orientation import consistent_orientation
+from calderon.mesh.sizes import scale_factor
 from calderon.mesh.topology import components_by_edges, edge_signs, edge_table
-from calderon.mesh.validation import area_vectors_of, refuse_repeated, validated_arrays
+from calderon.mesh.validation import area_vectors_of, checked_names, refuse_repeated, validated_arrays
 from calderon.mesh.writing import write
 
 
@@ -81,7 +82,7 @@ class TriangleMesh:
         ]:
             value.setflags(write=False)
             self.__dict__[name] = value
-        self.__dict__["names"] = {str(name): int(tag) for name, tag in dict(names or {}).items()}
+        self.__dict__["names"] = checked_names(names)
         self.__dict__["flipped"] = int(np.count_nonzero(flipped))
 
     @property
@@ -210,19 +211,21 @@ class TriangleMesh:
 
     def scaled(self, factor: float) -> "TriangleMesh":
         """The mesh with all coordinates times factor > 0 (0.001: from millimetres to metres)."""
-        if not (np.isfinite(factor) and factor > 0):
-            raise MeshError(f"scale factor {factor!r}: it must be positive and finite, for example 1e-3 from mm to m")
-        return TriangleMesh(self.vertices * factor, self.triangles, self.tags, self.names)
+        return TriangleMesh(self.vertices * scale_factor(factor), self.triangles, self.tags, self.names)
 
     def translated(self, vector: ArrayLike) -> "TriangleMesh":
         """The mesh moved by a vector (3,)."""
-        return TriangleMesh(self.vertices + np.asarray(vector, dtype=float), self.triangles, self.tags, self.names)
+        step = np.asarray(vector)
+        if step.shape != (3,) or step.dtype.kind not in "fiu" or not np.isfinite(step).all():
+            raise MeshError(f"a mesh is moved by a vector of three finite real numbers, got {vector!r}")
+        return TriangleMesh(self.vertices + step, self.triangles, self.tags, self.names)
 
     def rotated(self, matrix: ArrayLike) -> "TriangleMesh":
         """The mesh turned by a rotation matrix (3, 3), x -> matrix @ x (see scipy.spatial.transform.Rotation)."""
-        matrix = np.asarray(matrix, dtype=float)
+        matrix = np.asarray(matrix)
         if (
             matrix.shape != (3, 3)
+            or matrix.dtype.kind not in "fiu"
             or not np.allclose(matrix @ matrix.T, np.eye(3), atol=1e-9)
             or np.linalg.det(matrix) < 0
         ):
@@ -231,7 +234,10 @@ class TriangleMesh:
 
     def tag_numbers(self, tags: int | str | Iterable[int | str]) -> NDArray[np.int64]:
         """Tags given as numbers or names as sorted numbers; MeshError for those that the mesh does not have."""
-        wanted = [tags] if isinstance(tags, (str, int, np.integer)) else list(tags)
+        wanted = list(tags) if isinstance(tags, Iterable) and not isinstance(tags, str) else [tags]
+        for tag in wanted:
+            if isinstance(tag, bool) or not isinstance(tag, str | int | np.integer):
+                raise MeshError(f"tags are numbers or names, got {tag!r}: this mesh has those in .tags and .names")
         present = np.unique(self.tags)
         numbers = {tag: self.names.get(tag) if isinstance(tag, str) else int(tag) for tag in wanted}
         unknown = [tag for tag, number in numbers.items() if number not in present]
@@ -250,7 +256,7 @@ class TriangleMesh:
 
         Triangles that lose their area or repeat others are dropped with a MeshWarning.
         """
-        joined = coincident_points(self.vertices, FLOAT32_ROUNDING * self.diameter if tolerance is None else tolerance)
+        joined = coincident_points(self.vertices, joining_tolerance(tolerance, self.diameter))
         triangles = joined[self.triangles]
         with_area, once = sound_triangles(self.vertices, triangles)
         keep = with_area & once

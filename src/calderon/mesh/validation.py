@@ -1,5 +1,8 @@
 """What the constructor of a triangle mesh refuses, with the elements that are to blame."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -40,6 +43,21 @@ def validated_arrays(
     if tags.shape != (len(triangles),):
         raise MeshError(f"tags have shape {tags.shape}: one integer per triangle is needed, ({len(triangles)},)")
     return vertices, triangles, tags
+
+
+def checked_names(names: Mapping[str, int] | None) -> dict[str, int]:
+    """Names of tags {name: tag}, or MeshError."""
+    if not isinstance(names, Mapping | None):
+        raise MeshError(f"names of tags are {{name: number}}, such as {{'hull': 1}}, got {names!r}")
+    given = dict(names or {})
+    for name, tag in given.items():
+        if not isinstance(name, str) or not _is_integer(tag):
+            raise MeshError(f"names of tags are {{name: number}}, such as {{'hull': 1}}, got {{{name!r}: {tag!r}}}")
+    return {name: int(tag) for name, tag in given.items()}
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def area_vectors_of(vertices: NDArray, triangles: NDArray) -> NDArray[np.float64]:

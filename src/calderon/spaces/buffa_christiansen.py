@@ -38,8 +38,8 @@ def BC(mesh: TriangleMesh) -> CombinedSpace:
     76 (2007) 1743; F. P. Andriulli, K. Cools, H. Bagci, F. Olyslager, A. Buffa, S. Christiansen, E. Michielssen, IEEE
     Trans. Antennas Propag. 56 (2008) 2398, whose coefficients these are, times l.
     """
-    around = fans(mesh)
     coarse = RWG(mesh)
+    around = fans(mesh)
     refinement = mesh.barycentric_refinement
     fine = edge_space(refinement.mesh, np.arange(refinement.mesh.number_of_triangles), rim=True)
     ports, flow = _ports(coarse, fine, refinement)

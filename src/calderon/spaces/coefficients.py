@@ -1,11 +1,13 @@
 """Coefficients with a meaning: what scalar functions and vector fields of a space share."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from calderon.exact.checks import finite_number
 
 
 class _AnySpace(Protocol):
@@ -23,7 +25,8 @@ S = TypeVar("S", bound=_AnySpace)
 class Coefficients(Generic[S]):
     """u = sum_j coefficients[j] phi_j with the functions phi_j of a space; label and unit go into files and pictures.
 
-    Raises ValueError when the number of coefficients is not the dimension.
+    Raises TypeError for another kind of space and for what are no numbers, ValueError when the number of coefficients
+    is not the dimension, for NaN and infinity. Functions of one space object add, and are multiplied by numbers.
     """
 
     space: S
@@ -31,11 +34,27 @@ class Coefficients(Generic[S]):
     label: str = "u"
     unit: str = ""
 
+    kind: ClassVar[type]
+    example: ClassVar[str]
+    __array_ufunc__ = None  # NumPy's scalars leave the product to the function
+
     def __post_init__(self) -> None:
+        if not isinstance(self.space, self.kind):
+            raise TypeError(
+                f"a {type(self).__name__} belongs to a space such as {self.example}(mesh), got "
+                f"{type(self.space).__name__}"
+            )
         coefficients = np.array(self.coefficients)
+        if coefficients.dtype.kind not in "biufc":
+            raise TypeError(f"coefficients must be numbers, got an array of {coefficients.dtype}")
         if coefficients.shape != (self.space.dimension,):
             raise ValueError(
                 f"{self.space} needs coefficients of shape ({self.space.dimension},), got {coefficients.shape}"
+            )
+        bad = np.flatnonzero(~np.isfinite(coefficients))
+        if len(bad):
+            raise ValueError(
+                f"{len(bad)} of {len(coefficients)} coefficients are NaN or infinite, the first is number {bad[0]}"
             )
         coefficients.flags.writeable = False
         object.__setattr__(self, "coefficients", coefficients)
@@ -62,13 +81,19 @@ class Coefficients(Generic[S]):
 
     def __add__(self, other: Self) -> Self:
         if not isinstance(other, type(self)) or other.space is not self.space:
-            raise ValueError("only functions of the same space object can be added")
+            raise ValueError(f"only functions of the same space object can be added, got {type(other).__name__}")
         return replace(self, coefficients=self.coefficients + other.coefficients)
 
     def __sub__(self, other: Self) -> Self:
-        return self + (-1) * other
+        return self + other * -1 if isinstance(other, type(self)) else self + other
 
     def __mul__(self, factor: complex) -> Self:
-        return replace(self, coefficients=self.coefficients * factor)
+        return replace(self, coefficients=self.coefficients * finite_number(factor, "the factor of a function"))
 
     __rmul__ = __mul__
+
+    def __truediv__(self, divisor: complex) -> Self:
+        return self * (1 / finite_number(divisor, "the divisor of a function"))
+
+    def __neg__(self) -> Self:
+        return self * -1

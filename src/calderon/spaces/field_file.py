@@ -1,6 +1,7 @@
 """Fields on a surface as a file for ParaView."""
 
 import os
+from pathlib import Path
 from typing import Any
 
 import meshio
@@ -28,7 +29,12 @@ def named_fields(label: str, unit: str, values: NDArray[Any]) -> Fields:
 
 
 def write_fields(path: str | os.PathLike[str], mesh: TriangleMesh, at_vertices: Fields, on_triangles: Fields) -> None:
-    """Write mesh, tags and fields to a .vtu file. Atomic: it appears whole or not at all."""
+    """Write mesh, tags and fields to a .vtu file. Atomic: it appears whole or not at all. ValueError for another
+    ending."""
+    if Path(path).suffix.lower() != ".vtu":
+        raise ValueError(
+            f"fields on surfaces are written to .vtu files, got {str(path)!r}: give a name such as 'u.vtu'"
+        )
     cell_data = {"tag": [mesh.tags]} | {name: [values] for name, values in on_triangles.items()}
     output = meshio.Mesh(mesh.vertices, [("triangle", mesh.triangles)], point_data=at_vertices, cell_data=cell_data)
     with whole_file(path) as scratch:

@@ -2,7 +2,7 @@
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,6 +21,9 @@ class Function(Coefficients[Space]):
 
     label and unit go into files and pictures. Raises ValueError when the number of coefficients is not the dimension.
     """
+
+    kind: ClassVar[type] = Space
+    example: ClassVar[str] = "P1"
 
     def values(self, points: NDArray[np.float64]) -> NDArray[Any]:
         """(m, n) values at reference points (n, 2) of each supporting triangle."""

@@ -31,7 +31,7 @@ def P1(mesh: TriangleMesh, tags: Tags = None, boundary: bool = True) -> Space:
     asks.
     """
     triangles = supported_triangles(mesh, tags)
-    rim = np.zeros(0, dtype=np.int64) if boundary else _rim(mesh, triangles)[0]
+    rim = _left_out(mesh, triangles, boundary)[0]
     dofs, dimension = _numbered(mesh.triangles[triangles], rim, mesh.number_of_vertices)
     return Space("P1", mesh, Element(1), triangles, dofs, dimension)
 
@@ -39,7 +39,7 @@ def P1(mesh: TriangleMesh, tags: Tags = None, boundary: bool = True) -> Space:
 def P2(mesh: TriangleMesh, tags: Tags = None, boundary: bool = True) -> Space:
     """Continuous piecewise quadratic functions, one per vertex and one per edge; arguments as for `P1`."""
     triangles = supported_triangles(mesh, tags)
-    vertices, edges = (np.zeros(0, dtype=np.int64),) * 2 if boundary else _rim(mesh, triangles)
+    vertices, edges = _left_out(mesh, triangles, boundary)
     entities = np.concatenate(
         [mesh.triangles[triangles], mesh.number_of_vertices + mesh.triangle_edges[triangles]], axis=1
     )
@@ -56,8 +56,15 @@ def discontinuous(space: Space, degree: int) -> Space:
     return Space(f"DP{degree}" if degree else "P0", space.mesh, element, space.triangles, dofs, dofs.size)
 
 
-def _rim(mesh: TriangleMesh, triangles: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Vertices and edges on the rim of the support: edges that only one of its triangles has."""
+def _left_out(
+    mesh: TriangleMesh, triangles: NDArray[np.int64], boundary: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Vertices and edges without a function: none with `boundary`, else those on the rim of the support, whose edges
+    only one of its triangles has."""
+    if not isinstance(boundary, bool | np.bool_):
+        raise TypeError(f"boundary={boundary!r}: choose True, functions on the rim too, or False, none there")
+    if boundary:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
     counts = np.bincount(mesh.triangle_edges[triangles].ravel(), minlength=len(mesh.edges))
     edges = np.flatnonzero(counts == 1)
     return np.unique(mesh.edges[edges]), edges

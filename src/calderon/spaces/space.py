@@ -198,9 +198,11 @@ def _takes_normals(function: Callable[..., Any]) -> bool:
 
 
 def supported_triangles(mesh: TriangleMesh, tags: int | str | Iterable[int | str] | None) -> NDArray[np.int64]:
-    """Numbers of the triangles that carry one of the tags (numbers or names); all for None. MeshError for unknown
-    tags.
+    """Numbers of the triangles that carry one of the tags (numbers or names); all for None. TypeError for what is no
+    triangle mesh, MeshError for unknown tags.
     """
+    if not isinstance(mesh, TriangleMesh):
+        raise TypeError(f"a space stands on a TriangleMesh, got {type(mesh).__name__}: see cal.mesh")
     if tags is None:
         return np.arange(mesh.number_of_triangles)
     return np.flatnonzero(np.isin(mesh.tags, mesh.tag_numbers(tags)))

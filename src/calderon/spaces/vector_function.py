@@ -2,7 +2,7 @@
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ class VectorFunction(Coefficients[VectorSpace]):
     """
 
     label: str = "J"
+
+    kind: ClassVar[type] = VectorSpace
+    example: ClassVar[str] = "RWG"
 
     def values(self, points: NDArray[np.float64]) -> NDArray[Any]:
         """(m, q, 3) vectors at reference points (q, 2) of each triangle of space.support on space.base.mesh."""
