@@ -207,3 +207,163 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="disk full"):
         sphere(1.0, 0.3).write(path)
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["a.vtu"]
+
+
+CUBE = cube(1.0, 0.5)
+VERTICES = [" ".join(f"{x:g}" for x in vertex) for vertex in CUBE.vertices]
+CORNERS = (CUBE.triangles + 1).tolist()
+
+
+def read_text(path, *lines):
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return read(path)
+
+
+@pytest.mark.parametrize(
+    ("vertex", "corner"),
+    [
+        ("v {}", "{}"),
+        ("v {} 0.1 0.2 0.3", "{}"),  # colours, as MeshLab writes them
+        ("v {} 1.0", "{}//1"),  # normals, as Blender writes them
+        ("v\t{}", "{}/1/1"),
+    ],
+)
+def test_wavefront_files_of_other_programs(tmp_path, vertex, corner):
+    faces = [" ".join(corner.format(number) for number in face) for face in CORNERS]
+    lines = [vertex.format(each) for each in VERTICES] + ["vn 0 0 1 # up", "vt 0 0", "o first"]
+    lines += [f"f {face}" for face in faces[:10]] + ["o second", "s off"]
+    lines += ["f " + face.replace(" ", " \\\n", 1) for face in faces[10:]]
+    mesh = read_text(tmp_path / "a.obj", *lines)
+    assert np.array_equal(mesh.triangles, CUBE.triangles) and np.allclose(mesh.vertices, CUBE.vertices)
+    assert mesh.names == {"first": 1, "second": 2} and np.array_equal(np.bincount(mesh.tags), [0, 10, 38])
+    last = [" ".join(str(number - 1 - len(VERTICES)) for number in face) for face in CORNERS]
+    again = read_text(tmp_path / "b.obj", *(f"v {each}" for each in VERTICES), *(f"f {face}" for face in last))
+    assert np.array_equal(again.triangles, CUBE.triangles)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("f 1 2", "line 76: a face has three corners or four"),
+        ("f 1 2 3 4 5", "line 76: a polygon of more than four"),
+        ("v 1 2", "line 76: a vertex has three coordinates"),
+        ("f 1 2 0", "line 76: vertices are numbered from 1"),
+        ("f 1 2 99", "outside 0..25"),
+        ("f 1 2 x", "cannot be read as a .obj file"),
+    ],
+)
+def test_wavefront_lines_that_are_none(tmp_path, line, message):
+    lines = [f"v {each}" for each in VERTICES] + ["f " + " ".join(map(str, face)) for face in CORNERS]
+    with pytest.raises(MeshError, match=message):
+        read_text(tmp_path / "a.obj", *lines, "# comment", line)
+
+
+NODES = ["*HEADING", "a cube", "*NODE", *(f"{i}, " + each.replace(" ", ", ") for i, each in enumerate(VERTICES, 1))]
+
+
+def elements(first, last, head="*ELEMENT, TYPE=S3"):
+    rows = enumerate(CORNERS[first:last], first + 1)
+    return [head, *(f"{number}, " + ", ".join(map(str, face)) for number, face in rows)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "names", "counts"),
+    [
+        (elements(0, 10) + elements(10, 48, "*Element, type=S3R, elset=sail"), {"sail": 1}, [10, 38]),
+        (
+            elements(0, 10, "*ELEMENT, TYPE=S3, ELSET=hull")
+            + elements(10, 20, "*ELEMENT, TYPE=M3D3, ELSET=sail")
+            + elements(20, 48, "*ELEMENT, TYPE=S3, ELSET=hull"),
+            {"hull": 1, "sail": 2},
+            [0, 38, 10],
+        ),
+        (elements(0, 10) + ["*ELSET, ELSET=sail", "1, 2, 3,"] + elements(10, 48), {"sail": 1}, [45, 3]),
+        (elements(0, 48) + ["*ELSET, ELSET=odd, GENERATE", "1, 48, 2"], {"odd": 1}, [24, 24]),
+        (
+            ["*ELEMENT, TYPE=T3D2, ELSET=rod", "99, 1, 2"] + elements(0, 48, "*ELEMENT, TYPE=S3, ELSET=a"),
+            {"a": 1},
+            [0, 48],
+        ),
+        (["*NODE, NSET=more", "99, 0, 0, 0", "**", *elements(0, 48)], {}, [48]),
+    ],
+)
+def test_abaqus_files_of_other_programs(tmp_path, lines, names, counts):
+    mesh = read_text(tmp_path / "a.inp", *NODES, *lines)
+    assert np.array_equal(mesh.triangles, CUBE.triangles) and np.allclose(mesh.vertices, CUBE.vertices)
+    assert mesh.names == names and np.bincount(mesh.tags).tolist() == counts
+
+
+def test_the_smallest_of_several_sets_counts(tmp_path):
+    sets = ["*ELSET, ELSET=sail", "1, 2, 3", "*ELSET, ELSET=rest", "4", "*ELSET, ELSET=both", "sail", "rest"]
+    with pytest.warns(MeshWarning, match=r"4 elements are in several sets \(sail, rest, both\): the smallest"):
+        mesh = read_text(tmp_path / "a.inp", *NODES, *elements(0, 48), *sets)
+    assert mesh.names == {"sail": 1, "rest": 2} and np.bincount(mesh.tags).tolist() == [44, 3, 1]
+    (tmp_path / "whole.inp").write_text("\n".join(NODES) + "\n*INCLUDE, INPUT=rows.inp\n")
+    assert read_text(tmp_path / "rows.inp", *NODES, *elements(0, 48)).is_closed
+    (tmp_path / "rows.inp").write_text("\n".join(elements(0, 48)) + "\n")
+    assert read(tmp_path / "whole.inp").is_closed
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([*elements(0, 48), "49, 1, 2"], "195 numbers of elements that have 4 each"),
+        ([*elements(0, 48), "49, 1, 2, 77"], "name 1 nodes that are not there, such as 77"),
+        ([*elements(0, 48), "*NODE", "1, 0, 0, 0"], "node 1 is given twice: write one part"),
+        ([*elements(0, 48), *elements(0, 1)], "element numbers are given twice"),
+        (["*ELEMENT, TYPE=C3D8", "1, 1, 2, 3, 4, 5, 6, 7, 8"], "only elements of the types C3D8"),
+        ([*elements(0, 48), "*INSTANCE, NAME=a, PART=b", "0, 0, 1"], "an instance of a part is moved"),
+        (["*INCLUDE, INPUT=there.inp"], "cannot be read as a .inp file .*there.inp"),
+    ],
+)
+def test_abaqus_files_that_cannot_be_used(tmp_path, lines, message):
+    with pytest.raises(MeshError, match=message):
+        read_text(tmp_path / "a.inp", *NODES, *lines)
+
+
+def test_ply_files_say_how_many_faces_they_hold(tmp_path):
+    path = tmp_path / "a.ply"
+    CUBE.write(path)
+    path.write_bytes(path.read_bytes().replace(b"vertex_indices", b"vertex_index"))
+    assert read(path).is_closed
+    binary = meshio.Mesh(CUBE.vertices, [("triangle", CUBE.triangles.astype(np.int32))])
+    meshio.ply.write(path, binary, binary=True)
+    assert read(path).is_closed
+    path.write_bytes(path.read_bytes()[:-13])
+    with pytest.raises(MeshError, match="cut short, it holds 47 of 48 faces"):
+        read(path)
+
+
+def test_binary_stl_of_another_size_than_it_says(tmp_path):
+    path = tmp_path / "a.stl"
+    CUBE.write(path)
+    path.write_bytes(path.read_bytes()[:-50])
+    with pytest.raises(MeshError, match="2434 bytes, where the 48 triangles that it promises take 2484"):
+        read(path)
+
+
+@pytest.mark.parametrize("name", ["a.obj", "a.inp", "a.ply"])
+def test_texts_cut_between_or_within_lines(tmp_path, name):
+    path = tmp_path / name
+    sheet = plate((1.0, 1.0), 0.5)
+    sheet.write(path)
+    whole = path.read_bytes()
+    rows = whole.splitlines(keepends=True)
+    if name != "a.inp":  # its sets stand behind the triangles
+        path.write_bytes(b"".join(rows[:-1]))
+        with pytest.raises(MeshError, match="cut short, it holds 7 of 8 triangles|list index"):
+            read(path)
+    path.write_bytes(whole[:-1])
+    with pytest.warns(MeshWarning, match="the last line does not end"):
+        read(path)
+
+
+def test_msh_files_cut_anywhere_between_their_elements(tmp_path):
+    path = tmp_path / "a.msh"
+    tagged_cube().write(path)
+    whole = path.read_bytes()
+    begin, end = whole.index(b"$Elements"), whole.index(b"$EndElements")
+    for stop in range(begin, end - 1, 7):
+        path.write_bytes(whole[:stop])
+        with pytest.raises(MeshError, match="a.msh: "):
+            read(path)

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import re
 import textwrap
 import warnings
@@ -12,13 +13,21 @@ import meshio
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.mesh.abaqus_files import read_abaqus
 from calderon.mesh.coincident import compacted, joining_tolerance, sound_triangles, torn_vertices
 from calderon.mesh.errors import MeshError, MeshWarning
+from calderon.mesh.obj_files import read_obj
+from calderon.mesh.ply_files import read_ply
 from calderon.mesh.sizes import scale_factor
+from calderon.mesh.stl_files import read_stl
 from calderon.mesh.triangles import TriangleMesh
-from calderon.mesh.writing import COMMENT
+from calderon.mesh.writing import COMMENT, COUNT
 
 FORMATS = {".msh": "gmsh", ".vtu": "vtu", ".stl": "stl", ".obj": "obj", ".ply": "ply", ".inp": "abaqus"}
+READERS = {".stl": read_stl, ".obj": read_obj, ".ply": read_ply, ".inp": read_abaqus}
+"""The formats that the package reads itself, or looks at before meshio does."""
+HEAD = 65536
+"""Bytes of a file in which comments are looked for."""
 TAG_KEYS = [
     "gmsh:physical",
     "tags",
@@ -26,7 +35,6 @@ TAG_KEYS = [
     "medit:ref",
     "cell_tags",
     "CellEntityIds",
-    "obj:group_ids",
     "gmsh:geometrical",
 ]
 CORNERS = {"triangle": 3, "triangle6": 3, "triangle7": 3, "quad": 4, "quad8": 4, "quad9": 4}
@@ -48,7 +56,8 @@ def read(path: str | Path, scale: float = 1.0, tolerance: float | None = None) -
     joining_tolerance(tolerance, 1.0)
     content, names = _content(path)
     blocks = _surface_blocks(content, path)
-    triangles, tags = _triangles_and_tags(blocks, names)
+    triangles, tags = _triangles_and_tags(path, blocks, names)
+    _refuse_cut_text(path, len(triangles))
     vertices = np.zeros((len(content.points), 3))
     vertices[:, : content.points.shape[1]] = content.points
     if len(triangles) and (triangles.min() < 0 or triangles.max() >= len(vertices) or not np.isfinite(vertices).all()):
@@ -78,9 +87,22 @@ def _content(path: Path) -> tuple[meshio.Mesh, dict[str, int]]:
     content = file_content(path, FORMATS)
     names = named_tags(content, 2)
     names.update(commented_names(path))
-    if path.suffix.lower() == ".obj" and "obj:group_ids" in content.cell_data:
-        _name_groups(path, content, names)
     return content, names
+
+
+def _refuse_cut_text(path: Path, number: int) -> None:
+    """MeshError for fewer triangles than were written, if a comment says how many; a notice where a text that has no
+    end mark ends within a line."""
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+        file.seek(-1, os.SEEK_END)
+        last = file.read()
+    counted = re.search(re.escape(COUNT.encode()) + rb"(\d+)", head)
+    if counted and number < int(counted[1]):
+        raise MeshError(f"{path}: cut short, it holds {number} of {int(counted[1])} triangles; export it again")
+    is_text = path.suffix.lower() in (".obj", ".inp") or head.startswith(b"ply") and b"format ascii" in head
+    if is_text and last not in b"\r\n":
+        _notice(f"{path}: the last line does not end; if the file is cut short, its last triangle is wrong")
 
 
 def named_tags(content: meshio.Mesh, dimension: int) -> dict[str, int]:
@@ -98,12 +120,12 @@ def file_content(path: Path, formats: dict[str, str]) -> meshio.Mesh:
         raise MeshError(f"{path}: no such file")
     if path.stat().st_size == 0:
         raise MeshError(f"{path}: the file is empty; export the mesh again")
-    if suffix == ".ply" and b"\nend_header" not in path.read_bytes():  # meshio would look for it for ever
-        raise MeshError(f"{path}: cut short, its header does not end: export it again")
     output = StringIO()
     try:
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output), np.errstate(all="ignore"):
-            return meshio.read(path, file_format=formats[suffix])
+            return READERS[suffix](path) if suffix in READERS else meshio.read(path, file_format=formats[suffix])
+    except MeshError as error:
+        raise MeshError(f"{path}: {error}") from None
     except (Exception, SystemExit) as error:  # meshio meets broken files with anything from KeyError to SystemExit
         told = "" if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"  # an exit code says nothing
         reason = textwrap.shorten(f"{told} {output.getvalue()}", 200, placeholder=" ...") or "no reason given"
@@ -113,21 +135,10 @@ def file_content(path: Path, formats: dict[str, str]) -> meshio.Mesh:
         ) from None
 
 
-def _name_groups(path: Path, content: meshio.Mesh, names: dict[str, int]) -> None:
-    """Turn meshio's running numbers of the "g" lines into tags: those of the comment line, or 1, 2, ... by name."""
-    with path.open(errors="ignore") as file:
-        groups = [line[1:].strip() or "default" for line in file if line.split()[:1] == ["g"]]
-    for name in groups:
-        if name not in names:
-            names[name] = max([0, *names.values()]) + 1
-    tag_of = np.array([*(names[name] for name in groups), 0])
-    content.cell_data["obj:group_ids"] = [tag_of[np.asarray(ids)] for ids in content.cell_data["obj:group_ids"]]
-
-
 def commented_names(path: Path, comment: str = COMMENT) -> dict[str, int]:
     """The names {name: tag} that were left in a comment among the first lines when the file was written."""
     with path.open("rb") as file:
-        head = file.read(65536).decode("utf-8", errors="ignore")
+        head = file.read(HEAD).decode("utf-8", errors="ignore")
     found = re.search(re.escape(comment) + r"(\{.*?\})", head)
     if not found:
         return {}
@@ -144,6 +155,8 @@ def _surface_blocks(content: meshio.Mesh, path: Path) -> list[tuple[NDArray, NDA
     for i, cells in enumerate(content.cells):
         if cells.type not in CORNERS or len(cells.data) == 0:
             continue
+        if cells.data.ndim != 2 or cells.data.shape[1] < CORNERS[cells.type]:
+            raise MeshError(f"{path}: {len(cells.data)} elements without corners; it is cut short: export it again")
         key = next((key for key in TAG_KEYS if key in content.cell_data), None)
         tags = None if key is None else np.asarray(content.cell_data[key][i]).reshape(len(cells.data), -1)[:, 0]
         own = {name: np.asarray(ids[i], dtype=np.int64) for name, ids in sets.items() if ids[i] is not None}
@@ -199,17 +212,30 @@ def _split(block: tuple, points: NDArray) -> tuple[NDArray, NDArray | None, dict
     )
 
 
-def _triangles_and_tags(blocks: list, names: dict[str, int]) -> tuple[NDArray, NDArray]:
-    """All triangles with their tags; element sets become tags, numbered as the comment says or in their order."""
-    tags = []
+def _triangles_and_tags(path: Path, blocks: list, names: dict[str, int]) -> tuple[NDArray, NDArray]:
+    """All triangles with their tags. Element sets become tags, numbered as the comment says or in their order; where
+    several hold a triangle the smallest counts, and the later one of equal ones."""
+    sizes: dict[str, int] = {}
+    for _, given, sets in blocks:
+        for name, ids in sets.items() if given is None else ():
+            sizes[name] = sizes.get(name, 0) + len(ids)
+    numbers = dict(names)
+    for name in sizes:
+        numbers.setdefault(name, max(numbers.values(), default=0) + 1)
+    tags, several = [], 0
     for corners, given, sets in blocks:
         own = np.zeros(len(corners), dtype=np.int64) if given is None else np.asarray(given, dtype=np.int64)
-        for name, ids in sets.items() if given is None else ():
-            if name not in names:
-                names[name] = max(names.values(), default=0) + 1
-            own[ids] = names[name]
+        held = np.zeros(len(corners), dtype=np.int64)
+        for name in sorted(sets if given is None else (), key=lambda name: -sizes[name]):
+            own[sets[name]] = numbers[name]
+            held[sets[name]] += 1
+        several += int(np.count_nonzero(held > 1))
         tags.append(own)
-    return np.concatenate([block[0] for block in blocks]), np.concatenate(tags)
+    all_tags = np.concatenate(tags)
+    names.update({name: numbers[name] for name in sizes if numbers[name] in all_tags})
+    if several:
+        _notice(f"{path}: {several} elements are in several sets ({', '.join(sizes)}): the smallest of them counts")
+    return np.concatenate([block[0] for block in blocks]), all_tags
 
 
 def _cleaned(

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from calderon.mesh.triangles import TriangleMesh
 
 COMMENT = "calderon tags: "
+COUNT = "calderon triangles: "
+"""Begins the comment with the number of triangles in text formats, which else show no sign of being cut short."""
 
 
 def write(mesh: "TriangleMesh", path: str | Path, version: str | None = None) -> None:
@@ -99,7 +101,7 @@ def _inp(mesh: "TriangleMesh", path: str) -> None:
     _meshio(mesh, path, "abaqus", {"cell_sets": sets})
     names = {name.replace(",", " "): tag for tag, name in tag_names(mesh).items()}
     text = Path(path).read_text().split("\n", 1)
-    Path(path).write_text(f"{text[0]}\n** {COMMENT}{json.dumps(names)}\n{text[1]}")
+    Path(path).write_text(f"{text[0]}\n** {COMMENT}{json.dumps(names)}\n** {COUNT}{len(mesh.triangles)}\n{text[1]}")
 
 
 def _msh22(mesh: "TriangleMesh", path: str) -> None:
@@ -137,6 +139,7 @@ def _obj(mesh: "TriangleMesh", path: str) -> None:
     names = tag_names(mesh)
     with open(path, "w") as file:
         file.write(f"# {COMMENT}{json.dumps({name: tag for tag, name in names.items()})}\n")
+        file.write(f"# {COUNT}{len(mesh.triangles)}\n")
         file.write(_rows(mesh.vertices, "v %.17g %.17g %.17g"))
         change = np.flatnonzero(np.diff(mesh.tags)) + 1
         for own in np.split(np.arange(len(mesh.tags)), change):

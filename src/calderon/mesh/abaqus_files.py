@@ -1,0 +1,122 @@
+"""Elements of Abaqus and CalculiX input files (.inp), with their element sets.
+
+meshio keeps the last of several *NODE blocks, loses or mixes up sets that *ELEMENT lines name, and stops at sets that
+stand between elements.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import meshio
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.mesh.errors import MeshError
+
+TYPES = {
+    ("triangle", 3): "S3 S3R S3RS DS3 STRI3 CPS3 CPE3 M3D3 R3D3 SFM3D3",
+    ("triangle6", 6): "STRI65 S6 DS6 CPS6 CPE6 M3D6 SFM3D6",
+    ("quad", 4): "S4 S4R S4RS S4RSW S4R5 DS4 CPS4 CPS4R CPE4 CPE4R M3D4 M3D4R R3D4 SFM3D4 SFM3D4R",
+    ("quad8", 8): "S8 S8R S8R5 DS8 CPS8 CPS8R CPE8 M3D8 M3D8R SFM3D8",
+    ("quad9", 9): "S9R5 M3D9",
+    ("tetra", 4): "C3D4 C3D4H DC3D4 AC3D4",
+    ("tetra10", 10): "C3D10 C3D10H C3D10I C3D10M C3D10MH DC3D10 AC3D10",
+}
+"""meshio's name and the number of nodes of the element types that are read; others, such as bars, are passed over."""
+_KINDS = {name: kind for kind, names in TYPES.items() for name in names.split()}
+
+Section = tuple[str, dict[str, str], list[list[str]]]
+
+
+def read_abaqus(path: Path) -> meshio.Mesh:
+    """Surfaces and tetrahedra of one part, element sets as cell sets in the order in which they are met.
+
+    Raises MeshError for elements with too few nodes or nodes that are not there, for numbers given twice (several
+    parts), and for instances that are moved.
+    """
+    points: list[list[float]] = []
+    places: dict[int, int] = {}
+    blocks: list[tuple[str, NDArray[np.int64]]] = []
+    sets: dict[str, list[NDArray[np.int64]]] = {}
+    passed: set[str] = set()
+    for keyword, options, rows in _sections(path):
+        if keyword == "NODE":
+            for row in rows:
+                if places.setdefault(int(row[0]), len(points)) != len(points):
+                    raise MeshError(f"node {row[0]} is given twice: write one part, or all parts as one flat mesh")
+                points.append([float(value or 0) for value in (*row[1:4], "", "")[:3]])
+        elif keyword == "ELEMENT":
+            kind = _KINDS.get(options.get("TYPE", "").upper())
+            if kind is None:
+                passed.add(options.get("TYPE", "none"))
+                continue
+            blocks.append((kind[0], _numbers(rows, kind[1] + 1)))
+            if options.get("ELSET"):
+                sets.setdefault(options["ELSET"], []).append(blocks[-1][1][:, 0])
+        elif keyword == "ELSET":
+            sets.setdefault(options.get("ELSET", ""), []).extend(_set(rows, "GENERATE" in options, sets))
+        elif keyword == "INSTANCE" and rows:
+            raise MeshError("an instance of a part is moved: write the assembly as one flat mesh")
+    if not blocks and passed:
+        raise MeshError(f"no triangles, only elements of the types {', '.join(sorted(passed))}; mesh the surface")
+    labels = np.concatenate([each[:, 0] for _, each in blocks]) if blocks else np.zeros(0, np.int64)
+    if len(np.unique(labels)) < len(labels):
+        raise MeshError("element numbers are given twice: write one part, or all parts as one flat mesh")
+    cells = [(kind, _placed(each, places)) for kind, each in blocks]
+    chosen = {name: np.concatenate(parts) for name, parts in sets.items() if parts}
+    found = {name: [np.flatnonzero(np.isin(each[:, 0], ids)) for _, each in blocks] for name, ids in chosen.items()}
+    return meshio.Mesh(np.array(points).reshape(-1, 3), cells, cell_sets=found if blocks else {})
+
+
+def _sections(path: Path) -> Iterator[Section]:
+    """(keyword, options, rows of data) one after the other; files that are included stand where they are named."""
+    keyword = ""
+    options: dict[str, str] = {}
+    rows: list[list[str]] = []
+    for line in _lines(path):
+        if line.startswith("*"):
+            yield keyword, options, rows
+            words = [word.strip() for word in line[1:].split(",")]
+            keyword, rows = words[0].upper(), []
+            pairs = (word.partition("=") for word in words[1:])
+            options = {name.strip().upper(): value.strip() for name, _, value in pairs}
+        else:
+            rows.append([word.strip() for word in line.rstrip(",").split(",")])
+    yield keyword, options, rows
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """Lines without comments and blank ones."""
+    with path.open(errors="replace") as file:
+        for line in file:
+            text = line.strip()
+            if text.upper().startswith("*INCLUDE"):
+                yield from _lines(path.parent / text.split("=")[-1].strip())
+            elif text and not text.startswith("**"):
+                yield text
+
+
+def _numbers(rows: list[list[str]], width: int) -> NDArray[np.int64]:
+    """Rows (n, width) of integers, which may go on over several lines."""
+    flat = np.array([int(word) for row in rows for word in row], np.int64)
+    if len(flat) % width:
+        raise MeshError(f"{len(flat)} numbers of elements that have {width} each; the file is cut short, or damaged")
+    return flat.reshape(-1, width)
+
+
+def _set(rows: list[list[str]], generate: bool, sets: dict[str, list[NDArray[np.int64]]]) -> list[NDArray[np.int64]]:
+    """The elements of a set, given by their numbers, by first, last and step, or by the names of other sets."""
+    if generate:
+        steps = [[int(word) for word in row] for row in rows]
+        return [np.arange(row[0], row[1] + 1, *row[2:3]) for row in steps]
+    words = [word for row in rows for word in row]
+    named = [part for word in words if word in sets and not word.isdigit() for part in sets[word]]
+    return [np.array([int(word) for word in words if word.isdigit()], np.int64), *named]
+
+
+def _placed(elements: NDArray[np.int64], places: dict[int, int]) -> NDArray[np.int64]:
+    """The nodes (n, nodes) of elements (n, 1 + nodes) by their places in the array of points."""
+    missing = [node for node in np.unique(elements[:, 1:]).tolist() if node not in places]
+    if missing:
+        raise MeshError(f"elements name {len(missing)} nodes that are not there, such as {missing[0]}")
+    return np.array([[places[node] for node in row] for row in elements[:, 1:].tolist()], np.int64)

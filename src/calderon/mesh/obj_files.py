@@ -1,0 +1,74 @@
+"""Faces of Wavefront files (.obj), with their groups.
+
+meshio reads neither files with normals or colours of vertices, as Blender and MeshLab write them, nor vertices counted
+from the end, nor lines that go on.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import meshio
+import numpy as np
+
+from calderon.mesh.errors import MeshError
+
+
+def read_obj(path: Path) -> meshio.Mesh:
+    """Triangles and quadrilaterals, with groups ("g" lines, or else objects, "o" lines) as cell sets in their order.
+
+    Raises MeshError with the line of a vertex without three coordinates, of a face without three corners or with more
+    than four, and of a corner that is no vertex.
+    """
+    points: list[list[float]] = []
+    faces: dict[int, list[list[int]]] = {3: [], 4: []}
+    group, object_, groups, objects = "", "", [], []
+    members: dict[int, list[tuple[str, str]]] = {3: [], 4: []}
+    for number, line in _lines(path):
+        kind, _, rest = line.partition(" ")
+        if kind == "v":
+            if len(rest.split()) < 3:
+                raise MeshError(f"line {number}: a vertex has three coordinates, got {line!r}; is the file cut short?")
+            points.append([float(word) for word in rest.split()[:3]])
+        elif kind == "f":
+            corners = [_corner(word, len(points), number) for word in rest.split()]
+            if len(corners) < 3:
+                raise MeshError(
+                    f"line {number}: a face has three corners or four, got {line!r}; is the file cut short?"
+                )
+            if len(corners) > 4:
+                raise MeshError(f"line {number}: a polygon of more than four corners; triangulate the surface first")
+            faces[len(corners)].append(corners)
+            members[len(corners)].append((group, object_))
+        elif kind == "g":
+            group = rest.strip() or "default"
+            groups.append(group)
+        elif kind == "o":
+            object_ = rest.strip() or "default"
+            objects.append(object_)
+    used = [(kind, size) for size, kind in ((3, "triangle"), (4, "quad")) if faces[size]]
+    part = 0 if groups else 1
+    sets = {
+        name: [np.flatnonzero([each[part] == name for each in members[size]]) for _, size in used]
+        for name in dict.fromkeys(groups or objects)
+    }
+    cells = [(kind, np.array(faces[size], np.int64)) for kind, size in used]
+    return meshio.Mesh(np.array(points).reshape(-1, 3), cells, cell_sets=sets if used else {})
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """(number, text) of the lines that say something, without comments; those that end with a backslash go on."""
+    begun = ""
+    with path.open(errors="replace") as file:
+        for number, line in enumerate(file, start=1):
+            text = begun + line.split("#")[0].strip() if not line.lstrip().startswith("g ") else begun + line.strip()
+            begun = text[:-1] + " " if text.endswith("\\") else ""
+            if text and not begun:
+                yield number, text.replace("\t", " ")
+
+
+def _corner(word: str, count: int, number: int) -> int:
+    """The vertex of one corner of a face: "7", "7/1/3", or "-1" for the last vertex so far."""
+    vertex = int(word.split("/")[0])
+    if vertex == 0:
+        raise MeshError(f"line {number}: vertices are numbered from 1, got 0")
+    return vertex - 1 if vertex > 0 else count + vertex
