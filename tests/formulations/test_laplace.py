@@ -5,7 +5,7 @@ import pytest
 
 import calderon.exact as exact
 import calderon.mesh as meshes
-from calderon.formulations import LaplaceDirichlet, LaplaceNeumann
+from calderon.formulations import FluidTransmission, LaplaceDirichlet, LaplaceNeumann
 from calderon.operators import assemble_dense, methods
 
 INSIDE = exact.point_sources([[0.2, 0.1, -0.1], [-0.1, 0.0, 0.2]], [1.0, -0.4])
@@ -122,3 +122,18 @@ def test_open_surfaces_and_unknown_sides_are_refused():
 def test_data_that_are_no_numbers_are_refused():
     with pytest.raises(TypeError, match="numbers, or a function of points"):
         LaplaceDirichlet(meshes.cube(1.0, 0.5)).solve("1 V")
+
+
+@pytest.mark.parametrize("side", ["interior", "exterior"])
+def test_parts_within_others_have_no_side(side):
+    shell = meshes.merge([meshes.sphere(1.0, 0.6), meshes.sphere(0.3, 0.3)])
+    with pytest.raises(ValueError, match="LaplaceNeumann needs parts beside each other, and 1 of the 2 .* number 1"):
+        LaplaceNeumann(shell, side=side)
+    with pytest.raises(ValueError, match="FluidTransmission needs parts beside each other"):
+        FluidTransmission(shell, 1.0, 1.5, 2.0)
+
+
+def test_dirichlet_data_on_a_shell_give_the_field_between_its_spheres():
+    shell = meshes.merge([meshes.sphere(1.0, 0.4), meshes.sphere(0.4, 0.2)])
+    solution = LaplaceDirichlet(shell, side="interior").solve(lambda x: 1 / np.linalg.norm(x, axis=1))
+    assert solution.field([[0, 0, 0.7]])[0] == pytest.approx(1 / 0.7, rel=1e-3)

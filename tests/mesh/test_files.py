@@ -61,7 +61,7 @@ def test_scale_must_be_positive(tmp_path):
 
 @pytest.mark.parametrize("path", [None, 3, ["a.stl"]])
 def test_what_is_no_path_is_refused(path):
-    with pytest.raises(MeshError, match="meshes are read from files, got"):
+    with pytest.raises(MeshError, match="meshes lie in files, got"):
         read(path)
 
 
@@ -367,3 +367,40 @@ def test_msh_files_cut_anywhere_between_their_elements(tmp_path):
         path.write_bytes(whole[:stop])
         with pytest.raises(MeshError, match="a.msh: "):
             read(path)
+
+
+NAMES = {"a b": 1, "--dash": 2, "# hash": 3, "*star": 4, "7": 5, "tag 9": 6, "a  b": 7, "f 1 2 3": 8}
+
+
+@pytest.mark.parametrize("name", ["a.msh", "a.vtu", "a.obj", "a.ply", "a.inp"])
+def test_odd_names_come_back_or_are_refused(tmp_path, name):
+    path = tmp_path / name
+    mesh = TriangleMesh(CUBE.vertices, CUBE.triangles, np.arange(48) % 8 + 1, NAMES)
+    mesh.write(path)
+    again = read(path)
+    first, second = same_surface(mesh, again)
+    assert again.names == NAMES and np.array_equal(mesh.tags[first], again.tags[second])
+    for odd in ("", " a", "a\n", 'a"b'):
+        mesh = TriangleMesh(CUBE.vertices, CUBE.triangles, np.ones(48, int), {odd: 1})
+        if name in ("a.vtu", "a.ply"):
+            mesh.write(path)
+            assert read(path).names == {odd: 1}
+        else:
+            with pytest.raises(MeshError, match="cannot hold the name"):
+                mesh.write(path)
+
+
+@pytest.mark.parametrize("name", ["a.msh", "a.ply"])
+def test_tags_of_more_than_32_bits_are_refused(tmp_path, name):
+    with pytest.raises(MeshError, match="tags up to 2147483647, got 1099511627776"):
+        TriangleMesh(CUBE.vertices, CUBE.triangles, np.full(48, 2**40)).write(tmp_path / name)
+
+
+def test_places_that_are_none(tmp_path):
+    with pytest.raises(MeshError, match="meshes lie in files, got None"):
+        CUBE.write(None)
+    (tmp_path / "a.stl").mkdir()
+    with pytest.raises(IsADirectoryError, match="a.stl: it is a folder"):
+        CUBE.write(tmp_path / "a.stl")
+    with pytest.raises(MeshError, match="version '2.2' is one of .msh files"):
+        CUBE.write(tmp_path / "b.stl", version="2.2")

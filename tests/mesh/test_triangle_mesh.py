@@ -157,6 +157,14 @@ def test_check_tells_holes_from_rims():
     assert half.check().ok and {n.name for n in half.check().notes} == {"open edges", "unused vertices"}
 
 
+def test_check_tells_parts_within_others():
+    outer, inner = sphere(1.0, 0.5), sphere(0.3, 0.2)
+    notes = merge([outer, inner]).check().notes
+    assert [(note.name, note.count) for note in notes] == [("nested parts", inner.number_of_triangles)]
+    assert notes[0].ids[0] == outer.number_of_triangles
+    assert merge([outer, inner.translated([2, 0, 0])]).check().notes == ()
+
+
 def test_check_finds_non_manifold_edges_touching_vertices_and_slivers():
     vertices = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1]], dtype=float)
     report = TriangleMesh(vertices, [[0, 1, 2], [1, 0, 3], [0, 1, 4]]).check()

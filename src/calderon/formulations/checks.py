@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from calderon.mesh import TriangleMesh, warn_wavenumber
+from calderon.mesh.containment import nested_components
 from calderon.mesh.errors import callers_level
 from calderon.operators.accuracy import AccuracyWarning
 from calderon.spaces import DP1, P0, P1, P2, Space
@@ -51,6 +52,18 @@ def closed_surface(mesh: TriangleMesh, problem: str) -> None:
             f"{problem} needs the boundary of a volume, and at {walls} of {mesh.number_of_edges} edges of this mesh "
             "a wall meets a closed surface: mesh.check() lists them as non-manifold; remove walls inside of the body, "
             "and model thin fins as closed bodies"
+        )
+
+
+def parts_beside_each_other(mesh: TriangleMesh, problem: str) -> None:
+    """ValueError for a closed surface of which one part lies within another: what is inside of the one would be outside
+    of the other."""
+    nested = nested_components(mesh.vertices, mesh.triangles, mesh.components)
+    if len(nested):
+        raise ValueError(
+            f"{problem} needs parts beside each other, and {len(nested)} of the {mesh.number_of_components} closed "
+            f"parts of this mesh lie(s) within another one, the first is number {nested[0]} of mesh.components: leave "
+            "inner surfaces out; a body with a cavity, or a body within a body, is not covered"
         )
 
 

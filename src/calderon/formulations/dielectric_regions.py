@@ -11,7 +11,7 @@ from scipy.spatial import KDTree
 from calderon.exact.checks import finite_number, one_or_more_points
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
-from calderon.mesh.containment import winding_numbers
+from calderon.mesh.containment import nested_components
 from calderon.operators import BoundaryOperator
 
 TOUCHING = 1e-6  # surfaces whose vertices are closer than so many mean edge lengths touch
@@ -134,15 +134,11 @@ def _depth(parents: NDArray[np.int64], number: int) -> int:
 
 
 def _refuse_nested_parts(mesh: TriangleMesh, number: int) -> None:
-    parts = range(mesh.number_of_components if mesh.number_of_components > 1 else 0)
-    for part in parts:
-        own = mesh.components == part
-        corner = mesh.vertices[mesh.triangles[own][:1, 0]]
-        if winding_numbers(mesh.vertices, mesh.triangles[~own], corner)[0] != 0:
-            raise ValueError(
-                f"a closed part of mesh {number} lies within another one: give nested surfaces as separate meshes, "
-                "each with the permittivity directly inside of it (1 for a cavity)"
-            )
+    if len(nested_components(mesh.vertices, mesh.triangles, mesh.components)):
+        raise ValueError(
+            f"a closed part of mesh {number} lies within another one: give nested surfaces as separate meshes, "
+            "each with the permittivity directly inside of it (1 for a cavity)"
+        )
 
 
 def material_constants(values: Any, number: int, name: str, gain: bool) -> tuple[complex, ...]:

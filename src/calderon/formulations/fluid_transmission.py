@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.checks import finite_complex, wavenumber_of_a_wave
+from calderon.formulations.checks import finite_complex, parts_beside_each_other, wavenumber_of_a_wave
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.scattering import ScatteringProblem
@@ -60,6 +60,7 @@ class FluidTransmission(ScatteringProblem):
 
     def _check_fields(self) -> None:
         super()._check_fields()
+        parts_beside_each_other(self.mesh, "FluidTransmission")
         if finite_complex(self.density_ratio, "density_ratio").real <= 0:
             raise ValueError(f"density_ratio (inside over outside) must be positive, got {self.density_ratio!r}")
 

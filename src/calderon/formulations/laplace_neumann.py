@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.checks import closed_surface, one_of, space_named
+from calderon.formulations.checks import closed_surface, one_of, parts_beside_each_other, space_named
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem, SolveOptions
 from calderon.formulations.potential_solution import PotentialSolution
@@ -45,6 +45,7 @@ class LaplaceNeumann(Problem[PotentialSolution]):
     def __post_init__(self) -> None:
         one_of(self.side, ("exterior", "interior"), "side")
         closed_surface(self.mesh, "LaplaceNeumann")
+        parts_beside_each_other(self.mesh, "LaplaceNeumann")
         _ = self.system
 
     @cached_property

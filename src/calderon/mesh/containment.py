@@ -30,6 +30,18 @@ def winding_numbers(vertices: Floats, triangles: Index, points: Floats) -> Index
     return turns
 
 
+def nested_components(vertices: Floats, triangles: Index, components: Index) -> Index:
+    """Numbers of the components (nt,) of a closed surface that lie within another one."""
+    number = int(components.max(initial=0)) + 1
+    nested = []
+    for part in range(number if number > 1 else 0):
+        own = components == part
+        corner = vertices[triangles[own][:1, 0]]
+        if winding_numbers(vertices, triangles[~own], corner)[0] != 0:
+            nested.append(part)
+    return np.array(nested, dtype=np.int64)
+
+
 def _ranges(ends: Index) -> list[tuple[int, int]]:
     """Runs of points whose pairs with triangles fit into memory together; ends: cumulative number of pairs."""
     cuts = [0]

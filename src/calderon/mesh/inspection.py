@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from calderon.mesh.coincident import FLOAT32_ROUNDING
+from calderon.mesh.containment import nested_components
 from calderon.mesh.crossings import crossing_pairs
 from calderon.mesh.validation import listed
 
@@ -78,6 +79,10 @@ def check(mesh: "TriangleMesh") -> MeshReport:
     needles = np.flatnonzero((longest > SIZE_JUMP * shortest) & (sharpest >= SLIVER))
     _add(notes, "stretched triangles", f"triangles with edges in a ratio above {SIZE_JUMP:g}", needles,
          "accuracy follows the longest edge; even triangles cost less")  # fmt: skip
+    if mesh.is_closed and mesh.number_of_components > 1:
+        within = np.isin(mesh.components, nested_components(mesh.vertices, mesh.triangles, mesh.components))
+        _add(notes, "nested parts", "triangles of closed parts within others", np.flatnonzero(within),
+             "an impenetrable body hides them: leave them out; the volume counts them, too")  # fmt: skip
     if mesh.flipped:
         ids = np.array([], dtype=np.int64)
         notes.append(

@@ -21,6 +21,7 @@ from calderon.mesh.ply_files import read_ply
 from calderon.mesh.sizes import scale_factor
 from calderon.mesh.stl_files import read_stl
 from calderon.mesh.triangles import TriangleMesh
+from calderon.mesh.whole_file import mesh_path
 from calderon.mesh.writing import COMMENT, COUNT
 
 FORMATS = {".msh": "gmsh", ".vtu": "vtu", ".stl": "stl", ".obj": "obj", ".ply": "ply", ".inp": "abaqus"}
@@ -64,14 +65,6 @@ def read(path: str | Path, scale: float = 1.0, tolerance: float | None = None) -
         return _checked(path, vertices, triangles, tags, names)
     vertices, triangles, tags = _cleaned(path, vertices, triangles, tags, tolerance)
     return _checked(path, vertices * scale, triangles, tags, names)
-
-
-def mesh_path(path: str | Path) -> Path:
-    """The path of a mesh file; MeshError for what is none."""
-    try:
-        return Path(path)
-    except TypeError:
-        raise MeshError(f"meshes are read from files, got {path!r}: give a path such as 'hull.msh'") from None
 
 
 def _checked(path: Path, vertices: NDArray, triangles: NDArray, tags: NDArray, names: dict[str, int]) -> TriangleMesh:

@@ -15,13 +15,10 @@ TETRAHEDRON = 1500
 
 def positive(name: str, value: float) -> float:
     """The value as a positive finite float, or MeshError."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise MeshError(f"{name} = {value!r}: a positive length is needed") from None
-    if not (np.isfinite(number) and number > 0):
+    array = np.asarray(value)
+    if array.ndim != 0 or array.dtype.kind not in "fiu" or not 0 < float(array) < np.inf:
         raise MeshError(f"{name} = {value!r}: a positive, finite length is needed")
-    return number
+    return float(array)
 
 
 def scale_factor(value: float) -> float:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from calderon.mesh.coincident import compacted
 from calderon.mesh.errors import MeshError, MeshWarning
-from calderon.mesh.reading import TAG_KEYS, commented_names, file_content, mesh_path, named_tags
+from calderon.mesh.reading import TAG_KEYS, commented_names, file_content, named_tags
 from calderon.mesh.sizes import scale_factor
 from calderon.mesh.tetrahedra import TetrahedralMesh
-from calderon.mesh.whole_file import whole_file
+from calderon.mesh.whole_file import mesh_path, whole_file
 
 FORMATS = {".msh": "gmsh", ".vtu": "vtu"}
 PARTS, BOUNDARIES = "calderon parts: ", "calderon boundaries: "

@@ -6,6 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from calderon.mesh.errors import MeshError
+
+
+def mesh_path(path: str | Path) -> Path:
+    """The path of a mesh file; MeshError for what is none."""
+    try:
+        return Path(path)
+    except TypeError:
+        raise MeshError(f"meshes lie in files, got {path!r}: give a path such as 'hull.msh'") from None
+
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
@@ -21,6 +31,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     path = Path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"cannot write {path}: the folder {path.parent} does not exist; create it first")
+    if path.is_dir():
+        raise IsADirectoryError(f"cannot write {path}: it is a folder; give the name of a file")
     scratch = path.with_name(f".{path.stem}.{secrets.token_hex(6)}{path.suffix}")
     os.close(os.open(scratch, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:

@@ -17,12 +17,13 @@ import meshio
 import numpy as np
 
 from calderon.mesh.errors import MeshError, MeshWarning
-from calderon.mesh.whole_file import whole_file
+from calderon.mesh.whole_file import mesh_path, whole_file
 
 if TYPE_CHECKING:
     from calderon.mesh.triangles import TriangleMesh
 
 COMMENT = "calderon tags: "
+_DASHES = "-\\u002d"  # of JSON; two plain ones would end a comment of XML
 COUNT = "calderon triangles: "
 """Begins the comment with the number of triangles in text formats, which else show no sign of being cut short."""
 
@@ -36,8 +37,9 @@ def write(mesh: "TriangleMesh", path: str | Path, version: str | None = None) ->
     Raises MeshError for an unknown ending or version. STL has no place for tags: if there are any, a MeshWarning says
     so.
     """
-    path = Path(path)
+    path = mesh_path(path)
     writer = _writer(path.suffix.lower(), version)
+    _refuse_what_is_lost(mesh, path.suffix.lower())
     if path.suffix.lower() == ".stl" and (len(np.unique(mesh.tags)) > 1 or mesh.names):
         warnings.warn(
             "STL files hold no tags: they are lost (.msh, .vtu, .ply, .obj and .inp keep them)",
@@ -59,7 +61,24 @@ def _writer(suffix: str, version: str | None) -> Callable[["TriangleMesh", str],
         return versions[version]
     if suffix not in writers:
         raise MeshError(f"unknown mesh format {suffix!r}: choose {', '.join(['.msh', *writers])}")
+    if version is not None:
+        raise MeshError(f"version {version!r} is one of .msh files, and {suffix} has none: leave it out")
     return writers[suffix]
+
+
+def _refuse_what_is_lost(mesh: "TriangleMesh", suffix: str) -> None:
+    """MeshError for tags that the format cannot hold, and for names that it would cut or break."""
+    limit = np.iinfo(np.int32).max
+    if suffix in (".msh", ".ply") and np.abs(mesh.tags).max() > limit:
+        raise MeshError(
+            f"{suffix} files hold tags up to {limit}, got {np.abs(mesh.tags).max()}: take .vtu, or other tags"
+        )
+    for name in mesh.names if suffix in (".msh", ".obj", ".inp") else ():
+        if not name or name != name.strip() or '"' in name or len(name.splitlines()) > 1:
+            raise MeshError(
+                f"{suffix} files cannot hold the name {name!r} of a tag: take one without quotes, line breaks and "
+                "blanks at its ends, or .vtu"
+            )
 
 
 def tag_names(mesh: "TriangleMesh") -> dict[int, str]:
@@ -88,7 +107,7 @@ def _vtu(mesh: "TriangleMesh", path: str) -> None:
     _meshio(mesh, path, "vtu", {"cell_data": {"tags": [mesh.tags]}})
     text = Path(path).read_bytes()
     start = text.index(b"<VTKFile")
-    comment = f"<!-- {_comment(mesh).replace('--', '- -')} -->\n".encode()
+    comment = f"<!-- {_comment(mesh).replace('--', _DASHES)} -->\n".encode()
     Path(path).write_bytes(text[:start] + comment + text[start:])
 
 
