@@ -151,3 +151,26 @@ def test_far_away_a_charge_is_a_point():
     potential = cal.single_layer_potential(cal.Laplace(), cal.Function(space, np.ones(space.dimension)))
     for distance in (1.0, 1e6, 1e12):
         assert np.isclose(potential.evaluate([[0, distance, 0]])[0], 6e-6 / (4 * np.pi * distance), rtol=1e-3)
+
+
+def test_triangles_of_too_many_wavelengths_are_refused(monkeypatch):
+    space = cal.P0(cal.mesh.cube(size=1.0, h=0.5))
+    for green in (cal.Helmholtz(200.0), cal.Helmholtz(200j), cal.ModifiedHelmholtz(1e6)):
+        operator, told = cal.single_layer(green, space), "radians along the longest edge of 0.707, .* up to 50: refine"
+        for method in ("dense", "hmatrix", "matrix-free"):
+            with pytest.raises(ValueError, match=told):
+                operator.assemble(method)
+        with pytest.raises(ValueError, match=told):
+            operator.entries([0], [1])
+    monkeypatch.setattr("calderon.backends.memory.free_memory", lambda: 10**8)
+    with pytest.raises(MemoryError, match="the rules of triangles of 28.3 radians needs? 251.* are free"):
+        cal.single_layer(cal.ModifiedHelmholtz(40.0), space).entries([0], [1])
+
+
+@pytest.mark.parametrize("decay", [10.0, 20.0])
+def test_skin_depths_shorter_than_triangles(decay):
+    """Over a unit square pairs of points at the distance r < 1 have the density 2 pi r (1 - 4 r / pi + r^2 / pi), which
+    makes of exp(-w r) / (4 pi r) the integral 1 / (2 w) - 2 / (pi w^2) + 1 / (pi w^3) but for exp(-w)."""
+    square = cal.P0(cal.mesh.plate([1.0, 1.0], h=0.5))
+    total = cal.single_layer(cal.ModifiedHelmholtz(decay), square).assemble().to_array().sum()
+    assert total == pytest.approx(1 / (2 * decay) - 2 / (np.pi * decay**2) + 1 / (np.pi * decay**3), rel=1e-4)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from calderon.backends import Computing, Deliver, run_tasks, share_tasks
 from calderon.greens import Green
 from calderon.integrands import Integrand
+from calderon.operators.checks import resolved_triangles
 from calderon.operators.device_dual import DeviceDualBlock
 from calderon.operators.device_edges import DeviceEdgeBlock
 from calderon.operators.device_entries import DeviceBlock
@@ -31,6 +32,8 @@ TILES = 64
 
 
 def _block(kind: type[Block], how: Computing, form: tuple[Any, ...]) -> Block:
+    _, green, _, test, trial, *_ = form
+    resolved_triangles(green, test, trial)
     return kind(*form) if how.device is None else ON_DEVICE[kind](how.device, *form)
 
 

@@ -1,12 +1,15 @@
 """Checks of what operators and potentials are made of and asked for."""
 
+import math
 from numbers import Complex
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.backends import require_memory
 from calderon.exact.checks import one_or_more_points
+from calderon.greens import Green
 from calderon.mesh import TriangleMesh
 from calderon.operators.options import Quadrature
 from calderon.spaces import Space
@@ -15,6 +18,13 @@ Index = NDArray[np.int64]
 FARTHEST = 1e15
 """Diameters of the surface within which points may lie: squares of their distances fit into single precision, from
 which the kernels start their square roots."""
+
+
+LARGEST_PHASE, SMALL_PHASE = 50.0, 8.0
+"""Radians, or skin depths, along an edge: up to which there are rules for touching pairs, and up to which these take
+little memory."""
+RULE_BYTES, PRODUCT_BYTES = 10_000, 1_100
+"""Bytes of such rules over the phase cubed, by measurement: in all, and for each product of shape functions."""
 
 
 def checked_spaces(what: str, *spaces: Any, kind: type = Space) -> None:
@@ -47,6 +57,25 @@ def checked_points(points: ArrayLike, mesh: TriangleMesh) -> NDArray[np.float64]
             f"number {far[0]} at {x[far[0]].tolist()}: check their unit, or take far_field(directions)"
         )
     return x
+
+
+def resolved_triangles(green: Green, *spaces: Any) -> None:
+    """ValueError where a Green's function oscillates or decays too often along an edge for the rules of touching pairs,
+    which is nearly always a mistake of units; MemoryError where there is no room for these rules."""
+    longest = max(float(space.mesh.diameters[space.triangles].max()) for space in spaces)
+    phase = abs(complex(green.wavenumber)) * longest
+    if phase > LARGEST_PHASE:
+        raise ValueError(
+            f"{green} changes by {phase:.3g} radians along the longest edge of {longest:.3g}, and triangles are "
+            f"integrated up to {LARGEST_PHASE:g}: refine the mesh to edges of {longest * LARGEST_PHASE / phase:.3g} at "
+            "most (a fiftieth of that resolves waves), or check the units: mesh in millimetres? read(path, scale=1e-3)"
+        )
+    if phase > SMALL_PHASE:
+        products = math.prod(space.element.size for space in spaces)
+        needed = int((RULE_BYTES + PRODUCT_BYTES * products) * phase**3)
+        require_memory(
+            needed, f"the rules of triangles of {phase:.3g} radians", "try a finer mesh, or a lower wavenumber"
+        )
 
 
 def checked_factor(factor: Any) -> complex:

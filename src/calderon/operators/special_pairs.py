@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from calderon.backends import Computing, run_tasks
 from calderon.greens import Radial
 from calderon.operators.boundary import IntegralOperator
+from calderon.operators.checks import resolved_triangles
 from calderon.operators.dual_entries import DualBlock, affine_scatter_kernel
 from calderon.operators.edge_entries import EdgeBlock
 from calderon.operators.edge_sides import edge_scales
@@ -35,6 +36,7 @@ class SpecialPairs(Block):
     @staticmethod
     def of(operator: IntegralOperator, how: Computing) -> "SpecialPairs":
         """The pairs of an operator."""
+        resolved_triangles(operator.green, operator.test, operator.trial)
         empty = np.broadcast_to(np.zeros((), how.dtype(operator.is_complex)), operator.shape)
         form = operator.green, operator.integrand, operator.test, operator.trial
         kind = KINDS[operator.block]
