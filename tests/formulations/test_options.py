@@ -243,3 +243,24 @@ def test_no_convergence_raises_with_the_history(problem):
         problem.solve(WAVE, maxiter=3)
     assert len(caught.value.residuals) == 4
     assert caught.value.solution.shape == (problem.unknowns, 1)
+
+
+def test_sources_on_the_surface_are_refused_and_near_ones_told(sphere):
+    problem = SoundHardScattering(sphere, K)
+    for place in (sphere.vertices[3], sphere.centroids[5], sphere.vertices[sphere.edges[7]].mean(axis=0)):
+        with pytest.raises(ValueError, match="lies on triangle .* of the surface: move it off"):
+            problem.solve(PointSource(place, K))
+    with pytest.warns(AccuracyWarning, match="is 0.05 from a triangle with edges of .*refine the mesh there"):
+        problem.solve(PointSource(sphere.centroids[5] + 0.05 * sphere.normals[5], K))
+
+
+def test_options_and_lists_that_are_none(sphere):
+    problem = SoundHardScattering(sphere, K)
+    with pytest.raises(TypeError, match="unknown options tolerance: choose from method, rtol, compression_rtol"):
+        problem.solve(WAVE, tolerance=1e-3)
+    with pytest.raises(TypeError, match="solve_all takes a list of waves or boundary data, got PlaneWave"):
+        problem.solve_all(WAVE)
+    solution = problem.solve(WAVE)
+    for density in ("1000", True, np.nan, 0.0):
+        with pytest.raises(ValueError, match="density must be a positive number"):
+            solution.radiated_power(density, 1500.0)

@@ -1,5 +1,7 @@
 """What operators, their entries and potentials are given: read as NumPy would, or refused in words."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -174,3 +176,15 @@ def test_skin_depths_shorter_than_triangles(decay):
     square = cal.P0(cal.mesh.plate([1.0, 1.0], h=0.5))
     total = cal.single_layer(cal.ModifiedHelmholtz(decay), square).assemble().to_array().sum()
     assert total == pytest.approx(1 / (2 * decay) - 2 / (np.pi * decay**2) + 1 / (np.pi * decay**3), rel=1e-4)
+
+
+def test_phases_that_double_precision_does_not_keep_are_told():
+    space = cal.P0(cal.mesh.cube(size=1.0, h=1.0))
+    potential = cal.single_layer_potential(cal.Helmholtz(1.0), cal.Function(space, np.ones(space.dimension)))
+    amplitude = potential.far_field([[0, 0, 1]])[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        near = potential.evaluate([[0, 0, 1e8]])[0]
+    assert abs(near * 1e8 * np.exp(-1e8j) / amplitude - 1) < 1e-5
+    with pytest.warns(cal.AccuracyWarning, match="k r reaches 1e.12, and double precision .* take far_field"):
+        potential.evaluate([[0, 0, 1e12]])

@@ -11,10 +11,13 @@ from calderon.mesh import TriangleMesh, warn_wavenumber
 from calderon.mesh.containment import nested_components
 from calderon.mesh.errors import callers_level
 from calderon.operators.accuracy import AccuracyWarning
+from calderon.operators.near_points import point_distances
 from calderon.spaces import DP1, P0, P1, P2, Space
 from calderon.waves import ElectromagneticWave
 
 FEWEST_ELEMENTS = 6.0  # per wavelength; below, the solution is more qualitative than quantitative
+TOUCHING = 1e-6  # diameters from the surface within which a source lies on it
+NEAR_SOURCE = 0.35  # edges from a triangle below which the integrals of a source's field lose accuracy
 _SPACES = {"P0": P0, "DP1": DP1, "P1": P1, "P2": P2}
 
 
@@ -159,11 +162,27 @@ def _same_wavenumber(wave: Any, wavenumber: complex) -> None:
 
 
 def sources_outside(wave: Any, mesh: TriangleMesh) -> None:
-    """ValueError for a point source inside the body, whose field the outside would never see."""
+    """ValueError for a point source inside the body, whose field the outside would never see, or on its surface;
+    AccuracyWarning for one so near that its field changes within a triangle."""
     for _, term in getattr(wave, "terms", ((1.0, wave),)):
         position = getattr(term, "position", None)
-        if position is not None and mesh.contains(position)[0]:
+        if position is None:
+            continue
+        place = np.asarray(position).tolist()
+        distances = point_distances(np.broadcast_to(position, (len(mesh.triangles), 3)), mesh.vertices[mesh.triangles])
+        nearest = int(distances.argmin())
+        distance, edge = float(distances[nearest]), float(mesh.diameters[nearest])
+        if distance < TOUCHING * mesh.diameter:
+            raise ValueError(f"the point source at {place} lies on triangle {nearest} of the surface: move it off")
+        if mesh.contains(position)[0]:
             raise ValueError(
-                f"the point source at {np.asarray(position).tolist()} lies inside the body: place it outside of the "
-                f"mesh (bounds {mesh.bounds.round(6).tolist()})"
+                f"the point source at {place} lies inside the body: place it outside of the mesh (bounds "
+                f"{mesh.bounds.round(6).tolist()})"
+            )
+        if distance < NEAR_SOURCE * edge:
+            warnings.warn(
+                f"the point source at {place} is {distance:.3g} from a triangle with edges of {edge:.3g}, within which "
+                f"its field changes: some 1e-3 are lost at a third of an edge, 1e-2 at a tenth; refine the mesh there",
+                AccuracyWarning,
+                stacklevel=callers_level(),
             )

@@ -64,6 +64,10 @@ class Problem(ABC, Generic[Solution]):
         self, data: Sequence[Any], method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]
     ) -> list[Solution]:
         """Solve for several waves or data at once: one matrix, products for all together; options as in `solve`."""
+        if not hasattr(data, "__len__") or isinstance(data, str):
+            raise TypeError(
+                f"solve_all takes a list of waves or boundary data, got {type(data).__name__}: solve takes one"
+            )
         if len(data) == 0:
             raise ValueError("solve_all needs at least one wave or boundary datum")
         return self._solve(list(data), self._options(method, rtol, options))
@@ -76,6 +80,9 @@ class Problem(ABC, Generic[Solution]):
     def _options(self, method: str, rtol: float, choices: SolverChoices) -> SolveOptions:
         """The choices checked, with a method for "auto" and what stands behind the name of a preconditioner."""
         chosen: SolverChoices = {"preconditioner": self.preconditioners[0]}
+        if unknown := sorted(set(choices) - set(SolverChoices.__annotations__)):
+            known = ", ".join(["method", "rtol", *SolverChoices.__annotations__])
+            raise TypeError(f"unknown options {', '.join(unknown)}: choose from {known}")
         chosen.update(choices)
         options = SolveOptions(method, rtol, **chosen).for_unknowns(self.unknowns)
         if isinstance(options.preconditioner, str):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.exact.checks import one_or_more_points, unit_vectors
+from calderon.exact.checks import one_or_more_points, positive_length, unit_vectors
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.sphere_rule import power_degree, sphere_rule
 from calderon.mesh import TriangleMesh
@@ -92,7 +92,7 @@ class ScatteringSolution:
         and c in m/s of the fluid around.
         """
         return self._far_field_square() / (
-            2 * _positive(density, "density") * _positive(speed_of_sound, "speed_of_sound")
+            2 * positive_length(density, "density") * positive_length(speed_of_sound, "speed_of_sound")
         )
 
     def absorption_cross_section(self) -> float:
@@ -103,7 +103,9 @@ class ScatteringSolution:
 
     def absorbed_power(self, density: float, speed_of_sound: float) -> float:
         """Time-averaged power into the body in W; arguments as for `radiated_power`."""
-        return self._absorption() / (2 * _positive(density, "density") * _positive(speed_of_sound, "speed_of_sound"))
+        return self._absorption() / (
+            2 * positive_length(density, "density") * positive_length(speed_of_sound, "speed_of_sound")
+        )
 
     def _far_field_square(self) -> float:
         """int |F|^2 over all directions."""
@@ -123,9 +125,3 @@ class ScatteringSolution:
 
     def __str__(self) -> str:
         return f"field of {self.incident}: {self.surface.label} [{self.surface.unit}] on the surface\n{self.info}"
-
-
-def _positive(value: float, name: str) -> float:
-    if not 0 < value < np.inf:
-        raise ValueError(f"{name} must be positive, got {value!r}")
-    return float(value)

@@ -138,6 +138,7 @@ class CurrentField:
         sources[..., :3] = frame.inside(sources[..., :3])
         if how.device is None:
             floors = np.full(len(triangles), frame.cut)
+            warn_if_coarse(np.dtype(np.float64), green.wavenumber.real, frame.reach(x), stacklevel=3)
             run = current_field_kernel(green.radial(abs(green.wavenumber) * self._radius()), self.magnetic)
             total = host_sums(run, frame, x, sources, mesh.centroids[triangles], 3)
         else:

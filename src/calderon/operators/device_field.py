@@ -30,6 +30,8 @@ CHUNK = 1 << 18
 SHARE = 4
 """Sources, and targets with their values, take at most this part of the memory of the device each."""
 COARSE = 1e-5
+LARGE_ANGLES = 100.0
+"""Rounding units of the angle that sines and cosines in double are off, far beyond 1e6 (greens/elementary.py)."""
 """Error of a phase in single precision above which there is a warning."""
 
 
@@ -147,13 +149,14 @@ def _segments(sources: int, targets: int) -> tuple[int, int]:
 
 
 def warn_if_coarse(real: np.dtype[Any], k: float, reach: float, stacklevel: int) -> None:
-    """AccuracyWarning where single precision does not resolve the phase k r for distances r up to `reach`; stacklevel
-    as for a warning by the caller."""
-    error = abs(k) * reach * float(np.finfo(real).eps) / 2
-    if real == np.float32 and error > COARSE and math.isfinite(error):
+    """AccuracyWarning where the phase k r is not resolved for distances r up to `reach`; stacklevel as for a warning by
+    the caller."""
+    single = real == np.float32
+    error = abs(k) * reach * float(np.finfo(real).eps) * (0.5 if single else LARGE_ANGLES)
+    if error > COARSE and math.isfinite(error):
         warnings.warn(
-            f"k r reaches {abs(k) * reach:.3g}, and single precision keeps its phase to {error:.0e}: "
-            'use precision="double"',
+            f"k r reaches {abs(k) * reach:.3g}, and {'single' if single else 'double'} precision keeps its phase to "
+            f"{error:.0e}: " + ('use precision="double"' if single else "take far_field(directions) there"),
             AccuracyWarning,
             stacklevel=stacklevel + 1,
         )

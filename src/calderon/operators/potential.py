@@ -126,6 +126,7 @@ class Potential:
             floors = np.full(len(sources), drop)
             radial = green.radial(abs(green.wavenumber) * self._radius())
             run = field_kernel(radial, emission, gradient, green.is_complex)
+            warn_if_coarse(np.dtype(np.float64), green.wavenumber.real, frame.reach(x), stacklevel=3)
             total = host_sums(run, frame, x, sources, centres, 3 if gradient else 1)
         else:
             drop, floors = -1.0, frame.floors(space.mesh, space.triangles)
