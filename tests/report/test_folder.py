@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from calderon.report import ResultExists, result_folder
+from calderon.report import ResultExists, refuse_existing, result_folder
 
 
 def fill(folder, text="1"):
@@ -85,3 +85,18 @@ def test_permissions_are_those_of_any_new_folder(tmp_path, umask, folder, file):
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "result").stat().st_mode) == folder
     assert stat.S_IMODE((tmp_path / "result" / "summary.json").stat().st_mode) == file
+
+
+def test_places_that_cannot_be_written_are_known_before_the_computation(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(PermissionError, match=r"cannot write into .*file.sub \(.*file is a file\): choose another"):
+        refuse_existing(tmp_path / "file" / "sub" / "result", force=True)
+    refuse_existing(tmp_path / "new" / "result", force=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+    def closed(**options):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("calderon.report.folder.tempfile.mkdtemp", closed)
+    with pytest.raises(PermissionError, match=r"\(Read-only file system\): choose another folder with --out"):
+        refuse_existing(tmp_path / "result", force=False)

@@ -15,7 +15,9 @@ class ResultExists(FileExistsError):
 
 
 def refuse_existing(out: Path, force: bool) -> None:
-    """Raise ResultExists unless `out` is free, empty, or an old result with force=True."""
+    """Raise ResultExists unless `out` is free, empty, or an old result with force=True; PermissionError where nothing
+    can be written beside it."""
+    _refuse_closed(out.absolute().parent)
     if not out.exists():
         return
     if not out.is_dir():
@@ -28,6 +30,16 @@ def refuse_existing(out: Path, force: bool) -> None:
         raise ResultExists(
             f"{out} holds a result already: replace it with --force, or choose another folder with --out"
         )
+
+
+def _refuse_closed(folder: Path) -> None:
+    """PermissionError where a folder cannot be made, or filled: known before the computation, not after it."""
+    there = next(each for each in (folder, *folder.parents) if each.exists())
+    try:
+        Path(tempfile.mkdtemp(prefix=".", dir=there)).rmdir()
+    except OSError as error:
+        reason = f"{there} is a file" if there.is_file() else error.strerror or str(error)
+        raise PermissionError(f"cannot write into {folder} ({reason}): choose another folder with --out") from None
 
 
 @contextmanager
