@@ -64,3 +64,15 @@ def test_slice_refuses_what_does_not_fit():
         plots.field_slice(points, np.zeros(points.shape[:2]), blank="left")
     with pytest.raises(ValueError, match="perpendicular"):
         plots.section(sphere(1.0, 0.5), plots.slice_points([0, 0, 0], [1, 0, 0], [1, 0, 1], (4, 4)))
+
+
+@pytest.mark.parametrize("up", [[2, 0, 0], [0, 0, 0], [0, np.nan, 0]])
+def test_a_slice_needs_two_sides(up):
+    with pytest.raises(ValueError, match="the sides of a slice span a plane"):
+        plots.slice_points([0, 0, 0], [1, 0, 0], up, (4, 4))
+
+
+@pytest.mark.parametrize("shape", [5, (5.5, 5), (5, 5, 5), ("5", "5"), None])
+def test_a_slice_needs_rows_and_columns(shape):
+    with pytest.raises(ValueError, match=r"counted as \(rows, columns\)"):
+        plots.slice_points([0, 0, 0], [1, 0, 0], [0, 0, 1], shape)

@@ -132,3 +132,15 @@ def test_files_carry_complex_fields_with_units(sphere, tmp_path):
     with pytest.raises(ValueError, match="written to .vtu files, got .*p.png"):
         function.write(tmp_path / "p.png")
     assert list(tmp_path.iterdir()) == [tmp_path / "p.vtu"]
+
+
+@pytest.mark.parametrize("make", [cal.P0, cal.P1])
+def test_files_say_where_a_complex_field_is_not(sphere, tmp_path, make):
+    mesh = cal.TriangleMesh(sphere.vertices, sphere.triangles, (sphere.centroids[:, 2] > 0).astype(int))
+    function = cal.Function.interpolate(make(mesh, tags=1), 1 + 2j, 'p<"1" & q', "Pa")
+    function.write(tmp_path / "p.vtu")
+    content = meshio.read(tmp_path / "p.vtu")
+    data = content.point_data or {name: values[0] for name, values in content.cell_data.items() if name != "tag"}
+    assert set(data) == {f'p<"1" & q {end}' for end in ("[Pa] real", "[Pa] imaginary", "[Pa] magnitude", "phase [rad]")}
+    outside = [np.isnan(values) for values in data.values()]
+    assert outside[0].any() and not outside[0].all() and all((each == outside[0]).all() for each in outside)

@@ -53,7 +53,7 @@ def show(
     field = np.asarray(values)
     if not np.isfinite(field).any():
         raise ValueError("nothing to draw: no value is finite")
-    if limits is not None and not limits[0] < limits[1]:
+    if limits is not None and not (np.asarray(limits).dtype.kind in "fiu" and limits[0] < limits[1]):
         raise ValueError(f"limits {limits}: give them as (lower, upper)")
     symbol = name or "u"
     bracket = f" ({unit})" if unit else ""

@@ -1,5 +1,6 @@
 """Fields on a plane through a body: the points to evaluate at, which of them lie inside, and the picture."""
 
+import operator
 import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -24,12 +25,19 @@ BLANK: Any = (236, 239, 243, 255)
 
 
 def slice_points(centre: ArrayLike, across: ArrayLike, up: ArrayLike, shape: tuple[int, int]) -> NDArray[np.float64]:
-    """A rectangle of points (rows, columns, 3) about a centre; across and up are its full sides as vectors (3,)."""
-    rows, columns = shape
+    """A rectangle of points (rows, columns, 3) about a centre; across and up are its full sides as vectors (3,).
+    ValueError for sides that span no plane, and for fewer points than 2 x 2."""
+    try:
+        rows, columns = (operator.index(number) for number in shape)
+    except (TypeError, ValueError):
+        raise ValueError(f"shape={shape!r}: the points of a slice are counted as (rows, columns)") from None
     if rows < 2 or columns < 2:
         raise ValueError(f"a slice of {rows} x {columns} points: at least 2 x 2 are needed")
     s, t = np.linspace(-0.5, 0.5, columns), np.linspace(-0.5, 0.5, rows)
     centre, across, up = (np.asarray(v, dtype=float) for v in (centre, across, up))
+    area = float(np.linalg.norm(np.cross(across, up)))
+    if not 1e-9 * np.linalg.norm(across) * np.linalg.norm(up) < area < np.inf:
+        raise ValueError(f"the sides of a slice span a plane, got {across.tolist()} and {up.tolist()}")
     return centre + s[None, :, None] * across + t[:, None, None] * up
 
 

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
 import meshio
 import numpy as np
@@ -28,6 +29,11 @@ def named_fields(label: str, unit: str, values: NDArray[Any]) -> Fields:
     return fields if vectors else fields | {f"{label} phase [rad]": np.angle(values).astype(float)}
 
 
+def _escaped(name: str) -> str:
+    """A name as an attribute in XML, into which meshio writes it as it is."""
+    return escape(name, {'"': "&quot;"})
+
+
 def write_fields(path: str | os.PathLike[str], mesh: TriangleMesh, at_vertices: Fields, on_triangles: Fields) -> None:
     """Write mesh, tags and fields to a .vtu file. Atomic: it appears whole or not at all. ValueError for another
     ending."""
@@ -35,7 +41,8 @@ def write_fields(path: str | os.PathLike[str], mesh: TriangleMesh, at_vertices: 
         raise ValueError(
             f"fields on surfaces are written to .vtu files, got {str(path)!r}: give a name such as 'u.vtu'"
         )
-    cell_data = {"tag": [mesh.tags]} | {name: [values] for name, values in on_triangles.items()}
-    output = meshio.Mesh(mesh.vertices, [("triangle", mesh.triangles)], point_data=at_vertices, cell_data=cell_data)
+    cell_data = {"tag": [mesh.tags]} | {_escaped(name): [values] for name, values in on_triangles.items()}
+    point_data = {_escaped(name): values for name, values in at_vertices.items()}
+    output = meshio.Mesh(mesh.vertices, [("triangle", mesh.triangles)], point_data=point_data, cell_data=cell_data)
     with whole_file(path) as scratch:
         meshio.write(scratch, output, file_format="vtu")

@@ -59,15 +59,16 @@ class Function(Coefficients[Space]):
         Discontinuous functions are averaged at vertices.
         """
         space = self.space
+        missing = complex(np.nan, np.nan) if np.iscomplexobj(self.coefficients) else np.nan
         if space.element.degree == 0:
-            values = np.full(space.mesh.number_of_triangles, np.nan, dtype=self.coefficients.dtype)
+            values = np.full(space.mesh.number_of_triangles, missing)
             values[space.triangles] = self.coefficients[space.dofs[:, 0]]
             return "triangles", values
         corners = self.values(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
         index = space.mesh.triangles[space.triangles].ravel()
         ones = sp.coo_array((np.ones(index.size), (index, np.arange(index.size)))).tocsr()
         count = np.bincount(index, minlength=space.mesh.number_of_vertices)
-        values = np.full(space.mesh.number_of_vertices, np.nan, dtype=self.coefficients.dtype)
+        values = np.full(space.mesh.number_of_vertices, missing)
         used = np.flatnonzero(count)
         values[used] = (ones @ corners.ravel())[used] / count[used]
         return "vertices", values
