@@ -65,6 +65,8 @@ def test_the_matrix_is_a_linear_operator_that_says_what_it_is(operator):
     assert np.allclose(matrix @ x, matrix.to_array() @ x)
     assert np.allclose(matrix.H @ x[:, 0], matrix.to_array().T @ x[:, 0])
     assert matrix.nbytes == matrix.to_array().nbytes
+    assert np.array_equal(np.asarray(matrix), matrix.to_array())
+    assert np.array_equal(np.asarray(matrix, dtype=np.complex64), matrix.to_array().astype(np.complex64))
     assert "dense matrix" in str(matrix) and "numba" in str(matrix) and matrix.seconds > 0
 
 

@@ -144,3 +144,31 @@ def test_files_say_where_a_complex_field_is_not(sphere, tmp_path, make):
     assert set(data) == {f'p<"1" & q {end}' for end in ("[Pa] real", "[Pa] imaginary", "[Pa] magnitude", "phase [rad]")}
     outside = [np.isnan(values) for values in data.values()]
     assert outside[0].any() and not outside[0].all() and all((each == outside[0]).all() for each in outside)
+
+
+def test_reference_points_are_pairs(sphere):
+    functions = (
+        cal.Function.interpolate(cal.P1(sphere), 1.0),
+        cal.VectorFunction.interpolate(cal.RWG(sphere), [0, 0, 1.0]),
+    )
+    for function in functions:
+        for points in ([0.1, 0.2], [[0.1, 0.2, 0.7]], 0.3):
+            with pytest.raises(ValueError, match=r"reference points need shape \(n, 2\)"):
+                function.values(points)
+        with pytest.raises(TypeError, match="reference points must be real numbers"):
+            function.values([["a", "b"]])
+
+
+def test_functions_get_normals_only_where_they_ask_for_them(sphere):
+    space = cal.P1(sphere)
+    doubled = space.interpolation(lambda x, factor=2.0: factor * x[:, 2])
+    assert np.array_equal(doubled, 2 * space.nodes[:, 2])
+    for along in (lambda x, n: n[:, 2], lambda x, n=None: n[:, 2], lambda *both: both[1][:, 2]):
+        assert np.array_equal(space.interpolation(along), space.node_normals[:, 2])
+
+
+def test_labels_are_texts(sphere):
+    space = cal.P0(sphere)
+    for text in ({"label": 3}, {"unit": None}):
+        with pytest.raises(TypeError, match="label and unit are texts"):
+            cal.Function(space, np.ones(space.dimension), **text)

@@ -4,6 +4,7 @@ import math
 import time
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scipy.sparse.linalg import LinearOperator
@@ -36,6 +37,10 @@ class DenseMatrix(LinearOperator):
     def to_array(self) -> NDArray[Any]:
         """The entries themselves (not a copy)."""
         return self._array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """What np.asarray(matrix) gives: the entries."""
+        return np.array(self._array, dtype=dtype, copy=copy)
 
     def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
         return self._array @ x

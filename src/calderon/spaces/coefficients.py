@@ -44,6 +44,8 @@ class Coefficients(Generic[S]):
                 f"a {type(self).__name__} belongs to a space such as {self.example}(mesh), got "
                 f"{type(self.space).__name__}"
             )
+        if not (isinstance(self.label, str) and isinstance(self.unit, str)):
+            raise TypeError(f"label and unit are texts, got {self.label!r} and {self.unit!r}")
         coefficients = np.array(self.coefficients)
         if coefficients.dtype.kind not in "biufc":
             raise TypeError(f"coefficients must be numbers, got an array of {coefficients.dtype}")

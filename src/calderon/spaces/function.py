@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import Coefficients
 from calderon.spaces.field_file import named_fields, write_fields
-from calderon.spaces.geometry import reference_to_surface
+from calderon.spaces.geometry import reference_points, reference_to_surface
 from calderon.spaces.space import Data, Space, evaluate_data
 
 
@@ -27,16 +27,18 @@ class Function(Coefficients[Space]):
 
     def values(self, points: NDArray[np.float64]) -> NDArray[Any]:
         """(m, n) values at reference points (n, 2) of each supporting triangle."""
-        return (self.space.expansion(np.asarray(points)) @ self.coefficients).reshape(len(self.space.triangles), -1)
+        return (self.space.expansion(reference_points(points)) @ self.coefficients).reshape(
+            len(self.space.triangles), -1
+        )
 
     def surface_gradient(self, points: NDArray[np.float64]) -> NDArray[Any]:
         """(m, n, 3) surface gradients at reference points (n, 2) of each supporting triangle."""
-        parts = [part @ self.coefficients for part in self.space.surface_gradient(np.asarray(points))]
+        parts = [part @ self.coefficients for part in self.space.surface_gradient(reference_points(points))]
         return np.stack(parts, axis=-1).reshape(len(self.space.triangles), -1, 3)
 
     def surface_curl(self, points: NDArray[np.float64]) -> NDArray[Any]:
         """(m, n, 3) vector surface curls n x grad u at reference points (n, 2) of each supporting triangle."""
-        parts = [part @ self.coefficients for part in self.space.surface_curl(np.asarray(points))]
+        parts = [part @ self.coefficients for part in self.space.surface_curl(reference_points(points))]
         return np.stack(parts, axis=-1).reshape(len(self.space.triangles), -1, 3)
 
     def integral(self) -> Any:

@@ -1,10 +1,20 @@
 """Points and surface derivatives on flat triangles."""
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh import TriangleMesh
 from calderon.spaces.element import barycentric
+
+
+def reference_points(points: ArrayLike) -> NDArray[np.float64]:
+    """Points (n, 2) of the reference triangle; ValueError for another shape, TypeError for what is not real."""
+    array = np.asarray(points)
+    if array.dtype.kind not in "fiu":
+        raise TypeError(f"reference points must be real numbers, got an array of {array.dtype}")
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ValueError(f"reference points need shape (n, 2), coordinates within the triangle, got {array.shape}")
+    return array.astype(np.float64)
 
 
 def reference_to_surface(

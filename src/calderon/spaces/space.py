@@ -187,14 +187,14 @@ def evaluate_data(
 
 
 def _takes_normals(function: Callable[..., Any]) -> bool:
-    """Whether `function` accepts a second positional argument."""
+    """Whether `function` asks for a second positional argument; one with a default, but None, is its own affair."""
     try:
-        inspect.signature(function).bind(None, None)
-    except TypeError:
+        signature = inspect.signature(function)
+        signature.bind(None, None)
+    except (TypeError, ValueError):  # one argument, or a built-in without signature
         return False
-    except ValueError:  # a built-in without signature
-        return False
-    return True
+    second = list(signature.parameters.values())[:2][-1]
+    return second.default is second.empty or second.default is None
 
 
 def supported_triangles(mesh: TriangleMesh, tags: int | str | Iterable[int | str] | None) -> NDArray[np.int64]:

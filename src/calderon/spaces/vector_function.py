@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import Coefficients
 from calderon.spaces.field_file import named_fields, write_fields
-from calderon.spaces.geometry import reference_to_surface
+from calderon.spaces.geometry import reference_points, reference_to_surface
 from calderon.spaces.space import evaluate_data
 from calderon.spaces.vector_space import VectorData, VectorSpace
 
@@ -33,7 +33,7 @@ class VectorFunction(Coefficients[VectorSpace]):
 
     def values(self, points: NDArray[np.float64]) -> NDArray[Any]:
         """(m, q, 3) vectors at reference points (q, 2) of each triangle of space.support on space.base.mesh."""
-        parts = [part @ self.coefficients for part in self.space.expansion(np.asarray(points, dtype=float))]
+        parts = [part @ self.coefficients for part in self.space.expansion(reference_points(points))]
         return np.stack(parts, axis=-1).reshape(len(self.space.support), -1, 3)
 
     def at_centroids(self) -> NDArray[Any]:
