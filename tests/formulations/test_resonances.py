@@ -65,6 +65,19 @@ def test_coupling_is_i_over_the_real_part(sphere):
     assert lu(np.eye(2)).condition == 1
 
 
+@pytest.mark.filterwarnings("ignore:wavenumber times diameter")
+@pytest.mark.parametrize("k", [1e-9, 1e-5, 1e-2])
+def test_soft_bodies_much_smaller_than_the_wavelength(sphere, k):
+    """At k = 0 the operator I/2 + K' has no inverse; what is added to it must not vanish with k."""
+    solution = SoundSoftScattering(sphere, k).solve(PlaneWave(AXIS, k))
+    reference = exact.soft_sphere(k, 1.0).far_field([AXIS])
+    assert abs(solution.far_field([AXIS]) / reference - 1)[0] < 2e-3
+    assert solution.info.iterations < 8
+    extent = (sphere.bounds[1] - sphere.bounds[0]).max()
+    assert SoundSoftScattering(sphere, k).eta == pytest.approx(1 / extent)
+    assert SoundSoftScattering(sphere, 3.0).eta == 3.0
+
+
 def test_plus_needs_fewer_iterations_than_minus():
     """k a = 20 with 8 elements per wavelength, on an ellipsoid of half-length a, which has a quarter of the unknowns of
     the sphere (where it is 14 against 54).

@@ -25,11 +25,13 @@ class SoundSoftScattering(CombinedProblem):
 
         (I/2 + K' - i eta V) psi = du_inc/dn - i eta u_inc,      u_s = -(single-layer potential of psi),
 
-    which has one solution at every frequency when Re(eta) is not 0. coupling: eta in 1/m, default k, for a complex k
-    Re k; 0 leaves the equation that fails at interior Neumann resonances. space: "P1", "P0", "DP1" or "P2"; on bodies
-    with edges, where psi jumps and is infinite, P0 and DP1 fit it better. A solution's `surface` is psi, in Pa/m.
+    which has one solution at every frequency when Re(eta) is not 0. coupling: eta in 1/m, default Re k, but at least
+    one over the longest side of the body's bounding box, as I/2 + K' has no inverse at k = 0 (Kress 1985); 0 leaves the
+    equation that fails at interior Neumann resonances. space: "P1", "P0", "DP1" or "P2"; on bodies with edges, where
+    psi jumps and is infinite, P0 and DP1 fit it better. A solution's `surface` is psi, in Pa/m.
 
-    H. Brakhage and P. Werner, Arch. Math. 16 (1965) 325; S. N. Chandler-Wilde et al., Acta Numer. 21 (2012) 89, (2.69).
+    H. Brakhage and P. Werner, Arch. Math. 16 (1965) 325; R. Kress, Q. J. Mech. Appl. Math. 38 (1985) 323;
+    S. N. Chandler-Wilde et al., Acta Numer. 21 (2012) 89, (2.69).
     """
 
     title: ClassVar[str] = "scattering by a sound-soft body"
@@ -37,7 +39,8 @@ class SoundSoftScattering(CombinedProblem):
 
     @property
     def _usual_coupling(self) -> complex:
-        return float(np.real(self.wavenumber))
+        low, high = self.mesh.bounds
+        return max(float(np.real(self.wavenumber)), 1 / float((high - low).max()))
 
     @property
     def _is_definite(self) -> bool:
