@@ -5,12 +5,15 @@ first order a small displacement of the surface enters a smooth functional by it
 here are scaled to the volume of the ball. What is left, 0.4 % at most, is the error of the method.
 """
 
+import warnings
+
 import numpy as np
 import pytest
 
 import calderon.exact as exact
 import calderon.mesh as meshes
 from calderon.formulations import FluidTransmission, ImpedanceScattering, SoundHardScattering, SoundSoftScattering
+from calderon.operators import AccuracyWarning
 from calderon.waves import PlaneWave, PointSource
 
 K = 2.0
@@ -189,3 +192,16 @@ def test_an_admittance_of_zero_is_sound_hard(sphere):
     assert np.allclose(same.surface.coefficients, hard.surface.coefficients, atol=1e-5)
     by_impedance = ImpedanceScattering(sphere, K, impedance=1 / ADMITTANCE)
     assert by_impedance.b == pytest.approx(ADMITTANCE)
+
+
+@pytest.mark.filterwarnings("ignore:wavenumber times diameter")
+def test_echoes_of_fluid_bodies_much_smaller_than_the_wavelength_are_right_or_told():
+    mesh, axis = meshes.sphere(1.0, 0.5), [0.0, 0.0, 1.0]
+    for k, solver in ((1e-3, "gmres"), (1e-5, "lu")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", AccuracyWarning)
+            solution = FluidTransmission(mesh, k, 1.7 * k, 0.4).solve(PlaneWave(axis, k), solver=solver)
+        series = exact.fluid_sphere(k, 1.0, 1.7 * k, 0.4, direction=axis)
+        assert abs(solution.far_field([axis]) / series.far_field([axis]) - 1)[0] < 2e-3
+    with pytest.warns(AccuracyWarning, match="echo of a body of k a = 1.*e-07 .* smaller rtol, or solver='lu'"):
+        FluidTransmission(mesh, 1e-7, 1.7e-7, 0.4).solve(PlaneWave(axis, 1e-7))

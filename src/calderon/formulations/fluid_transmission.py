@@ -1,5 +1,6 @@
 """A body of another fluid: sound passes through its surface."""
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -12,7 +13,9 @@ from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.scattering import ScatteringProblem
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.greens import Helmholtz
+from calderon.mesh.errors import callers_level
 from calderon.operators import (
+    AccuracyWarning,
     Potential,
     adjoint_double_layer,
     blocks,
@@ -24,6 +27,8 @@ from calderon.operators import (
     single_layer_potential,
 )
 from calderon.spaces import Function
+
+FAINT = 0.02  # of an echo that may be lost without a word
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +112,23 @@ class FluidTransmission(ScatteringProblem):
         )
         return total, slope
 
+    def _warn_of_faint_echo(self, residual: float) -> None:
+        """AccuracyWarning where the residual, or rounding, is not small beside the echo of a body much smaller than the
+        wavelength, which is (k a)^2 of the wave and comes from slopes of its order."""
+        low, high = self.mesh.bounds
+        size = abs(self.wavenumber) * float((high - low).max()) / 2
+        lost = residual / size + float(np.finfo(float).eps) / size**2
+        if lost > FAINT:
+            warnings.warn(
+                f"the echo of a body of k a = {size:.2g} is about {size**2:.1g} of the wave, and a residual of "
+                f"{residual:.1g} leaves it uncertain by {min(lost, 1.0):.1g}: take a smaller rtol, or solver='lu' "
+                "(down to k a = 1e-6)",
+                AccuracyWarning,
+                stacklevel=callers_level(),
+            )
+
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> ScatteringSolution:
+        self._warn_of_faint_echo(info.residual)
         total, slope = self._unknowns(coefficients)
         inside = Helmholtz(self.interior_wavenumber)
         interior = (
