@@ -188,3 +188,16 @@ def test_phases_that_double_precision_does_not_keep_are_told():
     assert abs(near * 1e8 * np.exp(-1e8j) / amplitude - 1) < 1e-5
     with pytest.warns(cal.AccuracyWarning, match="k r reaches 1e.12, and double precision .* take far_field"):
         potential.evaluate([[0, 0, 1e12]])
+
+
+@pytest.mark.parametrize("make", [cal.P1, cal.P2])
+def test_functions_on_a_rim_are_told(make):
+    plate, cube = cal.mesh.plate([1.0, 1.0], h=0.5), cal.mesh.cube(size=1.0, h=0.5)
+    parts = cal.TriangleMesh(cube.vertices, cube.triangles, (cube.centroids[:, 2] > 0.49).astype(int))
+    for space in (make(plate), make(parts, tags=1)):
+        with pytest.warns(cal.AccuracyWarning, match=r"do not vanish on the rim .*boundary=False"):
+            cal.hypersingular(cal.Laplace(), space)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for space in (make(plate, boundary=False), make(parts, tags=1, boundary=False), make(cube)):
+            cal.hypersingular(cal.Laplace(), space)

@@ -1,6 +1,7 @@
 """Boundary operators as lazy values: nothing is computed before `assemble` or `entries`."""
 
 import os
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -13,6 +14,8 @@ from scipy.sparse.linalg import splu
 from calderon.backends import Computing, computing, entry_type
 from calderon.greens import Green
 from calderon.integrands import ADJOINT_DOUBLE_LAYER, DOUBLE_LAYER, HYPERSINGULAR, SINGLE_LAYER, Integrand
+from calderon.mesh.errors import callers_level
+from calderon.operators.accuracy import AccuracyWarning
 from calderon.operators.adding import add_block
 from calderon.operators.checks import asked_numbers, checked_factor, checked_quadrature, checked_spaces
 from calderon.operators.entries import Block
@@ -396,13 +399,21 @@ def hypersingular(
     <phi, D psi> = int int G (curl phi(x) . curl psi(y) - k^2 n_x . n_y phi(x) psi(y)),  curl = n x grad on the surface
     (Nedelec). On open surfaces trial and test functions must vanish on the rim: P1(mesh, boundary=False). form:
     "direct" (P1 only; None chooses it for P1) or "transformed", through single layers between discontinuous functions
-    (transformed.py; P1 and P2). Raises ValueError for discontinuous spaces and for an unknown form.
+    (transformed.py; P1 and P2). AccuracyWarning for functions that do not vanish on the rim. Raises ValueError for
+    discontinuous spaces and for an unknown form.
     """
     test = trial if test is None else test
     checked_spaces(HYPERSINGULAR.name, trial, test)
     for space in (trial, test):
         if not space.is_continuous:
             raise ValueError(f"the hypersingular operator needs continuous functions, {space.name} jumps: try P1 or P2")
+    if trial.reaches_rim or test.reaches_rim:
+        warnings.warn(
+            "functions that do not vanish on the rim of their surface are given to the hypersingular operator, whose "
+            f"integration by parts leaves out terms along the rim: take {trial.name}(mesh, boundary=False)",
+            AccuracyWarning,
+            stacklevel=callers_level(),
+        )
     linear = trial.element.degree == 1 and test.element.degree == 1
     if form not in (None, "direct", "transformed"):
         raise ValueError(f"unknown form {form!r}: choose 'direct' or 'transformed'")

@@ -50,6 +50,15 @@ class Space:
         return carriers_of(self.dofs, self.dimension)
 
     @cached_property
+    def reaches_rim(self) -> bool:
+        """Whether a function of P1 or P2 does not vanish on the rim of the support: at an end of an edge that only one
+        of its triangles has."""
+        edges = self.mesh.triangle_edges[self.triangles]
+        on_rim = np.bincount(edges.ravel(), minlength=self.mesh.number_of_edges)[edges] == 1  # opposite vertex i
+        kept = self.dofs[:, :3] >= 0
+        return any((on_rim[:, i] & kept[:, j]).any() for i in range(3) for j in range(3) if i != j)
+
+    @cached_property
     def nodes(self) -> NDArray[np.float64]:
         """(dimension, 3) points at which the functions are dual (centroids for P0)."""
         points = reference_to_surface(self.mesh, self.triangles, self.element.nodes)
