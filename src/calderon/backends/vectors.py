@@ -230,6 +230,24 @@ def accumulate(typing_context, array, index, re, im):  # type: ignore[no-untyped
     return types.void(array, types.intp, re, im), generate
 
 
+def _transposed(builder: ir.IRBuilder, rows: list[Any], parts: int, kind: VectorType) -> list[Any]:
+    """Rows of a square of numbers (parts = 2: of complex ones) as the rows of its transpose."""
+    count, step, rows = len(rows), 1, list(rows)
+    while step < count:  # exchange the off-diagonal squares of size `step`
+        for a in (n for n in range(count) if not n & step):
+            low, high = [], []
+            for column in range(count):
+                for part in range(parts):
+                    here, there = column * parts + part, (column ^ step) * parts + part
+                    low.append(kind.width + there if column & step else here)
+                    high.append(kind.width + here if column & step else there)
+            places = [ir.Constant(ir.VectorType(ir.IntType(32), kind.width), each) for each in (low, high)]
+            one, two = rows[a], rows[a + step]
+            rows[a], rows[a + step] = (builder.shuffle_vector(one, two, place) for place in places)
+        step *= 2
+    return rows
+
+
 @_intrinsic
 def transpose(typing_context, source, i, j, target, k, m):  # type: ignore[no-untyped-def]
     """target[k : k + n, m : m + n] = source[i : i + n, j : j + n]^T in registers, n = `entries`; the rows of both are
@@ -251,24 +269,31 @@ def transpose(typing_context, source, i, j, target, k, m):  # type: ignore[no-un
 
         align = kind.scalar.bitwidth // 8
         rows = [builder.load(row(source, args[0], args[1], args[2], n), align=align) for n in range(count)]
-        step = 1
-        while step < count:  # exchange the off-diagonal squares of size `step`
-            for a in (n for n in range(count) if not n & step):
-                low, high = [], []
-                for column in range(count):
-                    for part in range(parts):
-                        here, there = column * parts + part, (column ^ step) * parts + part
-                        low.append(kind.width + there if column & step else here)
-                        high.append(kind.width + here if column & step else there)
-                places = [ir.Constant(ir.VectorType(ir.IntType(32), kind.width), each) for each in (low, high)]
-                one, two = rows[a], rows[a + step]
-                rows[a], rows[a + step] = (builder.shuffle_vector(one, two, place) for place in places)
-            step *= 2
-        for n in range(count):
-            builder.store(rows[n], row(target, args[3], args[4], args[5], n), align=align)
+        for n, each in enumerate(_transposed(builder, rows, parts, kind)):
+            builder.store(each, row(target, args[3], args[4], args[5], n), align=align)
         return context.get_dummy_value()
 
     return types.void(source, types.intp, types.intp, target, types.intp, types.intp), generate
+
+
+@_intrinsic
+def transpose_apart(typing_context, source, i, pitch, target, k, apart):  # type: ignore[no-untyped-def]
+    """As `transpose`, of contiguous 1-D arrays of real numbers: the rows of the square begin at source[i], `pitch`
+    apart, those of the transposed one at target[k], so far apart."""
+    kind = VectorType(_require_row(source).dtype)
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        def row(array, first, step, n):  # type: ignore[no-untyped-def]
+            place = builder.add(first, builder.mul(step, context.get_constant(types.intp, n)))
+            return _element(context, builder, source, array, place)
+
+        align = kind.scalar.bitwidth // 8
+        rows = [builder.load(row(*args[:3], n), align=align) for n in range(kind.width)]
+        for n, each in enumerate(_transposed(builder, rows, 1, kind)):
+            builder.store(each, row(*args[3:], n), align=align)
+        return context.get_dummy_value()
+
+    return types.void(source, types.intp, types.intp, source, types.intp, types.intp), generate
 
 
 @_intrinsic

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.vectors import jitable, lanes, load, number, prefetch, store, transpose
+from calderon.backends.vectors import jitable, lanes, load, number, prefetch, put, store, transpose_apart
 
 
 class Columns(NamedTuple):
@@ -50,101 +50,109 @@ def columns_of(columns: NDArray[np.int64]) -> Columns:
 
 
 def column_scratch(size: int, width: int) -> int:
-    """Numbers of working memory to add `size` results of as many rows as a vector has numbers, real and imaginary."""
-    return 2 * size * width
+    """Numbers of working memory to add `size` results of as many rows as a vector has numbers: real, imaginary, and as
+    much to sum one of them."""
+    return 3 * size * width
 
 
 @jitable
-def across(results, turned, level, source):  # type: ignore[no-untyped-def]
-    """results (width, n) of some rows become sums (columns, width) in the same memory, and their number; turned: as
-    much again."""
+def across(results, turned):  # type: ignore[no-untyped-def]
+    """results (width, n) of some rows, transposed: turned (n, width)."""
     step = lanes(results)
     size = results.size // step
-    rows, side = results.reshape((step, size)), turned.reshape((size, step))
     for j in range(0, size, step):
-        transpose(rows, 0, j, side, j, 0)
-    place, column = 0, 0
+        transpose_apart(results, j, size, turned, j * step, step)
+
+
+@jitable
+def column_sums(turned, sums, level, source, start):  # type: ignore[no-untyped-def]
+    """From results (n, width) the sums (columns, width), and how many; source[start:] and level of `Columns`."""
+    step = lanes(turned)
+    place, column = start, 0
     for m in range(level.size, 0, -1):
-        last = level[m - 1]
+        last = number(level, m - 1)
         while column < last:
             total = load(turned, number(source, place) * step)
             for k in range(place + 1, place + m):
                 total = total + load(turned, number(source, k) * step)
-            store(results, column * step, total)
+            store(sums, column * step, total)
             place += m
             column += 1
     return column
 
 
 @jitable
-def summed(results, turned, level, source):  # type: ignore[no-untyped-def]
-    """results (width, n) of some rows become sums (width, columns) in the other memory, `turned`, of the same size."""
-    step = lanes(results)
-    size = results.size // step
-    count = across(results, turned, level, source)
-    sums, side = results.reshape((size, step)), turned.reshape((step, size))
+def summed(turned, sums, level, source, start):  # type: ignore[no-untyped-def]
+    """results (n, width) become sums (width, columns) in the same memory; sums: as much again."""
+    step = lanes(turned)
+    size = turned.size // step
+    count = column_sums(turned, sums, level, source, start)
     for j in range(0, count, step):
-        transpose(sums, j, 0, side, 0, j)
+        transpose_apart(sums, j * step, step, turned, j, size)
 
 
 @jitable
-def add_real_columns(out, row_ids, count, columns, b, results, imaginary, work):  # type: ignore[no-untyped-def]
-    """Add the results of block b for `count` rows, at most as many as a vector has numbers, to their columns of those
-    rows of the matrix. results (width, n), and imaginary of a complex one, are overwritten; work: as much as both."""
-    distinct, level = columns.distinct[b], columns.level[b]
-    size, n = results.size, level[0]
-    for r in range(count):
-        for c in range(n):
-            prefetch(out[row_ids[r]], distinct[c])
-    summed(results, work[:size], level, columns.source[b])
-    pitch = size // lanes(work)
-    for r in range(count):
-        target, sums = out[row_ids[r]], work[r * pitch : (r + 1) * pitch]
-        for c in range(n):
-            target[distinct[c]] += sums[c]
+def fetched(out, pitch, row_ids, top, count, columns, b):  # type: ignore[no-untyped-def]
+    """Ask for the entries that `add_real_columns` will add to."""
+    distinct, begin = columns.distinct.reshape(-1), b * columns.distinct.shape[1]
+    end = begin + columns.level[b, 0]
+    for r in range(top, top + count):
+        row = number(row_ids, r) * pitch
+        for c in range(begin, end):
+            prefetch(out, row + number(distinct, c))
 
 
 @jitable
-def add_complex_columns(out, row_ids, count, columns, b, results, imaginary, work):  # type: ignore[no-untyped-def]
+def add_real_columns(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):  # type: ignore[no-untyped-def]
+    """Add the results of block b for `count` rows, at most as many as a vector has numbers, to their columns of the
+    rows row_ids[top:] of the matrix, which begin at multiples of `pitch` in `out`. turned (n, width), and imaginary of
+    a complex matrix, are overwritten; work: as much as one."""
+    distinct, level, source = columns.distinct.reshape(-1), columns.level[b], columns.source.reshape(-1)
+    size = turned.size // lanes(turned)
+    begin, number_of = b * columns.source.shape[1], number(level, 0)
+    summed(turned, work, level, source, begin)
+    for r in range(count):
+        row, here = number(row_ids, top + r) * pitch, r * size
+        for c in range(number_of):
+            place = row + number(distinct, begin + c)
+            put(out, place, number(out, place) + number(turned, here + c))
+
+
+@jitable
+def add_complex_columns(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):  # type: ignore[no-untyped-def]
     """The same for a complex matrix."""
-    distinct, level = columns.distinct[b], columns.level[b]
-    size, n = results.size, level[0]
+    distinct, level, source = columns.distinct.reshape(-1), columns.level[b], columns.source.reshape(-1)
+    size = turned.size // lanes(turned)
+    begin, number_of = b * columns.source.shape[1], number(level, 0)
+    summed(turned, work, level, source, begin)
+    summed(imaginary, work, level, source, begin)
     for r in range(count):
-        for c in range(n):
-            prefetch(out[row_ids[r]], distinct[c])
-    summed(results, work[:size], level, columns.source[b])
-    summed(imaginary, work[size : 2 * size], level, columns.source[b])
-    pitch = size // lanes(work)
-    for r in range(count):
-        target = out[row_ids[r]]
-        re = work[r * pitch : (r + 1) * pitch]
-        im = work[size + r * pitch : size + (r + 1) * pitch]
-        for c in range(n):
-            target[distinct[c]] += complex(re[c], im[c])
+        row, here = number(row_ids, top + r) * pitch, r * size
+        for c in range(number_of):
+            place = row + number(distinct, begin + c)
+            put(out, place, number(out, place) + complex(number(turned, here + c), number(imaginary, here + c)))
 
 
 @jitable
-def add_real_rows(out, columns, b, sums, begin, imaginary, row_ids):  # type: ignore[no-untyped-def]
-    """Add the sums of block b to the transposed places: rows of the matrix are the columns of the block, and row_ids
-    their columns. sums[begin:]: what `across` made of some row_ids after the other."""
-    distinct, count, step = columns.distinct[b], columns.level[b, 0], lanes(sums)
-    size = columns.source.shape[1] * step
-    for c in range(count):
-        target, place = out[distinct[c]], begin + c * step
-        for top in range(0, row_ids.size, step):
-            for r in range(min(step, row_ids.size - top)):
-                target[row_ids[top + r]] += sums[place + r]
-            place += size
+def add_real_rows(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):  # type: ignore[no-untyped-def]
+    """The same to the transposed places: rows of the matrix are the columns of the block, and row_ids their columns."""
+    distinct, source, step = columns.distinct.reshape(-1), columns.source.reshape(-1), lanes(turned)
+    begin = b * columns.source.shape[1]
+    for c in range(column_sums(turned, work, columns.level[b], source, begin)):
+        row = number(distinct, begin + c) * pitch
+        for r in range(count):
+            place = row + number(row_ids, top + r)
+            put(out, place, number(out, place) + number(work, c * step + r))
 
 
 @jitable
-def add_complex_rows(out, columns, b, sums, begin, imaginary, row_ids):  # type: ignore[no-untyped-def]
-    """The same for a complex matrix; `imaginary` further are the imaginary parts."""
-    distinct, count, step = columns.distinct[b], columns.level[b, 0], lanes(sums)
-    size = columns.source.shape[1] * step
-    for c in range(count):
-        target, place = out[distinct[c]], begin + c * step
-        for top in range(0, row_ids.size, step):
-            for r in range(min(step, row_ids.size - top)):
-                target[row_ids[top + r]] += complex(sums[place + r], sums[imaginary + place + r])
-            place += size
+def add_complex_rows(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):  # type: ignore[no-untyped-def]
+    """The same for a complex matrix."""
+    distinct, source, step = columns.distinct.reshape(-1), columns.source.reshape(-1), lanes(turned)
+    begin, level = b * columns.source.shape[1], columns.level[b]
+    column_sums(turned, work, level, source, begin)
+    for c in range(column_sums(imaginary, turned, level, source, begin)):
+        row = number(distinct, begin + c) * pitch
+        for r in range(count):
+            place, here = row + number(row_ids, top + r), c * step + r
+            put(out, place, number(out, place) + complex(number(work, here), number(turned, here)))

@@ -15,9 +15,9 @@ from calderon.backends.numba import STAMP, kernel
 from calderon.backends.vectors import aligned, lanes, load, store, width, zero
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
-from calderon.operators.columns import add_complex_columns, column_scratch
+from calderon.operators.columns import across, add_complex_columns, column_scratch, fetched
 from calderon.operators.edge_forms import Form
-from calderon.operators.left_out import first_left_out, masks
+from calderon.operators.left_out import first_left_out, left_out, mark, words_for
 from calderon.operators.regular import turned
 from calderon.operators.sides import LANES
 
@@ -28,7 +28,7 @@ def edge_scratch(form: Form, rows: int, points: int, real: DTypeLike) -> NDArray
     moments, the corners beta in the frame, the parts of the local matrix."""
     functions = max(4, form.functions)
     vectors = 2 * functions * points + 6 * functions + 9 + 6 * form.results
-    results = 2 * column_scratch(3 * LANES, width(real))
+    results = column_scratch(3 * LANES, width(real))
     return aligned((6 * (rows + 1) + 1) * LANES + results + vectors * width(real), real)
 
 
@@ -56,21 +56,22 @@ def edge_tile_kernel(radial: Radial, form: Form) -> Callable[..., None]:
         work = 3 * (rows + 1) * LANES
         rest = scratch[2 * work :]
         size = 3 * LANES
-        results = rest[: 4 * size * step]
-        mask = rest[4 * size * step : 4 * size * step + LANES]
-        sums = rest[4 * size * step + LANES :]
+        results, turned_re = rest[: 2 * size * step], rest[2 * size * step : 3 * size * step]
+        mask = rest[3 * size * step : 3 * size * step + LANES]
+        sums = rest[3 * size * step + LANES :]
         m = sums[2 * room * points * step :]
         beta = m[2 * moments * step :]
         w = beta[9 * step :]
+        flat, pitch = out.reshape(-1), out.shape[1]
         start = lo // LANES if upper else 0
-        cursors = first_left_out(skip_start, skip_position, lo, hi, start)
+        cursors, words = first_left_out(skip_start, skip_position, lo, hi, start), words_for(lo, hi)
         for b in range(start, blocks):
             for v in range(0, 2 * work, step):
                 store(t, v, zero(t))
             centres, table = trial.centres[b], trial.table
+            mark(words, cursors, skip_start, skip_position, lo, hi, b, upper)
             top = min(hi, (b + 1) * LANES) if upper else hi
             for i in range(lo, top):
-                masked = masks(mask, cursors, skip_start, skip_position, lo, i, b, upper)
                 x, centre, frame, arms = test.nodes[i], test.centres[i], test.frames[i], test.arms[i]
                 for v in range(0, LANES, step):
                     e0, e1 = centre[0] - load(centres, v), centre[1] - load(centres, LANES + v)
@@ -80,9 +81,8 @@ def edge_tile_kernel(radial: Radial, form: Form) -> Callable[..., None]:
                         r2 = e0 * e0 + tiny + e1 * e1 + e2 * e2
                         reference = r2 * inverse_square_root(r2)
                     f_re, f_im = radial_phase(reference, p0, p1)
-                    if masked:
-                        f_re = f_re * load(mask, v)
-                        f_im = f_im * load(mask, v)
+                    if left_out(words, i - lo, v, mask):
+                        f_re, f_im = f_re * load(mask, 0), f_im * load(mask, 0)
                     for q in range(points):
                         y = trial.points[b, q]
                         y0, y1, y2 = load(y, v), load(y, LANES + v), load(y, 2 * LANES + v)
@@ -181,6 +181,7 @@ def edge_tile_kernel(radial: Radial, form: Form) -> Callable[..., None]:
                             store(t, work + a0, load(t, work + a0) + c0 * ui + c1 * t1i + c2 * t2i)
             for group in range(0, rows, step):
                 count = min(step, rows - group)
+                fetched(flat, pitch, row_ids, group, count, trial.columns, b)
                 for r in range(count):
                     for n in range(3):
                         for v in range(0, LANES, step):
@@ -191,7 +192,9 @@ def edge_tile_kernel(radial: Radial, form: Form) -> Callable[..., None]:
                             place = r * size + n * LANES + v
                             store(results, place, re)
                             store(results, size * step + place, im)
-                re, im = results[: size * step], results[size * step : 2 * size * step]
-                add_complex_columns(out, row_ids[group:], count, trial.columns, b, re, im, results[2 * size * step :])
+                re, im = results[: size * step], results[size * step :]
+                across(re, turned_re)
+                across(im, re)
+                add_complex_columns(flat, pitch, row_ids, group, count, trial.columns, b, turned_re, re, im)
 
     return tile

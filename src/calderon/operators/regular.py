@@ -18,10 +18,11 @@ from calderon.backends.numba import STAMP, kernel
 from calderon.backends.vectors import accumulate, aligned, jitable, lanes, load, number, store, width, zero
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
-from calderon.operators.columns import add_complex_columns, add_real_columns, column_scratch
-from calderon.operators.left_out import first_left_out, masks
+from calderon.operators.columns import across, add_complex_columns, add_real_columns, column_scratch, fetched
+from calderon.operators.left_out import first_left_out, left_out, mark, words_for
 from calderon.operators.point_sums import combined, folded
 from calderon.operators.sides import LANES
+from calderon.operators.tile_results import take, take_curls, take_values
 
 
 def tile_scratch(
@@ -33,8 +34,7 @@ def tile_scratch(
     each test point; a mask."""
     step, slots = width(real), (functions if mass else 0) + (3 if curls else 0)
     rowwise = (2 if complex_out else 1) * (rows // step + 1) * step * slots * LANES
-    results = 2 * column_scratch(functions * LANES, step)
-    return aligned(rowwise + LANES + results + 7 * points * step, real)
+    return aligned(rowwise + step + column_scratch(functions * LANES, step) + 7 * points * step, real)
 
 
 @functools.lru_cache(maxsize=256)
@@ -86,173 +86,169 @@ def tile_kernel(
         kept = (rows // step + 1) * step
         curl_base = kept * size if has_mass else 0
         imaginary = curl_base + (3 * kept * LANES if curls else 0)
-        mask = scratch[parts * imaginary : parts * imaginary + LANES]
-        results = scratch[parts * imaginary + LANES : parts * imaginary + LANES + 4 * size * step]
-        offsets = scratch[parts * imaginary + LANES + 4 * size * step :]
-        sums = offsets[points * step :]
+        mask, rest = scratch[parts * imaginary : parts * imaginary + step], scratch[parts * imaginary + step :]
+        re, im, work = rest[: size * step], rest[size * step : 2 * size * step], rest[2 * size * step : 3 * size * step]
+        offsets, sums = rest[3 * size * step :], rest[(3 * size + points) * step :]
+        # references to arrays are counted where these are indexed or taken from a tuple: not within the loops
+        x, weights, factors = test.nodes.reshape(-1), test.weights[group], test.factors[group]
+        test_normals, test_centres, test_curls = test.normals, test.centres, test.curls
+        jacobian, trial_curls, columns = trial.jacobian.reshape(-1), trial.curls.reshape(-1), trial.columns
+        flat, pitch = out.reshape(-1), out.shape[1]
+        wide = LANES if at_once else step  # trial triangles for which all test triangles are done, then the next
         start = lo // LANES if upper else 0
-        cursors = first_left_out(skip_start, skip_position, lo, hi, start)
+        cursors, words = first_left_out(skip_start, skip_position, lo, hi, start), words_for(lo, hi)
+        for v in range(0, parts * imaginary, step):
+            store(t, v, zero(t))
         for b in range(start, blocks):
-            direct = at_once and trial.columns.first[b] >= 0
-            for v in range(0, 0 if direct else parts * imaginary, step):
-                store(t, v, zero(t))
+            direct = at_once and columns.first[b] >= 0
             normals, centres = trial.normals[b], trial.centres[b]
-            top = min(hi, (b + 1) * LANES) if upper else hi
-            for i in range(lo, top):
-                masked = masks(mask, cursors, skip_start, skip_position, lo, i, b, upper)
-                m0, m1, m2 = test.normals[i, 0], test.normals[i, 1], test.normals[i, 2]
-                c0, c1, c2 = test.centres[i, 0], test.centres[i, 1], test.centres[i, 2]
-                x, weights = test.nodes[i], test.weights[group]
-                r0 = tile_rows[i - lo, first if has_mass else 0]
-                for v in range(0, LANES, step):
-                    n0, n1, n2 = load(normals, v), load(normals, LANES + v), load(normals, 2 * LANES + v)
-                    reference = zero(t)
-                    if shifts:
-                        d0, d1 = c0 - load(centres, v), c1 - load(centres, LANES + v)
-                        d2 = c2 - load(centres, 2 * LANES + v)
-                        square = d0 * d0 + tiny + d1 * d1 + d2 * d2
-                        reference = square * inverse_square_root(square)
-                    f_re, f_im = radial_phase(reference, p0, p1)
-                    factor = zero(t) + test.factors[group, i]
-                    if masked:
-                        factor = factor * load(mask, v)
-                    factor = factor * load(trial.jacobian[b], v)
-                    f_re, f_im = f_re * factor, f_im * factor
-                    e_re, e_im = turned(f_re, f_im, scalars[3], scalars[4])
-                    f_re, f_im = turned(f_re, f_im, scalars[5], scalars[6])
-                    if curls:
-                        cosine = m0 * n0 + m1 * n1 + m2 * n2
-                        f_re, f_im = f_re * cosine, f_im * cosine
-                    if of_trial:  # -d.n at each test point; the same for all points of a trial triangle
-                        e0 = load(centres, v)
-                        e1, e2 = load(centres, LANES + v), load(centres, 2 * LANES + v)
-                        for p in range(points):
-                            d0, d1 = number(x, 3 * p) - e0, number(x, 3 * p + 1) - e1
-                            d2 = number(x, 3 * p + 2) - e2
-                            store(offsets, p * step, -(d0 * n0 + d1 * n1 + d2 * n2))
-                    total, total_i = zero(t), zero(t)
-                    for q in range(points):
-                        y = trial.points[b, q]
-                        y0, y1, y2 = load(y, v), load(y, LANES + v), load(y, 2 * LANES + v)
-                        s0, s1, s2, i0, i1, i2 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
-                        if threes:
-                            every, every_i = zero(t), zero(t)
-                            for p in range(triples):
-                                r2, place = squared(x, 9 * p, y0, y1, y2, tiny), 3 * p * step
-                                k0, u0 = asked(of_test, of_trial, radial_value(r2, p0, p1, reference), offsets, place)
-                                r2, place = squared(x, 9 * p + 3, y0, y1, y2, tiny), (3 * p + 1) * step
-                                k1, u1 = asked(of_test, of_trial, radial_value(r2, p0, p1, reference), offsets, place)
-                                r2, place = squared(x, 9 * p + 6, y0, y1, y2, tiny), (3 * p + 2) * step
-                                k2, u2 = asked(of_test, of_trial, radial_value(r2, p0, p1, reference), offsets, place)
-                                beta = number(weights, triples + p)
-                                every = every + beta * (k0 + k1 + k2)
-                                if oscillates:
-                                    every_i = every_i + beta * (u0 + u1 + u2)
-                                if linear and p == 0:
-                                    s0, s1, s2, i0, i1, i2 = k0, k1, k2, u0, u1, u2
-                                elif linear:
-                                    alpha = number(weights, p)
-                                    s0, s1, s2 = s0 + alpha * k0, s1 + alpha * k1, s2 + alpha * k2
-                                    i0, i1, i2 = i0 + alpha * u0, i1 + alpha * u1, i2 + alpha * u2
-                            s0, i0 = s0 + every, i0 + every_i
-                            if linear:
-                                s1, s2, i1, i2 = s1 + every, s2 + every, i1 + every_i, i2 + every_i
-                        else:
+            mark(words, cursors, skip_start, skip_position, lo, hi, b, upper)
+            for strip in range(0, LANES, wide):
+                for i in range(lo, min(hi, b * LANES + strip + wide) if upper else hi):
+                    m0, m1, m2 = test_normals[i, 0], test_normals[i, 1], test_normals[i, 2]
+                    c0, c1, c2 = test_centres[i, 0], test_centres[i, 1], test_centres[i, 2]
+                    o = i * 3 * points
+                    r0 = tile_rows[i - lo, first if has_mass else 0]
+                    for v in range(strip, strip + wide, step):
+                        n0, n1, n2 = load(normals, v), load(normals, LANES + v), load(normals, 2 * LANES + v)
+                        reference = zero(t)
+                        if shifts:
+                            d0, d1 = c0 - load(centres, v), c1 - load(centres, LANES + v)
+                            d2 = c2 - load(centres, 2 * LANES + v)
+                            square = d0 * d0 + tiny + d1 * d1 + d2 * d2
+                            reference = square * inverse_square_root(square)
+                        f_re, f_im = radial_phase(reference, p0, p1)
+                        factor = zero(t) + number(factors, i)
+                        if left_out(words, i - lo, v, mask):
+                            factor = factor * load(mask, 0)
+                        factor = factor * load(jacobian, b * LANES + v)
+                        f_re, f_im = f_re * factor, f_im * factor
+                        e_re, e_im = turned(f_re, f_im, scalars[3], scalars[4])
+                        f_re, f_im = turned(f_re, f_im, scalars[5], scalars[6])
+                        if curls:
+                            cosine = m0 * n0 + m1 * n1 + m2 * n2
+                            f_re, f_im = f_re * cosine, f_im * cosine
+                        if of_trial:  # -d.n at each test point; the same for all points of a trial triangle
+                            e0 = load(centres, v)
+                            e1, e2 = load(centres, LANES + v), load(centres, 2 * LANES + v)
                             for p in range(points):
-                                r2, place = squared(x, 3 * p, y0, y1, y2, tiny), p * step
-                                k, u = asked(of_test, of_trial, radial_value(r2, p0, p1, reference), offsets, place)
-                                s0 = s0 + number(weights, p) * k
+                                d0, d1 = number(x, o + 3 * p) - e0, number(x, o + 3 * p + 1) - e1
+                                d2 = number(x, o + 3 * p + 2) - e2
+                                store(offsets, p * step, -(d0 * n0 + d1 * n1 + d2 * n2))
+                        total, total_i = zero(t), zero(t)
+                        for q in range(points):
+                            y = trial.points[b, q]
+                            y0, y1, y2 = load(y, v), load(y, LANES + v), load(y, 2 * LANES + v)
+                            s0, s1, s2, i0, i1, i2 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
+                            if threes:
+                                every, every_i = zero(t), zero(t)
+                                for p in range(triples):
+                                    r2, place = squared(x, o + 9 * p, y0, y1, y2, tiny), 3 * p * step
+                                    k0, u0 = asked(
+                                        of_test, of_trial, radial_value(r2, p0, p1, reference), offsets, place
+                                    )
+                                    r2, place = squared(x, o + 9 * p + 3, y0, y1, y2, tiny), (3 * p + 1) * step
+                                    k1, u1 = asked(
+                                        of_test, of_trial, radial_value(r2, p0, p1, reference), offsets, place
+                                    )
+                                    r2, place = squared(x, o + 9 * p + 6, y0, y1, y2, tiny), (3 * p + 2) * step
+                                    k2, u2 = asked(
+                                        of_test, of_trial, radial_value(r2, p0, p1, reference), offsets, place
+                                    )
+                                    beta = number(weights, triples + p)
+                                    every = every + beta * (k0 + k1 + k2)
+                                    if oscillates:
+                                        every_i = every_i + beta * (u0 + u1 + u2)
+                                    if linear and p == 0:
+                                        s0, s1, s2, i0, i1, i2 = k0, k1, k2, u0, u1, u2
+                                    elif linear:
+                                        alpha = number(weights, p)
+                                        s0, s1, s2 = s0 + alpha * k0, s1 + alpha * k1, s2 + alpha * k2
+                                        i0, i1, i2 = i0 + alpha * u0, i1 + alpha * u1, i2 + alpha * u2
+                                s0, i0 = s0 + every, i0 + every_i
+                                if linear:
+                                    s1, s2, i1, i2 = s1 + every, s2 + every, i1 + every_i, i2 + every_i
+                            else:
+                                for p in range(points):
+                                    r2, place = squared(x, o + 3 * p, y0, y1, y2, tiny), p * step
+                                    k, u = asked(of_test, of_trial, radial_value(r2, p0, p1, reference), offsets, place)
+                                    s0 = s0 + number(weights, p) * k
+                                    if oscillates:
+                                        i0 = i0 + number(weights, p) * u
+                                    if linear:
+                                        w1, w2 = number(weights, points + p), number(weights, 2 * points + p)
+                                        s1, s2 = s1 + w1 * k, s2 + w2 * k
+                                        if oscillates:
+                                            i1, i2 = i1 + w1 * u, i2 + w2 * u
+                            if of_test:  # d.m, the same for all points of the test triangle
+                                offset = (c0 - y0) * m0 + (c1 - y1) * m1 + (c2 - y2) * m2
+                                s0, s1, s2 = offset * s0, offset * s1, offset * s2
+                                i0, i1, i2 = offset * i0, offset * i1, offset * i2
+                            if curls or at_once:
+                                weight = trial.measure[q]
+                                total = total + weight * (s0 + s1 + s2)
                                 if oscillates:
-                                    i0 = i0 + number(weights, p) * u
+                                    total_i = total_i + weight * (i0 + i1 + i2)
+                            if has_mass and not at_once:
+                                place = 6 * q * step
+                                store(sums, place, s0)
                                 if linear:
-                                    w1, w2 = number(weights, points + p), number(weights, 2 * points + p)
-                                    s1, s2 = s1 + w1 * k, s2 + w2 * k
-                                    if oscillates:
-                                        i1, i2 = i1 + w1 * u, i2 + w2 * u
-                        if of_test:  # d.m, the same for all points of the test triangle
-                            offset = (c0 - y0) * m0 + (c1 - y1) * m1 + (c2 - y2) * m2
-                            s0, s1, s2 = offset * s0, offset * s1, offset * s2
-                            i0, i1, i2 = offset * i0, offset * i1, offset * i2
-                        if curls or at_once:
-                            weight = trial.measure[q]
-                            total = total + weight * (s0 + s1 + s2)
-                            if oscillates:
-                                total_i = total_i + weight * (i0 + i1 + i2)
+                                    store(sums, place + step, s1)
+                                    store(sums, place + 2 * step, s2)
+                                if oscillates:
+                                    store(sums, place + 3 * step, i0)
+                                    if linear:
+                                        store(sums, place + 4 * step, i1)
+                                        store(sums, place + 5 * step, i2)
                         if has_mass and not at_once:
-                            place = 6 * q * step
-                            store(sums, place, s0)
-                            if linear:
-                                store(sums, place + step, s1)
-                                store(sums, place + 2 * step, s2)
-                            if oscillates:
-                                store(sums, place + 3 * step, i0)
-                                if linear:
-                                    store(sums, place + 4 * step, i1)
-                                    store(sums, place + 5 * step, i2)
-                    if has_mass and not at_once:
-                        for f in range(0, trials, 3 if by_threes else 1):
-                            unit = trial.units[f]
-                            g_re, g_im = unit * f_re, unit * f_im
-                            for a in range(functions):
-                                place = tile_rows[i - lo, first + a] * size + f * LANES + v
-                                i0, i1, i2 = zero(t), zero(t), zero(t)
-                                if by_threes:
-                                    weight = 2 * triples * (f // 3)
-                                    s0, s1, s2 = folded(sums, a * step, 6 * step, triples, trial.table, weight)
-                                    if oscillates:
-                                        here = (a + 3) * step
-                                        i0, i1, i2 = folded(sums, here, 6 * step, triples, trial.table, weight)
-                                    add_turned(t, place + LANES, imaginary, s1, i1, g_re, g_im, complex_out)
-                                    add_turned(t, place + 2 * LANES, imaginary, s2, i2, g_re, g_im, complex_out)
-                                else:
-                                    s0 = combined(sums, a * step, 6 * step, points, trial.table, f * points)
-                                    if oscillates:
-                                        here = (a + 3) * step
-                                        i0 = combined(sums, here, 6 * step, points, trial.table, f * points)
-                                add_turned(t, place, imaginary, s0, i0, g_re, g_im, complex_out)
-                    if has_mass and direct:
-                        s0, i0 = turned(total, total_i, f_re, f_im)
-                        accumulate(out[row_ids[r0]], trial.columns.first[b] + v, s0, i0)
-                    elif has_mass and at_once:
-                        add_turned(t, r0 * LANES + v, imaginary, total, total_i, f_re, f_im, complex_out)
-                    if curls:
-                        total, total_i = turned(total, total_i, e_re, e_im)
-                        for a in range(3):
-                            for c in range(3):
-                                place = curl_base + (3 * tile_rows[i - lo, a] + c) * LANES + v
-                                add(t, place, test.curls[i, a, c] * total)
-                                if complex_out:
-                                    add(t, imaginary + place, test.curls[i, a, c] * total_i)
+                            for f in range(0, trials, 3 if by_threes else 1):
+                                unit = trial.units[f]
+                                g_re, g_im = unit * f_re, unit * f_im
+                                for a in range(functions):
+                                    place = v * kept * trials + (tile_rows[i - lo, first + a] * trials + f) * step
+                                    i0, i1, i2 = zero(t), zero(t), zero(t)
+                                    if by_threes:
+                                        weight = 2 * triples * (f // 3)
+                                        s0, s1, s2 = folded(sums, a * step, 6 * step, triples, trial.table, weight)
+                                        if oscillates:
+                                            here = (a + 3) * step
+                                            i0, i1, i2 = folded(sums, here, 6 * step, triples, trial.table, weight)
+                                        add_turned(t, place + step, imaginary, s1, i1, g_re, g_im, complex_out)
+                                        add_turned(t, place + 2 * step, imaginary, s2, i2, g_re, g_im, complex_out)
+                                    else:
+                                        s0 = combined(sums, a * step, 6 * step, points, trial.table, f * points)
+                                        if oscillates:
+                                            here = (a + 3) * step
+                                            i0 = combined(sums, here, 6 * step, points, trial.table, f * points)
+                                    add_turned(t, place, imaginary, s0, i0, g_re, g_im, complex_out)
+                        if has_mass and direct:
+                            s0, i0 = turned(total, total_i, f_re, f_im)
+                            accumulate(out[row_ids[r0]], columns.first[b] + v, s0, i0)
+                        elif has_mass and at_once:
+                            add_turned(t, v * kept + r0 * step, imaginary, total, total_i, f_re, f_im, complex_out)
+                        if curls:
+                            total, total_i = turned(total, total_i, e_re, e_im)
+                            for a in range(3):
+                                place = curl_base + 3 * (v * kept + tile_rows[i - lo, a] * step)
+                                for c in range(3):
+                                    add(t, place + c * step, test_curls[i, a, c] * total)
+                                    if complex_out:
+                                        add(t, imaginary + place + c * step, test_curls[i, a, c] * total_i)
             if direct:
                 continue
             for top in range(0, rows, step):
                 count = min(step, rows - top)
-                if not curls:
-                    place = top * size
-                    re, im = t[place : place + size * step], t[place + imaginary : place + imaginary + size * step]
-                    add_columns(out, row_ids[top:], count, trial.columns, b, re, im, results)
-                    continue
-                for r in range(count):
-                    for f in range(trials):
-                        for v in range(0, LANES, step):
-                            re, im = zero(t), zero(t)
-                            for c in range(3):
-                                curl = load(trial.curls[b, f, c], v)
-                                place = curl_base + (3 * (top + r) + c) * LANES + v
-                                re = re + curl * load(t, place)
-                                if complex_out:
-                                    im = im + curl * load(t, imaginary + place)
-                            if has_mass:
-                                place = (top + r) * size + f * LANES + v
-                                re = re + load(t, place)
-                                if complex_out:
-                                    im = im + load(t, imaginary + place)
-                            place = r * size + f * LANES + v
-                            store(results, place, re)
-                            if complex_out:
-                                store(results, size * step + place, im)
-                re, im = results[: size * step], results[size * step : 2 * size * step]
-                add_columns(out, row_ids[top:], count, trial.columns, b, re, im, results[2 * size * step :])
+                fetched(flat, pitch, row_ids, top, count, columns, b)
+                for part in range(parts):
+                    begin, side = part * imaginary, im if part else re
+                    if curls:
+                        take_curls(t, begin + curl_base, kept, top, trial_curls, b * 3 * size, trials, work)
+                        if has_mass:
+                            take_values(t, begin, kept, trials, top, work)
+                        across(work, side)
+                    else:
+                        take(t, begin, kept, trials, top, side)
+                add_columns(flat, pitch, row_ids, top, count, columns, b, re, im, work)
 
     return tile
 
