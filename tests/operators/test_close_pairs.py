@@ -184,3 +184,19 @@ def test_capacitance_of_close_plates():
         excess.append((charge @ lower.areas - 1 / d) * d)
     assert all(0 < each < 0.02 for each in excess)
     assert excess[0] > excess[1] > excess[2]
+
+
+@pytest.mark.parametrize("form", ["single", "double", "electric"])
+def test_devices_have_the_same_close_pairs(form, sails, opencl, monkeypatch):
+    monkeypatch.setattr(pair_rules, "CLOSE", 0.2)
+    exact = FORMS[form](sails).assemble().to_array()
+    matrix = FORMS[form](sails).assemble(backend="opencl").to_array()
+    assert np.abs(matrix - exact).max() < 1e-12 * np.abs(exact).max()
+
+
+def test_a_thin_rigid_slab_scatters_what_it_takes_from_the_wave():
+    """Burton-Miller with walls at a twenty-fifth of an edge: the optical theorem, which the matrix does not know."""
+    wave = cal.PlaneWave([0, 0.6, 0.8], 3.0)
+    solution = cal.SoundHardScattering(slab(4, 0.01), 3.0).solve(wave, rtol=1e-6)
+    taken = 4 * np.pi / 3.0 * solution.far_field(np.array([[0, 0.6, 0.8]]))[0].imag
+    assert taken == pytest.approx(solution.scattering_cross_section(), rel=3e-3)
