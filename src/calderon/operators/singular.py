@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import STAMP, kernel
-from calderon.backends.vectors import BYTES, aligned, lanes, load, store, zero
+from calderon.backends.vectors import BYTES, aligned, jitable, lanes, load, number, put, store, zero
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
 from calderon.operators.regular import turned
@@ -84,9 +84,13 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
         _ = stamp
         p0, p1 = parameters[0], parameters[1]
         step, s = lanes(scratch), scratch
-        number = table.products.shape[0]
-        values, sums = 22 * step, 54 * step
-        count = pairs.triangles.shape[0]
+        sizes, values, sums = table.products.shape[0], 22 * step, 54 * step
+        # references to arrays are counted where these are indexed or taken from a tuple: not within the loops
+        points, products, all_points = table.points.reshape(-1), table.products.reshape(-1), table.points.shape[1]
+        triangles, corners = pairs.triangles.reshape(-1), (test.corners.reshape(-1), trial.corners.reshape(-1))
+        normals, jacobians = (test.normals.reshape(-1), trial.normals.reshape(-1)), (test.jacobian, trial.jacobian)
+        orders = pairs.test_order.reshape(-1), pairs.trial_order.reshape(-1)
+        results, count = out.reshape(-1), pairs.triangles.shape[0]
         start, stop = 0, 0
         while stop < count:
             start = stop
@@ -95,18 +99,18 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
                 stop += 1
             for lane in range(step):
                 pair = min(start + lane, stop - 1)
-                i, j = pairs.triangles[pair, 0], pairs.triangles[pair, 1]
-                a, b = pairs.test_order[pair], pairs.trial_order[pair]
-                x, y = test.corners[i], trial.corners[j]
+                i, j = number(triangles, 2 * pair), number(triangles, 2 * pair + 1)
+                side(s, lane, 3 * step, corners[0], i, orders[0], pair)
+                side(s, lane, 9 * step, corners[1], j, orders[1], pair)
                 for c in range(3):
-                    s[c * step + lane] = x[a[0], c] - y[b[0], c]
-                    s[(3 + c) * step + lane] = x[a[1], c] - x[a[0], c]
-                    s[(6 + c) * step + lane] = x[a[2], c] - x[a[0], c]
-                    s[(9 + c) * step + lane] = y[b[1], c] - y[b[0], c]
-                    s[(12 + c) * step + lane] = y[b[2], c] - y[b[0], c]
-                    s[(15 + c) * step + lane] = test.normals[i, c]
-                    s[(18 + c) * step + lane] = trial.normals[j, c]
-                s[21 * step + lane] = test.jacobian[i] * trial.jacobian[j]
+                    x, y = (
+                        first_corner(corners[0], i, orders[0], pair, c),
+                        first_corner(corners[1], j, orders[1], pair, c),
+                    )
+                    put(s, c * step + lane, x - y)
+                    put(s, (15 + c) * step + lane, number(normals[0], 3 * i + c))
+                    put(s, (18 + c) * step + lane, number(normals[1], 3 * j + c))
+                put(s, 21 * step + lane, number(jacobians[0], i) * number(jacobians[1], j))
             o0, o1, o2 = load(s, 0), load(s, step), load(s, 2 * step)
             e0, e1, e2 = load(s, 3 * step), load(s, 4 * step), load(s, 5 * step)
             f0, f1, f2 = load(s, 6 * step), load(s, 7 * step), load(s, 8 * step)
@@ -121,12 +125,13 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
                 d2 = o2 + (e2 + f2 - g2 - h2) * (1.0 / 3.0)
                 square = d0 * d0 + 1e-37 + d1 * d1 + d2 * d2
                 reference = square * inverse_square_root(square)
-            for m in range(kernels * stride * number):
+            for m in range(kernels * stride * sizes):
                 store(s, sums + m * step, zero(s))
             for chunk in range(table.starts[rule], table.starts[rule + 1], 8):
                 for q in range(8):
-                    u1, u2 = table.points[0, chunk + q], table.points[1, chunk + q]
-                    v1, v2 = table.points[2, chunk + q], table.points[3, chunk + q]
+                    here = chunk + q
+                    u1, u2 = number(points, here), number(points, all_points + here)
+                    v1, v2 = number(points, 2 * all_points + here), number(points, 3 * all_points + here)
                     d0 = o0 + u1 * e0 + u2 * f0 - v1 * g0 - v2 * h0
                     d1 = o1 + u1 * e1 + u2 * f1 - v1 * g1 - v2 * h1
                     d2 = o2 + u1 * e2 + u2 * f2 - v1 * g2 - v2 * h2
@@ -147,37 +152,56 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
                         store(s, values + (16 + q) * step, h * offset)
                         if oscillates:
                             store(s, values + (24 + q) * step, hi * offset)
-                for m in range(number):
-                    w = table.products[m]
+                for m in range(sizes):
+                    first = m * all_points + chunk
                     for kind in range(kernels):
-                        place, here = sums + (kind * stride * number + m) * step, values + 16 * kind * step
+                        place, here = sums + (kind * stride * sizes + m) * step, values + 16 * kind * step
                         total, total_i = load(s, place), zero(s)
                         if oscillates:
-                            total_i = load(s, place + number * step)
+                            total_i = load(s, place + sizes * step)
                         for q in range(8):
-                            total = total + w[chunk + q] * load(s, here + q * step)
+                            weight = number(products, first + q)
+                            total = total + weight * load(s, here + q * step)
                             if oscillates:
-                                total_i = total_i + w[chunk + q] * load(s, here + (8 + q) * step)
+                                total_i = total_i + weight * load(s, here + (8 + q) * step)
                         store(s, place, total)
                         if oscillates:
-                            store(s, place + number * step, total_i)
+                            store(s, place + sizes * step, total_i)
             c, d = radial_phase(reference, p0, p1)
             jacobian = load(s, 21 * step)
             for kind in range(kernels):
-                for m in range(number):
-                    place = sums + (kind * stride * number + m) * step
+                for m in range(sizes):
+                    place = sums + (kind * stride * sizes + m) * step
                     re, im = load(s, place), zero(s)
                     if oscillates:
-                        im = load(s, place + number * step)
+                        im = load(s, place + sizes * step)
                     re, im = turned(re, im, jacobian * c, jacobian * d)
                     store(s, values, re)
                     store(s, values + step, im)
+                    place = (2 * kind * count + start) * sizes + m
                     for lane in range(stop - start):
-                        out[kind, 0, start + lane, m] = s[values + lane]
+                        put(results, place + lane * sizes, number(s, values + lane))
                         if oscillates:
-                            out[kind, 1, start + lane, m] = s[values + step + lane]
+                            put(results, place + (count + lane) * sizes, number(s, values + step + lane))
 
     return moments
+
+
+@jitable
+def first_corner(corners, triangle, order, pair, c):  # type: ignore[no-untyped-def]
+    """A coordinate of the vertex of a triangle that is first in the order of its pair."""
+    return number(corners, 9 * triangle + 3 * number(order, 3 * pair) + c)
+
+
+@jitable
+def side(s, lane, place, corners, triangle, order, pair):  # type: ignore[no-untyped-def]
+    """Both edges from that vertex into a lane of six vectors."""
+    step = lanes(s)
+    for n in range(2):
+        for c in range(3):
+            there = number(corners, 9 * triangle + 3 * number(order, 3 * pair + n + 1) + c)
+            edge = there - first_corner(corners, triangle, order, pair, c)
+            put(s, place + (3 * n + c) * step + lane, edge)
 
 
 def moment_scratch(moments: int) -> NDArray[np.float64]:
@@ -205,43 +229,52 @@ def scatter_kernel(complex_out: bool) -> Callable[..., None]:
     @kernel
     def scatter(moments, pairs, test, trial, rows, columns, coefficients, curls, half, out):  # type: ignore[no-untyped-def]
         _ = stamp
-        size, width = rows.shape[1], columns.shape[1]
-        for pair in range(pairs.triangles.shape[0]):
-            i, j = pairs.triangles[pair, 0], pairs.triangles[pair, 1]
+        size, width, pitch = rows.shape[1], columns.shape[1], out.shape[1]
+        triangles, count = pairs.triangles.reshape(-1), pairs.triangles.shape[0]
+        orders = pairs.test_order.reshape(-1), pairs.trial_order.reshape(-1)
+        places, flat = (rows.reshape(-1), columns.reshape(-1)), out.reshape(-1)
+        normals, edges = (
+            (test.normals.reshape(-1), trial.normals.reshape(-1)),
+            (test.curls.reshape(-1), trial.curls.reshape(-1)),
+        )
+        numbers, imaginary = moments.reshape(-1), count * size * width
+        for pair in range(count):
+            i, j = number(triangles, 2 * pair), number(triangles, 2 * pair + 1)
             part = 0.5 if half and i == j else 1.0
-            total, total_i, cosine = 0.0, 0.0, 1.0
+            total, total_i, cosine, first = 0.0, 0.0, 1.0, pair * size * width
             if curls:
-                for a in range(size):
-                    for b in range(width):
-                        total += moments[0, pair, a, b]
-                        total_i += moments[1, pair, a, b]
+                for m in range(first, first + size * width):
+                    total += number(numbers, m)
+                    total_i += number(numbers, imaginary + m)
                 cosine = 0.0
                 for c in range(3):
-                    cosine += test.normals[i, c] * trial.normals[j, c]
+                    cosine += number(normals[0], 3 * i + c) * number(normals[1], 3 * j + c)
             for a in range(size):
-                local_a = a if size == 1 else pairs.test_order[pair, a % 3] + a - a % 3
-                row = rows[i, local_a]
+                local_a = a if size == 1 else number(orders[0], 3 * pair + a % 3) + a - a % 3
+                row = number(places[0], i * size + local_a)
                 if row < 0:
                     continue
                 for b in range(width):
-                    local_b = b if width == 1 else pairs.trial_order[pair, b % 3] + b - b % 3
-                    column = columns[j, local_b]
+                    local_b = b if width == 1 else number(orders[1], 3 * pair + b % 3) + b - b % 3
+                    column = number(places[1], j * width + local_b)
                     if column < 0:
                         continue
-                    mass = part * cosine
-                    x, y = mass * moments[0, pair, a, b], mass * moments[1, pair, a, b]
+                    mass, m = part * cosine, first + a * width + b
+                    x, y = mass * number(numbers, m), mass * number(numbers, imaginary + m)
                     re = coefficients[2] * x - coefficients[3] * y
                     im = coefficients[2] * y + coefficients[3] * x
                     if curls:
                         product = 0.0
                         for c in range(3):
-                            product += test.curls[i, local_a, c] * trial.curls[j, local_b, c]
+                            one, two = 9 * i + 3 * local_a + c, 9 * j + 3 * local_b + c
+                            product += number(edges[0], one) * number(edges[1], two)
                         x, y = part * product * total, part * product * total_i
                         re += coefficients[0] * x - coefficients[1] * y
                         im += coefficients[0] * y + coefficients[1] * x
+                    target = row * pitch + column
                     if complex_out:
-                        out[row, column] += complex(re, im)
+                        put(flat, target, number(flat, target) + complex(re, im))
                     else:
-                        out[row, column] += re
+                        put(flat, target, number(flat, target) + re)
 
     return scatter
