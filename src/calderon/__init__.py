@@ -1,8 +1,11 @@
 """calderon: static, acoustic and electromagnetic fields, from a mesh file to a checked answer."""
 
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from types import ModuleType
+from typing import TYPE_CHECKING
 
-from calderon import backends, exact, mesh, plots
+from calderon import backends, exact, mesh
 from calderon.backends import available
 from calderon.dg import MaxwellDG
 from calderon.formulations import (
@@ -57,6 +60,9 @@ from calderon.waves import (
     TimeHarmonicPlaneWave,
 )
 
+if TYPE_CHECKING:
+    from calderon import plots
+
 register("dense", assemble_dense)
 register("matrix-free", assemble_matrix_free)
 register("hmatrix", assemble_hmatrix)
@@ -65,6 +71,18 @@ try:
     __version__ = version("calderon")
 except PackageNotFoundError:  # a source tree that is not installed
     __version__ = "0+unknown"
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Pictures are imported when they are first named: numbers do not wait for Matplotlib, a third of the time."""
+    if name == "plots":
+        return import_module("calderon.plots")
+    raise AttributeError(f"module 'calderon' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "plots"})
+
 
 __all__ = [
     "BC",
