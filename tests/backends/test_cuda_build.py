@@ -25,6 +25,8 @@ from variants import (
 
 import calderon as cal
 from calderon.backends import Source, backend, survey
+from calderon.dg.leap_frog import CentredLeapFrog
+from calderon.dg.runge_kutta import UpwindRungeKutta
 
 LOCAL_MEMORY = {
     ("edge_place", "edge_place.c"): 160,  # sums by a number known at run time; once for each touching or near pair
@@ -44,9 +46,11 @@ KERNELS = {
 
 @pytest.fixture(scope="module")
 def taker():
-    """A device that takes notes, as "cuda"."""
+    """A device that takes notes, as "cuda". The largest stable step, which the processor searches, is given."""
     device = NoteTaker()
     with pytest.MonkeyPatch.context() as patch:
+        for scheme in (CentredLeapFrog, UpwindRungeKutta):
+            patch.setattr(scheme, "limit", lambda *given: 1.0)
         patch.setitem(backend._DRIVERS, "cuda", lambda: [device])
         survey.cache_clear()
         yield device

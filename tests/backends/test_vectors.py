@@ -1,7 +1,12 @@
-"""Vectors inside kernels."""
+"""Kernels, and vectors inside of them."""
 
+import gc
+from pathlib import Path
+
+import numba
 import numpy as np
 import pytest
+from numba.core import event
 
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import lanes, load, prefetch, prefetch_to_read, store
@@ -32,3 +37,43 @@ def test_kernels_align_their_stack() -> None:
     first(np.zeros(16))
     (code,) = first.inspect_llvm().values()
     assert "alignstack=64" in code or "alignstack(64)" in code
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+@pytest.mark.parametrize("module", ["calderon.some", "another"])
+def test_garbage_waits_while_a_kernel_compiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, enabled: bool
+) -> None:
+    """One of the package, and one that cannot be compiled; collecting goes on if it was on."""
+    seen = []
+
+    class Listener(event.Listener):
+        def on_start(self, event: event.Event) -> None:
+            seen.append(gc.isenabled())
+
+        def on_end(self, event: event.Event) -> None:
+            pass
+
+    def good(x):  # type: ignore[no-untyped-def]
+        return x + 1
+
+    def bad(x):  # type: ignore[no-untyped-def]
+        return x.nothing
+
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))  # nothing is there from an earlier run
+    listener = Listener()
+    event.register("numba:compile", listener)
+    before = gc.isenabled()
+    try:
+        gc.enable() if enabled else gc.disable()
+        for function in (good, bad):
+            function.__module__ = module
+        assert kernel(good)(1) == 2
+        assert gc.isenabled() == enabled
+        with pytest.raises(numba.TypingError):
+            kernel(bad)(1)
+        assert gc.isenabled() == enabled
+    finally:
+        event.unregister("numba:compile", listener)
+        gc.enable() if before else gc.disable()
+    assert seen == [enabled and module == "another"] * 2

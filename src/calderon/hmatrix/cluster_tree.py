@@ -128,8 +128,8 @@ def bisect(centres, supports, leaf, order, ends, children, level, boxes):  # typ
             for side in range(2):
                 children[cluster, side] = count + side
                 level[count + side] = level[cluster] + 1
-            ends[count] = lo, half
-            ends[count + 1] = half, hi
+            ends[count, 0], ends[count, 1] = lo, half
+            ends[count + 1, 0], ends[count + 1, 1] = half, hi
             count += 2
         cluster += 1
     for cluster in range(count - 1, -1, -1):

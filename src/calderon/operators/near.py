@@ -153,7 +153,7 @@ def _ellipses(x: Array, y: Array) -> Array:
     closest points."""
     out = np.empty((len(x), 4))
     numbers = np.repeat(np.arange(len(x), dtype=np.int32)[:, None], 2, axis=1)
-    order = np.broadcast_to(np.arange(3, dtype=np.int8), (len(x), 3))
+    order = np.tile(np.arange(3, dtype=np.int8), (len(x), 1))
     ellipse_kernel()(x, y, Pairs(numbers, order, order), _side_lines(), out)
     places = closest_points(x, y)
     for side, (corners, other) in enumerate(((x, y), (y, x))):

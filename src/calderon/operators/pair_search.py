@@ -129,7 +129,8 @@ def distance_kernel() -> Callable[..., Any]:
     def run(first, second, pairs, out, places):  # type: ignore[no-untyped-def]
         _ = stamp
         for n in range(pairs.shape[0]):
-            out[n] = np.sqrt(squared_distance(first, pairs[n, 0], second, pairs[n, 1], places[n]))
+            i, j = np.int64(pairs[n, 0]), np.int64(pairs[n, 1])  # as in the search: compiled once for both
+            out[n] = np.sqrt(squared_distance(first, i, second, j, places[n]))
 
     return run
 

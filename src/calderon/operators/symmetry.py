@@ -47,7 +47,8 @@ def _kernel() -> Callable[..., None]:
                 row, other, result = matrix[i, start:end], mirrored[i - lo], total[i - lo]
                 for j in range(row.size):
                     result[j] = row[j] + other[j]
-                row[:] = result[: row.size]
+                for j in range(row.size):  # row[:] = result brings messages about shapes, two seconds to compile
+                    row[j] = result[j]
             if start == lo:
                 continue
             if whole:
