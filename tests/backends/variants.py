@@ -235,6 +235,7 @@ def _solution(operator: Any, backend: str, precision: str) -> Any:
 
 
 def _values(quantity: Any, backend: str, precision: str) -> Any:
-    """At points outside of the cube, or in directions: unit vectors serve as both, and are not near."""
-    places = np.array([[1.0, 0.0, 0.0], [0.0, -0.6, 0.8]])
+    """At points far from the cube, or in directions."""
+    directions = np.array([[1.0, 0.0, 0.0], [0.0, -0.6, 0.8]])
+    places = directions if quantity.__name__ == "far_field" else 9 * directions
     return quantity(places, backend=backend, precision=precision)
