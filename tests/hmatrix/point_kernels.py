@@ -5,12 +5,12 @@ import math
 
 import numpy as np
 import scipy.sparse as sp
-from numba.extending import register_jitable
 
+from calderon.backends.numba import jitable_part
 from calderon.operators.compiled_rows import CompiledRows
 
 
-@register_jitable
+@jitable_part
 def entry(data, i, j):
     """1 / |x - y| or exp(ikr) / r of points, with a row of normals: their product with the direction."""
     x, y, normals, k, ones = data[0], data[1], data[2], data[3], data[4]
@@ -27,21 +27,21 @@ def entry(data, i, j):
     return ones[0] * phase.real + ones[1] * phase.imag
 
 
-@register_jitable
+@jitable_part
 def row(data, i, cluster, scratch, out):
     start, stop = data[7], data[8]
     for j in range(start[cluster], stop[cluster]):
         out[j - start[cluster]] = entry(data, i, j)
 
 
-@register_jitable
+@jitable_part
 def column(data, cluster, j, scratch, out):
     start, stop = data[5], data[6]
     for i in range(start[cluster], stop[cluster]):
         out[i - start[cluster]] = entry(data, i, j)
 
 
-@register_jitable
+@jitable_part
 def block(data, row_cluster, column_cluster, scratch, out):
     for i in range(data[5][row_cluster], data[6][row_cluster]):
         for j in range(data[7][column_cluster], data[8][column_cluster]):

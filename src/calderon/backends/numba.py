@@ -14,6 +14,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core import event
+from numba.extending import register_jitable
 
 NAME = "numba"
 PRECISIONS = {"double": np.float64, "single": np.float32}
@@ -71,10 +72,17 @@ event.register("numba:compile", _Uninterrupted())
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile `function` for the CPU: lock released, cached on disk, contracted arithmetic, no division checks.
 
-    `function` may close over module-level functions marked `register_jitable` and over numbers, nothing else: only then
-    does the cache survive into a new process.
+    `function` may close over module-level functions marked `jitable_part` or `vectors.jitable` and over numbers,
+    nothing else: only then does the cache survive into a new process.
     """
     return numba.njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")(function)
+
+
+def jitable_part(function: Callable[..., Any] | None = None, **options: Any) -> Callable[..., Any]:
+    """Mark a function as part of kernels, with options of `numba.njit`; without an entry for callers in C, which Numba
+    would optimise and compile as well."""
+    mark = register_jitable(no_cfunc_wrapper=True, **options)
+    return mark if function is None else mark(function)  # type: ignore[no-any-return]
 
 
 def thread_count() -> int:

@@ -18,8 +18,10 @@ from llvmlite import ir
 from numba.core import types
 from numba.core.extending import lower_builtin, models, register_model
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, register_jitable
+from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from calderon.backends.numba import jitable_part
 
 BYTES = 64
 """Bytes of a vector."""
@@ -121,7 +123,7 @@ _register("fneg", operator.neg)
 
 def jitable(function: Callable[..., Any]) -> Callable[..., Any]:
     """Mark a function of vectors as part of kernels, always inlined."""
-    return register_jitable(forceinline=True)(function)  # type: ignore[no-any-return]
+    return jitable_part(function, forceinline=True)
 
 
 def _intrinsic(function: Callable[..., Any], name: str = "") -> Any:

@@ -8,9 +8,9 @@ through the elements one by one.
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from calderon.backends.numba import jitable_part
 from calderon.backends.vectors import number, put
 
 BOUNDARY = 4
@@ -48,7 +48,7 @@ def sorted_faces(codes: NDArray[np.int32], size: int, face_size: int) -> SortedF
     return SortedFaces(first.astype(np.int32), target[order].astype(np.int32).ravel(), starts, owns)
 
 
-@register_jitable
+@jitable_part
 def gather(  # type: ignore[no-untyped-def]
     source, conditions, factors, ghosts, first, places, starts, own, block, nodes, size, face_size, width, traces
 ):

@@ -11,17 +11,16 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from calderon.backends.numba import ARITHMETIC, STAMP
+from calderon.backends.numba import ARITHMETIC, STAMP, jitable_part
 from calderon.backends.vectors import BYTES, jitable, lanes, load, number, prefetch, store
 from calderon.dg.curl import SOURCE_AHEAD, TARGET_AHEAD, approach, padded_rows, row_pair
 from calderon.dg.gather import gather
 from calderon.dg.reference import ReferenceTetrahedron
 
 
-@register_jitable
+@jitable_part
 def subtract_own(source, block, nodes, size, face_size, width, traces):  # type: ignore[no-untyped-def]
     """Neighbours' traces less the own ones."""
     stride = size * width
@@ -45,7 +44,7 @@ def subtract_own(source, block, nodes, size, face_size, width, traces):  # type:
                 to += 2 * width
 
 
-@register_jitable
+@jitable_part
 def upwinded(electric, magnetic, riemann, block, face_size, width):  # type: ignore[no-untyped-def]
     """Jumps of both fields to the numerical traces less the own ones, in place."""
     vector = lanes(electric)

@@ -22,9 +22,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from numba.extending import register_jitable
-
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import STAMP, jitable_part, kernel
 from calderon.backends.vectors import number
 from calderon.hmatrix.sums import add_multiple_at, conjugated_dot_at, magnitude2, square, square_at
 
@@ -39,7 +37,7 @@ UNSEEN = 1e-3
 GOLDEN = 0.6180339887498949
 
 
-@register_jitable
+@jitable_part
 def residual_row(part, m, n, rank, i):  # type: ignore[no-untyped-def]
     """Subtract row i of the crosses from the numbers of the row that follows them; its square and largest entry."""
     size = m + n
@@ -54,7 +52,7 @@ def residual_row(part, m, n, rank, i):  # type: ignore[no-untyped-def]
     return square_at(part, at, n), place
 
 
-@register_jitable
+@jitable_part
 def residual_column(part, m, n, rank, j):  # type: ignore[no-untyped-def]
     """Subtract column j of the crosses from the numbers of the column that follows them."""
     size = m + n
@@ -62,7 +60,7 @@ def residual_column(part, m, n, rank, j):  # type: ignore[no-untyped-def]
         add_multiple_at(part, rank * size, -number(part, l * size + m + j), part, l * size, m)
 
 
-@register_jitable
+@jitable_part
 def largest_unused(u, used):  # type: ignore[no-untyped-def]
     """The unused place with the largest number, -1 if all are used."""
     best, place = u[0].real * 0 - 1, -1
@@ -74,7 +72,7 @@ def largest_unused(u, used):  # type: ignore[no-untyped-def]
     return place
 
 
-@register_jitable
+@jitable_part
 def elsewhere(count, used, seen, mean, attempt):  # type: ignore[no-untyped-def]
     """An unused place, and whether it is hardly seen: the least seen one if it is, else one far from the last ones."""
     first = int(count * ((0.31 + GOLDEN * attempt) % 1.0))
@@ -90,7 +88,7 @@ def elsewhere(count, used, seen, mean, attempt):  # type: ignore[no-untyped-def]
     return (place, True) if place >= 0 else (other, False)
 
 
-@register_jitable
+@jitable_part
 def norm_update(part, m, n, rank, u2, v2):  # type: ignore[no-untyped-def]
     """What the cross number `rank` adds to the squared Frobenius norm of the crosses before it."""
     size = m + n

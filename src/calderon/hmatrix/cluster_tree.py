@@ -4,10 +4,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.backends.numba import kernel
+from calderon.backends.numba import jitable_part, kernel
 from calderon.operators.compiled_rows import Clusters
 
 
@@ -76,7 +75,7 @@ def cluster_tree(boxes: ArrayLike, leaf: int = 32) -> ClusterTree:
     )
 
 
-@register_jitable
+@jitable_part
 def select(values, order, lo, hi, place):  # type: ignore[no-untyped-def]
     """Put order[lo:hi] so that values before `place` are none larger, those from there on none smaller (C. A. R. Hoare,
     Comm. ACM 4 (1961) 321)."""

@@ -13,10 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import STAMP, jitable_part, kernel
 from calderon.backends.vectors import number, put
 from calderon.hmatrix.block_tree import LOW_RANK, SPLIT, BlockTree
 from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH
@@ -89,7 +88,7 @@ def coarsening_room(dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any], N
     return np.empty(3 * area, dtype), np.empty(2 * area, dtype), np.zeros(LARGEST, np.zeros(0, dtype).real.dtype)
 
 
-@register_jitable
+@jitable_part
 def expand(numbers, place, rank, m, n, residual, width, first_row, first_column):  # type: ignore[no-untyped-def]
     """Write a stored block into residual (row by row, `width` numbers each) from the given row and column on."""
     for i in range(m):
@@ -104,7 +103,7 @@ def expand(numbers, place, rank, m, n, residual, width, first_row, first_column)
             add_multiple_at(residual, start, number(numbers, at + i), numbers, at + m, n)
 
 
-@register_jitable
+@jitable_part
 def crosses_of(residual, m, n, tolerance2, most, part, lengths):  # type: ignore[no-untyped-def]
     """Crosses in `part` until the residual is below the tolerance; their number, or -1 when `most` are not enough."""
     total = lengths[0] * 0

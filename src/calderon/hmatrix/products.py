@@ -4,9 +4,8 @@ import functools
 from collections.abc import Callable
 
 import numpy as np
-from numba.extending import register_jitable
 
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import STAMP, jitable_part, kernel
 from calderon.hmatrix.sums import add_multiple, dot
 
 ROW, HEIGHT, COLUMN, WIDTH, RANK, OFFSET, BLOCK = range(7)
@@ -14,7 +13,7 @@ ROW, HEIGHT, COLUMN, WIDTH, RANK, OFFSET, BLOCK = range(7)
 the numbers, number in the block tree. A dense block is stored row by row, others cross by cross: u, then v."""
 
 
-@register_jitable
+@jitable_part
 def multiply_dense(block, m, n, x_here, x_there, y_here, y_there, down, across):  # type: ignore[no-untyped-def]
     """y_here += B x_here (down), y_there += B^T x_there (across)."""
     for i in range(m):
@@ -25,7 +24,7 @@ def multiply_dense(block, m, n, x_here, x_there, y_here, y_there, down, across):
             add_multiple(y_there, x_there[i], entries)
 
 
-@register_jitable
+@jitable_part
 def multiply_crosses(part, m, n, rank, x_here, x_there, y_here, y_there, down, across):  # type: ignore[no-untyped-def]
     """The same for sum_l u_l v_l^T."""
     for l in range(rank):
@@ -94,7 +93,7 @@ def extraction_kernel() -> Callable[..., int]:
     return inside
 
 
-@register_jitable
+@jitable_part
 def first_at_least(values, lo, hi, bound):  # type: ignore[no-untyped-def]
     """The first of the sorted values[lo:hi] that is not below the bound, or hi."""
     while lo < hi:

@@ -11,9 +11,8 @@ import functools
 from collections.abc import Callable
 
 import numpy as np
-from numba.extending import register_jitable
 
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import STAMP, jitable_part, kernel
 from calderon.backends.vectors import number, put
 from calderon.hmatrix.sums import add_multiple_at, conjugated_dot_at, magnitude2, square_at
 
@@ -24,7 +23,7 @@ ORTHOGONAL = 1e-2
 SWEEPS = 6
 
 
-@register_jitable
+@jitable_part
 def cholesky(part, size, offset, length, rank, factor, scale):  # type: ignore[no-untyped-def]
     """factor = upper triangle R with R^H R = D X^H X D, D = scale making columns unit; whether all went well.
 
@@ -56,7 +55,7 @@ def cholesky(part, size, offset, length, rank, factor, scale):  # type: ignore[n
     return True
 
 
-@register_jitable
+@jitable_part
 def rotate(columns, turned, pitch, rank):  # type: ignore[no-untyped-def]
     """One sweep of Jacobi rotations over the rows of `columns` and `turned`, columns of M and Z, which begin at
     multiples of `pitch`; whether any."""
@@ -82,7 +81,7 @@ def rotate(columns, turned, pitch, rank):  # type: ignore[no-untyped-def]
     return any_turned
 
 
-@register_jitable
+@jitable_part
 def turn(x, p, q, count, cosine, t, phase):  # type: ignore[no-untyped-def]
     """Rotate the numbers from places p and q on, the latter times a phase."""
     for i in range(count):
@@ -91,7 +90,7 @@ def turn(x, p, q, count, cosine, t, phase):  # type: ignore[no-untyped-def]
         put(x, q + i, cosine * t * first + cosine * second)
 
 
-@register_jitable
+@jitable_part
 def kept_columns(columns, rank, relative2, absolute2, order, lengths):  # type: ignore[no-untyped-def]
     """How many of the longest columns are needed; order: all of them, the longest first."""
     total = lengths[0] * 0
@@ -111,7 +110,7 @@ def kept_columns(columns, rank, relative2, absolute2, order, lengths):  # type: 
     return kept
 
 
-@register_jitable
+@jitable_part
 def combine(part, size, offset, length, rank, weights, kept, out):  # type: ignore[no-untyped-def]
     """Column l of the result, out[l * size + offset :], is the sum of columns k times weights[l, k]."""
     for l in range(kept):
@@ -121,7 +120,7 @@ def combine(part, size, offset, length, rank, weights, kept, out):  # type: igno
             add_multiple_at(out, at, weights[l, k], part, k * size + offset, length)
 
 
-@register_jitable
+@jitable_part
 def best_crosses(part, m, n, rank, relative2, absolute2, table, scale, order, out):  # type: ignore[no-untyped-def]
     """Write fewer crosses than the `rank` in `part` to `out` and return how many; with as many they are copied.
 

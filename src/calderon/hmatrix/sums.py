@@ -4,14 +4,13 @@ Those that end in _at take arrays with the places where numbers begin, without b
 counted, which takes longer than 30 numbers.
 """
 
-from numba.extending import register_jitable
-
+from calderon.backends.numba import jitable_part
 from calderon.backends.vectors import number, put
 
 ANY_ORDER = {"reassoc", "contract", "arcp", "afn", "nsz", "nnan", "ninf"}
 
 
-@register_jitable(fastmath=ANY_ORDER)
+@jitable_part(fastmath=ANY_ORDER)
 def dot(a, b, zero):  # type: ignore[no-untyped-def]
     """zero + sum_i a_i b_i, without conjugation, in the precision of `zero`."""
     total = zero
@@ -20,7 +19,7 @@ def dot(a, b, zero):  # type: ignore[no-untyped-def]
     return total
 
 
-@register_jitable(fastmath=ANY_ORDER)
+@jitable_part(fastmath=ANY_ORDER)
 def square(a):  # type: ignore[no-untyped-def]
     """sum_i |a_i|^2."""
     total = a[0].real * 0
@@ -29,14 +28,14 @@ def square(a):  # type: ignore[no-untyped-def]
     return total
 
 
-@register_jitable(fastmath=ANY_ORDER)
+@jitable_part(fastmath=ANY_ORDER)
 def add_multiple(a, factor, b):  # type: ignore[no-untyped-def]
     """a += factor b."""
     for i in range(a.size):
         a[i] += factor * b[i]
 
 
-@register_jitable(fastmath=ANY_ORDER)
+@jitable_part(fastmath=ANY_ORDER)
 def square_at(a, i, count):  # type: ignore[no-untyped-def]
     """sum |a|^2 of the numbers from place i on."""
     total = number(a, i).real * 0
@@ -46,7 +45,7 @@ def square_at(a, i, count):  # type: ignore[no-untyped-def]
     return total
 
 
-@register_jitable(fastmath=ANY_ORDER)
+@jitable_part(fastmath=ANY_ORDER)
 def conjugated_dot_at(a, i, j, count, zero):  # type: ignore[no-untyped-def]
     """zero + sum conj(a_i) a_j of the numbers from places i and j on."""
     total = zero
@@ -55,14 +54,14 @@ def conjugated_dot_at(a, i, j, count, zero):  # type: ignore[no-untyped-def]
     return total
 
 
-@register_jitable(fastmath=ANY_ORDER)
+@jitable_part(fastmath=ANY_ORDER)
 def add_multiple_at(a, i, factor, b, j, count):  # type: ignore[no-untyped-def]
     """a += factor b for the numbers from places i and j on."""
     for k in range(count):
         put(a, i + k, number(a, i + k) + factor * number(b, j + k))
 
 
-@register_jitable(fastmath=ANY_ORDER)
+@jitable_part(fastmath=ANY_ORDER)
 def subtract_cross(residual, m, n, part, at, lengths):  # type: ignore[no-untyped-def]
     """residual (m n,) -= u v^T with u, v in `part` from `at` on; squares of its rows go to lengths, their sum is
     returned."""
@@ -78,7 +77,7 @@ def subtract_cross(residual, m, n, part, at, lengths):  # type: ignore[no-untype
     return total
 
 
-@register_jitable
+@jitable_part
 def magnitude2(value):  # type: ignore[no-untyped-def]
     """|value|^2 of a number."""
     return value.real * value.real + value.imag * value.imag

@@ -8,8 +8,7 @@ with the sums of h times 1, xi_1, xi_2 and their products. In a column they vary
 the barycentric coordinates of their triangles, and entries are sum_m u(vertex m) . int l_m V.
 """
 
-from numba.extending import register_jitable
-
+from calderon.backends.numba import jitable_part
 from calderon.backends.vectors import jitable, lanes, load, number, store, zero
 from calderon.operators.regular import add
 from calderon.operators.row_sides import FUNCTIONS, LENGTH, LISTS, PITCH, PLACES, RECORDS, item
@@ -58,7 +57,7 @@ def field_moments(numbers, points, v, sums, results, scalars, scratch):  # type:
             store(scratch, place + PITCH, scalars[3] * im + scalars[4] * re)
 
 
-@register_jitable
+@jitable_part
 def scattered_moments(varying, points, chunk, size, first, count, results, scratch, out):  # type: ignore[no-untyped-def]
     """Add the entries of the functions of a cluster on `size` triangles of its list from `chunk` on."""
     numbers, index = varying.numbers, varying.integers

@@ -1,7 +1,6 @@
 """Entries of two clusters, `Sums.block` of row_sums.py: each pair of triangles once for all entries of the block."""
 
-from numba.extending import register_jitable
-
+from calderon.backends.numba import jitable_part
 from calderon.backends.vectors import jitable, lanes, load, number, store, zero
 from calderon.operators.regular import add, turned
 from calderon.operators.row_chunks import distance, gathered, marking, run_of
@@ -118,7 +117,7 @@ def block_sums(radial, parts, curls, mass, oscillates, of_fixed, points):  # typ
                     if oscillates:
                         add(scratch, target + PITCH, im)
 
-    @register_jitable
+    @jitable_part
     def scattered(index, scratch, results, chunk, size, first, count, group, rows, out):  # type: ignore[no-untyped-def]
         """Add the results of a chunk to rows group .. group + rows of the block."""
         functions, own = number(index, FUNCTIONS), number(index, OWN)
@@ -135,7 +134,7 @@ def block_sums(radial, parts, curls, mass, oscillates, of_fixed, points):  # typ
                         else:
                             out[group + r, target] += scratch[here]
 
-    @register_jitable
+    @jitable_part
     def block(fixed, varying, scalars, skips, fixed_cluster, cluster, scratch, out):  # type: ignore[no-untyped-def]
         """out[:m, :n] = the entries of two clusters, without those of pairs of triangles t, s with s among
         skips[skips[t] : skips[t + 1]], which increase."""

@@ -13,10 +13,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import STAMP, jitable_part, kernel
 from calderon.backends.vectors import aligned, lanes, load, store, zero
 from calderon.greens import Radial
 from calderon.operators.regular import turned
@@ -50,7 +49,7 @@ def graded_lines(first: int, slope: float) -> Lines:
     )
 
 
-@register_jitable
+@jitable_part
 def _level(square):  # type: ignore[no-untyped-def]
     """Of a rule on a line whose length over the scale of the singularity beside it is the root of `square`."""
     if square <= 1.0:
@@ -58,23 +57,23 @@ def _level(square):  # type: ignore[no-untyped-def]
     return min(LEVELS - 1, int(math.ceil(0.5 * math.log2(square))))
 
 
-@register_jitable
+@jitable_part
 def _dot(a, b):  # type: ignore[no-untyped-def]
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@register_jitable
+@jitable_part
 def _less(a, b):  # type: ignore[no-untyped-def]
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-@register_jitable
+@jitable_part
 def _next_on_edge(x, start, along):  # type: ignore[no-untyped-def]
     """Which point start + k * along of an edge is next to x."""
     return min(1.0, max(0.0, _dot(_less(x, start), along) / _dot(along, along)))
 
 
-@register_jitable
+@jitable_part
 def _place(corners, u, v):  # type: ignore[no-untyped-def]
     """The point with these reference coordinates."""
     w = 1.0 - u - v
@@ -85,7 +84,7 @@ def _place(corners, u, v):  # type: ignore[no-untyped-def]
     )
 
 
-@register_jitable
+@jitable_part
 def _prepare(x, corners, lane, step, s, ratios):  # type: ignore[no-untyped-def]
     """Fill one lane with the six triangles of the inner triangle for the point x; ratios (6, 2) of s and t, squared
     length over scale, become the largest of all lanes; they remain -1 where a triangle has no area."""

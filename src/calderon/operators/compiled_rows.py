@@ -22,7 +22,7 @@ class Clusters(NamedTuple):
 
 
 class CompiledRows(NamedTuple):
-    """A matrix by its rows, columns and blocks; the functions are register_jitable and are captured by factories.
+    """A matrix by its rows, columns and blocks; the functions are jitable_part and are captured by factories.
 
     row(data, i, cluster, scratch, out): out[:n] = A[i, start[cluster] : stop[cluster]] of the column clusters.
     column(data, cluster, j, scratch, out): out[:m] = A[start[cluster] : stop[cluster], j] of the row clusters.

@@ -15,9 +15,9 @@ g . ((f x n) x d). Test functions may also be affine on triangles (affine_fields
 import functools
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import DTypeLike, NDArray
 
+from calderon.backends.numba import jitable_part
 from calderon.backends.vectors import jitable, lanes, load, number, store, width, zero
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
@@ -73,7 +73,7 @@ def field_scratch(points: int, triangles: int, real: DTypeLike) -> int:
     return (3 * points + 15 + 18 + triangles) * PITCH + 8 * points * width(real)
 
 
-@register_jitable
+@jitable_part
 def gathered_fields(side, points, before, more, low, high, scratch):  # type: ignore[no-untyped-def]
     """Gather triangles low..high of the lists of a side into scratch: points, centres, and `more` numbers: beta,
     strengths. before: what comes before the corners in a record."""
@@ -214,7 +214,7 @@ def field_sums(radial: Radial, electric: bool, crossed: bool, points: int, affin
             store(scratch, results + 2 * b * PITCH + v, re)
             store(scratch, results + (2 * b + 1) * PITCH + v, im)
 
-    @register_jitable
+    @jitable_part
     def row_of(fixed, varying, scalars, skips, masked, position, cluster, scratch, out):  # type: ignore[no-untyped-def]
         """out[:n] = the entries of the unknown at `position` with those of the cluster; masked: without pairs in
         skips, as in row_sums.py."""
@@ -259,13 +259,13 @@ def field_sums(radial: Radial, electric: bool, crossed: bool, points: int, affin
                         here = results + 2 * b * PITCH + k
                         out[target] += complex(scratch[here], scratch[here + PITCH])
 
-    @register_jitable
+    @jitable_part
     def fill(fixed, varying, scalars, position, cluster, scratch, out):  # type: ignore[no-untyped-def]
         """As in row_sums.py."""
         nothing = varying.integers  # in place of skips, which are not read
         row_of(fixed, varying, scalars, nothing, False, position, cluster, scratch, out)
 
-    @register_jitable
+    @jitable_part
     def block(fixed, varying, scalars, skips, fixed_cluster, cluster, scratch, out):  # type: ignore[no-untyped-def]
         """As in row_sums.py."""
         first = item(fixed.integers, FIRST, fixed_cluster)

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numba.extending import register_jitable
 from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends import Computing
+from calderon.backends.numba import jitable_part
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.compiled_rows import Clusters, CompiledRows
 from calderon.operators.dual_entries import DualBlock, affine_test
@@ -39,15 +39,15 @@ def functions_of(by_row: Sums, by_column: Sums) -> Functions:
     """Rows and columns from the loops with the test and with the trial function fixed."""
     fill_row, fill_column, fill_block = by_row.fill, by_column.fill, by_row.block
 
-    @register_jitable
+    @jitable_part
     def row(data, i, cluster, scratch, out):  # type: ignore[no-untyped-def]
         fill_row(data[0], data[1], data[3], i, cluster, scratch, out)
 
-    @register_jitable
+    @jitable_part
     def column(data, cluster, j, scratch, out):  # type: ignore[no-untyped-def]
         fill_column(data[1], data[0], data[3], j, cluster, scratch, out)
 
-    @register_jitable
+    @jitable_part
     def block(data, row_cluster, column_cluster, scratch, out):  # type: ignore[no-untyped-def]
         fill_block(data[0], data[1], data[3], data[2], row_cluster, column_cluster, scratch, out)
 

@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import STAMP, jitable_part, kernel
 from calderon.operators.row_sides import FUNCTIONS, LOCALS, PLACES, STARTS, TRIANGLES, RowSide, item
 
 Index = NDArray[np.int64]
@@ -44,12 +43,12 @@ def neighbours(first: Numbers, second: Numbers, counts: tuple[int, int], half: b
 def _neighbours_kernel() -> Callable[..., Any]:
     stamp = STAMP
 
-    @register_jitable
+    @jitable_part
     def cumulate(starts):  # type: ignore[no-untyped-def]
         for k in range(starts.size - 1):
             starts[k + 1] += starts[k]
 
-    @register_jitable
+    @jitable_part
     def shift(starts):  # type: ignore[no-untyped-def]
         for k in range(starts.size - 1, 0, -1):
             starts[k] = starts[k - 1]
@@ -125,7 +124,7 @@ def _room(most: int, rows: int, columns: int, values: NDArray[Any]) -> tuple[Num
 def _summing_kernel() -> Callable[..., int]:
     stamp, gaps = STAMP, GAPS
 
-    @register_jitable
+    @jitable_part
     def sort(keys, data, start, stop):  # type: ignore[no-untyped-def]
         """Shell's method: rows of constant functions come in order, others have at most some hundred entries."""
         for gap in gaps:

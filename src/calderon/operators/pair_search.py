@@ -5,10 +5,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import STAMP, jitable_part, kernel
 
 
 class Extents(NamedTuple):
@@ -67,7 +66,7 @@ def _extents_kernel() -> Callable[..., Any]:
     return run
 
 
-@register_jitable
+@jitable_part
 def squared_distance(first, m, second, n, place):  # type: ignore[no-untyped-def]
     """Least squared distance of triangles m and n, over nine pairs of edges and six of corner and interior; place (4,)
     gets the reference coordinates of the closest points."""
@@ -135,7 +134,7 @@ def distance_kernel() -> Callable[..., Any]:
     return run
 
 
-@register_jitable
+@jitable_part
 def first_at_least(keys, key):  # type: ignore[no-untyped-def]
     """The first place of the increasing keys with one that is not below `key`."""
     low, high = 0, keys.size

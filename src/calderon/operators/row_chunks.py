@@ -1,7 +1,6 @@
 """Triangles of a cluster as the loops of rows and blocks read them: a chunk at a time, one in each lane."""
 
-from numba.extending import register_jitable
-
+from calderon.backends.numba import jitable_part
 from calderon.backends.vectors import jitable, lanes, load, number, store
 from calderon.operators.row_sides import FIRST, FUNCTIONS, LENGTH, LIST_STARTS, LISTS, OWN, PITCH, RECORDS, SIZES, item
 
@@ -13,7 +12,7 @@ def distance(x, p, y0, y1, y2, tiny):  # type: ignore[no-untyped-def]
     return d0 * d0 + tiny + d1 * d1 + d2 * d2
 
 
-@register_jitable
+@jitable_part
 def gathered(side, points, low, high, curls, scratch):  # type: ignore[no-untyped-def]
     """Gather triangles low..high of the lists of a side into scratch, rows of a chunk, then those of the curls."""
     width, step = 3 * points, lanes(scratch)
@@ -51,7 +50,7 @@ def run_of(index, cluster):  # type: ignore[no-untyped-def]
     return item(index, LIST_STARTS, cluster), item(index, LIST_STARTS, cluster + 1)
 
 
-@register_jitable
+@jitable_part
 def marking(skips, t, index, chunk, count, scratch, mask, value):  # type: ignore[no-untyped-def]
     """Put a value at the triangles of the chunk that t skips; whether there are any."""
     found, k = False, 0

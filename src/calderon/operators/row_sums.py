@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import DTypeLike, NDArray
 
+from calderon.backends.numba import jitable_part
 from calderon.backends.vectors import jitable, lanes, load, number, store, width, zero
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
@@ -135,7 +135,7 @@ def row_sums(radial: Radial, normal: str, curls: bool, mass: bool, oscillates: b
         d0, d1, d2 = number(x, centre) - y0, number(x, centre + 1) - y1, number(x, centre + 2) - y2
         return d0 * number(x, centre + 3) + d1 * number(x, centre + 4) + d2 * number(x, centre + 5)
 
-    @register_jitable
+    @jitable_part
     def fill(fixed, varying, scalars, position, cluster, scratch, out):  # type: ignore[no-untyped-def]
         """out[:n] = the entries of the unknown at `position` with those of the cluster."""
         x, near, numbers, index = fixed.numbers, fixed.integers, varying.numbers, varying.integers
