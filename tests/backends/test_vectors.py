@@ -29,6 +29,13 @@ def test_vectors_are_moved_and_asking_for_more_than_there_is_does_no_harm(real: 
     assert np.array_equal(target, 2 * source)
 
 
+@pytest.fixture
+def nothing_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels defined here are compiled, also where an earlier run of the tests left them."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+
+
+@pytest.mark.usefixtures("nothing_compiled")
 def test_kernels_align_their_stack() -> None:
     @kernel
     def first(source):  # type: ignore[no-untyped-def]
@@ -39,11 +46,10 @@ def test_kernels_align_their_stack() -> None:
     assert "alignstack=64" in code or "alignstack(64)" in code
 
 
+@pytest.mark.usefixtures("nothing_compiled")
 @pytest.mark.parametrize("enabled", [True, False])
 @pytest.mark.parametrize("module", ["calderon.some", "another"])
-def test_garbage_waits_while_a_kernel_compiles(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, enabled: bool
-) -> None:
+def test_garbage_waits_while_a_kernel_compiles(module: str, enabled: bool) -> None:
     """One of the package, and one that cannot be compiled; collecting goes on if it was on."""
     seen = []
 
@@ -60,7 +66,6 @@ def test_garbage_waits_while_a_kernel_compiles(
     def bad(x):  # type: ignore[no-untyped-def]
         return x.nothing
 
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))  # nothing is there from an earlier run
     listener = Listener()
     event.register("numba:compile", listener)
     before = gc.isenabled()
