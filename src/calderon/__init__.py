@@ -74,7 +74,7 @@ except PackageNotFoundError:  # a source tree that is not installed
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Pictures are imported when they are first named: numbers do not wait for Matplotlib, a third of the time."""
+    """Pictures are imported when they are first named: numbers do not wait for Matplotlib, a quarter of the time."""
     if name == "plots":
         return import_module("calderon.plots")
     raise AttributeError(f"module 'calderon' has no attribute {name!r}")
