@@ -31,6 +31,10 @@ OPERATIONS["helmholtz", "single"] = 39
 """Of one evaluation without the sums over test points."""
 SUMS = {"P0": 1.0, "P1": 2.8, "RWG": 6.0}
 """Operations of these sums per evaluation of a real value, at the six points of the default rule."""
+BOTH_ORDERS = {("laplace", "double"): 15.5, ("laplace", "single"): 13.5, ("helmholtz", "double"): 57.5}
+"""The same as OPERATIONS for double layers, with what a pair of triangles takes for all its points."""
+BOTH_SUMS = 9.0
+"""Of their sums for both orders and functions of both triangles, P1."""
 
 
 class Row(NamedTuple):
@@ -116,7 +120,10 @@ def timed(row: Row, mesh: cal.TriangleMesh, floor: Floor, repeat: int) -> dict[s
     share = 0.5 if operator.is_symmetric or kind is MutualBlock else 1.0
     evaluations = share * mesh.number_of_triangles**2 * points**2 / regular
     sums = 8.0 if row.layer == "magnetic_field" else SUMS[row.space]
-    operations = OPERATIONS[row.equation, row.precision] + sums * (2 if row.equation == "helmholtz" else 1)
+    base = OPERATIONS
+    if kind is MutualBlock:
+        base, sums = BOTH_ORDERS, BOTH_SUMS
+    operations = base[row.equation, row.precision] + sums * (2 if row.equation == "helmholtz" else 1)
     itemsize = operator.dtype(row.precision).itemsize
     return {
         **row._asdict(),

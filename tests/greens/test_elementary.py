@@ -8,6 +8,7 @@ import calderon as cal
 from calderon.backends.vectors import lanes, load, store
 from calderon.greens.elementary import (
     decaying_exponential,
+    inverse_cube,
     inverse_square_root,
     short_exponential,
     short_sine_cosine,
@@ -24,6 +25,7 @@ def _full(x, out):
         store(out[1], v, c)
         store(out[2], v, inverse_square_root(a))
         store(out[3], v, decaying_exponential(a))
+        store(out[4], v, inverse_cube(a))
 
 
 @numba.njit
@@ -36,16 +38,19 @@ def _short(x, out):
         store(out[2], v, short_exponential(a))
 
 
-@pytest.mark.parametrize("real, bound, root, top", [(np.float64, 2e-15, 6e-13, 1e5), (np.float32, 1e-6, 1e-6, 1e3)])
-def test_elementary_functions(real, bound, root, top):
+@pytest.mark.parametrize(
+    "real, bound, root, cube, top", [(np.float64, 2e-15, 6e-13, 4e-12, 1e5), (np.float32, 1e-6, 1e-6, 1e-6, 1e3)]
+)
+def test_elementary_functions(real, bound, root, cube, top):
     x = np.concatenate([np.linspace(1e-6, 20, 5120), np.linspace(20, top, 5120)]).astype(real)
-    out = np.zeros((4, x.size), real)
+    out = np.zeros((5, x.size), real)
     _full(x, out)
     exact = x.astype(np.longdouble)
     assert np.abs(out[0] - np.sin(exact)).max() < bound
     assert np.abs(out[1] - np.cos(exact)).max() < bound
     assert np.abs(out[2] * np.sqrt(exact) - 1).max() < root
     assert np.abs(out[3] - np.exp(-exact)).max() < bound
+    assert np.abs(out[4] * exact**1.5 + 1).max() < cube
 
 
 @pytest.mark.parametrize("real, bound", [(np.float64, 2e-13), (np.float32, 1e-6)])

@@ -44,6 +44,8 @@ def test_half_equals_whole(space, green):
         (cal.P0, cal.Laplace(), 4),
         (cal.P1, cal.Laplace(), 4),
         (cal.P1, cal.Helmholtz(3.0), 4),
+        (cal.P1, cal.Helmholtz(3.0), 2),
+        (cal.P2, cal.Laplace(), 4),
         (cal.P2, cal.Laplace(), 5),
     ],
 )
@@ -60,3 +62,25 @@ def test_both_orders_at_once(space, green, regular):
         assert np.abs(matrix - entries).max() < 1e-13 * np.abs(entries).max()
         turned = (1j * operator).assemble().to_array()
         assert np.abs(turned - 1j * entries).max() < 1e-13 * np.abs(entries).max()
+
+
+@pytest.mark.parametrize("gap", [1e-2, 1e-5, 1e-8])
+@pytest.mark.parametrize("space", [cal.P0, cal.DP1])
+def test_near_pairs_left_to_the_rule_of_distant_ones(space, gap):
+    """Of points much closer than their triangles are large squared distances must not lose digits, where a user wants
+    no other rule for near pairs."""
+    plate = cal.mesh.plate(h=0.25)
+    vertices = np.concatenate([plate.vertices, plate.vertices + [0, 0, gap]])
+    trial = space(cal.TriangleMesh(vertices, np.concatenate([plate.triangles, plate.triangles + len(plate.vertices)])))
+    matrices = [
+        cal.double_layer(cal.Laplace(), trial, quadrature=cal.Quadrature(near=0.0)).assemble(precision=precision)
+        for precision in ("double", "single")
+    ]
+    double, single = (matrix.to_array() for matrix in matrices)
+    numbers = np.arange(trial.dimension)
+    operator = cal.double_layer(cal.Laplace(), trial, quadrature=cal.Quadrature(near=0.0))
+    exact = operator.entries(numbers, numbers)
+    assert np.isfinite(single).all() and np.isfinite(double).all()
+    if gap > 1e-3:
+        assert np.abs(double - exact).max() < 1e-12 * np.abs(exact).max()
+        assert np.abs(single - exact).max() < 1e-4 * np.abs(exact).max()

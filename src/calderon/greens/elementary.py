@@ -50,6 +50,32 @@ def _inverse_square_root(x):  # type: ignore[no-untyped-def]
     return _newton if has_estimates() else _as_it_is
 
 
+def inverse_cube(x: float) -> float:
+    """-x^(-3/2): the estimate y of 1/sqrt(x) cubed, times the first three terms in 1 - x y^2 of what it lacks, or two
+    in single precision; relative error 4e-12, in single 2e-7."""
+    return -1.0 / (x * math.sqrt(x))
+
+
+def _inverse_cube_double(x):  # type: ignore[no-untyped-def]
+    y = inverse_square_root_estimate(x)
+    z = y * y
+    v = x * z - 1.4
+    return (z * y) * (v * (-1.875 * v) - 0.7)
+
+
+def _inverse_cube_single(x):  # type: ignore[no-untyped-def]
+    y = inverse_square_root_estimate(x)
+    z = y * y
+    return (z * y) * (1.5 * (x * z) - 2.5)
+
+
+@overload(inverse_cube, jit_options={"forceinline": True})
+def _inverse_cube(x):  # type: ignore[no-untyped-def]
+    if not is_vector(x):
+        return None
+    return _inverse_cube_double if x.scalar.bitwidth == 64 else _inverse_cube_single
+
+
 def sine_cosine(x: float) -> tuple[float, float]:
     """(sin x, cos x). Reduction by multiples of 2 pi in three parts (Cody and Waite), polynomials of x/4 on
     [-pi/4, pi/4], then the angle doubled twice: no quadrants, no selections. |x| up to 1e6 in double, 1e4 in single.

@@ -19,10 +19,8 @@ from calderon.greens.green import Radial, no_phase
 @jitable
 def _wave(c, s, w, kr):  # type: ignore[no-untyped-def]
     """(c + i s) / r and its product with (i k r - 1) / r^2; w = 1/r."""
-    re = c * w
-    im = s * w
-    w2 = w * w
-    return re, im, -(re + kr * im) * w2, (kr * re - im) * w2
+    w3 = w * w * w
+    return c * w, s * w, -(c + kr * s) * w3, (kr * c - s) * w3
 
 
 @jitable
@@ -47,9 +45,9 @@ def value(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
 def shifted_value(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
     """Real wavenumber p0, times exp(-i p0 reference)."""
     w = inverse_square_root(r2)
-    r = r2 * w
-    s, c = short_sine_cosine(p0 * (r - reference))
-    return _wave(c, s, w, p0 * r)
+    kr = p0 * (r2 * w)
+    s, c = short_sine_cosine(kr - p0 * reference)
+    return _wave(c, s, w, kr)
 
 
 @jitable

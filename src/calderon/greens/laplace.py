@@ -4,15 +4,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from calderon.backends.vectors import jitable
-from calderon.greens.elementary import inverse_square_root
+from calderon.greens.elementary import inverse_cube, inverse_square_root
 from calderon.greens.green import Radial, no_phase
 
 
 @jitable
 def value(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
-    """4 pi G and 4 pi G'/r."""
+    """4 pi G and 4 pi G'/r; what is not asked for is not computed."""
     g = inverse_square_root(r2)
-    return g, g, -(g * (g * g)), g
+    slope = inverse_cube(r2)
+    return g, g, slope, slope
 
 
 RADIAL = Radial(value, no_phase, shifts=False)

@@ -14,6 +14,7 @@ from calderon.operators.pair_rules import Batch
 from calderon.operators.pairs import TouchingPairs
 from calderon.operators.sides import LANES, in_threes
 from calderon.operators.singular import moment_kernel, scatter_kernel
+from calderon.operators.spreads import NEAR, spreads
 from calderon.quadrature import triangle_rule
 
 PARTS = 64
@@ -31,7 +32,8 @@ class MutualBlock(Block):
         self.linear = self.test_space.element.degree > 0
         self.adjoint = self.integrand.normal == "test"
         rule = triangle_rule(self.quadrature.regular)
-        form = (in_threes(rule), rule.number_of_points, self.trial.places.shape[1])
+        self.close = self.quadrature.reach(self._coarse()) < NEAR
+        form = (in_threes(rule), self.close, rule.number_of_points, self.trial.places.shape[1])
         self.tile = mutual_kernel(radial, self.linear, self.green.is_complex, self.is_complex, *form)
         self.moments = moment_kernel(radial, "both", self.green.is_complex)
         self.scatter = scatter_kernel(self.is_complex)
@@ -43,6 +45,12 @@ class MutualBlock(Block):
         pieces = math.sqrt(2 * PARTS * thread_count())  # tiles times columns, half of them
         size = min(size, max(LANES, math.ceil(count / (pieces * LANES)) * LANES))
         self.tiles = np.append(np.arange(0, count, size), count)
+        rule = triangle_rule(self.quadrature.regular)
+        if in_threes(rule) and not self.close:  # nobody reads the points
+            self.test_side = self.test_side._replace(nodes=np.zeros((0, 0), self.real))
+            empty = np.zeros((len(self.trial_side.points), 0, 3 * LANES), self.real)
+            self.trial_side = self.trial_side._replace(points=empty)
+        self.spreads = spreads(self.test_surface, self.trial_surface, rule, self.real)
         self.neighbours = None
         self.rows_of_tile = [self._rows(*bounds) for bounds in zip(self.tiles[:-1], self.tiles[1:], strict=True)]
         self._cut()
@@ -96,13 +104,13 @@ class MutualBlock(Block):
         lo, hi = int(self.tiles[tile]), int(self.tiles[tile + 1])
         start, stop = (int(each) for each in self.columns[column : column + 2])
         tile_rows, row_ids = self.rows_of_tile[tile]
-        points, functions = self.trial_side.points.shape[1], self.trial.places.shape[1]
+        points, functions = len(self.trial_side.measure), self.trial.places.shape[1]
         scratch = mutual_scratch(len(row_ids), functions, points, self.is_complex, self.real)
         first, last = max(lo, start) // LANES, -(-stop // LANES)
         for group in range(len(self.test_side.weights)):
             self.tile(
-                self.test_side, self.trial_side, group, self.skip_start, self.skip_position, self.scalars, lo, hi,
-                first, last, self.adjoint, tile_rows, row_ids, scratch, self.out,
+                self.test_side, self.trial_side, self.spreads, group, self.skip_start, self.skip_position,
+                self.scalars, lo, hi, first, last, self.adjoint, tile_rows, row_ids, scratch, self.out,
             )  # fmt: skip
 
     def _add_pairs(self, batch: Batch, rows: Rows) -> None:
