@@ -72,15 +72,10 @@ def test_near_pairs_left_to_the_rule_of_distant_ones(space, gap):
     plate = cal.mesh.plate(h=0.25)
     vertices = np.concatenate([plate.vertices, plate.vertices + [0, 0, gap]])
     trial = space(cal.TriangleMesh(vertices, np.concatenate([plate.triangles, plate.triangles + len(plate.vertices)])))
-    matrices = [
-        cal.double_layer(cal.Laplace(), trial, quadrature=cal.Quadrature(near=0.0)).assemble(precision=precision)
-        for precision in ("double", "single")
-    ]
-    double, single = (matrix.to_array() for matrix in matrices)
-    numbers = np.arange(trial.dimension)
     operator = cal.double_layer(cal.Laplace(), trial, quadrature=cal.Quadrature(near=0.0))
-    exact = operator.entries(numbers, numbers)
-    assert np.isfinite(single).all() and np.isfinite(double).all()
-    if gap > 1e-3:
-        assert np.abs(double - exact).max() < 1e-12 * np.abs(exact).max()
-        assert np.abs(single - exact).max() < 1e-4 * np.abs(exact).max()
+    numbers = np.arange(trial.dimension)
+    entries = operator.entries(numbers, numbers)
+    bounds = {"double": 1e-12, "single": 1e-6 if gap > 1e-7 else 1e-3}  # what keeps 1/r finite is seen at the last
+    for precision, bound in bounds.items():
+        error = np.abs(operator.assemble(precision=precision).to_array() - entries).max()
+        assert error < bound * np.abs(entries).max(), precision
