@@ -4,6 +4,7 @@ import gc
 from pathlib import Path
 
 import numba
+import numba.experimental
 import numpy as np
 import pytest
 from numba.core import event
@@ -82,3 +83,13 @@ def test_garbage_waits_while_a_kernel_compiles(module: str, enabled: bool) -> No
         event.unregister("numba:compile", listener)
         gc.enable() if before else gc.disable()
     assert seen == [enabled and module == "another"] * 2
+
+
+def test_classes_that_others_compile_still_do() -> None:
+    """Numba writes their constructor, a function of no module."""
+
+    class Number:
+        def __init__(self, value: float) -> None:
+            self.value = value
+
+    assert numba.experimental.jitclass([("value", numba.float64)])(Number)(2.0).value == 2.0

@@ -53,7 +53,8 @@ class _Uninterrupted(event.Listener):  # type: ignore[misc]
         self.depth, self.was_enabled = 0, False
 
     def on_start(self, event: event.Event) -> None:
-        if self.depth or event.data["dispatcher"].py_func.__module__.partition(".")[0] == __name__.partition(".")[0]:
+        module = event.data["dispatcher"].py_func.__module__ or ""  # None where Numba writes the function: jitclass
+        if self.depth or module.partition(".")[0] == __name__.partition(".")[0]:
             self.depth += 1
             if self.depth == 1:
                 self.was_enabled = gc.isenabled()
