@@ -256,7 +256,3 @@ def _version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return "not installed"
-
-
-if __name__ == "__main__":
-    app()

@@ -218,6 +218,12 @@ def test_info_names_version_backends_threads_and_packages():
         assert text in run.output
 
 
+def test_the_package_runs_as_a_module():
+    command = [sys.executable, "-m", "calderon", "run", "missing.toml"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == WRONG_INPUT and "missing.toml: no such file" in run.stderr + run.stdout
+
+
 def test_tetrahedra_are_checked_with_what_they_mean_for_the_step(tmp_path):
     box = calderon.mesh.box([0, 0, 0], [1, 1, 1], cells=2)
     vertices = box.vertices.copy()

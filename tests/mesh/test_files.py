@@ -110,6 +110,9 @@ def test_unknown_and_missing_files(tmp_path):
         read(tmp_path / "a.step")
     with pytest.raises(MeshError, match="no such file"):
         read(tmp_path / "a.msh")
+    (tmp_path / "b.msh").mkdir()
+    with pytest.raises(MeshError, match="a folder, not a file"):
+        read(tmp_path / "b.msh")
     with pytest.raises(MeshError, match="unknown mesh format"):
         plate((1.0, 1.0), 0.5).write(tmp_path / "a.dat")
     with pytest.raises(MeshError, match="'2.2' or '4.1'"):
@@ -157,10 +160,13 @@ def test_quadrilaterals_are_split_and_curved_triangles_flattened(tmp_path):
     assert mesh.area == pytest.approx(2.0) and mesh.tags.tolist() == [5, 5]
     corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], dtype=float)
     nodes = np.concatenate([corners, (corners + corners[[1, 2, 0]]) / 2])
-    meshio.write(tmp_path / "b.vtu", meshio.Mesh(nodes, [("triangle6", np.arange(6)[None])]))
-    with pytest.warns(MeshWarning, match="curved"):
-        mesh = read(tmp_path / "b.vtu")
-    assert mesh.number_of_vertices == 3 and mesh.area == pytest.approx(0.5)
+    nodes = np.concatenate([nodes, nodes + [0, 0, 1]])
+    blocks = [("triangle6", np.arange(6)[None]), ("triangle6", np.arange(6, 12)[None])]  # a block for each face
+    meshio.write(tmp_path / "b.msh", meshio.Mesh(nodes, blocks), file_format="gmsh22", binary=False)
+    with pytest.warns(MeshWarning, match="curved") as told:
+        mesh = read(tmp_path / "b.msh")
+    assert mesh.number_of_vertices == 6 and mesh.area == pytest.approx(1.0)
+    assert [str(each.message).partition(": ")[2][:17] for each in told] == ["2 curved elements"]
 
 
 def test_torn_file_is_joined_with_a_notice(tmp_path):

@@ -279,7 +279,7 @@ def test_ranks_share_a_run_and_one_speaks(tmp_path):
     environment = os.environ | {"NUMBA_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
 
     def launched(count, case, out):
-        given = [command, "-n", str(count), sys.executable, "-m", "calderon.cli", "run", str(case), "--out", str(out)]
+        given = [command, "-n", str(count), sys.executable, "-m", "calderon", "run", str(case), "--out", str(out)]
         return subprocess.run(given, env=environment, capture_output=True, text=True, timeout=300)
 
     said = {}

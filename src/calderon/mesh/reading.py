@@ -6,6 +6,8 @@ import os
 import re
 import textwrap
 import warnings
+from collections import Counter
+from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
 
@@ -110,7 +112,7 @@ def file_content(path: Path, formats: dict[str, str]) -> meshio.Mesh:
     if suffix not in formats:
         raise MeshError(f"{path}: unknown mesh format {suffix!r}; choose {', '.join(formats)}")
     if not path.is_file():
-        raise MeshError(f"{path}: no such file")
+        raise MeshError(f"{path}: {'a folder, not a file' if path.is_dir() else 'no such file'}")
     if path.stat().st_size == 0:
         raise MeshError(f"{path}: the file is empty; export the mesh again")
     output = StringIO()
@@ -144,7 +146,8 @@ def commented_names(path: Path, comment: str = COMMENT) -> dict[str, int]:
 def _surface_blocks(content: meshio.Mesh, path: Path) -> list[tuple[NDArray, NDArray | None, dict[str, NDArray]]]:
     """(corners, tags or None, element sets) of each surface block; of the tetrahedra's boundary if there is none."""
     sets = {k: v for k, v in content.cell_sets.items() if not k.startswith("gmsh:")}
-    blocks = []
+    blocks: list[tuple[NDArray, NDArray | None, dict[str, NDArray]]] = []
+    curved: Counter[str] = Counter()
     for i, cells in enumerate(content.cells):
         if cells.type not in CORNERS or len(cells.data) == 0:
             continue
@@ -154,10 +157,9 @@ def _surface_blocks(content: meshio.Mesh, path: Path) -> list[tuple[NDArray, NDA
         tags = None if key is None else np.asarray(content.cell_data[key][i]).reshape(len(cells.data), -1)[:, 0]
         own = {name: np.asarray(ids[i], dtype=np.int64) for name, ids in sets.items() if ids[i] is not None}
         if CORNERS[cells.type] < cells.data.shape[1]:
-            _notice(
-                f"{path}: {len(cells.data)} curved elements ({cells.type}) replaced by flat ones through the corners"
-            )
+            curved[cells.type] += len(cells.data)
         blocks.append((np.asarray(cells.data)[:, : CORNERS[cells.type]].astype(np.int64), tags, own))
+    tell_of_curved(path, curved)
     held = ", ".join(sorted({f"{len(cells.data)} {cells.type}" for cells in content.cells})) or "nothing"
     polygons = sum(len(cells.data) for cells in content.cells if cells.type.startswith("polygon"))
     if polygons:
@@ -177,6 +179,12 @@ def _surface_blocks(content: meshio.Mesh, path: Path) -> list[tuple[NDArray, NDA
     boundary = _boundary_faces(np.concatenate(tetrahedra))
     _notice(f"{path}: no triangles but {held}; their {len(boundary)} boundary faces are taken")
     return [(boundary, None, {})]
+
+
+def tell_of_curved(path: Path, curved: Mapping[str, int]) -> None:
+    """Say once of each kind of element how many are flattened, though a file has a block of them for each face."""
+    for kind, count in curved.items():
+        _notice(f"{path}: {count} curved elements ({kind}) replaced by flat ones through the corners")
 
 
 def _boundary_faces(tetrahedra: NDArray) -> NDArray:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import warnings
+from collections import Counter
 from io import StringIO
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from calderon.mesh.coincident import compacted
 from calderon.mesh.errors import MeshError, MeshWarning
-from calderon.mesh.reading import TAG_KEYS, commented_names, file_content, named_tags
+from calderon.mesh.reading import TAG_KEYS, commented_names, file_content, named_tags, tell_of_curved
 from calderon.mesh.sizes import scale_factor
 from calderon.mesh.tetrahedra import TetrahedralMesh
 from calderon.mesh.whole_file import mesh_path, whole_file
@@ -105,16 +106,16 @@ def _cells(content: meshio.Mesh, path: Path, kind: str, corners: int) -> tuple[N
     """Corners (n, 4 or 3) and tags (n,) of all tetrahedra or triangles."""
     key = next((key for key in TAG_KEYS if key in content.cell_data), None)
     cells, tags = [np.zeros((0, corners), np.int64)], [np.zeros(0, np.int64)]
+    curved: Counter[str] = Counter()
     for number, block in enumerate(content.cells):
         if not block.type.startswith(kind) or not len(block.data):
             continue
         if block.data.shape[1] > corners:
-            _notice(
-                f"{path}: {len(block.data)} curved elements ({block.type}) replaced by flat ones through the corners"
-            )
+            curved[block.type] += len(block.data)
         cells.append(np.asarray(block.data)[:, :corners].astype(np.int64))
         own = np.zeros(len(block.data)) if key is None else content.cell_data[key][number]
         tags.append(np.asarray(own).reshape(len(block.data), -1)[:, 0].astype(np.int64))
+    tell_of_curved(path, curved)
     return np.concatenate(cells), np.concatenate(tags)
 
 
