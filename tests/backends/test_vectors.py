@@ -10,7 +10,7 @@ import pytest
 from numba.core import event
 
 from calderon.backends.numba import kernel
-from calderon.backends.vectors import lanes, load, prefetch, prefetch_to_read, store
+from calderon.backends.vectors import lanes, load, prefetch, prefetch_to_read, store, where_less
 
 
 @pytest.mark.parametrize("real", [np.float64, np.float32])
@@ -28,6 +28,22 @@ def test_vectors_are_moved_and_asking_for_more_than_there_is_does_no_harm(real: 
     target = np.zeros_like(source)
     assert doubled(source, target) == 64 // source.itemsize
     assert np.array_equal(target, 2 * source)
+
+
+@pytest.mark.parametrize("real", [np.float64, np.float32])
+def test_numbers_are_chosen_one_by_one(real: type) -> None:
+    @kernel
+    def smaller(source, target):  # type: ignore[no-untyped-def]
+        x, y = load(source, 0), load(source, lanes(source))
+        store(target, 0, where_less(x, y, x, y))
+        store(target, lanes(target), where_less(2.5, x, 1.0, y / (x - x)))  # what is not chosen does no harm
+
+    x, y = np.arange(16).astype(real), np.arange(16)[::-1].astype(real)
+    step = 64 // x.itemsize
+    source, target = np.concatenate([x[:step], y[:step]]), np.zeros(2 * step, real)
+    smaller(source, target)
+    assert np.array_equal(target[:step], np.minimum(x, y)[:step])
+    assert np.array_equal(target[step + 3 :], np.ones(step - 3))
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from wilton import uniform_triangle_potential
 import calderon as cal
 from calderon.operators import pair_rules
 from calderon.operators.grouping import grouped, numbered
-from calderon.operators.pairs import distances, near_pairs, touching_pairs
+from calderon.operators.pairs import closest_points, distances, near_pairs, touching_pairs
 from calderon.quadrature import triangle_rule
 
 
@@ -101,6 +101,34 @@ def test_compiled_searches_against_all_pairs():
         for pair, shared, left, right in zip(*touching, strict=True):
             assert np.array_equal(numbers[pair[0]][left][:shared], numbers[pair[1]][right][:shared])
             assert sorted(left) == sorted(right) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("kind", ["any", "parallel planes", "parallel edges", "needles"])
+def test_no_points_are_closer_than_the_closest(kind):
+    """21 pairs, which fill no whole number of vectors, against all points of a fine grid; on both sides in turn."""
+    rng = np.random.default_rng(5)
+    x, y = rng.random((21, 3, 3)), rng.random((21, 3, 3)) + 2.0 * rng.random((21, 1, 3))
+    if kind == "parallel planes":
+        x[:, :, 2], y[:, :, 2] = 0.0, 0.3
+    elif kind == "parallel edges":
+        y[:, 1] = y[:, 0] + 0.7 * (x[:, 2] - x[:, 1])
+    elif kind == "needles":
+        x[:, 2] = x[:, 1] + 1e-3 * (x[:, 2] - x[:, 1])
+    if kind != "parallel planes":
+        y += [1.0, 0.0, 0.0]  # triangles that cross are none of its business
+    u, v = (each.ravel() for each in np.meshgrid(*[np.linspace(0, 1, 21)] * 2))
+    weights = np.stack([1 - u - v, u, v], axis=1)[u + v < 1 + 1e-9]
+    among = (weights @ x)[:, :, None] - (weights @ y)[:, None]
+    least = np.sqrt((among**2).sum(axis=3)).min(axis=(1, 2))
+    found, places = distances(x, y), closest_points(x, y)
+    assert (found < least + 1e-14).all() and (found > least - 0.06).all()
+    ends = [
+        np.einsum("nc,ncd->nd", np.column_stack([1 - p.sum(axis=1), p]), corners)
+        for p, corners in ((places[:, :2], x), (places[:, 2:], y))
+    ]
+    assert np.abs(np.linalg.norm(ends[0] - ends[1], axis=1) - found).max() < 1e-14
+    assert places.min() >= 0 and max(places[:, :2].sum(axis=1).max(), places[:, 2:].sum(axis=1).max()) <= 1 + 1e-12
+    assert np.abs(distances(y, x) - found).max() < 1e-14
 
 
 def test_order_and_numbers_of_codes():

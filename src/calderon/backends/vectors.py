@@ -414,6 +414,21 @@ def above(typing_context, vector, bound):  # type: ignore[no-untyped-def]
     return vector(vector, vector.scalar), generate
 
 
+@_intrinsic
+def where_less(typing_context, left, right, one, other):  # type: ignore[no-untyped-def]
+    """`one` where left < right, else `other`; vectors, or numbers for all of one."""
+    kinds = left, right, one, other
+    kind = _vector_of(kinds)
+    if kind is None:
+        return None
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        first, second, chosen, else_ = _operands(builder, sig.args, args)
+        return builder.select(builder.fcmp_ordered("<", first, second), chosen, else_)
+
+    return kind(*(each if isinstance(each, VectorType) else kind.scalar for each in kinds)), generate
+
+
 def has_estimates() -> bool:
     """Whether the processor estimates 1/sqrt of doubles and singles to 14 bits (AVX-512)."""
     return bool(llvm.get_host_cpu_features().get("avx512f", False))

@@ -22,6 +22,7 @@ from calderon.operators.grouping import grouped
 from calderon.operators.near import restrict_kernel, restriction
 from calderon.operators.overlaps import refuse_overlaps
 from calderon.operators.pair_rules import Batch, Wanted, batch_of, close_batches, special_rules
+from calderon.operators.pair_search import extents
 from calderon.operators.pairs import TouchingPairs, near_pairs, touching_pairs
 from calderon.operators.regular import tile_kernel, tile_scratch
 from calderon.operators.sides import Surface, in_threes, part_of, surface_of, test_side, trial_side
@@ -336,8 +337,7 @@ class Block:
 
 def _radius(side: Surface) -> float:
     """Largest distance of a corner from the centroid of its triangle."""
-    offsets = side.corners - side.corners.mean(axis=1, keepdims=True)
-    return float(np.sqrt((offsets**2).sum(axis=2).max()))
+    return float(extents(side.corners).radius.max())
 
 
 def _common_frame(first, second) -> tuple[float, NDArray[np.float64]]:  # type: ignore[no-untyped-def]

@@ -13,7 +13,7 @@ from calderon.backends.numba import STAMP, kernel
 from calderon.operators.accuracy import AccuracyWarning
 from calderon.operators.pairs import closest_points
 from calderon.operators.singular import Pairs
-from calderon.operators.smoothness import Lines, ellipse_kernel, points_needed, sample_lines
+from calderon.operators.smoothness import Lines, ellipse_kernel, ellipse_scratch, points_needed, sample_lines
 from calderon.spaces.element import Element, barycentric
 
 Array = NDArray[np.float64]
@@ -154,7 +154,8 @@ def _ellipses(x: Array, y: Array) -> Array:
     out = np.empty((len(x), 4))
     numbers = np.repeat(np.arange(len(x), dtype=np.int32)[:, None], 2, axis=1)
     order = np.tile(np.arange(3, dtype=np.int8), (len(x), 1))
-    ellipse_kernel()(x, y, Pairs(numbers, order, order), _side_lines(), out)
+    lines = _side_lines()
+    ellipse_kernel()(x, y, Pairs(numbers, order, order), lines, ellipse_scratch(lines), out)
     places = closest_points(x, y)
     for side, (corners, other) in enumerate(((x, y), (y, x))):
         near, opposite = places[:, 2 * side : 2 * side + 2], places[:, 2 - 2 * side : 4 - 2 * side]

@@ -8,6 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import STAMP, jitable_part, kernel
+from calderon.backends.vectors import (
+    BYTES,
+    aligned,
+    jitable,
+    lanes,
+    load,
+    number,
+    put,
+    square_root,
+    store,
+    where_less,
+    zero,
+)
+
+WIDTH = BYTES // 8
+CORNERS = (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+"""First and second reference coordinate of the corners of a triangle."""
 
 
 class Extents(NamedTuple):
@@ -66,70 +83,128 @@ def _extents_kernel() -> Callable[..., Any]:
     return run
 
 
-@jitable_part
-def squared_distance(first, m, second, n, place):  # type: ignore[no-untyped-def]
-    """Least squared distance of triangles m and n, over nine pairs of edges and six of corner and interior; place (4,)
-    gets the reference coordinates of the closest points."""
-    best = 1e300
-    for side in range(2):
-        t, k, o, l = (first, m, second, n) if side == 0 else (second, n, first, m)
-        t0, t1, t2 = t[k, 0, 0], t[k, 0, 1], t[k, 0, 2]
-        u0, u1, u2 = t[k, 1, 0] - t0, t[k, 1, 1] - t1, t[k, 1, 2] - t2
-        v0, v1, v2 = t[k, 2, 0] - t0, t[k, 2, 1] - t1, t[k, 2, 2] - t2
-        uu, vv, uv = u0 * u0 + u1 * u1 + u2 * u2, v0 * v0 + v1 * v1 + v2 * v2, u0 * v0 + u1 * v1 + u2 * v2
-        determinant = uu * vv - uv * uv
-        for c in range(3):
-            w0, w1, w2 = o[l, c, 0] - t0, o[l, c, 1] - t1, o[l, c, 2] - t2
-            wu, wv = w0 * u0 + w1 * u1 + w2 * u2, w0 * v0 + w1 * v1 + w2 * v2
-            a, b = vv * wu - uv * wv, uu * wv - uv * wu
-            if a >= 0 and b >= 0 and a + b <= determinant:
-                a, b = a / determinant, b / determinant
-                r0, r1, r2 = w0 - a * u0 - b * v0, w1 - a * u1 - b * v1, w2 - a * u2 - b * v2
-                square = r0 * r0 + r1 * r1 + r2 * r2
-                if square < best:
-                    best = square
-                    place[2 * side], place[2 * side + 1] = a, b
-                    place[2 - 2 * side] = 1.0 if c == 1 else 0.0
-                    place[3 - 2 * side] = 1.0 if c == 2 else 0.0
+@jitable
+def put_triangle(s, place, lane, corners, triangle):  # type: ignore[no-untyped-def]
+    """The corners of a triangle into a lane of nine vectors, corner after corner."""
+    step = lanes(s)
+    for c in range(9):
+        put(s, place + c * step + lane, number(corners, 9 * triangle + c))
+
+
+@jitable
+def clamped(x):  # type: ignore[no-untyped-def]
+    """To 0 .. 1."""
+    x = where_less(x, 0.0, 0.0, x)
+    return where_less(1.0, x, 1.0, x)
+
+
+@jitable
+def nearest_corner(s, t, o):  # type: ignore[no-untyped-def]
+    """Least squared distance of the triangles at s[t:] from the corners at s[o:] that are above them, else 1e300, and
+    the reference coordinates of the closest points, of the triangle and of the corner."""
+    step, none = lanes(s), zero(s)
+    t0, t1, t2 = load(s, t), load(s, t + step), load(s, t + 2 * step)
+    u0, u1, u2 = load(s, t + 3 * step) - t0, load(s, t + 4 * step) - t1, load(s, t + 5 * step) - t2
+    v0, v1, v2 = load(s, t + 6 * step) - t0, load(s, t + 7 * step) - t1, load(s, t + 8 * step) - t2
+    uu, vv, uv = u0 * u0 + u1 * u1 + u2 * u2, v0 * v0 + v1 * v1 + v2 * v2, u0 * v0 + u1 * v1 + u2 * v2
+    inverse = 1.0 / (uu * vv - uv * uv)
+    best, x, y, p, q = none + 1e300, none, none, none, none
+    for c in range(3):
+        here = o + 3 * c * step
+        w0, w1, w2 = load(s, here) - t0, load(s, here + step) - t1, load(s, here + 2 * step) - t2
+        wu, wv = w0 * u0 + w1 * u1 + w2 * u2, w0 * v0 + w1 * v1 + w2 * v2
+        a, b = (vv * wu - uv * wv) * inverse, (uu * wv - uv * wu) * inverse
+        r0, r1, r2 = w0 - a * u0 - b * v0, w1 - a * u1 - b * v1, w2 - a * u2 - b * v2
+        least = where_less(a, b, a, b)
+        least = where_less(1.0 - a - b, least, 1.0 - a - b, least)
+        square = where_less(least, 0.0, 1e300, r0 * r0 + r1 * r1 + r2 * r2)
+        x, y = where_less(square, best, a, x), where_less(square, best, b, y)
+        p = where_less(square, best, CORNERS[0][c], p)
+        q = where_less(square, best, CORNERS[1][c], q)
+        best = where_less(square, best, square, best)
+    return best, x, y, p, q
+
+
+@jitable
+def squared_distances(s):  # type: ignore[no-untyped-def]
+    """Least squared distances of the triangles at s[0:] and s[9 * lanes:], over nine pairs of edges and six of corner
+    and interior, and the reference coordinates of the closest points, of the first and of the second. s: 27 vectors."""
+    step = lanes(s)
+    other, inverses = 9 * step, 18 * step
+    best, p0, p1, p2, p3 = nearest_corner(s, 0, other)
+    square, q2, q3, q0, q1 = nearest_corner(s, other, 0)
+    p0, p1 = where_less(square, best, q0, p0), where_less(square, best, q1, p1)
+    p2, p3 = where_less(square, best, q2, p2), where_less(square, best, q3, p3)
+    best = where_less(square, best, square, best)
+    for j in range(3):
+        here, there = other + 3 * j * step, other + 3 * (j + 1 if j < 2 else 0) * step
+        v0, v1 = load(s, there) - load(s, here), load(s, there + step) - load(s, here + step)
+        v2 = load(s, there + 2 * step) - load(s, here + 2 * step)
+        store(s, inverses + j * step, 1.0 / (v0 * v0 + v1 * v1 + v2 * v2))
     for i in range(3):
-        after = i + 1 if i < 2 else 0
-        p0, p1, p2 = first[m, i, 0], first[m, i, 1], first[m, i, 2]
-        u0, u1, u2 = first[m, after, 0] - p0, first[m, after, 1] - p1, first[m, after, 2] - p2
+        here, after = 3 * i * step, i + 1 if i < 2 else 0
+        there = 3 * after * step
+        o0, o1, o2 = load(s, here), load(s, here + step), load(s, here + 2 * step)
+        u0, u1, u2 = load(s, there) - o0, load(s, there + step) - o1, load(s, there + 2 * step) - o2
         a = u0 * u0 + u1 * u1 + u2 * u2
-        over_a = 1 / a
+        over_a = 1.0 / a
         for j in range(3):
-            next_ = j + 1 if j < 2 else 0
-            q0, q1, q2 = second[n, j, 0], second[n, j, 1], second[n, j, 2]
-            v0, v1, v2 = second[n, next_, 0] - q0, second[n, next_, 1] - q1, second[n, next_, 2] - q2
-            w0, w1, w2 = p0 - q0, p1 - q1, p2 - q2
+            here, next_ = other + 3 * j * step, j + 1 if j < 2 else 0
+            there = other + 3 * next_ * step
+            c0, c1, c2 = load(s, here), load(s, here + step), load(s, here + 2 * step)
+            v0, v1, v2 = load(s, there) - c0, load(s, there + step) - c1, load(s, there + 2 * step) - c2
+            w0, w1, w2 = o0 - c0, o1 - c1, o2 - c2
             b, c = u0 * v0 + u1 * v1 + u2 * v2, v0 * v0 + v1 * v1 + v2 * v2
             d, e = u0 * w0 + u1 * w1 + u2 * w2, v0 * w0 + v1 * w1 + v2 * w2
-            determinant = a * c - b * b
-            x = min(max((b * e - c * d) / determinant, 0.0), 1.0) if determinant > 1e-14 * a * c else 0.5
-            y = min(max((b * x + e) / c, 0.0), 1.0)
-            x = min(max((b * y - d) * over_a, 0.0), 1.0)
+            determinant, limit = a * c - b * b, 1e-14 * (a * c)
+            x = clamped((b * e - c * d) / where_less(limit, determinant, determinant, 1.0))
+            x = where_less(limit, determinant, x, 0.5)  # parallel edges: from any point on
+            y = clamped((b * x + e) * load(s, inverses + j * step))
+            x = clamped((b * y - d) * over_a)
             r0, r1, r2 = w0 + x * u0 - y * v0, w1 + x * u1 - y * v1, w2 + x * u2 - y * v2
             square = r0 * r0 + r1 * r1 + r2 * r2
-            if square < best:
-                best = square
-                place[0] = x if i == 0 else 1 - x if i == 1 else 0.0
-                place[1] = x if i == 1 else 1 - x if i == 2 else 0.0
-                place[2] = y if j == 0 else 1 - y if j == 1 else 0.0
-                place[3] = y if j == 1 else 1 - y if j == 2 else 0.0
-    return best
+            first, second = CORNERS
+            p0 = where_less(square, best, first[i] + (first[after] - first[i]) * x, p0)
+            p1 = where_less(square, best, second[i] + (second[after] - second[i]) * x, p1)
+            p2 = where_less(square, best, first[j] + (first[next_] - first[j]) * y, p2)
+            p3 = where_less(square, best, second[j] + (second[next_] - second[j]) * y, p3)
+            best = where_less(square, best, square, best)
+    return best, p0, p1, p2, p3
+
+
+def distance_scratch() -> NDArray[np.float64]:
+    """Working memory of one thread of `distance_kernel` and `near_search_kernel`."""
+    return aligned(32 * WIDTH, np.float64)
 
 
 @functools.lru_cache(maxsize=1)
 def distance_kernel() -> Callable[..., Any]:
-    """Compiled distances(first, second, pairs, out, places)."""
+    """Compiled distances(first, second, pairs, scratch, out, places): out (n,) gets the least distances of the pairs
+    (n, 2) of triangles, places (n, 4) the reference coordinates of the closest points."""
     stamp = STAMP
 
     @kernel
-    def run(first, second, pairs, out, places):  # type: ignore[no-untyped-def]
+    def run(first, second, pairs, scratch, out, places):  # type: ignore[no-untyped-def]
         _ = stamp
-        for n in range(pairs.shape[0]):
-            i, j = np.int64(pairs[n, 0]), np.int64(pairs[n, 1])  # as in the search: compiled once for both
-            out[n] = np.sqrt(squared_distance(first, i, second, j, places[n]))
+        s, step = scratch, lanes(scratch)
+        ones, others, numbers = first.reshape(-1), second.reshape(-1), pairs.reshape(-1)
+        distances, flat = out.reshape(-1), places.reshape(-1)
+        for begin in range(0, out.size, step):
+            count = min(step, out.size - begin)
+            for lane in range(step):
+                pair = begin + min(lane, count - 1)
+                put_triangle(s, 0, lane, ones, number(numbers, 2 * pair))
+                put_triangle(s, 9 * step, lane, others, number(numbers, 2 * pair + 1))
+            best, p0, p1, p2, p3 = squared_distances(s)
+            store(s, 21 * step, square_root(best))
+            store(s, 22 * step, p0)
+            store(s, 23 * step, p1)
+            store(s, 24 * step, p2)
+            store(s, 25 * step, p3)
+            for lane in range(count):
+                put(distances, begin + lane, number(s, 21 * step + lane))
+                for c in range(4):
+                    put(flat, 4 * (begin + lane) + c, number(s, (22 + c) * step + lane))
 
     return run
 
@@ -147,23 +222,42 @@ def first_at_least(keys, key):  # type: ignore[no-untyped-def]
     return low
 
 
+@jitable
+def measured(s, waiting, numbers, reach, pairs, ratio, found):  # type: ignore[no-untyped-def]
+    """Keep those of the pairs in the lanes that are near."""
+    step = lanes(s)
+    best, _p0, _p1, _p2, _p3 = squared_distances(s)
+    store(s, 21 * step, square_root(best))
+    for lane in range(waiting):
+        distance = number(s, 21 * step + lane) / number(s, 22 * step + lane)
+        distance = np.rint(1e9 * distance) * 1e-9  # the same for (j, i), also at a bound
+        if distance < reach:
+            if found < ratio.size:
+                pairs[found, 0], pairs[found, 1] = number(numbers, lane), number(numbers, step + lane)
+                ratio[found] = distance
+            found += 1
+    return found
+
+
 @functools.lru_cache(maxsize=1)
 def near_search_kernel() -> Callable[..., int]:
-    """Compiled search(corners, extents, vertices, cells, reach, upper, start, stop, pairs, ratio) of the test triangles
-    start .. stop with the trial triangles in the cells; corners, extents and vertices of both sides.
+    """Compiled search(corners, extents, vertices, cells, reach, upper, start, stop, scratch, pairs, ratio) of the test
+    triangles start .. stop with the trial triangles in the cells; corners, extents and vertices of both sides.
 
     Returns how many near pairs there are, also beyond the room of pairs and ratio.
     """
     stamp = STAMP
 
     @kernel
-    def search(corners, extents, vertices, cells, reach, upper, start, stop, pairs, ratio):  # type: ignore[no-untyped-def]
+    def search(corners, extents, vertices, cells, reach, upper, start, stop, scratch, pairs, ratio):  # type: ignore[no-untyped-def]
         _ = stamp
-        (test, trial), (one, two), (left, right) = corners, extents, vertices
+        (one, two), (left, right) = extents, vertices
+        test, trial = corners[0].reshape(-1), corners[1].reshape(-1)
+        s, step = scratch, lanes(scratch)
         low, counts = cells.low, cells.counts
         inverse, widest, largest = cells.limits[0], cells.limits[1], cells.limits[2]
-        first, last, place = np.empty(3, np.int64), np.empty(3, np.int64), np.empty(4)
-        found = 0
+        first, last, numbers = np.empty(3, np.int64), np.empty(3, np.int64), np.empty(2 * step, np.int64)
+        found, waiting = 0, 0
         for i in range(start, stop):
             x0, x1, x2 = one.centre[i, 0], one.centre[i, 1], one.centre[i, 2]
             radius, size = one.radius[i], one.size[i]
@@ -193,14 +287,15 @@ def near_search_kernel() -> Callable[..., int]:
                                 shared = True
                         if shared:
                             continue
-                        distance = np.sqrt(squared_distance(test, i, trial, j, place)) / longest
-                        distance = np.rint(1e9 * distance) * 1e-9  # the same for (j, i), also at a bound
-                        if distance < reach:
-                            if found < ratio.size:
-                                pairs[found, 0], pairs[found, 1] = i, j
-                                ratio[found] = distance
-                            found += 1
-        return found
+                        put_triangle(s, 0, waiting, test, i)
+                        put_triangle(s, 9 * step, waiting, trial, j)
+                        put(s, 22 * step + waiting, longest)
+                        numbers[waiting], numbers[step + waiting] = i, j
+                        waiting += 1
+                        if waiting == step:
+                            found = measured(s, waiting, numbers, reach, pairs, ratio, found)
+                            waiting = 0
+        return measured(s, waiting, numbers, reach, pairs, ratio, found)
 
     return search
 

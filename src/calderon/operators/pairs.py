@@ -11,6 +11,7 @@ from calderon.operators.pair_search import (
     Cells,
     Extents,
     distance_kernel,
+    distance_scratch,
     extents,
     near_search_kernel,
     touching_search_kernel,
@@ -105,10 +106,11 @@ def near_pairs(
 
     def work(number: int) -> None:
         cells, low, high = tasks[number]
+        scratch = distance_scratch()
         pairs, ratio, count = np.empty((0, 2), np.int32), np.empty(0), GUESS * (high - low)
         while count > len(ratio):
             pairs, ratio = np.empty((count, 2), np.int32), np.empty(count)
-            count = search(corners, (one, two), numbers, cells, reach, upper, low, high, pairs, ratio)
+            count = search(corners, (one, two), numbers, cells, reach, upper, low, high, scratch, pairs, ratio)
         found[number] = (pairs[:count].copy(), ratio[:count].copy())
 
     run_tasks(work, len(tasks))
@@ -156,5 +158,6 @@ def _closest(
     if pairs is None:
         pairs = np.repeat(np.arange(len(first), dtype=np.int32)[:, None], 2, axis=1)
     distance, places = np.empty(len(pairs)), np.empty((len(pairs), 4))
-    distance_kernel()(np.ascontiguousarray(first), np.ascontiguousarray(second), pairs, distance, places)
+    room = distance_scratch(), distance, places
+    distance_kernel()(np.ascontiguousarray(first), np.ascontiguousarray(second), pairs, *room)
     return distance, places

@@ -122,7 +122,7 @@ def _by_groups(rule: TriangleRule, table: NDArray[np.float64]) -> tuple[NDArray[
 
 def points_of(surface: Surface, rule: TriangleRule) -> NDArray[np.float64]:
     """Quadrature points (n, P, 3) of every triangle."""
-    return np.einsum("bp,nbc->npc", barycentric(rule.points), surface.corners)
+    return np.asarray(barycentric(rule.points).T @ surface.corners)
 
 
 def test_side(space: Space, surface: Surface, degree: int, constant: bool, real: DTypeLike) -> TestSide:
@@ -149,7 +149,7 @@ def trial_side(
         return packed(array, real)
 
     return TrialSide(  # one after the other: what they are packed from need not be there at once
-        pack(joined(blocked(np.einsum("bq,nbc->qcn", barycentric(rule.points), surface.corners).astype(real), None))),
+        pack(joined(blocked(np.moveaxis(points_of(surface, rule).astype(real), 0, 2), None))),
         pack(joined(blocked(surface.normals.T, None))),
         pack(joined(blocked(surface.corners.mean(axis=1).T, None))),
         jacobian := pack(blocked(surface.jacobian, 0.0)),

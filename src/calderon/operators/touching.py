@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from calderon.backends import run_tasks
 from calderon.operators.pair_search import extents
 from calderon.operators.singular import Pairs
-from calderon.operators.smoothness import COUNTS, Lines, ellipse_kernel, points_needed, sample_lines
+from calderon.operators.smoothness import COUNTS, Lines, ellipse_kernel, ellipse_scratch, points_needed, sample_lines
 from calderon.quadrature.singular import ROLES, angular_maps
 
 Array = NDArray[np.float64]
@@ -32,11 +32,11 @@ def angular_points(shared: int, test: Array, trial: Array, pairs: Pairs, singula
     """(n, 3) Gauss points along the angular coordinates of pairs that share so many vertices, of triangles with corners
     (m, 3, 3); 99 where COUNTS has not enough, 1 for coordinates that there are not."""
     ellipses = np.empty((len(pairs.triangles), 1 + max(max(each) for each in ROLES[shared])))
-    compute = ellipse_kernel()
+    compute, lines = ellipse_kernel(), _angular_lines(shared)
 
     def run(number: int) -> None:
         part = slice(number * SHARE, (number + 1) * SHARE)
-        compute(test, trial, pairs.part(part), _angular_lines(shared), ellipses[part])
+        compute(test, trial, pairs.part(part), lines, ellipse_scratch(lines), ellipses[part])
 
     run_tasks(run, -(-len(ellipses) // SHARE))
     counts = np.ones((len(ellipses), 3), np.int64)
