@@ -7,9 +7,13 @@ import pytest
 import calderon as cal
 from calderon.backends.vectors import lanes, load, store
 from calderon.greens.elementary import (
+    cube_factor,
     decaying_exponential,
     inverse_cube,
+    inverse_cube_multiple,
     inverse_square_root,
+    inverse_square_root_multiple,
+    root_factor,
     short_exponential,
     short_sine_cosine,
     sine_cosine,
@@ -26,6 +30,8 @@ def _full(x, out):
         store(out[2], v, inverse_square_root(a))
         store(out[3], v, decaying_exponential(a))
         store(out[4], v, inverse_cube(a))
+        store(out[5], v, inverse_square_root_multiple(a))
+        store(out[6], v, inverse_cube_multiple(a))
 
 
 @numba.njit
@@ -43,7 +49,7 @@ def _short(x, out):
 )
 def test_elementary_functions(real, bound, root, cube, top):
     x = np.concatenate([np.linspace(1e-6, 20, 5120), np.linspace(20, top, 5120)]).astype(real)
-    out = np.zeros((5, x.size), real)
+    out = np.zeros((7, x.size), real)
     _full(x, out)
     exact = x.astype(np.longdouble)
     assert np.abs(out[0] - np.sin(exact)).max() < bound
@@ -51,6 +57,9 @@ def test_elementary_functions(real, bound, root, cube, top):
     assert np.abs(out[2] * np.sqrt(exact) - 1).max() < root
     assert np.abs(out[3] - np.exp(-exact)).max() < bound
     assert np.abs(out[4] * exact**1.5 + 1).max() < cube
+    bits = 8 * x.itemsize
+    assert np.abs(root_factor(bits) * out[5] * np.sqrt(exact) - 1).max() < root
+    assert np.abs(cube_factor(bits) * out[6] * exact**1.5 + 1).max() < cube
 
 
 @pytest.mark.parametrize("real, bound", [(np.float64, 2e-13), (np.float32, 1e-6)])

@@ -26,28 +26,10 @@ def inverse_square_root(x: float) -> float:
     return 1.0 / math.sqrt(x)
 
 
-def _third_order(x):  # type: ignore[no-untyped-def]
-    y = inverse_square_root_estimate(x)
-    e = 1.0 - (x * y) * y
-    return y + y * (e * (0.375 * e + 0.5))
-
-
-def _newton(x):  # type: ignore[no-untyped-def]
-    y = inverse_square_root_estimate(x)
-    return y * (1.5 - (0.5 * x) * (y * y))
-
-
-def _as_it_is(x):  # type: ignore[no-untyped-def]
-    return inverse_square_root_estimate(x)
-
-
-@overload(inverse_square_root, jit_options={"forceinline": True})
-def _inverse_square_root(x):  # type: ignore[no-untyped-def]
-    if not is_vector(x):
-        return None
-    if x.scalar.bitwidth == 64:
-        return _third_order if has_estimates() else _newton
-    return _newton if has_estimates() else _as_it_is
+def inverse_square_root_multiple(x: float) -> float:
+    """The same divided by `root_factor`, one operation less: of the estimate y and u = x y^2, y ((u - 5/3)^2 + 20/9),
+    or y (3 - u)."""
+    return 1.0 / math.sqrt(x)
 
 
 def inverse_cube(x: float) -> float:
@@ -56,24 +38,89 @@ def inverse_cube(x: float) -> float:
     return -1.0 / (x * math.sqrt(x))
 
 
-def _inverse_cube_double(x):  # type: ignore[no-untyped-def]
-    y = inverse_square_root_estimate(x)
-    z = y * y
-    v = x * z - 1.4
-    return (z * y) * (v * (-1.875 * v) - 0.7)
+def inverse_cube_multiple(x: float) -> float:
+    """The same divided by `cube_factor`, one operation less: y^3 ((u - 7/5)^2 + 28/75), or y^3 (u - 5/3)."""
+    return -1.0 / (x * math.sqrt(x))
 
 
-def _inverse_cube_single(x):  # type: ignore[no-untyped-def]
+def root_factor(bits: int) -> float:
+    """What `inverse_square_root_multiple` is to be multiplied by, for numbers of so many bits."""
+    if bits == 64:
+        return 3 / 8 if has_estimates() else 1 / 2
+    return 1 / 2 if has_estimates() else 1.0
+
+
+def cube_factor(bits: int) -> float:
+    """What `inverse_cube_multiple` is to be multiplied by, for numbers of so many bits."""
+    return -15 / 8 if bits == 64 else 3 / 2
+
+
+def _root_third_order(x):  # type: ignore[no-untyped-def]
+    y = inverse_square_root_estimate(x)
+    v = x * (y * y) - 5 / 3
+    return y * (v * v + 20 / 9)
+
+
+def _root_newton(x):  # type: ignore[no-untyped-def]
+    y = inverse_square_root_estimate(x)
+    return y * (3.0 - x * (y * y))
+
+
+def _root_as_it_is(x):  # type: ignore[no-untyped-def]
+    return inverse_square_root_estimate(x)
+
+
+@overload(inverse_square_root_multiple, jit_options={"forceinline": True})
+def _inverse_square_root_multiple(x):  # type: ignore[no-untyped-def]
+    if not is_vector(x):
+        return None
+    if x.scalar.bitwidth == 64:
+        return _root_third_order if has_estimates() else _root_newton
+    return _root_newton if has_estimates() else _root_as_it_is
+
+
+@overload(inverse_square_root, jit_options={"forceinline": True})
+def _inverse_square_root(x):  # type: ignore[no-untyped-def]
+    if not is_vector(x):
+        return None
+    factor = root_factor(x.scalar.bitwidth)
+
+    def whole(x):  # type: ignore[no-untyped-def]
+        return factor * inverse_square_root_multiple(x)
+
+    return whole
+
+
+def _cube_double(x):  # type: ignore[no-untyped-def]
     y = inverse_square_root_estimate(x)
     z = y * y
-    return (z * y) * (1.5 * (x * z) - 2.5)
+    v = x * z - 7 / 5
+    return (z * y) * (v * v + 28 / 75)
+
+
+def _cube_single(x):  # type: ignore[no-untyped-def]
+    y = inverse_square_root_estimate(x)
+    z = y * y
+    return (z * y) * (x * z - 5 / 3)
+
+
+@overload(inverse_cube_multiple, jit_options={"forceinline": True})
+def _inverse_cube_multiple(x):  # type: ignore[no-untyped-def]
+    if not is_vector(x):
+        return None
+    return _cube_double if x.scalar.bitwidth == 64 else _cube_single
 
 
 @overload(inverse_cube, jit_options={"forceinline": True})
 def _inverse_cube(x):  # type: ignore[no-untyped-def]
     if not is_vector(x):
         return None
-    return _inverse_cube_double if x.scalar.bitwidth == 64 else _inverse_cube_single
+    factor = cube_factor(x.scalar.bitwidth)
+
+    def whole(x):  # type: ignore[no-untyped-def]
+        return factor * inverse_cube_multiple(x)
+
+    return whole
 
 
 def sine_cosine(x: float) -> tuple[float, float]:

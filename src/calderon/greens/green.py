@@ -14,11 +14,20 @@ class Radial(NamedTuple):
     centroids as reference and multiplies its sums by the phase, so that per quadrature point only the difference
     r - reference enters oscillation and decay: half the work. Real Green's functions return anything as imaginary
     parts. All are marked `jitable`.
+
+    multiple: the same as value with fewer operations, where values and slopes lack the factors(bits) of numbers of so
+    many bits, which coefficients take in advance; or None.
     """
 
     value: Callable[..., Any]
     phase: Callable[..., Any]
     shifts: bool
+    multiple: Callable[..., Any] | None = None
+    factors: Callable[[int], tuple[float, float]] | None = None
+
+    def lacking(self, slopes: bool, bits: int) -> float:
+        """What values, or slopes, by `multiple` are to be multiplied by."""
+        return 1.0 if self.factors is None else self.factors(bits)[1 if slopes else 0]
 
 
 class Green(Protocol):

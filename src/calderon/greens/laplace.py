@@ -4,7 +4,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from calderon.backends.vectors import jitable
-from calderon.greens.elementary import inverse_cube, inverse_square_root
+from calderon.greens.elementary import (
+    cube_factor,
+    inverse_cube,
+    inverse_cube_multiple,
+    inverse_square_root,
+    inverse_square_root_multiple,
+    root_factor,
+)
 from calderon.greens.green import Radial, no_phase
 
 
@@ -16,7 +23,20 @@ def value(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
     return g, g, slope, slope
 
 
-RADIAL = Radial(value, no_phase, shifts=False)
+@jitable
+def multiple(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
+    """The same without the factors of root and cube."""
+    g = inverse_square_root_multiple(r2)
+    slope = inverse_cube_multiple(r2)
+    return g, g, slope, slope
+
+
+def factors(bits: int) -> tuple[float, float]:
+    """What `multiple` lacks."""
+    return root_factor(bits), cube_factor(bits)
+
+
+RADIAL = Radial(value, no_phase, False, multiple, factors)
 
 
 @dataclass(frozen=True)

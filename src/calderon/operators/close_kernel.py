@@ -152,7 +152,7 @@ def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> 
     x - y with x in the outer one.
     """
     stamp = STAMP
-    radial_value, radial_phase, shifts = radial
+    radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
     of_inner, of_outer, both = normal in ("inner", "both"), normal == "outer", normal == "both"
     kernels, stride = 2 if both else 1, 2 if oscillates else 1
     count_of = (1, 3, 6)[degree]

@@ -39,7 +39,7 @@ def current_field_kernel(radial: Radial, magnetic: bool) -> Callable[..., None]:
     scalars (p0, p1, Re k^2, Im k^2, cut): distances below sqrt(cut) count as that. Adds to out (3, 2, TARGETS).
     """
     stamp = STAMP
-    radial_value, radial_phase, shifts = radial
+    radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
     emission = magnetic_emission if magnetic else electric_emission
 
     @kernel

@@ -13,7 +13,7 @@ from calderon.integrands import ELECTRIC_FIELD
 from calderon.operators.edge_forms import ELECTRIC, MAGNETIC, MAGNETIC_ROTATED, Form
 from calderon.operators.edge_sides import edge_scales, edge_test, edge_trial
 from calderon.operators.edge_tile import edge_scratch, edge_tile_kernel
-from calderon.operators.entries import TINY, Block, Rows
+from calderon.operators.entries import Block, Rows
 from calderon.operators.pair_rules import Batch
 from calderon.operators.pairs import TouchingPairs
 
@@ -45,7 +45,7 @@ class EdgeBlock(Block):
 
     def _compile(self, radial: Radial, factor: complex) -> None:
         self.coefficients = self._coefficients(factor)
-        self.scalars = np.array([*self.parameters, TINY[self.real], *self.coefficients]).astype(self.real)
+        self.scalars = self._scalars()
         self.square = self.form is MAGNETIC
         self.tile = edge_tile_kernel(radial, self.form)
         self.scatter = electric_scatter_kernel() if self.electric else magnetic_scatter_kernel()

@@ -40,7 +40,7 @@ def edge_tile_kernel(radial: Radial, form: Form) -> Callable[..., None]:
     regular.py; scalars = (p0, p1, tiny, Re and Im of alpha, Re and Im of 4 / k^2).
     """
     stamp = STAMP
-    radial_value, radial_phase, shifts = radial
+    radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
     local, of_value, square, affine = form.local, form.of_value, form.functions == 4, form.functions == 6
     functions, room = form.functions, max(4, form.functions)
     moments = 3 * room

@@ -25,8 +25,9 @@ from calderon.operators.pair_rules import Batch, Wanted, batch_of, close_batches
 from calderon.operators.pair_search import extents
 from calderon.operators.pairs import TouchingPairs, near_pairs, touching_pairs
 from calderon.operators.regular import tile_kernel, tile_scratch
-from calderon.operators.sides import Surface, in_threes, part_of, surface_of, test_side, trial_side
+from calderon.operators.sides import LANES, Surface, in_threes, part_of, surface_of, test_side, trial_side
 from calderon.operators.singular import Pairs, moment_kernel, moment_scratch, scatter_kernel
+from calderon.operators.spreads import NEAR, no_spreads, spreads
 from calderon.quadrature import triangle_rule
 from calderon.spaces import Space
 
@@ -116,18 +117,28 @@ class Block:
         mass = -alpha * k2 if self.integrand.curls else alpha
         return np.array([alpha.real, alpha.imag, mass.real, mass.imag])
 
+    def _scalars(self, lacking: float = 1.0) -> NDArray[Any]:
+        """What compiled loops over points read, the coefficients times what their values lack."""
+        values = [*self.parameters, TINY[self.real], *(lacking * self.coefficients)]
+        return np.array(values).astype(self.real)
+
+    def _tile_scalars(self, radial: Radial) -> NDArray[Any]:
+        """The same for tiles, which take multiples of Green's functions."""
+        return self._scalars(radial.lacking(self.integrand.normal != "none", 8 * self.real.itemsize))
+
     def _compile(self, radial: Radial, factor: complex) -> None:
         """Coefficients and compiled kernels."""
         green, integrand = self.green, self.integrand
         self.coefficients = self._coefficients(factor)
-        self.scalars = np.array([*self.parameters, TINY[self.real], *self.coefficients]).astype(self.real)
+        self.scalars = self._scalars()
         curls_alone = integrand.curls and green.wavenumber == 0
         self.linear = self.test_space.element.degree > 0 and not curls_alone
         self.single_slot = self.trial_space.element.degree == 0
         rule = triangle_rule(self.quadrature.regular)
-        form = (in_threes(rule), rule.number_of_points, 3 if integrand.curls else self.trial.places.shape[1])
+        points = in_threes(rule), self._through_centroids(), rule.number_of_points
+        form = (*points, 3 if integrand.curls else self.trial.places.shape[1])
         kinds = (self.linear, self.single_slot, integrand.curls, green.is_complex, self.is_complex, *form)
-        self.tile = tile_kernel(radial, integrand.normal, *kinds)
+        self.tile, self.tile_scalars = tile_kernel(radial, integrand.normal, *kinds), self._tile_scalars(radial)
         self.scatter = scatter_kernel(self.is_complex)
 
     def _sides(self) -> None:
@@ -136,6 +147,24 @@ class Block:
         test, trial = self.test_surface, self.trial_surface
         self.test_side: Any = test_side(self.test_space, test, degree, not self.linear, real)
         self.trial_side: Any = trial_side(self.trial_space, trial, self.trial.places, degree, real)
+        if self._through_centroids() and not self._reads_points():
+            self.test_side = self.test_side._replace(nodes=np.zeros((0, 0), real))
+            empty = np.zeros((len(self.trial_side.points), 0, 3 * LANES), real)
+            self.trial_side = self.trial_side._replace(points=empty)
+        read = self._reads_spreads()
+        self.spreads = spreads(test, trial, triangle_rule(degree), real) if read else no_spreads(real)
+
+    def _through_centroids(self) -> bool:
+        """Whether squared distances of points come from the centroids of their triangles (spreads.py)."""
+        return in_threes(triangle_rule(self.quadrature.regular)) and self.quadrature.reach(self._coarse()) >= NEAR
+
+    def _reads_spreads(self) -> bool:
+        """Whether tiles read corners less centroids."""
+        return self._through_centroids()
+
+    def _reads_points(self) -> bool:
+        """Whether tiles read the points themselves, if not for their distances."""
+        return bool(self.integrand.normal != "none")
 
     def _prepare(self) -> None:
         real = self.real
@@ -269,13 +298,13 @@ class Block:
         """The pairs of one tile that are neither touching nor near."""
         lo, hi = int(self.tiles[number]), int(self.tiles[number + 1])
         out, tile_rows, row_ids, _ = rows or self.rows(number)
-        points, functions = self.trial_side.points.shape[1], self.trial.places.shape[1]
+        points, functions = len(self.trial_side.measure), self.trial.places.shape[1]
         kinds = self.integrand.curls, self.linear or not self.integrand.curls, self.is_complex
         scratch = tile_scratch(len(row_ids), functions, *kinds, points, self.real)
         for group in range(len(self.test_side.weights)):
             self.tile(
-                self.test_side, self.trial_side, group, self.skip_start, self.skip_position, self.scalars, lo, hi,
-                self.half, tile_rows, row_ids, scratch, out,
+                self.test_side, self.trial_side, self.spreads, group, self.skip_start, self.skip_position,
+                self.tile_scalars, lo, hi, self.half, tile_rows, row_ids, scratch, out,
             )  # fmt: skip
 
     def _rows(self, lo: int, hi: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -101,7 +101,7 @@ def gathered_fields(side, points, before, more, low, high, scratch):  # type: ig
 def field_sums(radial: Radial, electric: bool, crossed: bool, points: int, affine: str = "none") -> Sums:
     """The loops of one Green's function; crossed: the fixed function is f x n (magnetic). affine: the "fixed" or the
     "varying" functions are t x n of dual tests, or "none". scalars as in edge_tile.py."""
-    radial_value, radial_phase, shifts = radial
+    radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
     affine_fixed, affine_varying = affine == "fixed", affine == "varying"
     columns = AFFINE_COLUMNS if affine_fixed else COLUMNS
     first_arm, arm_length = columns * points + (21 if affine_fixed else 12), 6 if affine_fixed else 3

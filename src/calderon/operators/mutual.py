@@ -8,13 +8,12 @@ from numpy.typing import NDArray
 
 from calderon.backends import thread_count
 from calderon.greens import Radial
-from calderon.operators.entries import TILE, TINY, Block, Rows, Stage
+from calderon.operators.entries import TILE, Block, Rows, Stage
 from calderon.operators.mutual_tile import mutual_kernel, mutual_scratch
 from calderon.operators.pair_rules import Batch
 from calderon.operators.pairs import TouchingPairs
 from calderon.operators.sides import LANES, in_threes
 from calderon.operators.singular import moment_kernel, scatter_kernel
-from calderon.operators.spreads import NEAR, spreads
 from calderon.quadrature import triangle_rule
 
 PARTS = 64
@@ -28,13 +27,12 @@ class MutualBlock(Block):
     def _compile(self, radial: Radial, factor: complex) -> None:
         """Coefficients and compiled kernels."""
         self.coefficients = self._coefficients(factor)
-        self.scalars = np.array([*self.parameters, TINY[self.real], *self.coefficients]).astype(self.real)
         self.linear = self.test_space.element.degree > 0
         self.adjoint = self.integrand.normal == "test"
         rule = triangle_rule(self.quadrature.regular)
-        self.close = self.quadrature.reach(self._coarse()) < NEAR
-        form = (in_threes(rule), self.close, rule.number_of_points, self.trial.places.shape[1])
+        form = (in_threes(rule), not self._through_centroids(), rule.number_of_points, self.trial.places.shape[1])
         self.tile = mutual_kernel(radial, self.linear, self.green.is_complex, self.is_complex, *form)
+        self.tile_scalars = self._tile_scalars(radial)
         self.moments = moment_kernel(radial, "both", self.green.is_complex)
         self.scatter = scatter_kernel(self.is_complex)
 
@@ -45,15 +43,15 @@ class MutualBlock(Block):
         pieces = math.sqrt(2 * PARTS * thread_count())  # tiles times columns, half of them
         size = min(size, max(LANES, math.ceil(count / (pieces * LANES)) * LANES))
         self.tiles = np.append(np.arange(0, count, size), count)
-        rule = triangle_rule(self.quadrature.regular)
-        if in_threes(rule) and not self.close:  # nobody reads the points
-            self.test_side = self.test_side._replace(nodes=np.zeros((0, 0), self.real))
-            empty = np.zeros((len(self.trial_side.points), 0, 3 * LANES), self.real)
-            self.trial_side = self.trial_side._replace(points=empty)
-        self.spreads = spreads(self.test_surface, self.trial_surface, rule, self.real)
         self.neighbours = None
         self.rows_of_tile = [self._rows(*bounds) for bounds in zip(self.tiles[:-1], self.tiles[1:], strict=True)]
         self._cut()
+
+    def _reads_spreads(self) -> bool:
+        return in_threes(triangle_rule(self.quadrature.regular))  # also for distances from planes
+
+    def _reads_points(self) -> bool:
+        return False
 
     def _acting(self, touching: TouchingPairs) -> TouchingPairs:
         return touching.part(touching.shared < 3)  # in one plane: nothing
@@ -110,7 +108,7 @@ class MutualBlock(Block):
         for group in range(len(self.test_side.weights)):
             self.tile(
                 self.test_side, self.trial_side, self.spreads, group, self.skip_start, self.skip_position,
-                self.scalars, lo, hi, first, last, self.adjoint, tile_rows, row_ids, scratch, self.out,
+                self.tile_scalars, lo, hi, first, last, self.adjoint, tile_rows, row_ids, scratch, self.out,
             )  # fmt: skip
 
     def _add_pairs(self, batch: Batch, rows: Rows) -> None:

@@ -30,7 +30,7 @@ from calderon.operators.left_out import first_left_out, left_out, mark, words_fo
 from calderon.operators.point_sums import applied, combined, folded, folded_times, one_applied, put_three, three, zeros
 from calderon.operators.regular import add_turned, squared, turned
 from calderon.operators.sides import LANES
-from calderon.operators.spreads import PRODUCTS, RECORD, along, dot, extent, put_dots, put_planes, put_squares
+from calderon.operators.spreads import PRODUCTS, RECORD, along, dot, put_pair, put_planes, three_squares
 from calderon.operators.tile_results import take
 
 
@@ -66,7 +66,7 @@ def mutual_kernel(
     stamp = STAMP
     functions = 3 if linear else 1
     size, triples = trials * LANES, points // 3
-    radial_value, radial_phase, shifts = radial
+    radial_value, radial_phase, shifts = radial.multiple or radial.value, radial.phase, radial.shifts
     parts = 2 if complex_out else 1
     add_columns = add_complex_columns if complex_out else add_real_columns
     add_rows = add_complex_rows if complex_out else add_real_rows
@@ -129,10 +129,11 @@ def mutual_kernel(
                     a_re, a_im, b_re, b_im = zero(t), zero(t), zero(t), zero(t)
                     if threes:
                         part, others = RECORD * i, b * RECORD * LANES + v
-                        if missing:  # whose rounded distances could be negative
-                            square = square + (1.0 - load(mask, 0)) * (square + extent(shapes, part, around, others))
-                        put_dots(shapes, part, around, others, products)
-                        put_squares(shapes, part, around, others, steps, triples, d0, d1, d2, square, at_test, at_trial)
+                        if not close:
+                            put_pair(
+                                shapes, part, around, others, steps, triples, d0, d1, d2, square, missing,
+                                load(mask, 0), products, at_test, at_trial,
+                            )  # fmt: skip
                         ahead = -(d0 * n0 + d1 * n1 + d2 * n2)  # -(x - y) . n_y, at any y
                         w0, w1 = dot(shapes, part, n0, n1, n2), dot(shapes, part + 3, n0, n1, n2)
                         put_planes(steps, triples, weights, 0 if linear else triples, ahead, w0, w1, forward)
@@ -164,9 +165,7 @@ def mutual_kernel(
                                 if oscillates:
                                     k0, k1, k2 = three(slopes, here, step)
                                 else:
-                                    r0 = load(at_test, here) + at_q + product * z0
-                                    r1 = load(at_test, here + step) + at_q + product * z1
-                                    r2 = load(at_test, here + 2 * step) + at_q + product * z2
+                                    r0, r1, r2 = three_squares(at_test, here, at_q, product, z0, z1, z2)
                                     if close:
                                         r0 = squared(x, o + 9 * p, y0, y1, y2, tiny)
                                         r1 = squared(x, o + 9 * p + 3, y0, y1, y2, tiny)

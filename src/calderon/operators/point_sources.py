@@ -62,7 +62,7 @@ def field_kernel(radial: Radial, emission: Callable[..., Any], gradient: bool, o
     value.
     """
     stamp = STAMP
-    radial_value, radial_phase, shifts = radial
+    radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
     values = 3 if gradient else 1
 
     @kernel

@@ -20,8 +20,9 @@ from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
 from calderon.operators.columns import across, add_complex_columns, add_real_columns, column_scratch, fetched
 from calderon.operators.left_out import first_left_out, left_out, mark, words_for
-from calderon.operators.point_sums import combined, folded
+from calderon.operators.point_sums import combined, folded, three
 from calderon.operators.sides import LANES
+from calderon.operators.spreads import PRODUCTS, RECORD, put_pair, three_squares
 from calderon.operators.tile_results import take, take_curls, take_values
 
 
@@ -30,11 +31,12 @@ def tile_scratch(
 ) -> NDArray[Any]:
     """Working memory of one tile: for each of its output rows (one more that nobody reads, and whole vectors of them)
     a block of each trial function if there are products of functions (mass), and of each component of curls, real and
-    imaginary; results of some rows; in vectors, of one pair: sums at each trial point and distances from the plane of
-    each test point; a mask."""
+    imaginary; results of some rows; in vectors, of one pair: sums at each trial point, distances from the plane of
+    each test point and squared distances (spreads.py); a mask."""
     step, slots = width(real), (functions if mass else 0) + (3 if curls else 0)
     rowwise = (2 if complex_out else 1) * (rows // step + 1) * step * slots * LANES
-    return aligned(rowwise + step + column_scratch(functions * LANES, step) + 7 * points * step, real)
+    of_pair = 9 * points + PRODUCTS
+    return aligned(rowwise + step + column_scratch(functions * LANES, step) + of_pair * step, real)
 
 
 @functools.lru_cache(maxsize=256)
@@ -47,6 +49,7 @@ def tile_kernel(
     oscillates: bool,
     complex_out: bool,
     threes: bool,
+    through_centroids: bool,
     points: int,
     trials: int,
 ) -> Callable[..., None]:
@@ -54,13 +57,14 @@ def tile_kernel(
 
     normal: the integrand's. linear: three local test functions at a time (else one, a constant). single_slot: sum over
     the trial points at once (constant trial functions). curls: integrate by parts. oscillates: complex values. threes:
-    points and functions as `sides.in_threes` says. points: quadrature points of a triangle. trials: local trial
-    functions.
+    points and functions as `sides.in_threes` says. through_centroids: squared distances as in spreads.py, for points in
+    threes. points: quadrature points of a triangle. trials: local trial functions.
 
-    tile(test, trial, group, skip_start, skip_position, scalars, lo, hi, upper, tile_rows, row_ids, scratch, out): test
-    triangles lo..hi, one group of local test functions; scalars = (p0, p1, tiny, Re and Im of alpha, Re and Im of the
-    mass coefficient); upper: only pairs with trial number > test number; tile_rows (hi - lo, L) numbers the rows of
-    the tile, row_ids are their rows in the output.
+    tile(test, trial, spread, group, skip_start, skip_position, scalars, lo, hi, upper, tile_rows, row_ids, scratch,
+    out): test triangles lo..hi, one group of local test functions; spread: spreads.Spreads; scalars = (p0, p1, tiny, Re
+    and Im of alpha, Re and Im of the mass coefficient, times what `Radial.multiple` lacks); upper: only pairs with
+    trial number > test number; tile_rows (hi - lo, L) numbers the rows of the tile, row_ids are their rows in the
+    output.
     """
     stamp = STAMP
     has_mass = linear or not curls
@@ -68,14 +72,14 @@ def tile_kernel(
     functions = 3 if linear else 1
     size, triples = trials * LANES, points // 3
     by_threes = threes and not single_slot
-    radial_value, radial_phase, shifts = radial
+    radial_value, radial_phase, shifts = radial.multiple or radial.value, radial.phase, radial.shifts
     of_trial, of_test = normal == "trial", normal == "test"
     parts = 2 if complex_out else 1
     add_columns = add_complex_columns if complex_out else add_real_columns
 
     @kernel
     def tile(  # type: ignore[no-untyped-def]
-        test, trial, group, skip_start, skip_position, scalars, lo, hi, upper, tile_rows, row_ids,
+        test, trial, spread, group, skip_start, skip_position, scalars, lo, hi, upper, tile_rows, row_ids,
         scratch, out,
     ):  # fmt: skip
         _ = stamp
@@ -89,6 +93,10 @@ def tile_kernel(
         mask, rest = scratch[parts * imaginary : parts * imaginary + step], scratch[parts * imaginary + step :]
         re, im, work = rest[: size * step], rest[size * step : 2 * size * step], rest[2 * size * step : 3 * size * step]
         offsets, sums = rest[3 * size * step :], rest[(3 * size + points) * step :]
+        at_test, at_trial = rest[(3 * size + 7 * points) * step :], rest[(3 * size + 8 * points) * step :]
+        products = rest[(3 * size + 9 * points) * step :]
+        shapes, around = spread.test.reshape(-1), spread.trial.reshape(-1)
+        steps, pairs = spread.steps, spread.products.reshape(-1)
         # references to arrays are counted where these are indexed or taken from a tuple: not within the loops
         x, weights, factors = test.nodes.reshape(-1), test.weights[group], test.factors[group]
         test_normals, test_centres, test_curls = test.normals, test.centres, test.curls
@@ -108,19 +116,24 @@ def tile_kernel(
                     m0, m1, m2 = test_normals[i, 0], test_normals[i, 1], test_normals[i, 2]
                     c0, c1, c2 = test_centres[i, 0], test_centres[i, 1], test_centres[i, 2]
                     o = i * 3 * points
-                    r0 = tile_rows[i - lo, first if has_mass else 0]
+                    row = tile_rows[i - lo, first if has_mass else 0]
                     for v in range(strip, strip + wide, step):
                         n0, n1, n2 = load(normals, v), load(normals, LANES + v), load(normals, 2 * LANES + v)
-                        reference = zero(t)
+                        d0, d1 = c0 - load(centres, v), c1 - load(centres, LANES + v)
+                        d2 = c2 - load(centres, 2 * LANES + v)
+                        square, reference = d0 * d0 + tiny + d1 * d1 + d2 * d2, zero(t)
                         if shifts:
-                            d0, d1 = c0 - load(centres, v), c1 - load(centres, LANES + v)
-                            d2 = c2 - load(centres, 2 * LANES + v)
-                            square = d0 * d0 + tiny + d1 * d1 + d2 * d2
                             reference = square * inverse_square_root(square)
                         f_re, f_im = radial_phase(reference, p0, p1)
                         factor = zero(t) + number(factors, i)
-                        if left_out(words, i - lo, v, mask):
+                        missing = left_out(words, i - lo, v, mask)
+                        if missing:
                             factor = factor * load(mask, 0)
+                        if through_centroids:
+                            put_pair(
+                                shapes, RECORD * i, around, b * RECORD * LANES + v, steps, triples, d0, d1, d2, square,
+                                missing, load(mask, 0), products, at_test, at_trial,
+                            )  # fmt: skip
                         factor = factor * load(jacobian, b * LANES + v)
                         f_re, f_im = f_re * factor, f_im * factor
                         e_re, e_im = turned(f_re, f_im, scalars[3], scalars[4])
@@ -137,24 +150,32 @@ def tile_kernel(
                                 store(offsets, p * step, -(d0 * n0 + d1 * n1 + d2 * n2))
                         total, total_i = zero(t), zero(t)
                         for q in range(points):
-                            y = trial.points[b, q]
-                            y0, y1, y2 = load(y, v), load(y, LANES + v), load(y, 2 * LANES + v)
+                            y0, y1, y2 = zero(t), zero(t), zero(t)
+                            if of_test or not through_centroids:
+                                y = trial.points[b, q]
+                                y0, y1, y2 = load(y, v), load(y, LANES + v), load(y, 2 * LANES + v)
                             s0, s1, s2, i0, i1, i2 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
                             if threes:
                                 every, every_i = zero(t), zero(t)
+                                at_q, z0, z1, z2 = zero(t), zero(t), zero(t), zero(t)
+                                if through_centroids:
+                                    at_q = load(at_trial, q * step)
+                                    z0, z1, z2 = three(products, q % 3 * 3 * step, step)
                                 for p in range(triples):
-                                    r2, place = squared(x, o + 9 * p, y0, y1, y2, tiny), 3 * p * step
-                                    k0, u0 = asked(
-                                        of_test, of_trial, radial_value(r2, p0, p1, reference), offsets, place
-                                    )
-                                    r2, place = squared(x, o + 9 * p + 3, y0, y1, y2, tiny), (3 * p + 1) * step
-                                    k1, u1 = asked(
-                                        of_test, of_trial, radial_value(r2, p0, p1, reference), offsets, place
-                                    )
-                                    r2, place = squared(x, o + 9 * p + 6, y0, y1, y2, tiny), (3 * p + 2) * step
-                                    k2, u2 = asked(
-                                        of_test, of_trial, radial_value(r2, p0, p1, reference), offsets, place
-                                    )
+                                    here = 3 * p * step
+                                    if through_centroids:
+                                        product = number(pairs, q // 3 * triples + p)
+                                        r0, r1, r2 = three_squares(at_test, here, at_q, product, z0, z1, z2)
+                                    else:
+                                        r0 = squared(x, o + 9 * p, y0, y1, y2, tiny)
+                                        r1 = squared(x, o + 9 * p + 3, y0, y1, y2, tiny)
+                                        r2 = squared(x, o + 9 * p + 6, y0, y1, y2, tiny)
+                                    found = radial_value(r0, p0, p1, reference)
+                                    k0, u0 = asked(of_test, of_trial, found, offsets, here)
+                                    found = radial_value(r1, p0, p1, reference)
+                                    k1, u1 = asked(of_test, of_trial, found, offsets, here + step)
+                                    found = radial_value(r2, p0, p1, reference)
+                                    k2, u2 = asked(of_test, of_trial, found, offsets, here + 2 * step)
                                     beta = number(weights, triples + p)
                                     every = every + beta * (k0 + k1 + k2)
                                     if oscillates:
@@ -223,9 +244,9 @@ def tile_kernel(
                                     add_turned(t, place, imaginary, s0, i0, g_re, g_im, complex_out)
                         if has_mass and direct:
                             s0, i0 = turned(total, total_i, f_re, f_im)
-                            accumulate(out[row_ids[r0]], columns.first[b] + v, s0, i0)
+                            accumulate(out[row_ids[row]], columns.first[b] + v, s0, i0)
                         elif has_mass and at_once:
-                            add_turned(t, v * kept + r0 * step, imaginary, total, total_i, f_re, f_im, complex_out)
+                            add_turned(t, v * kept + row * step, imaginary, total, total_i, f_re, f_im, complex_out)
                         if curls:
                             total, total_i = turned(total, total_i, e_re, e_im)
                             for a in range(3):

@@ -85,7 +85,7 @@ def row_sums(radial: Radial, normal: str, curls: bool, mass: bool, oscillates: b
     values of the functions (without for curls of Laplace). oscillates: complex values. points: of a triangle.
     scalars as in regular.py.
     """
-    radial_value, radial_phase, shifts = radial
+    radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
     of_varying, of_fixed = normal == "varying", normal == "fixed"
     width = 3 * points
 

@@ -75,7 +75,7 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
     should follow each other. normal: the integrand's, or "both": those of the trial side in out[0], of the test side in
     out[1]."""
     stamp = STAMP
-    radial_value, radial_phase, shifts = radial
+    radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
     of_trial, of_test, both = normal == "trial", normal == "test", normal == "both"
     kernels, stride = moment_kernels(normal), 2 if oscillates else 1
 

@@ -49,6 +49,11 @@ def spreads(test: Surface, trial: Surface, rule: TriangleRule, real: DTypeLike) 
     )
 
 
+def no_spreads(real: DTypeLike) -> Spreads:
+    """Where nobody reads them."""
+    return Spreads(*(np.zeros((0, 0), real), np.zeros((0, 0), real), np.zeros(0, real), np.zeros((0, 0), real)))
+
+
 def _records(surface: Surface, real: DTypeLike) -> NDArray[np.floating]:
     """(n, 9) of all triangles."""
     centres, records = surface.corners.mean(axis=1), aligned((len(surface.corners), RECORD), real)
@@ -70,6 +75,25 @@ def dot(a, i, d0, d1, d2):  # type: ignore[no-untyped-def]
 def along(a, i, d0, d1, d2):  # type: ignore[no-untyped-def]
     """The same for a vector of trial triangles: x, y and z are LANES apart."""
     return load(a, i) * d0 + load(a, i + LANES) * d1 + load(a, i + 2 * LANES) * d2
+
+
+@jitable
+def put_pair(test, i, trial, j, steps, triples, d0, d1, d2, square, left_out, kept, products, at_test, at_trial):  # type: ignore[no-untyped-def]
+    """Store what the squared distances of all pairs of points are made of; where a pair is left out, and `kept` is 0
+    instead of 1, these could be negative by rounding, and are made larger."""
+    if left_out:
+        square = square + (1.0 - kept) * (square + extent(test, i, trial, j))
+    put_dots(test, i, trial, j, products)
+    put_squares(test, i, trial, j, steps, triples, d0, d1, d2, square, at_test, at_trial)
+
+
+@jitable
+def three_squares(at_test, here, at_q, product, z0, z1, z2):  # type: ignore[no-untyped-def]
+    """Squared distances of the three points x whose numbers begin at at_test[here] from a point y: its number, -2 s s',
+    and the products of its corner."""
+    step = lanes(at_test)
+    r0, r1 = load(at_test, here) + at_q + product * z0, load(at_test, here + step) + at_q + product * z1
+    return r0, r1, load(at_test, here + 2 * step) + at_q + product * z2
 
 
 @jitable
