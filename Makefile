@@ -9,11 +9,11 @@ setup:            ## environment with everything for development
 	$(BIN)/pip install -e ".[test,plot,gmsh,docs,opencl,mpi]"
 
 fast:             ## tests of the parts, without whole problems, pictures and command lines
-	$(BIN)/python -m pytest -q -n 2 tests --ignore=tests/formulations --ignore=tests/cli --ignore=tests/report \
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests --ignore=tests/formulations --ignore=tests/cli --ignore=tests/report \
 		--ignore=tests/plots --ignore=tests/examples
 
 test:             ## all tests
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 lint:             ## style, import contract, types
 	$(BIN)/ruff check .

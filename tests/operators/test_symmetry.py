@@ -6,6 +6,7 @@ import pytest
 import calderon as cal
 from calderon.backends import computing
 from calderon.operators.symmetry import symmetrise
+from calderon.quadrature import triangle_rule
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.complex128, np.complex64])
@@ -79,3 +80,22 @@ def test_near_pairs_left_to_the_rule_of_distant_ones(space, gap):
     for precision, bound in bounds.items():
         error = np.abs(operator.assemble(precision=precision).to_array() - entries).max()
         assert error < bound * np.abs(entries).max(), precision
+
+
+@pytest.mark.parametrize("gap", [1e-1, 1e-3, 1e-5])
+def test_near_pairs_of_single_layers_by_the_rule_of_distant_ones(gap):
+    """Against sums over the points of both triangles, term by term."""
+    plate = cal.mesh.plate(h=0.25)
+    vertices = np.concatenate([plate.vertices, plate.vertices + [0.0, 0.0, gap]])
+    triangles = np.concatenate([plate.triangles, plate.triangles + len(plate.vertices)])
+    space = cal.P0(cal.TriangleMesh(vertices, triangles))
+    operator = cal.single_layer(cal.Laplace(), space, quadrature=cal.Quadrature(near=0.0))
+    rule = triangle_rule(4)
+    points = np.einsum("qb,nbd->nqd", rule.barycentric, vertices[triangles]).reshape(-1, 3)
+    distance = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2)) + np.eye(len(points))
+    weights = np.outer(space.mesh.areas * 2, rule.weights).ravel()
+    sums = (np.outer(weights, weights) / (4 * np.pi * distance)).reshape(len(triangles), 6, -1, 6).sum(axis=(1, 3))
+    half = len(plate.triangles)
+    for precision, bound in {"double": 1e-12, "single": 3e-6}.items():
+        found = operator.assemble(precision=precision).to_array()[:half, half:]
+        assert np.abs(found / sums[:half, half:] - 1).max() < bound, precision
