@@ -24,3 +24,19 @@ def test_assembly_takes_less_than_a_seventh_more_than_the_matrix(kind, precision
         tracemalloc.stop()
     assert matrix.nbytes < peak < 1.15 * matrix.nbytes
     assert peak < matrix.nbytes + preparation_bytes(operator)
+
+
+@pytest.mark.parametrize("layer, space", [(cal.double_layer, cal.P1), (cal.single_layer, cal.P2)])
+def test_memory_of_rules_is_bounded_for_waves_and_needles(layer, space):
+    """Triangles in many shapes, three radians along the longest edge: the tables of their rules are the largest."""
+    sphere = cal.mesh.sphere(1.0, 0.5)
+    mesh = cal.TriangleMesh(sphere.vertices * [1.0, 3.0, 9.0], sphere.triangles)
+    operator = layer(cal.Helmholtz(3.0 / mesh.diameters.max()), space(mesh))
+    operator.assemble()  # what compiling takes is not meant
+    tracemalloc.start()
+    try:
+        matrix = operator.assemble()
+        beside = tracemalloc.get_traced_memory()[1] - matrix.nbytes
+    finally:
+        tracemalloc.stop()
+    assert beside < preparation_bytes(operator) < 12 * beside

@@ -150,8 +150,8 @@ def test_touching_triangles_of_many_radians_against_more_points_on_each_fibre(ph
     def entries():
         return layer(cal.Helmholtz(phase), cal.P0(mesh)).entries(range(3), range(3))
 
-    few, usual = entries(), pair_rules._fibre_points
-    monkeypatch.setattr(pair_rules, "_fibre_points", lambda *given: usual(*given) + 6)
+    few, usual = entries(), pair_rules.fibre_points
+    monkeypatch.setattr(pair_rules, "fibre_points", lambda *given: usual(*given) + 6)
     many = entries()
     assert np.abs(few - many).max() < 1e-7 * np.abs(many).max()
     assert (few != many).any()

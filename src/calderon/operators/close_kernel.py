@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import STAMP, jitable_part, kernel
-from calderon.backends.vectors import aligned, lanes, load, store, zero
+from calderon.backends.vectors import aligned, lanes, load, store, width, zero
 from calderon.greens import Radial
 from calderon.operators.regular import turned
-from calderon.operators.singular import WIDTH
 from calderon.quadrature.graded import graded
 
 LEVELS = 41
@@ -338,4 +337,4 @@ def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> 
 def close_scratch(functions: int, degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Working memory of one thread of `close_kernel`: scratch and ratios."""
     sums = 4 * functions * (1, 3, 6)[degree]
-    return aligned((ROOM + 9 + 24 + sums) * WIDTH, np.float64), np.zeros((6, 2))
+    return aligned((ROOM + 9 + 24 + sums) * width(np.float64), np.float64), np.zeros((6, 2))

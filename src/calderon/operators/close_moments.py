@@ -11,9 +11,9 @@ from calderon.greens import Radial
 from calderon.operators.close_kernel import close_kernel, close_scratch, graded_lines
 from calderon.operators.close_pairs import ClosePieces, close_pieces
 from calderon.operators.near import restriction
+from calderon.operators.rule_tables import CHUNK, SideTable
 from calderon.operators.sides import Surface, part_of
-from calderon.operators.singular import CHUNK, RuleTable
-from calderon.quadrature import TriangleRule, triangle_rule
+from calderon.quadrature import triangle_rule
 from calderon.quadrature.graded import corner_rule
 from calderon.spaces.element import Element
 
@@ -105,39 +105,28 @@ def _share(
 
 def _outer_rules(
     pieces: ClosePieces, how: ClosePairs, element: Element, corners: NDArray[np.float64]
-) -> tuple[RuleTable, NDArray[np.int64]]:
+) -> tuple[SideTable, NDArray[np.int64]]:
     """The rules of the outer pieces, and which each has."""
     more = _more(how, corners)
     keys = np.column_stack([pieces.degree, pieces.more, pieces.levels])
     distinct, rules = np.unique(keys, axis=0, return_inverse=True)
-    points = []
+    chosen = []
     for degree, needle, *levels in distinct.tolist():
         if degree:
-            points.append(triangle_rule(min(20, degree + 2 * more)))
+            chosen.append(triangle_rule(min(20, degree + 2 * more)))
         else:
             counts = [int(first + slope * level) + more for (first, slope), level in zip(
                 (AWAY[how.power], ALONG[how.power]), levels, strict=True)]  # fmt: skip
             counts[0] += needle
-            points.append(corner_rule(*zip(counts, levels, strict=True)))
-    return _united(points, element), rules.ravel()
+            chosen.append(corner_rule(*zip(counts, levels, strict=True)))
+    sides = [(each.points, each.weights) for each in chosen]
+    return SideTable.of(sides, element, CHUNK), rules.ravel()
 
 
 def _more(how: ClosePairs, corners: NDArray[np.float64]) -> int:
     """Additional points of lines in triangles with corners (n, 3, 3): as asked for, and for oscillation and decay."""
     size = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(initial=0.0)
     return how.more + math.ceil(RADIANS * how.wavenumber * size)
-
-
-def _united(rules: list[TriangleRule], element: Element) -> RuleTable:
-    """Points (2, Q) of several rules and products (A, Q) of weights and functions, padded with points of no weight."""
-    padding = [-rule.number_of_points % CHUNK for rule in rules]
-    points = [np.pad(rule.points.T, [(0, 0), (0, n)], mode="edge") for rule, n in zip(rules, padding, strict=True)]
-    products = [
-        np.pad(element.values(rule.points) * rule.weights, [(0, 0), (0, n)])
-        for rule, n in zip(rules, padding, strict=True)
-    ]
-    starts = np.cumsum([0, *(each.shape[1] for each in points)])
-    return RuleTable(np.concatenate(points, axis=1), np.concatenate(products, axis=1), starts)
 
 
 @functools.lru_cache(maxsize=8)

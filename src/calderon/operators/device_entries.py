@@ -19,8 +19,8 @@ from calderon.operators.entries import TINY, Block
 from calderon.operators.green_defines import green_defines
 from calderon.operators.near import restriction
 from calderon.operators.pair_rules import Batch
+from calderon.operators.rule_tables import ProductTable, RuleTable
 from calderon.operators.sides import Surface, part_of, points_of
-from calderon.operators.singular import RuleTable
 from calderon.quadrature import triangle_rule
 
 GROUP = 64
@@ -128,7 +128,7 @@ class DeviceBlock(Block):
         numbers = 3 * triangle_rule(self.quadrature.regular).number_of_points + DATA
         self._require_memory(triangles * numbers * self.real.itemsize, f"the data of {triangles} triangles")
         self._sides()
-        self._tables: list[tuple[RuleTable, tuple[Any, ...]]] = []
+        self._tables: list[tuple[RuleTable | ProductTable, tuple[Any, ...]]] = []
         self.batches, _ = self._special_pairs()
         close = [batch for batch in self.batches if batch.close is not None]
         self.pieces = self._with_close(self._united([each for each in self.batches if each.parts is not None]), close)
@@ -208,7 +208,7 @@ class DeviceBlock(Block):
             corners = np.take_along_axis(side.corners[chosen], order[:, :, None].astype(np.int64), axis=1)
             sides.append(np.concatenate([corners.reshape(-1, 9), side.normals[chosen]], axis=1))
         jacobians = test.jacobian[i] * trial.jacobian[j]
-        points, products, parameters, starts = self._on_device(batch.tables)
+        points, products, parameters, starts, all_points = self._on_device(batch.tables)
         number = math.prod(self.sizes)
         shape = (self.components, len(i), number)
         out = self.device.empty(shape, kind)
@@ -217,20 +217,23 @@ class DeviceBlock(Block):
             self.singular, "moments", (self.components * len(i) * GROUP,), (GROUP,),
             *(self.device.array(np.ascontiguousarray(each, kind)) for each in (*sides, jacobians)), points, products,
             parameters, self.device.array(batch.rules.astype(np.int32)), starts,
-            batch.tables.points.shape[1], self.components, len(i), out, out_i,
+            all_points, self.components, len(i), out, out_i,
         )  # fmt: skip
         return out, out_i
 
-    def _on_device(self, tables: RuleTable) -> tuple[Any, ...]:
-        """Points and products of rules, parameters, and where each rule begins: sent once, for all tiles."""
+    def _on_device(self, given: RuleTable | ProductTable) -> tuple[Any, ...]:
+        """Points and products of rules, parameters, where each rule begins, and all points: sent once, for all
+        tiles."""
         for known, sent in self._tables:
-            if known is tables:
+            if known is given:
                 return sent
+        tables = given.in_pairs() if isinstance(given, ProductTable) else given
         kind = self._moment_type
         self._require_memory((tables.points.size + tables.products.size) * kind.itemsize, "the rules of touching pairs")
-        given = (tables.points, tables.products, self.parameters)
-        arrays = [self.device.array(np.ascontiguousarray(each, kind)) for each in given]
-        self._tables.append((tables, (*arrays, self.device.array(tables.starts.astype(np.int32)))))
+        numbers = (tables.points, tables.products, self.parameters)
+        arrays = [self.device.array(np.ascontiguousarray(each, kind)) for each in numbers]
+        starts = self.device.array(tables.starts.astype(np.int32))
+        self._tables.append((given, (*arrays, starts, tables.points.shape[1])))
         return self._tables[-1][1]
 
     def _united(self, batches: list[Batch]) -> Pieces:

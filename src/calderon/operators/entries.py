@@ -24,7 +24,9 @@ from calderon.operators.overlaps import refuse_overlaps
 from calderon.operators.pair_rules import Batch, Wanted, batch_of, close_batches, special_rules
 from calderon.operators.pair_search import extents
 from calderon.operators.pairs import TouchingPairs, near_pairs, touching_pairs
+from calderon.operators.product_moments import product_kernel, product_scratch
 from calderon.operators.regular import tile_kernel, tile_scratch
+from calderon.operators.rule_tables import ProductTable
 from calderon.operators.sides import LANES, Surface, in_threes, part_of, surface_of, test_side, trial_side
 from calderon.operators.singular import Pairs, moment_kernel, moment_scratch, scatter_kernel
 from calderon.operators.spreads import NEAR, no_spreads, spreads
@@ -36,6 +38,9 @@ TILE = 512
 of a core."""
 SHARE = 2048
 """Touching and near pairs of a tile whose moments are held at a time."""
+LEAST = 1e-12
+"""Twice the area, of a mesh of unit size, from which touching and near pairs can be integrated in single precision:
+moments have the product of two of them."""
 TINY = {np.dtype(np.float64): 1e-37, np.dtype(np.float32): 1e-20}
 """Added to squared distances, so that coincident points give finite values (which then meet the factor zero)."""
 
@@ -105,9 +110,14 @@ class Block:
         self.parameters = np.array([value / scale for value in green.parameters])
         spread = abs(complex(*self.parameters)) * (_radius(self.test_surface) + _radius(self.trial_surface))
         radial = self.radial = green.radial(spread)
-        self.moments = moment_kernel(radial, integrand.normal, green.is_complex)
+        self.moments = self._moment_kernels(integrand.normal)
         self._compile(radial, complex(factor))
         self._prepare()
+
+    def _moment_kernels(self, normal: str) -> tuple[Callable[..., None], Callable[..., None]]:
+        """Of touching and of near pairs."""
+        form = self.radial, normal, self.green.is_complex
+        return moment_kernel(*form), product_kernel(*form)
 
     def _coefficients(self, factor: complex) -> NDArray[np.float64]:
         """(4,) Re and Im of what multiplies the integrals, and of what multiplies those with values of curls."""
@@ -237,9 +247,11 @@ class Block:
         degree, digits = elements[0].degree + elements[1].degree, 5 if coarse else 6
         wanted = Wanted(self.quadrature.touching(power, coarse), wavenumber, power, degree, digits)
         rules = special_rules(touching, pairs, ratio, x, y, backward, wanted)
-        whole = [batch_of(each, elements, power, None, self.by_rule) for each in (rules.touching, rules.near)]
+        least = min(each.jacobian.min(initial=1.0) for each in (self.test_surface, self.trial_surface))
+        real = np.float32 if coarse and least > LEAST else np.float64
+        whole = [batch_of(each, elements, power, real, None, self.by_rule) for each in (rules.touching, rules.near)]
         whole += close_batches(rules.close, wanted, self.by_rule)
-        return [*whole, batch_of(rules.pieces, elements, power, rules.parts, self.by_rule)]
+        return [*whole, batch_of(rules.pieces, elements, power, real, rules.parts, self.by_rule)]
 
     def _single(self) -> bool:
         """Whether the matrix is in single precision."""
@@ -351,12 +363,13 @@ class Block:
             sides = zip(surfaces, pairs.triangles.T, batch.parts, strict=True)
             surfaces = tuple(part_of(*side) for side in sides)  # type: ignore[assignment]
             pairs = Pairs(np.repeat(np.arange(count, dtype=np.int32)[:, None], 2, axis=1), *pairs[1:])
-        number = batch.tables.products.shape[0]
-        values = np.zeros((kernels, 2, count, number))
-        self.moments(
-            *surfaces, pairs, batch.rules, batch.tables, self.parameters, moment_scratch(number), values
-        )  # fmt: skip
-        matrices: NDArray[np.float64] = values.reshape(kernels, 2, count, elements[0].size, elements[1].size)
+        matrices = np.zeros((kernels, 2, count, elements[0].size, elements[1].size))
+        touching, product = self.moments
+        if isinstance(batch.tables, ProductTable):
+            run, scratch = product, product_scratch(batch.tables, 2 * kernels)
+        else:
+            run, scratch = touching, moment_scratch(batch.tables)
+        run(*surfaces, pairs, batch.rules, batch.tables, self.parameters, scratch, matrices)
         if batch.parts is not None:
             whole = [restriction(*each) for each in zip(elements, batch.parts, strict=True)]
             for each in matrices:

@@ -13,7 +13,7 @@ from calderon.operators.mutual_tile import mutual_kernel, mutual_scratch
 from calderon.operators.pair_rules import Batch
 from calderon.operators.pairs import TouchingPairs
 from calderon.operators.sides import LANES, in_threes
-from calderon.operators.singular import moment_kernel, scatter_kernel
+from calderon.operators.singular import scatter_kernel
 from calderon.quadrature import triangle_rule
 
 PARTS = 64
@@ -33,7 +33,7 @@ class MutualBlock(Block):
         form = (in_threes(rule), not self._through_centroids(), rule.number_of_points, self.trial.places.shape[1])
         self.tile = mutual_kernel(radial, self.linear, self.green.is_complex, self.is_complex, *form)
         self.tile_scalars = self._tile_scalars(radial)
-        self.moments = moment_kernel(radial, "both", self.green.is_complex)
+        self.moments = self._moment_kernels("both")
         self.scatter = scatter_kernel(self.is_complex)
 
     def _prepare(self) -> None:

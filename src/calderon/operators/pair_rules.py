@@ -5,7 +5,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from calderon.operators.close_moments import ClosePairs
 from calderon.operators.close_pairs import CLOSE, in_order, warn_of_closest
@@ -13,9 +13,10 @@ from calderon.operators.grouping import arranged, grouped, numbered
 from calderon.operators.near import accuracy_for, degree_for, subdivided
 from calderon.operators.pair_search import extents
 from calderon.operators.pairs import Numbers, TouchingPairs, joined_orders, unchanged_orders
-from calderon.operators.singular import Pairs, RuleTable, rule_table
+from calderon.operators.rule_tables import ProductTable, RuleTable
+from calderon.operators.singular import Pairs
 from calderon.operators.touching import MOST, angular_points
-from calderon.quadrature.singular import condensed_rule, product_rule
+from calderon.quadrature.singular import Side, condensed_rule, points_on_side
 from calderon.spaces.element import Element
 
 Array = NDArray[np.float64]
@@ -39,7 +40,7 @@ class Batch(NamedTuple):
     parts: None or the barycentric corners ((n, 3, 3), (n, 3, 3)) where a pair is a part of its triangles; close: None,
     or how pairs without a rule are integrated (close_moments.py)."""
 
-    tables: RuleTable
+    tables: RuleTable | ProductTable
     rules: NDArray[np.int32]
     pairs: Pairs
     parts: tuple[Array, Array] | None
@@ -56,7 +57,7 @@ class Batch(NamedTuple):
         """The pairs with low <= test triangle < high, those that share a rule together; of a batch sorted by test
         triangle."""
         a, b = np.searchsorted(self.pairs.triangles[:, 0], [low, high])
-        order = int(a) + grouped(self.rules[a:b], len(self.tables.starts) - 1)[1]
+        order = int(a) + grouped(self.rules[a:b], self.tables.number_of_rules)[1]
         given = self.pairs[1:]
         orders = [unchanged_orders(len(order)) if each.strides[0] == 0 else arranged(each, order) for each in given]
         return self._of(self.rules[order], arranged(self.pairs.triangles, order), orders, order)
@@ -83,10 +84,12 @@ def batch_of(
     assigned: list[Assigned],
     elements: tuple[Element, Element],
     power: int,
+    real: DTypeLike,
     parts: tuple[Array, Array] | None = None,
     by_rule: bool = False,
 ) -> Batch:
-    """Sort by test triangle, or by rule, and tabulate rules; power: of the kernel, singular like 1/|x - y|^power.
+    """Sort by test triangle, or by rule, and tabulate rules in a floating-point type; power: of the kernel, singular
+    like 1/|x - y|^power.
 
     Takes the pairs out of `assigned`, one array after the other: they would be held twice.
     """
@@ -101,7 +104,8 @@ def batch_of(
     if parts is not None:
         parts = (parts[0][order], parts[1][order])
     del order
-    return Batch(_united(distinct, power, *elements), rules, Pairs(triangles, *orders), parts)
+    tables = _united(distinct, power, *elements).to(real)
+    return Batch(tables, rules, Pairs(triangles, *orders), parts)
 
 
 def _sorted(keys: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -109,15 +113,11 @@ def _sorted(keys: NDArray[np.int32]) -> NDArray[np.int32]:
     return grouped(keys, int(keys.max(initial=0)) + 1)[1]
 
 
-def _united(codes: NDArray[np.int64], power: int, test: Element, trial: Element) -> RuleTable:
-    """The tables of all these codes as one."""
-    tables = [_table(int(code), power, test, trial) for code in codes]
-    starts = np.cumsum([0, *(each.points.shape[1] for each in tables)])
-    united = RuleTable(np.empty((4, starts[-1])), np.empty((test.size * trial.size, starts[-1])), starts)
-    for start, stop in zip(starts[:-1], starts[1:], strict=True):
-        each = tables.pop(0)  # not held twice
-        united.points[:, start:stop], united.products[:, start:stop] = each.points, each.products
-    return united
+def _united(codes: NDArray[np.int64], power: int, test: Element, trial: Element) -> RuleTable | ProductTable:
+    """The tables of all these codes as one: of pairs that touch, or of pairs that do not."""
+    if (codes % 8 == 0).any() or (codes % 8 == 4).any():
+        return ProductTable.of([_sides(int(code)) for code in codes], test, trial)
+    return RuleTable.united([_table(int(code), power, test, trial) for code in codes])
 
 
 class Wanted(NamedTuple):
@@ -140,7 +140,7 @@ def close_batches(close: tuple[Numbers, Numbers], wanted: Wanted, by_rule: bool)
                 triangles = triangles[np.argsort(triangles[:, 0], kind="stable")]
             order = np.broadcast_to(np.arange(3, dtype=np.int8), (len(triangles), 3))
             pairs = Pairs(np.ascontiguousarray(triangles), order, order)
-            none = RuleTable(np.zeros((4, 0)), np.zeros((0, 0)), np.zeros(2, np.int64))
+            none = RuleTable.united([])
             how = ClosePairs(bool(exchanged), wanted.wavenumber, wanted.power, max(0, wanted.singular - USUAL))
             batches.append(Batch(none, np.zeros(len(triangles), np.int32), pairs, None, how))
     return batches
@@ -242,13 +242,13 @@ def _touching_rules(
             few = counts.prod(axis=1) <= MOST[shared]
             many.append(part[~few])
             i, j = pairs.triangles.T
-            nodes = _fibre_points(wanted.wavenumber * np.maximum(one[i], two[j]), wanted.degree)
+            nodes = fibre_points(wanted.wavenumber * np.maximum(one[i], two[j]), wanted.degree)
             codes = _code([np.full(few.sum(), shared), nodes[few], *counts[few].T])
             assigned.append(Assigned.of(codes, pairs if few.all() else pairs.part(few)))
     return assigned, np.concatenate(many)
 
 
-def _fibre_points(phase: Array, degree: int) -> NDArray[np.int64]:
+def fibre_points(phase: Array, degree: int) -> NDArray[np.int64]:
     """Points on a fibre at that phase over the longest edge, for products of shape functions of that degree; many in
     steps, so that few tables are made."""
     bounds, nodes = np.array(NODES[math.ceil(degree / 2)]).T
@@ -274,18 +274,27 @@ def _code(digits: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     return code
 
 
+def _digits(code: int) -> tuple[int, list[int]]:
+    """The kind of a coded rule and its numbers: 0 and a degree; 1 to 3 shared vertices, points on a fibre and angular
+    points; 4 and the points along and across of both triangles."""
+    return code % 8, [(code >> 3 + 8 * place) % 256 for place in range(4)]
+
+
+def _sides(code: int) -> tuple[Side, Side]:
+    """Points and weights on both triangles of a coded rule of pairs that do not touch."""
+    kind, digits = _digits(code)
+    test, trial = (digits[0], digits[0]) if kind == 0 else ((digits[0], digits[1]), (digits[2], digits[3]))
+    sides = points_on_side(test), points_on_side(trial)
+    return sides[::-1] if code & EXCHANGED else sides
+
+
 def _table(code: int, power: int, test: Element, trial: Element) -> RuleTable:
-    """The table of a coded rule: 0 and a degree; 1 to 3 shared vertices, points on a fibre and angular points; 4 and
-    the points along and across of both triangles."""
+    """The table of a coded rule of touching pairs."""
     if code & EXCHANGED:
         back = _table(code ^ EXCHANGED, power, trial, test)
         products = back.products.reshape(trial.size, test.size, -1).swapaxes(0, 1)
         return RuleTable(back.points[[2, 3, 0, 1]], products.reshape(test.size * trial.size, -1), back.starts)
-    kind, (first, *rest) = code % 8, [(code >> 3 + 8 * place) % 256 for place in range(4)]
-    if kind == 0:
-        return rule_table(product_rule(first, first), test, trial)
-    if kind == 4:
-        return rule_table(product_rule((first, rest[0]), (rest[1], rest[2])), test, trial)
+    kind, (first, *rest) = _digits(code)
     return _condensed_table(kind, tuple(rest[: (1, 2, 3)[3 - kind]]), first, power, test, trial)
 
 
@@ -293,5 +302,5 @@ def _table(code: int, power: int, test: Element, trial: Element) -> RuleTable:
 def _condensed_table(
     shared: int, angular: tuple[int, ...], nodes: int, power: int, test: Element, trial: Element
 ) -> RuleTable:
-    """Kept, because it takes long to make; those of product rules are made quickly and are large."""
-    return rule_table(condensed_rule(shared, angular, nodes, power, test.degree + trial.degree), test, trial)
+    """Kept, because it takes long to make."""
+    return RuleTable.of(condensed_rule(shared, angular, nodes, power, test.degree + trial.degree), test, trial)

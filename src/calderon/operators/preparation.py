@@ -1,27 +1,57 @@
 """How much memory an assembly or product takes beside what it results in, known before it is taken."""
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from calderon.mesh import TriangleMesh
 from calderon.operators.blocks import BlockOperator
-from calderon.operators.boundary import BoundaryOperator
+from calderon.operators.boundary import BoundaryOperator, TransformedHypersingular
+from calderon.operators.electromagnetic import CombinedOperator
+from calderon.operators.pair_rules import fibre_points
+from calderon.operators.transformed import SLICE
 from calderon.spaces import VectorSpace
 
-FIXED, PER_STRETCH, PER_TRIANGLE = 150_000_000, 10_000_000, 2_000
-"""Upper bound in bytes, by measurement: in all, for each unit of the largest stretch (tables of the rules of touching
-and near pairs: 406 MB with triangles stretched 41 times), and for each triangle of both sides (the lists of those
-pairs)."""
+PER_PRODUCT, PER_STRETCH, PER_TRIANGLE = 2_600_000, 6_000_000, 2_000
+"""Upper bound in bytes, by measurement: for each point on a fibre and each product of local functions, with its points,
+in the tables of the rules of touching pairs; for each unit of the largest stretch (pieces of near pairs); and for each
+triangle of both sides (the lists of those pairs)."""
+MANY_RULES = 4.0
+"""Largest stretch from which touching pairs have all rules there are; below they have fewer."""
 
 
 def preparation_bytes(operator: BoundaryOperator | BlockOperator) -> int:
-    """What the largest block takes; blocks are computed one after the other."""
-    table = operator.table if isinstance(operator, BlockOperator) else ((operator,),)
-    blocks = [each for row in table for each in row if each is not None]
-    stretch = max(_stretch(side.mesh) for each in blocks for side in (each.test, each.trial))
-    triangles = max(_supporting(each.test) + _supporting(each.trial) for each in blocks)
-    return int(FIXED + PER_STRETCH * stretch) + PER_TRIANGLE * triangles
+    """What the largest integral operator takes; they are computed one after the other."""
+    return max(map(_bytes_of, _integrals(operator)), default=0)
+
+
+def _integrals(part: Any) -> Iterator[Any]:
+    """The operators with a Green's function in an expression, and those of which only some rows are held at a time."""
+    if isinstance(part, tuple | list):
+        for each in part:
+            yield from _integrals(each)
+    elif hasattr(part, "green") or isinstance(part, CombinedOperator):
+        yield part
+    elif isinstance(part, BoundaryOperator | BlockOperator):
+        yield from _integrals(list(vars(part).values()))
+
+
+def _bytes_of(operator: Any) -> int:
+    """Of one of them."""
+    in_slices = isinstance(operator, CombinedOperator | TransformedHypersingular)
+    rows = max(SLICE, 16 * math.prod(operator.shape) // 20) if in_slices else 0
+    leaf = operator.edges if isinstance(operator, CombinedOperator) else operator
+    sides = leaf.test, leaf.trial
+    edge = max(float(side.mesh.diameters.max()) for side in sides)
+    degrees = [side.element.degree for side in sides]
+    nodes = int(fibre_points(np.array([abs(complex(leaf.green.wavenumber)) * edge]), sum(degrees))[0])
+    products = 4 + math.prod(side.element.size for side in sides)
+    stretch = max(_stretch(side.mesh) for side in sides)
+    triangles = sum(_supporting(side) for side in sides)
+    tables = nodes * products * PER_PRODUCT * min(1.0, stretch / MANY_RULES)
+    return rows + int(tables + PER_STRETCH * stretch) + PER_TRIANGLE * triangles
 
 
 def _stretch(mesh: TriangleMesh) -> float:

@@ -2,7 +2,7 @@
 
 A batch is a set of pairs that share one rule. The lanes of a vector are pairs: at every point of the rule the integrand
 is evaluated in all lanes, and the moments with products of test and trial functions are summed eight points at a time.
-Always in double precision, whatever the precision of the regular part.
+The floating-point type is that of the table: double precision, or single where the matrix has it.
 """
 
 import functools
@@ -13,16 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import STAMP, kernel
-from calderon.backends.vectors import BYTES, aligned, jitable, lanes, load, number, put, store, zero
+from calderon.backends.vectors import aligned, jitable, lanes, load, number, put, store, width, zero
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
 from calderon.operators.regular import turned
-from calderon.quadrature.singular import CondensedRule, PairRule
-from calderon.spaces.element import Element
-
-CHUNK = 8
-"""Rule points whose values are kept while the moments are summed."""
-WIDTH = BYTES // 8
+from calderon.operators.rule_tables import RuleTable
 
 
 class Pairs(NamedTuple):
@@ -39,32 +34,6 @@ class Pairs(NamedTuple):
     def exchanged(self) -> "Pairs":
         """Test and trial triangles exchanged."""
         return Pairs(np.ascontiguousarray(self.triangles[:, ::-1]), self.trial_order, self.test_order)
-
-
-class RuleTable(NamedTuple):
-    """Points (4, Q) of several rules as u1, u2, v1, v2 and products of local functions (A * B, Q), weights included;
-    rule r has the points starts[r] to starts[r + 1], all multiples of 8."""
-
-    points: NDArray[np.float64]
-    products: NDArray[np.float64]
-    starts: NDArray[np.int64]
-
-
-def rule_table(rule: PairRule | CondensedRule, test: Element, trial: Element) -> RuleTable:
-    """Tabulate a rule for two elements; padded with points of no weight."""
-    count = len(rule.weights)
-    padding = -count % CHUNK
-    points = np.concatenate([rule.test_points, rule.trial_points], axis=1).T
-    points = np.pad(points, [(0, 0), (0, padding)], mode="edge")
-    if isinstance(rule, CondensedRule):
-        left = test.values(rule.test_fibres.reshape(-1, 2)).reshape(-1, *rule.weights.shape) * rule.weights
-        right = trial.values(rule.trial_fibres.reshape(-1, 2)).reshape(-1, *rule.weights.shape)
-        products = np.einsum("anr,bnr->abn", left, right)
-    else:
-        left, right = test.values(rule.test_points) * rule.weights, trial.values(rule.trial_points)
-        products = left[:, None] * right[None]
-    products = np.pad(products.reshape(-1, count), [(0, 0), (0, padding)])
-    return RuleTable(np.ascontiguousarray(points), products, np.array([0, count + padding]))
 
 
 @functools.lru_cache(maxsize=64)
@@ -97,44 +66,26 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
             rule = rules[start]
             while stop < count and stop < start + step and rules[stop] == rule:
                 stop += 1
-            for lane in range(step):
-                pair = min(start + lane, stop - 1)
-                i, j = number(triangles, 2 * pair), number(triangles, 2 * pair + 1)
-                side(s, lane, 3 * step, corners[0], i, orders[0], pair)
-                side(s, lane, 9 * step, corners[1], j, orders[1], pair)
-                for c in range(3):
-                    x, y = (
-                        first_corner(corners[0], i, orders[0], pair, c),
-                        first_corner(corners[1], j, orders[1], pair, c),
-                    )
-                    put(s, c * step + lane, x - y)
-                    put(s, (15 + c) * step + lane, number(normals[0], 3 * i + c))
-                    put(s, (18 + c) * step + lane, number(normals[1], 3 * j + c))
-                put(s, 21 * step + lane, number(jacobians[0], i) * number(jacobians[1], j))
-            o0, o1, o2 = load(s, 0), load(s, step), load(s, 2 * step)
-            e0, e1, e2 = load(s, 3 * step), load(s, 4 * step), load(s, 5 * step)
-            f0, f1, f2 = load(s, 6 * step), load(s, 7 * step), load(s, 8 * step)
-            g0, g1, g2 = load(s, 9 * step), load(s, 10 * step), load(s, 11 * step)
-            h0, h1, h2 = load(s, 12 * step), load(s, 13 * step), load(s, 14 * step)
-            m0, m1, m2 = load(s, 15 * step), load(s, 16 * step), load(s, 17 * step)
-            n0, n1, n2 = load(s, 18 * step), load(s, 19 * step), load(s, 20 * step)
+            put_pairs(
+                s, corners[0], corners[1], normals[0], normals[1], jacobians[0], jacobians[1],
+                triangles, orders[0], orders[1], start, stop,
+            )  # fmt: skip
+            (o0, o1, o2), (e0, e1, e2), (f0, f1, f2) = three(s, 0), three(s, 3), three(s, 6)
+            (g0, g1, g2), (h0, h1, h2) = three(s, 9), three(s, 12)
+            (m0, m1, m2), (n0, n1, n2) = three(s, 15), three(s, 18)
             reference = zero(s)
-            if shifts:  # distance of the centroids
-                d0 = o0 + (e0 + f0 - g0 - h0) * (1.0 / 3.0)
-                d1 = o1 + (e1 + f1 - g1 - h1) * (1.0 / 3.0)
-                d2 = o2 + (e2 + f2 - g2 - h2) * (1.0 / 3.0)
-                square = d0 * d0 + 1e-37 + d1 * d1 + d2 * d2
-                reference = square * inverse_square_root(square)
+            if shifts:
+                reference = distance_of_centroids(s)
             for m in range(kernels * stride * sizes):
                 store(s, sums + m * step, zero(s))
             for chunk in range(table.starts[rule], table.starts[rule + 1], 8):
                 for q in range(8):
                     here = chunk + q
                     u1, u2 = number(points, here), number(points, all_points + here)
-                    v1, v2 = number(points, 2 * all_points + here), number(points, 3 * all_points + here)
-                    d0 = o0 + u1 * e0 + u2 * f0 - v1 * g0 - v2 * h0
-                    d1 = o1 + u1 * e1 + u2 * f1 - v1 * g1 - v2 * h1
-                    d2 = o2 + u1 * e2 + u2 * f2 - v1 * g2 - v2 * h2
+                    t1, t2 = number(points, 2 * all_points + here), number(points, 3 * all_points + here)
+                    d0 = o0 + u1 * e0 + u2 * f0 - t1 * g0 - t2 * h0
+                    d1 = o1 + u1 * e1 + u2 * f1 - t1 * g1 - t2 * h1
+                    d2 = o2 + u1 * e2 + u2 * f2 - t1 * g2 - t2 * h2
                     square = d0 * d0 + 1e-37 + d1 * d1 + d2 * d2
                     g, gi, h, hi = radial_value(square, p0, p1, reference)
                     re, im = g, gi
@@ -152,39 +103,90 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
                         store(s, values + (16 + q) * step, h * offset)
                         if oscillates:
                             store(s, values + (24 + q) * step, hi * offset)
-                for m in range(sizes):
-                    first = m * all_points + chunk
-                    for kind in range(kernels):
-                        place, here = sums + (kind * stride * sizes + m) * step, values + 16 * kind * step
-                        total, total_i = load(s, place), zero(s)
-                        if oscillates:
-                            total_i = load(s, place + sizes * step)
-                        for q in range(8):
-                            weight = number(products, first + q)
-                            total = total + weight * load(s, here + q * step)
-                            if oscillates:
-                                total_i = total_i + weight * load(s, here + (8 + q) * step)
+                for part in range(kernels * stride):
+                    here = values + 8 * (part if oscillates else 2 * part) * step
+                    v0, v1, v2, v3 = four(s, here)
+                    v4, v5, v6, v7 = four(s, here + 4 * step)
+                    for m in range(sizes):
+                        place, first = sums + (part * sizes + m) * step, m * all_points + chunk
+                        total = load(s, place) + number(products, first) * v0 + number(products, first + 1) * v1
+                        total = total + number(products, first + 2) * v2 + number(products, first + 3) * v3
+                        total = total + number(products, first + 4) * v4 + number(products, first + 5) * v5
+                        total = total + number(products, first + 6) * v6 + number(products, first + 7) * v7
                         store(s, place, total)
-                        if oscillates:
-                            store(s, place + sizes * step, total_i)
             c, d = radial_phase(reference, p0, p1)
-            jacobian = load(s, 21 * step)
-            for kind in range(kernels):
-                for m in range(sizes):
-                    place = sums + (kind * stride * sizes + m) * step
-                    re, im = load(s, place), zero(s)
-                    if oscillates:
-                        im = load(s, place + sizes * step)
-                    re, im = turned(re, im, jacobian * c, jacobian * d)
-                    store(s, values, re)
-                    store(s, values + step, im)
-                    place = (2 * kind * count + start) * sizes + m
-                    for lane in range(stop - start):
-                        put(results, place + lane * sizes, number(s, values + lane))
-                        if oscillates:
-                            put(results, place + (count + lane) * sizes, number(s, values + step + lane))
+            give_moments(s, sums, values, kernels, oscillates, sizes, c, d, results, count, start, stop)
 
     return moments
+
+
+@jitable
+def put_pairs(
+    s, test, trial, test_normals, trial_normals, test_jacobian, trial_jacobian, triangles, test_order, trial_order,
+    start, stop,
+):  # type: ignore[no-untyped-def]  # fmt: skip
+    """Pairs start to stop into the lanes of the first 22 vectors: first corner of the test less that of the trial
+    triangle, both edges of the test and of the trial triangle from there, normals of both, product of the
+    Jacobians. Lanes beyond repeat the last pair."""
+    step = lanes(s)
+    for lane in range(step):
+        pair = min(start + lane, stop - 1)
+        i, j = number(triangles, 2 * pair), number(triangles, 2 * pair + 1)
+        side(s, lane, 3 * step, test, i, test_order, pair)
+        side(s, lane, 9 * step, trial, j, trial_order, pair)
+        for c in range(3):
+            x, y = first_corner(test, i, test_order, pair, c), first_corner(trial, j, trial_order, pair, c)
+            put(s, c * step + lane, x - y)
+            put(s, (15 + c) * step + lane, number(test_normals, 3 * i + c))
+            put(s, (18 + c) * step + lane, number(trial_normals, 3 * j + c))
+        put(s, 21 * step + lane, number(test_jacobian, i) * number(trial_jacobian, j))
+
+
+@jitable
+def three(s, first):  # type: ignore[no-untyped-def]
+    """Three vectors of the working memory."""
+    step = lanes(s)
+    return load(s, first * step), load(s, (first + 1) * step), load(s, (first + 2) * step)
+
+
+@jitable
+def four(s, place):  # type: ignore[no-untyped-def]
+    """Four vectors that follow each other."""
+    step = lanes(s)
+    return load(s, place), load(s, place + step), load(s, place + 2 * step), load(s, place + 3 * step)
+
+
+@jitable
+def distance_of_centroids(s):  # type: ignore[no-untyped-def]
+    """Of pairs in lanes."""
+    (o0, o1, o2), (e0, e1, e2), (f0, f1, f2) = three(s, 0), three(s, 3), three(s, 6)
+    (g0, g1, g2), (h0, h1, h2) = three(s, 9), three(s, 12)
+    d0 = o0 + (e0 + f0 - g0 - h0) * (1.0 / 3.0)
+    d1 = o1 + (e1 + f1 - g1 - h1) * (1.0 / 3.0)
+    d2 = o2 + (e2 + f2 - g2 - h2) * (1.0 / 3.0)
+    square = d0 * d0 + 1e-37 + d1 * d1 + d2 * d2
+    return square * inverse_square_root(square)
+
+
+@jitable
+def give_moments(s, sums, values, kernels, oscillates, sizes, c, d, results, count, start, stop):  # type: ignore[no-untyped-def]
+    """Turn the sums of pairs start to stop of `count` by the phase c + d i, and write them."""
+    step = lanes(s)
+    jacobian, stride = load(s, 21 * step), 2 if oscillates else 1
+    for kind in range(kernels):
+        for m in range(sizes):
+            place = sums + (kind * stride * sizes + m) * step
+            re, im = load(s, place), zero(s)
+            if oscillates:
+                im = load(s, place + sizes * step)
+            re, im = turned(re, im, jacobian * c, jacobian * d)
+            store(s, values, re)
+            store(s, values + step, im)
+            place = (2 * kind * count + start) * sizes + m
+            for lane in range(stop - start):
+                put(results, place + lane * sizes, number(s, values + lane))
+                if oscillates:
+                    put(results, place + (count + lane) * sizes, number(s, values + step + lane))
 
 
 @jitable
@@ -204,9 +206,10 @@ def side(s, lane, place, corners, triangle, order, pair):  # type: ignore[no-unt
             put(s, place + (3 * n + c) * step + lane, edge)
 
 
-def moment_scratch(moments: int) -> NDArray[np.float64]:
+def moment_scratch(table: RuleTable) -> NDArray[np.floating]:
     """Working memory of one thread of `moment_kernel`."""
-    return aligned((54 + 4 * moments) * WIDTH, np.float64)
+    real = table.points.dtype
+    return aligned((54 + 4 * len(table.products)) * width(real), real)
 
 
 def moment_kernels(normal: str) -> int:

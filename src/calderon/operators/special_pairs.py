@@ -15,9 +15,10 @@ from calderon.operators.edge_sides import edge_scales
 from calderon.operators.entries import Block
 from calderon.operators.pair_rules import Batch
 from calderon.operators.pairs import TouchingPairs
+from calderon.operators.rule_tables import ProductTable
 from calderon.operators.sides import Surface
-from calderon.operators.singular import Pairs, rule_table
-from calderon.quadrature.singular import product_rule
+from calderon.operators.singular import Pairs
+from calderon.quadrature.singular import points_on_side
 
 SHARE = 32_768
 """Pairs that are integrated at a time."""
@@ -56,8 +57,8 @@ class SpecialPairs(Block):
     def regular(self) -> list[Batch]:
         """The near pairs that do not touch, with the rule of distant ones."""
         order = np.broadcast_to(np.arange(3, dtype=np.int8), (len(self.near), 3))
-        degree = self.quadrature.regular
-        tables = rule_table(product_rule(degree, degree), self.test_space.element, self.trial_space.element)
+        side = points_on_side(self.quadrature.regular)
+        tables = ProductTable.of([(side, side)], self.test_space.element, self.trial_space.element)
         return [Batch(tables, np.zeros(len(self.near), np.int32), Pairs(self.near, order, order), None)]
 
     def _integrals(self, batch: Batch) -> NDArray[np.float64]:

@@ -25,6 +25,8 @@ from calderon.quadrature.segment import gauss
 from calderon.quadrature.triangle import triangle_rule
 
 Array = NDArray[np.float64]
+Side = tuple[Array, Array]
+"""Points (n, 2) and weights (n,) on one triangle."""
 TEST, TRIAL, RATIO = 0, 1, 2
 """Angular coordinates of a common vertex: along the opposite edge of the test and of the trial triangle, and the
 ratio of the distances from the vertex."""
@@ -185,7 +187,7 @@ def angular_maps(shared_vertices: int) -> list[Callable[..., tuple[Array, ...]]]
 
 
 @functools.lru_cache(maxsize=256)
-def side_rule(along: int, across: int) -> tuple[Array, Array]:
+def side_rule(along: int, across: int) -> Side:
     """Points (n, 2) and weights (n,) on one triangle with so many Gauss points from the first vertex to the opposite
     edge (along) and parallel to that edge (across): x = (s (1 - t), s t). Where a symmetric rule of the larger number
     has fewer points, that one."""
@@ -198,14 +200,17 @@ def side_rule(along: int, across: int) -> tuple[Array, Array]:
     return np.stack([s * (1 - t), s * t], axis=1), s * np.outer(one.weights, two.weights).ravel()
 
 
+def points_on_side(given: int | tuple[int, int]) -> Side:
+    """Points and weights on one triangle: of a symmetric rule of that degree or of `side_rule`."""
+    if isinstance(given, tuple):
+        return side_rule(*given)
+    rule = triangle_rule(given)
+    return rule.points, rule.weights
+
+
 @functools.lru_cache(maxsize=1024)
 def product_rule(test: int | tuple[int, int], trial: int | tuple[int, int]) -> PairRule:
-    """Every point of a rule on the test triangle with every one on the trial triangle, for pairs that do not touch.
-
-    test, trial: the degree of a symmetric rule or the two numbers of points of `side_rule`.
-    """
-    (x, left), (y, right) = (
-        side_rule(*each) if isinstance(each, tuple) else (triangle_rule(each).points, triangle_rule(each).weights)
-        for each in (test, trial)
-    )
+    """Every point of a rule on the test triangle with every one on the trial triangle (`points_on_side`), for pairs
+    that do not touch."""
+    (x, left), (y, right) = points_on_side(test), points_on_side(trial)
     return PairRule(np.repeat(x, len(y), axis=0), np.tile(y, (len(x), 1)), np.outer(left, right).ravel())

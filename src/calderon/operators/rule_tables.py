@@ -1,0 +1,138 @@
+"""Quadrature rules of touching and near pairs of triangles as the arrays that compiled loops read."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from calderon.quadrature.singular import CondensedRule, PairRule, Side
+from calderon.spaces.element import Element
+
+Array = NDArray[np.float64]
+CHUNK = 8
+"""Points whose values are kept while the moments are summed."""
+GROUP = 4
+"""The same of products of rules: points on the trial triangle."""
+
+
+class RuleTable(NamedTuple):
+    """Points (4, Q) of several rules as u1, u2, v1, v2 and products of local functions (A * B, Q), weights included;
+    rule r has the points starts[r] to starts[r + 1], all multiples of CHUNK."""
+
+    points: NDArray[np.floating]
+    products: NDArray[np.floating]
+    starts: NDArray[np.int64]
+
+    @property
+    def number_of_rules(self) -> int:
+        return len(self.starts) - 1
+
+    @staticmethod
+    def of(rule: PairRule | CondensedRule, test: Element, trial: Element) -> "RuleTable":
+        """Tabulate a rule for two elements; padded with points of no weight."""
+        count = len(rule.weights)
+        padding = -count % CHUNK
+        points = np.concatenate([rule.test_points, rule.trial_points], axis=1).T
+        points = np.pad(points, [(0, 0), (0, padding)], mode="edge")
+        if isinstance(rule, CondensedRule):
+            left = test.values(rule.test_fibres.reshape(-1, 2)).reshape(-1, *rule.weights.shape) * rule.weights
+            right = trial.values(rule.trial_fibres.reshape(-1, 2)).reshape(-1, *rule.weights.shape)
+            products = np.einsum("anr,bnr->abn", left, right)
+        else:
+            left, right = test.values(rule.test_points) * rule.weights, trial.values(rule.trial_points)
+            products = left[:, None] * right[None]
+        products = np.pad(products.reshape(-1, count), [(0, 0), (0, padding)])
+        return RuleTable(np.ascontiguousarray(points), products, np.array([0, count + padding]))
+
+    def to(self, real: DTypeLike) -> "RuleTable":
+        """In that floating-point type."""
+        return RuleTable(self.points.astype(real, copy=False), self.products.astype(real, copy=False), self.starts)
+
+    @staticmethod
+    def united(tables: list["RuleTable"]) -> "RuleTable":
+        """Several tables as one; takes them out of the list: they would be held twice."""
+        starts = np.cumsum([0, *(each.points.shape[1] for each in tables)])
+        size = len(tables[0].products) if tables else 0
+        whole = RuleTable(np.empty((4, starts[-1])), np.empty((size, starts[-1])), starts)
+        for start, stop in zip(starts[:-1], starts[1:], strict=True):
+            each = tables.pop(0)
+            whole.points[:, start:stop], whole.products[:, start:stop] = each.points, each.products
+        return whole
+
+
+class SideTable(NamedTuple):
+    """Points (2, Q) of several rules on one triangle and local functions there (A, Q), weights included; rule r has the
+    points starts[r] to starts[r + 1]."""
+
+    points: NDArray[np.floating]
+    products: NDArray[np.floating]
+    starts: NDArray[np.int64]
+
+    @staticmethod
+    def of(rules: list[Side], element: Element, multiple: int) -> "SideTable":
+        """Of the points (n, 2) and weights (n,) of each rule; padded with points of no weight to multiples."""
+        padding = [-len(weights) % multiple for _, weights in rules]
+        points = [np.pad(x.T, [(0, 0), (0, n)], mode="edge") for (x, _), n in zip(rules, padding, strict=True)]
+        products = [
+            np.pad(element.values(x) * weights, [(0, 0), (0, n)])
+            for (x, weights), n in zip(rules, padding, strict=True)
+        ]
+        starts = np.cumsum([0, *(each.shape[1] for each in points)])
+        x, values = (np.ascontiguousarray(np.concatenate(each, axis=1)) for each in (points, products))
+        return SideTable(x, values, starts)
+
+    def to(self, real: DTypeLike) -> "SideTable":
+        """In that floating-point type."""
+        return SideTable(self.points.astype(real, copy=False), self.products.astype(real, copy=False), self.starts)
+
+
+class ProductTable(NamedTuple):
+    """Rules of all points of one on the test triangle with all points of one on the trial triangle; those of the trial
+    triangle are multiples of GROUP."""
+
+    test: SideTable
+    trial: SideTable
+
+    @staticmethod
+    def of(rules: list[tuple[Side, Side]], test: Element, trial: Element) -> "ProductTable":
+        """Of the points (n, 2) and weights (n,) on both triangles of each rule."""
+        one, two = zip(*rules, strict=True)
+        return ProductTable(SideTable.of(list(one), test, 1), SideTable.of(list(two), trial, GROUP))
+
+    @property
+    def number_of_rules(self) -> int:
+        return len(self.test.starts) - 1
+
+    def to(self, real: DTypeLike) -> "ProductTable":
+        """In that floating-point type."""
+        return ProductTable(self.test.to(real), self.trial.to(real))
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Local functions of both triangles."""
+        return len(self.test.products), len(self.trial.products)
+
+    @property
+    def most(self) -> int:
+        """Points of the largest rule on the trial triangle."""
+        return int(np.diff(self.trial.starts).max(initial=0))
+
+    def in_pairs(self) -> RuleTable:
+        """The same rules by pairs of points."""
+        tables = []
+        for p, q, p_end, q_end in zip(
+            self.test.starts[:-1], self.trial.starts[:-1], self.test.starts[1:], self.trial.starts[1:], strict=True
+        ):
+            shape = p_end - p, q_end - q
+            x, y = self.test.points[:, p:p_end, None], self.trial.points[:, None, q:q_end]
+            points = np.concatenate([np.broadcast_to(each, (2, *shape)) for each in (x, y)]).reshape(4, -1)
+            products = self.test.products[:, None, p:p_end, None] * self.trial.products[None, :, None, q:q_end]
+            padding = -points.shape[1] % CHUNK
+            tables.append(
+                RuleTable(
+                    np.pad(points, [(0, 0), (0, padding)], mode="edge"),
+                    np.pad(products.reshape(-1, points.shape[1]), [(0, 0), (0, padding)]),
+                    np.array([0, points.shape[1] + padding]),
+                )
+            )
+        return RuleTable.united(tables)
