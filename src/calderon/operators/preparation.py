@@ -14,7 +14,7 @@ from calderon.operators.pair_rules import fibre_points
 from calderon.operators.transformed import SLICE
 from calderon.spaces import VectorSpace
 
-PER_PRODUCT, PER_STRETCH, PER_TRIANGLE = 2_600_000, 6_000_000, 2_000
+PER_PRODUCT, PER_STRETCH, PER_TRIANGLE = 3_000_000, 6_000_000, 2_000
 """Upper bound in bytes, by measurement: for each point on a fibre and each product of local functions, with its points,
 in the tables of the rules of touching pairs; for each unit of the largest stretch (pieces of near pairs); and for each
 triangle of both sides (the lists of those pairs)."""
