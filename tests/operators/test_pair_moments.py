@@ -51,6 +51,7 @@ def expected(green, normal, sides, pairs, rules, table):
             "trial": [-slope * (d @ sides[1].normals[j])],
         }
         values["both"] = values["trial"] + values["test"]
+        values["gradient"] = list(np.moveaxis(slope[:, :, None] * d, 2, 0))
         measure = sides[0].jacobian[i] * sides[1].jacobian[j]
         left, right = table.test.products[:, p], table.trial.products[:, q]
         radial.append([measure * left @ each @ right.T for each in values[normal]])
@@ -60,7 +61,14 @@ def expected(green, normal, sides, pairs, rules, table):
 
 @pytest.mark.parametrize("elements", [(LINEAR, LINEAR), (QUADRATIC, LINEAR)])
 @pytest.mark.parametrize(
-    "name, normal", [("laplace", "none"), ("laplace", "trial"), ("helmholtz", "test"), ("helmholtz", "both")]
+    "name, normal",
+    [
+        ("laplace", "none"),
+        ("laplace", "trial"),
+        ("helmholtz", "test"),
+        ("helmholtz", "both"),
+        ("helmholtz", "gradient"),
+    ],
 )
 def test_both_kernels_give_the_sums_of_their_rules(pairs, name, normal, elements):
     sides, which, rules = pairs

@@ -46,6 +46,8 @@ class EdgeBlock(Block):
     def _compile(self, radial: Radial, factor: complex) -> None:
         self.coefficients = self._coefficients(factor)
         self.scalars = self._scalars()
+        if not self.electric:
+            self.moments = self._moment_kernels("gradient")
         self.square = self.form is MAGNETIC
         self.tile = edge_tile_kernel(radial, self.form)
         self.scatter = electric_scatter_kernel() if self.electric else magnetic_scatter_kernel()
@@ -87,6 +89,8 @@ class EdgeBlock(Block):
         test = self.test_surface
         if self.electric:
             return self._moments(batch, test)
+        if batch.close is None:
+            return self._all_moments(batch, test, 3)
         directions = [test._replace(normals=np.broadcast_to(e, test.normals.shape).copy()) for e in np.eye(3)]
         return np.stack([self._moments(batch, each) for each in directions])
 

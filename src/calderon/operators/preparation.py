@@ -9,6 +9,7 @@ import numpy as np
 from calderon.mesh import TriangleMesh
 from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator, TransformedHypersingular
+from calderon.operators.checks import LARGEST_PHASE
 from calderon.operators.electromagnetic import CombinedOperator
 from calderon.operators.pair_rules import fibre_points
 from calderon.operators.transformed import SLICE
@@ -46,7 +47,8 @@ def _bytes_of(operator: Any) -> int:
     sides = leaf.test, leaf.trial
     edge = max(float(side.mesh.diameters.max()) for side in sides)
     degrees = [side.element.degree for side in sides]
-    nodes = int(fibre_points(np.array([abs(complex(leaf.green.wavenumber)) * edge]), sum(degrees))[0])
+    phase = min(abs(complex(leaf.green.wavenumber)) * edge, LARGEST_PHASE)  # beyond, it is refused
+    nodes = int(fibre_points(np.array([phase]), sum(degrees))[0])
     products = 4 + math.prod(side.element.size for side in sides)
     stretch = max(_stretch(side.mesh) for side in sides)
     triangles = sum(_supporting(side) for side in sides)

@@ -20,6 +20,7 @@ from calderon.operators.singular import (
     four,
     give_moments,
     moment_kernels,
+    put_gradient,
     put_pairs,
     three,
 )
@@ -31,7 +32,7 @@ def product_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..
     ProductTable."""
     stamp = STAMP
     radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
-    of_trial, of_test, both = normal == "trial", normal == "test", normal == "both"
+    of_trial, of_test, both, gradient = (normal == each for each in ("trial", "test", "both", "gradient"))
     kernels, parts = moment_kernels(normal), moment_kernels(normal) * (2 if oscillates else 1)
 
     @kernel
@@ -41,7 +42,7 @@ def product_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..
         step, s = lanes(scratch), scratch
         one, two = table
         height, functions = one.products.shape[0], two.products.shape[0]
-        values, inner = 22 * step, 38 * step
+        values, inner = 22 * step, 46 * step
         sums = inner + parts * functions * step
         places = sums + parts * height * functions * step
         # references to arrays are counted where these are indexed or taken from a tuple: not within the loops
@@ -103,6 +104,8 @@ def product_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..
                             store(s, values + (8 + q) * step, by_test)
                             if oscillates:
                                 store(s, values + (12 + q) * step, by_test_i)
+                        if gradient:
+                            put_gradient(s, values + q * step, 4 * step, h, hi, d0, d1, d2, oscillates)
                     for part in range(parts):
                         v0, v1, v2, v3 = four(s, values + 4 * (part if oscillates else 2 * part) * step)
                         for n in range(functions):
@@ -129,4 +132,4 @@ def product_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..
 def product_scratch(table: ProductTable, parts: int) -> NDArray[np.floating]:
     """Working memory of one thread of `product_kernel`, for so many parts: kernels, twice those of complex ones."""
     (height, functions), real = table.sizes, table.test.points.dtype
-    return aligned((38 + parts * functions * (1 + height) + 3 * table.most) * width(real), real)
+    return aligned((46 + parts * functions * (1 + height) + 3 * table.most) * width(real), real)

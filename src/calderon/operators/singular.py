@@ -41,11 +41,11 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
     """Compiled moments(test, trial, pairs, rules, table, parameters, scratch, out): out[0, 0 or 1, n, A * B] gets the
     real and imaginary parts of int int k phi_a psi_b over the triangles of the n pairs by the rules (n,) of the table;
     test and trial are surfaces (sides.py), local functions are numbered in the order of the rule. Pairs of one rule
-    should follow each other. normal: the integrand's, or "both": those of the trial side in out[0], of the test side in
-    out[1]."""
+    should follow each other. normal: the integrand's; "both": those of the trial side in out[0], of the test side in
+    out[1]; or "gradient": (G'/r) (x - y), component by component."""
     stamp = STAMP
     radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
-    of_trial, of_test, both = normal == "trial", normal == "test", normal == "both"
+    of_trial, of_test, both, gradient = (normal == each for each in ("trial", "test", "both", "gradient"))
     kernels, stride = moment_kernels(normal), 2 if oscillates else 1
 
     @kernel
@@ -53,7 +53,7 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
         _ = stamp
         p0, p1 = parameters[0], parameters[1]
         step, s = lanes(scratch), scratch
-        sizes, values, sums = table.products.shape[0], 22 * step, 54 * step
+        sizes, values, sums = table.products.shape[0], 22 * step, 70 * step
         # references to arrays are counted where these are indexed or taken from a tuple: not within the loops
         points, products, all_points = table.points.reshape(-1), table.products.reshape(-1), table.points.shape[1]
         triangles, corners = pairs.triangles.reshape(-1), (test.corners.reshape(-1), trial.corners.reshape(-1))
@@ -103,6 +103,8 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
                         store(s, values + (16 + q) * step, h * offset)
                         if oscillates:
                             store(s, values + (24 + q) * step, hi * offset)
+                    if gradient:
+                        put_gradient(s, values + q * step, 8 * step, h, hi, d0, d1, d2, oscillates)
                 for part in range(kernels * stride):
                     here = values + 8 * (part if oscillates else 2 * part) * step
                     v0, v1, v2, v3 = four(s, here)
@@ -169,6 +171,18 @@ def distance_of_centroids(s):  # type: ignore[no-untyped-def]
 
 
 @jitable
+def put_gradient(s, place, apart, h, hi, d0, d1, d2, oscillates):  # type: ignore[no-untyped-def]
+    """Store (h + i hi) d: real and imaginary parts of the first component, then of the others, so far apart."""
+    store(s, place, h * d0)
+    store(s, place + 2 * apart, h * d1)
+    store(s, place + 4 * apart, h * d2)
+    if oscillates:
+        store(s, place + apart, hi * d0)
+        store(s, place + 3 * apart, hi * d1)
+        store(s, place + 5 * apart, hi * d2)
+
+
+@jitable
 def give_moments(s, sums, values, kernels, oscillates, sizes, c, d, results, count, start, stop):  # type: ignore[no-untyped-def]
     """Turn the sums of pairs start to stop of `count` by the phase c + d i, and write them."""
     step = lanes(s)
@@ -209,12 +223,12 @@ def side(s, lane, place, corners, triangle, order, pair):  # type: ignore[no-unt
 def moment_scratch(table: RuleTable) -> NDArray[np.floating]:
     """Working memory of one thread of `moment_kernel`."""
     real = table.points.dtype
-    return aligned((54 + 4 * len(table.products)) * width(real), real)
+    return aligned((70 + 6 * len(table.products)) * width(real), real)
 
 
 def moment_kernels(normal: str) -> int:
     """How many kernels `moment_kernel` integrates at once."""
-    return 2 if normal == "both" else 1
+    return {"both": 2, "gradient": 3}.get(normal, 1)
 
 
 @functools.lru_cache(maxsize=2)
