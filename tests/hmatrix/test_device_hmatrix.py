@@ -199,7 +199,7 @@ def test_blocks_without_room_get_more(monkeypatch):
 
 def test_many_batches_make_one_matrix(monkeypatch):
     """Batches of a few blocks, and small matrices of few of these at a time."""
-    operator = cal.single_layer(HELMHOLTZ, SPACE)
+    operator = cal.single_layer(LAPLACE, SPACE)
     whole = assembled(operator, 1e-4)
     monkeypatch.setattr(device_batches, "BATCH", 200_000)
     monkeypatch.setattr(device_crosses, "BATCH", 20_000)

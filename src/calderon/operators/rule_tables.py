@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from calderon.quadrature.singular import CondensedRule, PairRule, Side
+from calderon.quadrature.singular import CondensedRule, Side
 from calderon.spaces.element import Element
 
 Array = NDArray[np.float64]
@@ -28,19 +28,15 @@ class RuleTable(NamedTuple):
         return len(self.starts) - 1
 
     @staticmethod
-    def of(rule: PairRule | CondensedRule, test: Element, trial: Element) -> "RuleTable":
+    def of(rule: CondensedRule, test: Element, trial: Element) -> "RuleTable":
         """Tabulate a rule for two elements; padded with points of no weight."""
         count = len(rule.weights)
         padding = -count % CHUNK
         points = np.concatenate([rule.test_points, rule.trial_points], axis=1).T
         points = np.pad(points, [(0, 0), (0, padding)], mode="edge")
-        if isinstance(rule, CondensedRule):
-            left = test.values(rule.test_fibres.reshape(-1, 2)).reshape(-1, *rule.weights.shape) * rule.weights
-            right = trial.values(rule.trial_fibres.reshape(-1, 2)).reshape(-1, *rule.weights.shape)
-            products = np.einsum("anr,bnr->abn", left, right)
-        else:
-            left, right = test.values(rule.test_points) * rule.weights, trial.values(rule.trial_points)
-            products = left[:, None] * right[None]
+        left = test.values(rule.test_fibres.reshape(-1, 2)).reshape(-1, *rule.weights.shape) * rule.weights
+        right = trial.values(rule.trial_fibres.reshape(-1, 2)).reshape(-1, *rule.weights.shape)
+        products = np.einsum("anr,bnr->abn", left, right)
         products = np.pad(products.reshape(-1, count), [(0, 0), (0, padding)])
         return RuleTable(np.ascontiguousarray(points), products, np.array([0, count + padding]))
 

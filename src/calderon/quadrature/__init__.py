@@ -1,7 +1,7 @@
 """Quadrature rules: symmetric Gauss rules on triangles and tetrahedra, Gauss-Legendre on segments."""
 
 from calderon.quadrature.segment import SegmentRule, gauss
-from calderon.quadrature.singular import PairRule, product_rule, touching_rule
+from calderon.quadrature.singular import PairRule, touching_rule
 from calderon.quadrature.tetrahedron import TetrahedronRule, tetrahedron_rule
 from calderon.quadrature.triangle import TriangleRule, triangle_rule
 
@@ -11,7 +11,6 @@ __all__ = [
     "TetrahedronRule",
     "TriangleRule",
     "gauss",
-    "product_rule",
     "tetrahedron_rule",
     "touching_rule",
     "triangle_rule",

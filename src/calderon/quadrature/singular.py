@@ -206,11 +206,3 @@ def points_on_side(given: int | tuple[int, int]) -> Side:
         return side_rule(*given)
     rule = triangle_rule(given)
     return rule.points, rule.weights
-
-
-@functools.lru_cache(maxsize=1024)
-def product_rule(test: int | tuple[int, int], trial: int | tuple[int, int]) -> PairRule:
-    """Every point of a rule on the test triangle with every one on the trial triangle (`points_on_side`), for pairs
-    that do not touch."""
-    (x, left), (y, right) = points_on_side(test), points_on_side(trial)
-    return PairRule(np.repeat(x, len(y), axis=0), np.tile(y, (len(x), 1)), np.outer(left, right).ravel())
