@@ -76,13 +76,12 @@ class EdgeBlock(Block):
         return touching if self.electric else touching.part(touching.shared < 3)
 
     def add_regular(self, number: int, rows: Rows | None = None) -> None:
-        lo, hi = int(self.tiles[number]), int(self.tiles[number + 1])
-        out, tile_rows, row_ids, _ = rows or self.rows(number)
-        scratch = edge_scratch(self.form, len(row_ids), self.trial_side.points.shape[1], self.real)
-        self.tile(
-            self.test_side, self.trial_side, self.skip_start, self.skip_position, self.scalars, lo, hi,
-            self.half, tile_rows, row_ids, scratch, out,
-        )  # fmt: skip
+        for lo, hi, (out, tile_rows, row_ids, _) in self.strips(number, rows):
+            scratch = edge_scratch(self.form, len(row_ids), self.trial_side.points.shape[1], self.real)
+            self.tile(
+                self.test_side, self.trial_side, self.skip_start, self.skip_position, self.scalars, lo, hi,
+                self.half, tile_rows, row_ids, scratch, out,
+            )  # fmt: skip
 
     def integrals(self, batch: Batch) -> NDArray[np.float64]:
         """Moments (2, n, 3, 3) of the n pairs of a batch, of the magnetic field (3, 2, n, 3, 3)."""

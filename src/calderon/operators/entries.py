@@ -5,7 +5,7 @@ output rows never run side by side (backends.run_tasks), so everything is added 
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,8 +34,11 @@ from calderon.quadrature import triangle_rule
 from calderon.spaces import Space
 
 TILE = 512
-"""Test triangles in a tile at most, for real kernels in double precision; sums of a megabyte fit the second-level cache
-of a core."""
+"""Test triangles in a tile at most, for real kernels in double precision: tasks that write to the same rows wait for
+each other."""
+STRIP = 128
+"""The same of those whose results are added to the matrix together: their sums, and the rows of the matrix, stay in the
+second-level cache of a core."""
 SHARE = 2048
 """Touching and near pairs of a tile whose moments are held at a time."""
 LEAST = 1e-12
@@ -53,6 +56,12 @@ class Rows(NamedTuple):
     tile_rows: NDArray[np.int64]
     ids: NDArray[np.int64]
     places: NDArray[np.int64]
+
+    def part(self, lo: int, hi: int) -> "Rows":
+        """Of some triangles of the tile."""
+        numbers = self.tile_rows[lo:hi]
+        tile_rows, found = _numbered(np.where(numbers < len(self.ids), numbers, -1))
+        return Rows(self.out, tile_rows, self.ids[found], self.places)
 
 
 class Selection(NamedTuple):
@@ -177,17 +186,19 @@ class Block:
         return bool(self.integrand.normal != "none")
 
     def _prepare(self) -> None:
-        real = self.real
         if not self.integrand.curls:  # nobody reads them
             sides = self.test_surface, self.trial_surface
             self.test_surface, self.trial_surface = (each._replace(curls=np.zeros((0, 3, 3))) for each in sides)
         self._skip()
         self._sides()
         count = len(self.test.triangles)
-        size = TILE * 8 // (real.itemsize * (2 if self.green.is_complex else 1))
-        size = max(8, min(size, math.ceil(count / (8 * thread_count()))))
+        size = max(8, min(self._size(TILE), math.ceil(count / (8 * thread_count()))))
         self.tiles = np.append(np.arange(0, count, size), count)
         self.neighbours = self._neighbours() if self.test_space.is_continuous else None
+
+    def _size(self, triangles: int) -> int:
+        """As many triangles as take the memory of that many for real kernels in double precision."""
+        return triangles * 8 // (self.real.itemsize * (2 if self.green.is_complex else 1))
 
     def _skip(self) -> None:
         """Touching and near pairs, and what the regular part leaves out."""
@@ -308,26 +319,28 @@ class Block:
 
     def add_regular(self, number: int, rows: Rows | None = None) -> None:
         """The pairs of one tile that are neither touching nor near."""
-        lo, hi = int(self.tiles[number]), int(self.tiles[number + 1])
-        out, tile_rows, row_ids, _ = rows or self.rows(number)
         points, functions = len(self.trial_side.measure), self.trial.places.shape[1]
         kinds = self.integrand.curls, self.linear or not self.integrand.curls, self.is_complex
-        scratch = tile_scratch(len(row_ids), functions, *kinds, points, self.real)
-        for group in range(len(self.test_side.weights)):
-            self.tile(
-                self.test_side, self.trial_side, self.spreads, group, self.skip_start, self.skip_position,
-                self.tile_scalars, lo, hi, self.half, tile_rows, row_ids, scratch, out,
-            )  # fmt: skip
+        for lo, hi, (out, tile_rows, row_ids, _) in self.strips(number, rows):
+            scratch = tile_scratch(len(row_ids), functions, *kinds, points, self.real)
+            for group in range(len(self.test_side.weights)):
+                self.tile(
+                    self.test_side, self.trial_side, self.spreads, group, self.skip_start, self.skip_position,
+                    self.tile_scalars, lo, hi, self.half, tile_rows, row_ids, scratch, out,
+                )  # fmt: skip
+
+    def strips(self, number: int, rows: Rows | None) -> Iterator[tuple[int, int, Rows]]:
+        """First and last triangle, and the rows, of parts of a tile whose results are added to the matrix together."""
+        low, high = (int(each) for each in self.tiles[number : number + 2])
+        whole, size = rows or self.rows(number), self._size(STRIP)
+        for lo in range(low, high, size):
+            hi = min(lo + size, high)
+            yield lo, hi, whole.part(lo - low, hi - low)
 
     def _rows(self, lo: int, hi: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The rows (hi - lo, L) of the local functions of a tile, numbered within it, and (n,) where in the output
         these are."""
-        row_ids, inverse = np.unique(self.test.places[lo:hi], return_inverse=True)
-        tile_rows = inverse.reshape(hi - lo, -1).astype(np.int64)
-        if row_ids[0] < 0:
-            row_ids, tile_rows = row_ids[1:], tile_rows - 1
-            tile_rows[tile_rows < 0] = len(row_ids)  # the row that nobody reads
-        return tile_rows, row_ids
+        return _numbered(self.test.places[lo:hi])
 
     def add_special(self, number: int, rows: Rows | None = None) -> None:
         """The touching and near pairs of one tile."""
@@ -375,6 +388,16 @@ class Block:
             for each in matrices:
                 restrict_kernel()(*whole, each)
         return matrices
+
+
+def _numbered(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Places (m, L) as numbers of the n that occur, -1 as n: the row that nobody reads; and these (n,)."""
+    found, inverse = np.unique(places, return_inverse=True)
+    numbers = inverse.reshape(places.shape).astype(np.int64)
+    if found[0] < 0:
+        found, numbers = found[1:], numbers - 1
+        numbers[numbers < 0] = len(found)
+    return numbers, found
 
 
 def _radius(side: Surface) -> float:

@@ -28,7 +28,7 @@ from calderon.operators.columns import (
 )
 from calderon.operators.left_out import first_left_out, left_out, mark, words_for
 from calderon.operators.point_sums import applied, combined, folded, folded_times, one_applied, put_three, three, zeros
-from calderon.operators.regular import add_turned, squared, turned
+from calderon.operators.regular import add_three, add_turned, squared, turned
 from calderon.operators.sides import LANES
 from calderon.operators.spreads import PRODUCTS, RECORD, along, dot, put_pair, put_planes, three_squares
 from calderon.operators.tile_results import take
@@ -235,23 +235,15 @@ def mutual_kernel(
                             g_re, g_im = unit * f_re, unit * f_im
                             for a in range(3):
                                 row = begin + (tile_rows[i - lo, slot + a] * trials + 3 * g) * step
-                                weight = 2 * triples * g
-                                s0, s1, s2 = folded(sums, a * step, 6 * step, triples, table, weight)
-                                i0, i1, i2 = zero(t), zero(t), zero(t)
+                                weight, there = 2 * triples * g, (a + 3) * step
+                                at = folded(sums, a * step, 6 * step, triples, table, weight)
+                                bt = folded_times(sums, there, 6 * step, triples, back, table, weight)
+                                at_i, bt_i = (zero(t), zero(t), zero(t)), (zero(t), zero(t), zero(t))
                                 if oscillates:
-                                    i0, i1, i2 = folded(sums_i, a * step, 6 * step, triples, table, weight)
-                                add_turned(t, row, imaginary, s0, i0, g_re, g_im, complex_out)
-                                add_turned(t, row + step, imaginary, s1, i1, g_re, g_im, complex_out)
-                                add_turned(t, row + 2 * step, imaginary, s2, i2, g_re, g_im, complex_out)
-                                row = row + other
-                                s0, s1, s2 = folded_times(sums, (a + 3) * step, 6 * step, triples, back, table, weight)
-                                if oscillates:
-                                    i0, i1, i2 = folded_times(
-                                        sums_i, (a + 3) * step, 6 * step, triples, back, table, weight
-                                    )
-                                add_turned(t, row, imaginary, s0, i0, g_re, g_im, complex_out)
-                                add_turned(t, row + step, imaginary, s1, i1, g_re, g_im, complex_out)
-                                add_turned(t, row + 2 * step, imaginary, s2, i2, g_re, g_im, complex_out)
+                                    at_i = folded(sums_i, a * step, 6 * step, triples, table, weight)
+                                    bt_i = folded_times(sums_i, there, 6 * step, triples, back, table, weight)
+                                add_three(t, row, imaginary, at, at_i, g_re, g_im, complex_out)
+                                add_three(t, other + row, imaginary, bt, bt_i, g_re, g_im, complex_out)
                     else:
                         for f in range(trials):
                             one_applied(slopes, far, step, forward, points, table, f * points, sums)

@@ -20,6 +20,13 @@ def applied(sums, k0, k1, k2, alpha, beta):  # type: ignore[no-untyped-def]
 
 
 @jitable
+def totals(sums):  # type: ignore[no-untyped-def]
+    """Of the three functions, each with what all of them get."""
+    s0, s1, s2, every = sums
+    return s0 + every, s1 + every, s2 + every
+
+
+@jitable
 def three(values, place, stride):  # type: ignore[no-untyped-def]
     """Three vectors, the first at `place`."""
     return load(values, place), load(values, place + stride), load(values, place + 2 * stride)
@@ -28,10 +35,10 @@ def three(values, place, stride):  # type: ignore[no-untyped-def]
 @jitable
 def put_three(out, place, sums):  # type: ignore[no-untyped-def]
     """Store the sums of three functions one after the other."""
-    step, (s0, s1, s2, every) = lanes(out), sums
-    store(out, place, s0 + every)
-    store(out, place + step, s1 + every)
-    store(out, place + 2 * step, s2 + every)
+    step, (s0, s1, s2) = lanes(out), totals(sums)
+    store(out, place, s0)
+    store(out, place + step, s1)
+    store(out, place + 2 * step, s2)
 
 
 @jitable
@@ -43,8 +50,7 @@ def folded(sums, place, stride, triples, table, weight):  # type: ignore[no-unty
         k0, k1, k2 = three(sums, place + 3 * p * stride, stride)
         alpha = 1.0 if p == 0 else number(table, weight + p)
         total = applied(total, k0, k1, k2, alpha, number(table, weight + triples + p))
-    s0, s1, s2, every = total
-    return s0 + every, s1 + every, s2 + every
+    return totals(total)
 
 
 @jitable
@@ -56,8 +62,7 @@ def folded_times(sums, place, stride, triples, offsets, table, weight):  # type:
         h0, h1, h2 = three(offsets, 3 * p * step, step)
         alpha = 1.0 if p == 0 else number(table, weight + p)
         total = applied(total, h0 * k0, h1 * k1, h2 * k2, alpha, number(table, weight + triples + p))
-    s0, s1, s2, every = total
-    return s0 + every, s1 + every, s2 + every
+    return totals(total)
 
 
 @jitable

@@ -20,7 +20,7 @@ from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
 from calderon.operators.columns import across, add_complex_columns, add_real_columns, column_scratch, fetched
 from calderon.operators.left_out import first_left_out, left_out, mark, words_for
-from calderon.operators.point_sums import combined, folded, three
+from calderon.operators.point_sums import applied, combined, folded, three, totals, zeros
 from calderon.operators.sides import LANES
 from calderon.operators.spreads import PRODUCTS, RECORD, put_pair, three_squares
 from calderon.operators.tile_results import take, take_curls, take_values
@@ -156,7 +156,7 @@ def tile_kernel(
                                 y0, y1, y2 = load(y, v), load(y, LANES + v), load(y, 2 * LANES + v)
                             s0, s1, s2, i0, i1, i2 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
                             if threes:
-                                every, every_i = zero(t), zero(t)
+                                at_p, at_p_i = zeros(t), zeros(t)
                                 at_q, z0, z1, z2 = zero(t), zero(t), zero(t), zero(t)
                                 if through_centroids:
                                     at_q = load(at_trial, q * step)
@@ -176,19 +176,14 @@ def tile_kernel(
                                     k1, u1 = asked(of_test, of_trial, found, offsets, here + step)
                                     found = radial_value(r2, p0, p1, reference)
                                     k2, u2 = asked(of_test, of_trial, found, offsets, here + 2 * step)
-                                    beta = number(weights, triples + p)
-                                    every = every + beta * (k0 + k1 + k2)
+                                    alpha, beta = 1.0 if p == 0 else number(weights, p), number(weights, triples + p)
+                                    at_p = applied(at_p, k0, k1, k2, alpha, beta)
                                     if oscillates:
-                                        every_i = every_i + beta * (u0 + u1 + u2)
-                                    if linear and p == 0:
-                                        s0, s1, s2, i0, i1, i2 = k0, k1, k2, u0, u1, u2
-                                    elif linear:
-                                        alpha = number(weights, p)
-                                        s0, s1, s2 = s0 + alpha * k0, s1 + alpha * k1, s2 + alpha * k2
-                                        i0, i1, i2 = i0 + alpha * u0, i1 + alpha * u1, i2 + alpha * u2
-                                s0, i0 = s0 + every, i0 + every_i
+                                        at_p_i = applied(at_p_i, u0, u1, u2, alpha, beta)
                                 if linear:
-                                    s1, s2, i1, i2 = s1 + every, s2 + every, i1 + every_i, i2 + every_i
+                                    (s0, s1, s2), (i0, i1, i2) = totals(at_p), totals(at_p_i)
+                                else:
+                                    s0, i0 = at_p[3], at_p_i[3]
                             else:
                                 for p in range(points):
                                     r2, place = squared(x, o + 3 * p, y0, y1, y2, tiny), p * step
@@ -227,21 +222,20 @@ def tile_kernel(
                                 g_re, g_im = unit * f_re, unit * f_im
                                 for a in range(functions):
                                     place = v * kept * trials + (tile_rows[i - lo, first + a] * trials + f) * step
-                                    i0, i1, i2 = zero(t), zero(t), zero(t)
+                                    here = (a + 3) * step
                                     if by_threes:
                                         weight = 2 * triples * (f // 3)
-                                        s0, s1, s2 = folded(sums, a * step, 6 * step, triples, trial.table, weight)
+                                        values = folded(sums, a * step, 6 * step, triples, trial.table, weight)
+                                        values_i = zero(t), zero(t), zero(t)
                                         if oscillates:
-                                            here = (a + 3) * step
-                                            i0, i1, i2 = folded(sums, here, 6 * step, triples, trial.table, weight)
-                                        add_turned(t, place + step, imaginary, s1, i1, g_re, g_im, complex_out)
-                                        add_turned(t, place + 2 * step, imaginary, s2, i2, g_re, g_im, complex_out)
+                                            values_i = folded(sums, here, 6 * step, triples, trial.table, weight)
+                                        add_three(t, place, imaginary, values, values_i, g_re, g_im, complex_out)
                                     else:
                                         s0 = combined(sums, a * step, 6 * step, points, trial.table, f * points)
+                                        i0 = zero(t)
                                         if oscillates:
-                                            here = (a + 3) * step
                                             i0 = combined(sums, here, 6 * step, points, trial.table, f * points)
-                                    add_turned(t, place, imaginary, s0, i0, g_re, g_im, complex_out)
+                                        add_turned(t, place, imaginary, s0, i0, g_re, g_im, complex_out)
                         if has_mass and direct:
                             s0, i0 = turned(total, total_i, f_re, f_im)
                             accumulate(out[row_ids[row]], columns.first[b] + v, s0, i0)
@@ -307,6 +301,15 @@ def add_turned(t, place, imaginary, re, im, c, s, is_complex):  # type: ignore[n
     add(t, place, re)
     if is_complex:
         add(t, place + imaginary, im)
+
+
+@jitable
+def add_three(t, place, imaginary, re, im, c, s, is_complex):  # type: ignore[no-untyped-def]
+    """The same of three vectors that follow each other."""
+    step, (r0, r1, r2), (i0, i1, i2) = lanes(t), re, im
+    add_turned(t, place, imaginary, r0, i0, c, s, is_complex)
+    add_turned(t, place + step, imaginary, r1, i1, c, s, is_complex)
+    add_turned(t, place + 2 * step, imaginary, r2, i2, c, s, is_complex)
 
 
 @jitable
