@@ -16,6 +16,16 @@ def pytest_configure():
     import calderon  # noqa: F401
 
 
+def pytest_collection_modifyitems(config, items):
+    """Compiling is what most tests spend their time on: further variants of kernels wait for CALDERON_ALL_VARIANTS=1,
+    which .ci/run sets."""
+    if os.environ.get("CALDERON_ALL_VARIANTS") == "1":
+        return
+    further = [item for item in items if item.get_closest_marker("variant")]
+    config.hook.pytest_deselected(items=further)
+    items[:] = [item for item in items if item not in further]
+
+
 @pytest.fixture(scope="session")
 def opencl():
     """The first OpenCL device that works, a processor will do; skips the test where there is none."""

@@ -135,15 +135,15 @@ CASES = [
     ("single_layer", LAPLACE, "cap", "cap"),
     ("double_layer", LAPLACE, "P1", "P1"),
     ("double_layer", LAPLACE, "P0", "cube P1"),
-    ("adjoint_double_layer", LAPLACE, "P2", "P0"),
+    pytest.param("adjoint_double_layer", LAPLACE, "P2", "P0", marks=pytest.mark.variant),
     ("hypersingular", LAPLACE, "P1", "P1"),
     ("hypersingular", LAPLACE, "cap", "cap"),
-    ("single_layer", WAVE, "P1", "P0"),
+    pytest.param("single_layer", WAVE, "P1", "P0", marks=pytest.mark.variant),
     ("double_layer", WAVE, "P1", "P1"),
     ("hypersingular", WAVE, "P1", "P1"),
-    ("single_layer", FAST, "P1", "cube P0"),
-    ("hypersingular", LOSSY, "P1", "cube P1"),
-    ("adjoint_double_layer", DECAY, "P1", "P1"),
+    pytest.param("single_layer", FAST, "P1", "cube P0", marks=pytest.mark.variant),
+    pytest.param("hypersingular", LOSSY, "P1", "cube P1", marks=pytest.mark.variant),
+    pytest.param("adjoint_double_layer", DECAY, "P1", "P1", marks=pytest.mark.variant),
     ("electric_field", WAVE, "RWG", "RWG"),
     ("electric_field", WAVE, "RWG", "cube RWG"),
     ("magnetic_field", WAVE, "RWG", "RWG"),
@@ -166,7 +166,11 @@ def test_parts_of_the_dense_matrix(name, green, trial, test):
 
 @pytest.mark.parametrize(
     "name,green,space",
-    [("single_layer", LAPLACE, "P1"), ("hypersingular", WAVE, "P1"), ("electric_field", WAVE, "RWG")],
+    [
+        ("single_layer", LAPLACE, "P1"),
+        pytest.param("hypersingular", WAVE, "P1", marks=pytest.mark.variant),
+        ("electric_field", WAVE, "RWG"),
+    ],
 )
 def test_single_precision(name, green, space):
     operator = getattr(cal, name)(green, spaces()[space])

@@ -64,7 +64,17 @@ def test_single_precision(opencl):
 
 @pytest.mark.parametrize("backend", ["numba", "opencl", "numba+opencl"])
 @pytest.mark.parametrize(
-    "name", ["symmetric", "real", "edges", "magnetic", "combined", "sum", "blocks", "dual functions"]
+    "name",
+    [
+        "symmetric",
+        pytest.param("real", marks=pytest.mark.variant),
+        "edges",
+        "magnetic",
+        pytest.param("combined", marks=pytest.mark.variant),
+        "sum",
+        "blocks",
+        "dual functions",
+    ],
 )
 def test_mixed_precision(opencl, name, backend):
     """Touching and near pairs as in double precision, all others as in single; sums of either in double."""
