@@ -5,6 +5,7 @@ import pytest
 
 import calderon as cal
 from calderon.backends.numba import kernel
+from calderon.operators import entries
 from calderon.operators.columns import (
     add_complex_columns,
     add_complex_rows,
@@ -132,3 +133,34 @@ def test_rules_agree(spaces):
     ]
     for matrix in matrices[:2]:
         assert np.abs(matrix - matrices[2]).max() < 1e-7 * np.abs(matrices[2]).max()
+
+
+PLATE, SPHERE = cal.mesh.plate((1.0, 1.0), 0.09), cal.mesh.sphere(1.0, 0.3)
+IN_STRIPS = {
+    "P0": cal.single_layer(cal.Laplace(), cal.P0(PLATE)),
+    "without the rim": cal.single_layer(cal.Laplace(), cal.P1(PLATE, boundary=False)),
+    "curls": cal.hypersingular(cal.Helmholtz(2.0), cal.P1(PLATE, boundary=False)),
+    "other spaces": cal.double_layer(cal.Laplace(), cal.P1(SPHERE), cal.P0(PLATE)),
+    "open currents": cal.electric_field(2.0, cal.RWG(PLATE)),
+    "magnetic": cal.magnetic_field(2.0, cal.RWG(SPHERE)),
+}
+
+
+@pytest.mark.parametrize("precision", ["double", "mixed"])
+@pytest.mark.parametrize("name", IN_STRIPS)
+def test_strips_of_tiles_make_the_same_matrix(name, precision, monkeypatch):
+    """Also of functions that some triangles lack, and into rows that are kept apart."""
+    operator, used = IN_STRIPS[name], []
+    whole = operator.assemble(precision=precision).to_array()
+    strips = entries.Block.strips
+
+    def noted(*arguments):
+        parts = list(strips(*arguments))
+        used.append(len(parts))
+        return iter(parts)
+
+    monkeypatch.setattr(entries.Block, "strips", noted)
+    monkeypatch.setattr(entries, "STRIP", 5)
+    found = operator.assemble(precision=precision).to_array()
+    assert max(used) > 1
+    assert np.abs(found - whole).max() < (1e-13 if precision == "double" else 1e-6) * np.abs(whole).max()

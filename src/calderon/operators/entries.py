@@ -37,7 +37,7 @@ TILE = 512
 """Test triangles in a tile at most, for real kernels in double precision: tasks that write to the same rows wait for
 each other."""
 STRIP = 128
-"""The same of those whose results are added to the matrix together: their sums, and the rows of the matrix, stay in the
+"""The same of those whose results are added to the matrix together: their sums, a quarter of a megabyte, stay in the
 second-level cache of a core."""
 SHARE = 2048
 """Touching and near pairs of a tile whose moments are held at a time."""
