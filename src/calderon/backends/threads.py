@@ -1,40 +1,54 @@
-"""Deal tasks to threads; tasks that write to the same rows never run side by side."""
+"""Deal tasks to threads; tasks that write to the same rows never run side by side.
+
+Tasks with weights are dealt so that those which share rows with much other work left come first. From the front in
+order, the last ones were neighbours of each other, which only one thread can do at a time.
+"""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+import numpy as np
+
 from calderon.backends.numba import thread_count
 
 
 class Dealing:
-    """The tasks 0 .. count - 1 while they are dealt. `neighbours[task]` lists those that must not run beside it."""
+    """The tasks 0 .. count - 1 while they are dealt. `neighbours[task]` lists those that must not run beside it, and
+    itself. weights: the work of each task, in any unit; None to deal them in order."""
 
     def __init__(
         self,
         count: int,
         neighbours: Sequence[Iterable[int]] | None = None,
         advance: Callable[[], None] | None = None,
+        weights: Sequence[float] | None = None,
     ) -> None:
         self.pending = list(range(count))
         self.failures: list[BaseException] = []
         self.stopped = False
-        self._neighbours, self._advance = neighbours, advance
-        self._blocked = [0] * count
+        self._neighbours = None if neighbours is None else [np.asarray(each, np.intp) for each in neighbours]
+        self._advance = advance
+        self._blocked, self._waiting = np.zeros(count, np.int64), np.ones(count, bool)
+        self._weights = self._burden = None
+        if weights is not None and self._neighbours is not None:
+            self._weights = np.asarray(weights, np.float64)
+            self._burden = np.array([self._weights[each].sum() for each in self._neighbours])
         self.condition = threading.Condition()
         self._delivering = threading.Lock()
 
     def take(self, leave: Callable[[int], bool] | None = None) -> int | None:
-        """The next task none of whose neighbours runs, from the front; None when all are dealt, or left to others."""
+        """A task none of whose neighbours runs: the first, or that with the heaviest neighbours pending, itself among
+        them; None when all are dealt, or left to others."""
         with self.condition:
             while self.pending and not self.stopped:
                 if leave is not None and leave(self.pending[0]):
                     return None
-                for position, task in enumerate(self.pending):
-                    if not self._blocked[task]:
-                        del self.pending[position]
-                        self._mark(task, 1)
-                        return task
+                task = self._next()
+                if task is not None:
+                    self.pending.remove(task)
+                    self._mark(task, 1)
+                    return task
                 self.condition.wait()
         return None
 
@@ -121,25 +135,39 @@ class Dealing:
         if self.failures:
             raise self.failures[0]
 
+    def _next(self) -> int | None:
+        """Which of the pending tasks is to be taken, None if all must wait."""
+        if self._weights is None or self._burden is None or self._neighbours is None:
+            return next((task for task in self.pending if not self._blocked[task]), None)
+        free = np.flatnonzero(self._waiting & (self._blocked == 0))
+        if not free.size:
+            return None
+        task = int(free[np.argmax(self._burden[free])])
+        self._waiting[task] = False
+        self._burden[self._neighbours[task]] -= self._weights[task]
+        return task
+
     def _mark(self, task: int, step: int) -> None:
-        for other in self._neighbours[task] if self._neighbours is not None else ():
-            self._blocked[other] += step
+        if self._neighbours is not None:
+            self._blocked[self._neighbours[task]] += step
 
 
 def run_tasks(
     work: Callable[[int], None],
     count: int,
     neighbours: Sequence[Iterable[int]] | None = None,
+    weights: Sequence[float] | None = None,
     advance: Callable[[], None] | None = None,
 ) -> None:
     """Call `work(task)` for every task in range(count) on all threads.
 
-    neighbours[task] lists the tasks that must not run at the same time as `task` (they share rows of the output), so
-    no locks, atomics or private copies are needed. `advance` is called once after each task, from the calling thread's
-    process, under the scheduler's lock. The first exception, also KeyboardInterrupt, stops the dealing, waits for the
-    tasks under way and is raised.
+    neighbours[task] lists the tasks that must not run at the same time as `task` (they share rows of the output), and
+    itself, so no locks, atomics or private copies are needed. weights[task]: its work, in any unit, for an order in
+    which no thread waits for another in the end; None for the order of the numbers. `advance` is called once after
+    each task, from the calling thread's process, under the scheduler's lock. The first exception, also
+    KeyboardInterrupt, stops the dealing, waits for the tasks under way and is raised.
     """
-    dealing = Dealing(count, neighbours, advance)
+    dealing = Dealing(count, neighbours, advance, weights)
 
     def loop() -> None:
         while (task := dealing.take()) is not None:

@@ -84,7 +84,7 @@ def compress(
         if advance is not None:
             advance(done, len(pieces))
 
-    run_tasks(lambda number: work.run(*pieces[number]), len(pieces), None, step)
+    run_tasks(lambda number: work.run(*pieces[number]), len(pieces), advance=step)
     return work.result(started)
 
 

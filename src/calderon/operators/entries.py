@@ -39,6 +39,9 @@ each other."""
 STRIP = 128
 """The same of those whose results are added to the matrix together: their sums, a quarter of a megabyte, stay in the
 second-level cache of a core."""
+TILES = 16
+"""Tiles for each thread at least, if the mesh is large enough: neighbours, some eight of a tile, are not done side by
+side."""
 SHARE = 2048
 """Touching and near pairs of a tile whose moments are held at a time."""
 LEAST = 1e-12
@@ -95,6 +98,7 @@ class Stage(NamedTuple):
     run: Callable[[int], None]
     tasks: int
     neighbours: list[NDArray[np.int64]] | None
+    weights: list[float]
 
 
 class Block:
@@ -192,7 +196,7 @@ class Block:
         self._skip()
         self._sides()
         count = len(self.test.triangles)
-        size = max(8, min(self._size(TILE), math.ceil(count / (8 * thread_count()))))
+        size = max(8, min(self._size(TILE), math.ceil(count / (TILES * thread_count()))))
         self.tiles = np.append(np.arange(0, count, size), count)
         self.neighbours = self._neighbours() if self.test_space.is_continuous else None
 
@@ -289,7 +293,13 @@ class Block:
 
     def stages(self) -> list[Stage]:
         """All tasks; those of one stage are done before those of the next."""
-        return [Stage(self.run, len(self.tiles) - 1, self.neighbours)]
+        return [Stage(self.run, len(self.tiles) - 1, self.neighbours, self.pairs_of_tiles().tolist())]
+
+    def pairs_of_tiles(self) -> NDArray[np.float64]:
+        """(tiles,) how many pairs of triangles each computes."""
+        heights, middles = np.diff(self.tiles), (self.tiles[:-1] + self.tiles[1:]) / 2
+        width = len(self.trial.triangles)
+        return heights * (width - middles if self.half else np.full(len(heights), float(width)))
 
     def run(self, number: int) -> None:
         """All pairs of one tile."""
@@ -345,10 +355,15 @@ class Block:
     def add_special(self, number: int, rows: Rows | None = None) -> None:
         """The touching and near pairs of one tile."""
         target = rows or self.rows(number)
+        for batch in self.special_between(*self.tiles[number : number + 2]):
+            self._add_pairs(batch, target)
+
+    def special_between(self, lo: int, hi: int) -> Iterator[Batch]:
+        """The touching and near pairs of the test triangles lo..hi, as many as are held at a time."""
         for batch in self.batches:
-            part = batch.between(*self.tiles[number : number + 2])
+            part = batch.between(lo, hi)
             for start in range(0, len(part.rules), SHARE):
-                self._add_pairs(part.part(slice(start, start + SHARE)), target)
+                yield part.part(slice(start, start + SHARE))
 
     def _add_pairs(self, batch: Batch, rows: Rows) -> None:
         """Add all pairs of a batch."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import thread_count
 from calderon.greens import Radial
-from calderon.operators.entries import TILE, Block, Rows, Stage
+from calderon.operators.entries import TILE, Block, Stage
 from calderon.operators.mutual_tile import mutual_kernel, mutual_scratch
 from calderon.operators.pair_rules import Batch
 from calderon.operators.pairs import TouchingPairs
@@ -39,6 +39,7 @@ class MutualBlock(Block):
     def _prepare(self) -> None:
         self.half = True  # pairs i <= j
         super()._prepare()
+        self.shares = self.tiles  # of the touching and near pairs
         count, size = len(self.test.triangles), TILE * 8 // (2 * self.real.itemsize * (2 if self.is_complex else 1))
         pieces = math.sqrt(2 * PARTS * thread_count())  # tiles times columns, half of them
         size = min(size, max(LANES, math.ceil(count / (pieces * LANES)) * LANES))
@@ -57,7 +58,7 @@ class MutualBlock(Block):
         return touching.part(touching.shared < 3)  # in one plane: nothing
 
     def _cut(self) -> None:
-        """Parts (n, 4): tile, first and last block of trial triangles, and which columns of tiles these are."""
+        """Parts (n, 2), a tile and a column, and the trial triangles with which the columns begin and end."""
         count = len(self.tiles) - 1
         wide = max(1, count * count // (2 * PARTS * thread_count() * 4))  # large meshes: several tiles in a part
         starts = np.append(np.arange(0, count, wide), count)
@@ -66,8 +67,8 @@ class MutualBlock(Block):
 
     def stages(self) -> list[Stage]:
         return [
-            Stage(self.add_part, len(self.parts), self._part_neighbours()),
-            Stage(self.add_special, len(self.tiles) - 1, self._special_neighbours()),
+            Stage(self.add_part, len(self.parts), self._part_neighbours(), self._pairs_of_parts().tolist()),
+            Stage(self.add_share, len(self.shares) - 1, self._special_neighbours(), np.diff(self.shares).tolist()),
         ]
 
     def _written(self, bounds: NDArray[np.int64]) -> sp.csr_array:
@@ -85,16 +86,22 @@ class MutualBlock(Block):
         return [np.flatnonzero((alike[a][i] & side[b][j]) | (across[a][j] & across[:, b][i])) for a, b in self.parts]
 
     def _special_neighbours(self) -> list[NDArray[np.int64]]:
-        """For each tile the others (and itself) whose touching and near pairs write to common rows."""
-        shape = (len(self.tiles) - 1, len(self.out))
-        table = self._written(self.tiles)
+        """For each share the others (and itself) whose touching and near pairs write to common rows."""
+        shape = (len(self.shares) - 1, len(self.out))
+        table = self._written(self.shares)
         for batch in self.batches:
             i, j = batch.pairs.triangles.T
-            found = [np.unique(each) for each in np.split(j, np.searchsorted(i, self.tiles[1:-1]))]
-            tile = np.repeat(np.arange(shape[0]), [len(each) for each in found])
-            table = table + _incidence(tile, self.trial.places[np.concatenate(found)], shape)
+            found = [np.unique(each) for each in np.split(j, np.searchsorted(i, self.shares[1:-1]))]
+            share = np.repeat(np.arange(shape[0]), [len(each) for each in found])
+            table = table + _incidence(share, self.trial.places[np.concatenate(found)], shape)
         touching = (table @ table.T).tocsr()
         return [touching.indices[touching.indptr[t] : touching.indptr[t + 1]] for t in range(shape[0])]
+
+    def _pairs_of_parts(self) -> NDArray[np.float64]:
+        """(parts,) how many pairs of triangles each computes."""
+        tile, column = self.parts.T
+        lo, hi, start, stop = self.tiles[tile], self.tiles[tile + 1], self.columns[column], self.columns[column + 1]
+        return (hi - lo) * (stop - np.maximum(start, (lo + hi) / 2))
 
     def add_part(self, number: int) -> None:
         """The pairs of one part that are neither touching nor near."""
@@ -111,7 +118,12 @@ class MutualBlock(Block):
                 self.tile_scalars, lo, hi, first, last, self.adjoint, tile_rows, row_ids, scratch, self.out,
             )  # fmt: skip
 
-    def _add_pairs(self, batch: Batch, rows: Rows) -> None:
+    def add_share(self, number: int) -> None:
+        """The touching and near pairs of one share, both orders."""
+        for batch in self.special_between(*self.shares[number : number + 2]):
+            self._add_both(batch)
+
+    def _add_both(self, batch: Batch) -> None:
         """Add both orders of all pairs of a batch."""
         forward, back = self._all_moments(batch, self.test_surface, 2)
         if self.adjoint:
