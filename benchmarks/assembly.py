@@ -163,9 +163,7 @@ def _parts(operator: IntegralOperator, precision: str) -> tuple[float, ...]:
     lap()
     out[:] = 0  # pages are there before the clock starts
     times.append(time.perf_counter())
-    tiles = len(block.tiles) - 1, block.neighbours, block.pairs_of_tiles().tolist()
-    apart = ((block.add_regular, *tiles), (block.add_special, *tiles))
-    for stage in block.stages() if kind is MutualBlock else apart:
+    for stage in block.stages():
         run_tasks(*stage)
         lap()
     if half:

@@ -160,7 +160,7 @@ def test_strips_of_tiles_make_the_same_matrix(name, precision, monkeypatch):
         return iter(parts)
 
     monkeypatch.setattr(entries.Block, "strips", noted)
-    monkeypatch.setattr(entries, "STRIP", 5)
+    monkeypatch.setattr(entries, "STRIP", 3)
     found = operator.assemble(precision=precision).to_array()
     assert max(used) > 1
     assert np.abs(found - whole).max() < (1e-13 if precision == "double" else 1e-6) * np.abs(whole).max()

@@ -42,8 +42,10 @@ second-level cache of a core."""
 TILES = 16
 """Tiles for each thread at least, if the mesh is large enough: neighbours, some eight of a tile, are not done side by
 side."""
+SPANS = 8
+"""The same of ranges of test triangles whose touching and near pairs are one task: few pairs fill vectors badly."""
 SHARE = 2048
-"""Touching and near pairs of a tile whose moments are held at a time."""
+"""Touching and near pairs of a task whose moments are held at a time."""
 LEAST = 1e-12
 """Twice the area, of a mesh of unit size, from which touching and near pairs can be integrated in single precision:
 moments have the product of two of them."""
@@ -195,10 +197,14 @@ class Block:
             self.test_surface, self.trial_surface = (each._replace(curls=np.zeros((0, 3, 3))) for each in sides)
         self._skip()
         self._sides()
+        self.tiles, self.spans = self._ranges(TILES), self._ranges(SPANS)
+        self.neighbours = self._neighbours(self.tiles)
+
+    def _ranges(self, number: int) -> NDArray[np.int64]:
+        """Bounds of consecutive test triangles, at least so many ranges for each thread if the mesh is large enough."""
         count = len(self.test.triangles)
-        size = max(8, min(self._size(TILE), math.ceil(count / (TILES * thread_count()))))
-        self.tiles = np.append(np.arange(0, count, size), count)
-        self.neighbours = self._neighbours() if self.test_space.is_continuous else None
+        size = max(8, min(self._size(TILE), math.ceil(count / (number * thread_count()))))
+        return np.append(np.arange(0, count, size), count)
 
     def _size(self, triangles: int) -> int:
         """As many triangles as take the memory of that many for real kernels in double precision."""
@@ -218,13 +224,16 @@ class Block:
         self.tiles = np.append(np.arange(0, self.tiles[-1], size), self.tiles[-1])
         self.neighbours = None
 
-    def _neighbours(self) -> list[NDArray[np.int64]]:
-        """For each tile the others (and itself) that write to some row of it."""
-        tile = np.repeat(np.arange(len(self.tiles) - 1), np.diff(self.tiles))
+    def _neighbours(self, bounds: NDArray[np.int64]) -> list[NDArray[np.int64]] | None:
+        """For each range of test triangles the others (and itself) that write to some row of it, None if all write to
+        rows of their own."""
+        if not self.test_space.is_continuous:
+            return None
+        number = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
         rows = self.test.places
         kept = rows >= 0
-        shape = (len(self.tiles) - 1, len(self.out))
-        entries = (np.ones(int(kept.sum())), (np.repeat(tile[:, None], rows.shape[1], axis=1)[kept], rows[kept]))
+        shape = (len(bounds) - 1, len(self.out))
+        entries = (np.ones(int(kept.sum())), (np.repeat(number[:, None], rows.shape[1], axis=1)[kept], rows[kept]))
         table = sp.coo_array(entries, shape=shape).tocsr()
         touching = (table @ table.T).tocsr()
         return [touching.indices[touching.indptr[t] : touching.indptr[t + 1]] for t in range(shape[0])]
@@ -293,9 +302,13 @@ class Block:
 
     def stages(self) -> list[Stage]:
         """All tasks; those of one stage are done before those of the next."""
-        return [Stage(self.run, len(self.tiles) - 1, self.neighbours, self.pairs_of_tiles().tolist())]
+        spans = len(self.spans) - 1, self._neighbours(self.spans), np.diff(self.spans).tolist()
+        return [
+            Stage(self.add_distant, len(self.tiles) - 1, self.neighbours, self._pairs_of_tiles().tolist()),
+            Stage(self.add_span, *spans),
+        ]
 
-    def pairs_of_tiles(self) -> NDArray[np.float64]:
+    def _pairs_of_tiles(self) -> NDArray[np.float64]:
         """(tiles,) how many pairs of triangles each computes."""
         heights, middles = np.diff(self.tiles), (self.tiles[:-1] + self.tiles[1:]) / 2
         width = len(self.trial.triangles)
@@ -303,6 +316,11 @@ class Block:
 
     def run(self, number: int) -> None:
         """All pairs of one tile."""
+        self.add_distant(number)
+        self.add_special(number)
+
+    def add_distant(self, number: int) -> None:
+        """The pairs of one tile that are neither touching nor near, in the precision of the regular part."""
         if self._single() == (self.real == np.float32):
             self.add_regular(number)
         else:  # mixed precision: the regular part by itself, in single
@@ -313,11 +331,10 @@ class Block:
             self.add_regular(number, rows)
             for row, target in zip(rows.out, ids, strict=False):
                 self.out[target, :columns] += row
-        self.add_special(number)
 
-    def rows(self, number: int) -> Rows:
-        """The rows of the matrix that a tile adds to."""
-        return Rows(self.out, *self._rows(int(self.tiles[number]), int(self.tiles[number + 1])), self.test.places)
+    def rows(self, lo: int, hi: int) -> Rows:
+        """The rows of the matrix that test triangles lo..hi add to."""
+        return Rows(self.out, *self._rows(lo, hi), self.test.places)
 
     def rows_apart(self, number: int, buffer: NDArray[Any]) -> tuple[Rows, NDArray[np.int64]]:
         """The rows of a tile in a buffer (at least so many, columns), and which rows of the matrix they are."""
@@ -342,7 +359,7 @@ class Block:
     def strips(self, number: int, rows: Rows | None) -> Iterator[tuple[int, int, Rows]]:
         """First and last triangle, and the rows, of parts of a tile whose results are added to the matrix together."""
         low, high = (int(each) for each in self.tiles[number : number + 2])
-        whole, size = rows or self.rows(number), self._size(STRIP)
+        whole, size = rows or self.rows(low, high), self._size(STRIP)
         for lo in range(low, high, size):
             hi = min(lo + size, high)
             yield lo, hi, whole.part(lo - low, hi - low)
@@ -354,16 +371,19 @@ class Block:
 
     def add_special(self, number: int, rows: Rows | None = None) -> None:
         """The touching and near pairs of one tile."""
-        target = rows or self.rows(number)
-        for batch in self.special_between(*self.tiles[number : number + 2]):
-            self._add_pairs(batch, target)
+        self._add_special_between(*self.tiles[number : number + 2], rows)
 
-    def special_between(self, lo: int, hi: int) -> Iterator[Batch]:
-        """The touching and near pairs of the test triangles lo..hi, as many as are held at a time."""
+    def add_span(self, number: int) -> None:
+        """The touching and near pairs of one of `spans`."""
+        self._add_special_between(*self.spans[number : number + 2])
+
+    def _add_special_between(self, lo: int, hi: int, rows: Rows | None = None) -> None:
+        """The touching and near pairs of test triangles lo..hi."""
+        target = rows or self.rows(lo, hi)
         for batch in self.batches:
             part = batch.between(lo, hi)
             for start in range(0, len(part.rules), SHARE):
-                yield part.part(slice(start, start + SHARE))
+                self._add_pairs(part.part(slice(start, start + SHARE)), target)
 
     def _add_pairs(self, batch: Batch, rows: Rows) -> None:
         """Add all pairs of a batch."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import thread_count
 from calderon.greens import Radial
-from calderon.operators.entries import TILE, Block, Stage
+from calderon.operators.entries import TILE, Block, Rows, Stage
 from calderon.operators.mutual_tile import mutual_kernel, mutual_scratch
 from calderon.operators.pair_rules import Batch
 from calderon.operators.pairs import TouchingPairs
@@ -39,7 +39,6 @@ class MutualBlock(Block):
     def _prepare(self) -> None:
         self.half = True  # pairs i <= j
         super()._prepare()
-        self.shares = self.tiles  # of the touching and near pairs
         count, size = len(self.test.triangles), TILE * 8 // (2 * self.real.itemsize * (2 if self.is_complex else 1))
         pieces = math.sqrt(2 * PARTS * thread_count())  # tiles times columns, half of them
         size = min(size, max(LANES, math.ceil(count / (pieces * LANES)) * LANES))
@@ -68,7 +67,7 @@ class MutualBlock(Block):
     def stages(self) -> list[Stage]:
         return [
             Stage(self.add_part, len(self.parts), self._part_neighbours(), self._pairs_of_parts().tolist()),
-            Stage(self.add_share, len(self.shares) - 1, self._special_neighbours(), np.diff(self.shares).tolist()),
+            Stage(self.add_span, len(self.spans) - 1, self._special_neighbours(), np.diff(self.spans).tolist()),
         ]
 
     def _written(self, bounds: NDArray[np.int64]) -> sp.csr_array:
@@ -86,14 +85,14 @@ class MutualBlock(Block):
         return [np.flatnonzero((alike[a][i] & side[b][j]) | (across[a][j] & across[:, b][i])) for a, b in self.parts]
 
     def _special_neighbours(self) -> list[NDArray[np.int64]]:
-        """For each share the others (and itself) whose touching and near pairs write to common rows."""
-        shape = (len(self.shares) - 1, len(self.out))
-        table = self._written(self.shares)
+        """For each span the others (and itself) whose touching and near pairs write to common rows."""
+        shape = (len(self.spans) - 1, len(self.out))
+        table = self._written(self.spans)
         for batch in self.batches:
             i, j = batch.pairs.triangles.T
-            found = [np.unique(each) for each in np.split(j, np.searchsorted(i, self.shares[1:-1]))]
-            share = np.repeat(np.arange(shape[0]), [len(each) for each in found])
-            table = table + _incidence(share, self.trial.places[np.concatenate(found)], shape)
+            found = [np.unique(each) for each in np.split(j, np.searchsorted(i, self.spans[1:-1]))]
+            span = np.repeat(np.arange(shape[0]), [len(each) for each in found])
+            table = table + _incidence(span, self.trial.places[np.concatenate(found)], shape)
         touching = (table @ table.T).tocsr()
         return [touching.indices[touching.indptr[t] : touching.indptr[t + 1]] for t in range(shape[0])]
 
@@ -118,12 +117,7 @@ class MutualBlock(Block):
                 self.tile_scalars, lo, hi, first, last, self.adjoint, tile_rows, row_ids, scratch, self.out,
             )  # fmt: skip
 
-    def add_share(self, number: int) -> None:
-        """The touching and near pairs of one share, both orders."""
-        for batch in self.special_between(*self.shares[number : number + 2]):
-            self._add_both(batch)
-
-    def _add_both(self, batch: Batch) -> None:
+    def _add_pairs(self, batch: Batch, rows: Rows) -> None:
         """Add both orders of all pairs of a batch."""
         forward, back = self._all_moments(batch, self.test_surface, 2)
         if self.adjoint:
