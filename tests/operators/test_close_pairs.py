@@ -175,6 +175,38 @@ def test_gauss_law_on_thin_slabs(ratio, recwarn):
     assert not [each for each in recwarn if issubclass(each.category, Warning)]
 
 
+def flat_tetrahedra(height, count, generator):
+    """Bodies of four triangles whose corners have nothing in common, in a box of that height."""
+    faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]])
+    corners = generator.uniform(0.0, 1.0, (count, 4, 3)) * [1.0, 1.0, height]
+    outward = np.linalg.det(corners[:, 1:] - corners[:, :1]) > 0
+    places = np.stack([10.0 * np.arange(count), np.zeros(count), np.zeros(count)], axis=1)
+    triangles = np.where(outward[:, None, None], faces, faces[:, ::-1]) + 4 * np.arange(count)[:, None, None]
+    return cal.TriangleMesh((corners + places[:, None]).reshape(-1, 3), triangles.reshape(-1, 3))
+
+
+@pytest.mark.parametrize("height", [0.005, 0.05, 0.2, 0.4])
+def test_triangles_with_sharp_angles_between_them(height):
+    """Gauss's law and a positive single layer on bodies folded in edges of any angle, unlike on both sides of them:
+    the points that almost meet lie anywhere."""
+    mesh = flat_tetrahedra(height, 24, np.random.default_rng(5))
+    space = cal.P0(mesh)
+    matrix = cal.double_layer(cal.Laplace(), space).assemble().to_array()
+    own = [slice(4 * n, 4 * n + 4) for n in range(24)]
+    found = np.concatenate([matrix[part, part].sum(axis=1) for part in own])
+    assert np.abs(found / mesh.areas + 0.5).max() < 1.5e-5
+    matrix = cal.single_layer(cal.Laplace(), space).assemble().to_array()
+    assert all(np.linalg.eigvalsh(matrix[part, part]).min() > 0 for part in own)
+
+
+def test_double_layer_of_long_needles():
+    """Touching triangles a hundred times as long as wide, beside each other and at right angles."""
+    cube = cal.mesh.cube(1.0, 0.6)
+    mesh = cal.TriangleMesh(cube.vertices * [1.0, 1.0, 100.0], cube.triangles)
+    matrix = cal.double_layer(cal.Laplace(), cal.P0(mesh)).assemble().to_array()
+    assert np.abs(matrix.sum(axis=1) / mesh.areas + 0.5).max() < 2e-6
+
+
 def test_capacitance_of_close_plates():
     """Area over distance, and less and less beside it: what the rim adds is of the order d log(1 / d)."""
     excess = []

@@ -43,23 +43,26 @@ class Lines(NamedTuple):
     lines: NDArray[np.int64]
 
 
-def sample_lines(maps: list[Callable[..., tuple[NDArray[np.float64], ...]]], names: list[tuple[int, ...]]) -> Lines:
-    """Lines of maps (t_0, ..., t_k) -> (u1, u2, v1, v2), linear in each coordinate: the others at 0, 1/2 and 1.
+def sample_lines(
+    maps: list[Callable[..., tuple[NDArray[np.float64], ...]]], names: list[tuple[int, ...]], others: int = 3
+) -> Lines:
+    """Lines of maps (t_0, ..., t_k) -> (u1, u2, v1, v2), linear in each coordinate: the other coordinates at so many
+    equidistant values from 0 to 1.
 
     names: which coordinate of the result (0, 1, ...) each t_i of a map is.
     """
-    points: list[NDArray[np.float64]] = []
-    lines: list[NDArray[np.int64]] = []
+    ends: list[NDArray[np.float64]] = []
+    coordinates: list[int] = []
     for mapping, name in zip(maps, names, strict=True):
-        dimension = len(name)
-        grid = np.stack(np.meshgrid(*[[0.0, 0.5, 1.0]] * dimension, indexing="ij"), axis=-1)
-        number = np.arange(3**dimension).reshape(grid.shape[:-1]) + sum(len(each) for each in points)
-        ones = np.ones(3**dimension)
-        points.append(np.stack([each * ones for each in mapping(*grid.reshape(-1, dimension).T)], axis=1))
         for axis, coordinate in enumerate(name):
-            ends = np.take(number, 0, axis).ravel(), np.take(number, 2, axis).ravel()
-            lines.append(np.stack([np.full(ends[0].size, coordinate), *ends], axis=1))
-    return Lines(np.concatenate(points), np.concatenate(lines))
+            values = [np.linspace(0.0, 1.0, 2 if each == axis else others) for each in range(len(name))]
+            grid = np.moveaxis(np.stack(np.meshgrid(*values, indexing="ij")), axis + 1, 1).reshape(len(name), -1)
+            points = np.stack([each * np.ones(grid.shape[1]) for each in mapping(*grid)], axis=1)
+            ends.append(points.reshape(2, -1, MOST))
+            coordinates += [coordinate] * ends[-1].shape[1]
+    joined = np.concatenate(ends, axis=1)
+    distinct, places = np.unique(joined.reshape(-1, MOST), axis=0, return_inverse=True)
+    return Lines(distinct, np.stack([np.array(coordinates), *places.reshape(2, -1)], axis=1))
 
 
 def points_needed(

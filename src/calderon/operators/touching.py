@@ -18,12 +18,13 @@ in the worst corner of a pair."""
 MOST = {3: 60, 2: 1300, 1: 2200}
 """By shared vertices: points of a region, angular ones times each other; pairs that need more are integrated as close
 ones (close_moments.py)."""
+OTHERS = {3: 3, 2: 9, 1: 3}
+"""By shared vertices: at how many values of the other coordinates a coordinate is looked at. Of two triangles with a
+sharp angle at their common edge some points almost meet, in the middle of nowhere."""
 LARGE, COARSE = 300, np.array([4, 6, 10, 18, 36, 60])
 """Above so many points of a region, numbers of points of stretched triangles go in larger steps: for few tables."""
-EASE = 0.7
-"""Of that exponent for these: needles have small integrals, and their worst corners are a small part of them."""
 STRETCHED = 2.5
-"""Longest edge over the height on it, from which on these hold."""
+"""Longest edge over the height on it, from which on a triangle counts as that."""
 SHARE = 4096
 """Pairs whose ellipses are found in one task."""
 
@@ -44,10 +45,10 @@ def angular_points(shared: int, test: Array, trial: Array, pairs: Pairs, singula
     large = np.flatnonzero(counts[:, 0] * counts[:, 1] * counts[:, 2] > LARGE)
     i, j = pairs.triangles[large].T
     large = large[(extents(test).stretch[i] > STRETCHED) | (extents(trial).stretch[j] > STRETCHED)]
-    counts[large, : ellipses.shape[1]] = points_needed(ellipses[large], EASE * ACCURACY * singular, COARSE)
+    counts[large, : ellipses.shape[1]] = points_needed(ellipses[large], ACCURACY * singular, COARSE)
     return counts
 
 
 @functools.lru_cache(maxsize=3)
 def _angular_lines(shared: int) -> Lines:
-    return sample_lines(angular_maps(shared), list(ROLES[shared]))
+    return sample_lines(angular_maps(shared), list(ROLES[shared]), OTHERS[shared])
