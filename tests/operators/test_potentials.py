@@ -29,6 +29,27 @@ def test_points_on_the_surface_warn_and_say_where(space):
     assert value[1] == pytest.approx(-0.5, abs=2e-3)
 
 
+@pytest.mark.parametrize("digits", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", ["sphere", "cube"])
+def test_on_the_surface_there_is_the_mean_of_both_sides(shape, digits):
+    """In triangles, on edges and at corners, also where points come from numbers of few digits: of D 1 the mean of -1
+    and 0, and of the gradient of S f that of its two limits, which differ by the density along the normal."""
+    mesh = cal.mesh.sphere(1.0, 0.5) if shape == "sphere" else cal.mesh.cube(1.0, 0.5)
+    space, green = cal.P0(mesh), cal.Laplace()
+    one = cal.Function(space, np.ones(space.dimension))
+    places = np.concatenate([mesh.centroids, mesh.vertices, mesh.vertices[mesh.edges].mean(axis=1)]).astype(digits)
+    with pytest.warns(cal.AccuracyWarning, match=f"{len(places)} of {len(places)} points lie on the surface"):
+        values = cal.double_layer_potential(green, one).evaluate(places)
+    assert np.abs(values + 0.5).max() < 1e-6
+    single, step = cal.single_layer_potential(green, one), 1e-3 * mesh.normals
+    with pytest.warns(cal.AccuracyWarning):
+        gradient = single.gradient(mesh.centroids.astype(digits))
+    sides = [single.gradient(mesh.centroids + sign * step) for sign in (1, -1)]
+    assert np.abs(gradient - (sides[0] + sides[1]) / 2).max() < 1e-3
+    beside = single.evaluate(mesh.centroids + step)
+    assert np.abs(single.evaluate(mesh.centroids.astype(digits)) - beside).max() < 1e-3
+
+
 def test_representation_formula_outside_gives_the_field_and_inside_nothing():
     """u = D u - S du/dn outside, 0 inside, for a source inside: at the rate of the surface's approximation, h^2."""
     green, source = cal.Helmholtz(K), cal.PointSource([0.2, 0.1, -0.1], wavenumber=K)

@@ -15,6 +15,7 @@ from calderon.operators.checks import checked_points, checked_quadrature
 from calderon.operators.current_sources import current_field_kernel, paired_current_kernel
 from calderon.operators.device_field import CURRENT_FAR_FIELD, CURRENT_FIELDS, device_sums, far_sums, warn_if_coarse
 from calderon.operators.electromagnetic import helmholtz
+from calderon.operators.near_points import beside_surface
 from calderon.operators.options import Quadrature
 from calderon.operators.potential import (
     Frame,
@@ -131,9 +132,10 @@ class CurrentField:
         return Frame.of(self.density.space.base.mesh, self._triangles, self.green)
 
     def _field(self, points: ArrayLike, how: Computing) -> NDArray[np.complexfloating[Any, Any]]:
-        x = checked_points(points, self.density.space.mesh)
+        given = checked_points(points, self.density.space.mesh)
         mesh, triangles, frame, green = self.density.space.base.mesh, self._triangles, self._frame, self.green
-        rule = triangle_rule(self.quadrature.regular)
+        beside = beside_surface(mesh, triangles, given)
+        x, rule = beside.points, triangle_rule(self.quadrature.regular)
         sources = self._emitted(np.arange(len(triangles)), barycentric(rule.points).T, rule.weights)
         sources[..., :3] = frame.inside(sources[..., :3])
         if how.device is None:
@@ -148,7 +150,9 @@ class CurrentField:
             total = device_sums(how, sent, green, frame.inside(x), sources, floors, frame.scalars[:4])
         paired = paired_current_kernel(green.radial(math.inf), self.magnetic)
         near = Near(x, mesh, triangles, self.quadrature.regular, floors, -1.0)
-        warn_on_surface(x, correct_near(total, near, self._emitted, paired, frame))
+        correct_near(total, near, self._emitted, paired, frame)
+        warn_on_surface(given, beside.on)
+        total = beside.means(total)
         total *= frame.scale ** (2 if self.magnetic else 1) / (4 * math.pi)
         return (total[..., 0] + 1j * total[..., 1]).astype(how.dtype(True), copy=False)
 

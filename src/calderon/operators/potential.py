@@ -18,7 +18,7 @@ from calderon.mesh import TriangleMesh
 from calderon.operators.accuracy import AccuracyWarning
 from calderon.operators.checks import checked_points, checked_quadrature, told
 from calderon.operators.device_field import LAYER_FAR_FIELDS, LAYER_FIELDS, device_sums, far_sums, warn_if_coarse
-from calderon.operators.near_points import near_sources
+from calderon.operators.near_points import beside_surface, near_sources
 from calderon.operators.options import Quadrature
 from calderon.operators.point_sources import (
     EMISSIONS,
@@ -116,9 +116,10 @@ class Potential:
         return Frame.of(self.density.space.mesh, self.density.space.triangles, self.green)
 
     def _field(self, points: ArrayLike, gradient: bool, how: Computing) -> NDArray[Any]:
-        x = checked_points(points, self.density.space.mesh)
-        sources, centres = self._sources()
         space, frame, green = self.density.space, self._frame, self.green
+        given = checked_points(points, space.mesh)
+        beside = beside_surface(space.mesh, space.triangles, given)
+        x, (sources, centres) = beside.points, self._sources()
         sources[..., :3] = frame.inside(sources[..., :3])
         emission = EMISSIONS[self.double, gradient]
         if how.device is None:
@@ -135,9 +136,10 @@ class Potential:
             total = device_sums(how, sent, green, frame.inside(x), sources, floors, frame.scalars[:4])
         paired = paired_field_kernel(green.radial(math.inf), emission, gradient, green.is_complex)
         near = Near(x, space.mesh, space.triangles, self.quadrature.regular, floors, drop)
-        touched = correct_near(total, near, self._emitted, paired, frame)
+        correct_near(total, near, self._emitted, paired, frame)
         if self.double or gradient:
-            warn_on_surface(x, touched)
+            warn_on_surface(given, beside.on)
+        total = beside.means(total)
         total *= frame.scale ** (1 + int(self.double) + int(gradient)) / (4 * math.pi)
         is_complex = green.is_complex or np.iscomplexobj(self.density.coefficients)
         values = total[..., 0] + 1j * total[..., 1] if is_complex else np.ascontiguousarray(total[..., 0])
@@ -212,13 +214,13 @@ class Near(NamedTuple):
 
 def correct_near(
     total: NDArray[np.float64], near: Near, emitted: Emission, run: Callable[..., None], frame: "Frame"
-) -> NDArray[np.int64]:
-    """Replace in total (n, ..., 2) the regular quadrature of triangles near a point by an adaptive one; returns the
-    points that lie on the surface. run: a paired kernel for a radial part that is not shifted."""
+) -> None:
+    """Replace in total (n, ..., 2) the regular quadrature of triangles near a point by an adaptive one. run: a paired
+    kernel for a radial part that is not shifted."""
     x = near.x
     pairs, pieces = near_sources(near.mesh, near.triangles, x, NEAR)
     if len(pairs) == 0:
-        return np.zeros(0, np.int64)
+        return
     rule = triangle_rule(near.degree)
     regular = emitted(pairs[:, 1], barycentric(rule.points).T, rule.weights)
     floors = np.repeat(near.floors[pairs[:, 1]], len(rule.weights))
@@ -231,8 +233,8 @@ def correct_near(
         point, local = pairs[pieces.pair[part]].T
         sources = emitted(local, bary @ pieces.corners[part], pieces.share[part, None] * fine.weights)
         targets = np.repeat(point, len(fine.weights))
-        _add_paired(total, run, x, targets, sources, frame, np.full(len(targets), drop), drop, 1.0)
-    return np.unique(pairs[pieces.on_surface, 0])
+        floors = np.repeat(np.maximum((frame.scale * pieces.floor[part]) ** 2, drop), len(fine.weights))
+        _add_paired(total, run, x, targets, sources, frame, floors, drop, 1.0)
 
 
 def warn_on_surface(x: NDArray[np.float64], points: NDArray[np.int64]) -> None:
@@ -240,8 +242,8 @@ def warn_on_surface(x: NDArray[np.float64], points: NDArray[np.int64]) -> None:
     if len(points):
         warnings.warn(
             f"{len(points)} of {len(x)} points lie on the surface, the first is number {points[0]} at "
-            f"{x[points[0]]}: the mean of both sides is returned, accurate to about three digits (beside the surface, "
-            "within 1/4096 of a triangle, less so); move them off by a thousandth of the mesh size",
+            f"{x[points[0]]}: the mean of both sides is returned, accurate to about three digits; move them off by a "
+            "thousandth of the mesh size",
             AccuracyWarning,
             stacklevel=4,
         )
