@@ -58,6 +58,22 @@ def test_all_pair_classes_against_the_closed_form(stretch):
     assert np.abs(computed - expected).max() < 2e-5 * expected.max()
 
 
+@pytest.mark.parametrize("space", [cal.P0, cal.P1])
+@pytest.mark.parametrize("shape", ["flat box", "long box", "almond"])
+def test_single_precision_holds_five_digits_of_the_largest_entry(shape, space):
+    """Also on coarse meshes with sharp edges, where many pairs are near."""
+    shapes = {
+        "flat box": lambda: cal.mesh.cuboid([1.0, 0.7, 0.4], 0.4),
+        "long box": lambda: cal.mesh.cuboid([1.0, 0.37, 0.23], 0.15),
+        "almond": lambda: cal.mesh.almond(0.25, h=0.02),
+    }
+    functions = space(shapes[shape]())
+    for layer in (cal.single_layer, cal.double_layer):
+        operator = layer(cal.Laplace(), functions)
+        double, single = (operator.assemble(precision=each).to_array() for each in ("double", "single"))
+        assert np.abs(single - double).max() < 1e-5 * np.abs(double).max()
+
+
 def test_surfaces_that_almost_touch_warn():
     lower = cal.mesh.plate([1.0, 1.0], h=0.5)
     upper = lower.translated([0.1, 0.05, 1e-6])

@@ -17,14 +17,14 @@ from calderon.operators.smoothness import Lines, ellipse_kernel, ellipse_scratch
 from calderon.spaces.element import Element, barycentric
 
 Array = NDArray[np.float64]
-DEGREES = {6: ((1.0, 6), (0.6, 8)), 5: ((0.6, 6),)}
+DEGREES = {6: ((1.0, 6), (0.6, 8)), 5: ((0.7, 6), (0.6, 8))}
 """By decimal digits, (ratio of distance to size, degree): from that ratio on the product rule of that degree is
 accurate to about so many."""
 ACCURACY = {1: 9.0, 2: 12.5}
 """By the power of the kernel, singular like 1/|x - y|^power: exponent of the error at the worst place of a piece (see
 smoothness.py); over the pair that makes six digits."""
-DIGIT = 2.3
-"""Of that exponent for each digit."""
+DIGIT = {1: 1.0, 2: 2.3}
+"""Of that exponent for each digit, by the power of the kernel."""
 COUNTS = np.array([3, 4, 6, 10, 14])
 """Gauss points along one direction of a piece; what needs more is cut."""
 MOST = int(COUNTS[-1])
@@ -54,7 +54,7 @@ class Pieces(NamedTuple):
 
 def accuracy_for(power: int, digits: int) -> float:
     """The exponent of ACCURACY for so many digits."""
-    return ACCURACY[power] - DIGIT * (6 - digits)
+    return ACCURACY[power] - DIGIT[power] * (6 - digits)
 
 
 def degree_for(ratio: NDArray[np.floating], digits: int) -> NDArray[np.int8]:
