@@ -103,6 +103,27 @@ def test_probes_record_both_fields(flux):
         assert np.abs(magnetic - MODE.magnetic(points, time)).max() < 0.01
 
 
+def test_every_sample_of_a_probe_is_of_its_time():
+    """E and H of the probe, from two runs between which the field is set anew, are those of a run that ends there."""
+    points, steps, factors = [[0.2, 0.3, 0.4]], 4, (1.0, 100.0)
+    simulation = cal.MaxwellDG(cal.mesh.box([0, 0, 0], [1, 1, 1], cells=2), 2)
+    step, probe = simulation.time_step, simulation.add_probe(points)
+    for n, factor in enumerate(factors):
+        simulation.set_fields(*(lambda x, t, f=f, s=factor: s * f(x, t) for f in (MODE.electric, MODE.magnetic)))
+        begin = simulation.time
+        simulation.run((n + 1) * steps * step)
+        for k in range(1, steps + 1):
+            stopped = cal.MaxwellDG(simulation.mesh, 2, time_step=step * (1 + 1e-9))
+            stopped.time = begin
+            stopped.set_fields(MODE.electric, MODE.magnetic)
+            stopped.run(begin + k * step)
+            number = n * steps + k - 1
+            assert probe.times[number] == pytest.approx(stopped.time, rel=1e-12)
+            for name in ("electric", "magnetic"):
+                exact = factor * getattr(stopped, name)(points)
+                assert getattr(probe, name)[number] == pytest.approx(exact, rel=1e-9, abs=1e-12 * factor)
+
+
 def test_a_listener_hears_how_far_a_run_is():
     heard = []
     simulation = cavity()

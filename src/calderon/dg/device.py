@@ -11,6 +11,7 @@ from calderon.backends import Device, Source, real_name, require_device_memory
 from calderon.dg.currents import Load
 from calderon.dg.device_halo import DeviceHalo
 from calderon.dg.domain import Domain
+from calderon.dg.progress import silent
 from calderon.dg.system import System
 
 GROUP = 128
@@ -76,15 +77,31 @@ class OnDevice(System):
     def _build(self, path: str, defines: tuple[tuple[str, int], ...]) -> Any:
         return self._device.build(Source(path, real_name(self.arrangement.real), defines))
 
-    def advance(self, time: float, step: float, count: int, after: Callable[[int], None], first: int = 0) -> None:
+    def advance(
+        self,
+        time: float,
+        step: float,
+        count: int,
+        after: Callable[[int], None],
+        first: int = 0,
+        begun: Callable[[], None] = silent,
+    ) -> None:
         self._fields = [self._device.array(field) for field in (self.electric, self.magnetic)]
         try:
-            self._advance(time, step, count, after, first)
+            self._advance(time, step, count, after, first, begun)
             self.fetch()
         finally:
             self._fields = []
 
-    def _advance(self, time: float, step: float, count: int, after: Callable[[int], None], first: int) -> None:
+    def _advance(
+        self,
+        time: float,
+        step: float,
+        count: int,
+        after: Callable[[int], None],
+        first: int,
+        begun: Callable[[], None],
+    ) -> None:
         """The steps of `advance`, of the fields on the device."""
         raise NotImplementedError
 

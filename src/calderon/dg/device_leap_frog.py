@@ -46,12 +46,21 @@ class DeviceLeapFrog(OnDevice, CentredLeapFrog):
         turn, raised = of.absorbing.turn.astype(real), of.absorbing.raised.astype(real)
         return Step(array(of.medium), array(turn), array(raised), groups, drives)
 
-    def _advance(self, time: float, step: float, count: int, after: Callable[[int], None], first: int) -> None:
+    def _advance(
+        self,
+        time: float,
+        step: float,
+        count: int,
+        after: Callable[[int], None],
+        first: int,
+        begun: Callable[[], None],
+    ) -> None:
         electric, magnetic = (self._step(self._coefficients(step, field)) for field in range(2))
         half = self._step(self._coefficients(step / 2, 1))
         opened = self._opened() if self.open.number else None
         if first == 0:
             self._half_step(1, half, time + step / 4, opened)
+        begun()
         for n in range(first + 1, count + 1):
             self._half_step(0, electric, time + (n - 0.5) * step, opened)
             last = n == count

@@ -30,12 +30,21 @@ class DeviceRungeKutta(OnDevice, UpwindRungeKutta):
         shared = (3 * reference.size + 16 * reference.face_size) * lanes * self.arrangement.real.itemsize
         return (*super()._defines, ("OWN_IS_SHARED", int(shared <= GROUP_MEMORY)))
 
-    def _advance(self, time: float, step: float, count: int, after: Callable[[int], None], first: int) -> None:
+    def _advance(
+        self,
+        time: float,
+        step: float,
+        count: int,
+        after: Callable[[int], None],
+        first: int,
+        begun: Callable[[], None],
+    ) -> None:
         array, empty = self._device.array, np.zeros_like(self.electric)
         spare, residuals = [array(empty), array(empty)], [array(empty), array(empty)]
         gains, left = array(self._gains(step)), self._decay(step)
         decay = None if left is None else array(left)
         driven = [self._driven(load, drive) for load, drive in zip(self.loads, self._drives(step), strict=True)]
+        begun()
         for n in range(first + 1, count + 1):
             self._decayed(decay)
             for a, b, c in STAGES:

@@ -158,11 +158,20 @@ class CentredLeapFrog(System):
         earlier = 2 * kept - later
         return self.energy()[0] + self.inner(earlier, later, weight) / 2
 
-    def advance(self, time: float, step: float, count: int, after: Callable[[int], None], first: int = 0) -> None:
+    def advance(
+        self,
+        time: float,
+        step: float,
+        count: int,
+        after: Callable[[int], None],
+        first: int = 0,
+        begun: Callable[[], None] = silent,
+    ) -> None:
         electric, magnetic = self._coefficients(step, 0), self._coefficients(step, 1)
         half = self._coefficients(step / 2, 1)
         if first == 0:
             self._update(1, half, time + step / 4)
+        begun()
         for n in range(first + 1, count + 1):
             self._update(0, electric, time + (n - 0.5) * step)
             last = n == count

@@ -178,6 +178,14 @@ class LocalLeapFrog(CentredLeapFrog):
     def _begin(self, step: float) -> None:
         self._length, self._levels, self._slopes = step, self._levels_of(step), {}
 
-    def advance(self, time: float, step: float, count: int, after: Callable[[int], None], first: int = 0) -> None:
+    def advance(
+        self,
+        time: float,
+        step: float,
+        count: int,
+        after: Callable[[int], None],
+        first: int = 0,
+        begun: Callable[[], None] = silent,
+    ) -> None:
         self._begin(step)
-        super().advance(time, step, count, after, first)
+        super().advance(time, step, count, after, first, begun)

@@ -1,11 +1,21 @@
 """What watches a run: fields at points, amplitudes, snapshots."""
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from numpy.typing import NDArray
 
 State = dict[str, NDArray]  # type: ignore[type-arg]
 """Arrays that go into a checkpoint; they do not depend on the number of ranks."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """The time of a run: where it begins, the length and the number of its steps, in the user's unit of time."""
+
+    start: float
+    step: float
+    count: int
 
 
 class Recorder(Protocol):
@@ -32,6 +42,11 @@ class Observer(Recorder, Protocol):
     """
 
     whole: bool
+
+    def begin(self, span: Span, first: int, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
+        """A run begins, or goes on after `first` steps (behind `restore`): flat fields E at that time and Z0 H, which
+        is half a step ahead where it is `staggered`."""
+        ...
 
     def wanted(self, step: int) -> bool:
         """Whether `record` is to be called after that step of the run."""

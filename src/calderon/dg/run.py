@@ -11,7 +11,7 @@ import numpy as np
 
 from calderon.dg.checkpoint import Moment, RunKey, read_checkpoint, write_checkpoint
 from calderon.dg.domain import Domain
-from calderon.dg.observer import Observer, Recorder
+from calderon.dg.observer import Observer, Recorder, Span
 from calderon.dg.port import Port
 from calderon.dg.system import System
 
@@ -56,9 +56,19 @@ class Run:
                 self._save(checkpoint, n)
                 written = clock.monotonic()
 
-        self.system.advance(self.key.start * speed, self.key.step * speed, count, after, first)
+        start, step = self.key.start * speed, self.key.step * speed
+        self.system.advance(start, step, count, after, first, lambda: self._begin(first))
         if checkpoint is not None and ranks.rank == 0:
             Path(checkpoint).unlink(missing_ok=True)
+
+    def _begin(self, first: int) -> None:
+        """What is done before the steps that follow the first so many."""
+        span, system = Span(self.key.start, self.key.step, self.key.count), self.system
+        if any(each.whole for each in self.observers):
+            system.fetch()
+        for each in self.observers:
+            electric, magnetic = (system.electric, system.magnetic) if each.whole else system.views()
+            each.begin(span, first, electric, magnetic, system.lead > 0)
 
     def _look(self, n: int) -> None:
         """What is done after every step."""

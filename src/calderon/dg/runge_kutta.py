@@ -126,8 +126,17 @@ class UpwindRungeKutta(System):
         self.electric[:], self.magnetic[:] = kept
         return RUNGE_KUTTA_RADIUS * self.domain.size / (radius * MARGIN)
 
-    def advance(self, time: float, step: float, count: int, after: Callable[[int], None], first: int = 0) -> None:
+    def advance(
+        self,
+        time: float,
+        step: float,
+        count: int,
+        after: Callable[[int], None],
+        first: int = 0,
+        begun: Callable[[], None] = silent,
+    ) -> None:
         gains, drives, decay = self._gains(step), self._drives(step), self._decay(step)
+        begun()
         for n in range(first + 1, count + 1):
             self._decayed(decay)
             for a, b, c in STAGES:

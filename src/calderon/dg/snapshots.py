@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.dg.domain import Domain
-from calderon.dg.observer import State
+from calderon.dg.observer import Span, State
 from calderon.dg.sampling import whole_number
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.whole_file import whole_file
@@ -42,6 +42,9 @@ class Snapshots:
     @property
     def label(self) -> str:
         return f"snapshots every {self._stride} steps from {self._first}"
+
+    def begin(self, span: Span, first: int, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
+        """Nothing is noted before the first step."""
 
     def wanted(self, step: int) -> bool:
         return step >= self._first and (step - self._first) % self._stride == 0

@@ -102,9 +102,18 @@ class System(ABC):
         """The largest stable step of c t, in m; tell: is called at each of the trials."""
 
     @abstractmethod
-    def advance(self, time: float, step: float, count: int, after: Callable[[int], None], first: int = 0) -> None:
+    def advance(
+        self,
+        time: float,
+        step: float,
+        count: int,
+        after: Callable[[int], None],
+        first: int = 0,
+        begun: Callable[[], None] = silent,
+    ) -> None:
         """`count` steps from c t = time, then both fields are at the same time; after(n) is called behind each, with E
-        at time + n step. first: steps done already, with the fields as in such a call."""
+        at time + n step. first: steps done already, with the fields as in such a call. begun() is called once before
+        the first of the steps, with the fields as behind the step before it: H is ahead already."""
 
     def voltage(self, load: Load) -> float:
         """This rank's share of the voltage at a feed, also while `advance` runs."""

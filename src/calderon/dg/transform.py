@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import require_memory
 from calderon.dg.domain import Domain
-from calderon.dg.observer import State
+from calderon.dg.observer import Span, State
 from calderon.dg.periodic import PeriodicFields
 from calderon.dg.sampling import whole_number
 
@@ -47,6 +47,9 @@ class LastPeriods:
     @property
     def label(self) -> str:
         return f"amplitudes at {self._frequency!r} Hz, {self._samples} samples"
+
+    def begin(self, span: Span, first: int, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
+        """Nothing is noted before the first step."""
 
     def wanted(self, step: int) -> bool:
         return step % self._stride == 0 and self._period(step) < 2
@@ -112,6 +115,9 @@ class RunningTransform:
     @property
     def label(self) -> str:
         return f"transform at {', '.join(map(repr, self.frequencies.tolist()))} Hz, every {self._stride} steps"
+
+    def begin(self, span: Span, first: int, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
+        """Nothing is noted before the first step."""
 
     def wanted(self, step: int) -> bool:
         return step % self._stride == 0
