@@ -163,7 +163,7 @@ class MaxwellDG:
     def add_transform(self, frequencies: ArrayLike, stride: int = 1) -> RunningTransform:
         """Fourier transforms of both fields on the whole mesh at frequencies in Hz, from every `stride`-th step of the
         runs that follow: amplitudes at several frequencies from one run with a pulse."""
-        place = self._domain, frequencies, stride, self.time, self._system.lead
+        place = self._domain, frequencies, stride, self._system.lead
         transform = RunningTransform(*place, self._spectrum)
         transform.require_samples(self.time_step)
         warn_resolution(self._domain, float(transform.frequencies.max()))

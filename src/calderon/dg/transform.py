@@ -82,8 +82,13 @@ class LastPeriods:
 
 
 class RunningTransform:
-    """E^(w) = int E(t) exp(i w t) dt and H^ alike at several frequencies, by the rectangle rule over every `stride`-th
-    step of the runs that follow; made by `MaxwellDG.add_transform`.
+    """E^(w) = int E(t) exp(i w t) dt and H^ alike at several frequencies, by the trapezoidal rule over every
+    `stride`-th step of the runs that follow, counted through all of them; made by `MaxwellDG.add_transform`.
+
+    A sample has half the time from the one before it to the one after it as weight, for H by the times of H itself,
+    which in leap-frog is half a step ahead but at the end of a run. Within a run of even steps that is the rectangle
+    rule; where a run follows whose steps have another length, the sample after the last one comes at another time than
+    was foreseen, and the weight that is missing is given to the field with which the run begins.
 
     For pulses: with fields that begin and end at rest the rule's error falls faster than any power of the step, as long
     as the pulse holds no frequency above half the rate of samples. frequencies (f,) in Hz.
@@ -91,13 +96,14 @@ class RunningTransform:
 
     whole = True
 
-    def __init__(
-        self, domain: Domain, frequencies: ArrayLike, stride: int, start: float, lead: float, result: Result
-    ) -> None:
+    def __init__(self, domain: Domain, frequencies: ArrayLike, stride: int, lead: float, result: Result) -> None:
         self.frequencies = _positive(frequencies)
         self._stride = whole_number(stride, "stride")
         self._domain, self._lead, self._result = domain, lead, result
-        self._start = self._last = start
+        self._span: Span | None = None
+        self._left = self._stride  # steps from the begin of the run to its first sample
+        self._last, self._next = np.zeros(2), np.zeros(2)  # times of E and H in the last sample and in the one foreseen
+        self._samples = 0
         real = domain.arrangement.real
         kind, shape = np.result_type(real, np.complex64), (len(self.frequencies), *domain.arrangement.shape)
         require_memory(2 * int(np.prod(shape)) * kind.itemsize, "a transform", "ask for fewer frequencies")
@@ -117,18 +123,44 @@ class RunningTransform:
         return f"transform at {', '.join(map(repr, self.frequencies.tolist()))} Hz, every {self._stride} steps"
 
     def begin(self, span: Span, first: int, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
-        """Nothing is noted before the first step."""
+        before, self._span = self._span, span
+        if first:
+            return
+        if before is None:
+            self._last = self._times(0)
+        else:
+            self._left = (self._left - before.count - 1) % self._stride + 1
+        foreseen, self._next = self._next, self._times(self._left)
+        if self._samples:
+            self._add(electric, magnetic, self._times(0), (self._next - foreseen) / 2)
+
+    def _times(self, step: int) -> NDArray[np.float64]:
+        """(2,) of E and of H after so many steps of the run, or where it would be then if the run went on."""
+        assert self._span is not None
+        time = self._span.start + step * self._span.step
+        return np.array([time, time if step == self._span.count else time + self._lead * self._span.step])
 
     def wanted(self, step: int) -> bool:
-        return step % self._stride == 0
+        return step >= self._left and (step - self._left) % self._stride == 0
 
     def record(self, step: int, time: float, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
-        weight, self._last = time - self._last, time
-        for n, frequency in enumerate(self.frequencies):
-            turn = self.electric.dtype.type(weight * np.exp(2j * np.pi * frequency * time))
-            add_multiple(self.electric[n], turn, electric)
-            late = np.exp(2j * np.pi * frequency * weight / self._stride * self._lead) if staggered else 1.0
-            add_multiple(self.magnetic[n], self.electric.dtype.type(turn * late), magnetic)
+        now, self._next = self._times(step), self._times(step + self._stride)
+        self._add(electric, magnetic, now, (self._next - self._last) / 2)
+        self._last = now
+        self._samples += 1
+
+    def _add(
+        self,
+        electric: NDArray[np.floating],
+        magnetic: NDArray[np.floating],
+        times: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> None:
+        """E and Z0 H at their times (2,), with their weights (2,) in s."""
+        sums, kind = (self.electric, self.magnetic), self.electric.dtype.type
+        for total, field, time, weight in zip(sums, (electric, magnetic), times, weights, strict=True):
+            for n, frequency in enumerate(self.frequencies):
+                add_multiple(total[n], kind(weight * np.exp(2j * np.pi * frequency * time)), field)
 
     def fields(self, frequency: float, per: complex | str | None = None) -> PeriodicFields:
         """The amplitudes at one of the frequencies, with power, absorption and far field, divided by a spectrum `per`.
@@ -140,7 +172,7 @@ class RunningTransform:
         found = np.flatnonzero(np.isclose(self.frequencies, frequency, rtol=1e-9))
         if not len(found):
             raise ValueError(f"frequency={frequency!r}: choose one of {', '.join(f'{f:g}' for f in self.frequencies)}")
-        if self._last == self._start:
+        if not self._samples:
             raise ValueError("the transform has seen no steps yet: run(until=...) comes first")
         number = int(found[0])
         return self._result(float(self.frequencies[number]), self.electric[number], self.magnetic[number], per)
@@ -151,13 +183,15 @@ class RunningTransform:
             for name in ("electric", "magnetic")
             for n in range(len(self.frequencies))
         }
-        return fields | {"last": np.array([self._last])}
+        counts = np.array([self._left, self._samples])
+        return fields | {"times": np.stack([self._last, self._next]), "counts": counts}
 
     def restore(self, state: State) -> None:
         for name in ("electric", "magnetic"):
             for n in range(len(self.frequencies)):
                 _take(getattr(self, name)[n], state[f"{name}_{n}"], self._domain)
-        self._last = float(state["last"][0])
+        self._last, self._next = state["times"]
+        self._left, self._samples = map(int, state["counts"])
 
 
 def _positive(frequencies: ArrayLike) -> NDArray[np.float64]:
