@@ -2,6 +2,7 @@
 
 import tracemalloc
 
+import h5py
 import meshio
 import numpy as np
 import pytest
@@ -86,9 +87,86 @@ def test_checkpoints_of_other_runs_and_damaged_ones_are_refused(tmp_path):
         cavity(order=3).run(1.0, checkpoint=file)
     with pytest.raises(ValueError, match="belongs to another run .mesh"):
         cavity(cells=3).run(1.0, checkpoint=file)
+    with h5py.File(file, "r+") as older:
+        older.attrs["version"] = 3
+    with pytest.raises(
+        ValueError, match="a checkpoint of version 3, of another release .* version 4 is needed; delete"
+    ):
+        cavity().run(1.0, checkpoint=file)
     file.write_bytes(file.read_bytes()[:500])
     with pytest.raises(ValueError, match="damaged"):
         cavity().run(1.0, checkpoint=file)
+
+
+def box(amplitude=1.0, points=((0.5, 0.4, 0.3),), frequencies=(1e8,), **options):
+    """A cubic metre around a slab, with a dipole, a feed and a wave; steps do not depend on what is changed."""
+    mesh = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=3)
+    tags = np.where(np.abs(mesh.centroids - 0.5).max(axis=1) < 0.17, 2, 1)
+    faces = {"faces": mesh.faces, "face_tags": mesh.face_tags, "face_names": mesh.face_names}
+    mesh = cal.TetrahedralMesh(mesh.vertices, mesh.tetrahedra, tags, {"air": 1, "slab": 2}, **faces)
+    choices = {"materials": {"slab": cal.Material(2.0)}, "boundaries": {"wall": "absorbing"}, "sources": sources()}
+    result = cal.MaxwellDG(mesh, 2, time_step=5e-11, **choices | options)
+    result.set_fields(lambda x, t: amplitude * MODE.electric(x, 0.0), lambda x, t: 0 * x)
+    result.add_probe(points)
+    result.add_transform(frequencies)
+    return result
+
+
+def sources(position=(0.5, 0.5, 0.5), direction=(0, 0, 1), width=1e-9, course=lambda t: 1e9 * t, wave=(0, 0, 1)):
+    return [
+        cal.CurrentDipole(position, [0, 0, 1], cal.GaussianPulse(width), radius=0.4),
+        cal.CurrentSource("slab", direction, course),
+        cal.TimeHarmonicPlaneWave(wave, [1, 0, 0], 1e8),
+    ]
+
+
+OTHERS = {
+    "materials": [
+        {"materials": {"slab": cal.Material(2.0, conductivity=1e-6)}},
+        {"materials": {"slab": cal.Material(2.0, 1.1)}},
+        {"materials": {"slab": cal.Material(2.1)}},
+    ],
+    "boundaries": [{"boundaries": {"wall": "pmc"}, "sources": sources()[:2]}],
+    "sources": [
+        {"sources": sources(**changed)}
+        for changed in (
+            {"position": (0.5, 0.5, 0.51)},
+            {"direction": (0, 1, 0)},
+            {"width": 1.1e-9},
+            {"course": lambda t: 1e9 * t + 1e-6},
+            {"wave": (0, 1e-6, 1)},
+        )
+    ],
+    "initial fields": [{"amplitude": 1 + 1e-6}],
+    "observers": [{"points": [[0.5, 0.4, 0.31]]}, {"frequencies": [1.1e8]}],
+}
+
+
+def test_checkpoints_of_other_problems_are_refused(tmp_path):
+    """Whatever acts on the fields or on what is recorded; a density does not, and a new function is no new course."""
+    file, until = tmp_path / "run.h5", 2e-9
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    killed = box()
+    with pytest.raises(KeyboardInterrupt):
+        killed.run(until, stop, file, checkpoint_seconds=0.0)
+    for name, changes in OTHERS.items():
+        for change in changes:
+            other = box(**change)
+            with pytest.raises(ValueError, match=f"belongs to another run .*{name}.* differ"):
+                other.run(until, checkpoint=file)
+    assert file.exists()
+    same = {"materials": {"slab": cal.Material(2.0, density=1000.0)}, "boundaries": {"wall": "absorbing"}}
+    resumed, whole = box(sources=sources(course=lambda t: 1e9 * t), **same), box()
+    file.rename(kept := tmp_path / "kept.h5")
+    whole.run(until)
+    for each in (resumed, killed):  # in another simulation, and in the one that was interrupted
+        file.write_bytes(kept.read_bytes())
+        each.run(until, checkpoint=file)
+        assert np.array_equal(each._system.electric, whole._system.electric)
+        assert np.array_equal(each._observers[0].magnetic, whole._observers[0].magnetic)
 
 
 @pytest.mark.parametrize("flux", ["centred", "upwind"])

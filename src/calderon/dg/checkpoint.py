@@ -1,7 +1,7 @@
 """The state of a run in an HDF5 file: whole or not at all, so that a run that was killed goes on where it was."""
 
-import hashlib
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,33 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.dg.observer import State
-from calderon.mesh import TetrahedralMesh
+from calderon.dg.run_key import RunKey
 from calderon.mesh.whole_file import whole_file
 
-KIND, VERSION = "calderon time stepping", 3
+KIND, VERSION = "calderon time stepping", 4
 
 
-@dataclass(frozen=True)
-class RunKey:
-    """What must agree between the run that wrote a checkpoint and the one that goes on; classes: elements by step."""
+class OtherRun(ValueError):
+    """A checkpoint belongs to another run: `differing` has the names of what differs."""
 
-    mesh: str
-    order: int
-    flux: str
-    precision: str
-    classes: str
-    start: float
-    step: float
-    count: int
-    observers: str
-
-    @staticmethod
-    def digest(mesh: TetrahedralMesh) -> str:
-        """Of vertices, tetrahedra, materials and boundary faces."""
-        total = hashlib.sha256()
-        for array in (mesh.vertices, mesh.tetrahedra, mesh.tags, mesh.faces, mesh.face_tags):
-            total.update(np.ascontiguousarray(array).tobytes())
-        return total.hexdigest()[:32]
+    def __init__(self, path: str | os.PathLike[str], differing: Sequence[str]) -> None:
+        super().__init__(
+            f"{str(path)!r} belongs to another run ({', '.join(differing)} differ): delete it to start anew, or name "
+            "another file"
+        )
+        self.differing = tuple(differing)
 
 
 @dataclass(frozen=True)
@@ -52,7 +40,8 @@ class Moment:
 
 def write_checkpoint(path: str | os.PathLike[str], key: RunKey, moment: Moment) -> None:
     with whole_file(path) as scratch, h5py.File(scratch, "w") as file:
-        file.attrs.update(kind=KIND, version=VERSION, steps=moment.steps, **vars(key))
+        file.attrs.update(kind=KIND, version=VERSION, steps=moment.steps, **key.exact)
+        file["signals"], file["initial_fields"] = key.signals, key.initial_fields
         file["electric"], file["magnetic"] = moment.electric, moment.magnetic
         for number, state in enumerate(moment.observed):
             for name, values in state.items():
@@ -62,7 +51,8 @@ def write_checkpoint(path: str | os.PathLike[str], key: RunKey, moment: Moment) 
 def read_checkpoint(path: str | os.PathLike[str], key: RunKey) -> Moment | None:
     """What was written, None if there is no file.
 
-    Raises ValueError for a file of another kind or version, a damaged one, or one of another run (naming what differs).
+    Raises ValueError for a file of another kind or version, or a damaged one; OtherRun, naming what differs, for one of
+    another run: mesh, materials, boundaries, sources, order, steps, observers and their places, or initial fields.
     """
     if Path(path).is_dir():
         raise ValueError(f"checkpoint={str(path)!r} is a folder: name a file in it, such as run.h5")
@@ -74,14 +64,16 @@ def read_checkpoint(path: str | os.PathLike[str], key: RunKey) -> Moment | None:
         raise ValueError(f"checkpoint={str(path)!r} is a file of another kind: name another one, such as run.h5")
     try:
         with h5py.File(path, "r") as file:
-            if file.attrs.get("kind") != KIND or file.attrs.get("version") != VERSION:
-                raise ValueError(f"{str(path)!r} is no checkpoint of version {VERSION}: delete it to start anew")
-            different = [name for name, value in vars(key).items() if file.attrs[name] != value]
-            if different:
+            if file.attrs.get("kind") != KIND:
+                raise ValueError(f"{str(path)!r} is no checkpoint of a run: name another file, such as run.h5")
+            if (version := file.attrs.get("version")) != VERSION:
                 raise ValueError(
-                    f"{str(path)!r} belongs to another run ({', '.join(different)} differ): delete it to start anew, "
-                    "or name another file"
+                    f"{str(path)!r} is a checkpoint of version {version}, of another release of calderon: version "
+                    f"{VERSION} is needed; delete it to start anew"
                 )
+            different = key.differing(file.attrs, file["signals"][:], file["initial_fields"][:])
+            if different:
+                raise OtherRun(path, different)
             observed = [{name: one[name][:] for name in one} for one in file.get("observers", {}).values()]
             return Moment(int(file.attrs["steps"]), file["electric"][:], file["magnetic"][:], observed)
     except (OSError, KeyError) as error:

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.backends import require_memory
 from calderon.dg.averaged_sar import require_tissue
 from calderon.dg.boundary import completed
-from calderon.dg.checkpoint import RunKey
 from calderon.dg.domain import domain, listed
 from calderon.dg.enclosure import enclosed
 from calderon.dg.observer import Observer, Recorder
@@ -26,6 +25,7 @@ from calderon.dg.ranks import ranks_of, spoken_once
 from calderon.dg.reference import reference_tetrahedron
 from calderon.dg.resolution import warn_resolution
 from calderon.dg.run import Run
+from calderon.dg.run_key import RunKey, problem_of, signals_of, sums
 from calderon.dg.sampling import require_period, sampling, whole_number
 from calderon.dg.snapshots import Snapshots
 from calderon.dg.stepping import check_stepping, chosen_step, steps_until, system_of
@@ -98,10 +98,12 @@ class MaxwellDG:
         agreed(ranks, lambda: require_memory(self.memory, what, advice))
         self.sources, self.backend, self.time = listed(sources), how.name, 0.0
         self._observers: list[Observer] = []
+        self._initial: NDArray[np.float64] | None = None
         with spoken_once(ranks):
             given = completed(mesh, boundaries)
             parts = mesh, reference, how.real, materials, given, self.sources, ranks
             self._domain = domain(*parts, local_time_stepping)
+        self._problem = problem_of(mesh, materials, given, self.sources)
         self.medium, self._arrangement = self._domain.medium, self._domain.arrangement
         self._system = agreed(ranks, lambda: system_of(flux, self._domain, how.device))
         self._fields = PresentFields(self._system, self._domain, mesh)
@@ -146,6 +148,7 @@ class MaxwellDG:
     def set_fields(self, electric: Field, magnetic: Field) -> None:
         """Set E and H at the present time from functions f(points (n, 3), t) -> (n, 3)."""
         self._fields.set(electric, magnetic, self.time)
+        self._initial = None
 
     def add_probe(self, points: ArrayLike, stride: int = 1) -> Probe:
         """Record E and H at points (n, 3) at every `stride`-th step of the runs that follow."""
@@ -195,7 +198,7 @@ class MaxwellDG:
         progress: show a bar with the time left; or a function that is called with the steps done and all steps.
         checkpoint: an HDF5 file that holds the state of the run about every `checkpoint_seconds`; if it is there
         already, the run goes on from it and ends with the same numbers as without the interruption, those of probes
-        included. It is removed when the run is done. Errors as for `read_checkpoint`.
+        included; one of another run is refused. It is removed when the run is done. Errors as for `read_checkpoint`.
         """
         span, count = steps_until(until, self.time, self.time_step)
         if count:
@@ -217,12 +220,24 @@ class MaxwellDG:
         watched = "; ".join(each.label for each in watching)
         classes = " ".join(map(str, self.elements_by_step))
         choices = self.order, self.flux, self.precision, classes
-        key = RunKey(RunKey.digest(self.mesh), *choices, self.time, step, count, watched)
-        require_same(self._domain.communicator, vars(key))
+        known = np.zeros((0, 0)), np.zeros((0, 0))
+        if checkpoint is not None:
+            known = signals_of(self._domain.loads, self.time, step, count), self._initial_fields()
+        key = RunKey(self._problem, *choices, self.time, step, count, watched, *known)
+        require_same(self._domain.communicator, key.exact)
         run = Run(self._system, self._domain, key, observers, ports, courant=step / self._limit)
         text = f"{count} steps, P{self.order}, {self.number_of_unknowns} unknowns"
         with progress_of(progress, text, count, self._domain.communicator.rank) as tell:
             run.advance(tell, checkpoint, checkpoint_seconds)
+        self._initial = None
+
+    def _initial_fields(self) -> NDArray[np.float64]:
+        """What a checkpoint knows of the fields at the present time: those of its begin behind a run that was
+        interrupted, which left others."""
+        if self._initial is None:
+            system = self._system
+            self._initial = np.stack([sums(each, self._domain) for each in (system.electric, system.magnetic)])
+        return self._initial
 
     def run_until_periodic(
         self,

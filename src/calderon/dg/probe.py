@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.dg.domain import Domain
 from calderon.dg.location import own_elements
 from calderon.dg.observer import Span, State
+from calderon.dg.run_key import digest
 from calderon.dg.sampling import whole_number
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.location import as_points, locate
@@ -51,7 +52,7 @@ class Probe:
 
     @property
     def label(self) -> str:
-        return f"probe of {len(self.points)} points, every {self.stride} steps"
+        return f"probe of {len(self.points)} points ({digest(self.points)}), every {self.stride} steps"
 
     def begin(self, span: Span, first: int, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
         """H half a step before the next one, whatever was seen in an earlier run."""

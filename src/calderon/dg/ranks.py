@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from calderon.dg.checkpoint import RunKey
+from calderon.dg.run_key import mesh_digest
 from calderon.mesh import TetrahedralMesh
 from calderon.parallel import Communicator, end_together, require_same, world
 
@@ -21,7 +21,7 @@ def ranks_of(communicator: Communicator | None, mesh: TetrahedralMesh, **choices
         raise ValueError(f"communicator={communicator!r}: leave it out, or take calderon.parallel.world()")
     if ranks.size > 1:
         end_together(ranks)
-        require_same(ranks, choices | {"digest of the mesh": RunKey.digest(mesh)})
+        require_same(ranks, choices | {"digest of the mesh": mesh_digest(mesh)})
     return ranks
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from calderon.dg.checkpoint import Moment, RunKey, read_checkpoint, write_checkpoint
+from calderon.dg.checkpoint import Moment, read_checkpoint, write_checkpoint
 from calderon.dg.domain import Domain
 from calderon.dg.observer import Observer, Recorder, Span
 from calderon.dg.port import Port
+from calderon.dg.run_key import RunKey
 from calderon.dg.system import System
 
 CHECKED = 100
