@@ -271,6 +271,38 @@ def test_an_interrupted_run_goes_on_with_the_same_command(tmp_path, monkeypatch)
     assert both[0] == both[1]
 
 
+def test_an_interrupted_run_of_another_case_is_refused(tmp_path, monkeypatch):
+    """With the tables that differ, before a step; what is only looked at in the end may change."""
+    text = CAVITY.replace("snapshots = { count = 3 }\n", "").replace("exact = true\n", "")
+    text = text.replace('"10 ns"', '"4 ns"\ncheckpoint = 0')
+    case, out, kept = tmp_path / "cube.toml", tmp_path / "out", tmp_path / ".out.run" / "checkpoint.h5"
+    record = cal.dg.Probe.record
+
+    def stop(self, step, *arguments):
+        record(self, step, *arguments)
+        if step == 8:
+            raise KeyboardInterrupt
+
+    case.write_text(text)
+    with monkeypatch.context() as patched:
+        patched.setattr(cal.dg.Probe, "record", stop)
+        assert calderon_command("run", case, "--out", out).exit_code == INTERRUPTED
+    changes = {
+        "[materials]": ("[boundaries]", "[materials.vacuum]\nconductivity = 1e-4\n[boundaries]"),
+        "[boundaries]": ('"pec"', '"pmc"'),
+        "[initial]": ("3 V/m", "4 V/m"),
+        "probes, frames or snapshots of [output]": ("0.5, 1.0, 1.0", "0.6, 1.0, 1.0"),
+    }
+    for table, (old, new) in changes.items():
+        case.write_text(text.replace(old, new))
+        done = calderon_command("run", case, "--out", out, "--force")
+        said = " ".join(done.output.split())
+        assert done.exit_code == WRONG_INPUT and f"an interrupted run of another case ({table} differ): take" in said
+        assert "delete that folder to start anew" in said and kept.exists() and not out.exists()
+    case.write_text(text.replace("A cube", "The same cube"))
+    assert calderon_command("run", case, "--out", out).exit_code == 0 and not kept.exists()
+
+
 def test_ranks_share_a_run_and_one_speaks(tmp_path):
     pytest.importorskip("pymetis")
     command = _mpiexec()

@@ -14,6 +14,7 @@ from calderon.case import Angles, CaseFile
 from calderon.case.transient import TransientCase
 from calderon.case.transient.building import initial_mode, simulation, volume_mesh
 from calderon.dg import MaxwellDG, PeriodicFields, Probe
+from calderon.dg.checkpoint import OtherRun
 from calderon.exact import VACUUM_IMPEDANCE
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.location import Search
@@ -28,6 +29,18 @@ from calderon.report.transient.results import Amplitudes, CutField, Facts, Patte
 FAR_FIELD = Level("far field", "dB re 1 V", "far_field")
 RECORDS = 400
 """Values that a probe records in a run until a time, at least where it has as many steps; and in each period."""
+TABLES = {
+    "mesh": "[mesh]",
+    "materials": "[materials]",
+    "boundaries": "[boundaries]",
+    "sources": "[[source]]",
+    "order": "[solver]",
+    "flux": "[solver]",
+    "precision": "[solver]",
+    "observers": "probes, frames or snapshots of [output]",
+    "initial fields": "[initial]",
+}
+"""Where a case file says what a run is; all else makes the steps."""
 
 
 def run_transient(
@@ -36,7 +49,8 @@ def run_transient(
     """Compute everything a transient case asks for; every rank makes the same call and gets the same results.
 
     scratch: a folder for checkpoints and snapshots, from which an interrupted run goes on; without it there are no
-    checkpoints, and snapshots are refused. Errors: CaseError for a mesh, ValueError, MemoryError, FloatingPointError.
+    checkpoints, and snapshots are refused. Errors: CaseError for a mesh, ValueError (also where an interrupted run of
+    another case has left its checkpoint in `scratch`), MemoryError, FloatingPointError.
     """
     stages, ranks, case = stages or Stages(), world(), file.case
     with warnings.catch_warnings(record=True) as caught:
@@ -158,10 +172,22 @@ def _advance(
         "checkpoint_seconds": case.run.checkpoint,
     }
     with stages.stage("advance the fields", announcement(case, facts, posed.mesh.number_of_tetrahedra)):
-        if case.run.periods is not None and case.physics.frequency is not None:
-            return posed.run_until_periodic(case.physics.frequency, case.run.periods, **how)  # type: ignore[arg-type]
-        posed.run(facts.end, **how)  # type: ignore[arg-type]
+        try:
+            if case.run.periods is not None and case.physics.frequency is not None:
+                return posed.run_until_periodic(case.physics.frequency, case.run.periods, **how)  # type: ignore[arg-type]
+            posed.run(facts.end, **how)  # type: ignore[arg-type]
+        except OtherRun as error:
+            raise ValueError(_of_another_case(error, scratch)) from error
     return None
+
+
+def _of_another_case(error: OtherRun, scratch: Path | None) -> str:
+    """What to do where an interrupted run of another case has left its checkpoint."""
+    different = dict.fromkeys(TABLES.get(name, "time steps") for name in error.differing)
+    return (
+        f"{scratch} holds an interrupted run of another case ({', '.join(different)} differ): take the case back to go "
+        "on with it, delete that folder to start anew, or choose another folder with --out"
+    )
 
 
 def _scale(case: TransientCase, fields: PeriodicFields) -> float:
