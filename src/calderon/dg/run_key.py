@@ -20,7 +20,7 @@ from calderon.dg.medium import medium_of
 from calderon.mesh import Material, TetrahedralMesh
 from calderon.waves import CurrentDipole, CurrentSource, GaussianPulse, RampedSine, TimeHarmonicPlaneWave
 
-TOLERANCES = {"double": 1e-9, "single": 1e-5}
+TOLERANCES = {"double": 1e-9, "single": 1e-4}
 """Of sums over fields relative to the root of the sum of their squares."""
 SIGNAL_TOLERANCE = 1e-9
 """Of a signal relative to its largest value."""
