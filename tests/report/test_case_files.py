@@ -1,5 +1,7 @@
 """A mistake in a case file is answered with line, key, value and what is allowed."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -81,6 +83,42 @@ def test_a_good_case_is_in_si_units():
         ("[output]", '[solver]\nprecision = "half"\n[output]', "choose 'double', 'single'"),
         ('[mesh]\nshape = "sphere"\nradius = "1 m"\nh = 0.3\n', "", "the file needs the [mesh] table"),
         ("[mesh]", "[mesh", "not valid TOML"),
+        ("[physics]", "[[physics]]", "line 6: physics is a list of tables: write [physics] once"),
+        ("[incident]", "[[incident]]", "line 10: incident is a list of tables: write [incident] once"),
+        ('title = "sphere"', "solver = 3", "line 1: solver = 3 is no table: write [solver] once"),
+        (
+            "[output]",
+            "[output]\nreference = {}",
+            "output.reference is one table: several are taken here, write [[output",
+        ),
+        (
+            '"1.2 kHz"',
+            '{ start = "1 Hz", stop = "2 Hz", count = 1000000000 }',
+            "line 8: physics.frequency: count = 1000000000: a whole number from 2 to 10000 is needed",
+        ),
+        ('"30 deg"', '"30 deg"\namplitude = 0', "line 12: incident.amplitude = 0: a pressure here must not be zero"),
+        (
+            '"30 deg"',
+            '"30 deg"\namplitude = "0 kPa"',
+            'line 12: incident.amplitude = "0 kPa": a pressure here must not',
+        ),
+        ('"30 deg"', '"30 deg"\nelectric_field = 0.0', "line 12: incident.electric_field = 0.0: a field strength here"),
+        (
+            '"sound-hard"',
+            '"antenna"\nfeed = { between = [1, 2], voltage = 0 }',
+            "line 8: physics.feed.voltage = 0: a voltage here must not be zero",
+        ),
+        ('"sound-hard"', '"impedance"\nadmittance = {}', "line 8: physics.admittance: the table by tag is empty"),
+        (
+            '"sound-hard"',
+            '"impedance"\nadmittance = -1',
+            "line 8: physics.admittance = -1: the real part -1 is negative",
+        ),
+        (
+            '"sound-hard"',
+            '"impedance"\nadmittance = { 1 = 0.5, 2 = [-0.5, 1.0] }',
+            "line 8: physics.admittance: the real part -0.5 is negative",
+        ),
     ],
 )
 def test_a_mistake_is_named(old, new, message):
@@ -92,6 +130,16 @@ def test_all_mistakes_are_told_at_once_in_the_order_of_lines():
     text = mistakes(GOOD.replace('"1.2 kHz"', '"fast"').replace("h = 0.3", "h = -1").replace("count = 3", "count = -3"))
     lines = [int(line.split("line ")[1].split(":")[0]) for line in text.splitlines()]
     assert lines == sorted(lines) and len(lines) == 3
+
+
+@pytest.mark.parametrize("size", [1e-300, 1.0, 1e200])
+def test_vectors_of_any_length_point_somewhere(size):
+    """Squares of the first are 0, those of the last infinite."""
+    vectors = f"direction = [{size}, {size}, 0]\npolarization = [0, 0, {size}]"
+    text = GOOD.replace('azimuth = "30 deg"', vectors).replace("speed_of_sound = 1500.0", "")
+    incident = parse(text.replace('"sound-hard"', '"conductor"')).case.incident
+    assert incident.unit_direction == pytest.approx([np.sqrt(0.5), np.sqrt(0.5), 0])
+    assert incident.vector == pytest.approx([0, 0, 1])
 
 
 def test_sweeps_and_complex_numbers():
@@ -135,8 +183,22 @@ def test_a_mesh_file_that_cannot_be_used_is_told_with_its_key(tmp_path, content,
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize(("name", "message"), [("missing.toml", "no such file"), (".", "this is a folder")])
+def test_a_byte_order_mark_is_no_mistake(tmp_path):
+    (tmp_path / "case.toml").write_text(GOOD, encoding="utf-8-sig")
+    assert read(tmp_path / "case.toml").text == GOOD
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("missing.toml", "no such file"),
+        (".", "this is a folder"),
+        ("n" * 300, "cannot be read: File name too long"),
+        (f"{Path(__file__).name}/case.toml", "cannot be read: Not a directory"),
+    ],
+)
 def test_a_case_that_is_not_there(tmp_path, name, message):
+    (tmp_path / Path(__file__).name).write_text("")
     with pytest.raises(CaseError, match=message):
         read(tmp_path / name)
 

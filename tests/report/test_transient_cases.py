@@ -154,6 +154,12 @@ def calderon_command(*arguments: str | Path):
             "did you mean 'permittivity'? [materials.glass] takes",
         ),
         ('problem = "transient"', 'problem = "transint"', "did you mean 'transient'?"),
+        ('"3 V/m"', '"0 V/m"', 'line 13: initial.electric_field = "0 V/m": a field strength here must not be zero'),
+        (
+            "[solver]",
+            '[source]\nkind = "plane-wave"\n[solver]',
+            "source is one table: several are taken here, write [[s",
+        ),
     ],
 )
 def test_a_mistake_is_answered_with_what_is_allowed(old, new, message):

@@ -8,6 +8,7 @@ from pydantic import model_validator
 from calderon.case.quantities import Angle, FieldStrength, Length, Pressure
 from calderon.case.table import Table
 from calderon.exact.angular import line_of_sight
+from calderon.exact.checks import unit_vector
 
 
 class Incident(Table):
@@ -43,10 +44,10 @@ class Incident(Table):
             raise ValueError("elevation goes with azimuth, not with direction")
         if self.direction is not None and not any(self.direction):
             raise ValueError("direction = [0, 0, 0] points nowhere")
+        if self.polarization is not None and not any(self.polarization):
+            raise ValueError("polarization = [0, 0, 0] points nowhere")
         if (vector := self.vector) is not None:
-            if not any(vector):
-                raise ValueError("polarization = [0, 0, 0] points nowhere")
-            if abs(vector @ self.unit_direction) > 1e-6 * np.linalg.norm(vector):
+            if abs(vector @ self.unit_direction) > 1e-6:
                 raise ValueError("polarization must be perpendicular to the direction of travel")
         return self
 
@@ -54,18 +55,17 @@ class Incident(Table):
     def unit_direction(self) -> np.ndarray:
         """Direction of travel (3,), of length one."""
         if self.direction is not None:
-            vector = np.array(self.direction)
-            return vector / np.linalg.norm(vector)
+            return unit_vector(self.direction)
         azimuth, elevation = self.azimuth or 0.0, self.elevation or 0.0
         return np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
 
     @property
     def vector(self) -> np.ndarray | None:
-        """The direction of the electric field (3,), of any length; None where none is given."""
+        """The direction of the electric field (3,), of length one; None where none is given."""
         if self.polarization is None or self.position is not None:
             return None
         if not isinstance(self.polarization, str):
-            return np.array(self.polarization)
+            return unit_vector(self.polarization)
         x, y, z = -self.unit_direction + 0.0  # no negative zeros: phi is zero on the z axis
         vertical, horizontal = line_of_sight(np.arctan2(np.hypot(x, y), z), np.arctan2(y, x))[1:]
         return vertical if self.polarization == "V" else horizontal

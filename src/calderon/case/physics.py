@@ -13,6 +13,7 @@ Point = tuple[float, float, float]
 ACOUSTIC = ("sound-hard", "sound-soft", "impedance", "transmission")
 ELECTROMAGNETIC = ("conductor", "dielectric")
 FORMULATIONS = {"conductor": ("cfie", "efie", "mfie", "calderon"), "dielectric": ("pmchwt", "muller")}
+MOST_FREQUENCIES = 10_000  # of a sweep: each is a solution of its own, kept until all are written
 FLUIDS = ("speed_of_sound", "density", "interior_speed_of_sound", "interior_density")
 # keys that a problem needs, and those it may have, besides problem and what gives the wavenumber
 KEYS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -35,8 +36,8 @@ def _frequencies(value: Any) -> tuple[float, ...]:
         if set(value) != allowed:
             raise ValueError("a sweep is written { start = ..., stop = ..., count = ... }")
         count = value["count"]
-        if not isinstance(count, int) or isinstance(count, bool) or count < 2:
-            raise ValueError("count must be a whole number of at least 2")
+        if not isinstance(count, int) or isinstance(count, bool) or not 2 <= count <= MOST_FREQUENCIES:
+            raise ValueError(f"count = {count!r}: a whole number from 2 to {MOST_FREQUENCIES} is needed")
         start, stop = (positive_si(value[name], "frequency") for name in ("start", "stop"))
         return tuple(float(f) for f in np.linspace(start, stop, count))
     if isinstance(value, list):
@@ -60,10 +61,22 @@ def _by_tag(value: Any) -> complex | dict[int | str, complex]:
     """One number for the whole surface, or a table from tags, by number or name, to numbers."""
     if not isinstance(value, dict):
         return _complex(value)
+    if not value:
+        raise ValueError("the table by tag is empty: write { tag = number }, or one number for the whole surface")
     return {int(tag) if tag.lstrip("-").isdigit() else tag: _complex(one) for tag, one in value.items()}
 
 
+def _passive(value: Any) -> complex | dict[int | str, complex]:
+    """As _by_tag, of numbers with a real part that is not negative."""
+    given = _by_tag(value)
+    for one in given.values() if isinstance(given, dict) else (given,):
+        if one.real < 0:
+            raise ValueError(f"the real part {one.real:g} is negative: the surface would create energy, give 0 or more")
+    return given
+
+
 Constants = Annotated[complex | dict[int | str, complex], BeforeValidator(_by_tag)]
+Admittance = Annotated[complex | dict[int | str, complex], BeforeValidator(_passive)]
 
 
 class Feed(Table):
@@ -100,7 +113,7 @@ class Physics(Table):
     density: Density | None = None
     interior_speed_of_sound: Speed | None = None
     interior_density: Density | None = None
-    admittance: Constants | None = None
+    admittance: Admittance | None = None
     permittivity: Constants | None = None
     permeability: Constants | None = None
     formulation: str | None = None

@@ -62,6 +62,14 @@ def positive_si(value: Any, kind: str) -> float:
     return number
 
 
+def nonzero_si(value: Any, kind: str) -> float:
+    """As in_si, and not zero: amplitudes, by which answers are divided."""
+    number = in_si(value, kind)
+    if number == 0:
+        raise ValueError(f"a {kind} here must not be zero, without it there is no field: leave it out for 1")
+    return number
+
+
 def not_negative_si(value: Any, kind: str) -> float:
     """As in_si, and zero or greater."""
     number = in_si(value, kind)
@@ -80,11 +88,11 @@ Frequency = Annotated[float, _quantity("frequency", positive_si)]
 Speed = Annotated[float, _quantity("speed", positive_si)]
 Density = Annotated[float, _quantity("density", positive_si)]
 Wavenumber = Annotated[float, _quantity("wavenumber", positive_si)]
-Pressure = Annotated[float, _quantity("pressure", in_si)]
+Pressure = Annotated[float, _quantity("pressure", nonzero_si)]
 Angle = Annotated[float, _quantity("angle", in_si)]
 Potential = Annotated[float, _quantity("potential", in_si)]
-FieldStrength = Annotated[float, _quantity("field strength", in_si)]
-Voltage = Annotated[float, _quantity("voltage", in_si)]
+FieldStrength = Annotated[float, _quantity("field strength", nonzero_si)]
+Voltage = Annotated[float, _quantity("voltage", nonzero_si)]
 Current = Annotated[float, _quantity("current", in_si)]
 Conductivity = Annotated[float, _quantity("conductivity", not_negative_si)]
 Power = Annotated[float, _quantity("power", positive_si)]

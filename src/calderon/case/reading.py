@@ -7,6 +7,8 @@ import re
 import tomllib
 import types
 import typing
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -52,6 +54,16 @@ class CaseFile(Generic[C]):
         shown = getattr(getattr(self.case, table), key) if value is None else value
         return CaseError(self.name, [f"{where}{table}.{key} = {_toml(shown)}: {message}"])
 
+    @contextmanager
+    def blamed(self, table: str, key: str, value: Any = None) -> Iterator[None]:
+        """Tell what the block finds wrong (ValueError, FileNotFoundError) as a `mistake` in this key."""
+        try:
+            yield
+        except CaseError:
+            raise
+        except (ValueError, FileNotFoundError) as error:
+            raise self.mistake(table, key, str(error), value) from error
+
 
 AnyCaseFile = CaseFile[Case] | CaseFile[TransientCase]
 
@@ -59,14 +71,16 @@ AnyCaseFile = CaseFile[Case] | CaseFile[TransientCase]
 def read(path: str | Path) -> AnyCaseFile:
     """Read and check a case file; CaseError lists every mistake found."""
     path = Path(path)
-    if not path.exists():
-        raise CaseError(str(path), ["no such file"])
-    if path.is_dir():
-        raise CaseError(str(path), ["this is a folder: name the .toml file"])
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # editors of Windows begin a file with a byte order mark
+    except FileNotFoundError:
+        raise CaseError(str(path), ["no such file"]) from None
+    except IsADirectoryError:
+        raise CaseError(str(path), ["this is a folder: name the .toml file"]) from None
     except UnicodeDecodeError:
         raise CaseError(str(path), ["not a text file in UTF-8: a case is a .toml file"]) from None
+    except OSError as error:
+        raise CaseError(str(path), [f"cannot be read: {error.strerror or error}"]) from None
     return parse(text, path.name, path.parent)
 
 
@@ -110,8 +124,12 @@ def _explain(details: Any, lines: dict[tuple[str, ...], int], model: type[Table]
     if kind in ("missing", "too_short", "too_long") and not isinstance(value, dict):
         few = "many" if kind == "too_long" else "few"
         return f"{where}{key} = {_toml(value)}: the list has too {few} entries"
+    if kind == "tuple_type" and isinstance(value, dict) and _is_table(path, model):
+        return f"{where}{key} is one table: several are taken here, write [[{key}]]"
     if kind == "tuple_type":
         return f"{where}{key} = {_toml(value)}: a list such as [1, 2, 3] is needed"
+    if kind in ("model_type", "dict_type") and _is_table(path, model):
+        return f"{where}{key}{_is_no_table(value)}: write [{key}] once, and its keys below it"
     if kind == "missing":
         where = f"line {lines[tuple(path[:-1])]}: " if tuple(path[:-1]) in lines else ""
         table = f"[{'.'.join(path[:-1])}]" if path[:-1] else "the file"
@@ -150,8 +168,22 @@ def _fields(path: list[str], model: type[BaseModel]) -> list[str]:
     return list(model.model_fields)
 
 
+def _is_table(path: list[str], model: type[BaseModel]) -> bool:
+    """Whether a table, or a list of tables, is taken there."""
+    try:
+        return bool(_fields(path, model))
+    except StopIteration:
+        return False
+
+
 def _one_of(allowed: list[str]) -> str:
     return ", ".join(repr(one) for one in allowed)
+
+
+def _is_no_table(value: Any) -> str:
+    """How a key was given that is to be a table."""
+    several = isinstance(value, list) and all(isinstance(one, dict) for one in value)
+    return " is a list of tables" if several else f" = {_toml(value)} is no table"
 
 
 def _toml(value: Any) -> str:
@@ -159,6 +191,10 @@ def _toml(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{name} = {_toml(one)}' for name, one in value.items())} }}"
+    if isinstance(value, complex):
+        return f"{value.real:g}" if value.imag == 0 else f"[{value.real:g}, {value.imag:g}]"
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
