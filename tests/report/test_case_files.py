@@ -7,7 +7,7 @@ import pytest
 
 from calderon.case import CaseError, incident_wave, parse, read, surface_mesh, wavenumbers
 from calderon.mesh import cube
-from calderon.report import example, examples
+from calderon.report import Stages, example, examples, run
 from calderon.report.solving import announcement, options
 
 GOOD = """\
@@ -212,3 +212,57 @@ def test_every_example_is_a_valid_case_and_unknown_names_are_answered():
         example("submarin")
     with pytest.raises(ValueError, match="no example"):
         example("../cases/submarine")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"sound-hard"', '"impedance"\nadmittance = { a = 1 }', "line 8: physics.admittance = { a = 1 }: unknown tags"),
+        (
+            '"sound-hard"',
+            '"dielectric"\npermittivity = { a = [2, 1] }',
+            "physics.permittivity = { a = [2, 1] }: unknown",
+        ),
+        (
+            '"sound-hard"',
+            '"dielectric"\npermittivity = { 0 = 2 }\npermeability = { 7 = 1 }',
+            "line 9: physics.permeability = { 7 = 1 }: unknown tags [7]",
+        ),
+        (
+            '"sound-hard"',
+            '"antenna"\nfeed = { between = ["a", "b"] }',
+            'line 8: physics.feed.between = ["a", "b"]: unknown tags',
+        ),
+        (
+            'azimuth = "30 deg"',
+            'kind = "point-source"\nposition = [0, 0, 0]',
+            "line 12: incident.position = [0.0, 0.0, 0.0]: the point source at [0.0, 0.0, 0.0] lies inside the body",
+        ),
+        (
+            'shape = "sphere"\nradius = "1 m"',
+            'shape = "plate"\nlengths = [1, 1]',
+            'line 7: physics.problem = "sound-hard": SoundHardScattering needs a closed surface',
+        ),
+        (
+            "[output]",
+            '[solver]\nmethod = "hmatrix"\nmatrix_file = "none/x.h5"\n[output]',
+            'line 14: solver.matrix_file = "none/x.h5": the folder',
+        ),
+        (
+            "[output]",
+            '[solver]\nmethod = "hmatrix"\nmatrix_file = "junk.h5"\n[output]',
+            'line 14: solver.matrix_file = "junk.h5": ',
+        ),
+    ],
+)
+def test_what_the_mesh_or_a_file_does_not_fit_is_told_with_its_key(tmp_path, old, new, message):
+    (tmp_path / "junk.h5").write_text("hello")
+    text = GOOD.replace(old, new, 1)
+    if "dielectric" in new or "antenna" in new:
+        text = text.replace("speed_of_sound = 1500.0\n", "").replace("30 deg", '30 deg"\npolarization = "V')
+    if "antenna" in new:
+        text = text.replace('[incident]\nazimuth = "30 deg"\npolarization = "V"\n', "")
+    begun = []
+    with pytest.raises(CaseError) as caught:
+        run(parse(text, "case.toml", tmp_path), Stages(lambda name, seconds: begun.append(name)))
+    assert message in str(caught.value) and begun == ["make the mesh"]

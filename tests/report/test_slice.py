@@ -1,9 +1,10 @@
 """The field in a plane, beside the body and on its surface."""
 
 import numpy as np
+import pytest
 
-from calderon.case import parse
-from calderon.report import run
+from calderon.case import CaseError, parse
+from calderon.report import Stages, run
 
 CASE = """\
 [mesh]
@@ -36,3 +37,29 @@ def test_points_on_the_surface_show_the_field_outside_not_the_mean_of_both_sides
             assert abs(cut.values[tuple(place)] - surface) < 0.1 * abs(surface)
             compared += 1
     assert compared >= 8
+
+
+INTERIOR = CASE.replace('"sound-hard"\nwavenumber = 1.0', '"laplace-dirichlet"\npotential = 1\nside = "interior"')
+INTERIOR = INTERIOR.replace("[incident]\ndirection = [1, 0, 0]\n", "")
+
+
+@pytest.mark.parametrize(
+    ("case", "plane", "message"),
+    [
+        (
+            CASE,
+            'size = ["0.5 m", "0.5 m"]',
+            r'line 11: output.slice = "xy, 0.5 m x 0.5 m": no point lies outside of the',
+        ),
+        (
+            INTERIOR,
+            'size = ["1 m", "1 m"], centre = [3, 0, 0]',
+            r"no point lies inside the body, which has x from -0.5 to",
+        ),
+    ],
+)
+def test_a_plane_without_a_field_is_refused_before_the_solution(case, plane, message):
+    text, begun = case.replace('size = ["2 m", "2 m"]', plane), []
+    with pytest.raises(CaseError, match=message):
+        run(parse(text, "case.toml"), Stages(lambda name, seconds: begun.append(name)))
+    assert plane in text and begun == ["make the mesh"]

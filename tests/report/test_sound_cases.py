@@ -92,6 +92,8 @@ def test_a_mistake_is_named(old, new, message):
 def test_a_distance_within_the_body_is_refused():
     with pytest.raises(ValueError, match="the body reaches to 1.0"):
         run(parse(AT.replace("5 m", "0.9 m")))
+    with pytest.raises(CaseError, match='line .*: output.far_field.distance = "0.9 m": the body'):
+        run(parse(AT.replace("5 m", "0.9 m")))
 
 
 def test_the_hull_at_1000_hz_is_heard_at_20_km_at_3600_points():

@@ -7,6 +7,7 @@ import calderon.mesh as meshes
 from calderon.case.incident import Incident
 from calderon.case.mesh_making import mesh_of
 from calderon.case.models import Case
+from calderon.case.physics import Physics
 from calderon.case.reading import CaseFile
 from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.formulations import (
@@ -22,7 +23,10 @@ from calderon.formulations import (
     SoundHardScattering,
     SoundSoftScattering,
 )
+from calderon.formulations.checks import sources_outside
+from calderon.formulations.surface_values import values_at_nodes
 from calderon.mesh import TriangleMesh
+from calderon.spaces import P0
 from calderon.waves import ElectromagneticPlaneWave, PlaneWave, PointSource
 
 
@@ -103,20 +107,33 @@ def electromagnetic_problem(case: Case, mesh: TriangleMesh, wavenumber: float) -
     if not isinstance(physics.permittivity, dict):
         assert not isinstance(permeability, dict)
         return DielectricScattering(mesh, wavenumber, physics.permittivity, permeability, formulation=formulation)
+    tags = _tags_of_bodies(physics, mesh)
+    surfaces = [mesh.restricted(tag) for tag in tags]
+    constants = list(physics.permittivity.values()), _permeabilities(physics, mesh, tags)
+    return DielectricScattering(surfaces, wavenumber, *constants, formulation=formulation)
+
+
+def _tags_of_bodies(physics: Physics, mesh: TriangleMesh) -> list[int]:
+    """The tags of several dielectric bodies, in the order of their permittivities; ValueError unless these are all."""
+    assert isinstance(physics.permittivity, dict)
     tags = [int(mesh.tag_numbers(tag)[0]) for tag in physics.permittivity]
     if sorted(tags) != np.unique(mesh.tags).tolist():
         raise ValueError(
             f"permittivity is given for the tags {list(physics.permittivity)}, each surface once: the mesh has "
             f"{np.unique(mesh.tags).tolist()} and the names {dict(mesh.names)}"
         )
+    return tags
+
+
+def _permeabilities(physics: Physics, mesh: TriangleMesh, tags: list[int]) -> list[complex]:
+    """The permeability of each of several bodies, by their tags; ValueError unless it is given for these."""
+    permeability = 1.0 if physics.permeability is None else physics.permeability
     if not isinstance(permeability, dict):
-        permeability = dict.fromkeys(tags, permeability)
+        return [permeability] * len(tags)
     other = {int(mesh.tag_numbers(tag)[0]): value for tag, value in permeability.items()}
     if sorted(other) != sorted(tags):
         raise ValueError(f"permeability is given for the tags {list(permeability)}: give it for those of permittivity")
-    surfaces = [mesh.restricted(tag) for tag in tags]
-    constants = list(physics.permittivity.values()), [other[tag] for tag in tags]
-    return DielectricScattering(surfaces, wavenumber, *constants, formulation=formulation)
+    return [other[tag] for tag in tags]
 
 
 def antenna(case: Case, mesh: TriangleMesh, wavenumber: float) -> PECAntenna:
@@ -139,3 +156,45 @@ def static_problem(case: Case, mesh: TriangleMesh) -> LaplaceDirichlet | Laplace
     """The Laplace problem of a case on its mesh."""
     kind = LaplaceDirichlet if case.physics.problem == "laplace-dirichlet" else LaplaceNeumann
     return kind(mesh, side=case.physics.side or "exterior")
+
+
+def require_posed(file: CaseFile[Case], mesh: TriangleMesh) -> None:
+    """CaseError where the problem of a case cannot be posed on its mesh: constants by tags that it does not have, feeds
+    and sources in the wrong place, and a mesh that is none for this problem.
+    """
+    case, physics = file.case, file.case.physics
+    _require_constants(file, mesh)
+    wavenumber = float(wavenumbers(case)[0]) if physics.wave else 0.0
+    with file.blamed("physics", "problem"):
+        _problem(case, mesh, wavenumber)
+    if physics.feed is not None:
+        key, feed = ("feed.line", physics.feed.line) if physics.feed.line else ("feed.between", physics.feed.between)
+        with file.blamed("physics", key, [list(end) if isinstance(end, tuple) else end for end in feed or ()]):
+            antenna(case, mesh, wavenumber)
+    if case.incident is not None and case.incident.position is not None:
+        with file.blamed("incident", "position", list(case.incident.position)):
+            sources_outside(incident_wave(case, wavenumber), mesh)
+
+
+def _require_constants(file: CaseFile[Case], mesh: TriangleMesh) -> None:
+    """CaseError for constants of the surface, or of bodies, by tags that are not those of the mesh."""
+    physics = file.case.physics
+    if isinstance(physics.admittance, dict):
+        with file.blamed("physics", "admittance"):
+            values_at_nodes(physics.admittance, P0(mesh), "admittance")
+    if isinstance(physics.permittivity, dict):
+        with file.blamed("physics", "permittivity"):
+            tags = _tags_of_bodies(physics, mesh)
+        with file.blamed("physics", "permeability"):
+            _permeabilities(physics, mesh, tags)
+
+
+def _problem(case: Case, mesh: TriangleMesh, wavenumber: float) -> object:
+    """The problem of a case on its mesh; an antenna without its feed."""
+    if case.physics.acoustic:
+        return acoustic_problem(case, mesh, wavenumber)
+    if case.physics.electromagnetic:
+        return electromagnetic_problem(case, mesh, wavenumber)
+    if case.physics.problem == "antenna":
+        return PECScattering(mesh, wavenumber, formulation="efie")
+    return static_problem(case, mesh)

@@ -17,7 +17,5 @@ def mesh_of(file: CaseFile[Any], read: Callable[..., Mesh], make: Callable[[], M
         if not path.is_file():
             raise file.mistake("mesh", "file", f"no such file in {file.folder.resolve()}, the folder of the case")
         key, produce = "file", lambda: read(path, scale=table.scale)
-    try:
+    with file.blamed("mesh", key):
         return produce()
-    except ValueError as error:  # MeshError among them
-        raise file.mistake("mesh", key, str(error)) from error

@@ -45,11 +45,11 @@ class CaseFile(Generic[C]):
     case: C
 
     def mistake(self, table: str, key: str, message: str, value: Any = None) -> CaseError:
-        """An error found only when a value was used, told like those found on reading; value: of the key, unless it is
-        that of the table.
+        """An error found only when a value was used, told like those found on reading; key: may lie in a table within
+        the table, "far_field.distance". value: of the key, unless it is that of the table.
         """
-        lines = line_numbers(self.text)
-        number = lines.get((table, key), lines.get((table,)))
+        lines, path = line_numbers(self.text), (table, *key.split("."))
+        number = next((lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in lines), None)
         where = f"line {number}: " if number else ""
         shown = getattr(getattr(self.case, table), key) if value is None else value
         return CaseError(self.name, [f"{where}{table}.{key} = {_toml(shown)}: {message}"])

@@ -61,12 +61,6 @@ def _echo(solution: ScatteringSolution, asked: FarField) -> NDArray[np.complex12
     r = asked.distance
     if r is None:
         return np.asarray(solution.far_field(asked.directions))
-    reach = float(np.linalg.norm(solution.mesh.vertices, axis=1).max())
-    if r <= reach:
-        raise ValueError(
-            f"output.far_field.distance = {r:g} m: the body reaches to {reach:.4g} m from the origin: "
-            "choose a larger distance, or leave it out for the far field"
-        )
     return np.asarray(r * np.exp(-1j * solution.wavenumber * r) * solution.scattered(r * asked.directions))
 
 

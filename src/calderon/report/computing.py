@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import cast
 
 import calderon.backends as backends
-from calderon.case import AnyCaseFile, Case, CaseFile, surface_mesh, wavenumbers
+from calderon.case import AnyCaseFile, Case, CaseFile, require_posed, surface_mesh, wavenumbers
 from calderon.case.transient import TransientCase
 from calderon.mesh import TriangleMesh
 from calderon.parallel import world
 from calderon.report.acoustics import solve_acoustics
 from calderon.report.antennas import solve_antenna
+from calderon.report.foreseen import require_outputs
 from calderon.report.frequencies import spelled
 from calderon.report.radar import solve_radar
 from calderon.report.references import read_references
@@ -52,6 +53,8 @@ def _run_on_surfaces(file: CaseFile[Case], stages: Stages) -> Results:
         warnings.simplefilter("always")
         with stages.stage("make the mesh" if case.mesh.shape else "read the mesh"):
             mesh = surface_mesh(file)
+            require_posed(file, mesh)
+            require_outputs(file, mesh)
         if case.physics.wave:
             solve = _solver(case)
             steps = tuple(solve(case, mesh, moment, stages) for moment in _moments(case))

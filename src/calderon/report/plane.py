@@ -18,16 +18,26 @@ Field = Callable[[NDArray[np.float64]], NDArray[Any]]
 def field_in_plane(case: Case, mesh: TriangleMesh, field: Field) -> Slice:
     """The field on the asked plane, where the problem defines it: outside the body, inside it, or both."""
     points = _slice_points(case, mesh)
-    enclosed = inside(mesh, points) if mesh.is_closed else np.zeros(points.shape[:2], dtype=bool)
-    hidden = enclosed
-    if case.physics.side == "interior":
-        hidden = ~hidden
-    elif case.physics.problem in ("transmission", "dielectric"):
-        hidden = np.zeros_like(hidden)
+    enclosed, hidden = _sides(case, mesh, points)
     values = field(_moved_off(points, enclosed, mesh)[~hidden])
     filled = np.full(hidden.shape, np.nan, dtype=values.dtype)
     filled[~hidden] = values
     return Slice(points, filled)
+
+
+def shows_nothing(case: Case, mesh: TriangleMesh) -> bool:
+    """Whether the problem defines a field at no point of the asked plane."""
+    return bool(_sides(case, mesh, _slice_points(case, mesh))[1].all())
+
+
+def _sides(case: Case, mesh: TriangleMesh, points: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which points (rows, columns) lie inside the body, and which ones have no field."""
+    enclosed = inside(mesh, points) if mesh.is_closed else np.zeros(points.shape[:2], dtype=bool)
+    if case.physics.side == "interior":
+        return enclosed, ~enclosed
+    if case.physics.problem in ("transmission", "dielectric"):
+        return enclosed, np.zeros_like(enclosed)
+    return enclosed, enclosed
 
 
 def _moved_off(points: NDArray[np.float64], enclosed: NDArray[np.bool_], mesh: TriangleMesh) -> NDArray[np.float64]:

@@ -1,5 +1,8 @@
 """Numbers as texts for people."""
 
+import numpy as np
+from numpy.typing import NDArray
+
 Row = tuple[str, str, str]
 """Name, value, unit."""
 
@@ -18,3 +21,10 @@ def ohms(impedance: complex) -> str:
 def number(value: float) -> str:
     """Four digits, six for large values."""
     return f"{value:.4g}" if abs(value) < 1e5 else f"{value:.6g}"
+
+
+def extent(vertices: NDArray[np.float64]) -> str:
+    """From where to where vertices (n, 3) in metres reach, as a clause."""
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
+    spans = (f"{axis} from {a:.4g} to {b:.4g} m" for axis, a, b in zip("xyz", low, high, strict=True))
+    return f"which has {', '.join(spans)}"

@@ -67,10 +67,8 @@ def initial_mode(file: CaseFile[TransientCase]) -> tuple[Field, Field]:
     assert case.initial is not None
     if np.ptp(high - low) > 1e-9 * high.max():
         raise file.mistake("initial", "mode", f"the box has the sides {high - low} m: a cube is needed")
-    try:
+    with file.blamed("initial", "mode"):
         mode = cubic_cavity(case.initial.mode, float(high[0] - low[0]))
-    except ValueError as error:
-        raise file.mistake("initial", "mode", str(error)) from error
     amplitude = case.initial.electric_field
 
     def electric(points: NDArray[np.float64], time: float) -> NDArray[np.float64]:

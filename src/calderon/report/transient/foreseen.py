@@ -5,9 +5,9 @@ import numpy as np
 from calderon.case import CaseFile
 from calderon.case.transient import TransientCase
 from calderon.dg import MaxwellDG
-from calderon.mesh import TetrahedralMesh
 from calderon.mesh.location import Search
 from calderon.report.transient.cuts import cut_points
+from calderon.report.wording import extent
 
 
 def require_outputs(file: CaseFile[TransientCase], posed: MaxwellDG) -> None:
@@ -17,11 +17,11 @@ def require_outputs(file: CaseFile[TransientCase], posed: MaxwellDG) -> None:
     search = Search(mesh)
     if output.probes and (search.find(np.array(output.probes))[0] < 0).any():
         place = int(np.flatnonzero(search.find(np.array(output.probes))[0] < 0)[0])
-        raise file.mistake("output", "probes", f"number {place + 1} lies outside the mesh, {_reach(mesh)}")
+        raise file.mistake("output", "probes", f"number {place + 1} lies outside the mesh, {extent(mesh.vertices)}")
     for cut in output.slice:
         if not (search.find(cut_points(mesh, cut).reshape(-1, 3))[0] >= 0).any():
             shown = f"{cut.plane} around {', '.join(f'{each:g} m' for each in cut.centre or ())}"
-            raise file.mistake("output", "slice", f"meets no tetrahedron of the mesh, {_reach(mesh)}", shown)
+            raise file.mistake("output", "slice", f"meets no tetrahedron of the mesh, {extent(mesh.vertices)}", shown)
     if output.sar is not None:
         try:
             posed.require_tissue(output.sar.mass, output.sar.voxel)
@@ -34,9 +34,3 @@ def require_outputs(file: CaseFile[TransientCase], posed: MaxwellDG) -> None:
             posed.require_surface()
         except ValueError as error:
             raise file.mistake("output", "far_field", str(error), output.far_field.plane) from error
-
-
-def _reach(mesh: TetrahedralMesh) -> str:
-    low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
-    spans = (f"{axis} from {a:.4g} to {b:.4g} m" for axis, a, b in zip("xyz", low, high, strict=True))
-    return f"which has {', '.join(spans)}"
