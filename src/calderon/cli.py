@@ -194,12 +194,14 @@ def _plain_errors() -> Iterator[None]:
         MeshError,
         ValueError,
         MemoryError,
-        FileNotFoundError,
-        PermissionError,
         RuntimeError,
         FloatingPointError,
     ) as error:
         code, text = WRONG_INPUT, str(error)
+    except BrokenPipeError:  # who reads what is printed has gone: nobody is there to be told
+        raise
+    except OSError as error:
+        code, text = WRONG_INPUT, _of_the_system(error)
     except KeyboardInterrupt as stop:
         code, text = INTERRUPTED, f"interrupted: no result was written, an earlier one is as it was{stop}"
     except Exception:
@@ -210,6 +212,13 @@ def _plain_errors() -> Iterator[None]:
         return
     _tell_error(text, code)
     sys.exit(code)
+
+
+def _of_the_system(error: OSError) -> str:
+    """A full disk, a name that is too long: the file first, without the number of the error."""
+    if error.strerror is None:
+        return str(error)
+    return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
 
 
 def _tell_error(text: str, code: int) -> None:

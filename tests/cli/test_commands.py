@@ -1,5 +1,6 @@
 """The command line: what it prints, writes, and refuses, with exit codes and without tracebacks."""
 
+import errno
 import json
 import os
 import re
@@ -150,6 +151,39 @@ def test_what_cannot_be_run_is_told_without_a_traceback(tmp_path, change, code, 
     assert run.exit_code == code, run.output
     assert message in run.output.replace("\n", " ") and "Traceback" not in run.output
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "fields.vtu"), "error fields.vtu: No space left on device\n"),
+        (OSError(errno.EBUSY, "Device or resource busy"), "error Device or resource busy\n"),
+        (NotADirectoryError(errno.ENOTDIR, "Not a directory", "file/x"), "error file/x: Not a directory\n"),
+        (OSError("Can't synchronously write data"), "error Can't synchronously write data\n"),
+    ],
+)
+def test_errors_of_the_system_are_told_without_a_traceback(tmp_path, monkeypatch, error, told):
+    def fail(*arguments):
+        raise error
+
+    monkeypatch.setattr("calderon.report.run", fail)
+    (tmp_path / "case.toml").write_text(CASE)
+    run = calderon_command("run", tmp_path / "case.toml", "--out", tmp_path / "out")
+    assert run.exit_code == WRONG_INPUT and told in run.output
+    assert isinstance(run.exception, SystemExit) and not (tmp_path / "out").exists()
+
+
+def test_names_that_are_too_long_are_told_before_anything_is_computed(tmp_path):
+    long = "n" * 300
+    (tmp_path / "case.toml").write_text(CASE)
+    for arguments in (
+        ("run", f"{long}.toml"),
+        ("run", tmp_path / "case.toml", "--out", tmp_path / long),
+        ("mesh", f"{long}.stl"),
+    ):
+        run = calderon_command(*arguments)
+        assert run.exit_code == WRONG_INPUT and "File name too long" in run.output and "mesh: " not in run.output
+        assert isinstance(run.exception, SystemExit)
 
 
 def test_mesh_prints_size_quality_and_resolution(tmp_path):

@@ -1,5 +1,10 @@
-"""A result folder appears whole or not at all: it is filled beside its place and renamed at the end."""
+"""A result folder appears whole or not at all: it is filled beside its place and renamed at the end.
 
+A folder that is there already and stays (an empty one, a mount point, the one in which the command runs) is filled:
+everything is written in a hidden folder within it and moved out at the end, the mark of a result last.
+"""
+
+import os
 import secrets
 import shutil
 import tempfile
@@ -8,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 MARK = "summary.json"
+SCRATCH = ".calderon-"
+"""How the names of hidden folders begin that last as long as a result is written."""
 
 
 class ResultExists(FileExistsError):
@@ -16,13 +23,38 @@ class ResultExists(FileExistsError):
 
 def refuse_existing(out: Path, force: bool) -> None:
     """Raise ResultExists unless `out` is free, empty, or an old result with force=True; PermissionError where nothing
-    can be written beside it."""
-    _refuse_closed(out.absolute().parent)
+    can be written."""
+    place = _place(out)
+    _refuse_closed(place if _stays(place) else place.parent)
+    _refuse_occupied(out, force)
+
+
+def _place(out: Path) -> Path:
+    """Where a result goes: `out` with links followed, those that lead to nothing yet included."""
+    try:
+        place = out.resolve()
+        place.exists()
+    except OSError as error:
+        raise PermissionError(_cannot_write(out, error.strerror or str(error))) from None
+    return place
+
+
+def _stays(place: Path) -> bool:
+    """Whether a folder is to be filled where it is, since it is the user's own, or cannot be renamed."""
+    return place.is_dir() and (not _contents(place) or os.path.ismount(place) or place.samefile(os.curdir))
+
+
+def _contents(folder: Path) -> list[Path]:
+    """What lies in a folder, but for results that are being written."""
+    return [path for path in folder.iterdir() if not path.name.startswith(SCRATCH)]
+
+
+def _refuse_occupied(out: Path, force: bool) -> None:
     if not out.exists():
         return
     if not out.is_dir():
         raise ResultExists(f"{out} is a file: choose another folder with --out")
-    if not any(out.iterdir()):
+    if not _contents(out):
         return
     if not (out / MARK).is_file():
         raise ResultExists(f"{out} is not empty and holds no result ({MARK}): choose another folder with --out")
@@ -39,24 +71,33 @@ def _refuse_closed(folder: Path) -> None:
         Path(tempfile.mkdtemp(prefix=".", dir=there)).rmdir()
     except OSError as error:
         reason = f"{there} is a file" if there.is_file() else error.strerror or str(error)
-        raise PermissionError(f"cannot write into {folder} ({reason}): choose another folder with --out") from None
+        raise PermissionError(_cannot_write(folder, reason)) from None
+
+
+def _cannot_write(folder: Path, reason: str) -> str:
+    return f"cannot write into {folder} ({reason}): choose another folder with --out"
 
 
 @contextmanager
 def result_folder(out: Path, force: bool = False) -> Iterator[Path]:
-    """A scratch folder beside `out` to be filled; it takes the place of `out` when the block ends without an error.
+    """A scratch folder beside `out`, or within one that stays, to be filled; it takes the place of `out`, or its files
+    move there, when the block ends without an error.
 
     An error or an interruption inside the block removes the scratch folder and leaves an old result as it was.
     """
-    out = out.absolute()
     refuse_existing(out, force)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    scratch = out.with_name(f".{out.name}-{secrets.token_hex(6)}")
+    place = _place(out)
+    home = place if _stays(place) else place.parent
+    home.mkdir(parents=True, exist_ok=True)
+    scratch = home / f"{SCRATCH}{secrets.token_hex(6)}"
     scratch.mkdir()  # with the permissions of any new folder, unlike those of the module tempfile
     try:
         yield scratch
-        refuse_existing(out, force)
-        _take_place(scratch, out)
+        _refuse_occupied(place, force)
+        if home == place:
+            _fill(scratch, place)
+        else:
+            _take_place(scratch, place)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -66,9 +107,19 @@ def _take_place(scratch: Path, out: Path) -> None:
     if not out.exists():
         scratch.rename(out)
         return
-    aside = Path(tempfile.mkdtemp(prefix=f".{out.name}-old-", dir=out.parent))
+    aside = Path(tempfile.mkdtemp(prefix=SCRATCH, dir=out.parent))
     old = aside / out.name
-    out.rename(old)
+    try:
+        out.rename(old)
+    except OSError:  # busy: a mount that does not look like one
+        aside.rmdir()
+        within = out / scratch.name
+        try:
+            shutil.move(scratch, within)
+            _fill(within, out)
+        finally:
+            shutil.rmtree(within, ignore_errors=True)
+        return
     try:
         scratch.rename(out)
     except BaseException:
@@ -76,3 +127,23 @@ def _take_place(scratch: Path, out: Path) -> None:
         raise
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+
+
+def _fill(scratch: Path, out: Path) -> None:
+    """Move what is in scratch, a folder within out, to out, the mark last; an old result steps aside, its mark first,
+    and comes back should a move fail."""
+    aside = out / f"{SCRATCH}{secrets.token_hex(6)}"
+    aside.mkdir()
+    leaving = sorted(_contents(out), key=lambda path: path.name != MARK)
+    coming = sorted(scratch.iterdir(), key=lambda path: path.name == MARK)
+    moves = [(path, aside / path.name) for path in leaving] + [(path, out / path.name) for path in coming]
+    try:
+        for source, target in moves:
+            source.rename(target)
+    except BaseException:
+        for source, target in reversed(moves):
+            if target.exists() and not source.exists():
+                target.rename(source)
+        aside.rmdir()
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
