@@ -149,7 +149,9 @@ def _compute(file: AnyCaseFile, folder: Path, force: bool) -> None:
             results = report.run(file, stages, scratch)
             if ranks.rank > 0:
                 return
-            names = report.write(results, folder, force, stages)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", UserWarning)
+                names = report.write(results, folder, force, stages)
     except KeyboardInterrupt:
         kept = report.has_checkpoint(scratch)
         raise KeyboardInterrupt("; the same command goes on from the last checkpoint" if kept else "") from None
@@ -161,9 +163,9 @@ def _compute(file: AnyCaseFile, folder: Path, force: bool) -> None:
     screen.print(table)
     for warning in results.warnings:
         screen.print(f"[yellow]warning[/yellow] {escape(warning)}", soft_wrap=True)
-    screen.print(
-        f"{len(names)} files in {escape(str(folder))}; read [bold]{escape(str(folder / 'report.html'))}[/bold]"
-    )
+    _tell(screen, caught)
+    first = folder / ("report.html" if "report.html" in names else "summary.json")
+    screen.print(f"{len(names)} files in {escape(str(folder))}; read [bold]{escape(str(first))}[/bold]")
 
 
 @contextmanager

@@ -96,6 +96,18 @@ def test_an_existing_result_is_not_replaced_without_force(result):
     assert (result / "out" / "summary.json").stat().st_mtime_ns == before
 
 
+def test_a_picture_that_fails_is_told_beside_the_result(result, tmp_path, monkeypatch):
+    def fail(*arguments, **options):
+        raise MemoryError("no room for a picture")
+
+    monkeypatch.setattr("calderon.plots.field_slice", fail)
+    run = calderon_command("run", result / "case.toml", "--out", tmp_path / "out")
+    assert run.exit_code == 0, run.output
+    assert "warning slice.png could not be written and is left out: MemoryError: no room" in run.output
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {path.name for path in (result / "out").iterdir()} - {"slice.png"}
+
+
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, MemoryError])
 def test_an_interrupted_run_leaves_the_old_result(result, stop, monkeypatch):
     def fail(*arguments):

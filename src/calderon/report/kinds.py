@@ -1,8 +1,8 @@
 """What differs between the two kinds of results, on surfaces and in time."""
 
-from pathlib import Path
 from typing import Any
 
+from calderon.report.attempts import Attempts
 from calderon.report.headlines import surface_headlines
 from calderon.report.page import Content
 from calderon.report.pictures import Picture, draw_surfaces
@@ -26,17 +26,19 @@ def headlines(results: AnyResults, seconds: dict[str, float]) -> list[Row]:
     return surface_headlines(results, seconds)
 
 
-def draw(results: AnyResults, folder: Path) -> list[Picture]:
-    """The pictures that the case asked for."""
-    return draw_transient(results, folder) if isinstance(results, TransientResults) else draw_surfaces(results, folder)
+def draw(results: AnyResults, attempts: Attempts) -> list[Picture]:
+    """The pictures that the case asked for, as far as they can be drawn."""
+    if isinstance(results, TransientResults):
+        return draw_transient(results, attempts)
+    return draw_surfaces(results, attempts)
 
 
-def write_tables(results: AnyResults, folder: Path) -> None:
+def write_tables(results: AnyResults, attempts: Attempts) -> None:
     """Everything but pictures, the page and the summary."""
     if isinstance(results, TransientResults):
-        write_transient_tables(results, folder)
+        write_transient_tables(results, attempts)
     else:
-        write_surface_tables(results, folder)
+        write_surface_tables(results, attempts)
 
 
 def numbers(results: AnyResults) -> dict[str, Any]:

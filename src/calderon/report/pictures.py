@@ -7,8 +7,9 @@ import numpy as np
 
 import calderon.plots as plots
 from calderon.case import Physics
+from calderon.report.attempts import Attempts
 from calderon.report.frequencies import unit_for
-from calderon.report.results import Results, Step
+from calderon.report.results import Results, Slice, Step
 from calderon.spaces import VectorFunction
 
 CURVES = 5
@@ -22,43 +23,51 @@ class Picture:
     caption: str
 
 
-def draw_surfaces(results: Results, folder: Path) -> list[Picture]:
-    """Draw what the case asked for; a sweep shows fields at its last frequency and patterns at up to five."""
-    pictures = [*_patterns(results, folder), *_sweeps(results, folder)]
+def draw_surfaces(results: Results, attempts: Attempts) -> list[Picture]:
+    """Draw what the case asked for; a sweep shows fields at its last frequency and patterns at up to five. What cannot
+    be drawn is left out."""
+    pictures = [*_patterns(results, attempts), *_sweeps(results, attempts)]
     last, physics = results.steps[-1], results.file.case.physics
     at = f" at {last.name}" if last.name else ""
     for quantity in results.file.case.output.surface:
         name = f"surface_{quantity}.png"
-        # the same picture on every machine, and no graphics driver in the middle of a run
-        if isinstance(last.surface, VectorFunction):
-            plots.currents(last.surface, folder / name, quantity=quantity, renderer="matplotlib")
-        else:
-            plots.surface(last.surface, quantity, folder / name, renderer="matplotlib")
-        pictures.append(Picture(name, f"{_part(quantity, physics.wave)}{last.surface.label} on the surface{at}."))
-    asked = results.file.case.output.slice
-    if last.slice is not None and asked is not None:
-        cut = last.slice
-        name, unit, text = _slice_words(physics)
-        plots.field_slice(
-            cut.points,
-            cut.values,
-            results.mesh,
-            asked.quantity,
-            folder / "slice.png",
-            name=name,
-            unit=unit,
-            blank=_blank(results),
-            incident=_travel(results),
-        )
-        caption = f"{_part(asked.quantity, physics.wave)}{text} in the plane {plane_equation(cut.points)}{at}."
-        pictures.append(Picture("slice.png", caption))
+        with attempts.at(name) as path:
+            # the same picture on every machine, and no graphics driver in the middle of a run
+            if isinstance(last.surface, VectorFunction):
+                plots.currents(last.surface, path, quantity=quantity, renderer="matplotlib")
+            else:
+                plots.surface(last.surface, quantity, path, renderer="matplotlib")
+            pictures.append(Picture(name, f"{_part(quantity, physics.wave)}{last.surface.label} on the surface{at}."))
+    if last.slice is not None:
+        with attempts.at("slice.png") as path:
+            pictures.append(Picture("slice.png", _draw_slice(results, last.slice, path) + f"{at}."))
     histories = {step.name or "residual": step.residuals for step in results.steps if len(step.residuals)}
     if histories:
         rtol = results.file.case.solver.rtol
         shown = histories if len(histories) > 1 else next(iter(histories.values()))
-        plots.convergence(shown, folder / "convergence.png", rtol=rtol)
-        pictures.append(Picture("convergence.png", "Relative residual of GMRES over its iterations."))
+        with attempts.at("convergence.png") as path:
+            plots.convergence(shown, path, rtol=rtol)
+            pictures.append(Picture("convergence.png", "Relative residual of GMRES over its iterations."))
     return pictures
+
+
+def _draw_slice(results: Results, cut: Slice, path: Path) -> str:
+    """The field in a plane; what it is, for a caption."""
+    asked, physics = results.file.case.output.slice, results.file.case.physics
+    assert asked is not None
+    name, unit, text = _slice_words(physics)
+    plots.field_slice(
+        cut.points,
+        cut.values,
+        results.mesh,
+        asked.quantity,
+        path,
+        name=name,
+        unit=unit,
+        blank=_blank(results),
+        incident=_travel(results),
+    )
+    return f"{_part(asked.quantity, physics.wave)}{text} in the plane {plane_equation(cut.points)}"
 
 
 def _slice_words(physics: Physics) -> tuple[str, str, str]:
@@ -82,7 +91,7 @@ def _part(quantity: str, wave: bool) -> str:
     return "The " if quantity == "real" and not wave else PART[quantity]
 
 
-def _patterns(results: Results, folder: Path) -> list[Picture]:
+def _patterns(results: Results, attempts: Attempts) -> list[Picture]:
     """Bistatic levels (of an antenna its gain) and monostatic ones, polar and over the angle."""
     output, steps, level = results.file.case.output, _spread(results.steps), results.level
     fed = steps[0].impedance is not None
@@ -96,7 +105,7 @@ def _patterns(results: Results, folder: Path) -> list[Picture]:
         away = output.far_field.distance
         where = f"the {plane} plane" if away is None else f"the {plane} plane, {away:.6g} m from the origin"
         turning = f"{what} in {where}, angles from +{plane[0]} toward +{plane[1]}."
-        pictures += _pair(results, folder, "far_field", level.name, curves, turning, exact)
+        pictures += _pair(results, attempts, "far_field", level.name, curves, turning, exact)
     if output.monostatic is not None:
         curves = {
             ", ".join(filter(None, ["" if len(steps) == 1 else step.name, pair])): levels
@@ -105,13 +114,13 @@ def _patterns(results: Results, folder: Path) -> list[Picture]:
         }
         device = "sonar" if results.file.case.physics.acoustic else "radar"
         caption = f"Monostatic {level.name}, by the direction toward the {device}."
-        pictures += _pair(results, folder, "monostatic", f"monostatic {level.name}", curves, caption)
+        pictures += _pair(results, attempts, "monostatic", f"monostatic {level.name}", curves, caption)
     return pictures
 
 
 def _pair(
     results: Results,
-    folder: Path,
+    attempts: Attempts,
     curve: str,
     quantity: str,
     curves: dict[str, np.ndarray],
@@ -125,35 +134,37 @@ def _pair(
     references, unit = results.references.get(curve, {}), results.level.unit
     names = {"far_field": "observation", "monostatic": "aspect"}
     along = _travel_angle(results, asked.plane) if curve == "far_field" else None
-    plots.polar(
-        asked.values,
-        curves,
-        unit,
-        folder / f"{curve}_polar.png",
-        exact=exact,
-        references={label: (np.radians(x), y) for label, (x, y) in references.items()},
-        quantity=quantity,
-        incident=along,
-    )
-    plots.cartesian(
-        np.degrees(asked.values),
-        curves,
-        f"{names[curve]} angle in the {asked.plane} plane (degrees)",
-        f"{quantity} ({unit})",
-        folder / f"{curve}.png",
-        exact=exact,
-        references=references,
-        limits=_levels(curves),
-    )
-    over = "angle of observation" if curve == "far_field" else "aspect angle"
-    beside = f" Beside it: {'; '.join(references)}." if references else ""
-    return [
-        Picture(f"{curve}_polar.png", caption),
-        Picture(f"{curve}.png", f"The same over the {over}.{beside}"),
-    ]
+    pictures = []
+    with attempts.at(f"{curve}_polar.png") as path:
+        plots.polar(
+            asked.values,
+            curves,
+            unit,
+            path,
+            exact=exact,
+            references={label: (np.radians(x), y) for label, (x, y) in references.items()},
+            quantity=quantity,
+            incident=along,
+        )
+        pictures.append(Picture(path.name, caption))
+    with attempts.at(f"{curve}.png") as path:
+        plots.cartesian(
+            np.degrees(asked.values),
+            curves,
+            f"{names[curve]} angle in the {asked.plane} plane (degrees)",
+            f"{quantity} ({unit})",
+            path,
+            exact=exact,
+            references=references,
+            limits=_levels(curves),
+        )
+        over = "angle of observation" if curve == "far_field" else "aspect angle"
+        beside = f" Beside it: {'; '.join(references)}." if references else ""
+        pictures.append(Picture(path.name, f"The same over the {over}.{beside}"))
+    return pictures
 
 
-def _sweeps(results: Results, folder: Path) -> list[Picture]:
+def _sweeps(results: Results, attempts: Attempts) -> list[Picture]:
     """Quantities over frequency."""
     steps, level = results.steps, results.level
     if len(steps) == 1:
@@ -166,14 +177,16 @@ def _sweeps(results: Results, folder: Path) -> list[Picture]:
     backward = [step.backward for step in steps if step.backward is not None]
     if largest:
         curves = {"largest": largest} | ({"back toward the source": backward} if backward else {})
-        plots.cartesian(frequencies, curves, axis, f"{level.name} ({level.unit})", folder / "sweep.png")
         what = level.name.capitalize() if steps[0].impedance is not None else f"Bistatic {level.name}"
-        pictures.append(Picture("sweep.png", f"{what} over frequency: {' and '.join(curves)}."))
+        with attempts.at("sweep.png") as path:
+            plots.cartesian(frequencies, curves, axis, f"{level.name} ({level.unit})", path)
+            pictures.append(Picture(path.name, f"{what} over frequency: {' and '.join(curves)}."))
     impedances = np.array([step.impedance for step in steps if step.impedance is not None])
     if len(impedances):
         parts = {"resistance": impedances.real, "reactance": -impedances.imag}
-        plots.cartesian(frequencies, parts, axis, "input impedance (ohm)", folder / "impedance.png")
-        pictures.append(Picture("impedance.png", "Input impedance over frequency."))
+        with attempts.at("impedance.png") as path:
+            plots.cartesian(frequencies, parts, axis, "input impedance (ohm)", path)
+            pictures.append(Picture(path.name, "Input impedance over frequency."))
     return pictures
 
 

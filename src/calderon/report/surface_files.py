@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from calderon.case import Angles
+from calderon.report.attempts import Attempts
 from calderon.report.csv_file import write_csv
 from calderon.report.references import reference_path
 from calderon.report.results import Level, Results, Step
@@ -60,45 +62,54 @@ def _step(step: Step, level: Level) -> dict[str, Any]:
     return {name: number for name, number in numbers.items() if number is not None}
 
 
-def write_surface_tables(results: Results, folder: Path) -> None:
+def write_surface_tables(results: Results, attempts: Attempts) -> None:
     """far_field.csv, monostatic.csv, impedance.csv, residuals.csv and one surface file a step, files of references."""
-    output, steps, level = results.file.case.output, results.steps, results.level
+    output, steps = results.file.case.output, results.steps
     suffixes = [f" at {step.name}" if len(steps) > 1 else "" for step in steps]
     if output.far_field is not None:
-        columns: dict[str, Iterable[float]] = {"angle_deg": np.degrees(output.far_field.values)}
-        for step, suffix in zip(steps, suffixes, strict=True):
-            assert step.strength is not None
-            columns[f"{level.column()}{suffix}"] = step.strength
-            for (name, unit), values in step.far_field.items():
-                columns[f"{name}_real_{unit}{suffix}"] = values.real
-                columns[f"{name}_imag_{unit}{suffix}"] = values.imag
-            if step.exact_strength is not None:
-                columns[f"exact_{level.column()}{suffix}"] = step.exact_strength
-        write_csv(folder / "far_field.csv", columns)
+        with attempts.at("far_field.csv") as path:
+            _write_far_field(results, suffixes, output.far_field, path)
     if output.monostatic is not None:
-        columns = {"angle_deg": np.degrees(output.monostatic.values)}
-        for step, suffix in zip(steps, suffixes, strict=True):
-            for pair, levels in step.monostatic.items():
-                columns[f"{level.column(pair)}{suffix}"] = levels
-        write_csv(folder / "monostatic.csv", columns)
+        with attempts.at("monostatic.csv") as path:
+            columns: dict[str, Iterable[float]] = {"angle_deg": np.degrees(output.monostatic.values)}
+            for step, suffix in zip(steps, suffixes, strict=True):
+                for pair, levels in step.monostatic.items():
+                    columns[f"{results.level.column(pair)}{suffix}"] = levels
+            write_csv(path, columns)
     impedances = np.array([step.impedance for step in steps if step.impedance is not None])
     if len(impedances):
-        waves = {"frequency_Hz": [step.frequency for step in steps]}
-        if steps[0].frequency is None:
-            waves = {"wavenumber_per_m": [step.wavenumber for step in steps]}
-        columns = {name: np.array(values, dtype=float) for name, values in waves.items()}
-        write_csv(
-            folder / "impedance.csv",
-            columns | {"resistance_ohm": impedances.real, "reactance_ohm": -impedances.imag},
-        )
-    for path in {reference_path(results.file, one) for one in output.reference}:
-        shutil.copyfile(path, folder / path.name)
+        with attempts.at("impedance.csv") as path:
+            waves = {"frequency_Hz": [step.frequency for step in steps]}
+            if steps[0].frequency is None:
+                waves = {"wavenumber_per_m": [step.wavenumber for step in steps]}
+            columns = {name: np.array(values, dtype=float) for name, values in waves.items()}
+            write_csv(path, columns | {"resistance_ohm": impedances.real, "reactance_ohm": -impedances.imag})
+    for source in {reference_path(results.file, one) for one in output.reference}:
+        with attempts.at(source.name) as path:
+            shutil.copyfile(source, path)
     if any(len(step.residuals) for step in steps):
-        longest = max(len(step.residuals) for step in steps)
-        columns = {"iteration": range(longest)}
-        for step in steps:
-            name = f"relative_residual at {step.name}" if len(steps) > 1 else "relative_residual"
-            columns[name] = [*step.residuals, *[np.nan] * (longest - len(step.residuals))]
-        write_csv(folder / "residuals.csv", columns)
+        with attempts.at("residuals.csv") as path:
+            longest = max(len(step.residuals) for step in steps)
+            columns = {"iteration": range(longest)}
+            for step in steps:
+                name = f"relative_residual at {step.name}" if len(steps) > 1 else "relative_residual"
+                columns[name] = [*step.residuals, *[np.nan] * (longest - len(step.residuals))]
+            write_csv(path, columns)
     for number, step in enumerate(steps, start=1):
-        step.surface.write(folder / (f"surface_{number:02d}.vtu" if len(steps) > 1 else "surface.vtu"))
+        with attempts.at(f"surface_{number:02d}.vtu" if len(steps) > 1 else "surface.vtu") as path:
+            step.surface.write(path)
+
+
+def _write_far_field(results: Results, suffixes: list[str], asked: Angles, path: Path) -> None:
+    """Levels and complex far fields of all steps over the angle."""
+    level = results.level
+    columns: dict[str, Iterable[float]] = {"angle_deg": np.degrees(asked.values)}
+    for step, suffix in zip(results.steps, suffixes, strict=True):
+        assert step.strength is not None
+        columns[f"{level.column()}{suffix}"] = step.strength
+        for (name, unit), values in step.far_field.items():
+            columns[f"{name}_real_{unit}{suffix}"] = values.real
+            columns[f"{name}_imag_{unit}{suffix}"] = values.imag
+        if step.exact_strength is not None:
+            columns[f"exact_{level.column()}{suffix}"] = step.exact_strength
+    write_csv(path, columns)

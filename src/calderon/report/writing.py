@@ -1,13 +1,16 @@
-"""The files of a result: summary.json, .csv, .vtu, .png and report.html, written together or not at all."""
+"""The files of a result: summary.json, .csv, .vtu, .png and report.html, put in their place together."""
 
 import json
 import platform
+import warnings
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from calderon.backends import thread_count
+from calderon.report.attempts import Attempts
 from calderon.report.folder import MARK, result_folder
 from calderon.report.kinds import AnyResults, content, draw, numbers, write_tables
 from calderon.report.page import page
@@ -15,19 +18,28 @@ from calderon.report.stages import Stages
 
 
 def write(results: AnyResults, out: Path, force: bool = False, stages: Stages | None = None) -> list[str]:
-    """Write the result folder and return the names of its files; ResultExists where it would replace something."""
+    """Write the result folder and return the names of its files; ResultExists where it would replace something.
+
+    A file that cannot be written, such as a picture of nothing, is left out, named among the warnings of report and
+    summary and by a UserWarning; the others do not depend on it. OSError where not even the summary can be written.
+    """
     stages = stages or Stages()
     with result_folder(out, force) as folder:
         with stages.stage("write tables"):
             (folder / "case.toml").write_text(results.file.text, encoding="utf-8")
-            write_tables(results, folder)
+            attempts = Attempts(folder)
+            write_tables(results, attempts)
         with stages.stage("draw pictures"):
-            pictures = draw(results, folder)
-        summary = summarise(results, {**results.seconds, **stages.seconds})
-        text = page(results, content(results, summary), summary, pictures, folder)
-        (folder / "report.html").write_text(text, encoding="utf-8")
+            pictures = draw(results, attempts)
+        told = replace(results, warnings=(*results.warnings, *attempts.failures))
+        summary = summarise(told, {**results.seconds, **stages.seconds})
+        with attempts.at("report.html") as path:
+            path.write_text(page(told, content(told, summary), summary, pictures, folder), encoding="utf-8")
+        summary["warnings"] = [*results.warnings, *attempts.failures]
         names = sorted(path.name for path in folder.iterdir())
         (folder / MARK).write_text(json.dumps({**summary, "files": [*names, MARK]}, indent=2) + "\n", encoding="utf-8")
+    for text in attempts.failures:
+        warnings.warn(text, UserWarning, stacklevel=2)
     return [*names, MARK]
 
 

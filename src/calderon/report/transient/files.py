@@ -2,12 +2,12 @@
 
 import shutil
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import meshio
 import numpy as np
 
+from calderon.report.attempts import Attempts
 from calderon.report.csv_file import write_csv
 from calderon.report.transient.headlines import balance
 from calderon.report.transient.results import Amplitudes, TransientResults
@@ -87,40 +87,45 @@ def _amplitudes(found: Amplitudes) -> dict[str, Any]:
     return said
 
 
-def write_transient_tables(results: TransientResults, folder: Path) -> None:
+def write_transient_tables(results: TransientResults, attempts: Attempts) -> None:
     """probes.csv, far_field.csv, fields.vtu (element by element), averaged_sar.npz and the folder snapshots."""
     if results.snapshots is not None:
-        shutil.copytree(results.snapshots, folder / "snapshots")
+        with attempts.at("snapshots") as path:
+            shutil.copytree(results.snapshots, path)
     signals, found = results.signals, results.amplitudes
     if signals is not None:
-        columns: dict[str, Iterable[float]] = {"time_s": signals.times}
-        for n in range(len(signals.points)):
-            for axis, letter in enumerate("xyz"):
-                columns[f"E{letter}_{n + 1}_V_m"] = signals.electric[:, n, axis]
-            for axis, letter in enumerate("xyz"):
-                columns[f"H{letter}_{n + 1}_A_m"] = signals.magnetic[:, n, axis]
-        write_csv(folder / "probes.csv", columns)
+        with attempts.at("probes.csv") as path:
+            columns: dict[str, Iterable[float]] = {"time_s": signals.times}
+            for n in range(len(signals.points)):
+                for axis, letter in enumerate("xyz"):
+                    columns[f"E{letter}_{n + 1}_V_m"] = signals.electric[:, n, axis]
+                for axis, letter in enumerate("xyz"):
+                    columns[f"H{letter}_{n + 1}_A_m"] = signals.magnetic[:, n, axis]
+            write_csv(path, columns)
     if found is not None and found.pattern is not None:
-        pattern = found.pattern
-        columns = {"angle_deg": np.degrees(pattern.asked.values), pattern.level.column(): pattern.levels}
-        for axis, letter in enumerate("xyz"):
-            columns[f"F{letter}_real_V"] = pattern.far_field[:, axis].real
-            columns[f"F{letter}_imag_V"] = pattern.far_field[:, axis].imag
-        write_csv(folder / "far_field.csv", columns)
-    data: dict[str, list[Any]] = {"material": [results.mesh.tags]}
-    if found is not None:
-        data |= {"|E| (V/m)": [found.electric], "SAR (W/kg)": [np.nan_to_num(found.sar)]}
-    if results.final is not None:
-        data["|E| at the end (V/m)"] = [results.final]
-    content = meshio.Mesh(results.mesh.vertices, [("tetra", results.mesh.tetrahedra)], cell_data=data)
-    content.write(folder / "fields.vtu", file_format="vtu")
+        with attempts.at("far_field.csv") as path:
+            pattern = found.pattern
+            columns = {"angle_deg": np.degrees(pattern.asked.values), pattern.level.column(): pattern.levels}
+            for axis, letter in enumerate("xyz"):
+                columns[f"F{letter}_real_V"] = pattern.far_field[:, axis].real
+                columns[f"F{letter}_imag_V"] = pattern.far_field[:, axis].imag
+            write_csv(path, columns)
+    with attempts.at("fields.vtu") as path:
+        data: dict[str, list[Any]] = {"material": [results.mesh.tags]}
+        if found is not None:
+            data |= {"|E| (V/m)": [found.electric], "SAR (W/kg)": [np.nan_to_num(found.sar)]}
+        if results.final is not None:
+            data["|E| at the end (V/m)"] = [results.final]
+        content = meshio.Mesh(results.mesh.vertices, [("tetra", results.mesh.tetrahedra)], cell_data=data)
+        content.write(path, file_format="vtu")
     if found is not None and found.averaged is not None:
-        average = found.averaged
-        np.savez_compressed(
-            folder / "averaged_sar.npz",
-            averaged_W_kg=average.averaged,
-            local_W_kg=average.local,
-            first_midpoint_m=average.corner,
-            voxel_m=average.voxel,
-            origin=average.cubes.origin,
-        )
+        with attempts.at("averaged_sar.npz") as path:
+            average = found.averaged
+            np.savez_compressed(
+                path,
+                averaged_W_kg=average.averaged,
+                local_W_kg=average.local,
+                first_midpoint_m=average.corner,
+                voxel_m=average.voxel,
+                origin=average.cubes.origin,
+            )

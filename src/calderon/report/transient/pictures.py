@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import calderon.plots as plots
+from calderon.report.attempts import Attempts
 from calderon.report.frequencies import spelled
 from calderon.report.pictures import Picture, plane_equation
 from calderon.report.transient.cuts import around_parts
@@ -16,22 +17,26 @@ DEPTH = 60.0
 """Decibels shown below the largest value of a cut."""
 
 
-def draw_transient(results: TransientResults, folder: Path) -> list[Picture]:
-    """Cuts, still and moving, and the signals of probes."""
+def draw_transient(results: TransientResults, attempts: Attempts) -> list[Picture]:
+    """Cuts, still and moving, and the signals of probes, as far as they can be drawn."""
     pictures = []
     for number, found in enumerate(results.cuts, start=1):
         suffix = f"_{number}" if len(results.cuts) > 1 else ""
-        pictures.append(_still(results, found, folder, f"slice{suffix}.png"))
+        with attempts.at(f"slice{suffix}.png") as path:
+            pictures.append(_still(results, found, path))
         if found.frames is not None:
-            pictures.append(_moving(results, found, folder, f"slice{suffix}.gif"))
+            with attempts.at(f"slice{suffix}.gif") as path:
+                pictures.append(_moving(results, found, path))
     if results.amplitudes is not None and results.amplitudes.pattern is not None:
-        pictures.append(_pattern(results.amplitudes.pattern, folder))
+        with attempts.at("far_field_polar.png") as path:
+            pictures.append(_pattern(results.amplitudes.pattern, path))
     if results.signals is not None:
-        pictures.append(_signals(results, folder))
+        with attempts.at("probes.png") as path:
+            pictures.append(_signals(results, path))
     return pictures
 
 
-def _still(results: TransientResults, found: CutField, folder: Path, file: str) -> Picture:
+def _still(results: TransientResults, found: CutField, path: Path) -> Picture:
     values, quantity, name, unit, text = _shown(found)
     limits = None
     if quantity == "db":
@@ -39,10 +44,10 @@ def _still(results: TransientResults, found: CutField, folder: Path, file: str) 
     marks, more = _marks(results, found)
     drawn = _drawn(results, found, tissue=found.asked.quantity == "sar")
     plots.cut(
-        found.points, values, quantity, folder / file, name=name, unit=unit, outlines=drawn, marks=marks,
+        found.points, values, quantity, path, name=name, unit=unit, outlines=drawn, marks=marks,
         limits=limits,
     )  # fmt: skip
-    return Picture(file, f"{text} in the plane {plane_equation(found.points)}{_moment(results)}.{more}")
+    return Picture(path.name, f"{text} in the plane {plane_equation(found.points)}{_moment(results)}.{more}")
 
 
 def _shown(found: CutField) -> tuple[NDArray[np.float64], str, str, str, str]:
@@ -98,7 +103,7 @@ def _moment(results: TransientResults) -> str:
     return f" at {results.facts.end / factor:.4g} {unit}"
 
 
-def _moving(results: TransientResults, found: CutField, folder: Path, file: str) -> Picture:
+def _moving(results: TransientResults, found: CutField, path: Path) -> Picture:
     assert found.frames is not None and found.times is not None
     size = np.linalg.norm(found.frames, axis=3)
     quantity, limits = ("abs", None) if found.asked.quantity == "abs" else ("db", None)
@@ -107,22 +112,22 @@ def _moving(results: TransientResults, found: CutField, folder: Path, file: str)
     factor, unit = unit_for_time(float(found.times[-1]))
     captions = tuple(f"t = {time / factor:.3f} {unit}" for time in found.times)
     plots.animate(
-        found.points, size, folder / file, quantity, name="|E|" if quantity == "db" else "E", unit="V/m",
+        found.points, size, path, quantity, name="|E|" if quantity == "db" else "E", unit="V/m",
         outlines=_drawn(results, found), captions=captions, limits=limits,
     )  # fmt: skip
     over = "one period" if results.amplitudes is not None else "the run"
-    return Picture(file, f"Magnitude of the electric field over {over}, plane {plane_equation(found.points)}.")
+    return Picture(path.name, f"Magnitude of the electric field over {over}, plane {plane_equation(found.points)}.")
 
 
-def _pattern(found: Pattern, folder: Path) -> Picture:
+def _pattern(found: Pattern, path: Path) -> Picture:
     plane, level = found.asked.plane, found.level
     curve = {"calderon": found.levels}
-    plots.polar(found.asked.values, curve, level.unit, folder / "far_field_polar.png", quantity=level.name)
+    plots.polar(found.asked.values, curve, level.unit, path, quantity=level.name)
     turning = f"angles from +{plane[0]} toward +{plane[1]}"
-    return Picture("far_field_polar.png", f"{level.name.capitalize()} in the {plane} plane, {turning}.")
+    return Picture(path.name, f"{level.name.capitalize()} in the {plane} plane, {turning}.")
 
 
-def _signals(results: TransientResults, folder: Path) -> Picture:
+def _signals(results: TransientResults, path: Path) -> Picture:
     """The component of E that is largest at each probe, over time."""
     signals = results.signals
     assert signals is not None
@@ -132,5 +137,5 @@ def _signals(results: TransientResults, folder: Path) -> Picture:
         axis = int(np.abs(signals.electric[:, n]).max(axis=0).argmax())
         place = ", ".join(f"{1e3 * x + 0.0:.4g}" for x in point)
         curves[f"E{'xyz'[axis]} at ({place}) mm"] = signals.electric[:, n, axis]
-    plots.cartesian(signals.times / factor, curves, f"time ({unit})", "electric field (V/m)", folder / "probes.png")
-    return Picture("probes.png", "Electric field at the probes, its largest component there.")
+    plots.cartesian(signals.times / factor, curves, f"time ({unit})", "electric field (V/m)", path)
+    return Picture(path.name, "Electric field at the probes, its largest component there.")

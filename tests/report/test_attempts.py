@@ -1,0 +1,79 @@
+"""What of a result cannot be written is left out and told; the rest is kept."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from calderon.case import parse
+from calderon.report import run, write
+from calderon.report.attempts import Attempts
+from calderon.report.surface_files import write_csv
+
+CASE = """\
+[mesh]
+shape = "cube"
+size = "1 m"
+h = "0.5 m"
+[physics]
+problem = "sound-hard"
+wavenumber = 1.0
+[incident]
+direction = [1, 0, 0]
+[output]
+surface = []
+far_field = { plane = "xy", count = 9 }
+slice = { plane = "xy", size = ["2 m", "2 m"], points = 9 }
+"""
+
+
+@pytest.fixture(scope="module")
+def results():
+    return run(parse(CASE))
+
+
+def told(folder):
+    summary = json.loads((folder / "summary.json").read_text())
+    assert set(summary["files"]) == {path.name for path in folder.iterdir()}
+    return summary["warnings"]
+
+
+def test_a_picture_of_nothing_costs_no_numbers(results, tmp_path):
+    step = results.steps[0]
+    blank = replace(step.slice, values=np.full_like(step.slice.values, np.nan))
+    with pytest.warns(UserWarning, match="slice.png could not be written and is left out: nothing to draw"):
+        names = write(replace(results, steps=(replace(step, slice=blank),)), tmp_path / "out")
+    expected = {"far_field.csv", "residuals.csv", "surface.vtu", "far_field.png", "convergence.png", "report.html"}
+    assert expected < set(names) and "slice.png" not in names
+    assert "slice.png could not be written" in (tmp_path / "out" / "report.html").read_text()
+    assert [text for text in told(tmp_path / "out") if "slice.png could not be written" in text]
+
+
+def test_a_table_or_a_page_that_fails_is_told_and_leaves_the_others(results, tmp_path, monkeypatch):
+    def half(path, columns):
+        write_csv(path, columns)
+        if path.name == "residuals.csv":
+            raise OSError("disk full")
+
+    def no_page(*arguments):
+        raise ZeroDivisionError("by zero")
+
+    monkeypatch.setattr("calderon.report.surface_files.write_csv", half)
+    monkeypatch.setattr("calderon.report.writing.page", no_page)
+    with pytest.warns(UserWarning):
+        names = write(results, tmp_path / "out")
+    assert {"far_field.csv", "surface.vtu", "slice.png"} < set(names)
+    assert not {"residuals.csv", "report.html"} & set(names)  # half of a file is none
+    assert told(tmp_path / "out")[-2:] == [
+        "residuals.csv could not be written and is left out: OSError: disk full",
+        "report.html could not be written and is left out: ZeroDivisionError: by zero",
+    ]
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
+def test_an_interruption_is_no_failure(tmp_path, stop):
+    attempts = Attempts(tmp_path)
+    with pytest.raises(stop), attempts.at("picture.png"):
+        raise stop
+    assert not attempts.failures
