@@ -215,6 +215,9 @@ def test_mesh_doubts_units_and_coarse_meshes(tmp_path):
     assert run.exit_code == 0 and "too coarse" in run.output and "mesh in millimetres?" in run.output
     run = calderon_command("mesh", tmp_path / "cube.stl", "--frequency", "0")
     assert run.exit_code == WRONG_INPUT and "--frequency 0 Hz" in run.output
+    for wrong in (("--frequency", "nan"), ("--frequency", "inf"), ("--frequency", "1", "--speed-of-sound", "nan")):
+        run = calderon_command("mesh", tmp_path / "cube.stl", *wrong)
+        assert run.exit_code == WRONG_INPUT and "all must be finite and greater than zero" in run.output
 
 
 def test_mesh_tells_problems_by_its_exit_code(tmp_path):

@@ -57,9 +57,10 @@ def volume_quality(volume: TetrahedralMesh, name: str) -> Table:
 
 def resolution(lengths: np.ndarray, frequencies: list[float], speed: float) -> Table:
     """Elements per wavelength at each frequency, from the lengths of edges in m."""
-    if speed <= 0 or min(frequencies) <= 0:
+    if not all(0 < value < np.inf for value in (speed, *frequencies)):
         given = ", ".join(f"{frequency:g}" for frequency in frequencies)
-        raise ValueError(f"--frequency {given} Hz, --speed-of-sound {speed:g} m/s: all must be greater than zero")
+        told = f"--frequency {given} Hz, --speed-of-sound {speed:g} m/s"
+        raise ValueError(f"{told}: all must be finite and greater than zero")
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("frequency (Hz)", "wavelength (m)", "elements per wavelength: mean", "at the longest edge"):
         table.add_column(name, justify="right")
