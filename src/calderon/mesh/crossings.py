@@ -1,4 +1,9 @@
-"""Pairs of triangles that pass through each other or lie on each other."""
+"""Pairs of triangles that pass through each other or lie on each other.
+
+Triangles with a common vertex have more in common exactly if they do so near that vertex, as both are convex: there
+they are sectors, whose directions are arcs on the unit sphere, and the arcs cross or cover a part of each other. Those
+with a common edge do so exactly if they are folded onto each other.
+"""
 
 from collections.abc import Iterator
 
@@ -8,6 +13,8 @@ from scipy.spatial import cKDTree
 
 MARGIN = 1e-9
 """Of the size: what touches by less does not overlap."""
+ROUNDING = 1e-14
+"""Of determinants of three unit vectors."""
 AT_A_TIME = 4096
 """Triangles whose neighbours are looked at together."""
 
@@ -22,17 +29,22 @@ def overlapping(x: NDArray, y: NDArray) -> NDArray[np.bool_]:
 
 
 def crossing_pairs(corners: NDArray, triangles: NDArray) -> NDArray[np.int64]:
-    """(n, 2) pairs of triangles with these corners (m, 3, 3) that overlap (see `overlapping`) and share no vertex;
-    triangles (m, 3) their vertices."""
+    """(n, 2) pairs of triangles with these corners (m, 3, 3) that overlap (see `overlapping`), or have more in common
+    than the vertex or the edge that they share; triangles (m, 3) their vertices."""
     low, high = corners.min(axis=1), corners.max(axis=1)
     found = [np.zeros((0, 2), np.int64)]
     for i, j in _close_pairs(corners):
         meet = (low[i] <= high[j]).all(axis=1) & (low[j] <= high[i]).all(axis=1)
         i, j = i[meet], j[meet]
-        apart = (triangles[i][:, :, None] != triangles[j][:, None]).all(axis=(1, 2))
-        i, j = i[apart], j[apart]
-        cut = overlapping(corners[i], corners[j])
-        found.append(np.stack([i[cut], j[cut]], axis=1))
+        same = triangles[i][:, :, None] == triangles[j][:, None]
+        shared = np.count_nonzero(same, axis=(1, 2))
+        for number, overlap in enumerate((overlapping, _overlapping_sectors, _folded)):
+            these = shared == number
+            x, y = corners[i[these]], corners[j[these]]
+            if number:
+                x, y = _common_first(x, same[these].any(axis=2)), _common_first(y, same[these].any(axis=1))
+            cut = overlap(x, y)
+            found.append(np.stack([i[these][cut], j[these][cut]], axis=1))
     return np.unique(np.sort(np.concatenate(found), axis=1), axis=0)
 
 
@@ -54,6 +66,68 @@ def _close_pairs(corners: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
                 second = classes[small][np.concatenate([np.asarray(each, np.int64) for each in near])]
                 kept = (first < second) if small == large else np.ones(len(first), bool)
                 yield first[kept], second[kept]
+
+
+def _common_first(x: NDArray, common: NDArray) -> NDArray:
+    """Corners (n, 3, 3) in another order, those first that are common (n, 3)."""
+    return np.take_along_axis(x, np.argsort(~common, axis=1, kind="stable")[:, :, None], axis=1)
+
+
+def _overlapping_sectors(x: NDArray, y: NDArray) -> NDArray[np.bool_]:
+    """(n,) whether triangles with a common first corner have more than that in common."""
+    edges, around = x[:, 1:] - x[:, :1], y[:, 1:] - y[:, :1]
+    pole = np.cross(around[:, 0], around[:, 1])
+    heights = np.einsum("nij,nj->ni", edges, pole)
+    flat = 2 * MARGIN * np.sqrt((edges**2).sum(axis=(1, 2)) * (pole**2).sum(axis=1))
+    # most triangles lie on one side of the plane of the other
+    found = (heights.min(axis=1) < 0) & (heights.max(axis=1) > 0) | (np.abs(heights).max(axis=1) < flat)
+    near = np.flatnonzero(found)
+    found[near] = _overlapping_arcs([_units(each[near]) for each in (edges, around)])
+    return found
+
+
+def _overlapping_arcs(arcs: list[NDArray]) -> NDArray[np.bool_]:
+    """(n,) whether two arcs (n, 2, 3) between unit vectors cross, or cover a part of each other."""
+    poles = [np.cross(arc[:, 0], arc[:, 1]) for arc in arcs]
+    spans = [np.linalg.norm(pole, axis=1) for pole in poles]
+    heights = [np.einsum("nij,nj->ni", arcs[k], poles[1 - k]) for k in (0, 1)]  # times the sine of the other's angle
+    cross = np.ones(len(arcs[0]), bool)
+    for height, span in zip(heights, reversed(spans), strict=True):
+        margin = np.maximum(MARGIN * span, ROUNDING)
+        cross &= (height.min(axis=1) < -margin) & (height.max(axis=1) > margin)
+    near = np.flatnonzero(cross)  # a crossing of the great circles, which may be that opposite to the other arc
+    meet = np.einsum("ni,nij->nj", np.abs(heights[0][near][:, ::-1]), arcs[0][near])
+    cross[near] = np.einsum("ni,ni->n", meet, arcs[1][near].sum(axis=1)) > 0
+    # heights would not do: those of needles beside the edge of a thin wedge are small, too
+    flat = np.linalg.norm(np.cross(poles[0], poles[1]), axis=1) < MARGIN * spans[0] * spans[1]
+    near = np.flatnonzero(flat)
+    (first, one), (second, two) = (_middle(arc[near]) for arc in arcs)
+    flat[near] = _angles(first, second) < one + two
+    return cross | flat
+
+
+def _middle(arcs: NDArray) -> tuple[NDArray, NDArray]:
+    """(n, 3) middles of arcs (n, 2, 3) and half their angles (n,), less what rounding makes of both."""
+    total = arcs.sum(axis=1)
+    length = np.linalg.norm(total, axis=1)
+    return total / length[:, None], 0.5 * _angles(arcs[:, 0], arcs[:, 1]) - MARGIN - ROUNDING / length
+
+
+def _folded(x: NDArray, y: NDArray) -> NDArray[np.bool_]:
+    """(n,) whether triangles with an edge from the first to the second corner in common lie on each other."""
+    edge = _units(x[:, 1] - x[:, 0])
+    across = [each[:, 2] - each[:, 0] for each in (x, y)]
+    across = [each - np.einsum("ni,ni->n", each, edge)[:, None] * edge for each in across]
+    return _angles(across[0], across[1]) < MARGIN
+
+
+def _units(x: NDArray) -> NDArray:
+    return np.asarray(x / np.linalg.norm(x, axis=-1, keepdims=True))
+
+
+def _angles(x: NDArray, y: NDArray) -> NDArray:
+    """(n,) between vectors, exact for small ones."""
+    return np.asarray(np.arctan2(np.linalg.norm(np.cross(x, y), axis=1), np.einsum("ni,ni->n", x, y)))
 
 
 def _normals(x: NDArray) -> NDArray:

@@ -33,7 +33,8 @@ class Finding:
     advice: str
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.count} {self.elements} ({listed(self.ids)}); {self.advice}"
+        which = f" ({listed(self.ids)})" if len(self.ids) else ""
+        return f"{self.name}: {self.count} {self.elements}{which}; {self.advice}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +72,8 @@ def check(mesh: "TriangleMesh") -> MeshReport:
          "remove inner walls of a body; junctions of thin sheets suit open-surface formulations only")  # fmt: skip
     crossing = np.unique(crossing_pairs(mesh.vertices[mesh.triangles], mesh.triangles))
     _add(problems, "crossings", "triangles that pass through or lie on others", crossing,
-         "operators refuse them: unite the bodies in the CAD or mesh program, or move them apart")  # fmt: skip
+         "operators refuse those without a common vertex, and integrate the others wrongly: unite the bodies in the "
+         "CAD or mesh program, or move them apart")  # fmt: skip
     sharpest = mesh.angles.min(axis=1)
     _add(problems, "slivers", "triangles with an angle below 1 degree", np.flatnonzero(sharpest < SLIVER),
          "they spoil conditioning and quadrature: remesh, or collapse short edges")  # fmt: skip
