@@ -127,3 +127,18 @@ def test_four_half_plates_that_meet_at_a_line_are_aligned():
     total = np.bincount(cross.triangle_edges.ravel(), weights=upward.ravel())
     assert (total[crossing] == 0).all()
     assert (total[cross.edge_triangle_counts == 2] == 0).all()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4, 0.7, 1.0])
+def test_closed_surfaces_with_a_wall_inside_face_outward(share):
+    box, wall = cube(1.0, 0.5), plate((1.0, 1.0), 0.5)
+    vertices, triangles = joined((box.vertices, box.triangles), (wall.vertices[:, [2, 0, 1]], wall.triangles))
+    merged, inverse = np.unique(np.round(vertices, 9) + 0.0, axis=0, return_inverse=True)
+    triangles = inverse.ravel()[triangles]
+    turned = np.random.default_rng(3).random(len(triangles)) < share
+    with warnings.catch_warnings():
+        warnings.simplefilter("error" if share == 0 else "ignore")
+        mesh = TriangleMesh(*flipped(TriangleMesh(merged, triangles), turned))
+    outside = np.abs(mesh.centroids).max(axis=1) > 0.49
+    assert mesh.is_closed and len(mesh.unbalanced_edges) == 8 and outside.sum() == 48
+    assert (np.einsum("ij,ij->i", mesh.normals, mesh.centroids)[outside] > 0).all()

@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components, mini
 from calderon.mesh.errors import MeshError
 from calderon.mesh.topology import components_by_edges, edge_pairs, edge_signs
 
+LINES, CLEAR = 16, 1e-6  # tried in search of the outside; and how far they must pass from edges, of a triangle's size
 SWEEPS = 50  # of the descent that aligns patches at non-manifold edges; a handful is used in practice
 
 
@@ -27,7 +28,7 @@ def consistent_orientation(
     area_vectors: NDArray,
 ) -> NDArray:
     """Mask (nt,) of the triangles to flip, so that normals agree within each component and point outward on closed
-    ones.
+    ones. Of closed components with walls inside, the triangles that are seen from outside do.
 
     Open components keep the orientation of the majority of their triangles. At non-manifold edges (three triangles or
     more) the patches between them are aligned so that as few edges as possible are run along more often one way than
@@ -53,6 +54,8 @@ def consistent_orientation(
         groups = _joined_groups(components_by_edges(triangle_edges, len(counts)), patches, closed)
         joined = coo_array((np.ones(number), (np.arange(number), groups))).tocsr()
         closed = (np.asarray(abs(imbalance @ joined).sum(axis=0)).ravel() == 0)[groups]
+        unbalanced, rims = np.unique(groups[~closed]), (counts[triangle_edges] == 1).any(axis=1)
+        flip ^= _facing_inward(vertices[triangles], np.where(flip, -1, 1), groups[patches], unbalanced, rims)
     if not closed.any():
         return flip
     volumes, sizes = _volumes(vertices, triangles, area_vectors, flip, groups[patches])
@@ -166,6 +169,39 @@ def _joined_groups(components: NDArray, patches: NDArray, closed: NDArray) -> ND
     seed = np.unique(patches, return_index=True)[1]
     number = len(closed)
     return np.unique(np.where(closed, number + np.arange(number), components[seed]), return_inverse=True)[1]
+
+
+def _facing_inward(corners: NDArray, signs: NDArray, groups: NDArray, chosen: NDArray, rims: NDArray) -> NDArray:
+    """Mask (nt,) of those of the chosen groups without rims whose outside, which they have though they are not the
+    boundary of a volume, faces inward. corners (nt, 3, 3); signs (nt,): -1 where the normal is to be turned; rims
+    (nt,): triangles with an edge of their own."""
+    turned = np.zeros(len(groups), dtype=bool)
+    for group in np.setdiff1d(chosen, groups[rims]):
+        own = np.flatnonzero(groups == group)
+        turned[own] = _last_faces_back(corners[own], signs[own])
+    return turned
+
+
+def _last_faces_back(corners: NDArray, signs: NDArray) -> bool:
+    """Whether the last triangle of a surface on a line, which is seen from outside, faces back; False where each line
+    that is tried meets an edge there. The lines are normals of the largest triangles."""
+    u, v = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    normals = np.cross(u, v)
+    areas = np.linalg.norm(normals, axis=1)
+    for start in np.argsort(-areas)[:LINES]:
+        origin, along = corners[start].mean(axis=0), normals[start] / areas[start]
+        fall = normals @ along
+        there = np.flatnonzero(np.abs(fall) > 1e-9 * areas)
+        across = np.cross(along, origin - corners[there, 0])
+        # barycentric coordinates of the points in which the line meets the planes (Moeller and Trumbore, 1997)
+        b = np.einsum("ni,ni->n", v[there], across) / fall[there]
+        c = -np.einsum("ni,ni->n", u[there], across) / fall[there]
+        inside = np.minimum(np.minimum(b, c), 1 - b - c)
+        way = np.einsum("ni,ni->n", corners[there, 0] - origin, normals[there]) / fall[there]
+        last = np.argmax(np.where(inside > -CLEAR, way, -np.inf))
+        if inside[last] > CLEAR:
+            return bool(fall[there[last]] * signs[there[last]] < 0)
+    return False
 
 
 def _volumes(
