@@ -144,6 +144,17 @@ def test_merged_vertices_heals_a_soup():
         assert mesh.merged_vertices(0.35).number_of_triangles < mesh.number_of_triangles
 
 
+def test_a_tolerance_that_joins_everything_is_named():
+    with pytest.raises(MeshError, match=r"tolerance 0.6 joins vertices of each of the 48 .* the shortest edge, 0\.5"):
+        cube(1.0, 0.5).merged_vertices(0.6)
+
+
+def test_the_check_says_how_many_were_flipped():
+    with pytest.warns(MeshWarning, match="flipped"):
+        inward = TriangleMesh(cube(1.0, 1.0).vertices, cube(1.0, 1.0).triangles[:, ::-1])
+    assert "note: orientation: 12 triangles were flipped when the mesh was made; look" in str(inward.check())
+
+
 def test_check_tells_holes_from_rims():
     ball = sphere(1.0, 0.3)
     assert ball.check().ok and ball.check().notes == ()

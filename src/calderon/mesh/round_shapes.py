@@ -1,6 +1,6 @@
 """Sphere, ellipsoid and torus by target edge length."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -9,7 +9,7 @@ from scipy.spatial import ConvexHull
 
 from calderon.mesh.errors import MeshError
 from calderon.mesh.remeshing import Projection, remeshed
-from calderon.mesh.sizes import positive, room_for_surface
+from calderon.mesh.sizes import exceeds, positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 from calderon.mesh.volume import with_volume_kept
 
@@ -27,7 +27,7 @@ def sphere(radius: float = 1.0, h: float = 0.1, volume: bool = True) -> Triangle
     volume; False leaves them on it. Fields of the first are nearer to those of a sphere by an order of magnitude.
     """
     radius, h = positive("radius", radius), positive("h", h)
-    if h > 1.7 * radius:
+    if exceeds(h, 1.7 * radius):
         raise MeshError(f"h = {h:g} is too large for a sphere of radius {radius:g}: at most {1.7 * radius:.4g}")
     room_for_surface(4 * np.pi * radius**2, h)
     frequency = round(MEAN_EDGE * radius / h)
@@ -165,14 +165,14 @@ def ellipsoid(semi_axes: Sequence[float] = (1.0, 1.0, 0.5), h: float = 0.1, volu
 
     volume: as for `sphere`, up to the fourth order of h.
     """
-    axes = np.array([positive("semi-axis", a) for a in semi_axes])
-    h = positive("h", h)
-    if axes.shape != (3,):
+    if not isinstance(semi_axes, Iterable) or len(given := list(semi_axes)) != 3:
         raise MeshError(f"semi_axes {semi_axes!r}: three lengths are needed, along x, y and z")
+    axes = np.array([positive("semi-axis", a) for a in given])
+    h = positive("h", h)
     if np.ptp(axes) == 0:
         return sphere(axes[0], h, volume)
     smallest, middle, _ = np.sort(axes)
-    if h > min(middle, 4 * smallest):
+    if exceeds(h, min(middle, 4 * smallest)):
         raise MeshError(
             f"h = {h:g} is too large for semi-axes {axes.tolist()}: at most {min(middle, 4 * smallest):.4g}, the "
             "middle one and four times the smallest; a body much thinner than its triangles is better a disc"
@@ -220,7 +220,7 @@ def torus(major_radius: float = 1.0, minor_radius: float = 0.3, h: float = 0.1, 
     major, minor, h = positive("major_radius", major_radius), positive("minor_radius", minor_radius), positive("h", h)
     if minor >= major:
         raise MeshError(f"minor_radius {minor:g} must be below major_radius {major:g}: the torus would meet itself")
-    if h > min(1.2 * minor, 2.0 * (major - minor)):
+    if exceeds(h, min(1.2 * minor, 2.0 * (major - minor))):
         raise MeshError(f"h = {h:g} is too large for a torus of radii {major:g} and {minor:g}: at most "
                         f"{min(1.2 * minor, 2.0 * (major - minor)):.4g}")  # fmt: skip
     room_for_surface(4 * np.pi**2 * major * minor, h)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial import Delaunay
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.sizes import positive, room_for_surface
+from calderon.mesh.sizes import exceeds, positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 
 RELAXATIONS = 40  # of the points inside a disc
@@ -51,7 +51,7 @@ def cube(size: float = 1.0, h: float = 0.1) -> TriangleMesh:
 def disc(radius: float = 1.0, h: float = 0.1) -> TriangleMesh:
     """Disc in the plane z = 0 about the origin, normal +z, mean edge length h (at most 1.1 radius)."""
     radius, h = positive("radius", radius), positive("h", h)
-    if h > 1.1 * radius:
+    if exceeds(h, 1.1 * radius):
         raise MeshError(f"h = {h:g} is too large for a disc of radius {radius:g}: at most {1.1 * radius:.4g}")
     room_for_surface(np.pi * radius**2, h)
     points, triangles, _ = _flat_disc(max(5, round(np.pi / np.arcsin(min(1.0, h / (2 * radius))))))
@@ -64,8 +64,8 @@ def cylinder(radius: float = 0.5, length: float = 1.0, h: float = 0.1) -> Triang
     The wall is rows of equal triangles, each row turned by half an edge against the next.
     """
     radius, length, h = positive("radius", radius), positive("length", length), positive("h", h)
-    if h > min(1.1 * radius, 1.4 * length):
-        limit = min(1.1 * radius, 1.4 * length)
+    limit = min(1.1 * radius, 1.4 * length)
+    if exceeds(h, limit):
         raise MeshError(
             f"h = {h:g} is too large for a cylinder of radius {radius:g}, length {length:g}: at most {limit:.4g}"
         )

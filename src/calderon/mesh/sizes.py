@@ -21,6 +21,11 @@ def positive(name: str, value: float) -> float:
     return float(array)
 
 
+def exceeds(h: float, limit: float) -> bool:
+    """Whether h is above the limit by more than the rounding of both."""
+    return h > limit * (1 + 1e-12)
+
+
 def scale_factor(value: float) -> float:
     """The value as a positive finite factor of lengths, or MeshError."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < float(value) < np.inf:

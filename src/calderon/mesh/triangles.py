@@ -254,12 +254,18 @@ class TriangleMesh:
     def merged_vertices(self, tolerance: float | None = None) -> "TriangleMesh":
         """Vertices closer than the tolerance (default 1e-7 of the diameter) joined, unused ones dropped.
 
-        Triangles that lose their area or repeat others are dropped with a MeshWarning.
+        Triangles that lose their area or repeat others are dropped with a MeshWarning; MeshError if all do.
         """
-        joined = coincident_points(self.vertices, joining_tolerance(tolerance, self.diameter))
+        reach = joining_tolerance(tolerance, self.diameter)
+        joined = coincident_points(self.vertices, reach)
         triangles = joined[self.triangles]
         with_area, once = sound_triangles(self.vertices, triangles)
         keep = with_area & once
+        if not keep.any():
+            raise MeshError(
+                f"tolerance {reach:g} joins vertices of each of the {len(keep)} triangles: take one below the shortest "
+                f"edge, {self.edge_lengths.min():.3g}"
+            )
         if not keep.all():
             lost = np.count_nonzero(~keep)
             text = f"{lost} triangles lost their area or repeat others after joining vertices: dropped"
