@@ -254,7 +254,8 @@ def test_wavefront_files_of_other_programs(tmp_path, vertex, corner):
         ("f 1 2 3 4 5", "line 76: a polygon of more than four"),
         ("v 1 2", "line 76: a vertex has three coordinates"),
         ("f 1 2 0", "line 76: vertices are numbered from 1"),
-        ("f 1 2 99", "outside 0..25"),
+        ("f 1 2 99", "1 faces name vertices that are not there, such as 99 where 26 are, numbered from 1"),
+        ("f 1 2 -27", "line 76: vertex -27 counts back from the last one, and there are 26 so far"),
         ("f 1 2 x", "cannot be read as a .obj file"),
     ],
 )

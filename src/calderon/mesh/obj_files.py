@@ -45,6 +45,7 @@ def read_obj(path: Path) -> meshio.Mesh:
         elif kind == "o":
             object_ = rest.strip() or "default"
             objects.append(object_)
+    _require_vertices(faces, len(points))
     used = [(kind, size) for size, kind in ((3, "triangle"), (4, "quad")) if faces[size]]
     part = 0 if groups else 1
     sets = {
@@ -71,4 +72,16 @@ def _corner(word: str, count: int, number: int) -> int:
     vertex = int(word.split("/")[0])
     if vertex == 0:
         raise MeshError(f"line {number}: vertices are numbered from 1, got 0")
+    if vertex < -count:
+        raise MeshError(f"line {number}: vertex {vertex} counts back from the last one, and there are {count} so far")
     return vertex - 1 if vertex > 0 else count + vertex
+
+
+def _require_vertices(faces: dict[int, list[list[int]]], count: int) -> None:
+    """MeshError for faces that name vertices which the file does not have; they may stand behind the faces."""
+    wrong = [max(corners) + 1 for each in faces.values() for corners in each if max(corners) >= count]
+    if wrong:
+        raise MeshError(
+            f"{len(wrong)} faces name vertices that are not there, such as {wrong[0]} where {count} are, numbered from "
+            "1; is the file cut short?"
+        )

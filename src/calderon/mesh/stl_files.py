@@ -1,4 +1,4 @@
-"""Triangles of .stl files, as many as their size says."""
+"""Triangles of .stl files, as many as their size says, or up to the end mark of a text."""
 
 from pathlib import Path
 
@@ -8,18 +8,25 @@ from calderon.mesh.errors import MeshError
 
 HEADER, TRIANGLE = 84, 50
 """Bytes of a binary file: before the first triangle, and of each."""
+TAIL = 65536
+"""Bytes at the end of a text in which its end mark is looked for: it goes with a name."""
 
 
 def read_stl(path: Path) -> meshio.Mesh:
-    """What meshio reads. MeshError for a binary file of another size than that of the triangles that it promises:
-    meshio would look for text in it."""
+    """What meshio reads. MeshError for a binary file of another size than that of the triangles that it promises, in
+    which meshio would look for text, and for a text without "endsolid" behind its last triangle."""
+    size = path.stat().st_size
     with path.open("rb") as file:
         head = file.read(512)
-    if b"\0" in head and len(head) >= HEADER:
-        promised, size = int.from_bytes(head[80:HEADER], "little"), path.stat().st_size
-        if size != HEADER + TRIANGLE * promised:
+        file.seek(max(0, size - TAIL))
+        tail = file.read().lower()
+    promised = int.from_bytes(head[80:HEADER], "little")
+    if len(head) < HEADER or size != HEADER + TRIANGLE * promised:
+        if b"\0" in head and len(head) >= HEADER:
             raise MeshError(
                 f"{size} bytes, where the {promised} triangles that it promises take {HEADER + TRIANGLE * promised}: "
                 "it is cut short or damaged; export it again"
             )
+        if tail.rfind(b"endsolid") <= tail.rfind(b"endfacet"):
+            raise MeshError("no 'endsolid' at the end of the text: it is cut short, or no STL; export it again")
     return meshio.read(path, file_format="stl")
