@@ -17,7 +17,7 @@ def read_ply(path: Path) -> meshio.Mesh:
         raise MeshError("cut short, its header does not end: export it again")
     head = re.sub(rb"(property list \S+ \S+ )vertex_index\b", rb"\1vertex_indices", head)
     content = meshio.read(BytesIO(head + mark + rest), file_format="ply")
-    promised, found = re.search(rb"element face (\d+)", head), sum(len(cells.data) for cells in content.cells)
+    promised, found = re.search(rb"(?m)^element face (\d+)", head), sum(len(cells.data) for cells in content.cells)
     if promised and found < int(promised[1]):
         raise MeshError(f"cut short, it holds {found} of {int(promised[1])} faces: export it again")
     return content

@@ -24,13 +24,13 @@ from calderon.mesh.sizes import scale_factor
 from calderon.mesh.stl_files import read_stl
 from calderon.mesh.triangles import TriangleMesh
 from calderon.mesh.whole_file import mesh_path
-from calderon.mesh.writing import COMMENT, COUNT
+from calderon.mesh.writing import COMMENT, COUNT, LAST_LINE
 
 FORMATS = {".msh": "gmsh", ".vtu": "vtu", ".stl": "stl", ".obj": "obj", ".ply": "ply", ".inp": "abaqus"}
 READERS = {".stl": read_stl, ".obj": read_obj, ".ply": read_ply, ".inp": read_abaqus}
 """The formats that the package reads itself, or looks at before meshio does."""
 HEAD = 65536
-"""Bytes of a file in which comments are looked for."""
+"""Bytes of a file in which comments begin."""
 TAG_KEYS = [
     "gmsh:physical",
     "tags",
@@ -86,12 +86,14 @@ def _content(path: Path) -> tuple[meshio.Mesh, dict[str, int]]:
 
 
 def _refuse_cut_text(path: Path, number: int) -> None:
-    """MeshError for fewer triangles than were written, if a comment says how many; a notice where a text that has no
-    end mark ends within a line."""
+    """MeshError for fewer triangles than were written, if a comment says how many, and without the last line that one
+    promises; a notice where a text that has no end mark ends within a line."""
     with path.open("rb") as file:
         head = file.read(HEAD)
         file.seek(-1, os.SEEK_END)
         last = file.read()
+    if LAST_LINE.encode() in head and b"\n" + LAST_LINE.encode() not in path.read_bytes():
+        raise MeshError(f"{path}: cut short, its last line {LAST_LINE!r} is missing; export it again")
     counted = re.search(re.escape(COUNT.encode()) + rb"(\d+)", head)
     if counted and number < int(counted[1]):
         raise MeshError(f"{path}: cut short, it holds {number} of {int(counted[1])} triangles; export it again")
@@ -133,13 +135,15 @@ def file_content(path: Path, formats: dict[str, str]) -> meshio.Mesh:
 def commented_names(path: Path, comment: str = COMMENT) -> dict[str, int]:
     """The names {name: tag} that were left in a comment among the first lines when the file was written."""
     with path.open("rb") as file:
-        head = file.read(HEAD).decode("utf-8", errors="ignore")
-    found = re.search(re.escape(comment) + r"(\{.*?\})", head)
-    if not found:
-        return {}
+        begin = file.read(HEAD).find(comment.encode())
+        if begin < 0:
+            return {}
+        file.seek(begin + len(comment.encode()))
+        line = file.readline().decode("utf-8", errors="ignore")
     try:
-        return {str(name): int(tag) for name, tag in json.loads(found.group(1)).items()}
-    except (ValueError, TypeError):
+        given = json.JSONDecoder().raw_decode(line)[0]  # behind it the comment may end
+        return {str(name): int(tag) for name, tag in given.items()}
+    except (ValueError, TypeError, AttributeError):
         return {}
 
 

@@ -7,6 +7,7 @@ the numbers.
 
 import contextlib
 import json
+import re
 import warnings
 from collections.abc import Callable
 from io import StringIO
@@ -16,7 +17,9 @@ from typing import TYPE_CHECKING
 import meshio
 import numpy as np
 
+from calderon.mesh.coincident import coincident_points
 from calderon.mesh.errors import MeshError, MeshWarning
+from calderon.mesh.validation import area_vectors_of
 from calderon.mesh.whole_file import mesh_path, whole_file
 
 if TYPE_CHECKING:
@@ -26,6 +29,16 @@ COMMENT = "calderon tags: "
 _DASHES = "-\\u002d"  # of JSON; two plain ones would end a comment of XML
 COUNT = "calderon triangles: "
 """Begins the comment with the number of triangles in text formats, which else show no sign of being cut short."""
+LAST_LINE = "** calderon: end"
+"""Of .inp files, in which sets stand behind the triangles; the comment with the number of triangles promises it."""
+_SPOILT = {
+    ".msh": (r"\\$|\\\\", "two backslashes together or one at its end"),
+    ".obj": (r"\\$|\t", "tabs, a backslash at its end"),
+    ".inp": (",", "commas"),
+}
+"""What programs, this one among them, read as something else than a part of a name."""
+STL_ROUNDING = 1e-6, 1e-2
+"""Of the diameter: what single precision may move vertices by without a notice, and at all."""
 
 
 def write(mesh: "TriangleMesh", path: str | Path, version: str | None = None) -> None:
@@ -34,8 +47,8 @@ def write(mesh: "TriangleMesh", path: str | Path, version: str | None = None) ->
 
     The file appears whole: it is written beside its place and moved there.
 
-    Raises MeshError for an unknown ending or version. STL has no place for tags: if there are any, a MeshWarning says
-    so.
+    Raises MeshError for an unknown ending or version, and for names and numbers that the format cannot hold. STL has no
+    place for tags, and seven digits: where some are lost, a MeshWarning says so.
     """
     path = mesh_path(path)
     writer = _writer(path.suffix.lower(), version)
@@ -43,6 +56,14 @@ def write(mesh: "TriangleMesh", path: str | Path, version: str | None = None) ->
     if path.suffix.lower() == ".stl" and (len(np.unique(mesh.tags)) > 1 or mesh.names):
         warnings.warn(
             "STL files hold no tags: they are lost (.msh, .vtu, .ply, .obj and .inp keep them)",
+            MeshWarning,
+            stacklevel=3,
+        )
+    moved = _moved_by_rounding(mesh) if path.suffix.lower() == ".stl" else 0.0
+    if moved > STL_ROUNDING[0] * mesh.diameter:
+        warnings.warn(
+            f"STL files hold seven digits: vertices move by up to {moved:.2g}, {moved / mesh.diameter:.1g} of the "
+            "diameter; move the mesh to the origin first (translated), or take .msh or .vtu",
             MeshWarning,
             stacklevel=3,
         )
@@ -73,22 +94,49 @@ def _refuse_what_is_lost(mesh: "TriangleMesh", suffix: str) -> None:
         raise MeshError(
             f"{suffix} files hold tags up to {limit}, got {np.abs(mesh.tags).max()}: take .vtu, or other tags"
         )
-    for name in mesh.names if suffix in (".msh", ".obj", ".inp") else ():
-        if not name or name != name.strip() or '"' in name or len(name.splitlines()) > 1:
+    for name in mesh.names if suffix in _SPOILT else ():
+        spoilt, what = _SPOILT[suffix]
+        if not name or name != name.strip() or '"' in name or len(name.splitlines()) > 1 or re.search(spoilt, name):
             raise MeshError(
-                f"{suffix} files cannot hold the name {name!r} of a tag: take one without quotes, line breaks and "
-                "blanks at its ends, or .vtu"
+                f"{suffix} files cannot hold the name {name!r} of a tag: take one without quotes, line breaks, {what} "
+                "and blanks at its ends, or .vtu"
             )
 
 
+def _moved_by_rounding(mesh: "TriangleMesh") -> float:
+    """How far single precision moves vertices. MeshError where triangles do not survive it."""
+    used = mesh.used_vertices
+    with np.errstate(over="ignore"):
+        rounded = mesh.vertices.astype(np.float32).astype(np.float64)
+    moved = float(np.abs(rounded - mesh.vertices)[used].max())
+    distinct = [len(np.unique(coincident_points(points[used]))) for points in (mesh.vertices, rounded)]
+    try:
+        if moved > STL_ROUNDING[1] * mesh.diameter or distinct[1] < distinct[0]:
+            raise MeshError("vertices coincide, or are elsewhere")
+        area_vectors_of(rounded, mesh.triangles)
+    except MeshError:
+        low, high = (f"({', '.join(f'{x:g}' for x in corner)})" for corner in mesh.bounds)
+        raise MeshError(
+            f"STL files hold seven digits up to 3e38, too few for this mesh from {low} to {high}: move it to the "
+            "origin (translated), take another unit (scaled), or write .msh or .vtu"
+        ) from None
+    return moved
+
+
 def tag_names(mesh: "TriangleMesh") -> dict[int, str]:
-    """A name for each tag that occurs: its own, or "tag 5"."""
-    given = {tag: name for name, tag in mesh.names.items()}
-    return {int(tag): given.get(int(tag), f"tag {tag}") for tag in np.unique(mesh.tags)}
+    """A name for each tag that occurs: its own, or one such as "tag 5" that no other tag has."""
+    names = {tag: name for name, tag in mesh.names.items()}
+    for tag in np.unique(mesh.tags).tolist():
+        name = f"tag {tag}"
+        while tag not in names and name in mesh.names:
+            name += " (unnamed)"
+        names.setdefault(tag, name)
+    return {tag: names[tag] for tag in np.unique(mesh.tags).tolist()}
 
 
-def _comment(mesh: "TriangleMesh") -> str:
-    return COMMENT + json.dumps(dict(mesh.names))
+def _comment(mesh: "TriangleMesh", made: dict[int, str] | None = None) -> str:
+    """The comment line of the names; made: of tags without one."""
+    return COMMENT + json.dumps({**mesh.names, **{name: tag for tag, name in (made or {}).items()}})
 
 
 def _rows(array: np.ndarray, form: str) -> str:
@@ -116,11 +164,12 @@ def _stl(mesh: "TriangleMesh", path: str) -> None:
 
 
 def _inp(mesh: "TriangleMesh", path: str) -> None:
-    sets = {name.replace(",", " "): [np.flatnonzero(mesh.tags == tag)] for tag, name in tag_names(mesh).items()}
+    names = tag_names(mesh)
+    sets = {name: [np.flatnonzero(mesh.tags == tag)] for tag, name in names.items()}
     _meshio(mesh, path, "abaqus", {"cell_sets": sets})
-    names = {name.replace(",", " "): tag for tag, name in tag_names(mesh).items()}
-    text = Path(path).read_text().split("\n", 1)
-    Path(path).write_text(f"{text[0]}\n** {COMMENT}{json.dumps(names)}\n** {COUNT}{len(mesh.triangles)}\n{text[1]}")
+    first, rest = Path(path).read_text().split("\n", 1)
+    count = f"** {COUNT}{len(mesh.triangles)}, and the last line is {LAST_LINE}"
+    Path(path).write_text(f"{first}\n{count}\n** {_comment(mesh, names)}\n{rest.rstrip()}\n{LAST_LINE}\n")
 
 
 def _msh22(mesh: "TriangleMesh", path: str) -> None:
@@ -157,8 +206,7 @@ def _msh41(mesh: "TriangleMesh", path: str) -> None:
 def _obj(mesh: "TriangleMesh", path: str) -> None:
     names = tag_names(mesh)
     with open(path, "w") as file:
-        file.write(f"# {COMMENT}{json.dumps({name: tag for tag, name in names.items()})}\n")
-        file.write(f"# {COUNT}{len(mesh.triangles)}\n")
+        file.write(f"# {COUNT}{len(mesh.triangles)}\n# {_comment(mesh, names)}\n")
         file.write(_rows(mesh.vertices, "v %.17g %.17g %.17g"))
         change = np.flatnonzero(np.diff(mesh.tags)) + 1
         for own in np.split(np.arange(len(mesh.tags)), change):
