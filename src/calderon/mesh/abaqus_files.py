@@ -4,6 +4,7 @@ meshio keeps the last of several *NODE blocks, loses or mixes up sets that *ELEM
 stand between elements.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,16 +15,23 @@ from numpy.typing import NDArray
 from calderon.mesh.errors import MeshError
 
 TYPES = {
-    ("triangle", 3): "S3 S3R S3RS DS3 STRI3 CPS3 CPE3 M3D3 R3D3 SFM3D3",
-    ("triangle6", 6): "STRI65 S6 DS6 CPS6 CPE6 M3D6 SFM3D6",
-    ("quad", 4): "S4 S4R S4RS S4RSW S4R5 DS4 CPS4 CPS4R CPE4 CPE4R M3D4 M3D4R R3D4 SFM3D4 SFM3D4R",
-    ("quad8", 8): "S8 S8R S8R5 DS8 CPS8 CPS8R CPE8 M3D8 M3D8R SFM3D8",
+    ("triangle", 3): "S3 S3R S3RS S3T S3RT DS3 STRI3 CPS3 CPS3T CPE3 CPE3T DC2D3 AC2D3 M3D3 R3D3 SFM3D3",
+    ("triangle6", 6): "STRI65 S6 DS6 CPS6 CPS6M CPE6 CPE6M DC2D6 AC2D6 M3D6 SFM3D6",
+    ("quad", 4): "S4 S4R S4RS S4RSW S4R5 S4T S4RT DS4 CPS4 CPS4R CPS4T CPE4 CPE4R CPE4T DC2D4 AC2D4 M3D4 M3D4R R3D4 "
+    "SFM3D4 SFM3D4R",
+    ("quad8", 8): "S8 S8R S8R5 S8RT DS8 CPS8 CPS8R CPE8 CPE8R DC2D8 AC2D8 M3D8 M3D8R SFM3D8",
     ("quad9", 9): "S9R5 M3D9",
-    ("tetra", 4): "C3D4 C3D4H DC3D4 AC3D4",
-    ("tetra10", 10): "C3D10 C3D10H C3D10I C3D10M C3D10MH DC3D10 AC3D10",
+    ("tetra", 4): "C3D4 C3D4H C3D4T DC3D4 AC3D4",
+    ("tetra10", 10): "C3D10 C3D10H C3D10I C3D10M C3D10MH C3D10T C3D10MT DC3D10 AC3D10",
 }
-"""meshio's name and the number of nodes of the element types that are read; others, such as bars, are passed over."""
+"""meshio's name and the number of nodes of the element types that are read; others are passed over with a notice."""
 _KINDS = {name: kind for kind, names in TYPES.items() for name in names.split()}
+SOLIDS = ("C3D", "DC3D", "AC3D", "SC6", "SC8", "CSS8")
+"""Begin the names of elements with a volume."""
+LINES = ("T2D", "T3D", "B2", "B3", "PIPE", "MASS", "ROTARYI", "SPRING", "DASHPOT", "CONN", "GAP")
+"""Begin the names of bars and points, which are passed over without a word, as in other formats."""
+MAKERS = {"ELGEN", "ELCOPY", "NGEN", "NFILL", "NCOPY", "NMAP", "MIRROR"}
+"""Lines that make elements and nodes from others."""
 
 Section = tuple[str, dict[str, str], list[list[str]]]
 
@@ -31,15 +39,17 @@ Section = tuple[str, dict[str, str], list[list[str]]]
 def read_abaqus(path: Path) -> meshio.Mesh:
     """Surfaces and tetrahedra of one part, element sets as cell sets in the order in which they are met.
 
-    Raises MeshError for elements with too few nodes or nodes that are not there, for numbers given twice (several
-    parts), and for instances that are moved.
+    `info` of the mesh holds sentences for the user. Raises MeshError for elements with too few nodes or nodes that are
+    not there, for numbers given twice (several parts), for instances that are moved, for lines that make nodes and
+    elements or turn coordinates, for data in another file, and for tetrahedra beside other volumes.
     """
     points: list[list[float]] = []
     places: dict[int, int] = {}
     blocks: list[tuple[str, NDArray[np.int64]]] = []
     sets: dict[str, list[NDArray[np.int64]]] = {}
-    passed: set[str] = set()
+    passed: Counter[str] = Counter()
     for keyword, options, rows in _sections(path):
+        _refuse_unread(keyword, options, rows)
         if keyword == "NODE":
             for row in rows:
                 if places.setdefault(int(row[0]), len(points)) != len(points):
@@ -48,7 +58,7 @@ def read_abaqus(path: Path) -> meshio.Mesh:
         elif keyword == "ELEMENT":
             kind = _KINDS.get(options.get("TYPE", "").upper())
             if kind is None:
-                passed.add(options.get("TYPE", "none"))
+                passed[options.get("TYPE", "none").upper()] += len(rows)
                 continue
             blocks.append((kind[0], _numbers(rows, kind[1] + 1)))
             if options.get("ELSET"):
@@ -59,13 +69,33 @@ def read_abaqus(path: Path) -> meshio.Mesh:
             raise MeshError("an instance of a part is moved: write the assembly as one flat mesh")
     if not blocks and passed:
         raise MeshError(f"no triangles, only elements of the types {', '.join(sorted(passed))}; mesh the surface")
+    flat = any(kind.startswith(("triangle", "quad")) for kind, _ in blocks)
+    solids = [name for name in sorted(passed) if name.startswith(SOLIDS)]
+    if solids and not flat:
+        raise MeshError(
+            f"elements of the types {', '.join(solids)} beside tetrahedra, which alone are read: mesh the volume with "
+            "tetrahedra only, or its surface with triangles"
+        )
     labels = np.concatenate([each[:, 0] for _, each in blocks]) if blocks else np.zeros(0, np.int64)
     if len(np.unique(labels)) < len(labels):
         raise MeshError("element numbers are given twice: write one part, or all parts as one flat mesh")
     cells = [(kind, _placed(each, places)) for kind, each in blocks]
     chosen = {name: np.concatenate(parts) for name, parts in sets.items() if parts}
     found = {name: [np.flatnonzero(np.isin(each[:, 0], ids)) for _, each in blocks] for name, ids in chosen.items()}
-    return meshio.Mesh(np.array(points).reshape(-1, 3), cells, cell_sets=found if blocks else {})
+    others = [f"{name} ({passed[name]} lines)" for name in sorted(passed) if not name.startswith(LINES)]
+    told = [f"elements passed over, of types that are not read: {', '.join(others)}"] if others else []
+    return meshio.Mesh(np.array(points).reshape(-1, 3), cells, cell_sets=found if blocks else {}, info=told)
+
+
+def _refuse_unread(keyword: str, options: dict[str, str], rows: list[list[str]]) -> None:
+    """MeshError for sections without which the mesh would be another one."""
+    if keyword in MAKERS:
+        raise MeshError(f"*{keyword} makes nodes or elements from others, which is not done here: write all of them")
+    turned = keyword == "NODE" and options.get("SYSTEM", "R").upper() != "R"
+    if turned or keyword == "SYSTEM" and rows:
+        raise MeshError(f"*{keyword} gives coordinates in another system: write all nodes in global rectangular ones")
+    if keyword in ("NODE", "ELEMENT", "ELSET") and "INPUT" in options:
+        raise MeshError(f"*{keyword} stands in another file, {options['INPUT']!r}: write its lines into this one")
 
 
 def _sections(path: Path) -> Iterator[Section]:

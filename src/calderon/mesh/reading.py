@@ -7,28 +7,38 @@ import re
 import textwrap
 import warnings
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from io import StringIO
 from pathlib import Path
 
 import meshio
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.abaqus_files import read_abaqus
 from calderon.mesh.coincident import compacted, joining_tolerance, sound_triangles, torn_vertices
 from calderon.mesh.errors import MeshError, MeshWarning
+from calderon.mesh.gmsh_files import read_gmsh
 from calderon.mesh.obj_files import read_obj
 from calderon.mesh.ply_files import read_ply
+from calderon.mesh.quadrilaterals import split_quadrilaterals
 from calderon.mesh.sizes import scale_factor
 from calderon.mesh.stl_files import read_stl
 from calderon.mesh.triangles import TriangleMesh
+from calderon.mesh.vtu_files import read_vtu
 from calderon.mesh.whole_file import mesh_path
 from calderon.mesh.writing import COMMENT, COUNT, LAST_LINE
 
 FORMATS = {".msh": "gmsh", ".vtu": "vtu", ".stl": "stl", ".obj": "obj", ".ply": "ply", ".inp": "abaqus"}
-READERS = {".stl": read_stl, ".obj": read_obj, ".ply": read_ply, ".inp": read_abaqus}
-"""The formats that the package reads itself, or looks at before meshio does."""
+READERS = {
+    ".msh": read_gmsh,
+    ".vtu": read_vtu,
+    ".stl": read_stl,
+    ".obj": read_obj,
+    ".ply": read_ply,
+    ".inp": read_abaqus,
+}
+"""They read a format themselves, or look at what meshio reads."""
 HEAD = 65536
 """Bytes of a file in which comments begin."""
 TAG_KEYS = [
@@ -40,7 +50,8 @@ TAG_KEYS = [
     "CellEntityIds",
     "gmsh:geometrical",
 ]
-CORNERS = {"triangle": 3, "triangle6": 3, "triangle7": 3, "quad": 4, "quad8": 4, "quad9": 4}
+CORNERS = {"triangle": 3, "VTK_LAGRANGE_TRIANGLE": 3, "quad": 4, "VTK_LAGRANGE_QUADRILATERAL": 4}
+"""Of surface elements, by the beginning of meshio's names: triangle6, quad9, ..."""
 FACES = {"tetra": [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]]}
 
 
@@ -51,9 +62,10 @@ def read(path: str | Path, scale: float = 1.0, tolerance: float | None = None) -
     coincide within a tolerance (default 1e-7 of the diameter, in the file's unit) are joined, which heals STL and
     torn exports. Each of these gives a MeshWarning: vertices joined (not in STL, where it is the rule), triangles
     without area or repeated dropped, quadrilaterals split, curved triangles flattened, the boundary of tetrahedra
-    taken. Unused vertices are dropped.
+    taken, triangles in several groups or sets, of which the smallest counts. Unused vertices are dropped.
 
-    Raises MeshError for a missing, empty, unreadable or unknown file, and if it holds no surface.
+    Raises MeshError for a missing, empty, unreadable or unknown file, one that is cut short, and if it holds no
+    surface or elements that are not read.
     """
     path, scale = mesh_path(path), scale_factor(scale)
     joining_tolerance(tolerance, 1.0)
@@ -63,8 +75,9 @@ def read(path: str | Path, scale: float = 1.0, tolerance: float | None = None) -
     _refuse_cut_text(path, len(triangles))
     vertices = np.zeros((len(content.points), 3))
     vertices[:, : content.points.shape[1]] = content.points
-    if len(triangles) and (triangles.min() < 0 or triangles.max() >= len(vertices) or not np.isfinite(vertices).all()):
-        return _checked(path, vertices, triangles, tags, names)
+    numbered = len(triangles) == 0 or (triangles.min() >= 0 and triangles.max() < len(vertices))
+    if not numbered or not np.isfinite(vertices[triangles]).all():
+        return _checked(path, vertices, triangles, tags, names)  # the mesh says what is wrong
     vertices, triangles, tags = _cleaned(path, vertices, triangles, tags, tolerance)
     return _checked(path, vertices * scale, triangles, tags, names)
 
@@ -80,6 +93,7 @@ def _checked(path: Path, vertices: NDArray, triangles: NDArray, tags: NDArray, n
 def _content(path: Path) -> tuple[meshio.Mesh, dict[str, int]]:
     """What meshio reads from the file, and the names of tags from the file's comment line."""
     content = file_content(path, FORMATS)
+    tell_of_reading(content, path)
     names = named_tags(content, 2)
     names.update(commented_names(path))
     return content, names
@@ -102,6 +116,12 @@ def _refuse_cut_text(path: Path, number: int) -> None:
         _notice(f"{path}: the last line does not end; if the file is cut short, its last triangle is wrong")
 
 
+def tell_of_reading(content: meshio.Mesh, path: Path) -> None:
+    """Say what the reader of the format has to say; it may not warn itself, since its output is kept for errors."""
+    for sentence in content.info or ():
+        _notice(f"{path}: {sentence}")
+
+
 def named_tags(content: meshio.Mesh, dimension: int) -> dict[str, int]:
     """{name: tag} of the physical groups of a dimension."""
     fields = content.field_data.items()
@@ -113,8 +133,12 @@ def file_content(path: Path, formats: dict[str, str]) -> meshio.Mesh:
     suffix = path.suffix.lower()
     if suffix not in formats:
         raise MeshError(f"{path}: unknown mesh format {suffix!r}; choose {', '.join(formats)}")
-    if not path.is_file():
-        raise MeshError(f"{path}: {'a folder, not a file' if path.is_dir() else 'no such file'}")
+    try:
+        is_file, is_folder = path.is_file(), path.is_dir()
+    except OSError as error:  # a name that is too long, a folder that may not be entered
+        raise MeshError(f"{path}: {(error.strerror or 'no file').lower()}; give the path of a mesh file") from None
+    if not is_file:
+        raise MeshError(f"{path}: {'a folder, not a file' if is_folder else 'no such file'}")
     if path.stat().st_size == 0:
         raise MeshError(f"{path}: the file is empty; export the mesh again")
     output = StringIO()
@@ -153,36 +177,85 @@ def _surface_blocks(content: meshio.Mesh, path: Path) -> list[tuple[NDArray, NDA
     blocks: list[tuple[NDArray, NDArray | None, dict[str, NDArray]]] = []
     curved: Counter[str] = Counter()
     for i, cells in enumerate(content.cells):
-        if cells.type not in CORNERS or len(cells.data) == 0:
+        number = _number_of_corners(cells, path)
+        if not number:
             continue
-        if cells.data.ndim != 2 or cells.data.shape[1] < CORNERS[cells.type]:
-            raise MeshError(f"{path}: {len(cells.data)} elements without corners; it is cut short: export it again")
         key = next((key for key in TAG_KEYS if key in content.cell_data), None)
-        tags = None if key is None else np.asarray(content.cell_data[key][i]).reshape(len(cells.data), -1)[:, 0]
+        tags = None if key is None else whole_tags(content.cell_data[key][i], key, path)
         own = {name: np.asarray(ids[i], dtype=np.int64) for name, ids in sets.items() if ids[i] is not None}
-        if CORNERS[cells.type] < cells.data.shape[1]:
+        if number < cells.data.shape[1]:
             curved[cells.type] += len(cells.data)
-        blocks.append((np.asarray(cells.data)[:, : CORNERS[cells.type]].astype(np.int64), tags, own))
+        blocks.append((np.asarray(cells.data)[:, :number].astype(np.int64), tags, own))
     tell_of_curved(path, curved)
-    held = ", ".join(sorted({f"{len(cells.data)} {cells.type}" for cells in content.cells})) or "nothing"
-    polygons = sum(len(cells.data) for cells in content.cells if cells.type.startswith("polygon"))
-    if polygons:
-        raise MeshError(f"{path}: holds {polygons} polygons of more than four corners; triangulate the surface first")
     if blocks:
-        quads = [i for i, block in enumerate(blocks) if block[0].shape[1] == 4]
+        quads = sum(len(block[0]) for block in blocks if block[0].shape[1] == 4)
         if quads:
-            _notice(
-                f"{path}: {sum(len(blocks[i][0]) for i in quads)} quadrilaterals split along their shorter diagonal"
-            )
-        return [_split(block, content.points) if i in quads else block for i, block in enumerate(blocks)]
-    tetrahedra = [
-        np.asarray(cells.data)[:, :4].astype(np.int64) for cells in content.cells if cells.type in ("tetra", "tetra10")
-    ]
+            _notice(f"{path}: {quads} quadrilaterals split along their shorter diagonal, concave ones along the inner")
+        return [_split(block, content.points) if block[0].shape[1] == 4 else block for block in blocks]
+    refuse_mixed_volumes(content, path)
+    tetrahedra = [np.asarray(each.data)[:, :4].astype(np.int64) for each in content.cells if each.type[:5] == "tetra"]
     if not tetrahedra or not sum(map(len, tetrahedra)):
-        raise MeshError(f"{path}: no triangles (the file holds {held}); mesh the surface, save all")
+        raise MeshError(f"{path}: no triangles (the file holds {held(content)}); mesh the surface, save all")
     boundary = _boundary_faces(np.concatenate(tetrahedra))
-    _notice(f"{path}: no triangles but {held}; their {len(boundary)} boundary faces are taken")
+    _notice(f"{path}: no triangles but {held(content)}; their {len(boundary)} boundary faces are taken")
     return [(boundary, None, {})]
+
+
+def _number_of_corners(cells: meshio.CellBlock, path: Path) -> int:
+    """3 or 4 for surface elements, 0 for others."""
+    if len(cells.data) == 0:
+        return 0
+    if cells.type.startswith("polygon"):
+        number = np.shape(cells.data)[1]
+        if number > 4:
+            raise MeshError(
+                f"{path}: holds {len(cells.data)} polygons of more than four corners; triangulate the surface first"
+            )
+    else:
+        number = next((number for name, number in CORNERS.items() if cells.type.startswith(name)), 0)
+    if number and (cells.data.ndim != 2 or cells.data.shape[1] < max(3, number)):
+        raise MeshError(f"{path}: {len(cells.data)} elements without corners; it is cut short: export it again")
+    return number
+
+
+def held(content: meshio.Mesh, kinds: Callable[[str], bool] = bool) -> str:
+    """What a file holds, or elements of some kinds, in words: "8 line, 4 tetra"."""
+    counts: Counter[str] = Counter()
+    for cells in content.cells:
+        counts[cells.type] += len(cells.data)
+    return ", ".join(f"{counts[kind]} {kind}" for kind in sorted(counts) if kinds(kind)) or "nothing"
+
+
+def refuse_mixed_volumes(content: meshio.Mesh, path: Path) -> None:
+    """MeshError for hexahedra, wedges or pyramids beside tetrahedra: without them the volume would have holes, and a
+    boundary where they meet the tetrahedra."""
+    solid = {cells.type for cells in content.cells if cells.dim == 3 and len(cells.data)}
+    tetrahedra = {kind for kind in solid if kind.startswith("tetra")}
+    if tetrahedra and solid > tetrahedra:
+        raise MeshError(
+            f"{path}: holds {held(content, (solid - tetrahedra).__contains__)} beside "
+            f"{held(content, tetrahedra.__contains__)}, and volumes are read from tetrahedra only: mesh the volume "
+            "with these alone, or its surface with triangles"
+        )
+
+
+def whole_tags(values: ArrayLike, key: str, path: Path) -> NDArray[np.int64]:
+    """Tags (n,) of the elements of a block, or MeshError for values that are none."""
+    given = np.asarray(values)
+    given = given.reshape(len(given), -1)
+    if given.shape[1] > 1:
+        raise MeshError(
+            f"{path}: the cell data {key!r} hold {given.shape[1]} numbers for each element, where a tag is one; "
+            "rename them, or write one integer"
+        )
+    with np.errstate(invalid="ignore"):  # of NaN, which the comparison finds
+        tags = given.astype(np.int64)
+    if (tags != given).any():
+        raise MeshError(
+            f"{path}: the cell data {key!r} hold {np.count_nonzero(tags != given)} tags that are no integers, such as "
+            f"{given[tags != given][0]:g}; round them, or rename the data if they are none"
+        )
+    return tags.ravel()
 
 
 def tell_of_curved(path: Path, curved: Mapping[str, int]) -> None:
@@ -205,13 +278,10 @@ def _boundary_faces(tetrahedra: NDArray) -> NDArray:
 
 
 def _split(block: tuple, points: NDArray) -> tuple[NDArray, NDArray | None, dict[str, NDArray]]:
-    """A block of quadrilaterals as triangles, cut along the shorter diagonal."""
+    """A block of quadrilaterals as triangles."""
     quads, tags, sets = block
-    diagonals = [np.linalg.norm(points[quads[:, i]] - points[quads[:, i + 2]], axis=1) for i in (0, 1)]
-    first = (diagonals[0] <= diagonals[1] * (1 + 1e-12))[:, None, None]
-    triangles = np.where(first, quads[:, [[0, 1, 2], [0, 2, 3]]], quads[:, [[0, 1, 3], [1, 2, 3]]]).reshape(-1, 3)
     return (
-        triangles,
+        split_quadrilaterals(quads, points),
         None if tags is None else np.repeat(tags, 2),
         {name: np.concatenate([2 * ids, 2 * ids + 1]) for name, ids in sets.items()},
     )

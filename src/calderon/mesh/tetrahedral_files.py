@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 
 from calderon.mesh.coincident import compacted
 from calderon.mesh.errors import MeshError, MeshWarning
-from calderon.mesh.reading import TAG_KEYS, commented_names, file_content, named_tags, tell_of_curved
+from calderon.mesh.reading import (
+    TAG_KEYS,
+    commented_names,
+    file_content,
+    held,
+    named_tags,
+    refuse_mixed_volumes,
+    tell_of_curved,
+    tell_of_reading,
+    whole_tags,
+)
 from calderon.mesh.sizes import scale_factor
 from calderon.mesh.tetrahedra import TetrahedralMesh
 from calderon.mesh.whole_file import mesh_path, whole_file
@@ -30,14 +40,16 @@ def read_tetrahedra(path: str | Path, scale: float = 1.0) -> TetrahedralMesh:
     with their names. Triangles without one are left out, so that open faces get the name "wall". Each of these gives a
     MeshWarning: curved tetrahedra flattened, tagged faces between two tetrahedra (sheets with two sides).
 
-    Raises MeshError for a missing, empty, unreadable or unknown file, one without tetrahedra, and as TetrahedralMesh.
+    Raises MeshError for a missing, empty, unreadable or unknown file, one without tetrahedra or with other volumes, and
+    as TetrahedralMesh.
     """
     path, scale = mesh_path(path), scale_factor(scale)
     content = file_content(path, FORMATS)
+    tell_of_reading(content, path)
+    refuse_mixed_volumes(content, path)
     cells, tags = _cells(content, path, "tetra", 4)
     if not len(cells):
-        held = ", ".join(sorted({f"{len(each.data)} {each.type}" for each in content.cells})) or "nothing"
-        raise MeshError(f"{path}: no tetrahedra (the file holds {held}); mesh the volume, save all")
+        raise MeshError(f"{path}: no tetrahedra (the file holds {held(content)}); mesh the volume, save all")
     faces, marks = _cells(content, path, "triangle", 3)
     faces, marks = faces[marks > 0], marks[marks > 0]
     points = np.zeros((len(content.points), 3))
@@ -114,7 +126,7 @@ def _cells(content: meshio.Mesh, path: Path, kind: str, corners: int) -> tuple[N
             curved[block.type] += len(block.data)
         cells.append(np.asarray(block.data)[:, :corners].astype(np.int64))
         own = np.zeros(len(block.data)) if key is None else content.cell_data[key][number]
-        tags.append(np.asarray(own).reshape(len(block.data), -1)[:, 0].astype(np.int64))
+        tags.append(whole_tags(own, key or "tags", path))
     tell_of_curved(path, curved)
     return np.concatenate(cells), np.concatenate(tags)
 
