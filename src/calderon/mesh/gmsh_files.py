@@ -29,7 +29,8 @@ def read_gmsh(path: Path) -> meshio.Mesh:
     Raises MeshError for a section without its end mark.
     """
     data = path.read_bytes()
-    version, kind, width = (*data.partition(b"$MeshFormat")[2].split(None, 3)[:3], b"", b"", b"")[:3]
+    start = max(0, data.find(b"$MeshFormat"))
+    version, kind, width = (*data[start : start + 99].split(None, 4)[1:4], b"", b"", b"")[:3]
     binary = kind == b"1"
     for name in SECTIONS:
         mark = "" if binary else "\n"  # behind binary numbers there may be no new line
@@ -38,10 +39,10 @@ def read_gmsh(path: Path) -> meshio.Mesh:
             raise MeshError(f"its section ${name} has no end mark $End{name}: it is cut short; export it again")
     if version.startswith(b"2"):
         return _each_once(meshio.read(path, file_format="gmsh"))
-    begin, end = data.find(b"\n$Entities"), data.find(b"$EndEntities")
+    begin = data.find(b"\n$Entities")
     if version == b"4.0" or begin < 0:
         return meshio.read(path, file_format="gmsh")
-    begin = data.index(b"\n", begin + 1) + 1
+    begin, end = data.index(b"\n", begin + 1) + 1, data.index(b"$EndEntities", begin)
     groups, repaired = _entities(data[begin:end], binary, np.dtype(f"u{int(width)}"))
     try:
         content = meshio.read(path, file_format="gmsh")
