@@ -371,14 +371,15 @@ class Block:
 
     def add_special(self, number: int, rows: Rows | None = None) -> None:
         """The touching and near pairs of one tile."""
-        self._add_special_between(*self.tiles[number : number + 2], rows)
+        self._add_special_between(self.tiles[number : number + 2], rows)
 
     def add_span(self, number: int) -> None:
         """The touching and near pairs of one of `spans`."""
-        self._add_special_between(*self.spans[number : number + 2])
+        self._add_special_between(self.spans[number : number + 2])
 
-    def _add_special_between(self, lo: int, hi: int, rows: Rows | None = None) -> None:
-        """The touching and near pairs of test triangles lo..hi."""
+    def _add_special_between(self, bounds: NDArray[np.int64], rows: Rows | None = None) -> None:
+        """The touching and near pairs of the test triangles between two bounds."""
+        lo, hi = (int(each) for each in bounds)
         target = rows or self.rows(lo, hi)
         for batch in self.batches:
             part = batch.between(lo, hi)

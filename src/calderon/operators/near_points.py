@@ -118,7 +118,8 @@ def _pieces(x: NDArray[np.float64], whole: NDArray[np.float64]) -> PointPieces:
             break
         corners = (CHILDREN[None] @ corners[~far][:, None]).reshape(-1, 3, 3)
         pair = np.repeat(pair[~far], 4)
-    return PointPieces(*map(np.concatenate, (done_pair, done_corners, done_share, done_floor)), DEGREE)
+    pair, corners = np.concatenate(done_pair), np.concatenate(done_corners)
+    return PointPieces(pair, corners, np.concatenate(done_share), np.concatenate(done_floor), DEGREE)
 
 
 def point_distances(points: NDArray[np.float64], corners: NDArray[np.float64]) -> NDArray[np.float64]:
