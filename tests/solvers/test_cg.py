@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import diags
 
+import calderon as cal
 from calderon.solvers import ConvergenceError, cg, jacobi
 
 
@@ -92,3 +93,33 @@ def test_operator_with_nan_is_refused():
 def test_zero_right_hand_side_gives_zero_at_once():
     x, info = cg(np.eye(3), np.zeros(3))
     assert np.all(x == 0) and info.iterations == 0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("preconditioner", [None, np.eye(3)])
+def test_a_singular_matrix_with_incompatible_data_is_told(preconditioner):
+    A = np.diag([1.0, 2.0, 0.0])
+    with pytest.raises(ValueError, match="cg is not positive definite: singular, with a right-hand side"):
+        cg(A, np.ones(3), preconditioner=preconditioner)
+    assert np.allclose(cg(A, np.array([1.0, 1.0, 0.0]), preconditioner=preconditioner)[0], [1, 0.5, 0])
+    with pytest.raises(ValueError, match="singular"):
+        cg(np.zeros((2, 2)), np.ones(2))
+
+
+def test_constants_are_the_null_space_of_the_hypersingular_operator():
+    space = cal.P1(cal.mesh.sphere(1.0, 0.6))
+    A = cal.hypersingular(cal.Laplace(), space).assemble()
+    mean = space.mass_matrix() @ np.ones(space.dimension)
+    data = np.random.default_rng(0).standard_normal(space.dimension)
+    data -= mean * data.sum() / mean.sum()
+    x, _ = cg(A, data, rtol=1e-10)
+    assert np.linalg.norm(A @ x - data) <= 1e-10 * np.linalg.norm(data)
+    for wrong in (mean, data + 0.1 * mean):
+        with pytest.raises(ValueError, match="singular.* Make the data compatible .of mean zero"):
+            cg(A, wrong)
+
+
+def test_squares_of_residuals_beyond_double_precision_are_told():
+    for size in (1e-200, 1e200):
+        with pytest.raises(ValueError, match="squares residuals.*: scale the right-hand side"):
+            cg(np.eye(2), size * np.ones(2))

@@ -34,7 +34,8 @@ def cg(
     b: (n,) or (n, m); the products of several right-hand sides are formed together.
     preconditioner: M, Hermitian positive definite, an approximation of the inverse of A, used as M @ x.
     Other options as for `gmres`. The symmetry of A is not verified; a direction p with p^* A p <= 0 is reported as
-    ValueError, since the matrix is then not positive definite. Raises `ConvergenceError` like `gmres`.
+    ValueError, since the matrix is then not positive definite, or singular and b not in its range. Raises
+    `ConvergenceError` like `gmres`.
     """
     began = time.perf_counter()
     limit = limits(rtol, atol, maxiter)
@@ -47,9 +48,15 @@ def cg(
     return verdict(method, system, limit, outcomes, began)
 
 
+VANISHING = 1e-4
+"""Of the largest p^* A p / |p|^2 so far: what is below may be zero, but for rounding and compression."""
+RUNAWAY = 1e8
+"""Right-hand sides in a residual that no definite matrix of use leads to: of it sqrt(|A| |A^-1|) is a bound."""
+
+
 @dataclass(eq=False)
 class _Column(Outcome):
-    """residual r, direction p, slope r^* M r, rhs b; checked: the last true residual norm."""
+    """residual r, direction p, slope r^* M r, rhs b; checked: the last true residual norm; largest p^* A p / |p|^2."""
 
     rhs: np.ndarray = field(kw_only=True)
     residual: np.ndarray = field(kw_only=True)
@@ -59,6 +66,21 @@ class _Column(Outcome):
     running: bool = False
     slope: float = 0.0
     checked: float = 0.0
+    largest: float = 0.0
+
+    @property
+    def ran_away(self) -> bool:
+        """Whether the residual has grown as it does for a singular matrix and a right-hand side beyond its range."""
+        return not self.history[-1] <= RUNAWAY
+
+    def singular(self, what: str) -> ValueError:
+        """The error for such a system."""
+        return ValueError(
+            "the matrix given to cg is not positive definite: singular, with a right-hand side that has a part in its "
+            f"null space, or indefinite. In step {len(self.history)} the residual is {self.history[-1]:.1g} times the "
+            f"right-hand side, {what}. Make the data compatible (of mean zero for the Laplace hypersingular operator "
+            "on a closed surface), or lift the null space (A + c c^T); for indefinite matrices use gmres"
+        )
 
 
 def _solve(
@@ -116,19 +138,28 @@ def _begin(system: LinearSystem, limit: Limits, batch: range) -> list[_Column]:
 
 def _advance(column: _Column, image: np.ndarray) -> None:
     """One step along the direction: x += a p, r -= a A p."""
-    curvature = np.vdot(column.direction, image)
+    curvature, length = np.vdot(column.direction, image), norm(column.direction)
     if not np.isfinite(curvature):
+        if column.ran_away:
+            raise column.singular(f"and p^* A p = {curvature:.3g}")
         raise ValueError("the operator or the preconditioner gave NaN or infinity: look at the mesh and its matrix")
+    quotient = float(curvature.real) / length / length if length > 0 else 0.0
     if curvature.real <= 0 or abs(curvature.imag) > 1e-3 * curvature.real:
+        if column.ran_away or abs(quotient) <= VANISHING * column.largest or not curvature:
+            raise column.singular(f"and p^* A p = {curvature:.3g} for a direction of length {length:.3g}")
         raise ValueError(
             f"cg needs a Hermitian positive definite matrix, but p^* A p = {curvature:.3g} for the direction p of step "
             f"{len(column.history)}: use gmres"
         )
-    length = column.slope / curvature.real
-    column.x += length * column.direction
-    column.residual -= length * image
+    column.largest = max(column.largest, quotient)
+    with np.errstate(over="ignore", invalid="ignore"):  # told by what comes of it
+        step = column.slope / curvature.real
+        column.x += step * column.direction
+        column.residual -= step * image
     column.products += 1
     column.history.append(norm(column.residual) / column.size)
+    if not np.isfinite(column.history[-1]):
+        raise column.singular("beyond all numbers")
 
 
 def _turn(system: LinearSystem, columns: list[_Column]) -> None:
@@ -140,6 +171,13 @@ def _turn(system: LinearSystem, columns: list[_Column]) -> None:
     for column, image in zip(columns, images.T, strict=True):
         slope = np.vdot(column.residual, image)
         if not (np.isfinite(slope) and slope.real > 0):
+            if column.ran_away:
+                raise column.singular(f"and r^* M r = {slope:.3g}")
+            if system.precondition is None:
+                raise ValueError(
+                    f"cg squares residuals, and that of {norm(column.residual):.3g} has the square {slope:.3g}: scale "
+                    "the right-hand side"
+                )
             raise ValueError(f"cg needs a positive definite preconditioner M, but r^* M r = {slope:.3g}: use gmres")
         ratio = slope.real / column.slope if column.slope > 0 else 0.0
         column.direction = image + ratio * column.direction
