@@ -124,3 +124,17 @@ def test_a_matrix_that_stays_on_a_device_gives_the_same_solution(opencl, body):
     assert np.linalg.norm(there - here) < 1e-7 * np.linalg.norm(here)
     with pytest.raises(ValueError, match="keep_on_device"):
         problem.solve(WAVE, keep_on_device=True)
+
+
+def test_sweeps_after_a_solution_on_a_device_without_factors(opencl, body):
+    """The default needs LU, which OpenCL has not: the matrix comes to the host. What cannot be is told by option."""
+    directions = [[1.0, 0, 0], [0, 1.0, 0]]
+    problem = SoundHardScattering(body, K)
+    problem.solve(WAVE, backend="opencl", keep_on_device=True)
+    there = problem.monostatic_target_strength(directions, solver="gmres")
+    assert problem.system.key[4]
+    assert np.allclose(problem.monostatic_target_strength(directions), there, atol=1e-4)
+    assert problem.system.key == ("dense", None, "opencl", "double", False)
+    with pytest.raises(ValueError, match="no LU factorisation: .* choose solver='gmres', or leave keep_on_device out"):
+        problem.monostatic_target_strength(directions, keep_on_device=True)
+    assert np.allclose(problem.monostatic_target_strength(directions, backend="numba"), there, atol=1e-4)

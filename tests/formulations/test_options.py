@@ -4,10 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import aslinearoperator
 
 import calderon.mesh as meshes
 from calderon.formulations import (
     DeltaGap,
+    DielectricScattering,
     FluidTransmission,
     ImpedanceScattering,
     LaplaceDirichlet,
@@ -264,3 +267,19 @@ def test_options_and_lists_that_are_none(sphere):
     for density in ("1000", True, np.nan, 0.0):
         with pytest.raises(ValueError, match="density must be a positive number"):
             solution.radiated_power(density, 1500.0)
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array, aslinearoperator], ids=["array", "sparse", "operator"])
+def test_matrices_as_preconditioners(sphere, form):
+    """The identity leaves the iterations as they are without a preconditioner."""
+    light = PlaneWave([0, 0, 1], K, polarization=[1, 0, 0])
+    posed = [
+        (SoundHardScattering(sphere, K), WAVE),
+        (PECScattering(sphere, K), light),
+        (PECScattering(sphere, K, formulation="calderon"), light),
+        (DielectricScattering(sphere, K / 2, 2.0), PlaneWave([0, 0, 1], K / 2, polarization=[1, 0, 0])),
+    ]
+    for problem, wave in posed:
+        plain = problem.solve(wave, preconditioner=None, rtol=1e-3).info
+        given = problem.solve(wave, preconditioner=form(np.eye(problem.unknowns)), rtol=1e-3).info
+        assert given.iterations == plain.iterations, problem

@@ -231,3 +231,24 @@ def test_a_file_that_does_not_fit_into_memory_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "free_memory", lambda: 1000)
     with pytest.raises(MemoryError, match="the matrix in .*A.h5"):
         operator.assemble("hmatrix", matrix_file=path)
+
+
+def test_a_matrix_at_hand_is_saved_when_a_file_is_named(tmp_path, computed):
+    path, wave = tmp_path / "ball.h5", cal.PlaneWave([0, 0, 1], 2.0)
+    options = {"method": "hmatrix", "rtol": 1e-4}
+    problem = cal.SoundHardScattering(SPACE.mesh, 2.0)
+    first = problem.solve(wave, **options)
+    problem.solve(wave, **options, matrix_file=path)
+    written = path.stat().st_mtime_ns
+    problem.solve(wave, **options, matrix_file=path)
+    assert path.stat().st_mtime_ns == written  # once is enough
+    again = cal.SoundHardScattering(SPACE.mesh, 2.0).solve(wave, **options, matrix_file=path)
+    assert len(computed) == 2 and np.array_equal(first.surface.coefficients, again.surface.coefficients)
+    other = cal.SoundHardScattering(SPACE.mesh, 2.1)
+    other.solve(cal.PlaneWave([0, 0, 1], 2.1), **options)
+    with pytest.raises(ValueError, match="another problem"):
+        other.solve(cal.PlaneWave([0, 0, 1], 2.1), **options, matrix_file=path)
+    interior = cal.LaplaceNeumann(SPACE.mesh, side="interior")  # one H-matrix, with the mean added
+    for files in ({}, {"matrix_file": tmp_path / "inside.h5"}):
+        interior.solve(lambda x: x[:, 0], **options, **files)
+    assert (tmp_path / "inside.h5").is_file()

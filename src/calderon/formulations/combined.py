@@ -50,7 +50,7 @@ class CombinedProblem(ScatteringProblem):
         """The operator of the equation where the surface is a plane, by its Dirichlet-to-Neumann map."""
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
-        return replace(options, preconditioner=self._osrc) if options.preconditioner == "osrc" else options
+        return replace(options, preconditioner=self._osrc) if options.preconditioned_by("osrc") else options
 
     @cached_property
     def _osrc(self) -> TestedSurfaceOperator:

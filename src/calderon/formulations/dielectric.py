@@ -227,7 +227,7 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
         return super()._options(method, rtol, choices)
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
-        if options.preconditioner != "near" or options.solver == "lu":
+        if not options.preconditioned_by("near") or options.solver == "lu":
             return options
         if options.method != "dense":
             raise ValueError(

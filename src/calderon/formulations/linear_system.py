@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import check_backend, entry_type, require_memory
 from calderon.formulations.checks import one_of
 from calderon.formulations.info import SolutionInfo
-from calderon.hmatrix import hlu
+from calderon.hmatrix import hlu, save_assembly
 from calderon.operators import BlockOperator, BoundaryOperator
 from calderon.solvers import Factorisation, gmres, lu
 from calderon.solvers.iteration import tolerance
@@ -72,6 +72,10 @@ class SolveOptions:
         if unknowns <= LARGEST_DENSE or self.solver == "lu":
             return replace(self, method="dense", compression_rtol=None)
         return replace(self, method="hmatrix")
+
+    def preconditioned_by(self, name: str) -> bool:
+        """Whether the preconditioner is the one of that name; a matrix has none."""
+        return isinstance(self.preconditioner, str) and self.preconditioner == name
 
     @property
     def assembly_rtol(self) -> float | None:
@@ -140,6 +144,7 @@ class LinearSystem:
     def assemble(self, options: SolveOptions) -> bool:
         """Have the matrix of these options at hand; whether it had to be computed."""
         if self.key == options.matrix_key:
+            self._save(options)
             return False
         self.key, self.matrix, self.factors = None, None, None
         matrix = self.operator.assemble(
@@ -155,12 +160,26 @@ class LinearSystem:
         self.key = options.matrix_key
         return True
 
+    def _save(self, options: SolveOptions) -> None:
+        """Have the matrix at hand in the file of the options, if they name one."""
+        if options.matrix_file is None:
+            return
+        matrix = self.matrix.matrix if isinstance(self.matrix, LiftedMatrix) else self.matrix
+        save_assembly(
+            self.operator,
+            matrix,
+            options.matrix_file,
+            backend=options.backend,
+            precision=options.precision,
+            rtol=options.assembly_rtol,
+        )
+
     def _iterative(
         self, rhs: NDArray[Any], options: SolveOptions, assembly: float
     ) -> tuple[NDArray[Any], list[SolutionInfo]]:
         given, factorisation = options.preconditioner, 0.0
         preconditioner = mass_preconditioner(self.spaces) if isinstance(given, str) else given
-        if isinstance(given, str) and given == "hlu":
+        if options.preconditioned_by("hlu"):
             if self.factors is None:
                 self.factors = hlu(self.matrix, HLU_RTOL)
                 factorisation = self.factors.seconds

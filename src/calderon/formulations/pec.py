@@ -180,7 +180,7 @@ class PECScattering(RadarProblem[PECSolution]):
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
         if self._is_dual:
             return self._with_pairing(options)
-        if options.preconditioner != "dual" or options.solver == "lu":
+        if not options.preconditioned_by("dual") or options.solver == "lu":
             return options
         if (options.method, options.backend, options.precision) != ("dense", "numba", "double"):
             raise ValueError(
@@ -191,7 +191,7 @@ class PECScattering(RadarProblem[PECSolution]):
         return replace(options, preconditioner=self._dual_preconditioner)
 
     def _with_pairing(self, options: SolveOptions) -> SolveOptions:
-        return replace(options, preconditioner=self._pairing) if options.preconditioner == "mass" else options
+        return replace(options, preconditioner=self._pairing) if options.preconditioned_by("mass") else options
 
     @cached_property
     def _pairing(self) -> "PairingInverse":

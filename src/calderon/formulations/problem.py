@@ -10,6 +10,7 @@ from typing import Any, Generic, TypedDict, TypeVar, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends import LinearAlgebra, computing
 from calderon.formulations.checks import one_of
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem, SolveOptions
@@ -92,16 +93,23 @@ class Problem(ABC, Generic[Solution]):
 
     def _sweep_options(self, method: str | None, rtol: float, choices: SolverChoices) -> SolveOptions:
         """The same for many right-hand sides: by default with the matrix at hand, which is factorised: a dense one to
-        solve with, a compressed one roughly, to precondition where the problem knows nothing better."""
+        solve with (not left on a device that cannot), a compressed one roughly, to precondition where the problem
+        knows nothing better."""
         kept = self.system.key or ("dense", None, "numba", "double", False)
-        usual: SolverChoices = {"backend": kept[2], "precision": kept[3], "keep_on_device": kept[4]}
+        usual: SolverChoices = {"backend": kept[2], "precision": kept[3]}
         if method in (None, kept[0]):
             usual["compression_rtol"] = kept[1]
+            usual["keep_on_device"] = kept[4] and "backend" not in choices
         if (method or kept[0]) == "hmatrix" and self.preconditioners[0] == "mass" and is_sum(self.system.operator):
             usual["preconditioner"] = "hlu"
         usual.update(choices)
         options = self._options(method or kept[0], rtol, usual)
-        return options if "solver" in choices or options.method != "dense" else replace(options, solver="lu")
+        if "solver" in choices or options.method != "dense":
+            return options
+        if options.keep_on_device and "keep_on_device" not in choices:
+            device = computing(options.backend, options.precision, mixed=True).device
+            options = replace(options, keep_on_device=isinstance(device, LinearAlgebra))
+        return replace(options, solver="lu")
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
         """The options with an operator in the place of the name of a preconditioner, where the problem has its own."""

@@ -8,7 +8,7 @@ from calderon.hmatrix.admissibility import Admissibility
 from calderon.hmatrix.block_tree import BlockTree, block_tree
 from calderon.hmatrix.cluster_tree import ClusterTree, cluster_tree
 from calderon.hmatrix.composed_operator import ComposedOperator
-from calderon.hmatrix.composition import Choices, assemble_hmatrix
+from calderon.hmatrix.composition import Choices, assemble_hmatrix, save_assembly
 from calderon.hmatrix.compression import compress, hmatrix
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.lu import HierarchicalLU, hlu
@@ -29,4 +29,5 @@ __all__ = [
     "hlu",
     "hmatrix",
     "is_sum",
+    "save_assembly",
 ]

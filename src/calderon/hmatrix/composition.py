@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -110,13 +110,36 @@ def _assembled(
     return ComposedOperator(product, composition.parts, label, seconds, composition.choices.rtol, terms)
 
 
+def save_assembly(
+    operator: BoundaryOperator | BlockOperator,
+    matrix: HMatrix | ComposedOperator,
+    matrix_file: str | os.PathLike[str],
+    *,
+    backend: str = "numba",
+    precision: str = "double",
+    rtol: float | None = None,
+) -> None:
+    """Have in an HDF5 file what `assemble_hmatrix`, which gave `matrix` with the same options, would have saved there;
+    what the file holds of it already stays. ValueError for a file of another operator, mesh or tolerance."""
+    how = computing(backend, precision, several=True)
+    parts = [matrix] if isinstance(matrix, HMatrix) else matrix.parts
+    choices = Choices() if rtol is None else Choices(rtol)
+    _Composition(how, choices, SavedParts(matrix_file), ready=parts).product(operator)
+
+
 class _Composition:
-    """The H-matrices of one assembly; spaces are clustered once, operators that occur twice compressed once."""
+    """The H-matrices of one assembly; spaces are clustered once, operators that occur twice compressed once. ready:
+    those of an earlier assembly, in its order, which need not be computed."""
 
     def __init__(
-        self, how: Computing, choices: Choices, saved: SavedParts | None = None, advance: Advance | None = None
+        self,
+        how: Computing,
+        choices: Choices,
+        saved: SavedParts | None = None,
+        advance: Advance | None = None,
+        ready: Sequence[HMatrix] = (),
     ) -> None:
-        self.how, self.choices, self.saved, self.advance = how, choices, saved, advance
+        self.how, self.choices, self.saved, self.advance, self.ready = how, choices, saved, advance, ready
         self.devices = [each.device for each in how.team or (how,) if each.device is not None]
         self.parts: list[HMatrix] = []
         self._trees: dict[int, tuple[Any, ClusterTree]] = {}
@@ -133,7 +156,7 @@ class _Composition:
         """The H-matrix of an integral operator, made once."""
         made = self._made.get(id(operator))
         if made is None:
-            found = self._restored(operator) or self._computed(operator)
+            found = self._kept(operator) if self.ready else self._restored(operator) or self._computed(operator)
             self._made[id(operator)] = made = (operator, found)
         return made[1]
 
@@ -142,6 +165,14 @@ class _Composition:
         leaf = " x ".join(str(self._leaf(space)) for space in (operator.test, operator.trial))
         blocks = f"leaf {leaf}, {choices.admissibility}, coarsen {choices.coarsen}"
         return identity_of(operator) | {"rtol": f"{choices.rtol:g}", "numbers": str(dtype), "blocks": blocks}
+
+    def _kept(self, operator: IntegralOperator) -> HMatrix:
+        """The H-matrix that is ready, written to the file unless it is there."""
+        number, identity = len(self.parts), self._identity(operator)
+        self.parts.append(self.ready[number])
+        if self.saved is not None and not self.saved.holds(number, identity):
+            self.saved.keep(self.parts, identity)
+        return self.parts[number]
 
     def _restored(self, operator: IntegralOperator) -> HMatrix | None:
         """The H-matrix of an operator from the file, if it is there."""

@@ -33,11 +33,10 @@ class SavedParts:
             with saved_file(self.path, PARTS) as file:
                 self.identities = [json.loads(text) for text in file["identities"].asstr()[()]]
 
-    def find(self, number: int, identity: Identity) -> dict[str, Any] | None:
-        """The arguments of the HMatrix with this number; None if there are not so many. ValueError if it belongs to
-        something else."""
+    def holds(self, number: int, identity: Identity) -> bool:
+        """Whether the HMatrix with this number is there. ValueError if it belongs to something else."""
         if number >= len(self.identities):
-            return None
+            return False
         there = self.identities[number]
         if there != identity:
             names = [name for name in identity if there.get(name) != identity[name]]
@@ -45,6 +44,12 @@ class SavedParts:
             raise ValueError(
                 f"{str(self.path)!r} holds the matrix of another problem: {told}. Name another file, or remove this one"
             )
+        return True
+
+    def find(self, number: int, identity: Identity) -> dict[str, Any] | None:
+        """The arguments of the HMatrix with this number; None if it is not there. Errors as for `holds`."""
+        if not self.holds(number, identity):
+            return None
         require_memory(self.path.stat().st_size, f"the matrix in {str(self.path)!r}", "close what takes memory")
         with saved_file(self.path, PARTS) as file:
             return get_hmatrix(file[f"parts/{number}"])

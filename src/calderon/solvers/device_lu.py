@@ -67,7 +67,8 @@ def device_lu(matrix: DeviceMatrix, overwrite: bool) -> DeviceLU:
     if not isinstance(device, LinearAlgebra):
         raise ValueError(
             f"{device.name} ({device.label}) has no LU factorisation: solve with gmres(A, b), which stays on the "
-            "device, or factorise on the processor with lu(A.to_array())"
+            "device, or factorise on the processor with lu(A.to_array()); of a problem, choose solver='gmres', or "
+            "leave keep_on_device out"
         )
     if matrix.shape[0] != matrix.shape[1] or size == 0:
         raise ValueError(f"lu needs a square matrix that is not empty, got shape {matrix.shape}")
