@@ -162,6 +162,8 @@ def test_files_that_are_no_checkpoints_are_left_alone(tmp_path):
     ):
         with pytest.raises(ValueError, match=message):
             made().run(0.1, checkpoint=path)
+    with pytest.raises(TypeError, match="a checkpoint lies in a file, got 3: give a path such as 'run.h5'"):
+        made().run(0.1, checkpoint=3)
     with pytest.raises(ValueError, match="notes.txt' is a file: name a folder"):
         made().add_snapshots(notes, 1)
     assert notes.read_text() == "mine"

@@ -226,3 +226,31 @@ def test_bad_feeds_are_refused():
         antenna.solve(0.0).gain(0.0, 0.0)
     with pytest.raises(ValueError, match="positive resistance"):
         antenna.scattering_matrix(-50.0)
+
+
+@pytest.mark.parametrize("value", ["a", None, 50j, [50.0], 0, -1.0, np.inf, 10**400])
+def test_impedances_that_are_none_are_refused(value, short):
+    mesh = strip(4)
+    with pytest.raises(ValueError, match="the impedance of the medium, in ohm, must be a"):
+        cal.PECAntenna(mesh, 1.0, MIDDLE, impedance=value)
+    with pytest.raises(ValueError, match="the reference impedance in ohm, a positive resistance such as 50, must be a"):
+        dipole(mesh, 0.1).scattering_matrix(value)
+    with pytest.raises(ValueError, match="the reference impedance"):
+        short.reflection_coefficient(value)
+
+
+def test_feeds_that_are_none_are_refused():
+    for feed in (None, 3, [], "gap", [None]):
+        with pytest.raises(TypeError, match="an antenna needs a DeltaGap or a list of them as its feed, got"):
+            cal.PECAntenna(strip(4), 1.0, feed)
+
+
+@pytest.mark.filterwarnings("error")
+def test_without_a_current_there_is_no_impedance():
+    still = dipole(strip(4), 0.1).solve(0)
+    for value in (lambda: still.input_impedance, lambda: still.input_impedances, still.reflection_coefficient):
+        with pytest.raises(
+            ValueError, match="no current flows through feed 1, .* at 0.* V: solve with another voltage"
+        ):
+            value()
+    assert "I = 0 + 0i A" in str(still)

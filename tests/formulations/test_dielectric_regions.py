@@ -49,3 +49,11 @@ def test_wavenumber_and_impedance_satisfy_maxwell(e, m):
     assert medium.conjugated == (np.imag(e) < 0)
     assert k * medium.impedance == pytest.approx(2.0 * m)
     assert k / medium.impedance == pytest.approx(2.0 * e)
+
+
+@pytest.mark.parametrize(("e", "m"), [(-1.5 + 0.2j, -1.2 + 0.1j), (-1.0, -1.0), (-4.0, 1 + 0.1j)])
+def test_negative_refractive_indices_are_refused(ball, e, m):
+    for made in (lambda: region([], 1.0, e, m), lambda: cal.DielectricScattering(ball, 1.0, e, m)):
+        with pytest.raises(ValueError, match=r"a negative refractive index \(-.* is not computed"):
+            made()
+    assert region([], 1.0, -4.0, 1.0).wavenumber == 2j

@@ -283,3 +283,20 @@ def test_matrices_as_preconditioners(sphere, form):
         plain = problem.solve(wave, preconditioner=None, rtol=1e-3).info
         given = problem.solve(wave, preconditioner=form(np.eye(problem.unknowns)), rtol=1e-3).info
         assert given.iterations == plain.iterations, problem
+
+
+def test_values_of_another_kind_are_told(sphere):
+    light = PlaneWave([0, 0, 1], 1.0, polarization=[1, 0, 0])
+    for weight in ("a", None, 0.5 + 0j, True, 1.0, np.nan):
+        with pytest.raises(ValueError, match=r"weight must lie between 0 and 1 \(0.5 is usual\), got"):
+            PECScattering(sphere, 1.0, weight=weight)
+    solution = PECScattering(sphere, 1.0).solve(light, rtol=1e-2)
+    for angles in (("a", 0), (0, None), (0, 1j), ([0, 1], ["b", "c"])):
+        with pytest.raises(TypeError, match="must be real numbers, angles in radians, got an array of"):
+            solution.rcs(*angles)
+    problem = SoundHardScattering(sphere, K)
+    for wavenumbers in (None, 5, np.float64(2.0)):
+        with pytest.raises(TypeError, match="a sweep needs the wavenumbers in 1/m, a list or an array, got"):
+            next(frequency_sweep(problem, WAVE, wavenumbers))
+    with pytest.raises(TypeError, match="an H-matrix lies in a file, got 3: give a path such as 'matrix.h5'"):
+        problem.solve(WAVE, method="hmatrix", matrix_file=3)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from calderon.dg.observer import State
 from calderon.dg.run_key import RunKey
-from calderon.mesh.whole_file import whole_file
+from calderon.mesh.whole_file import file_path, whole_file
 
 KIND, VERSION = "calderon time stepping", 4
 
@@ -52,9 +52,10 @@ def read_checkpoint(path: str | os.PathLike[str], key: RunKey) -> Moment | None:
     """What was written, None if there is no file.
 
     Raises ValueError for a file of another kind or version, or a damaged one; OtherRun, naming what differs, for one of
-    another run: mesh, materials, boundaries, sources, order, steps, observers and their places, or initial fields.
+    another run: mesh, materials, boundaries, sources, order, steps, observers and their places, or initial fields;
+    TypeError for what is no path.
     """
-    if Path(path).is_dir():
+    if file_path(path, "a checkpoint", "run.h5").is_dir():
         raise ValueError(f"checkpoint={str(path)!r} is a folder: name a file in it, such as run.h5")
     if not Path(path).absolute().parent.is_dir():
         raise ValueError(f"checkpoint={str(path)!r}: there is no folder {str(Path(path).parent)!r}: create it first")

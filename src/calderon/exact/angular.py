@@ -26,13 +26,16 @@ def line_of_sight(theta: ArrayLike, phi: ArrayLike) -> tuple[np.ndarray, np.ndar
 
     theta is counted from the z axis, phi from x toward y; the two are broadcast.
     """
-    t, p = np.asarray(theta, np.float64), np.asarray(phi, np.float64)
+    for name, values in (("theta", theta), ("phi", phi)):
+        kind = np.asarray(values).dtype
+        if kind.kind not in "fiu":
+            raise TypeError(f"{name} must be real numbers, angles in radians, got an array of {kind}")
     try:
-        t, p = np.broadcast_arrays(t, p)
+        t, p = np.broadcast_arrays(np.asarray(theta, np.float64), np.asarray(phi, np.float64))
     except ValueError:
         raise ValueError(
-            f"theta of shape {t.shape} and phi of shape {p.shape} do not go together: give one number for one of them, "
-            "or arrays of the same shape"
+            f"theta of shape {np.shape(theta)} and phi of shape {np.shape(phi)} do not go together: give one number "
+            "for one of them, or arrays of the same shape"
         ) from None
     if not (np.all(np.isfinite(t)) and np.all(np.isfinite(p))):
         raise ValueError("theta and phi must be finite angles in radians")

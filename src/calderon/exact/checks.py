@@ -70,17 +70,25 @@ def one_point(values: ArrayLike, name: str) -> np.ndarray:
 
 def positive_length(value: float, name: str) -> float:
     """A length above zero."""
-    if not (_is_number(value, numbers.Real) and 0 < value < np.inf):
+    if not (_is_number(value, numbers.Real) and 0 < as_complex(value, name).real < np.inf):
         raise ValueError(f"{name} must be a positive number, got {value!r}")
     return float(value)
 
 
 def finite_number(value: complex, name: str) -> complex | float:
     """A finite number, as float where it is real."""
-    if not _is_number(value, numbers.Complex) or not np.isfinite(complex(value)):
+    if not _is_number(value, numbers.Complex) or not np.isfinite(as_complex(value, name)):
         raise ValueError(f"{name} must be a finite number, got {value!r}")
     number = complex(value)
     return number.real if number.imag == 0 else number
+
+
+def as_complex(value: complex, name: str) -> complex:
+    """A number in double precision; ValueError for an integer beyond."""
+    try:
+        return complex(value)
+    except OverflowError:
+        raise ValueError(f"{name} must be a finite number, got an integer beyond double precision") from None
 
 
 def _is_number(value: object, kind: type) -> bool:

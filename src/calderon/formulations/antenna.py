@@ -1,6 +1,6 @@
 """Antennas of perfect conductors, fed by voltages across gaps."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self, Unpack
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact import VACUUM_IMPEDANCE
+from calderon.exact.checks import positive_length
 from calderon.formulations.antenna_feed import DeltaGap
 from calderon.formulations.antenna_solution import AntennaSolution, reference_resistance
 from calderon.formulations.info import SolutionInfo
@@ -47,10 +48,10 @@ class PECAntenna(Problem[AntennaSolution]):
     impedance: float = field(default=VACUUM_IMPEDANCE, kw_only=True)
 
     def __post_init__(self) -> None:
-        if not self.feeds or not all(isinstance(one, DeltaGap) for one in self.feeds):
+        iterable = isinstance(self.feed, DeltaGap | Iterable)
+        if not iterable or not self.feeds or not all(isinstance(one, DeltaGap) for one in self.feeds):
             raise TypeError(f"an antenna needs a DeltaGap or a list of them as its feed, got {self.feed!r}")
-        if not 0 < self.impedance < np.inf:
-            raise ValueError(f"the impedance of the medium must be positive, in ohm, got {self.impedance!r}")
+        positive_length(self.impedance, "the impedance of the medium, in ohm,")
         object.__setattr__(self, "wavenumber", self.conductor.wavenumber)
         overlap = np.count_nonzero(np.count_nonzero(self._weights, axis=1) > 1)
         if overlap:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.angular import RECEIVERS, line_of_sight
+from calderon.exact.checks import positive_length
 from calderon.formulations.checks import one_of
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.radiating_currents import RadiatingCurrents
@@ -46,7 +47,12 @@ class AntennaSolution:
 
     @property
     def input_impedances(self) -> NDArray[np.complex128]:
-        """(p,) U / I in ohm of each feed while the others have their voltages too."""
+        """(p,) U / I in ohm of each feed while the others have their voltages too. ValueError where I is zero."""
+        if len(still := np.flatnonzero(self.feed_currents == 0)):
+            raise ValueError(
+                f"no current flows through {self.feeds[still[0]]}, and an impedance U / I is that of a feed with "
+                f"current, here at {self.voltages[still[0]]:g} V: solve with another voltage than zero"
+            )
         return self.voltages / self.feed_currents
 
     @property
@@ -149,6 +155,4 @@ def _complex(value: complex) -> str:
 
 def reference_resistance(value: float) -> float:
     """The impedance in ohm of the lines at the feeds, positive; ValueError otherwise."""
-    if not 0 < value < np.inf:
-        raise ValueError(f"the reference impedance must be a positive resistance in ohm, such as 50, got {value!r}")
-    return float(value)
+    return positive_length(value, "the reference impedance in ohm, a positive resistance such as 50,")

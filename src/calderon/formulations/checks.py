@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from calderon.exact.checks import as_complex
 from calderon.mesh import TriangleMesh, warn_wavenumber
 from calderon.mesh.containment import nested_components
 from calderon.mesh.errors import callers_level
@@ -74,7 +75,7 @@ def wavenumber_of_a_wave(value: Any, name: str = "the wavenumber") -> complex | 
     """k with Re k > 0 and Im k >= 0, as float where it is real."""
     if isinstance(value, bool) or not isinstance(value, numbers.Complex):
         raise TypeError(f"{name} must be a number, got {value!r}")
-    k = complex(value)
+    k = as_complex(value, name)
     if not np.isfinite(k):
         raise ValueError(f"{name} must be finite, got {value!r}")
     if k.imag < 0:
@@ -126,7 +127,7 @@ def finite_complex(value: Any, name: str) -> complex:
     """A finite complex number."""
     if isinstance(value, bool) or not isinstance(value, numbers.Complex):
         raise TypeError(f"{name} must be a number, got {value!r}")
-    if not np.isfinite(complex(value)):
+    if not np.isfinite(as_complex(value, name)):
         raise ValueError(f"{name} must be finite, got {value!r}")
     return complex(value)
 

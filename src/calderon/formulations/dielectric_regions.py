@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import KDTree
 
 from calderon.exact.checks import finite_number, one_or_more_points
+from calderon.exact.sphere_layers import refractive_index
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
 from calderon.mesh.containment import nested_components
@@ -56,10 +57,16 @@ class Region:
 def region(
     surfaces: Sequence[tuple[int, int]], wavenumber: float, permittivity: complex, permeability: complex
 ) -> Region:
-    """The region of that permittivity and permeability, relative to surroundings of that wavenumber."""
+    """The region of that permittivity and permeability, relative to surroundings of that wavenumber; ValueError for a
+    negative refractive index."""
     if np.isinf(permittivity):
         return Region(tuple(surfaces), np.inf, permeability, wavenumber, 0.0, False)
     e, m = np.sqrt(complex(permittivity)), np.sqrt(complex(permeability))
+    if (index := refractive_index(permittivity, permeability)).real < 0:
+        raise ValueError(
+            f"a negative refractive index ({index:.4g}, of permittivity {permittivity:.4g} and permeability "
+            f"{permeability:.4g}) is not computed: their angles in the complex plane may add up to pi at most"
+        )
     k, z = wavenumber * e * m, m / e
     gain = k.imag < 0
     return Region(

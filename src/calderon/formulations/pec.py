@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -91,7 +92,7 @@ class PECScattering(RadarProblem[PECSolution]):
         if np.imag(k) != 0:
             raise ValueError(f"PECScattering is for media without loss, a real wavenumber, got {self.wavenumber!r}")
         object.__setattr__(self, "wavenumber", float(np.real(k)))
-        if not 0 < self.weight < 1:
+        if not (isinstance(self.weight, Real) and 0 < self.weight < 1):
             raise ValueError(f"weight must lie between 0 and 1 (0.5 is usual), got {self.weight!r}")
         if self._is_dual and not self.mesh.is_manifold:
             raise ValueError(

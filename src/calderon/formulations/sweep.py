@@ -14,7 +14,8 @@ def frequency_sweep(problem: Any, wave: Any, wavenumbers: Iterable[complex], **o
     takes; a plane wave, point source or dipole keeps its direction or position and its amplitude and gets the new
     wavenumber, voltages of an antenna stay what they are. A generator: one matrix is in memory at a time. options:
     those of `Problem.solve`. What `problem.at` keeps (the ratio of wavenumbers, permittivities) is kept.
-    Raises TypeError for a problem without a wavenumber and a wave whose wavenumber cannot be changed.
+    Raises TypeError for a problem without a wavenumber, a wave whose wavenumber cannot be changed, and wavenumbers that
+    are no list.
 
         strengths = [s.target_strength(directions) for s in frequency_sweep(problem, wave, 2 * np.pi * frequencies / c)]
         impedances = [s.input_impedance for s in frequency_sweep(antenna, 1.0, wavenumbers)]
@@ -28,7 +29,13 @@ def frequency_sweep(problem: Any, wave: Any, wavenumbers: Iterable[complex], **o
             "a sweep needs a wave whose wavenumber can be changed, a PlaneWave or PointSource or dipole, "
             f"got {type(wave).__name__}"
         )
-    for wavenumber in wavenumbers:
+    try:
+        each = iter(wavenumbers)
+    except TypeError:
+        raise TypeError(
+            f"a sweep needs the wavenumbers in 1/m, a list or an array, got {wavenumbers!r}: one of them is [k]"
+        ) from None
+    for wavenumber in each:
         data = replace(wave, wavenumber=wavenumber) if _has_own_wavenumber(wave) else wave
         yield problem.at(wavenumber).solve(data, **options)
 

@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import h5py
@@ -19,7 +18,7 @@ import scipy.sparse as sp
 from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.storage import Slab
-from calderon.mesh.whole_file import whole_file
+from calderon.mesh.whole_file import file_path, whole_file
 
 KIND, SUM, PARTS = "calderon H-matrix", "calderon sum of H-matrices", "calderon assembly of H-matrices"
 KINDS = KIND, SUM, PARTS
@@ -58,15 +57,15 @@ def new_file(path: str | os.PathLike[str], kind: str) -> Iterator[h5py.File]:
 
 
 def check_ending(path: str | os.PathLike[str]) -> None:
-    """ValueError for a file that does not end in .h5 or .hdf5."""
-    if Path(path).suffix not in (".h5", ".hdf5"):
+    """ValueError for a file that does not end in .h5 or .hdf5, TypeError for what is no path."""
+    if file_path(path, "an H-matrix", "matrix.h5").suffix not in (".h5", ".hdf5"):
         raise ValueError(f"an H-matrix is saved in HDF5: {str(path)!r} should end in .h5 or .hdf5")
 
 
 @contextmanager
 def saved_file(path: str | os.PathLike[str], kind: str) -> Iterator[h5py.File]:
     """A file of a kind, to be read; errors as for `read_hmatrix`."""
-    if not Path(path).is_file():
+    if not file_path(path, "an H-matrix", "matrix.h5").is_file():
         raise FileNotFoundError(f"no file {str(path)!r}")
     try:
         file = h5py.File(path, "r")

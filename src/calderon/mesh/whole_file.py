@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from calderon.mesh.errors import MeshError
 
@@ -15,6 +16,13 @@ def mesh_path(path: str | Path) -> Path:
         return Path(path)
     except TypeError:
         raise MeshError(f"meshes lie in files, got {path!r}: give a path such as 'hull.msh'") from None
+
+
+def file_path(path: Any, what: str, example: str) -> Path:
+    """The path of a file that holds what is named; TypeError, with an example, for what is none."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"{what} lies in a file, got {path!r}: give a path such as {example!r}")
+    return Path(path)
 
 
 @contextmanager
