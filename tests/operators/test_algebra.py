@@ -102,3 +102,28 @@ def test_refusals(operator, space, monkeypatch):
     monkeypatch.setattr("calderon.backends.memory.free_memory", lambda: 1000)
     with pytest.raises(MemoryError, match="needs .* and 1.0 kB are free"):
         dense.assemble_dense(operator, backend="numba", precision="double", rtol=None, progress=False)
+
+
+def test_sums_begin_at_zero(operator, space):
+    total = sum([operator, cal.identity(space), operator])
+    assert [part for _, part in total.parts] == [operator, total.parts[1][1], operator]
+    assert np.allclose(sum([operator]).entries([1], [2, 3]), operator.entries([1], [2, 3]))
+    for other in (1, 2.5, np.ones(3)):
+        with pytest.raises(TypeError, match="only boundary operators can be added to one"):
+            other + operator
+
+
+def test_middle_spaces_that_do_not_pair_are_refused():
+    mesh = cal.mesh.cube(size=1.0, h=1.0)
+    halves = cal.TriangleMesh(mesh.vertices, mesh.triangles, np.arange(mesh.number_of_triangles) % 2)
+    one, other = (cal.single_layer(cal.Laplace(), cal.P0(halves, tags=tag)) for tag in (0, 1))
+    product = one @ other
+    for matrix in (
+        product.assemble,
+        lambda: product.assemble("matrix-free"),
+        lambda: product.assemble("hmatrix"),
+        lambda: product.entries([0], [1]),
+    ):
+        with pytest.raises(ValueError, match="their middle spaces P0 and P0, both of dimension 6, do not pair"):
+            matrix()
+    assert (one @ one).assemble().shape == (6, 6)

@@ -201,3 +201,25 @@ def test_functions_on_a_rim_are_told(make):
         warnings.simplefilter("error")
         for space in (make(plate, boundary=False), make(parts, tags=1, boundary=False), make(cube)):
             cal.hypersingular(cal.Laplace(), space)
+
+
+def test_factors_beyond_double_precision_are_refused(operator):
+    for factor in (10**400, -(10**5000)):  # Python does not even print the second
+        with pytest.raises(
+            ValueError, match="the factor of an operator must be a finite number, got an integer beyond"
+        ):
+            operator * factor
+        with pytest.raises(ValueError, match="the wavenumber must be a finite number, got an integer beyond"):
+            cal.Helmholtz(factor)
+    with pytest.raises(ValueError, match="the factor of an operator must be finite, got inf"):
+        operator * 1e308 * 1e10
+
+
+def test_far_fields_of_waves_that_come_in(space):
+    density = cal.Function(space, np.linspace(1, 2, space.dimension))
+    layers = [cal.single_layer_potential(cal.Helmholtz(k), density) for k in (2.0, -2.0)]
+    out, back = (layer.far_field([[0, 0, 1], [1, 0, 0]]) for layer in layers)
+    assert np.allclose(back, out.conj(), rtol=1e-12)
+    for green in (cal.Laplace(), cal.Helmholtz(1 + 1j)):
+        with pytest.raises(ValueError, match="exists for a real wavenumber other than zero only"):
+            cal.single_layer_potential(green, density).far_field([0, 0, 1])

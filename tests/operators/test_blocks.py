@@ -96,3 +96,10 @@ def test_an_operator_after_a_multiplication(spaces):
     assert np.abs((2 * scaled - layer).assemble().to_array() + values - 2 * expected).max() < 1e-9
     with pytest.raises(ValueError, match="needs 42 factors"):
         Scaled(layer, factors[1:], rest)
+
+
+def test_blocks_that_are_no_rows_are_told(spaces):
+    layer = cal.single_layer(K, spaces[1])
+    for table in (layer, [layer, layer], [[layer], None]):
+        with pytest.raises(TypeError, match=r"a list of rows, such as \[\[A, B\], \[C, None\]\], got .* one row is"):
+            cal.blocks(table)

@@ -1,7 +1,7 @@
 """Systems of boundary operators: a table of blocks, None for zero."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,5 +104,11 @@ def _fill_block(place: NDArray[Any], pitch: int, operator: BoundaryOperator, how
 
 
 def blocks(table: Sequence[Sequence[BoundaryOperator | None]]) -> BlockOperator:
-    """The block operator [[A, B], [C, None]]; None stands for zero."""
+    """The block operator [[A, B], [C, None]]; None stands for zero. TypeError for what is no list of rows."""
+    for each in table if isinstance(table, Iterable) else [table]:
+        if not isinstance(each, Iterable):
+            raise TypeError(
+                f"blocks are given as a list of rows, such as [[A, B], [C, None]], got {told(each)} where a row should "
+                "be: one row is [[A, B]], one column [[A], [B]]"
+            )
     return BlockOperator(tuple(tuple(row) for row in table))

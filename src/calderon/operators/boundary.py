@@ -4,6 +4,7 @@ import os
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from numbers import Number
 from typing import Any, ClassVar
 
 import numpy as np
@@ -119,6 +120,10 @@ class BoundaryOperator(ABC):
 
     def __add__(self, other: "BoundaryOperator") -> "BoundaryOperator":
         return Sum.of([(1.0, self), (1.0, other)])
+
+    def __radd__(self, other: Any) -> "BoundaryOperator":
+        """Only the number 0, from which sum() starts, is added from the left."""
+        return self if isinstance(other, Number) and other == 0 else self + other  # type: ignore[operator]
 
     def __sub__(self, other: "BoundaryOperator") -> "BoundaryOperator":
         return Sum.of([(1.0, self), (-1.0, other)])
@@ -250,7 +255,7 @@ class Sum(BoundaryOperator):
                     "c * identity(space)"
                 )
             inner = part.parts if isinstance(part, Sum) else ((1.0, part),)
-            flat += [(factor * each, operator) for each, operator in inner]
+            flat += [(checked_factor(factor * each), operator) for each, operator in inner]
         first = flat[0][1]
         for _, part in flat[1:]:
             if part.trial is not first.trial or numbering(part.test) is not numbering(first.test):
@@ -339,6 +344,18 @@ class Product(BoundaryOperator):
     def is_complex(self) -> bool:
         return self.left.is_complex or self.right.is_complex
 
+    def middle_factors(self) -> Any:
+        """The sparse LU factors of M; ValueError where M is singular."""
+        left, right = self.left.trial, self.right.test
+        try:
+            return splu(left.mass_matrix(right).tocsc())
+        except RuntimeError:  # of SuperLU: exactly singular
+            raise ValueError(
+                f"cannot compose {self.left!r} with {self.right!r}: their middle spaces {left.name} and {right.name}, "
+                f"both of dimension {left.dimension}, do not pair, since the matrix of their products is singular: "
+                "take one space for both, or functions on the same triangles"
+            ) from None
+
     def add_to(self, out, factor, rows, columns, how, advance=None):  # type: ignore[no-untyped-def]
         def full(operator: BoundaryOperator, kept_rows: Index | None, kept_columns: Index | None) -> NDArray[Any]:
             height = operator.shape[0] if kept_rows is None else len(kept_rows)
@@ -350,8 +367,7 @@ class Product(BoundaryOperator):
                 operator.add_to(block, 1.0, kept_rows, kept_columns, how)
             return block
 
-        middle = self.left.trial.mass_matrix(self.right.test).tocsc()
-        solved = splu(middle)
+        solved = self.middle_factors()
         inner = full(self.right, None, columns)
         parts = [solved.solve(np.ascontiguousarray(part, dtype=float)) for part in (inner.real, inner.imag)]
         product = full(self.left, rows, None) @ (parts[0] + 1j * parts[1] if inner.dtype.kind == "c" else parts[0])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import require_memory
-from calderon.exact.checks import one_or_more_points
+from calderon.exact.checks import as_complex, one_or_more_points
 from calderon.greens import Green
 from calderon.mesh import TriangleMesh
 from calderon.operators.options import Quadrature
@@ -85,7 +85,7 @@ def checked_factor(factor: Any) -> complex:
             f"an operator is multiplied by numbers, got {told(factor)}: A @ B composes operators, and "
             "A.assemble() @ x multiplies a vector"
         )
-    if not np.isfinite(complex(factor)):
+    if not np.isfinite(as_complex(factor, "the factor of an operator")):
         raise ValueError(f"the factor of an operator must be finite, got {factor!r}")
     return factor  # type: ignore[return-value]
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, aslinearoperator, splu
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from calderon.backends import Computing
 from calderon.operators.blocks import BlockOperator
@@ -54,8 +54,7 @@ def composed(
         inner = product(operator.operator)
         return inner.H if operator.conjugate else inner.T
     if isinstance(operator, Product):
-        middle = splu(operator.left.trial.mass_matrix(operator.right.test).tocsc())
-        return product(operator.left) @ SparseInverse(middle) @ product(operator.right)
+        return product(operator.left) @ SparseInverse(operator.middle_factors()) @ product(operator.right)
     if isinstance(operator, CombinedOperator):
         left, right = aslinearoperator(operator.left.matrix), aslinearoperator(operator.right.matrix)
         return left.T @ integral(operator.edges, False) @ right

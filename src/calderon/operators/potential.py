@@ -72,8 +72,8 @@ class Potential:
     ) -> NDArray[np.complexfloating[Any, Any]]:
         """(n,) pattern F in directions (n, 3) of any length > 0: u ~ F exp(i k r) / r at distance r from the origin.
 
-        Raises ValueError for static or lossy media, where no such pattern exists. backend, precision: as for
-        `evaluate`.
+        A negative wavenumber, of waves that come in, gives the conjugate pattern of a real density. Raises ValueError
+        for static or lossy media, where no such pattern exists. backend, precision: as for `evaluate`.
         """
         how = computing(backend, precision)
         unit, k = far_directions(directions, self.green)
@@ -167,7 +167,7 @@ def far_directions(directions: ArrayLike, green: Green) -> tuple[NDArray[np.floa
     k = complex(green.wavenumber)
     if k.imag != 0 or k.real == 0:
         raise ValueError(
-            f"a far field exists for a real wavenumber k > 0 only, this one is {k:g}: use .evaluate(points)"
+            f"a far field exists for a real wavenumber other than zero only, this one is {k:g}: use .evaluate(points)"
         )
     return unit_vectors(directions), k.real
 
