@@ -142,3 +142,16 @@ def test_what_cannot_be_done_is_refused():
         operator.assemble("hmatrix", precision="mixed")
     with pytest.raises(ValueError, match="between 0 and 1"):
         Choices(rtol=2.0)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-4, 1e5, 1e8])
+def test_single_precision_is_right_or_refused_at_every_size(size):
+    """Compression squares entries, which grow with the third power of lengths."""
+    operator = cal.single_layer(cal.Laplace(), cal.P0(cal.mesh.sphere(1.0, 0.3).scaled(size)))
+    if size in (1e-6, 1e8):
+        with pytest.raises(ValueError, match="compression, which squares the entries .* choose precision='double'"):
+            operator.assemble("hmatrix", precision="single")
+        return
+    exact, x = operator.assemble().to_array(), np.random.default_rng(0).standard_normal(operator.shape[1])
+    product = operator.assemble("hmatrix", precision="single", rtol=1e-4) @ x.astype(np.float32)
+    assert np.linalg.norm(product - exact @ x) < 1e-3 * np.linalg.norm(exact @ x)

@@ -127,3 +127,27 @@ def test_middle_spaces_that_do_not_pair_are_refused():
         with pytest.raises(ValueError, match="their middle spaces P0 and P0, both of dimension 6, do not pair"):
             matrix()
     assert (one @ one).assemble().shape == (6, 6)
+
+
+@pytest.mark.parametrize("size", [1e-25, 1e-15, 1e-13, 1e-11, 1e12, 1e14, 1e30])
+def test_entries_beyond_single_precision_are_refused_and_others_right(size):
+    """Single layers grow with the third power of lengths, and mass matrices with the second."""
+    space = cal.P0(cal.mesh.cube(size=1.0, h=0.5).scaled(size))
+    layer, light = cal.single_layer(cal.Laplace(), space), cal.single_layer(cal.Helmholtz(1 / size), space)
+    assert np.isfinite(layer.assemble().to_array()).all() and layer.assemble().to_array().all()
+    for operator in (layer, light):
+        if 1e-12 < size < 1e13:
+            exact, single = operator.assemble().to_array(), operator.assemble(precision="single").to_array()
+            assert np.abs(single - exact).max() < 1e-4 * np.abs(exact).max()
+            with pytest.raises(ValueError, match="compression, which squares the entries .* precision='double'"):
+                operator.assemble("hmatrix", precision="single")
+            continue
+        for method in ("dense", "matrix-free", "hmatrix"):
+            with pytest.raises(
+                ValueError, match="single_layer on a surface of size .* of float32 .* precision='double'"
+            ):
+                operator.assemble(method, precision="single")
+    if not 1e-19 < size < 1e19:
+        with pytest.raises(ValueError, match="the identity needs numbers about .* precision='double'"):
+            cal.identity(space).assemble(precision="single")
+    assert not (0 * layer).assemble(precision="single").to_array().any()

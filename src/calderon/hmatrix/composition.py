@@ -32,6 +32,7 @@ from calderon.hmatrix.tolerances import Filling, Scales, block_errors, filling_o
 from calderon.integrands import SINGLE_LAYER
 from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator, Sum, TransformedHypersingular
+from calderon.operators.checks import checked_range
 from calderon.operators.compiled_rows import CompiledRows
 from calderon.operators.composed import composed
 from calderon.operators.device_rows import device_rows
@@ -205,6 +206,9 @@ class _Composition:
     def _hmatrix(self, operator: IntegralOperator, blocks: BlockTree, wavenumber: float) -> HMatrix:
         rtol = self.choices.rtol
         entries = compiled_rows(operator, blocks.rows.clusters, blocks.columns.clusters, self.how)
+        if square := float(np.abs(entries.special.data).max(initial=0.0)) ** 2:
+            what = f"compression, which squares the entries of the {operator.integrand.name} on this surface,"
+            checked_range(entries.real, rtol * square, square, what)
         if not self.devices:
             errors = self._errors(operator, entries, blocks, wavenumber, filling_of)
             return hmatrix(entries, blocks, rtol, repr(operator), self.advance, errors)

@@ -18,7 +18,7 @@ from calderon.integrands import ADJOINT_DOUBLE_LAYER, DOUBLE_LAYER, HYPERSINGULA
 from calderon.mesh.errors import callers_level
 from calderon.operators.accuracy import AccuracyWarning
 from calderon.operators.adding import add_block
-from calderon.operators.checks import asked_numbers, checked_factor, checked_quadrature, checked_spaces
+from calderon.operators.checks import asked_numbers, checked_factor, checked_quadrature, checked_range, checked_spaces
 from calderon.operators.entries import Block
 from calderon.operators.methods import builder_for, special_options
 from calderon.operators.options import Quadrature
@@ -235,6 +235,8 @@ class SparseOperator(BoundaryOperator):
         matrix = self.matrix if rows is None else self.matrix[rows]
         block = (matrix if columns is None else matrix[:, columns]).tocoo()
         value = factor * block.data if out.dtype.kind == "c" else complex(factor).real * block.data
+        if largest := float(np.abs(value).max(initial=0.0)):
+            checked_range(out.dtype, largest, largest, f"the {self.name}")
         out[block.coords] += value.astype(out.dtype)
 
 

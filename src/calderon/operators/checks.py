@@ -5,7 +5,7 @@ from numbers import Complex
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from calderon.backends import require_memory
 from calderon.exact.checks import as_complex, one_or_more_points
@@ -75,6 +75,18 @@ def resolved_triangles(green: Green, *spaces: Any) -> None:
         needed = int((RULE_BYTES + PRODUCT_BYTES * products) * phase**3)
         require_memory(
             needed, f"the rules of triangles of {phase:.3g} radians", "try a finer mesh, or a lower wavenumber"
+        )
+
+
+def checked_range(real: DTypeLike, smallest: float, largest: float, what: str) -> None:
+    """ValueError where numbers between the two, not zero, leave the range of a precision."""
+    limits = np.finfo(real)
+    least, most = float(limits.tiny), float(limits.max)
+    if smallest < least or not largest <= most:
+        number = smallest if smallest < least else largest
+        raise ValueError(
+            f"{what} needs numbers about {number:.1g}, and those of {limits.dtype} lie between {least:.0e} and "
+            f"{most:.0e}: choose precision='double', or another unit of length, mesh.scaled(factor)"
         )
 
 

@@ -17,6 +17,7 @@ from calderon.backends import thread_count
 from calderon.greens import Radial
 from calderon.integrands import HYPERSINGULAR, SINGLE_LAYER
 from calderon.mesh.locality import locality_order
+from calderon.operators.checks import checked_range
 from calderon.operators.close_moments import Form, close_moments
 from calderon.operators.grouping import grouped
 from calderon.operators.near import restrict_kernel, restriction
@@ -126,8 +127,19 @@ class Block:
         spread = abs(complex(*self.parameters)) * (_radius(self.test_surface) + _radius(self.trial_surface))
         radial = self.radial = green.radial(spread)
         self.moments = self._moment_kernels(integrand.normal)
+        self._check_range(self._coefficients(complex(factor)))
         self._compile(radial, complex(factor))
         self._prepare()
+
+    def _check_range(self, coefficients: NDArray[np.float64]) -> None:
+        """ValueError where the entries between the largest triangles, at the distance of the size of the surface, leave
+        the range of the working precision: then all do. Coefficients are given to kernels as they are."""
+        alpha = math.hypot(*coefficients[:2])
+        areas = [float(side.jacobian.max(initial=0.0)) for side in (self.test_surface, self.trial_surface)]
+        entry = alpha * areas[0] * areas[1]
+        if entry > 0:
+            what = f"the {self.integrand.name} on a surface of size {1 / self.scale:.1g}"
+            checked_range(self.real, entry, float(np.abs(coefficients).max()), what)
 
     def _moment_kernels(self, normal: str) -> tuple[Callable[..., None], Callable[..., None]]:
         """Of touching and of near pairs."""
