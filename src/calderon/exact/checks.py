@@ -1,6 +1,7 @@
 """Checks of the numbers that exact solutions are asked for."""
 
 import numbers
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -83,7 +84,7 @@ def finite_number(value: complex, name: str) -> complex | float:
     return number.real if number.imag == 0 else number
 
 
-def as_complex(value: complex, name: str) -> complex:
+def as_complex(value: Any, name: str) -> complex:
     """A number in double precision; ValueError for an integer beyond."""
     try:
         return complex(value)

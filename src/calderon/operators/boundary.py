@@ -90,8 +90,8 @@ class BoundaryOperator(ABC):
         others in single. rtol: accuracy of compressed methods.
         progress: show a bar. keep_on_device: leave a dense matrix on its device, where `gmres` and `lu` then work.
         matrix_file: an HDF5 file that an H-matrix is saved to, and taken from if it is there.
-        Raises ValueError for an unknown choice, RuntimeError for a backend that is not available,
-        MemoryError (before allocating) when the matrix does not fit.
+        Raises ValueError for an unknown choice and for entries beyond the range of the precision, RuntimeError for a
+        backend that is not available, MemoryError (before allocating) when the matrix does not fit.
         """
         build = builder_for(method)
         computing(backend, precision, several=method in ("dense", "hmatrix"), mixed=method == "dense")
