@@ -121,6 +121,18 @@ def test_the_magnetic_field_tested_with_affine_fields():
     assert deviation(there, assembled(operator, 1e-3, "numba")) < 1e-3
 
 
+def test_the_magnetic_field_of_two_plates():
+    """Whose blocks fall into parts, the first of which was once taken for the whole."""
+    plate = cal.mesh.plate((1.0, 1.0), 0.1)
+    vertices = np.concatenate([plate.vertices, plate.vertices + [0, 0, 0.1]])
+    triangles = np.concatenate([plate.triangles, plate.triangles + len(plate.vertices)])
+    operator = cal.magnetic_field(7.0, cal.RWG(cal.TriangleMesh(vertices, triangles)))
+    dense = operator.assemble("dense").to_array()
+    for rtol in (1e-3, 1e-4):
+        found = operator.assemble("hmatrix", rtol=rtol, backend="opencl").to_array()
+        assert relative(found, dense) < 0.8 * rtol
+
+
 def test_the_electric_field_of_an_open_surface():
     """On whose rim triangles have a local function that is no unknown."""
     check(cal.electric_field(3.0, cal.RWG(cal.mesh.plate((2.0, 1.0), 0.08))), 1e-3)

@@ -7,12 +7,12 @@
 #define FULL (-1)
 #define NO_ROOM (-2)
 #define ROWS_JUDGED 2
+#define COLUMNS_JUDGED 1
 #define EMPTY_ROWS_JUDGED 6
-#define COLUMNS_JUDGED 2
-#define UNSEEN R(1e-3)
+#define EMPTY_COLUMNS_JUDGED 2
+#define DECEPTIONS 2
 #define GOLDEN R(0.6180339887498949)
 #define NOWHERE R(-1e37)
-#define ELSEWHERE R(-1e36)
 
 /* What is computed: a row, the column through its pivot, a column that is judged, none but a search for such a one. */
 #define NOTHING 0
@@ -69,13 +69,14 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
     int r = block[0], c = block[1], room = block[4], m = cluster_size(row_integers, r), n = cluster_size(column_integers, c);
     int size = m + n, most = (int)((size_t)m * n / size);
     size_t next = (size_t)PARTS * size; /* from one cross to the next */
-    GLOBAL real_type *crosses = work + (size_t)PARTS * block[2], *seen = scratch + block[3], *single = seen + size;
+    GLOBAL real_type *crosses = work + (size_t)PARTS * block[2], *reached = scratch + block[3], *single = reached + size;
     real_type tolerance2 = limits[0] * limits[0], floor2 = limits[1] * limits[1] * m * n, norm2 = R(0.0), v2 = R(0.0);
     real_type error2 = errors[GROUP(0)] * errors[GROUP(0)];
     floor2 = error2 > floor2 ? error2 : floor2;
-    int rank = 0, judged = 0, needed = EMPTY_ROWS_JUDGED, attempt = 0, columns_judged = 0, what = A_ROW, at = m / 2;
+    int rank = 0, judged = 0, needed = EMPTY_ROWS_JUDGED, attempt = 0, columns_judged = 0, deceived = 0;
+    int what = A_ROW, at = m / 2;
     for (int k = t; k < size; k += GROUP_SIZE)
-        seen[k] = R(0.0); /* -1 for rows and columns that were used */
+        reached[k] = R(0.0); /* -1 for rows and columns that were used */
     while (what != DONE) { /* barriers stand in no branch: some OpenCL compilers for processors go wrong there */
         int is_row = what == A_ROW, count = is_row ? n : m, cluster = is_row ? c : r;
         GLOBAL const int *side = is_row ? column_integers : row_integers, *other = is_row ? row_integers : column_integers;
@@ -95,7 +96,7 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
         }
         WIDE_BARRIER;
         if (t == 0 && what != SEARCH)
-            seen[is_row ? at : m + at] = -R(1.0);
+            reached[is_row ? at : m + at] = -R(1.0);
         if (what == A_COLUMN) {
             real_type inverse = R(1.0) / (pivot * pivot + pivot_i * pivot_i);
             for (size_t j = m + t; j < size; j += GROUP_SIZE) {
@@ -132,7 +133,7 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
             square += im * im;
 #endif
             total += square;
-            if (square > largest && (is_row || seen[j] >= R(0.0))) {
+            if (square > largest && (is_row || reached[j] >= R(0.0))) {
                 largest = square;
                 place = j;
             }
@@ -149,18 +150,15 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
         }
         if (what == JUDGED_COLUMN && small)
             search = A_COLUMN;
-        /* the least seen row or column that is hardly seen, or one far from the last ones */
+        /* the row or column that was reached least, of equal ones one far from the last */
         int amount = search == A_ROW ? m : n, start = search == A_ROW ? 0 : m;
-        real_type turn = R(0.31) + GOLDEN * attempt, least = norm2 / amount * UNSEEN;
+        real_type turn = R(0.31) + GOLDEN * attempt;
         int first = (int)(amount * (turn - rounded_down(turn)));
         for (int k = search == NOTHING ? amount : t; k < amount; k += GROUP_SIZE) {
-            real_type value = seen[start + (first + k < amount ? first + k : first + k - amount)];
-            if (value >= R(0.0)) {
-                value = value < least ? -value : ELSEWHERE;
-                if (value > best) {
-                    best = value;
-                    found = k;
-                }
+            real_type value = reached[start + (first + k < amount ? first + k : first + k - amount)];
+            if (value >= R(0.0) && -value > best) {
+                best = -value;
+                found = k;
             }
         }
         /* what a cross adds to the squared norm of those before it: 32 threads for each of these */
@@ -191,20 +189,20 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
         }
         REDUCE(added, best, found)
         if (search != NOTHING) {
-            int hidden = best > ELSEWHERE, none = found < 0;
+            int none = found < 0;
             at = none ? 0 : first + found < amount ? first + found : first + found - amount;
             if (search == A_ROW) {
-                needed = hidden ? ROWS_JUDGED + 1 : needed;
                 what = none ? SEARCH : A_ROW;
             } else {
-                int enough = columns_judged == COLUMNS_JUDGED || (columns_judged > 0 && rank > 0 && !hidden);
-                what = none || enough ? DONE : JUDGED_COLUMN;
+                int enough = rank > 0 ? COLUMNS_JUDGED + deceived : EMPTY_COLUMNS_JUDGED;
+                what = none || columns_judged == enough ? DONE : JUDGED_COLUMN;
                 attempt++;
                 columns_judged++;
             }
         } else if (what == A_ROW) {
+            deceived += judged > 0 && rank > 0 && deceived < DECEPTIONS;
             judged = 0;
-            needed = ROWS_JUDGED;
+            needed = ROWS_JUDGED + deceived;
             v2 = total; /* of the row before it is divided by the pivot */
             what = rank == most ? DONE : A_COLUMN;
             rank = rank == most ? FULL : rank;
@@ -212,17 +210,21 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
         } else {
             if (what == A_COLUMN) {
                 norm2 += total * v2 + added;
+                real_type scale = pivot * pivot + pivot_i * pivot_i; /* the residual is largest there or in an unused row */
+                scale = R(1.0) / (largest > scale ? largest : scale);
                 for (int k = t; k < size; k += GROUP_SIZE) {
                     real_type square = last[(size_t)PARTS * k] * last[(size_t)PARTS * k];
 #if COMPLEX
                     square += last[(size_t)PARTS * k + 1] * last[(size_t)PARTS * k + 1];
 #endif
-                    if (seen[k] >= R(0.0))
-                        seen[k] += square * (k < m ? v2 : total);
+                    if (reached[k] >= R(0.0))
+                        reached[k] += k < m ? square * scale : square;
                 }
                 rank++;
-            } else
+            } else {
+                deceived += rank > 0 && deceived < DECEPTIONS;
                 judged = columns_judged = 0;
+            }
             what = place < 0 ? DONE : A_ROW;
             at = place;
             if (place >= 0 && rank == room) {

@@ -8,10 +8,13 @@ When to stop. The usual test, |u| |v| small, looks at the last step only, and is
 that do not know each other (double layers of two faces of a body), or begins with rows of zeros (both clusters in one
 plane). Here rows of the residual are judged: the block has converged when consecutive rows have norms that, if all
 rows were like them, make an error below the tolerance: the row where the last u is largest, and a row elsewhere. That
-is the row where the approximation is smallest, if it is much smaller there than on average (a part that was never
-seen), else a row far from those seen. A column, chosen likewise, is judged last: rows alone may all lie in a part that
-has converged (nodes on the face that the other cluster lies in, next to nodes on other faces). A row that fails is the
-next pivot row, and so is the row where a column that fails is largest, so that tests cost little.
+is the row that crosses have reached least: the one with the least sum over l of |u_l|^2, each scaled to a largest entry
+of one. A cross says nothing of the rows in which its u is zero, however large others have made the approximation
+there: in the magnetic field of a thin slab currents on one side see the other side only, those along x see those along
+y, and a few on the rim see all of them. A column, chosen likewise, is judged last: rows alone may all lie in a part
+that has converged (nodes on the face that the other cluster lies in, next to nodes on other faces). A row that fails is
+the next pivot row, and so is the row where a column that fails is largest, so that tests cost little. A block that has
+failed a test after others had passed has parts, and is judged by another row and column from then on.
 """
 
 import functools
@@ -28,12 +31,12 @@ from calderon.hmatrix.sums import add_multiple_at, conjugated_dot_at, magnitude2
 
 FULL, NO_ROOM = -1, -2
 """Outcomes of a block other than a rank: no low rank, and no room for the next cross."""
-ROWS_JUDGED, EMPTY_ROWS_JUDGED = 2, 6
-"""Consecutive rows below the tolerance that end a block, and of a block that has shown only zeros so far."""
-COLUMNS_JUDGED = 2
-"""Columns thereafter at most; one, unless the block has shown only zeros or columns that were hardly seen are left."""
-UNSEEN = 1e-3
-"""Rows and columns are hardly seen where the approximation has less than that part of its mean square."""
+ROWS_JUDGED, COLUMNS_JUDGED = 2, 1
+"""Consecutive rows and then columns below the tolerance that end a block."""
+EMPTY_ROWS_JUDGED, EMPTY_COLUMNS_JUDGED = 6, 2
+"""The same for a block that has shown only zeros so far."""
+DECEPTIONS = 2
+"""Rows and columns at most that are judged in addition, one for each test that failed after others had passed."""
 GOLDEN = 0.6180339887498949
 
 
@@ -73,19 +76,15 @@ def largest_unused(u, used):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def elsewhere(count, used, seen, mean, attempt):  # type: ignore[no-untyped-def]
-    """An unused place, and whether it is hardly seen: the least seen one if it is, else one far from the last ones."""
+def elsewhere(count, used, reached, attempt):  # type: ignore[no-untyped-def]
+    """The unused place that was reached least, of equal ones one far from the last; -1 if all are used."""
     first = int(count * ((0.31 + GOLDEN * attempt) % 1.0))
-    least, place, other = mean * UNSEEN, -1, -1
+    place = -1
     for step in range(count):
         i = first + step if first + step < count else first + step - count
-        if used[i]:
-            continue
-        if other < 0:
-            other = i
-        if seen[i] < least:
-            least, place = seen[i], i
-    return (place, True) if place >= 0 else (other, False)
+        if not used[i] and (place < 0 or reached[i] < reached[place]):
+            place = i
+    return place
 
 
 @jitable_part
@@ -104,18 +103,18 @@ def norm_update(part, m, n, rank, u2, v2):  # type: ignore[no-untyped-def]
 def aca_kernel(row: Callable[..., None], column: Callable[..., None], fingerprint: int) -> Callable[..., int]:
     """The compiled approximation of blocks of a matrix given by its rows and columns (CompiledRows).
 
-    approximate(data, places, blocks, first, limits, errors, work, ranks, flags, seen, scratch): from number `first` on,
-    approximate blocks (b, 2) of row and column clusters until `work` is full; returns the number of the next block.
+    approximate(data, places, blocks, first, limits, errors, work, ranks, flags, reached, scratch): from number `first`
+    on, approximate blocks (b, 2) of row and column clusters until `work` is full; returns the number of the next block.
     places: start and stop of the row clusters, then of the column clusters. limits: relative tolerance in the
     Frobenius norm, and the magnitude below which an entry counts as zero. errors (b,): the error that each block may
     have if it is larger. work: numbers of the matrix; crosses (u, v)
     of the blocks one after the other, u first. ranks (b,): number of crosses of each block, or FULL (nothing in work).
-    flags (m + n,) bool and seen (m + n,) real for the largest block.
+    flags (m + n,) bool and reached (m + n,) real for the largest block.
     """
     stamp = STAMP ^ fingerprint
 
     @kernel
-    def approximate(data, places, blocks, first, limits, errors, work, ranks, flags, seen, scratch):  # type: ignore[no-untyped-def]
+    def approximate(data, places, blocks, first, limits, errors, work, ranks, flags, reached, scratch):  # type: ignore[no-untyped-def]
         _ = stamp
         row_start, row_stop, column_start, column_stop = places
         tolerance2, floor2 = limits[0] * limits[0], limits[1] * limits[1]
@@ -127,10 +126,10 @@ def aca_kernel(row: Callable[..., None], column: Callable[..., None], fingerprin
             zero2 = max(floor2 * m * n, errors[b] * errors[b])
             part = work[done:]
             rows_used, columns_used = flags[:m], flags[m:size]
-            rows_seen, columns_seen = seen[:m], seen[m:size]
+            rows_reached, columns_reached = reached[:m], reached[m:size]
             flags[:size] = False
-            seen[:size] = 0
-            rank, judged, needed, attempt, columns_judged = 0, 0, EMPTY_ROWS_JUDGED, 0, 0
+            reached[:size] = 0
+            rank, judged, needed, attempt, deceived = 0, 0, EMPTY_ROWS_JUDGED, 0, 0
             norm2 = limits[0] * 0
             i = m // 2
             while i >= 0:
@@ -145,28 +144,28 @@ def aca_kernel(row: Callable[..., None], column: Callable[..., None], fingerprin
                     judged += 1
                     attempt += 1
                     if judged < needed:
-                        i, hidden = elsewhere(m, rows_used, rows_seen, norm2 / m, attempt)
-                        if hidden:
-                            needed = ROWS_JUDGED + 1
+                        i = elsewhere(m, rows_used, rows_reached, attempt)
                         if i >= 0:
                             continue
-                    i = -1
-                    while i < 0 and columns_judged < COLUMNS_JUDGED:
-                        j, hidden = elsewhere(n, columns_used, columns_seen, norm2 / n, attempt)
-                        if j < 0 or (columns_judged > 0 and rank > 0 and not hidden):
+                    i, columns = -1, COLUMNS_JUDGED + deceived if rank > 0 else EMPTY_COLUMNS_JUDGED
+                    while i < 0 and columns > 0:
+                        j = elsewhere(n, columns_used, columns_reached, attempt)
+                        if j < 0:
                             break
                         attempt += 1
-                        columns_judged += 1
+                        columns -= 1
                         columns_used[j] = True
                         column(data, r, column_start[c] + j, scratch, u)
                         residual_column(part, m, n, rank, j)
                         if square(u) * n > max(tolerance2 * norm2, zero2):
-                            i, judged, columns_judged = largest_unused(u, rows_used), 0, 0
+                            i, judged = largest_unused(u, rows_used), 0
+                            deceived = min(deceived + 1, DECEPTIONS) if rank > 0 else 0
                     continue
                 if rank == most:
                     rank = FULL
                     break
-                judged, needed = 0, ROWS_JUDGED
+                deceived = min(deceived + 1, DECEPTIONS) if judged > 0 and rank > 0 else deceived
+                judged, needed = 0, ROWS_JUDGED + deceived
                 pivot = v[j]
                 v2 /= magnitude2(pivot)
                 inverse = 1 / pivot
@@ -177,12 +176,16 @@ def aca_kernel(row: Callable[..., None], column: Callable[..., None], fingerprin
                 columns_used[j] = True
                 u2 = square(u)
                 norm2 += norm_update(part, m, n, rank, u2, v2)
+                following = largest_unused(u, rows_used)
+                scale = magnitude2(u[i])  # the residual is largest there or in a row that was not used
+                if following >= 0:
+                    scale = max(scale, magnitude2(u[following]))
                 for l in range(m):
-                    rows_seen[l] += magnitude2(u[l]) * v2
+                    rows_reached[l] += magnitude2(u[l]) / scale
                 for l in range(n):
-                    columns_seen[l] += magnitude2(v[l]) * u2
+                    columns_reached[l] += magnitude2(v[l])
                 rank += 1
-                i = largest_unused(u, rows_used)
+                i = following
             if rank == NO_ROOM:
                 return b
             ranks[b] = rank

@@ -195,7 +195,7 @@ class Compression:
         while first < len(blocks):
             done = self.approximate(
                 self.rows.data, self.places, pairs, first, self.limits, errors, arena.work, ranks, arena.flags,
-                arena.seen, arena.scratch,
+                arena.reached, arena.scratch,
             )  # fmt: skip
             if done == first:
                 arena.enlarge_work()

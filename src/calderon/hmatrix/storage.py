@@ -29,7 +29,7 @@ class Arena:
         self.dtype, self.tree = dtype, tree
         largest = int(tree.rows.size.max() + tree.columns.size.max())
         self.work = np.empty(WORK // dtype.itemsize, dtype)
-        self.flags, self.seen = np.zeros(largest, np.bool_), np.zeros(largest, np.zeros(0, dtype).real.dtype)
+        self.flags, self.reached = np.zeros(largest, np.bool_), np.zeros(largest, np.zeros(0, dtype).real.dtype)
         self.scratch = np.zeros(scratch, real)
         self.table = np.zeros((4, 0, 0))
         self._numbers: list[NDArray[Any]] = []
