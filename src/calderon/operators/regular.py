@@ -4,14 +4,16 @@ rules.
 One call computes a tile: some consecutive test triangles against all trial triangles, added into the rows of the
 output. Innermost is a loop over the quadrature points of the test triangle for a vector of trial triangles at one of
 their points, the test functions applied at once; then the trial functions are applied, and the entries of the pair
-are added to the rows of the tile, which go to the output block by block of trial triangles. Pairs that touch or are
-near are masked here and integrated in singular.py.
+are added to the rows of the tile, which go to the output block by block of trial triangles. Of double layers between
+linear functions the trial functions are applied first, and the test functions then. Pairs that touch or are near are
+masked here and integrated in singular.py.
 """
 
 import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends.numba import STAMP, kernel
@@ -22,7 +24,7 @@ from calderon.operators.columns import across, add_complex_columns, add_real_col
 from calderon.operators.left_out import first_left_out, left_out, mark, words_for
 from calderon.operators.point_sums import applied, combined, folded, three, totals, zeros
 from calderon.operators.sides import LANES
-from calderon.operators.spreads import PRODUCTS, RECORD, put_pair, three_squares
+from calderon.operators.spreads import PRODUCTS, RECORD, dot, put_pair, put_planes, three_squares
 from calderon.operators.tile_results import take, take_curls, take_values
 
 
@@ -72,8 +74,10 @@ def tile_kernel(
     functions = 3 if linear else 1
     size, triples = trials * LANES, points // 3
     by_threes = threes and not single_slot
+    exchanged = normal == "trial" and threes and through_centroids and linear and trials == 3
     radial_value, radial_phase, shifts = radial.multiple or radial.value, radial.phase, radial.shifts
     of_trial, of_test = normal == "trial", normal == "test"
+    multiplied, slopes = of_trial and not exchanged, of_test or exchanged
     parts = 2 if complex_out else 1
     add_columns = add_complex_columns if complex_out else add_real_columns
 
@@ -96,9 +100,14 @@ def tile_kernel(
         at_test, at_trial = rest[(3 * size + 7 * points) * step :], rest[(3 * size + 8 * points) * step :]
         products = rest[(3 * size + 9 * points) * step :]
         shapes, around = spread.test.reshape(-1), spread.trial.reshape(-1)
-        steps, pairs = spread.steps, spread.products.reshape(-1)
+        steps, pairs, ones = spread.steps, spread.products.reshape(-1), np.ones(triples, scratch.dtype)
         # references to arrays are counted where these are indexed or taken from a tuple: not within the loops
         x, weights, factors = test.nodes.reshape(-1), test.weights[group], test.factors[group]
+        inner, outer, inside = weights, trial.table, at_test
+        beside, corner, stride = at_trial, 3 * step, step
+        if exchanged:  # trial functions first: a distance from the plane then multiplies three sums, not six values
+            inner, outer, inside = trial.table, weights, at_trial
+            beside, corner, stride = at_test, step, 3 * step
         test_normals, test_centres, test_curls = test.normals, test.centres, test.curls
         jacobian, trial_curls, columns = trial.jacobian.reshape(-1), trial.curls.reshape(-1), trial.columns
         flat, pitch = out.reshape(-1), out.shape[1]
@@ -141,7 +150,11 @@ def tile_kernel(
                         if curls:
                             cosine = m0 * n0 + m1 * n1 + m2 * n2
                             f_re, f_im = f_re * cosine, f_im * cosine
-                        if of_trial:  # -d.n at each test point; the same for all points of a trial triangle
+                        if of_trial and through_centroids:  # -d.n at each test point, the same for all trial points
+                            w0 = dot(shapes, RECORD * i, n0, n1, n2)
+                            w1 = dot(shapes, RECORD * i + 3, n0, n1, n2)
+                            put_planes(steps, triples, ones, 0, -(d0 * n0 + d1 * n1 + d2 * n2), w0, w1, offsets)
+                        elif of_trial:
                             e0 = load(centres, v)
                             e1, e2 = load(centres, LANES + v), load(centres, 2 * LANES + v)
                             for p in range(points):
@@ -159,24 +172,24 @@ def tile_kernel(
                                 at_p, at_p_i = zeros(t), zeros(t)
                                 at_q, z0, z1, z2 = zero(t), zero(t), zero(t), zero(t)
                                 if through_centroids:
-                                    at_q = load(at_trial, q * step)
-                                    z0, z1, z2 = three(products, q % 3 * 3 * step, step)
+                                    at_q = load(beside, q * step)
+                                    z0, z1, z2 = three(products, q % 3 * corner, stride)
                                 for p in range(triples):
                                     here = 3 * p * step
                                     if through_centroids:
                                         product = number(pairs, q // 3 * triples + p)
-                                        r0, r1, r2 = three_squares(at_test, here, at_q, product, z0, z1, z2)
+                                        r0, r1, r2 = three_squares(inside, here, at_q, product, z0, z1, z2)
                                     else:
                                         r0 = squared(x, o + 9 * p, y0, y1, y2, tiny)
                                         r1 = squared(x, o + 9 * p + 3, y0, y1, y2, tiny)
                                         r2 = squared(x, o + 9 * p + 6, y0, y1, y2, tiny)
                                     found = radial_value(r0, p0, p1, reference)
-                                    k0, u0 = asked(of_test, of_trial, found, offsets, here)
+                                    k0, u0 = asked(slopes, multiplied, found, offsets, here)
                                     found = radial_value(r1, p0, p1, reference)
-                                    k1, u1 = asked(of_test, of_trial, found, offsets, here + step)
+                                    k1, u1 = asked(slopes, multiplied, found, offsets, here + step)
                                     found = radial_value(r2, p0, p1, reference)
-                                    k2, u2 = asked(of_test, of_trial, found, offsets, here + 2 * step)
-                                    alpha, beta = 1.0 if p == 0 else number(weights, p), number(weights, triples + p)
+                                    k2, u2 = asked(slopes, multiplied, found, offsets, here + 2 * step)
+                                    alpha, beta = 1.0 if p == 0 else number(inner, p), number(inner, triples + p)
                                     at_p = applied(at_p, k0, k1, k2, alpha, beta)
                                     if oscillates:
                                         at_p_i = applied(at_p_i, u0, u1, u2, alpha, beta)
@@ -196,6 +209,10 @@ def tile_kernel(
                                         s1, s2 = s1 + w1 * k, s2 + w2 * k
                                         if oscillates:
                                             i1, i2 = i1 + w1 * u, i2 + w2 * u
+                            if exchanged:
+                                offset = load(offsets, q * step)
+                                s0, s1, s2 = offset * s0, offset * s1, offset * s2
+                                i0, i1, i2 = offset * i0, offset * i1, offset * i2
                             if of_test:  # d.m, the same for all points of the test triangle
                                 offset = (c0 - y0) * m0 + (c1 - y1) * m1 + (c2 - y2) * m2
                                 s0, s1, s2 = offset * s0, offset * s1, offset * s2
@@ -220,7 +237,16 @@ def tile_kernel(
                             for f in range(0, trials, 3 if by_threes else 1):
                                 unit = trial.units[f]
                                 g_re, g_im = unit * f_re, unit * f_im
-                                for a in range(functions):
+                                for a in range(3 if exchanged else 0):  # of one trial function, for all test functions
+                                    here = (a + 3) * step
+                                    values = folded(sums, a * step, 6 * step, triples, outer, 0)
+                                    values_i = zero(t), zero(t), zero(t)
+                                    if oscillates:
+                                        values_i = folded(sums, here, 6 * step, triples, outer, 0)
+                                    for n in range(3):
+                                        place = v * kept * trials + (tile_rows[i - lo, first + n] * trials + a) * step
+                                        add_turned(t, place, imaginary, values[n], values_i[n], g_re, g_im, complex_out)
+                                for a in range(0 if exchanged else functions):
                                     place = v * kept * trials + (tile_rows[i - lo, first + a] * trials + f) * step
                                     here = (a + 3) * step
                                     if by_threes:
