@@ -194,7 +194,7 @@ def test_names_that_are_too_long_are_told_before_anything_is_computed(tmp_path):
         ("mesh", f"{long}.stl"),
     ):
         run = calderon_command(*arguments)
-        assert run.exit_code == WRONG_INPUT and "File name too long" in run.output and "mesh: " not in run.output
+        assert run.exit_code == WRONG_INPUT and "ile name too long" in run.output and "mesh: " not in run.output
         assert isinstance(run.exception, SystemExit)
 
 
