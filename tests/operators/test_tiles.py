@@ -146,7 +146,7 @@ IN_STRIPS = {
 }
 
 
-@pytest.mark.parametrize("precision", ["double", "mixed"])
+@pytest.mark.parametrize("precision", ["double", pytest.param("mixed", marks=pytest.mark.variant)])
 @pytest.mark.parametrize("name", IN_STRIPS)
 def test_strips_of_tiles_make_the_same_matrix(name, precision, monkeypatch):
     """Also of functions that some triangles lack, and into rows that are kept apart."""
