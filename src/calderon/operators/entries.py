@@ -193,7 +193,7 @@ class Block:
 
     def _through_centroids(self) -> bool:
         """Whether squared distances of points come from the centroids of their triangles (spreads.py)."""
-        return in_threes(triangle_rule(self.quadrature.regular)) and self.quadrature.near >= NEAR
+        return in_threes(triangle_rule(self.quadrature.regular)) and self.quadrature.reach(self._coarse()) >= NEAR
 
     def _reads_spreads(self) -> bool:
         """Whether tiles read corners less centroids."""
@@ -264,7 +264,7 @@ class Block:
         ids = _vertex_numbers(spaces[0], chosen[0], spaces[1], chosen[1])
         touching = touching_pairs(ids[0], ids[1], self.half)
         corners = self.test_surface.corners, self.trial_surface.corners
-        pairs, ratio = near_pairs(*corners, ids, self.quadrature.near, self.half)
+        pairs, ratio = near_pairs(*corners, ids, self.quadrature.reach(self._coarse()), self.half)
         refuse_overlaps(spaces, chosen, corners, touching, pairs, ratio)
         return touching, pairs, ratio.astype(np.float32)
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 LESS = {1: 2, 2: 1}
 """By the power of the kernel, singular like 1/|x - y|^power: so much less is `singular` for five digits."""
+NEARER = 0.95
+"""So much of `near` is enough for five digits."""
 
 
 @dataclass(frozen=True)
@@ -15,9 +17,9 @@ class Quadrature:
     singular: accuracy of touching pairs (2 to 12): the exponent of the error is in proportion, and each pair takes as
     many Gauss points along each direction as that asks for; 8 gives 1e-6 for the double layer of 1 on a cube, 5 about
     1e-5. near: pairs closer than this many times the longer of their diameters get a raised degree or are subdivided.
-    Matrices in single precision hold 1e-5 of their largest entry: double layers take one less of `singular` and single
-    layers two, but for quadratic functions and vector fields. Raises ValueError outside those ranges, TypeError for
-    what is not a number.
+    Matrices in single precision hold 1e-5 of their largest entry: double layers take one less of `singular`, single
+    layers two, and 0.95 `near` is enough, but for quadratic functions and vector fields. Raises ValueError outside those
+    ranges, TypeError for what is not a number.
     """
 
     regular: int = 4
@@ -37,3 +39,7 @@ class Quadrature:
     def touching(self, power: int, coarse: bool) -> int:
         """`singular` for six digits, or five, of a kernel singular like 1/|x - y|^power."""
         return max(2, self.singular - LESS[power]) if coarse else self.singular
+
+    def reach(self, coarse: bool) -> float:
+        """`near` for six digits, or five."""
+        return NEARER * self.near if coarse else self.near
