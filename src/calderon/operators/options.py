@@ -18,8 +18,8 @@ class Quadrature:
     many Gauss points along each direction as that asks for; 8 gives 1e-6 for the double layer of 1 on a cube, 5 about
     1e-5. near: pairs closer than this many times the longer of their diameters get a raised degree or are subdivided.
     Matrices in single precision hold 1e-5 of their largest entry: double layers take one less of `singular`, single
-    layers two, and 0.95 `near` is enough, but for quadratic functions and vector fields. Raises ValueError outside those
-    ranges, TypeError for what is not a number.
+    layers two, and 0.95 `near` is enough, but for quadratic functions and vector fields. Raises ValueError outside
+    those ranges, TypeError for what is not a number.
     """
 
     regular: int = 4
