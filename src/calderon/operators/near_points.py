@@ -15,9 +15,10 @@ DEEPEST = 12
 ON = 0.5**DEEPEST
 """Points nearer to a triangle than so many times its size lie on it."""
 BESIDE = 4 * ON
-"""And are moved off that many times its size: also on an edge with a sharp angle far enough for the smallest pieces."""
+"""And are moved off that many times its size: far enough for the smallest pieces, on edges of 30 degrees or more."""
 FLAT = 0.1
-"""Length of the mean of unit normals below which they say nothing about a side."""
+"""Length of the mean of unit normals below which they say nothing about a side: on edges of less than 11 degrees both
+points may then lie on the same side."""
 FLOOR = 0.25
 """Distance, in sizes of the smallest pieces, below which a point counts as that far."""
 
