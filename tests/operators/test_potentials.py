@@ -94,3 +94,16 @@ def test_bad_points_are_refused(space):
         potential.evaluate([[0, 0, 0], [np.nan, 0, 0]])
     with pytest.raises(ValueError, match="far field exists for a real wavenumber"):
         potential.far_field([[0, 0, 1]])
+
+
+@pytest.mark.parametrize("ulps", [-1, 0, 1])
+@pytest.mark.parametrize("kind", ["evaluate", "gradient"])
+def test_where_distances_begin_to_count_as_larger_nothing_is_lost_or_counted_twice(space, kind, ulps):
+    """Points as far from a centroid as its triangle is long, to the last digit, against many more points of Gauss."""
+    mesh, green = space.mesh, cal.Helmholtz(K)
+    f = cal.Function.project(space, lambda x: 1 + x[:, 0] - 1j * x[:, 1] * x[:, 2])
+    step = mesh.diameters[:, None] * mesh.normals
+    points = mesh.centroids + step * (1 + ulps * np.finfo(float).eps)
+    for layer in (cal.single_layer_potential, cal.double_layer_potential):
+        few, many = (getattr(layer(green, f, cal.Quadrature(degree)), kind)(points) for degree in (4, 20))
+        assert np.abs(few - many).max() < 1e-6 * np.abs(many).max()

@@ -50,6 +50,11 @@ def root_factor(bits: int) -> float:
     return 1 / 2 if has_estimates() else 1.0
 
 
+def root_scaled(number: float, x: float) -> float:
+    """A number times `root_factor` for the numbers of x: what belongs to the root is taken to it, once for a kernel."""
+    return number
+
+
 def cube_factor(bits: int) -> float:
     """What `inverse_cube_multiple` is to be multiplied by, for numbers of so many bits."""
     return -15 / 8 if bits == 64 else 3 / 2
@@ -89,6 +94,18 @@ def _inverse_square_root(x):  # type: ignore[no-untyped-def]
         return factor * inverse_square_root_multiple(x)
 
     return whole
+
+
+@overload(root_scaled, jit_options={"forceinline": True})
+def _root_scaled(number, x):  # type: ignore[no-untyped-def]
+    if not is_vector(x):
+        return None
+    factor = root_factor(x.scalar.bitwidth)
+
+    def product(number, x):  # type: ignore[no-untyped-def]
+        return number * factor
+
+    return product
 
 
 def _cube_double(x):  # type: ignore[no-untyped-def]

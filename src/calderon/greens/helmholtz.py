@@ -9,6 +9,9 @@ from calderon.greens.elementary import (
     SHORT,
     decaying_exponential,
     inverse_square_root,
+    inverse_square_root_multiple,
+    root_factor,
+    root_scaled,
     short_exponential,
     short_sine_cosine,
     sine_cosine,
@@ -51,6 +54,20 @@ def shifted_value(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
 
 
 @jitable
+def shifted_multiple(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
+    """The same without the factors of the root: one in values, three in slopes."""
+    w = inverse_square_root_multiple(r2)
+    kr = root_scaled(p0, r2) * (r2 * w)
+    s, c = short_sine_cosine(kr - p0 * reference)
+    return _wave(c, s, w, kr)
+
+
+def factors(bits: int) -> tuple[float, float]:
+    """What `shifted_multiple` lacks."""
+    return root_factor(bits), root_factor(bits) ** 3
+
+
+@jitable
 def phase(reference, p0, p1):  # type: ignore[no-untyped-def]
     """exp(i p0 reference)."""
     s, c = sine_cosine(p0 * reference)
@@ -86,7 +103,7 @@ def lossy_phase(reference, p0, p1):  # type: ignore[no-untyped-def]
 
 
 RADIAL = Radial(value, no_phase, shifts=False)
-SHIFTED = Radial(shifted_value, phase, shifts=True)
+SHIFTED = Radial(shifted_value, phase, True, shifted_multiple, factors)
 LOSSY = Radial(lossy_value, no_phase, shifts=False)
 SHIFTED_LOSSY = Radial(shifted_lossy_value, lossy_phase, shifts=True)
 

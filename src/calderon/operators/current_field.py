@@ -18,6 +18,7 @@ from calderon.operators.electromagnetic import helmholtz
 from calderon.operators.near_points import beside_surface
 from calderon.operators.options import Quadrature
 from calderon.operators.potential import (
+    NEAR,
     Frame,
     Near,
     correct_near,
@@ -142,14 +143,15 @@ class CurrentField:
             floors = np.full(len(triangles), frame.cut)
             warn_if_coarse(np.dtype(np.float64), green.wavenumber.real, frame.reach(x), stacklevel=3)
             run = current_field_kernel(green.radial(abs(green.wavenumber) * self._radius()), self.magnetic)
-            total = host_sums(run, frame, x, sources, mesh.centroids[triangles], 3)
+            centres = frame.inside(mesh.centroids[triangles])
+            total = host_sums(lambda block, out: run(block, sources, centres, frame.scalars, out), frame.inside(x), 3)
         else:
-            floors = frame.floors(mesh, triangles)
+            floors = frame.floors(mesh, triangles, NEAR)
             warn_if_coarse(how.real, green.wavenumber.real, frame.reach(x), stacklevel=3)
             sent = CURRENT_FIELDS[self.magnetic]
             total = device_sums(how, sent, green, frame.inside(x), sources, floors, frame.scalars[:4])
         paired = paired_current_kernel(green.radial(math.inf), self.magnetic)
-        near = Near(x, mesh, triangles, self.quadrature.regular, floors, -1.0)
+        near = Near(x, mesh, triangles, self.quadrature.regular, floors)
         correct_near(total, near, self._emitted, paired, frame)
         warn_on_surface(given, beside.on)
         total = beside.means(total)

@@ -30,9 +30,9 @@ CHUNK = 1 << 18
 SHARE = 4
 """Sources, and targets with their values, take at most this part of the memory of the device each."""
 COARSE = 1e-5
+"""Error of a phase above which there is a warning."""
 LARGE_ANGLES = 100.0
 """Rounding units of the angle that sines and cosines in double are off, far beyond 1e6 (greens/elementary.py)."""
-"""Error of a phase in single precision above which there is a warning."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from calderon.mesh import TriangleMesh
 from calderon.operators.accuracy import AccuracyWarning
 from calderon.operators.checks import checked_points, checked_quadrature, told
 from calderon.operators.device_field import LAYER_FAR_FIELDS, LAYER_FIELDS, device_sums, far_sums, warn_if_coarse
+from calderon.operators.grouped_sources import GroupedSources
 from calderon.operators.near_points import beside_surface, near_sources
 from calderon.operators.options import Quadrature
 from calderon.operators.point_sources import (
@@ -25,6 +26,7 @@ from calderon.operators.point_sources import (
     TARGETS,
     far_field_kernel,
     field_kernel,
+    lacking,
     paired_field_kernel,
 )
 from calderon.quadrature import triangle_rule
@@ -33,10 +35,13 @@ from calderon.spaces.element import barycentric
 
 NEAR = 2.0
 """Triangles nearer to a point than this many times their size are integrated adaptively."""
+LIFTED = 1.0
+"""Points nearer to a centroid than this many times the size of its triangle count as that far, which raises all their
+squared distances from the triangle by the same; the adaptive correction makes it good. What cancels there is small:
+no distance is below a third of the size, none differs from the centroid's by more than `Green.radial` was told."""
 CUT = 0.5
-"""Distance, in smallest triangle sizes, below which a single quadrature point of the regular rule is dropped (of a
-current: counts as that), which the adaptive correction makes good: what would cancel there is as small as can be. Below
-2/3, so that shifted phases stay as short as `Green.radial` was told."""
+"""Distance, in smallest triangle sizes, below which the single points of a current count as that far. Below 2/3, for
+the same reason."""
 PIECES = 20_000
 """Parts of triangles whose quadrature points are held at a time."""
 
@@ -115,50 +120,55 @@ class Potential:
     def _frame(self) -> "Frame":
         return Frame.of(self.density.space.mesh, self.density.space.triangles, self.green)
 
+    def _host_sums(self, x: NDArray[np.float64], grouped: GroupedSources, gradient: bool) -> NDArray[np.float64]:
+        """(n, 1 or 3, 2) regular sums at points x (n, 3) of the frame."""
+        scalars, complex_charges = self._frame.scalars, np.iscomplexobj(self.density.coefficients)
+        *arrays, spread = grouped
+        radial = self.green.radial(spread)
+        field = field_kernel(radial, self.double, gradient, self.green.is_complex, complex_charges)
+        total = host_sums(lambda block, out: field(block, *arrays, scalars, out), x, 3 if gradient else 1)
+        total *= lacking(radial, self.double, gradient)
+        return total
+
     def _field(self, points: ArrayLike, gradient: bool, how: Computing) -> NDArray[Any]:
         space, frame, green = self.density.space, self._frame, self.green
         given = checked_points(points, space.mesh)
         beside = beside_surface(space.mesh, space.triangles, given)
         x, (sources, centres) = beside.points, self._sources()
         sources[..., :3] = frame.inside(sources[..., :3])
-        emission = EMISSIONS[self.double, gradient]
+        is_complex = green.is_complex or np.iscomplexobj(self.density.coefficients)
         if how.device is None:
-            drop = frame.cut
-            floors = np.full(len(sources), drop)
-            radial = green.radial(abs(green.wavenumber) * self._radius())
-            run = field_kernel(radial, emission, gradient, green.is_complex)
+            floors = frame.floors(space.mesh, space.triangles, LIFTED)
             warn_if_coarse(np.dtype(np.float64), green.wavenumber.real, frame.reach(x), stacklevel=3)
-            total = host_sums(run, frame, x, sources, centres, 3 if gradient else 1)
+            grouped = GroupedSources.of(
+                sources, frame.inside(centres), np.sqrt(floors), abs(green.wavenumber) / frame.scale
+            )
+            total = self._host_sums(frame.inside(x), grouped, gradient)
         else:
-            drop, floors = -1.0, frame.floors(space.mesh, space.triangles)
+            floors = frame.floors(space.mesh, space.triangles, NEAR)
             warn_if_coarse(how.real, green.wavenumber.real, frame.reach(x), stacklevel=3)
             sent = LAYER_FIELDS[self.double, gradient]
             total = device_sums(how, sent, green, frame.inside(x), sources, floors, frame.scalars[:4])
+        emission = EMISSIONS[self.double, gradient]
         paired = paired_field_kernel(green.radial(math.inf), emission, gradient, green.is_complex)
-        near = Near(x, space.mesh, space.triangles, self.quadrature.regular, floors, drop)
+        near = Near(x, space.mesh, space.triangles, self.quadrature.regular, floors, how.device is None)
         correct_near(total, near, self._emitted, paired, frame)
         if self.double or gradient:
             warn_on_surface(given, beside.on)
         total = beside.means(total)
         total *= frame.scale ** (1 + int(self.double) + int(gradient)) / (4 * math.pi)
-        is_complex = green.is_complex or np.iscomplexobj(self.density.coefficients)
         values = total[..., 0] + 1j * total[..., 1] if is_complex else np.ascontiguousarray(total[..., 0])
         return values.astype(how.dtype(is_complex), copy=False)
 
 
 def host_sums(
-    run: Callable[..., None],
-    frame: "Frame",
-    x: NDArray[np.float64],
-    sources: NDArray[np.float64],
-    centres: NDArray[np.float64],
-    values: int,
+    run: Callable[[NDArray[np.float64], NDArray[np.float64]], None], x: NDArray[np.float64], values: int
 ) -> NDArray[np.float64]:
-    """(n, values, 2) real and imaginary sums at points x (n, 3) over sources (groups, Q, C) by a compiled field kernel;
-    the sources are in the frame, points and centres are not."""
-    targets, centres = in_lanes(frame.inside(x)), frame.inside(centres)
+    """(n, values, 2) real and imaginary sums at points x (n, 3): run(targets (3, TARGETS), out) adds them to out
+    (values, 2, TARGETS)."""
+    targets = in_lanes(x)
     out = np.zeros((len(targets), values, 2, TARGETS))
-    run_tasks(lambda b: run(targets[b], sources, centres, frame.scalars, out[b]), len(targets))
+    run_tasks(lambda b: run(targets[b], out[b]), len(targets))
     return np.moveaxis(out, 3, 1).reshape(-1, values, 2)[: len(x)]
 
 
@@ -201,15 +211,26 @@ class Emission(Protocol):
 
 
 class Near(NamedTuple):
-    """Points x (n, 3) and the regular quadrature, of some degree, of triangles (m,) of a mesh: squared distances below
-    floors (m,) counted as that, and sources within drop not at all (in the frame's coordinates)."""
+    """Points x (n, 3) and the regular quadrature, of some degree, of triangles (m,) of a mesh, in which squared
+    distances in the frame's coordinates below floors (m,) counted as that: of each quadrature point, or, `lifted`, of
+    the centroid, and of the quadrature points by so much more."""
 
     x: NDArray[np.float64]
     mesh: TriangleMesh
     triangles: NDArray[np.int64]
     degree: int
     floors: NDArray[np.float64]
-    drop: float
+    lifted: bool = False
+
+    def counted(self, pairs: NDArray[np.int64], places: NDArray[np.float64], frame: "Frame") -> NDArray[np.float64]:
+        """(n, Q) squared distances as which those of pairs (n, 2) of point and triangle, with quadrature points
+        (n, Q, 3), counted at least."""
+        floors, x = self.floors[pairs[:, 1], None], self.x[pairs[:, 0]]
+        if not self.lifted:
+            return np.broadcast_to(floors, places.shape[:2])
+        centres = self.mesh.centroids[self.triangles[pairs[:, 1]]]
+        raised = np.maximum(floors - frame.squares(x, centres)[:, None], 0.0)
+        return np.where(raised > 0, frame.squares(x[:, None], places) + raised, 0.0)
 
 
 def correct_near(
@@ -223,8 +244,8 @@ def correct_near(
         return
     rule = triangle_rule(near.degree)
     regular = emitted(pairs[:, 1], barycentric(rule.points).T, rule.weights)
-    floors = np.repeat(near.floors[pairs[:, 1]], len(rule.weights))
-    _add_paired(total, run, x, np.repeat(pairs[:, 0], len(rule.weights)), regular, frame, floors, near.drop, -1.0)
+    floors = near.counted(pairs, regular[..., :3], frame).ravel()
+    _add_paired(total, run, x, np.repeat(pairs[:, 0], len(rule.weights)), regular, frame, floors, -1.0, -1.0)
     drop = frame.cut * 1e-16  # only a point that coincides with a quadrature point is dropped
     fine = triangle_rule(pieces.degree)
     bary = barycentric(fine.points).T
@@ -274,9 +295,13 @@ class Frame(NamedTuple):
         """Points (..., 3) in these coordinates."""
         return (x - self.origin) * self.scale
 
-    def floors(self, mesh: TriangleMesh, triangles: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(m,) squared distances within which `correct_near` replaces all of a triangle."""
-        return (NEAR * self.scale * mesh.diameters[triangles]) ** 2
+    def floors(self, mesh: TriangleMesh, triangles: NDArray[np.int64], sizes: float) -> NDArray[np.float64]:
+        """(m,) squared distances of so many sizes of triangles."""
+        return (sizes * self.scale * mesh.diameters[triangles]) ** 2
+
+    def squares(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Squared distances of points x and y (..., 3), in these coordinates."""
+        return ((self.scale * (x - y)) ** 2).sum(axis=-1)
 
     def reach(self, x: NDArray[np.float64]) -> float:
         """A bound for the distance of points x (n, 3) from the mesh, in the unit of x."""
