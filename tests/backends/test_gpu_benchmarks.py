@@ -26,6 +26,7 @@ def load(name, monkeypatch):
     return importlib.import_module(f"benchmarks.{name}")
 
 
+@pytest.mark.variant
 def test_hmatrices(opencl, monkeypatch, screen):
     measure = load("gpu_hmatrix", monkeypatch)
     monkeypatch.setattr(measure, "CHECKED", 512)

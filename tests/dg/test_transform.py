@@ -25,7 +25,7 @@ def column(signal, flux):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("flux", ["centred", "upwind"])
+@pytest.mark.parametrize("flux", ["centred", pytest.param("upwind", marks=pytest.mark.variant)])
 def test_a_pulse_gives_the_amplitudes_of_periodic_runs(flux):
     # on a carrier: a pulse of one sign would leave the plates charged
     pulsed = column(cal.GaussianPulse(4e-10, frequency=1.75e9), flux)

@@ -40,7 +40,7 @@ def test_iterations_grow_slowly_with_the_wavenumber():
     assert all(found[1] <= found[0] + 2 <= 14 for found in counts.values()), counts
 
 
-@pytest.mark.parametrize("space", ["P1", "P2"])
+@pytest.mark.parametrize("space", ["P1", pytest.param("P2", marks=pytest.mark.variant)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_fewer_steps_to_the_same_solution(kind, space):
     mesh = meshes.cube(1.0, 0.2)

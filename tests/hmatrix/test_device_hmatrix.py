@@ -66,8 +66,8 @@ def check(operator, rtol):
         *((layer, LAPLACE) for layer in LAYERS),
         ("single_layer", HELMHOLTZ),
         pytest.param("double_layer", HELMHOLTZ, marks=pytest.mark.variant),
-        ("adjoint_double_layer", HELMHOLTZ),
-        ("hypersingular", HELMHOLTZ),
+        pytest.param("adjoint_double_layer", HELMHOLTZ, marks=pytest.mark.variant),
+        pytest.param("hypersingular", HELMHOLTZ, marks=pytest.mark.variant),
     ],
     ids=lambda each: str(each),
 )
@@ -79,10 +79,12 @@ def test_constant_functions():
     check(cal.single_layer(LAPLACE, cal.P0(MESH)), 1e-4)
 
 
+@pytest.mark.variant
 def test_different_spaces_and_a_lossy_wave():
     check(cal.adjoint_double_layer(cal.Helmholtz(3.0 + 0.5j), COARSE, cal.P0(COARSE.mesh)), 1e-4)
 
 
+@pytest.mark.variant
 def test_quadratic_functions():
     check(cal.double_layer(cal.ModifiedHelmholtz(2.0), cal.P2(cal.mesh.sphere(1.0, 0.25))), 1e-4)
 
@@ -138,6 +140,7 @@ def test_the_electric_field_of_an_open_surface():
     check(cal.electric_field(3.0, cal.RWG(cal.mesh.plate((2.0, 1.0), 0.08))), 1e-3)
 
 
+@pytest.mark.variant
 def test_fields_of_dual_functions_and_in_single_precision():
     operator = cal.electric_field(2.0, cal.BC(cal.mesh.sphere(1.0, 0.45)))
     assert deviation(assembled(operator, 1e-4), operator.assemble("dense")) < 1e-4

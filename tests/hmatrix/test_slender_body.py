@@ -43,6 +43,7 @@ def test_target_strength_of_the_compressed_equation_is_that_of_the_dense_one(pro
     assert solution.info.iterations <= 20
 
 
+@pytest.mark.variant
 @pytest.mark.parametrize("form", ["direct", "transformed"])
 def test_single_precision_has_the_echo_and_the_ranks_of_double(problem, wave, compressed, form):
     """Far fields within 0.05 % in the Euclidean norm over directions, mean ranks within a tenth."""

@@ -170,10 +170,10 @@ def test_more_tetrahedra_than_memory_holds_are_refused():
 
 
 def test_the_largest_h_that_is_named_is_allowed():
-    assert cylinder(1.0, 0.01, 0.014).is_closed and sphere(0.1, 0.17).is_closed
+    assert cylinder(0.1, 0.01, 0.014).is_closed and sphere(0.1, 0.17).is_closed
     assert disc(0.1, 0.11).number_of_triangles and torus(1.0, 0.1, 0.12).is_closed
     with pytest.raises(MeshError, match="h = 0.015 is too large .* at most 0.014"):
-        cylinder(1.0, 0.01, 0.015)
+        cylinder(0.1, 0.01, 0.015)
 
 
 @pytest.mark.parametrize("axes", [1, None, (1.0, 2.0)])

@@ -107,7 +107,7 @@ FORMS = {
     "magnetic": lambda mesh: cal.magnetic_field(2.0, cal.RWG(mesh)),
     "magnetic, rotated": lambda mesh: cal.magnetic_field(2.0, cal.RWG(mesh), cal.SNC(mesh)),
 }
-VARIANTS = {"double, constant", "magnetic, rotated"}
+VARIANTS = {"double, constant", "double, quadratic", "magnetic, rotated"}
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_against_cutting_both_triangles(form, sails, monkeypatch):
     assert (close != cut).any()
 
 
-@pytest.mark.parametrize("form", ["double", "magnetic"])
+@pytest.mark.parametrize("form", ["double", pytest.param("magnetic", marks=pytest.mark.variant)])
 def test_entries_rows_and_products_agree_with_dense_matrices(form, sails, monkeypatch):
     monkeypatch.setattr(pair_rules, "CLOSE", 0.2)
     operator = FORMS[form](sails)

@@ -133,24 +133,24 @@ CASES = [
     ("single_layer", LAPLACE, "P1", "P1"),
     ("single_layer", LAPLACE, "DP1", "P2"),
     ("single_layer", LAPLACE, "cap", "cap"),
-    ("double_layer", LAPLACE, "P1", "P1"),
+    pytest.param("double_layer", LAPLACE, "P1", "P1", marks=pytest.mark.variant),
     ("double_layer", LAPLACE, "P0", "cube P1"),
     pytest.param("adjoint_double_layer", LAPLACE, "P2", "P0", marks=pytest.mark.variant),
     ("hypersingular", LAPLACE, "P1", "P1"),
     ("hypersingular", LAPLACE, "cap", "cap"),
     pytest.param("single_layer", WAVE, "P1", "P0", marks=pytest.mark.variant),
     ("double_layer", WAVE, "P1", "P1"),
-    ("hypersingular", WAVE, "P1", "P1"),
+    pytest.param("hypersingular", WAVE, "P1", "P1", marks=pytest.mark.variant),
     ("single_layer", FAST, "P1", "cube P0"),
-    ("hypersingular", LOSSY, "P1", "cube P1"),
+    pytest.param("hypersingular", LOSSY, "P1", "cube P1", marks=pytest.mark.variant),
     pytest.param("adjoint_double_layer", DECAY, "P1", "P1", marks=pytest.mark.variant),
     ("electric_field", WAVE, "RWG", "RWG"),
     ("electric_field", WAVE, "RWG", "cube RWG"),
     ("magnetic_field", WAVE, "RWG", "RWG"),
-    ("magnetic_field", WAVE, "RWG", "SNC"),
+    pytest.param("magnetic_field", WAVE, "RWG", "SNC", marks=pytest.mark.variant),
     ("magnetic_field", WAVE, "RWG", "dual tests"),
     ("magnetic_field", WAVE, "cube RWG", "RWG"),
-    ("magnetic_field", WAVE, "cube RWG", "SNC"),
+    pytest.param("magnetic_field", WAVE, "cube RWG", "SNC", marks=pytest.mark.variant),
 ]
 
 
@@ -169,7 +169,7 @@ def test_parts_of_the_dense_matrix(name, green, trial, test):
     [
         ("single_layer", LAPLACE, "P1"),
         pytest.param("hypersingular", WAVE, "P1", marks=pytest.mark.variant),
-        ("electric_field", WAVE, "RWG"),
+        pytest.param("electric_field", WAVE, "RWG", marks=pytest.mark.variant),
     ],
 )
 def test_single_precision(name, green, space):

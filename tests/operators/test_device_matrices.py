@@ -71,7 +71,7 @@ def test_single_precision(opencl):
         "edges",
         "magnetic",
         pytest.param("combined", marks=pytest.mark.variant),
-        "sum",
+        pytest.param("sum", marks=pytest.mark.variant),
         "blocks",
         "dual functions",
     ],

@@ -19,7 +19,7 @@ def space(request):
     return RWG(BODIES[request.param])
 
 
-@pytest.mark.parametrize("k", [2.0, 1.5 + 0.4j])
+@pytest.mark.parametrize("k", [2.0, pytest.param(1.5 + 0.4j, marks=pytest.mark.variant)])
 def test_edge_functions_as_affine_fields_have_their_own_entries(space, k):
     """RWG functions are affine on triangles: as a table of such fields they are integrated by other loops, whose
     matrices, far, near and touching, are those of the loops for edge functions."""

@@ -46,7 +46,7 @@ def test_half_equals_whole(space, green):
         (cal.P1, cal.Laplace(), 4),
         (cal.P1, cal.Helmholtz(3.0), 4),
         pytest.param(cal.P1, cal.Helmholtz(3.0), 2, marks=pytest.mark.variant),
-        (cal.P2, cal.Laplace(), 4),
+        pytest.param(cal.P2, cal.Laplace(), 4, marks=pytest.mark.variant),
         pytest.param(cal.P2, cal.Laplace(), 5, marks=pytest.mark.variant),
     ],
 )
@@ -66,7 +66,7 @@ def test_both_orders_at_once(space, green, regular):
 
 
 @pytest.mark.parametrize("gap", [1e-2, 1e-5, 1e-8])
-@pytest.mark.parametrize("space", [cal.P0, cal.DP1])
+@pytest.mark.parametrize("space", [cal.P0, pytest.param(cal.DP1, marks=pytest.mark.variant)])
 def test_near_pairs_left_to_the_rule_of_distant_ones(space, gap):
     """Of points much closer than their triangles are large squared distances must not lose digits, where a user wants
     no other rule for near pairs."""
