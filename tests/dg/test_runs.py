@@ -169,6 +169,19 @@ def test_checkpoints_of_other_problems_are_refused(tmp_path):
         assert np.array_equal(each._observers[0].magnetic, whole._observers[0].magnetic)
 
 
+def test_a_run_does_not_begin_with_fields_from_amid_another():
+    simulation = box()
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        simulation.run(2e-9, stop)
+    for again in (lambda: simulation.run(2e-9), lambda: simulation.run(1e-9)):
+        with pytest.raises(RuntimeError, match="an earlier run from t = 0 was interrupted.* make a new simulation"):
+            again()
+
+
 @pytest.mark.parametrize("flux", ["centred", "upwind"])
 def test_probes_record_both_fields(flux):
     simulation = cavity(cells=4, order=3, flux=flux, courant=0.3)

@@ -198,7 +198,8 @@ class MaxwellDG:
         progress: show a bar with the time left; or a function that is called with the steps done and all steps.
         checkpoint: an HDF5 file that holds the state of the run about every `checkpoint_seconds`; if it is there
         already, the run goes on from it and ends with the same numbers as without the interruption, those of probes
-        included; one of another run is refused. It is removed when the run is done. Errors as for `read_checkpoint`.
+        included; one of another run is refused. It is removed when the run is done. Errors as for `read_checkpoint`;
+        RuntimeError after a run that was interrupted and left no checkpoint.
         """
         span, count = steps_until(until, self.time, self.time_step)
         if count:

@@ -37,7 +37,8 @@ class Run:
     ) -> None:
         """Do the steps, from the checkpoint if there is one; it is removed at the end. tell: hears the steps done.
 
-        Raises FloatingPointError, with the step and the element, where the field is no longer finite.
+        Raises FloatingPointError, with the step and the element, where the field is no longer finite; RuntimeError
+        where an earlier run left fields of some moment within it, and there is no checkpoint to go on from.
         """
         if not (isinstance(checkpoint_seconds, Real) and checkpoint_seconds >= 0):
             raise ValueError(f"checkpoint_seconds={checkpoint_seconds!r}: a number of seconds, not negative, is needed")
@@ -57,8 +58,19 @@ class Run:
                 self._save(checkpoint, n)
                 written = clock.monotonic()
 
+        if self.system.amid and first == 0:
+            raise RuntimeError(
+                f"an earlier run from t = {self.key.start:.6g} was interrupted, and left the fields and what was "
+                "recorded as they were amid it: go on from its checkpoint if it wrote one, else make a new simulation"
+            )
+
+        def begin() -> None:
+            self.system.amid = True
+            self._begin(first)
+
         start, step = self.key.start * speed, self.key.step * speed
-        self.system.advance(start, step, count, after, first, lambda: self._begin(first))
+        self.system.advance(start, step, count, after, first, begin)
+        self.system.amid = False
         if checkpoint is not None and ranks.rank == 0:
             Path(checkpoint).unlink(missing_ok=True)
 

@@ -30,6 +30,8 @@ class System(ABC):
     """By how much less work a span of time takes than with one step for all elements; `limit` finds it."""
     trials: int
     """Products with the operator that `limit` takes, at most."""
+    amid: bool = False
+    """Whether the fields are those amid a run that was not finished."""
 
     def __init__(self, domain: Domain) -> None:
         self.domain, arrangement = domain, domain.arrangement
