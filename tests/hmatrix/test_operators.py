@@ -69,7 +69,9 @@ COMPOSED = {
 }
 
 
-@pytest.mark.parametrize("name", COMPOSED)
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=[pytest.mark.variant] if each == "transformed" else []) for each in COMPOSED]
+)
 def test_composed_operators(name):
     operator = COMPOSED[name]
     compressed, dense = operator.assemble("hmatrix", rtol=1e-5), operator.assemble("dense")

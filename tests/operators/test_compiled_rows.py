@@ -148,7 +148,7 @@ CASES = [
     ("electric_field", WAVE, "RWG", "cube RWG"),
     ("magnetic_field", WAVE, "RWG", "RWG"),
     pytest.param("magnetic_field", WAVE, "RWG", "SNC", marks=pytest.mark.variant),
-    ("magnetic_field", WAVE, "RWG", "dual tests"),
+    pytest.param("magnetic_field", WAVE, "RWG", "dual tests", marks=pytest.mark.variant),
     ("magnetic_field", WAVE, "cube RWG", "RWG"),
     pytest.param("magnetic_field", WAVE, "cube RWG", "SNC", marks=pytest.mark.variant),
 ]
@@ -167,7 +167,7 @@ def test_parts_of_the_dense_matrix(name, green, trial, test):
 @pytest.mark.parametrize(
     "name,green,space",
     [
-        ("single_layer", LAPLACE, "P1"),
+        pytest.param("single_layer", LAPLACE, "P1", marks=pytest.mark.variant),
         pytest.param("hypersingular", WAVE, "P1", marks=pytest.mark.variant),
         pytest.param("electric_field", WAVE, "RWG", marks=pytest.mark.variant),
     ],

@@ -31,7 +31,9 @@ def kept(operator, precision="double"):
     return operator.assemble(backend="opencl", precision=precision, keep_on_device=True)
 
 
-@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=[pytest.mark.variant] if each == "combined" else []) for each in OPERATORS]
+)
 def test_entries_are_those_of_the_processor(opencl, name):
     exact = OPERATORS[name].assemble().to_array()
     matrix = kept(OPERATORS[name])

@@ -367,7 +367,7 @@ with _plain_errors():
     [
         (0, "ValueError", 2, "error the lamp"),
         pytest.param(1, "ValueError", 2, "error rank 1: the lamp", marks=pytest.mark.variant),
-        (1, "KeyError", 1, "Traceback"),
+        pytest.param(1, "KeyError", 1, "Traceback", marks=pytest.mark.variant),
     ],
 )
 def test_a_rank_that_fails_alone_speaks_and_ends_all(rank, error, code, said):
