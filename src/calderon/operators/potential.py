@@ -100,6 +100,12 @@ class Potential:
         every = np.arange(len(space.triangles))
         return self._emitted(every, barycentric(rule.points).T, rule.weights), space.mesh.centroids[space.triangles]
 
+    def _framed_sources(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The same with positions and centroids in the frame."""
+        sources, centres = self._sources()
+        sources[..., :3] = self._frame.inside(sources[..., :3])
+        return sources, self._frame.inside(centres)
+
     def _radius(self) -> float:
         """Largest distance of a point of a triangle from its centroid, an upper bound."""
         return 2 / 3 * float(self.density.space.mesh.diameters[self.density.space.triangles].max())
@@ -120,10 +126,13 @@ class Potential:
     def _frame(self) -> "Frame":
         return Frame.of(self.density.space.mesh, self.density.space.triangles, self.green)
 
-    def _host_sums(self, x: NDArray[np.float64], grouped: GroupedSources, gradient: bool) -> NDArray[np.float64]:
-        """(n, 1 or 3, 2) regular sums at points x (n, 3) of the frame."""
+    def _host_sums(self, x: NDArray[np.float64], sizes: NDArray[np.float64], gradient: bool) -> NDArray[np.float64]:
+        """(n, 1 or 3, 2) regular sums at points x (n, 3) of the frame, which count as no closer than sizes (m,) to the
+        centroids."""
         scalars, complex_charges = self._frame.scalars, np.iscomplexobj(self.density.coefficients)
-        *arrays, spread = grouped
+        sources, centres = self._framed_sources()
+        *arrays, spread = GroupedSources.of(sources, centres, sizes, abs(self.green.wavenumber) / self._frame.scale)
+        del sources  # as large as what was made of it
         radial = self.green.radial(spread)
         field = field_kernel(radial, self.double, gradient, self.green.is_complex, complex_charges)
         total = host_sums(lambda block, out: field(block, *arrays, scalars, out), x, 3 if gradient else 1)
@@ -134,20 +143,16 @@ class Potential:
         space, frame, green = self.density.space, self._frame, self.green
         given = checked_points(points, space.mesh)
         beside = beside_surface(space.mesh, space.triangles, given)
-        x, (sources, centres) = beside.points, self._sources()
-        sources[..., :3] = frame.inside(sources[..., :3])
+        x = beside.points
         is_complex = green.is_complex or np.iscomplexobj(self.density.coefficients)
         if how.device is None:
             floors = frame.floors(space.mesh, space.triangles, LIFTED)
             warn_if_coarse(np.dtype(np.float64), green.wavenumber.real, frame.reach(x), stacklevel=3)
-            grouped = GroupedSources.of(
-                sources, frame.inside(centres), np.sqrt(floors), abs(green.wavenumber) / frame.scale
-            )
-            total = self._host_sums(frame.inside(x), grouped, gradient)
+            total = self._host_sums(frame.inside(x), np.sqrt(floors), gradient)
         else:
             floors = frame.floors(space.mesh, space.triangles, NEAR)
             warn_if_coarse(how.real, green.wavenumber.real, frame.reach(x), stacklevel=3)
-            sent = LAYER_FIELDS[self.double, gradient]
+            sent, (sources, _) = LAYER_FIELDS[self.double, gradient], self._framed_sources()
             total = device_sums(how, sent, green, frame.inside(x), sources, floors, frame.scalars[:4])
         emission = EMISSIONS[self.double, gradient]
         paired = paired_field_kernel(green.radial(math.inf), emission, gradient, green.is_complex)
