@@ -199,7 +199,7 @@ class MaxwellDG:
         checkpoint: an HDF5 file that holds the state of the run about every `checkpoint_seconds`; if it is there
         already, the run goes on from it and ends with the same numbers as without the interruption, those of probes
         included; one of another run is refused. It is removed when the run is done. Errors as for `read_checkpoint`;
-        RuntimeError after a run that was interrupted and left no checkpoint.
+        RuntimeError after a run that was not finished and left no checkpoint.
         """
         span, count = steps_until(until, self.time, self.time_step)
         if count:

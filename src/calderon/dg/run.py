@@ -60,7 +60,7 @@ class Run:
 
         if self.system.amid and first == 0:
             raise RuntimeError(
-                f"an earlier run from t = {self.key.start:.6g} was interrupted, and left the fields and what was "
+                f"an earlier run from t = {self.key.start:.6g} was not finished, and left the fields and what was "
                 "recorded as they were amid it: go on from its checkpoint if it wrote one, else make a new simulation"
             )
 
