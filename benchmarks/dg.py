@@ -16,7 +16,7 @@ from rich.table import Table
 
 import calderon as cal
 from benchmarks.machine import Floor, best_of
-from calderon.dg.reference import reference_tetrahedron
+from calderon.dg.operator.reference import reference_tetrahedron
 
 CELLS = {1: 20, 2: 20, 3: 16, 4: 16}
 """Along each side of the box, by order: 48,000 and 24,576 tetrahedra."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import calderon as cal
 from benchmarks.dg import STEPS, plain_phantom
-from calderon.dg.device import OnDevice
+from calderon.dg.stepping.device_system import OnDevice
 from calderon.parallel import world
 
 

@@ -17,7 +17,7 @@ from rich.console import Console
 import calderon as cal
 from benchmarks import results
 from calderon.backends import Device
-from calderon.dg.reference import reference_tetrahedron
+from calderon.dg.operator.reference import reference_tetrahedron
 
 CELLS = {1: 80, 2: 80, 3: 60, 4: 50}
 """Along each side of the box, by degree, on a graphics processor."""

@@ -25,8 +25,8 @@ from variants import (
 
 import calderon as cal
 from calderon.backends import Source, backend, survey
-from calderon.dg.leap_frog import CentredLeapFrog
-from calderon.dg.runge_kutta import UpwindRungeKutta
+from calderon.dg.stepping.leap_frog import CentredLeapFrog
+from calderon.dg.stepping.runge_kutta import UpwindRungeKutta
 
 LOCAL_MEMORY = {
     ("edge_place", "edge_place.c"): 160,  # sums by a number known at run time; once for each touching or near pair

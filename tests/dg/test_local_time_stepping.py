@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.dg.step_classes import step_classes
+from calderon.dg.operator.step_classes import step_classes
 
 MODE = cal.exact.cubic_cavity(mode=(1, 1, 1))
 

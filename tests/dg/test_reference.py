@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from calderon.dg.nodes import orthonormal_basis
-from calderon.dg.reference import ORDERS, OUTWARD, reference_tetrahedron
-from calderon.dg.runge_kutta import amplification
-from calderon.dg.stability import RUNGE_KUTTA_RADIUS
+from calderon.dg.operator.nodes import orthonormal_basis
+from calderon.dg.operator.reference import ORDERS, OUTWARD, reference_tetrahedron
+from calderon.dg.stepping.runge_kutta import amplification
+from calderon.dg.stepping.stability import RUNGE_KUTTA_RADIUS
 from calderon.quadrature import tetrahedron_rule
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.dg import run
-from calderon.dg.rank_device import DeviceError, RankDevice
+from calderon.dg.run import run
+from calderon.dg.run.rank_device import DeviceError, RankDevice
 
 BOUNDS = {"double": 1e-12, "single": 2e-5}
 

@@ -28,7 +28,7 @@ def _stamp() -> int:
     root = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256()
     for package in ("backends", "greens", "operators", "hmatrix", "dg"):
-        for path in sorted((root / package).glob("*.py")):
+        for path in sorted((root / package).rglob("*.py")):
             text = path.read_bytes()
             if package == "greens" or b"jitable" in text:
                 digest.update(text)

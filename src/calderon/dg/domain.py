@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.dg.arrangement import Arrangement, arrange
-from calderon.dg.boundary import FacesOf, conditions_by_face
-from calderon.dg.currents import Load, loads
-from calderon.dg.halo import Halo
-from calderon.dg.incident import IncidentWaves
-from calderon.dg.medium import Medium, medium_of
-from calderon.dg.reference import ReferenceTetrahedron
-from calderon.dg.step_classes import StepClasses, step_classes
+from calderon.dg.operator.boundary import FacesOf, conditions_by_face
+from calderon.dg.operator.element_blocks import Arrangement, arrange
+from calderon.dg.operator.halo import Halo
+from calderon.dg.operator.medium import Medium, medium_of
+from calderon.dg.operator.reference import ReferenceTetrahedron
+from calderon.dg.operator.step_classes import StepClasses, step_classes
+from calderon.dg.sources.currents import Load, loads
+from calderon.dg.sources.incident import IncidentWaves
 from calderon.mesh import Material, MeshWarning, TetrahedralMesh
 from calderon.mesh.errors import callers_level
 from calderon.mesh.partition import CUT, Part, part_of, partition

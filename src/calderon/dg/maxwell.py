@@ -10,26 +10,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import require_memory
-from calderon.dg.averaged_sar import require_tissue
-from calderon.dg.boundary import completed
 from calderon.dg.domain import domain, listed
-from calderon.dg.enclosure import enclosed
-from calderon.dg.observer import Observer, Recorder
-from calderon.dg.periodic import PeriodicFields
-from calderon.dg.port import Port, divisor
-from calderon.dg.present import Field, PresentFields
-from calderon.dg.probe import Probe
-from calderon.dg.progress import Listener, progress_of
-from calderon.dg.rank_device import computing_of_rank
-from calderon.dg.ranks import ranks_of, spoken_once
-from calderon.dg.reference import reference_tetrahedron
-from calderon.dg.resolution import warn_resolution
-from calderon.dg.run import Run
-from calderon.dg.run_key import RunKey, problem_of, signals_of, sums
-from calderon.dg.sampling import require_period, sampling, whole_number
-from calderon.dg.snapshots import Snapshots
-from calderon.dg.stepping import check_stepping, chosen_step, steps_until, system_of
-from calderon.dg.transform import LastPeriods, RunningTransform
+from calderon.dg.operator.boundary import completed
+from calderon.dg.operator.reference import reference_tetrahedron
+from calderon.dg.results.averaged_sar import require_tissue
+from calderon.dg.results.enclosure import enclosed
+from calderon.dg.results.field_state import Field, PresentFields
+from calderon.dg.results.periodic import PeriodicFields
+from calderon.dg.results.probe import Probe
+from calderon.dg.results.snapshots import Snapshots
+from calderon.dg.results.transform import LastPeriods, RunningTransform
+from calderon.dg.run.observer import Observer, Recorder
+from calderon.dg.run.progress import Listener, progress_of
+from calderon.dg.run.rank_device import computing_of_rank
+from calderon.dg.run.ranks import ranks_of, spoken_once
+from calderon.dg.run.resolution import warn_resolution
+from calderon.dg.run.run import Run
+from calderon.dg.run.run_key import RunKey, problem_of, signals_of, sums
+from calderon.dg.run.sampling import require_period, sampling, whole_number
+from calderon.dg.sources.port import Port, divisor
+from calderon.dg.stepping.schemes import check_stepping, chosen_step, steps_until, system_of
 from calderon.mesh import Material, TetrahedralMesh
 from calderon.parallel import Communicator, agreed, require_same
 from calderon.waves import TimeHarmonicPlaneWave

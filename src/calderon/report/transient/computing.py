@@ -14,7 +14,7 @@ from calderon.case import Angles, CaseFile
 from calderon.case.transient import TransientCase
 from calderon.case.transient.building import initial_mode, simulation, volume_mesh
 from calderon.dg import MaxwellDG, PeriodicFields, Probe
-from calderon.dg.checkpoint import OtherRun
+from calderon.dg.run.checkpoint import OtherRun
 from calderon.exact import VACUUM_IMPEDANCE
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.location import Search

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.case.transient import Cut
-from calderon.dg.medium import FREE_SPACE
+from calderon.dg.operator.medium import FREE_SPACE
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.tetrahedra import FACES
 from calderon.plots import cut_triangles, slice_points

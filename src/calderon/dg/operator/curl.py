@@ -1,0 +1,236 @@
+"""The discrete curl of a block of elements, fused with the update of the field that it drives.
+
+Per node of a block: 6 products with the rows of the derivatives and 2 for each face with those of the lift; every
+number is a vector of elements. Floor: 12 n^2 + 16 n m flops per element and half step, n nodes and m on a face, and
+three numbers of memory traffic for each one of a field (read the source, read and write the target) and the metric.
+What later blocks need is asked for while the products of this one keep the processor busy: the traces are gathered
+from all over a neighbour, which no processor foresees.
+"""
+
+from functools import cache
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends.numba import ARITHMETIC, STAMP
+from calderon.backends.vectors import BYTES, jitable, lanes, load, number, prefetch, prefetch_to_read, store, zero
+from calderon.dg.operator.gather import gather
+from calderon.dg.operator.reference import ReferenceTetrahedron
+
+SOURCE_AHEAD = 96 << 10
+"""Bytes of the source that are asked for before their turn: blocks nearby, whose traces are read before them, too."""
+TARGET_AHEAD = 2
+"""Blocks of the target likewise."""
+
+
+@jitable
+def approach(source, target, at, further, nearer, vector):  # type: ignore[no-untyped-def]
+    """Ask for the part of later blocks (both vectors, three components, two nodes) that begins at `at` in this one."""
+    for n in range(12):
+        prefetch_to_read(source, at + further + n * vector)
+        prefetch(target, at + nearer + n * vector)
+
+
+@jitable
+def crossed(c1, c2, c3, d1, d2, d3, e1, e2, e3):  # type: ignore[no-untyped-def]
+    """c + d x e."""
+    return (c1 + d2 * e3) - d3 * e2, (c2 + d3 * e1) - d1 * e3, (c3 + d1 * e2) - d2 * e1
+
+
+@jitable
+def beyond_0(c1, c2, c3, p, t1, t2):  # type: ignore[no-untyped-def]
+    """c and what the trace (t1, t2) across face 0 adds, p the lift; so for the other faces."""
+    return c1 + p * (t2 - t1), c2 - p * t2, c3 + p * t1
+
+
+@jitable
+def beyond_1(c1, c2, c3, p, t1, t2):  # type: ignore[no-untyped-def]
+    return c1, c2 + p * t2, c3 - p * t1
+
+
+@jitable
+def beyond_2(c1, c2, c3, p, t1, t2):  # type: ignore[no-untyped-def]
+    return c1 - p * t2, c2, c3 + p * t1
+
+
+@jitable
+def beyond_3(c1, c2, c3, p, t1, t2):  # type: ignore[no-untyped-def]
+    return c1 + p * t2, c2 - p * t1, c3
+
+
+@jitable
+def row_pair(i, source, base, volume, lift, traces, size, face_size, vector):  # type: ignore[no-untyped-def]
+    """Contravariant components J curl^k at the nodes i (a, c) and i + 1 (b, d), for both vectors of a block: (a, b) and
+    (c, d). Twelve sums at a time keep the multiply-adds busy, and the matrices are read once for both vectors."""
+    width = 2 * vector
+    stride = size * width
+    a1 = zero(source)
+    a2, a3, b1, b2, b3 = a1, a1, a1, a1, a1
+    c1, c2, c3, d1, d2, d3 = a1, a1, a1, a1, a1, a1
+    at = base
+    row, next_row = i * size * 3, (i + 1) * size * 3
+    for _j in range(size):
+        p1, p2, p3 = number(volume, row), number(volume, row + 1), number(volume, row + 2)
+        q1, q2, q3 = number(volume, next_row), number(volume, next_row + 1), number(volume, next_row + 2)
+        e1, e2, e3 = load(source, at), load(source, at + stride), load(source, at + 2 * stride)
+        f1, f2 = load(source, at + vector), load(source, at + stride + vector)
+        f3 = load(source, at + 2 * stride + vector)
+        a1, a2, a3 = crossed(a1, a2, a3, p1, p2, p3, e1, e2, e3)
+        b1, b2, b3 = crossed(b1, b2, b3, q1, q2, q3, e1, e2, e3)
+        c1, c2, c3 = crossed(c1, c2, c3, p1, p2, p3, f1, f2, f3)
+        d1, d2, d3 = crossed(d1, d2, d3, q1, q2, q3, f1, f2, f3)
+        at += width
+        row += 3
+        next_row += 3
+    at = 0
+    row, next_row = i * face_size, (i + 1) * face_size
+    step = face_size * (size + size % 2)
+    for _m in range(face_size):
+        p, q = number(lift, row), number(lift, next_row)
+        t1, t2 = load(traces, at), load(traces, at + width)
+        a1, a2, a3 = beyond_0(a1, a2, a3, p, t1, t2)
+        b1, b2, b3 = beyond_0(b1, b2, b3, q, t1, t2)
+        t1, t2 = load(traces, at + vector), load(traces, at + width + vector)
+        c1, c2, c3 = beyond_0(c1, c2, c3, p, t1, t2)
+        d1, d2, d3 = beyond_0(d1, d2, d3, q, t1, t2)
+        at += 2 * width
+        row += 1
+        next_row += 1
+    row, next_row = row - face_size + step, next_row - face_size + step
+    for _m in range(face_size):
+        p, q = number(lift, row), number(lift, next_row)
+        t1, t2 = load(traces, at), load(traces, at + width)
+        a1, a2, a3 = beyond_1(a1, a2, a3, p, t1, t2)
+        b1, b2, b3 = beyond_1(b1, b2, b3, q, t1, t2)
+        t1, t2 = load(traces, at + vector), load(traces, at + width + vector)
+        c1, c2, c3 = beyond_1(c1, c2, c3, p, t1, t2)
+        d1, d2, d3 = beyond_1(d1, d2, d3, q, t1, t2)
+        at += 2 * width
+        row += 1
+        next_row += 1
+    row, next_row = row - face_size + step, next_row - face_size + step
+    for _m in range(face_size):
+        p, q = number(lift, row), number(lift, next_row)
+        t1, t2 = load(traces, at), load(traces, at + width)
+        a1, a2, a3 = beyond_2(a1, a2, a3, p, t1, t2)
+        b1, b2, b3 = beyond_2(b1, b2, b3, q, t1, t2)
+        t1, t2 = load(traces, at + vector), load(traces, at + width + vector)
+        c1, c2, c3 = beyond_2(c1, c2, c3, p, t1, t2)
+        d1, d2, d3 = beyond_2(d1, d2, d3, q, t1, t2)
+        at += 2 * width
+        row += 1
+        next_row += 1
+    row, next_row = row - face_size + step, next_row - face_size + step
+    for _m in range(face_size):
+        p, q = number(lift, row), number(lift, next_row)
+        t1, t2 = load(traces, at), load(traces, at + width)
+        a1, a2, a3 = beyond_3(a1, a2, a3, p, t1, t2)
+        b1, b2, b3 = beyond_3(b1, b2, b3, q, t1, t2)
+        t1, t2 = load(traces, at + vector), load(traces, at + width + vector)
+        c1, c2, c3 = beyond_3(c1, c2, c3, p, t1, t2)
+        d1, d2, d3 = beyond_3(d1, d2, d3, q, t1, t2)
+        at += 2 * width
+        row += 1
+        next_row += 1
+    return a1, a2, a3, b1, b2, b3, c1, c2, c3, d1, d2, d3
+
+
+@jitable
+def raised(target, at, stride, medium, m, metric, g, width, c1, c2, c3):  # type: ignore[no-untyped-def]
+    """target = keep * target + gain * (metric . c) at one node of one vector of elements; keep and gain begin at
+    medium[m], the six numbers of the metric at metric[g]."""
+    keep, gain = load(medium, m), load(medium, m + width)
+    g11, g12, g13 = load(metric, g), load(metric, g + width), load(metric, g + 2 * width)
+    g22, g23, g33 = load(metric, g + 3 * width), load(metric, g + 4 * width), load(metric, g + 5 * width)
+    c1, c2, c3 = gain * c1, gain * c2, gain * c3
+    store(target, at, keep * load(target, at) + (g11 * c1 + (g12 * c2 + g13 * c3)))
+    at += stride
+    store(target, at, keep * load(target, at) + (g12 * c1 + (g22 * c2 + g23 * c3)))
+    at += stride
+    store(target, at, keep * load(target, at) + (g13 * c1 + (g23 * c2 + g33 * c3)))
+
+
+@cache
+def half_step_kernel(order: int) -> Any:
+    """One half step for fields as flat arrays: target = keep * target + gain * curl(source), in the blocks of elements
+    from blocks[0] to before blocks[1]; keep, gain = medium (blocks, 2, lanes)."""
+    from_reference = (order + 1) * (order + 2) // 2
+    size, face_size = from_reference * (order + 3) // 3, from_reference
+    ahead = SOURCE_AHEAD // (6 * size * BYTES)
+    stamp = STAMP
+
+    @numba.njit(cache=True, nogil=True, parallel=True, fastmath=ARITHMETIC, error_model="numpy")
+    def half_step(
+        target,
+        source,
+        conditions,
+        factors,
+        ghosts,
+        first,
+        places,
+        starts,
+        own,
+        nodes,
+        metric,
+        medium,
+        volume,
+        lift,
+        blocks,
+        chunks,
+    ):  # type: ignore[no-untyped-def]
+        _ = stamp
+        begin, count = blocks[0], blocks[1] - blocks[0]
+        for chunk in numba.prange(chunks):
+            vector = lanes(source)
+            width = 2 * vector
+            stride = size * width
+            further, nearer = 3 * stride * ahead, 3 * stride * TARGET_AHEAD
+            traces = np.empty(4 * face_size * 2 * width, source.dtype)
+            for block in range(begin + count * chunk // chunks, begin + count * (chunk + 1) // chunks):
+                gather(
+                    source,
+                    conditions,
+                    factors,
+                    ghosts,
+                    first,
+                    places,
+                    starts,
+                    own,
+                    block,
+                    nodes,
+                    size,
+                    face_size,
+                    width,
+                    traces,
+                )
+                base = block * 3 * stride
+                g, m = block * 6 * width, block * 2 * width
+                for i in range(0, size, 2):
+                    approach(source, target, base + 6 * i * vector, further, nearer, vector)
+                    a1, a2, a3, b1, b2, b3, c1, c2, c3, d1, d2, d3 = row_pair(
+                        i, source, base, volume, lift, traces, size, face_size, vector
+                    )
+                    at = base + i * width
+                    raised(target, at, stride, medium, m, metric, g, width, a1, a2, a3)
+                    raised(target, at + vector, stride, medium, m + vector, metric, g + vector, width, c1, c2, c3)
+                    if i + 1 < size:
+                        at += width
+                        raised(target, at, stride, medium, m, metric, g, width, b1, b2, b3)
+                        raised(target, at + vector, stride, medium, m + vector, metric, g + vector, width, d1, d2, d3)
+
+    return half_step
+
+
+def padded_rows(matrix: NDArray[np.float64], real: Any) -> NDArray[np.floating]:
+    """Flat copy of matrices (..., n, columns) with n made even by a row of zeros."""
+    extra = matrix.shape[-2] % 2
+    widths = [(0, 0)] * (matrix.ndim - 2) + [(0, extra), (0, 0)]
+    return np.ascontiguousarray(np.pad(matrix, widths), real).ravel()
+
+
+def centred_tables(reference: ReferenceTetrahedron, real: Any) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    """Derivatives with the own half of the flux, [i][j][axis], and half the lift, [face][i][m]."""
+    volume = np.moveaxis(reference.centred_derivatives, 0, -1).reshape(reference.size, -1)
+    return padded_rows(volume, real), padded_rows(reference.lift / 2, real)

@@ -1,0 +1,219 @@
+"""Both curls of a block of elements with the upwind flux, fused with one stage of a low-storage Runge-Kutta method.
+
+At a face with outward normal n and neighbour "+", the numerical traces solve the Riemann problem of the two media,
+    E* - E = (Y+ [E] + n x [H]) / (Y+ + Y),    H* - H = (Z+ [H] - n x [E]) / (Z+ + Z),    [q] = q+ - q,
+with impedances Z = 1 / Y. Tangential vectors are kept by their products with the two edges of the face, on which n x is
+a matrix of three numbers. Source: J. Hesthaven and T. Warburton, J. Comput. Phys. 181 (2002), 186.
+"""
+
+from functools import cache
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends.numba import ARITHMETIC, STAMP, jitable_part
+from calderon.backends.vectors import BYTES, jitable, lanes, load, number, prefetch, store
+from calderon.dg.operator.curl import SOURCE_AHEAD, TARGET_AHEAD, approach, padded_rows, row_pair
+from calderon.dg.operator.gather import gather
+from calderon.dg.operator.reference import ReferenceTetrahedron
+
+
+@jitable_part
+def subtract_own(source, block, nodes, size, face_size, width, traces):  # type: ignore[no-untyped-def]
+    """Neighbours' traces less the own ones."""
+    stride = size * width
+    vector = lanes(source)
+    for half in range(0, width, vector):
+        start = block * 3 * stride + half
+        to = half
+        for m in range(face_size):
+            at = start + number(nodes, m) * width
+            first = load(source, at)
+            store(traces, to, load(traces, to) - (load(source, at + stride) - first))
+            store(traces, to + width, load(traces, to + width) - (load(source, at + 2 * stride) - first))
+            to += 2 * width
+        for face in range(1, 4):
+            one = start + (stride if face == 1 else 0)
+            two = start + (stride if face == 3 else 2 * stride)
+            for m in range(face_size):
+                at = number(nodes, face * face_size + m) * width
+                store(traces, to, load(traces, to) - load(source, one + at))
+                store(traces, to + width, load(traces, to + width) - load(source, two + at))
+                to += 2 * width
+
+
+@jitable_part
+def upwinded(electric, magnetic, riemann, block, face_size, width):  # type: ignore[no-untyped-def]
+    """Jumps of both fields to the numerical traces less the own ones, in place."""
+    vector = lanes(electric)
+    for half in range(0, width, vector):
+        for face in range(4):
+            k = ((block * 4 + face) * 5) * width + half
+            share = load(riemann, k)  # Y+ / (Y+ + Y) of E; one less it is that of H
+            weight = load(riemann, k + width)  # Y Y+: what 1 / (Z+ + Z) is of 1 / (Y+ + Y), which r has
+            r11, r12, r21 = load(riemann, k + 2 * width), load(riemann, k + 3 * width), load(riemann, k + 4 * width)
+            at = face * face_size * 2 * width + half
+            for _m in range(face_size):
+                e1, e2 = load(electric, at), load(electric, at + width)
+                h1, h2 = load(magnetic, at), load(magnetic, at + width)
+                store(electric, at, share * e1 + (r11 * h1 + r12 * h2))
+                store(electric, at + width, share * e2 + (r21 * h1 - r11 * h2))
+                store(magnetic, at, h1 - share * h1 - weight * (r11 * e1 + r12 * e2))
+                store(magnetic, at + width, h2 - share * h2 - weight * (r21 * e1 - r11 * e2))
+                at += 2 * width
+
+
+@jitable
+def staged(  # type: ignore[no-untyped-def]
+    target, source, residual, at, stride, a, b, gains, m, metric, g, width, c1, c2, c3
+):
+    """residual = a residual + gain metric . c; target = source + b residual, at one node of one vector; the gain is at
+    gains[m], the six numbers of the metric begin at metric[g]."""
+    gain = load(gains, m)
+    g11, g12, g13 = load(metric, g), load(metric, g + width), load(metric, g + 2 * width)
+    g22, g23, g33 = load(metric, g + 3 * width), load(metric, g + 4 * width), load(metric, g + 5 * width)
+    c1, c2, c3 = gain * c1, gain * c2, gain * c3
+    r = a * load(residual, at) + (g11 * c1 + (g12 * c2 + g13 * c3))
+    store(residual, at, r)
+    store(target, at, load(source, at) + b * r)
+    at += stride
+    r = a * load(residual, at) + (g12 * c1 + (g22 * c2 + g23 * c3))
+    store(residual, at, r)
+    store(target, at, load(source, at) + b * r)
+    at += stride
+    r = a * load(residual, at) + (g13 * c1 + (g23 * c2 + g33 * c3))
+    store(residual, at, r)
+    store(target, at, load(source, at) + b * r)
+
+
+@jitable
+def curl_stage(  # type: ignore[no-untyped-def]
+    target,
+    source,
+    residual,
+    a,
+    b,
+    driver,
+    jumps,
+    base,
+    gains,
+    m,
+    metric,
+    g,
+    volume,
+    lift,
+    size,
+    face_size,
+    vector,
+    further,
+    nearer,
+):
+    """One stage of one field in a block, driven by the curl of the other."""
+    width = 2 * vector
+    stride = size * width
+    for i in range(0, size, 2):
+        approach(driver, target, base + 6 * i * vector, further, nearer, vector)
+        for n in range(12):
+            prefetch(residual, base + 6 * i * vector + nearer + n * vector)
+        a1, a2, a3, b1, b2, b3, c1, c2, c3, d1, d2, d3 = row_pair(
+            i, driver, base, volume, lift, jumps, size, face_size, vector
+        )
+        at = base + i * width
+        staged(target, source, residual, at, stride, a, b, gains, m, metric, g, width, a1, a2, a3)
+        staged(
+            target,
+            source,
+            residual,
+            at + vector,
+            stride,
+            a,
+            b,
+            gains,
+            m + vector,
+            metric,
+            g + vector,
+            width,
+            c1,
+            c2,
+            c3,
+        )
+        if i + 1 < size:
+            at += width
+            staged(target, source, residual, at, stride, a, b, gains, m, metric, g, width, b1, b2, b3)
+            at += vector
+            staged(target, source, residual, at, stride, a, b, gains, m + vector, metric, g + vector, width, d1, d2, d3)
+
+
+@cache
+def stage_kernel(order: int) -> Any:
+    """One stage for both fields: targets, sources and residuals as flat arrays; gains (blocks, 2, lanes): dt / epsilon
+    and -dt / mu; riemann (blocks, 4, 5, lanes) as `riemann_tables` gives them."""
+    face_size = (order + 1) * (order + 2) // 2
+    size = face_size * (order + 3) // 3
+    ahead = SOURCE_AHEAD // (6 * size * BYTES)
+    stamp = STAMP
+
+    @numba.njit(cache=True, nogil=True, parallel=True, fastmath=ARITHMETIC, error_model="numpy")
+    def stage(new_e, new_h, e, h, residual_e, residual_h, a, b, conditions, factors_e, factors_h, ghosts_e, ghosts_h,
+              first, places, starts, own, nodes, metric, gains, riemann, volume, lift, blocks, chunks):  # type: ignore[no-untyped-def]  # fmt: skip
+        _ = stamp
+        begin, count = blocks[0], blocks[1] - blocks[0]
+        for chunk in numba.prange(chunks):
+            vector = lanes(e)
+            width = 2 * vector
+            stride = size * width
+            further, nearer = 3 * stride * ahead, 3 * stride * TARGET_AHEAD
+            jumps_e = np.empty(4 * face_size * 2 * width, e.dtype)
+            jumps_h = np.empty(4 * face_size * 2 * width, e.dtype)
+            for block in range(begin + count * chunk // chunks, begin + count * (chunk + 1) // chunks):
+                gather(
+                    e,
+                    conditions,
+                    factors_e,
+                    ghosts_e,
+                    first,
+                    places,
+                    starts,
+                    own,
+                    block,
+                    nodes,
+                    size,
+                    face_size,
+                    width,
+                    jumps_e,
+                )
+                gather(
+                    h,
+                    conditions,
+                    factors_h,
+                    ghosts_h,
+                    first,
+                    places,
+                    starts,
+                    own,
+                    block,
+                    nodes,
+                    size,
+                    face_size,
+                    width,
+                    jumps_h,
+                )
+                subtract_own(e, block, nodes, size, face_size, width, jumps_e)
+                subtract_own(h, block, nodes, size, face_size, width, jumps_h)
+                upwinded(jumps_e, jumps_h, riemann, block, face_size, width)
+                base = block * 3 * stride
+                m, g = block * 2 * width, block * 6 * width
+                curl_stage(new_h, h, residual_h, a, b, e, jumps_e, base, gains, m + width, metric, g, volume, lift,
+                           size, face_size, vector, further, nearer)  # fmt: skip
+                curl_stage(new_e, e, residual_e, a, b, h, jumps_h, base, gains, m, metric, g, volume, lift,
+                           size, face_size, vector, further, nearer)  # fmt: skip
+
+    return stage
+
+
+def upwind_tables(reference: ReferenceTetrahedron, real: Any) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    """Derivatives [i][j][axis] and the whole lift [face][i][m]."""
+    volume = np.moveaxis(reference.derivatives, 0, -1).reshape(reference.size, -1)
+    return padded_rows(volume, real), padded_rows(reference.lift, real)

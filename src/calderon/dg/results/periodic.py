@@ -1,0 +1,214 @@
+"""Fields that repeat with one frequency: complex amplitudes, absorbed power, specific absorption rate."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import meshio
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.dg.domain import Domain
+from calderon.dg.results.averaged_sar import AveragedSAR, averaged_sar, voxel_midpoints
+from calderon.dg.results.enclosure import enclosed
+from calderon.dg.results.far_field import EquivalentCurrents, equivalent_currents
+from calderon.dg.results.location import own_elements, values_at
+from calderon.dg.sources.port import PortAmplitudes
+from calderon.exact.angular import radar_cross_section
+from calderon.mesh import TetrahedralMesh
+from calderon.mesh.location import Search, as_points, locate
+from calderon.mesh.whole_file import whole_file
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodicFields:
+    """E(t) = Re E exp(-i w t) and H alike, from the discrete Fourier transform of one period.
+
+    change: relative change of the electric amplitude from the period before to the last one (root mean square), which
+    says how periodic the fields are. ports {name: amplitudes}: current, voltage, impedance and power of the driven
+    currents. incident_amplitude: in V/m of a single plane wave, None with other sources. densities {name: kg/m^3 or
+    None}.
+    """
+
+    frequency: float
+    change: float
+    ports: dict[str, PortAmplitudes]
+    incident_amplitude: complex | None
+    densities: dict[str, float | None]
+    _mesh: TetrahedralMesh
+    _domain: Domain
+    _electric: NDArray[np.complexfloating]
+    _magnetic: NDArray[np.complexfloating]
+
+    def electric(self, points: ArrayLike) -> NDArray[np.complex128]:
+        """(n, 3) amplitudes of E in V/m at points (n, 3) of the mesh. ValueError for points outside."""
+        return self._at(points, self._electric)
+
+    def magnetic(self, points: ArrayLike) -> NDArray[np.complex128]:
+        """(n, 3) amplitudes of H in A/m at points (n, 3) of the mesh. ValueError for points outside."""
+        return self._at(points, self._magnetic) / self._domain.medium.impedance
+
+    def far_field(
+        self, directions: ArrayLike, radius: float | None = None, center: ArrayLike | None = None
+    ) -> NDArray[np.complex128]:
+        """F (n, 3) in V in directions (n, 3) of any length: E ~ F exp(ikr) / r about the origin of coordinates, of the
+        field that is scattered or radiated.
+
+        It comes from a closed surface of element faces in free space: near a sphere of that radius in m around a center
+        (3,), by default one tetrahedron away from all that scatters. Errors as for `enclosed`.
+        """
+        return self._outgoing(radius, center).far_field(directions)
+
+    def rcs(
+        self,
+        theta: ArrayLike,
+        phi: ArrayLike,
+        polarization: str | None = None,
+        radius: float | None = None,
+        center: ArrayLike | None = None,
+    ) -> NDArray[np.float64]:
+        """Bistatic radar cross-section 4 pi |F|^2 / |E_inc|^2 in m^2 toward theta, phi in radians (broadcast).
+
+        polarization: "V" or "H" counts what a receiver along theta-hat or phi-hat sees; None counts both. Surface as
+        for `far_field`. ValueError unless a single plane wave is the source.
+        """
+        if self.incident_amplitude is None:
+            raise ValueError("a cross-section needs one plane wave as the only source; or take far_field")
+        far_field = self._outgoing(radius, center).far_field
+        return radar_cross_section(far_field, self.incident_amplitude, theta, phi, polarization)
+
+    def radiated_power(self, radius: float | None = None, center: ArrayLike | None = None) -> float:
+        """W that leave for good, scattered from waves or radiated by currents: |F|^2 / (2 Z0) over all directions.
+        Surface as for `far_field`."""
+        return self._outgoing(radius, center).radiated_power()
+
+    def _outgoing(self, radius: float | None, center: ArrayLike | None) -> EquivalentCurrents:
+        inside = enclosed(self._domain, self._mesh, radius, center)
+        fields = self._vectors(self._electric), self._vectors(self._magnetic) / self._domain.medium.impedance
+        wavenumber = 2 * np.pi * self.frequency / self._domain.medium.speed
+        return equivalent_currents(self._domain, wavenumber, inside, *fields)
+
+    def absorbed_power(self) -> dict[str, float]:
+        """W lost in each part of the mesh: integral of sigma |E|^2 / 2."""
+        mesh = self._domain.part.mesh
+        density = self._loss_density() * mesh.volumes
+        own = np.array([density[mesh.tags == tag].sum() for tag in mesh.names.values()])
+        return dict(zip(mesh.names, map(float, self._domain.communicator.total(own)), strict=True))
+
+    def specific_absorption_rate(self) -> NDArray[np.float64]:
+        """(tetrahedra,) mean of sigma |E|^2 / (2 density) over each element in W/kg; NaN where no density is known."""
+        return self._everywhere(self._loss_density()) / self._density()
+
+    def mean_electric(self) -> NDArray[np.float64]:
+        """(tetrahedra,) root of the mean of |E|^2 over each element, peak value in time, in V/m."""
+        return np.sqrt(self._everywhere(self._mean_square()))
+
+    def local_sar(self, points: ArrayLike) -> NDArray[np.float64]:
+        """(n,) sigma |E|^2 / (2 density) in W/kg at points (n, 3) of the mesh; NaN where no density is known. On an
+        interface the tetrahedron that is found first counts. ValueError for points outside."""
+        x = as_points(points)
+        elements, _ = locate(self._mesh, x)
+        own, here = own_elements(self._domain, elements)
+        medium = self._domain.medium
+        loss = self._domain.communicator.total(medium.loss[own] * here)
+        squares = (np.abs(self.electric(x)) ** 2).sum(axis=1)
+        return np.asarray(loss / medium.impedance / 2 * squares / self._density()[elements])
+
+    def averaged_sar(self, mass: float = 0.010, voxel: float = 0.002) -> AveragedSAR:
+        """Rates averaged over cubes that hold `mass` (in kg) of tissue, on voxels with the side `voxel` (in m).
+
+        The field is taken at the midpoints of the voxels, at eight points where tissues meet; tissue is what has a
+        density. See `calderon.dg.results.sar` for the rules of IEC/IEEE 62704-1 and what differs. Errors: ValueError
+        where there is too little tissue, MemoryError.
+        """
+        mesh, medium = self._mesh, self._domain.medium
+        corner, shape = voxel_midpoints(mesh, self.densities, voxel)
+        rho = np.nan_to_num(self._density())
+        field, search = self._vectors(self._electric), Search(mesh)
+        interpolation = self._domain.arrangement.reference.interpolation
+
+        def sample(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+            density, power = np.zeros(len(points)), np.zeros(len(points))
+            elements, local = search.find(points)
+            number = np.flatnonzero((elements >= 0) & (rho[elements] > 0))
+            own, here = own_elements(self._domain, elements[number])
+            values = np.einsum("qn,qni->qi", interpolation(local[number]), field[own])
+            density[number] = rho[elements[number]]
+            power[number] = medium.loss[own] / medium.impedance / 2 * (np.abs(values) ** 2).sum(axis=1) * here
+            return density, np.asarray(self._domain.communicator.total(power))
+
+        return averaged_sar(sample, corner, shape, voxel, mass)
+
+    def outward_power(self) -> float:
+        """W that leaves through the absorbing boundary: integral of Re(E x conj(H)) . n / 2.
+
+        With what is absorbed it is the power fed; of a plane wave that enters through the boundary, it is minus the
+        power absorbed. An independent check: neither the equations' losses nor the feed enter.
+        """
+        faces, reference = self._domain.open, self._domain.arrangement.reference
+        if not faces.number:
+            return float(self._domain.communicator.total(np.float64(0.0)))
+        nodes = reference.face_nodes[faces.sides]
+        electric, magnetic = (
+            self._vectors(field)[faces.elements[:, None], nodes] for field in (self._electric, self._magnetic)
+        )
+        flow = np.cross(faces.tangents[:, 0], faces.tangents[:, 1])
+        double_areas = np.linalg.norm(flow, axis=1)
+        normals = np.einsum("f,fi->fi", double_areas, faces.normals)
+        # E x conj(H) . n at pairs of nodes, against the integrals of their products over the unit triangle
+        crossed = np.cross(electric[:, :, None], magnetic.conj()[:, None])
+        own = np.einsum("fpqi,pq,fi->", crossed, reference.face_mass, normals, optimize=True)
+        return float(self._domain.communicator.total(np.real(own)) / self._domain.medium.impedance / 2)
+
+    def scaled(self, factor: complex) -> "PeriodicFields":
+        """The same with all fields multiplied by a factor, such as sqrt(0.25 / power fed) for a quarter of a watt."""
+        ports = {name: each.scaled(factor) for name, each in self.ports.items()}
+        incident = None if self.incident_amplitude is None else factor * self.incident_amplitude
+        fields = self._electric * factor, self._magnetic * factor
+        return replace(self, ports=ports, incident_amplitude=incident, _electric=fields[0], _magnetic=fields[1])
+
+    def write(self, path: str | Path) -> None:
+        """VTU file: |E| (root of the mean square over the element, peak value in time), SAR and material."""
+        mesh = self._mesh
+        data = {
+            "|E| (V/m)": [self.mean_electric()],
+            "SAR (W/kg)": [np.nan_to_num(self.specific_absorption_rate())],
+            "material": [mesh.tags],
+        }
+        content = meshio.Mesh(mesh.vertices, [("tetra", mesh.tetrahedra)], cell_data=data)
+        if self._domain.communicator.rank == 0:
+            with whole_file(path) as partial:
+                content.write(partial, file_format="vtu")
+
+    def _density(self) -> NDArray[np.float64]:
+        """(tetrahedra,) kg/m^3, NaN where none is known."""
+        rho = np.full(self._mesh.number_of_tetrahedra, np.nan)
+        for name, tag in self._mesh.names.items():
+            value = self.densities.get(name)
+            if value is not None:
+                rho[self._mesh.tags == tag] = value
+        return rho
+
+    def _mean_square(self) -> NDArray[np.float64]:
+        """(tetrahedra,) mean of |E|^2 over each element in V^2/m^2."""
+        mass = 6 * self._domain.arrangement.reference.mass
+        field = self._vectors(self._electric)
+        return np.real(np.einsum("nqi,qp,npi->n", field.conj(), mass, field, optimize=True))
+
+    def _loss_density(self) -> NDArray[np.float64]:
+        """(tetrahedra,) W/m^3."""
+        return self._domain.medium.loss / self._domain.medium.impedance / 2 * self._mean_square()
+
+    def _vectors(self, field: NDArray[np.complexfloating]) -> NDArray[np.complex128]:
+        parts = (self._domain.arrangement.vectors(np.ascontiguousarray(part)) for part in (field.real, field.imag))
+        return np.asarray(next(parts) + 1j * next(parts))
+
+    def _everywhere(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(tetrahedra,) of all ranks from (elements,) of this one."""
+        result = np.empty(self._domain.whole)
+        for elements, own in self._domain.communicator.gather((self._domain.part.elements, values)):
+            result[elements] = own
+        return result
+
+    def _at(self, points: ArrayLike, field: NDArray[np.complexfloating]) -> NDArray[np.complex128]:
+        x = as_points(points)
+        return np.asarray(values_at(self._domain, self._mesh, self._vectors(field), x))

@@ -1,0 +1,85 @@
+"""Fields at fixed points, step by step."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.dg.domain import Domain
+from calderon.dg.results.location import own_elements
+from calderon.dg.run.observer import Span, State
+from calderon.dg.run.run_key import digest
+from calderon.dg.run.sampling import whole_number
+from calderon.mesh import TetrahedralMesh
+from calderon.mesh.location import as_points, locate
+
+
+class Probe:
+    """E and H at points (n, 3) at every `stride`-th step of the runs that follow; made by `MaxwellDG.add_probe`.
+
+    times (t,) of E; electric, magnetic (t, n, 3). H of leap-frog is the mean of the two values half a step
+    before and after that time, but at the end of a run, where it is known at the time itself: second order in the step.
+    """
+
+    whole = False
+
+    def __init__(self, points: ArrayLike, domain: Domain, mesh: TetrahedralMesh, stride: int) -> None:
+        self.points, self.stride = as_points(points), whole_number(stride, "stride")
+        elements, local = locate(mesh, self.points)
+        own, here = own_elements(domain, elements)
+        self._values = domain.arrangement.reference.interpolation(local) * here[:, None]
+        self._inverse = np.linalg.inv(domain.arrangement.frames[own])
+        self._places = domain.arrangement.places_of(own)
+        self._impedance, self._ranks = domain.medium.impedance, domain.communicator
+        self._times: list[float] = []
+        self._rows: list[NDArray[np.float64]] = []
+        self._before = np.zeros_like(self.points)
+
+    @property
+    def times(self) -> NDArray[np.float64]:
+        return np.array(self._times)
+
+    @property
+    def electric(self) -> NDArray[np.float64]:
+        return self._all(0)
+
+    @property
+    def magnetic(self) -> NDArray[np.float64]:
+        return self._all(1) / self._impedance
+
+    def _all(self, which: int) -> NDArray[np.float64]:
+        if not self._rows:
+            return np.zeros((0, len(self.points), 3))
+        return np.asarray(self._ranks.total(np.stack([row[which] for row in self._rows])))
+
+    @property
+    def label(self) -> str:
+        return f"probe of {len(self.points)} points ({digest(self.points)}), every {self.stride} steps"
+
+    def begin(self, span: Span, first: int, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
+        """H half a step before the next one, whatever was seen in an earlier run."""
+        if staggered and (first + 1) % self.stride == 0:
+            self._before = self._at(magnetic)
+
+    def wanted(self, step: int) -> bool:
+        """Also one before a record, for the mean of H."""
+        return step % self.stride == 0 or (step + 1) % self.stride == 0
+
+    def record(self, step: int, time: float, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
+        here = self._at(magnetic)
+        if step % self.stride == 0:
+            mean = (here + self._before) / 2 if staggered else here
+            self._times.append(time)
+            self._rows.append(np.stack([self._at(electric), mean]))
+        self._before = here
+
+    def state(self) -> State:
+        rows = self._ranks.total(np.stack(self._rows)) if self._rows else np.zeros((0, 2, len(self.points), 3))
+        return {"times": self.times, "rows": rows}
+
+    def restore(self, state: State) -> None:
+        first = 1.0 if self._ranks.rank == 0 else 0.0  # the ranks' values are summed
+        self._times = list(map(float, state["times"]))
+        self._rows = [first * row for row in state["rows"]]
+
+    def _at(self, field: NDArray) -> NDArray[np.float64]:  # type: ignore[type-arg]
+        covariant = np.einsum("qn,qin->qi", self._values, field[self._places].astype(np.float64))
+        return np.asarray(np.einsum("qki,qi->qk", self._inverse, covariant))

@@ -1,0 +1,89 @@
+"""Both fields on the whole mesh at chosen times, as files for ParaView."""
+
+import os
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+import meshio
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.dg.domain import Domain
+from calderon.dg.run.observer import Span, State
+from calderon.dg.run.sampling import whole_number
+from calderon.mesh import TetrahedralMesh
+from calderon.mesh.whole_file import whole_file
+
+COLLECTION = "fields.pvd"
+
+
+class Snapshots:
+    """VTU files fields_0001.vtu, ... and the collection fields.pvd, which knows their times, in a folder; made by
+    `MaxwellDG.add_snapshots`.
+
+    Each holds E in V/m and H in A/m (without materials in units where epsilon = mu = 1) in single precision at the four
+    corners of every tetrahedron, which share none: fields may jump across faces. The folder is made if need be. H of
+    leap-frog is half a step ahead. folder: where they are. files: names and times in s
+    so far.
+    """
+
+    whole = True
+
+    def __init__(self, folder: str | os.PathLike[str], stride: int, first: int, domain: Domain, mesh: TetrahedralMesh):
+        self._stride, self._first = whole_number(stride, "stride"), whole_number(first, "first")
+        self.folder = Path(folder)
+        self._domain, self._mesh = domain, mesh
+        self.files: list[tuple[str, float]] = []
+        if domain.communicator.rank == 0:
+            if self.folder.exists() and not self.folder.is_dir():
+                raise ValueError(f"folder={str(folder)!r} is a file: name a folder, which is made if need be")
+            self.folder.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def label(self) -> str:
+        return f"snapshots every {self._stride} steps from {self._first}"
+
+    def begin(self, span: Span, first: int, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
+        """Nothing is noted before the first step."""
+
+    def wanted(self, step: int) -> bool:
+        return step >= self._first and (step - self._first) % self._stride == 0
+
+    def record(self, step: int, time: float, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
+        fields = {
+            "E (V/m)": self._at_corners(electric),
+            "H (A/m)": self._at_corners(magnetic) / self._domain.medium.impedance,
+        }
+        name = f"fields_{len(self.files) + 1:04d}.vtu"
+        self.files.append((name, float(time)))
+        if self._domain.communicator.rank:
+            return
+        corners = self._mesh.vertices[self._mesh.tetrahedra].reshape(-1, 3)
+        cells = [("tetra", np.arange(len(corners)).reshape(-1, 4))]
+        data = {key: values.astype(np.float32) for key, values in fields.items()}
+        content = meshio.Mesh(corners, cells, point_data=data, cell_data={"material": [self._mesh.tags]})
+        with whole_file(self.folder / name) as partial:
+            content.write(partial, file_format="vtu")
+        self._write_collection()
+
+    def _at_corners(self, field: NDArray[np.floating]) -> NDArray[np.float64]:
+        """(4 tetrahedra, 3) of all ranks."""
+        arrangement = self._domain.arrangement
+        values = arrangement.reference.interpolation(np.vstack([np.zeros(3), np.eye(3)]))
+        own = values @ arrangement.vectors(field.reshape(arrangement.shape))
+        result = np.empty((self._domain.whole, 4, 3))
+        for elements, vectors in self._domain.communicator.gather((self._domain.part.elements, own)):
+            result[elements] = vectors
+        return result.reshape(-1, 3)
+
+    def _write_collection(self) -> None:
+        lines = [f'<DataSet timestep="{time!r}" part="0" file={quoteattr(name)}/>' for name, time in self.files]
+        text = '<?xml version="1.0"?>\n<VTKFile type="Collection" version="0.1">\n<Collection>\n'
+        with whole_file(self.folder / COLLECTION) as partial:
+            partial.write_text(text + "\n".join(lines) + "\n</Collection>\n</VTKFile>\n", encoding="utf-8")
+
+    def state(self) -> State:
+        return {"times": np.array([time for _, time in self.files])}
+
+    def restore(self, state: State) -> None:
+        self.files = [(f"fields_{n + 1:04d}.vtu", float(time)) for n, time in enumerate(state["times"])]

@@ -1,0 +1,134 @@
+"""One run: steps, and what is done between them, from a checkpoint or to one."""
+
+import os
+import time as clock
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from pathlib import Path
+
+import numpy as np
+
+from calderon.dg.domain import Domain
+from calderon.dg.run.checkpoint import Moment, read_checkpoint, write_checkpoint
+from calderon.dg.run.observer import Observer, Recorder, Span
+from calderon.dg.run.run_key import RunKey
+from calderon.dg.sources.port import Port
+from calderon.dg.stepping.system import System
+
+CHECKED = 100
+"""Steps from one look at whether the fields are numbers to the next."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """key: what is run, with the start and step in the user's unit of time and the number of steps. courant: the step
+    as a fraction of the limit."""
+
+    system: System
+    domain: Domain
+    key: RunKey
+    observers: Sequence[Observer]
+    ports: Sequence[Port]
+    courant: float
+
+    def advance(
+        self, tell: Callable[[int], None], checkpoint: str | os.PathLike[str] | None, checkpoint_seconds: float
+    ) -> None:
+        """Do the steps, from the checkpoint if there is one; it is removed at the end. tell: hears the steps done.
+
+        Raises FloatingPointError, with the step and the element, where the field is no longer finite; RuntimeError
+        where an earlier run left fields of some moment within it, and there is no checkpoint to go on from.
+        """
+        if not (isinstance(checkpoint_seconds, Real) and checkpoint_seconds >= 0):
+            raise ValueError(f"checkpoint_seconds={checkpoint_seconds!r}: a number of seconds, not negative, is needed")
+        first = 0 if checkpoint is None else self._resume(checkpoint)
+        ranks, speed, written = self.domain.communicator, self.domain.medium.speed, clock.monotonic()
+        count = self.key.count
+
+        def due() -> bool:
+            late = clock.monotonic() - written > checkpoint_seconds
+            return late if ranks.size == 1 else bool(ranks.gather(late)[0])
+
+        def after(n: int) -> None:
+            nonlocal written
+            self._look(n)
+            tell(n)
+            if checkpoint is not None and n < count and due():
+                self._save(checkpoint, n)
+                written = clock.monotonic()
+
+        if self.system.amid and first == 0:
+            raise RuntimeError(
+                f"an earlier run from t = {self.key.start:.6g} was not finished, and left the fields and what was "
+                "recorded as they were amid it: go on from its checkpoint if it wrote one, else make a new simulation"
+            )
+
+        def begin() -> None:
+            self.system.amid = True
+            self._begin(first)
+
+        start, step = self.key.start * speed, self.key.step * speed
+        self.system.advance(start, step, count, after, first, begin)
+        self.system.amid = False
+        if checkpoint is not None and ranks.rank == 0:
+            Path(checkpoint).unlink(missing_ok=True)
+
+    def _begin(self, first: int) -> None:
+        """What is done before the steps that follow the first so many."""
+        span, system = Span(self.key.start, self.key.step, self.key.count), self.system
+        if any(each.whole for each in self.observers):
+            system.fetch()
+        for each in self.observers:
+            electric, magnetic = (system.electric, system.magnetic) if each.whole else system.views()
+            each.begin(span, first, electric, magnetic, system.lead > 0)
+
+    def _look(self, n: int) -> None:
+        """What is done after every step."""
+        if n % CHECKED == 0 or n == self.key.count:
+            self._check(n)
+        time, system = self.key.start + n * self.key.step, self.system
+        for port in self.ports:
+            port.record(time)
+        looking = [each for each in self.observers if each.wanted(n)]
+        if any(each.whole for each in looking):
+            system.fetch()
+        for each in looking:
+            staggered = system.lead > 0 and n < self.key.count
+            electric, magnetic = (system.electric, system.magnetic) if each.whole else system.views()
+            each.record(n, time, electric, magnetic, staggered)
+
+    @property
+    def _watching(self) -> list[Recorder]:
+        return [*self.observers, *self.ports]
+
+    def _resume(self, path: str | os.PathLike[str]) -> int:
+        """Steps done by an interrupted run, whose fields are taken over; 0 without one."""
+        moment = read_checkpoint(path, self.key)
+        if moment is None:
+            return 0
+        for name in ("electric", "magnetic"):
+            getattr(self.system, name)[:] = self.domain.restricted(getattr(moment, name))
+        for each, state in zip(self._watching, moment.observed, strict=True):
+            each.restore(state)
+        return moment.steps
+
+    def _save(self, path: str | os.PathLike[str], steps: int) -> None:
+        self.system.fetch()
+        fields = self.domain.collected(self.system.electric), self.domain.collected(self.system.magnetic)
+        states = [each.state() for each in self._watching]
+        if self.domain.communicator.rank == 0:
+            write_checkpoint(path, self.key, Moment(steps, *fields, states))
+
+    def _check(self, n: int) -> None:
+        """Stops a run whose fields are no longer numbers."""
+        if not self.domain.communicator.total(np.int64(not self.system.finite())):
+            return
+        self.system.fetch()
+        values = self.domain.collected(self.system.electric)
+        elements = np.flatnonzero(~np.isfinite(values).all(axis=(1, 2)))
+        if len(elements):
+            raise FloatingPointError(
+                f"the field is no longer finite at step {n}, first in tetrahedron {elements[0]}: take a smaller step "
+                f"(courant below {self.courant:.3g}) and look at the mesh's quality there"
+            )

@@ -1,0 +1,159 @@
+"""What a run is: all that must agree between the run that wrote a checkpoint and the one that goes on from it.
+
+What is given as numbers goes into digests. What comes as functions is known by what they give: signals at some times of
+the run, fields by a few sums over their values at the begin of the run. These numbers agree only to rounding where
+another device or another number of ranks has computed, so they are compared with a tolerance.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.dg.domain import Domain
+from calderon.dg.operator.boundary import conditions_by_face
+from calderon.dg.operator.medium import medium_of
+from calderon.dg.sources.currents import Load
+from calderon.mesh import Material, TetrahedralMesh
+from calderon.waves import CurrentDipole, CurrentSource, GaussianPulse, RampedSine, TimeHarmonicPlaneWave
+
+TOLERANCES = {"double": 1e-9, "single": 1e-4}
+"""Of sums over fields relative to the root of the sum of their squares."""
+SIGNAL_TOLERANCE = 1e-9
+"""Of a signal relative to its largest value."""
+TIMES = 500
+"""At which signals are compared, at most, in even and again in growing steps: most pulses come early."""
+SUMS = 4
+"""Over the values of a field, each with other weights."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Digests of what does not change from run to run: mesh, constants of its parts, conditions at its boundary, and
+    places, directions and constants of the sources."""
+
+    mesh: str
+    materials: str
+    boundaries: str
+    sources: str
+
+
+@dataclass(frozen=True, eq=False)
+class RunKey:
+    """classes: elements by step. observers: all labels. signals (sources, times) of driven currents, at times that
+    start, step and count give; initial_fields (2, 1 + SUMS) of E and Z0 H when the run begins, see `sums`; both are
+    empty without a checkpoint."""
+
+    problem: Problem
+    order: int
+    flux: str
+    precision: str
+    classes: str
+    start: float
+    step: float
+    count: int
+    observers: str
+    signals: NDArray[np.float64]
+    initial_fields: NDArray[np.float64]
+
+    @property
+    def exact(self) -> dict[str, Any]:
+        """What must be the same to the last bit, by name."""
+        rest = ("problem", "signals", "initial_fields")
+        return vars(self.problem) | {each.name: vars(self)[each.name] for each in fields(self) if each.name not in rest}
+
+    def differing(
+        self, exact: Mapping[str, Any], signals: NDArray[np.float64], initial_fields: NDArray[np.float64]
+    ) -> list[str]:
+        """Names of what is not as in another key, of which these are the parts."""
+        names = [name for name, value in self.exact.items() if exact[name] != value]
+        timed, placed = {"start", "step", "count"}.isdisjoint(names), {"mesh", "order"}.isdisjoint(names)
+        if timed and "sources" not in names and not _agree(self.signals, signals, SIGNAL_TOLERANCE):
+            names.append("sources")
+        if placed and not _agree(self.initial_fields, initial_fields, TOLERANCES[self.precision]):
+            names.append("initial fields")
+        return names
+
+
+def _agree(one: NDArray[np.float64], two: NDArray[np.float64], tolerance: float) -> bool:
+    """Whether rows are the same, relative to their largest value."""
+    if one.shape != two.shape:
+        return False
+    largest = np.maximum(np.abs(one), np.abs(two)).max(axis=1, keepdims=True, initial=0.0)
+    return bool((np.abs(one - two) <= tolerance * largest).all())
+
+
+def digest(*parts: ArrayLike) -> str:
+    """Of arrays of numbers, with their kinds and shapes."""
+    total = hashlib.sha256()
+    for each in parts:
+        array = np.ascontiguousarray(each)
+        total.update(f"{array.dtype.str}{array.shape}".encode())
+        total.update(array.tobytes())
+    return total.hexdigest()[:32]
+
+
+def mesh_digest(mesh: TetrahedralMesh) -> str:
+    """Of vertices, tetrahedra, materials and boundary faces."""
+    return digest(mesh.vertices, mesh.tetrahedra, mesh.tags, mesh.faces, mesh.face_tags)
+
+
+def problem_of(
+    mesh: TetrahedralMesh,
+    materials: Mapping[str, Material] | None,
+    boundaries: Mapping[str, str],
+    sources: Sequence[Any],
+) -> Problem:
+    """What is solved; a density, which does not act on the fields, may change."""
+    medium = medium_of(mesh, materials)
+    tags, first = np.unique(mesh.tags, return_index=True)
+    constants = medium.permittivity[first], medium.permeability[first], medium.loss[first]
+    face_tags, faces = np.unique(mesh.face_tags, return_index=True)
+    conditions = conditions_by_face(mesh, boundaries)[faces]
+    return Problem(
+        mesh_digest(mesh),
+        digest(tags, *constants, [medium.speed, medium.impedance]),
+        digest(face_tags, conditions),
+        digest(*(part for source in sources for part in _constants(source, mesh))),
+    )
+
+
+def _constants(source: Any, mesh: TetrahedralMesh) -> list[ArrayLike]:
+    """Numbers that make a source, but for what a signal of the user's own does in time."""
+    if isinstance(source, TimeHarmonicPlaneWave):
+        wave = source.amplitudes
+        return ["wave", wave.direction, wave.polarization, complex(wave.amplitude), float(source.frequency)]
+    signal = source.signal
+    known = type(signal) in (RampedSine, GaussianPulse)
+    course = [type(signal).__name__, list(map(complex, vars(signal).values()))] if known else ["function"]
+    if isinstance(source, CurrentSource):
+        return ["current", mesh.names[source.part], source.direction, *course]
+    assert isinstance(source, CurrentDipole)
+    radius = np.nan if source.radius is None else float(source.radius)
+    return ["dipole", source.position, source.moment, radius, *course]
+
+
+def signals_of(loads: Sequence[Load], start: float, step: float, count: int) -> NDArray[np.float64]:
+    """(sources, times) what currents do in the middle of some steps of a run, of all if there are few. Errors as for
+    `Load.at`."""
+    even, growing = np.linspace(1, count, TIMES), np.geomspace(1, count, TIMES)
+    steps = np.unique(np.concatenate([even, growing]).astype(np.int64))
+    times = start + (steps - 0.5) * step
+    return np.array([[load.at(time) for time in times.tolist()] for load in loads]).reshape(len(loads), len(times))
+
+
+def sums(field: NDArray[np.floating], domain: Domain) -> NDArray[np.float64]:
+    """(1 + SUMS,) of a flat field of all ranks: the root of the sum of its squares, and sums with weights cos(k a)
+    that go with the number k of the element times others that go with the component and the node."""
+    own = domain.arrangement.by_element(field.reshape(domain.arrangement.shape))
+    own = own.reshape(len(own), -1).astype(np.float64, copy=False)
+    result = [float(np.vdot(own, own))]
+    for n in range(1, 1 + SUMS):  # angles that are no fractions of a circle: no two weights are alike
+        inside, elements = np.cos(np.sqrt(n + 1.0) * np.arange(own.shape[1])), np.cos(n * domain.part.elements)
+        result.append(float(elements @ (own @ inside)))
+    total = np.asarray(domain.communicator.total(np.array(result)))
+    total[0] = np.sqrt(total[0])
+    return total

@@ -1,0 +1,1 @@
+"""What drives the field: currents, incident waves, and the ports of the currents."""

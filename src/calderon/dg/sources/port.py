@@ -1,0 +1,127 @@
+"""What driven currents do to the field and feel of it: current, voltage, power."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Complex
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.dg.run.observer import State
+from calderon.dg.sources.currents import Load
+from calderon.dg.stepping.system import System
+from calderon.parallel import Communicator
+
+FAINT = 1e-9
+"""Part of a pulse that tells nothing: rounding is as large."""
+
+
+class Port:
+    """Current and voltage of a feed at every step of the runs so far; made by `MaxwellDG` for each driven current.
+
+    times (t,) in s; current (t,) in A; voltage (t,) in V, the mean of -E . d times the length of the feed. Of a dipole
+    m: its signal, without unit, and -m . E in W. Their product is the power fed in W in both cases.
+    """
+
+    def __init__(self, load: Load, system: System, communicator: Communicator) -> None:
+        self._load, self._system, self._ranks = load, system, communicator
+        self._times: list[float] = []
+        self._own: list[float] = []
+
+    @property
+    def times(self) -> NDArray[np.float64]:
+        return np.array(self._times)
+
+    @property
+    def current(self) -> NDArray[np.float64]:
+        return np.array([self._load.at(time) for time in self._times])
+
+    @property
+    def voltage(self) -> NDArray[np.float64]:
+        return np.asarray(self._ranks.total(np.array(self._own)))
+
+    @property
+    def power(self) -> NDArray[np.float64]:
+        """(t,) fed at each time in W."""
+        return self.current * self.voltage
+
+    @property
+    def label(self) -> str:
+        return f"port {self._load.name!r}"
+
+    def record(self, time: float) -> None:
+        """Take note of the voltage after a step."""
+        self._times.append(time)
+        self._own.append(self._system.voltage(self._load))
+
+    def state(self) -> State:
+        return {"times": self.times, "voltage": self.voltage}
+
+    def restore(self, state: State) -> None:
+        first = 1.0 if self._ranks.rank == 0 else 0.0  # the ranks' values are summed
+        self._times = list(map(float, state["times"]))
+        self._own = [first * float(each) for each in state["voltage"]]
+
+    def amplitudes(self, frequency: float, count: int) -> "PortAmplitudes":
+        """Discrete Fourier transform of the last `count` steps, which are whole periods."""
+        turned = 2 / count * np.exp(2j * np.pi * frequency * self.times[-count:])
+        return PortAmplitudes(complex(turned @ self.current[-count:]), complex(turned @ self.voltage[-count:]))
+
+    def spectrum(self, frequency: float) -> "PortAmplitudes":
+        """int exp(i w t) dt of current in A s and voltage in V s over all steps so far."""
+        if len(self._times) < 2:
+            return PortAmplitudes(0j, 0j)
+        turned = np.gradient(self.times) * np.exp(2j * np.pi * frequency * self.times)
+        return PortAmplitudes(complex(turned @ self.current), complex(turned @ self.voltage))
+
+    def driven(self, frequency: float) -> complex:
+        """The spectrum of the current in A s. ValueError where it is FAINT, so that fields for 1 A would be noise."""
+        found, most = self.spectrum(frequency).current, 0.0
+        if len(self._times) > 1:
+            most = float(np.abs(np.gradient(self.times)) @ np.abs(self.current))
+        if abs(found) <= FAINT * most:
+            raise ValueError(
+                f"the current of {self._load.name!r} has hardly any part at {frequency:.6g} Hz ({abs(found):.1e} A s): "
+                "take a shorter pulse, one with a carrier near that frequency, or per=1.0"
+            )
+        return found
+
+
+def divisor(ports: Mapping[str, Port], per: complex | str | None, frequency: float) -> complex:
+    """What spectra are to be divided by: a number, or the spectrum of the current of a port, by default the only one's.
+    ValueError for a port that is not there, or zero."""
+    if per is None:
+        per = next(iter(ports)) if len(ports) == 1 else 1.0
+    if isinstance(per, str):
+        if per not in ports:
+            raise ValueError(f"per={per!r}: no such port, choose {', '.join(map(repr, ports)) or 'a number'}")
+        return ports[per].driven(frequency)
+    if not isinstance(per, Complex) or per == 0 or not np.isfinite(per):
+        raise ValueError(f"per={per!r}: a number other than zero, or the name of a port, is needed")
+    return complex(per)
+
+
+@dataclass(frozen=True)
+class PortAmplitudes:
+    """Complex amplitudes (peak values, time factor exp(-i w t)) of a feed's current in A and voltage in V; of a
+    dipole's signal, without unit, and -m . E in W."""
+
+    current: complex
+    voltage: complex
+
+    @property
+    def impedance(self) -> complex:
+        """Voltage over current in ohm; inductive ones have a negative imaginary part with exp(-i w t). ValueError
+        without a current."""
+        if self.current == 0:
+            raise ValueError("no current of this frequency flows through the port: its impedance is unknown")
+        return self.voltage / self.current
+
+    @property
+    def power(self) -> float:
+        """Mean power fed over a period in W: Re(voltage conj(current)) / 2."""
+        return float(np.real(self.voltage * np.conj(self.current))) / 2
+
+    def scaled(self, factor: complex) -> "PortAmplitudes":
+        """Current and voltage multiplied by a factor."""
+        return PortAmplitudes(self.current * factor, self.voltage * factor)

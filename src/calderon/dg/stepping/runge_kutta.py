@@ -1,0 +1,169 @@
+"""The upwind flux with a low-storage Runge-Kutta method of fourth order with five stages.
+
+Stage i: r = A_i r + dt f(t + C_i dt, q), then q = q + B_i r. Source: M. Carpenter and C. Kennedy, NASA TM
+109112 (1994).
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.dg.domain import Domain
+from calderon.dg.operator.boundary import rotations
+from calderon.dg.operator.upwind import stage_kernel, upwind_tables
+from calderon.dg.run.progress import silent
+from calderon.dg.stepping.stability import MARGIN, POWER_STEPS, RUNGE_KUTTA_RADIUS, growth
+from calderon.dg.stepping.system import System
+from calderon.mesh.tetrahedra import FACES
+
+A = (
+    0.0,
+    -567301805773 / 1357537059087,
+    -2404267990393 / 2016746695238,
+    -3550918686646 / 2091501179385,
+    -1275806237668 / 842570457699,
+)
+B = (
+    1432997174477 / 9575080441755,
+    5161836677717 / 13612068292357,
+    1720146321549 / 2090206949498,
+    3134564353537 / 4481467310338,
+    2277821191437 / 14882151754819,
+)
+C = (
+    0.0,
+    1432997174477 / 9575080441755,
+    2526269341429 / 6820363962896,
+    2006345519317 / 3224310063776,
+    2802321613138 / 2924317926251,
+)
+STAGES = tuple(zip(A, B, C, strict=True))
+
+
+def amplification(z: complex) -> complex:
+    """Growth of q in one step of q' = lambda q, z = lambda dt: stable where its modulus is at most 1."""
+    q, r = 1.0 + 0j, 0j
+    for a, b, _ in STAGES:
+        r = a * r + z * q
+        q += b * r
+    return q
+
+
+class UpwindRungeKutta(System):
+    """Upwind flux and a low-storage Runge-Kutta method of fourth order.
+
+    The conductive term is solved exactly in half steps before and after (second order in the step; it does not limit
+    it).
+    """
+
+    lead, trials = 0.0, POWER_STEPS
+
+    def __init__(self, domain: Domain) -> None:
+        super().__init__(domain)
+        if self.incident is not None:
+            self.rows[self.open.numbers] = np.arange(self.open.number)
+        self.volume, self.lift = upwind_tables(self.arrangement.reference, self.arrangement.real)
+        self._kernel = stage_kernel(self.arrangement.reference.order)
+        self._riemann = self._riemann_tables()
+        self._spare = [np.zeros_like(self.electric) for _ in range(2)]
+        self._residuals = [np.zeros_like(self.electric) for _ in range(2)]
+
+    def _riemann_tables(self) -> NDArray[np.floating]:
+        """(blocks, 4, 5, lanes), see upwind.upwinded."""
+        mesh, own = self.arrangement.mesh, self.medium.admittance
+        across = np.where(mesh.neighbours >= 0, own[np.maximum(mesh.neighbours, 0)], own[:, None])
+        if self.domain.halo is not None:
+            across[self.domain.halo.sides] = self.domain.halo.across(own)
+        corners = mesh.vertices[mesh.tetrahedra[:, FACES]]
+        tangents = corners[:, :, 1:] - corners[:, :, :1]
+        normals = corners.mean(axis=2) - mesh.centroids[:, None]  # only their side matters
+        turn = rotations(tangents, normals) / (across + own[:, None])[..., None, None]
+        share = across / (across + own[:, None])
+        rows = [share, across * own[:, None], turn[..., 0, 0], turn[..., 0, 1], turn[..., 1, 0]]
+        return self.arrangement.in_lanes(np.stack(rows, axis=2)).ravel()
+
+    def _stage(self, a: float, b: float, gains: NDArray[np.floating]) -> None:
+        real = self.arrangement.real.type
+        new, halo = self._spare, self.domain.halo
+        if halo is not None:
+            halo.begin(0, self.electric)
+            halo.begin(1, self.magnetic)
+        for blocks in (self.inner_blocks, self.outer_blocks):
+            if blocks == self.outer_blocks:
+                self.received(0)
+                self.received(1)
+            self._kernel(
+                *new, self.electric, self.magnetic, *self._residuals, real(a), real(b), self.rows, *self.factors,
+                *self.ghosts, *self.faces, self.nodes, self.metric, gains, self._riemann, self.volume,
+                self.lift, blocks, self.chunks,
+            )  # fmt: skip
+        self._spare = [self.electric, self.magnetic]
+        self.electric, self.magnetic = new
+
+    def _gains(self, step: float) -> NDArray[np.floating]:
+        return self.lanes_of(step / self.medium.permittivity, -step / self.medium.permeability)
+
+    def limit(self, tell: Callable[[], None] = silent) -> float:
+        """By the power method: radius of the stability region in the left half-plane over the spectral radius,
+        lengths in units of the smallest element."""
+        kept = self.electric.copy(), self.magnetic.copy()
+        self.electric[:], self.magnetic[:] = self.domain.random_field(), self.domain.random_field()
+        gains = self._gains(self.domain.size)
+
+        def apply() -> float:
+            tell()
+            self._stage(0.0, 0.0, gains)
+            square = sum(float(np.dot(each, each)) for each in self._residuals)
+            norm = float(np.sqrt(self.domain.communicator.total(np.float64(square))))
+            for field, image in zip((self.electric, self.magnetic), self._residuals, strict=True):
+                np.divide(image, norm, out=field)
+            return norm
+
+        for ghost in self.ghosts:
+            ghost[:] = 0
+        radius = growth(apply)
+        self.electric[:], self.magnetic[:] = kept
+        return RUNGE_KUTTA_RADIUS * self.domain.size / (radius * MARGIN)
+
+    def advance(
+        self,
+        time: float,
+        step: float,
+        count: int,
+        after: Callable[[int], None],
+        first: int = 0,
+        begun: Callable[[], None] = silent,
+    ) -> None:
+        gains, drives, decay = self._gains(step), self._drives(step), self._decay(step)
+        begun()
+        for n in range(first + 1, count + 1):
+            self._decayed(decay)
+            for a, b, c in STAGES:
+                now = time + (n - 1 + c) * step
+                if self.incident is not None:
+                    for ghost, values in zip(self.ghosts, self.incident(now), strict=True):
+                        ghost[: self.open.number] = values
+                self._stage(a, b, gains)
+                for load, drive in zip(self.loads, drives, strict=True):
+                    change = self.real(load.at(now / self.medium.speed)) * drive
+                    self._residuals[0][load.places] += change
+                    self.electric[load.places] += self.real(b) * change
+            self._decayed(decay)
+            after(n)
+
+    def _drives(self, step: float) -> list[NDArray[np.floating]]:
+        """(e, 3, n) what each load adds to E in a step for s = 1."""
+        return [self.drive(load, step / self.medium.permittivity) for load in self.loads]
+
+    def _decay(self, step: float) -> NDArray[np.floating] | None:
+        """(blocks, lanes) what the conductive term leaves of E in half a step, None without loss."""
+        if not self.medium.loss.any():
+            return None
+        return self.arrangement.in_lanes(np.exp(-step / 2 * self.medium.loss / self.medium.permittivity))
+
+    def _decayed(self, factors: NDArray[np.floating] | None) -> None:
+        """E after half a step of the conductive term alone."""
+        if factors is not None:
+            field = self.electric.reshape(self.arrangement.shape)
+            np.multiply(field, factors[:, None, None], out=field)

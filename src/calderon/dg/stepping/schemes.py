@@ -1,0 +1,66 @@
+"""The ways to advance the fields: flux, one length of steps or several, processor or device."""
+
+import math
+from numbers import Real
+
+from calderon.backends import Device
+from calderon.dg.domain import Domain
+from calderon.dg.run.sampling import MOST_STEPS
+from calderon.dg.stepping.device_leap_frog import DeviceLeapFrog
+from calderon.dg.stepping.device_runge_kutta import DeviceRungeKutta
+from calderon.dg.stepping.leap_frog import CentredLeapFrog
+from calderon.dg.stepping.local_leap_frog import LocalLeapFrog
+from calderon.dg.stepping.runge_kutta import UpwindRungeKutta
+from calderon.dg.stepping.system import System
+
+FLUXES: dict[str, type[System]] = {"centred": CentredLeapFrog, "upwind": UpwindRungeKutta}
+ON_DEVICES = {"centred": DeviceLeapFrog, "upwind": DeviceRungeKutta}
+
+
+def check_stepping(flux: str, courant: float, local: bool, device: Device | None, backend: str) -> None:
+    """ValueError for a flux that is not there, a fraction of the limit that is none, and for short steps of small
+    elements where they cannot be taken."""
+    if flux not in FLUXES:
+        raise ValueError(f"unknown flux {flux!r}: choose {' or '.join(map(repr, FLUXES))}")
+    if isinstance(courant, bool) or not (isinstance(courant, Real) and math.isfinite(courant) and 0 < courant <= 1):
+        raise ValueError(f"courant={courant!r}: a fraction of the stability limit, above 0 and at most 1, is needed")
+    if not isinstance(local, bool):
+        raise ValueError(f"local_time_stepping={local!r}: True or False is needed")
+    if local and flux != "centred":
+        raise ValueError(f"local_time_stepping=True with flux={flux!r}: it goes with flux='centred'; or leave it out")
+    if local and device is not None:
+        raise ValueError(f"local_time_stepping=True on backend={backend!r}: take backend='numba', or leave it out")
+
+
+def system_of(flux: str, domain: Domain, device: Device | None) -> System:
+    """The system at rest; one with several lengths of steps if the domain has classes."""
+    if device is not None:
+        return ON_DEVICES[flux](domain, device)
+    return LocalLeapFrog(domain) if domain.classes is not None else FLUXES[flux](domain)
+
+
+def chosen_step(courant: float, time_step: float | None, limit: float) -> float:
+    """A fraction of the limit, or what is asked. ValueError for a step above the limit."""
+    if time_step is None:
+        return courant * limit
+    if not (isinstance(time_step, Real) and 0 < time_step <= limit):
+        raise ValueError(
+            f"time_step={time_step!r}: a positive number is needed, up to the stability limit of this mesh and order, "
+            f"{limit:.6g}: take a smaller step, or leave it out and choose courant"
+        )
+    return float(time_step)
+
+
+def steps_until(until: float, now: float, longest: float) -> tuple[float, int]:
+    """The span from now until then, and the number of steps that it takes. ValueError for a time that is none or past,
+    and for more steps than MOST_STEPS."""
+    if not (isinstance(until, Real) and math.isfinite(until) and until >= now):
+        raise ValueError(f"until={until!r}: a time not before the present one, {now!r}, is needed")
+    span = float(until) - now
+    count = math.ceil(span / longest * (1 - 1e-12))
+    if count > MOST_STEPS:
+        raise ValueError(
+            f"until={until!r}: that takes {count:.2g} steps of {longest:.3g}, more than {MOST_STEPS:.0e}: is the time "
+            "in seconds (with materials), and the mesh in metres? Take a shorter time or a coarser mesh"
+        )
+    return span, count

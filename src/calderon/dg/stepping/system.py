@@ -1,0 +1,139 @@
+"""The semi-discrete Maxwell system on one process: arrays and tables that every way to advance it needs."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import thread_count
+from calderon.dg.domain import Domain
+from calderon.dg.operator.boundary import FACTORS
+from calderon.dg.operator.gather import sorted_faces
+from calderon.dg.run.progress import silent
+from calderon.dg.sources.currents import Load
+
+BLOCKS_AT_A_TIME = 64
+"""In integrals, so that what lies between stays in a cache."""
+CHUNKS_PER_THREAD = 4
+"""Parts of the mesh for each thread, so that none waits long for the slowest."""
+
+
+class System(ABC):
+    """E and Z0 H (flat arrays), and what both fluxes need to advance them in time."""
+
+    lead: float
+    """Steps by which H is later than E in the calls of `after` by `advance`, but for the last."""
+    saving: float = 1.0
+    """By how much less work a span of time takes than with one step for all elements; `limit` finds it."""
+    trials: int
+    """Products with the operator that `limit` takes, at most."""
+    amid: bool = False
+    """Whether the fields are those amid a run that was not finished."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.domain, arrangement = domain, domain.arrangement
+        self.arrangement, self.medium, self.incident, self.open = (
+            arrangement,
+            domain.medium,
+            domain.incident,
+            domain.open,
+        )
+        real, reference = arrangement.real, arrangement.reference
+        self.loads, self.real = domain.loads, real.type
+        self.electric, self.magnetic = arrangement.zeros().ravel(), arrangement.zeros().ravel()
+        factors = np.array([FACTORS[str(each)] for each in domain.conditions]).reshape(-1, 2)
+        self.factors = [np.ascontiguousarray(factors[:, n], real) for n in range(2)]
+        self.rows = np.full(len(domain.conditions), -1, np.int32)
+        others = np.zeros(0, np.int64) if domain.halo is None else domain.halo.numbers
+        self.rows[others] = self.open.number + np.arange(len(others))
+        shape = max(1, self.open.number + len(others)), 2, reference.face_size
+        self.ghosts = [np.zeros(shape, real) for _ in range(2)]
+        self.nodes = reference.face_nodes.astype(np.int64).ravel()
+        self.faces = sorted_faces(arrangement.codes, reference.size, reference.face_size)
+        self.metric = arrangement.metric().ravel()
+        self.inner_blocks = (0, arrangement.inner_blocks)
+        self.outer_blocks = (arrangement.inner_blocks, arrangement.blocks)
+        self.chunks = CHUNKS_PER_THREAD * thread_count()
+
+    def lanes_of(self, *columns: NDArray[np.float64]) -> NDArray[np.floating]:
+        """(elements,) columns side by side, for the kernels."""
+        return self.arrangement.in_lanes(np.stack(columns, axis=1)).ravel()
+
+    def drive(self, load: Load, gains: NDArray[np.float64]) -> NDArray[np.floating]:
+        """(e, 3, n) what a load adds to E in a step for s = 1; gains (elements,) of the curl."""
+        return np.asarray(-gains[load.elements][:, None, None] * load.density, self.arrangement.real)
+
+    def inner(self, first: NDArray[Any], second: NDArray[Any], weight: NDArray[np.floating]) -> float:
+        """Integral of weight E . F for flat fields; weight (blocks, lanes)."""
+        return self.inners(first, second, weight)[1]
+
+    def inners(self, first: NDArray[Any], second: NDArray[Any], weight: NDArray[np.floating]) -> tuple[float, float]:
+        """Integrals of weight E . E and weight E . F for flat fields."""
+        shape, mass = self.arrangement.shape, self.arrangement.reference.mass.astype(self.arrangement.real)
+        one, two = first.reshape(shape), second.reshape(shape)
+        sums = np.zeros(2)
+        for begin in range(0, shape[0], BLOCKS_AT_A_TIME):
+            part = slice(begin, begin + BLOCKS_AT_A_TIME)
+            raised = np.einsum("bkil,bknl->binl", self._inverse_metric[part] * weight[part, None, None], one[part])
+            weighed = mass @ raised
+            sums += np.vdot(weighed, one[part]), np.vdot(weighed, two[part])
+        own = self.domain.communicator.total(sums)
+        return float(own[0]), float(own[1])
+
+    @cached_property
+    def _inverse_metric(self) -> NDArray[np.floating]:
+        """(blocks, 3, 3, lanes): |J| times the inverse of the metric."""
+        frames = self.arrangement.frames
+        gram = np.einsum("nik,njk->nij", frames, frames)
+        volume = np.abs(self.arrangement.determinants)
+        return self.arrangement.in_lanes(np.linalg.inv(gram) * volume[:, None, None])
+
+    def energy(self) -> tuple[float, float]:
+        """Integrals of epsilon_r E^2 / 2 and mu_r (Z0 H)^2 / 2."""
+        in_lanes = self.arrangement.in_lanes
+        weights = in_lanes(self.medium.permittivity), in_lanes(self.medium.permeability)
+        fields = self.electric, self.magnetic
+        values = [self.inner(field, field, weight) / 2 for field, weight in zip(fields, weights, strict=True)]
+        return values[0], values[1]
+
+    @abstractmethod
+    def limit(self, tell: Callable[[], None] = silent) -> float:
+        """The largest stable step of c t, in m; tell: is called at each of the trials."""
+
+    @abstractmethod
+    def advance(
+        self,
+        time: float,
+        step: float,
+        count: int,
+        after: Callable[[int], None],
+        first: int = 0,
+        begun: Callable[[], None] = silent,
+    ) -> None:
+        """`count` steps from c t = time, then both fields are at the same time; after(n) is called behind each, with E
+        at time + n step. first: steps done already, with the fields as in such a call. begun() is called once before
+        the first of the steps, with the fields as behind the step before it: H is ahead already."""
+
+    def voltage(self, load: Load) -> float:
+        """This rank's share of the voltage at a feed, also while `advance` runs."""
+        return load.voltage(self.electric[load.places])
+
+    def fetch(self) -> None:  # noqa: B027 - nothing to do on the processor
+        """Bring E and H up to date while `advance` runs, where they live elsewhere."""
+
+    def views(self) -> tuple[Any, Any]:
+        """E and H to be indexed by flat numbers, also while `advance` runs."""
+        return self.electric, self.magnetic
+
+    def finite(self) -> bool:
+        """Whether the sum of E on this rank is a number, also while `advance` runs."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.isfinite(self.electric.sum()))
+
+    def received(self, which: int) -> None:
+        """Wait for the traces of E (0) or H (1) from other ranks."""
+        if self.domain.halo is not None:
+            self.ghosts[which][self.open.number :] = self.domain.halo.finish(which)
