@@ -13,7 +13,7 @@ from calderon.mesh.tetrahedra import signed_volumes
 GROWTH = 0.4
 """How fast edges may grow away from a finer part."""
 UNTANGLING = "Netgen"
-"""The optimiser that leaves the fewest slivers: see docs/decisions.md."""
+"""The optimiser that leaves the fewest slivers: see docs/decisions/27-time-domain-sources-and-results.md."""
 TRIANGLE, TETRAHEDRON = 2, 4
 """gmsh's numbers of element types."""
 

@@ -129,7 +129,7 @@ def dual_tests(space: EdgeSpace) -> DualTests:
     space: `RWG(mesh)` of a whole mesh. Raises MeshError where three or more triangles meet at an edge, TypeError and
     ValueError for another space. Sources: testing
     with n x g_e, K. Cools, F. P. Andriulli, D. De Zutter, E. Michielssen, IEEE Antennas Wirel. Propag. Lett. 10 (2011)
-    528; the projection, docs/decisions.md.
+    528; the projection, docs/decisions/15-dual-tests.md.
     """
     if not isinstance(space, EdgeSpace):
         raise TypeError(f"dual tests are those of edge functions, got {space!r}: take RWG(mesh)")
