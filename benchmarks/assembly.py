@@ -19,10 +19,10 @@ from benchmarks import peer, results
 from benchmarks.machine import Floor
 from benchmarks.spheres import octahedral_sphere
 from calderon.backends import real_type, run_tasks
-from calderon.operators.adding import kind_of_whole
+from calderon.galerkin.assembly import kind_of_whole
+from calderon.galerkin.mutual_block import MutualBlock
+from calderon.galerkin.symmetry import symmetrise
 from calderon.operators.boundary import IntegralOperator
-from calderon.operators.mutual import MutualBlock
-from calderon.operators.symmetry import symmetrise
 from calderon.quadrature import triangle_rule
 
 WAVENUMBER = 5.0

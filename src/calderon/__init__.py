@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from calderon import backends, exact, mesh
 from calderon.backends import available
+from calderon.dense import assemble_dense, assemble_matrix_free
 from calderon.dg import MaxwellDG
 from calderon.formulations import (
     DeltaGap,
@@ -22,29 +23,22 @@ from calderon.formulations import (
 )
 from calderon.greens import Helmholtz, Laplace, ModifiedHelmholtz
 from calderon.hmatrix import assemble_hmatrix, hlu
-from calderon.mesh import Material, MeshError, MeshWarning, TetrahedralMesh, TriangleMesh
+from calderon.mesh import AccuracyWarning, Material, MeshError, MeshWarning, TetrahedralMesh, TriangleMesh
+from calderon.onsurface import osrc_dtn, osrc_ntd
 from calderon.operators import (
-    AccuracyWarning,
-    Quadrature,
     adjoint_double_layer,
-    assemble_dense,
-    assemble_matrix_free,
     blocks,
     double_layer,
-    double_layer_potential,
     electric_field,
-    electric_potential,
     hypersingular,
     identity,
     laplace_beltrami,
     magnetic_field,
-    magnetic_potential,
-    osrc_dtn,
-    osrc_ntd,
     single_layer,
-    single_layer_potential,
 )
 from calderon.operators.methods import register
+from calderon.potentials import double_layer_potential, electric_potential, magnetic_potential, single_layer_potential
+from calderon.quadrature import Quadrature
 from calderon.solvers import ConvergenceError, cg, gmres, lu
 from calderon.spaces import BC, DP1, P0, P1, P2, RBC, RWG, SNC, Function, VectorFunction
 from calderon.waves import (

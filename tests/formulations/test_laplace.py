@@ -5,8 +5,9 @@ import pytest
 
 import calderon.exact as exact
 import calderon.mesh as meshes
+from calderon.dense import assemble_dense
 from calderon.formulations import FluidTransmission, LaplaceDirichlet, LaplaceNeumann
-from calderon.operators import assemble_dense, methods
+from calderon.operators import methods
 
 INSIDE = exact.point_sources([[0.2, 0.1, -0.1], [-0.1, 0.0, 0.2]], [1.0, -0.4])
 OUTSIDE = exact.point_sources([[1.5, 0.4, 0.0], [-0.3, -1.4, 1.0]], [1.0, 2.0])

@@ -21,7 +21,7 @@ from calderon.formulations import (
     frequency_sweep,
 )
 from calderon.formulations.checks import elements_per_wavelength
-from calderon.operators import AccuracyWarning
+from calderon.mesh import AccuracyWarning
 from calderon.solvers import ConvergenceError
 from calderon.waves import PlaneWave, PointSource
 

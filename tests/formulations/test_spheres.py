@@ -13,7 +13,7 @@ import pytest
 import calderon.exact as exact
 import calderon.mesh as meshes
 from calderon.formulations import FluidTransmission, ImpedanceScattering, SoundHardScattering, SoundSoftScattering
-from calderon.operators import AccuracyWarning
+from calderon.mesh import AccuracyWarning
 from calderon.waves import PlaneWave, PointSource
 
 K = 2.0

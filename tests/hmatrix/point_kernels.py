@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from calderon.backends.numba import jitable_part
-from calderon.operators.compiled_rows import CompiledRows
+from calderon.galerkin.rows.entry_kernels import CompiledRows
 
 
 @jitable_part

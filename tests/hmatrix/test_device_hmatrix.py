@@ -5,6 +5,8 @@ import pytest
 
 import calderon as cal
 from calderon.backends import computing, get
+from calderon.galerkin.rows.device import device_rows
+from calderon.galerkin.rows.galerkin_entries import compiled_rows
 from calderon.hmatrix import (
     Choices,
     assemble_hmatrix,
@@ -18,8 +20,6 @@ from calderon.hmatrix.composition import _Composition
 from calderon.hmatrix.products import RANK
 from calderon.hmatrix.smooth_vectors import smooth_vectors
 from calderon.hmatrix.tolerances import filling_of
-from calderon.operators.device_rows import device_rows
-from calderon.operators.galerkin_rows import compiled_rows
 from calderon.spaces import dual_tests
 
 MESH = cal.mesh.sphere(1.0, 0.13)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.operators import dense
+from calderon.dense import dense
 
 
 @pytest.fixture(scope="module")

@@ -46,7 +46,7 @@ def test_blocks_of_every_kind_are_those_of_the_single_operators(spaces, kind):
 def test_memory_announced_is_an_upper_bound(monkeypatch):
     """On the hull, whose small triangles have many near neighbours."""
     announced = []
-    monkeypatch.setattr("calderon.operators.dense.require_memory", lambda needed, *_: announced.append(needed))
+    monkeypatch.setattr("calderon.dense.dense.require_memory", lambda needed, *_: announced.append(needed))
     space = cal.P1(cal.mesh.sample("submarine"))
     layer = cal.double_layer(cal.Helmholtz(0.1), space)
     for operator in (layer, cal.blocks([[layer, layer]])):

@@ -5,7 +5,8 @@ import pytest
 from wilton import uniform_triangle_potential
 
 import calderon as cal
-from calderon.operators import close_moments, pair_rules
+from calderon.galerkin.special import close_moments
+from calderon.pairs import rules as pair_rules
 from calderon.quadrature import triangle_rule
 
 BASE = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.3, 0.9, 0.0]])
@@ -41,7 +42,7 @@ def adaptive(function, corners, tolerance):
     return total + old.sum()
 
 
-def turned(corners, axis, angle):
+def complex_product(corners, axis, angle):
     """Turned about an axis through the origin (Rodrigues)."""
     axis = np.array(axis) / np.linalg.norm(axis)
     return (
@@ -57,12 +58,12 @@ def cases(d):
         "above": BASE + [0, 0, d],
         "shifted": BASE + [0.21, 0.13, d],
         "shifted a little": BASE + [0.01, 0.004, d],
-        "turned": turned(BASE - centre, [0, 0, 1], 2.5) + centre + [0.05, 0.1, d],
-        "tilted": turned(BASE, [0, -1, 0], 0.3) + [-0.1, 0.2, d],
-        "upright": turned(BASE - centre, [1, 0.4, 0], np.pi / 2) + [0.4, 0.3, 0.5 + d],
+        "turned": complex_product(BASE - centre, [0, 0, 1], 2.5) + centre + [0.05, 0.1, d],
+        "tilted": complex_product(BASE, [0, -1, 0], 0.3) + [-0.1, 0.2, d],
+        "upright": complex_product(BASE - centre, [1, 0.4, 0], np.pi / 2) + [0.4, 0.3, 0.5 + d],
         "small": 0.15 * BASE + [0.3, 0.2, d],
         "large": 7 * BASE + [-3, -2, d],
-        "needle": turned(BASE * [1, 0.05, 1], [0, 0, 1], 0.7) + [0.1, 0.1, d],
+        "needle": complex_product(BASE * [1, 0.05, 1], [0, 0, 1], 0.7) + [0.1, 0.1, d],
         "beside": BASE + [-0.75, 0.2, d],
     }
 
@@ -88,7 +89,7 @@ def test_closed_forms_of_the_inner_integral(name, d):
 def sails():
     """Two plates, one inclined by a small angle and shifted, as one mesh; they are some 0.06 of an edge apart."""
     lower, upper = cal.mesh.plate([1.0, 1.0], h=1 / 3), cal.mesh.plate([0.8, 0.9], h=1 / 3)
-    upper = turned(upper.vertices, [0, 1, 0], 0.02) + [0.05, 0.03, 0.03], upper.triangles
+    upper = complex_product(upper.vertices, [0, 1, 0], 0.02) + [0.05, 0.03, 0.03], upper.triangles
     count = lower.number_of_vertices
     return cal.TriangleMesh(
         np.concatenate([lower.vertices, upper[0]]), np.concatenate([lower.triangles, upper[1] + count])

@@ -12,12 +12,12 @@ from numba.core.serialize import dumps
 import calderon as cal
 from calderon.backends import computing
 from calderon.backends.numba import kernel
+from calderon.galerkin.rows.entry_kernels import Clusters
+from calderon.galerkin.rows.galerkin_entries import compiled_rows, functions_of
+from calderon.galerkin.rows.scalar_entries import row_sums
 from calderon.mesh.locality import locality_order
-from calderon.operators.compiled_rows import Clusters
-from calderon.operators.galerkin_rows import compiled_rows, functions_of
-from calderon.operators.row_sums import row_sums
-from calderon.operators.supports import support_boxes
 from calderon.spaces import dual_tests
+from calderon.spaces.supports import support_boxes
 
 ROW, COLUMN, BLOCK = range(3)
 

@@ -42,12 +42,12 @@ def test_entries_are_those_of_the_processor(opencl, name):
 
 
 def test_rows_that_go_to_the_device_in_slices(opencl, monkeypatch):
-    monkeypatch.setattr("calderon.operators.device_dense.SLICE", 4_000)
+    monkeypatch.setattr("calderon.dense.device.SLICE", 4_000)
     test_entries_are_those_of_the_processor(opencl, "product on the host")
 
 
 def test_small_tiles_add_to_the_same_rows(opencl, monkeypatch):
-    monkeypatch.setattr("calderon.operators.device_entries.LOCAL_MATRICES", 100_000)
+    monkeypatch.setattr("calderon.galerkin.device.block.LOCAL_MATRICES", 100_000)
     test_entries_are_those_of_the_processor(opencl, "sum")
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import calderon as cal
 from calderon.backends import Computing
-from calderon.operators.entries import select
+from calderon.galerkin.block import select
 from calderon.spaces import dual_tests
 
 GREENS = [cal.Laplace(), cal.Helmholtz(3.0), cal.Helmholtz(3.0 + 1.0j), cal.ModifiedHelmholtz(2.0)]
@@ -146,7 +146,7 @@ def test_triangles_that_carry_functions(mesh, kind, numbers):
 
 def test_small_tiles(opencl, mesh, monkeypatch):
     """A matrix in many tiles, whose rows overlap."""
-    monkeypatch.setattr("calderon.operators.device_entries.LOCAL_MATRICES", 100_000)
+    monkeypatch.setattr("calderon.galerkin.device.block.LOCAL_MATRICES", 100_000)
     agrees(cal.hypersingular(cal.Helmholtz(3.0), cal.P1(mesh)), "double")
 
 
@@ -166,7 +166,7 @@ def test_too_little_memory(opencl, mesh, monkeypatch):
     monkeypatch.setattr(type(opencl), "memory", lambda self: 500_000)
     with pytest.raises(MemoryError, match="the rules of touching pairs needs .* opencl:0 .* 500.0 kB free"):
         operator.assemble(backend="opencl")
-    monkeypatch.setattr("calderon.operators.device_entries.SHARE", 1 << 20)
+    monkeypatch.setattr("calderon.galerkin.device.block.SHARE", 1 << 20)
     monkeypatch.setattr(type(opencl), "memory", lambda self: 100_000_000)
     with pytest.raises(MemoryError, match="opencl:0 .* 100.0 MB free, .* those of one triangle need"):
         operator.assemble(backend="opencl")

@@ -8,8 +8,8 @@ import pytest
 
 import calderon as cal
 from calderon.backends import Computing, get
-from calderon.operators import device_field
-from calderon.operators.device_field import LAYER_FIELDS, device_sums
+from calderon.potentials import device as device_field
+from calderon.potentials.device import LAYER_FIELDS, device_sums
 from calderon.quadrature import triangle_rule
 from calderon.spaces.element import barycentric
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.operators import Quadrature, identity, magnetic_field
+from calderon.operators import identity, magnetic_field
+from calderon.quadrature import Quadrature
 from calderon.spaces import RBC, RWG, DualTests, dual_tests
 
 BODIES = {"sphere": cal.mesh.sphere(1.0, 0.45), "box": cal.mesh.cube(1.0, 0.4)}

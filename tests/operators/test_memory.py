@@ -5,7 +5,7 @@ import tracemalloc
 import pytest
 
 import calderon as cal
-from calderon.operators.preparation import preparation_bytes
+from calderon.operators.memory_estimate import preparation_bytes
 
 
 @pytest.mark.parametrize("precision", ["double", "single"])

@@ -5,9 +5,9 @@ import pytest
 from wilton import uniform_triangle_potential
 
 import calderon as cal
-from calderon.operators import pair_rules
-from calderon.operators.grouping import grouped, numbered
-from calderon.operators.pairs import closest_points, distances, near_pairs, touching_pairs
+from calderon.pairs import rules as pair_rules
+from calderon.pairs.classes import closest_points, distances, near_pairs, touching_pairs
+from calderon.pairs.grouping import grouped, numbered
 from calderon.quadrature import triangle_rule
 
 

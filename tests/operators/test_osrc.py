@@ -7,9 +7,9 @@ from scipy.sparse.linalg import gmres as scipy_gmres
 
 import calderon.mesh as meshes
 from calderon.exact.bessel import spherical_hankel
-from calderon.operators import osrc_dtn, osrc_ntd
-from calderon.operators.osrc import usual_damping
-from calderon.operators.pade import PartialFractions, square_root, square_root_error
+from calderon.onsurface import osrc_dtn, osrc_ntd
+from calderon.onsurface.osrc import usual_damping
+from calderon.onsurface.pade import PartialFractions, square_root, square_root_error
 from calderon.spaces import DP1, P0, P1, P2
 
 

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.operators.product_moments import product_kernel, product_scratch
-from calderon.operators.rule_tables import ProductTable, RuleTable
-from calderon.operators.sides import surface
-from calderon.operators.singular import Pairs, moment_kernel, moment_scratch
+from calderon.galerkin.regular.element_tables import surface
+from calderon.galerkin.special.near_pairs import product_kernel, product_scratch
+from calderon.galerkin.special.touching_pairs import moment_kernel, moment_scratch
+from calderon.pairs.classes import Pairs
+from calderon.pairs.tables import ProductTable, RuleTable
 from calderon.quadrature.singular import points_on_side
 from calderon.spaces.element import Element
 

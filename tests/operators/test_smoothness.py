@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from calderon.operators.singular import Pairs
-from calderon.operators.smoothness import COUNTS, ellipse_kernel, ellipse_scratch, points_needed, sample_lines
+from calderon.pairs.classes import Pairs
+from calderon.pairs.gauss_counts import COUNTS, ellipse_kernel, ellipse_scratch, points_needed, sample_lines
 from calderon.quadrature.singular import ROLES, angular_maps
 
 

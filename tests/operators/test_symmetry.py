@@ -5,7 +5,7 @@ import pytest
 
 import calderon as cal
 from calderon.backends import computing
-from calderon.operators.symmetry import symmetrise
+from calderon.galerkin.symmetry import symmetrise
 from calderon.quadrature import triangle_rule
 
 

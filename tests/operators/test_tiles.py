@@ -5,8 +5,11 @@ import pytest
 
 import calderon as cal
 from calderon.backends.numba import kernel
-from calderon.operators import entries
-from calderon.operators.columns import (
+from calderon.galerkin import block as entries
+from calderon.galerkin.regular.element_tables import LANES, in_threes
+from calderon.galerkin.regular.flush import take, take_values
+from calderon.galerkin.regular.pair_mask import first_left_out, left_out, mark, words_for
+from calderon.galerkin.regular.scatter_columns import (
     add_complex_columns,
     add_complex_rows,
     add_real_columns,
@@ -14,9 +17,6 @@ from calderon.operators.columns import (
     column_scratch,
     columns_of,
 )
-from calderon.operators.left_out import first_left_out, left_out, mark, words_for
-from calderon.operators.sides import LANES, in_threes
-from calderon.operators.tile_results import take, take_values
 from calderon.quadrature import triangle_rule
 
 

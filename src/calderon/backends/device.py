@@ -88,7 +88,7 @@ class LinearAlgebra(Protocol):
 
 @dataclass(frozen=True)
 class Source:
-    """A file of the package, such as "operators/regular.c", and what is defined for it: one variant of its kernels."""
+    """A file of the package, such as "dg/curl.c", and what is defined for it: one variant of its kernels."""
 
     path: str
     real: str  # "double" or "float"

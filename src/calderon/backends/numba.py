@@ -27,7 +27,7 @@ def _stamp() -> int:
     """
     root = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256()
-    for package in ("backends", "greens", "operators", "hmatrix", "dg"):
+    for package in ("backends", "greens", "pairs", "galerkin", "potentials", "dense", "hmatrix", "dg"):
         for path in sorted((root / package).rglob("*.py")):
             text = path.read_bytes()
             if package == "greens" or b"jitable" in text:

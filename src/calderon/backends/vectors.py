@@ -451,3 +451,15 @@ def inverse_square_root_estimate(typing_context, vector):  # type: ignore[no-unt
         return builder.fpext(inverse, kind) if vector.scalar.bitwidth == 64 else inverse
 
     return vector(vector), generate
+
+
+@jitable
+def add(array, place, value):  # type: ignore[no-untyped-def]
+    """array[place : place + width] += value."""
+    store(array, place, load(array, place) + value)
+
+
+@jitable
+def complex_product(re, im, c, s):  # type: ignore[no-untyped-def]
+    """(re + i im) (c + i s)."""
+    return re * c - im * s, im * c + re * s

@@ -172,3 +172,9 @@ def wave_impedance(value: complex) -> complex | float:
     if not np.real(eta) > 0:
         raise ValueError(f"the real part of the impedance must be positive, got {value!r}")
     return eta
+
+
+def told(value: Any) -> str:
+    """What came, in an error: by its value where that is short, else by its kind."""
+    short = isinstance(value, str | int | float | complex | type | None)
+    return repr(value) if short else f"{type(value).__name__}"

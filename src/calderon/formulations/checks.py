@@ -10,9 +10,8 @@ import numpy as np
 from calderon.exact.checks import as_complex
 from calderon.mesh import TriangleMesh, warn_wavenumber
 from calderon.mesh.containment import nested_components
-from calderon.mesh.errors import callers_level
-from calderon.operators.accuracy import AccuracyWarning
-from calderon.operators.near_points import point_distances
+from calderon.mesh.errors import AccuracyWarning, callers_level
+from calderon.potentials.near_evaluation import point_distances
 from calderon.spaces import DP1, P0, P1, P2, Space
 from calderon.waves import ElectromagneticWave
 

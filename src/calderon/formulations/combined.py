@@ -7,8 +7,8 @@ from functools import cached_property
 from calderon.formulations.checks import finite_complex
 from calderon.formulations.linear_system import SolveOptions
 from calderon.formulations.scattering import ScatteringProblem
-from calderon.operators import SurfaceOperator, SurfaceProduct, osrc_dtn
-from calderon.operators.surface_operator import TestedSurfaceOperator
+from calderon.onsurface import SurfaceOperator, SurfaceProduct, osrc_dtn
+from calderon.onsurface.surface_operator import TestedSurfaceOperator
 
 ROOT_ERROR = 0.25  # of the root in the preconditioner: a smaller one saves no steps
 

@@ -13,19 +13,10 @@ from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.scattering import ScatteringProblem
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.greens import Helmholtz
+from calderon.mesh import AccuracyWarning
 from calderon.mesh.errors import callers_level
-from calderon.operators import (
-    AccuracyWarning,
-    Potential,
-    adjoint_double_layer,
-    blocks,
-    double_layer,
-    double_layer_potential,
-    hypersingular,
-    identity,
-    single_layer,
-    single_layer_potential,
-)
+from calderon.operators import adjoint_double_layer, blocks, double_layer, hypersingular, identity, single_layer
+from calderon.potentials import Potential, double_layer_potential, single_layer_potential
 from calderon.spaces import Function
 
 FAINT = 0.02  # of an echo that may be lost without a word

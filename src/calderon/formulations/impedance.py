@@ -12,20 +12,17 @@ from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.formulations.surface_values import SurfaceValues, values_at_nodes
+from calderon.onsurface import SurfaceOperator, SurfaceProduct
 from calderon.operators import (
     BoundaryOperator,
-    Potential,
-    SurfaceOperator,
-    SurfaceProduct,
     adjoint_double_layer,
     double_layer,
-    double_layer_potential,
     hypersingular,
     identity,
     single_layer,
-    single_layer_potential,
 )
 from calderon.operators.scaled import Scaled
+from calderon.potentials import Potential, double_layer_potential, single_layer_potential
 from calderon.spaces import Function
 
 

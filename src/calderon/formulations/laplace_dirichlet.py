@@ -13,7 +13,8 @@ from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
 from calderon.greens import Laplace
 from calderon.mesh import TriangleMesh
-from calderon.operators import single_layer, single_layer_potential
+from calderon.operators import single_layer
+from calderon.potentials import single_layer_potential
 from calderon.spaces import Function, Space
 
 

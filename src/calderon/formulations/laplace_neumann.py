@@ -15,8 +15,9 @@ from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
 from calderon.greens import Laplace
 from calderon.mesh import TriangleMesh
-from calderon.operators import BoundaryOperator, double_layer, double_layer_potential, identity, single_layer
-from calderon.operators import single_layer_potential as single_potential
+from calderon.operators import BoundaryOperator, double_layer, identity, single_layer
+from calderon.potentials import double_layer_potential
+from calderon.potentials import single_layer_potential as single_potential
 from calderon.spaces import P0, Function, Space
 
 COMPATIBLE = 1e-2  # net flux over the total one: more is a wrong datum, less the error of the faceted surface

@@ -27,7 +27,8 @@ from calderon.formulations.radiating_currents import RadiatingCurrents
 from calderon.formulations.vector_loads import VectorLoads, vector_loads
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
-from calderon.operators import BoundaryOperator, Quadrature, electric_field, identity, magnetic_field
+from calderon.operators import BoundaryOperator, electric_field, identity, magnetic_field
+from calderon.quadrature import Quadrature
 from calderon.spaces import BC, RBC, RWG, DualTests, EdgeSpace, VectorFunction, dual_tests
 
 FORMULATIONS = ("cfie", "efie", "mfie", "calderon")

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.formulations.info import SolutionInfo
-from calderon.operators import Potential
+from calderon.potentials import Potential
 from calderon.spaces import Function
 
 

@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.formulations.sphere_rule import power_degree, sphere_rule
 from calderon.formulations.vector_loads import DEGREE
 from calderon.greens import Helmholtz
-from calderon.operators import Quadrature, electric_field, electric_potential, magnetic_field, magnetic_potential
-from calderon.operators.current_field import CurrentField
+from calderon.operators import electric_field, magnetic_field
+from calderon.potentials import electric_potential, magnetic_potential
+from calderon.potentials.current import CurrentField
+from calderon.quadrature import Quadrature
 from calderon.spaces import VectorFunction
 
 

@@ -25,7 +25,7 @@ from calderon.formulations.problem import Problem, SolverChoices
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
-from calderon.operators import Potential
+from calderon.potentials import Potential
 from calderon.spaces import Space
 from calderon.waves import PlaneWave, Wave
 

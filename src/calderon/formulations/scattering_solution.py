@@ -10,7 +10,7 @@ from calderon.exact.checks import one_or_more_points, positive_length, unit_vect
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.sphere_rule import power_degree, sphere_rule
 from calderon.mesh import TriangleMesh
-from calderon.operators import Potential
+from calderon.potentials import Potential
 from calderon.spaces import Function
 from calderon.waves import Wave
 

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 from calderon.formulations.combined import CombinedProblem
 from calderon.formulations.linear_system import LinearSystem
-from calderon.operators import Potential, SurfaceOperator, double_layer, double_layer_potential, hypersingular, identity
+from calderon.onsurface import SurfaceOperator
+from calderon.operators import double_layer, hypersingular, identity
+from calderon.potentials import Potential, double_layer_potential
 from calderon.spaces import Function
 
 

@@ -8,14 +8,9 @@ from numpy.typing import NDArray
 
 from calderon.formulations.combined import CombinedProblem
 from calderon.formulations.linear_system import LinearSystem
-from calderon.operators import (
-    Potential,
-    SurfaceOperator,
-    adjoint_double_layer,
-    identity,
-    single_layer,
-    single_layer_potential,
-)
+from calderon.onsurface import SurfaceOperator
+from calderon.operators import adjoint_double_layer, identity, single_layer
+from calderon.potentials import Potential, single_layer_potential
 from calderon.spaces import Function
 
 

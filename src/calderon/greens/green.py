@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from calderon.backends.vectors import jitable
+from calderon.exact.checks import told
+from calderon.quadrature.options import Quadrature
 
 
 class Radial(NamedTuple):
@@ -54,3 +56,20 @@ class Green(Protocol):
 def no_phase(reference, p0, p1):  # type: ignore[no-untyped-def]
     """The phase of a Green's function that is not shifted: 1."""
     return reference * 0.0 + 1.0, reference * 0.0
+
+
+def green_defines(green: Green) -> tuple[tuple[str, str | int], ...]:
+    """What tells a device source which Green's function it serves."""
+    lossy = int(green.is_complex and complex(green.wavenumber).imag != 0)
+    return ("GREEN", f'"{green.source}"'), ("COMPLEX", int(green.is_complex)), ("LOSSY", lossy)
+
+
+def checked_quadrature(what: str, green: Any, quadrature: Any) -> Quadrature:
+    """The quadrature, the default one for None; TypeError for what is none, and for what is no Green's function."""
+    if isinstance(green, type) or not callable(getattr(green, "radial", None)):
+        raise TypeError(
+            f"{what} needs a Green's function, got {told(green)}: try Laplace(), Helmholtz(k) or ModifiedHelmholtz(w)"
+        )
+    if not isinstance(quadrature, Quadrature | None):
+        raise TypeError(f"{what} needs a Quadrature or None, got {told(quadrature)}: try Quadrature(regular=6)")
+    return Quadrature() if quadrature is None else quadrature

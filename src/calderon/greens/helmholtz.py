@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from calderon.backends.vectors import jitable
 from calderon.exact.checks import finite_number
 from calderon.greens.elementary import (
@@ -139,3 +141,18 @@ class Helmholtz:
     @property
     def parameters(self) -> tuple[float, float]:
         return complex(self.wavenumber).real, complex(self.wavenumber).imag
+
+
+def helmholtz(green: Helmholtz | complex, what: str) -> Helmholtz:
+    """The Green's function of a wavenumber, or itself; ValueError for k = 0, TypeError for another one."""
+    if not isinstance(green, Helmholtz):
+        if not np.isscalar(green):
+            raise TypeError(f"the {what} needs Helmholtz(k) or a wavenumber k, got {green!r}")
+        green = Helmholtz(green)  # type: ignore[arg-type]
+    k = complex(green.wavenumber)
+    if k == 0 or k.real < 0:
+        raise ValueError(
+            f"the {what} needs a wavenumber k > 0, or with positive imaginary part, got {green.wavenumber}: at k = 0 "
+            "charges and currents are not coupled, use Laplace operators"
+        )
+    return green

@@ -1,7 +1,7 @@
 """H-matrices: matrices in blocks, most of them of low rank, by adaptive cross approximation.
 
 Knows nothing of spaces or equations: a matrix is what its compiled rows, columns and blocks say
-(operators/compiled_rows.py).
+(galerkin/rows/entry_kernels.py).
 """
 
 from calderon.hmatrix.admissibility import Admissibility

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends.numba import jitable_part, kernel
-from calderon.operators.compiled_rows import Clusters
+from calderon.galerkin.rows.entry_kernels import Clusters
 
 
 @dataclass(frozen=True, eq=False)

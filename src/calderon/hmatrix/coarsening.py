@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from calderon.backends.numba import STAMP, jitable_part, kernel
 from calderon.backends.vectors import number, put
+from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.block_tree import LOW_RANK, SPLIT, BlockTree
 from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, first_at_least
 from calderon.hmatrix.recompression import best_crosses
 from calderon.hmatrix.storage import Arena, Draft
 from calderon.hmatrix.sums import add_multiple_at, magnitude2, square_at, subtract_cross
-from calderon.operators.compiled_rows import CompiledRows
 
 LARGEST = 144
 """Rows or columns of a block that may be put together from parts; 320 saves 1 % of the memory for 30 % more time."""

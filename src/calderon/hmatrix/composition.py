@@ -13,6 +13,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Computing, computing, require_device_memory
+from calderon.galerkin.limits import checked_range
+from calderon.galerkin.rows.device import device_rows
+from calderon.galerkin.rows.entry_kernels import CompiledRows
+from calderon.galerkin.rows.galerkin_entries import compiled_rows
 from calderon.hmatrix.admissibility import Admissibility
 from calderon.hmatrix.block_tree import BlockTree, block_tree
 from calderon.hmatrix.cluster_tree import ClusterTree, cluster_tree
@@ -32,15 +36,11 @@ from calderon.hmatrix.tolerances import Filling, Scales, block_errors, filling_o
 from calderon.integrands import SINGLE_LAYER
 from calderon.operators.blocks import BlockOperator
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator, Sum, TransformedHypersingular
-from calderon.operators.checks import checked_range
-from calderon.operators.compiled_rows import CompiledRows
 from calderon.operators.composed import composed
-from calderon.operators.device_rows import device_rows
-from calderon.operators.galerkin_rows import compiled_rows
-from calderon.operators.supports import support_boxes
 from calderon.operators.transformed import transforms
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import DualTests
+from calderon.spaces.supports import support_boxes
 
 DEFAULT_RTOL = 1e-4
 

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import require_memory, run_tasks, thread_count
+from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.aca import FULL, aca_kernel, fingerprint
 from calderon.hmatrix.block_tree import DENSE, LOW_RANK, SPLIT, BlockTree
 from calderon.hmatrix.coarsening import Coarsening, coarsened, leaves_below
@@ -21,7 +22,6 @@ from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.products import BLOCK, RANK, extraction_kernel, fill_kernel
 from calderon.hmatrix.recompression import recompression_kernel
 from calderon.hmatrix.storage import ADVICE, Arena, Slab, table_of
-from calderon.operators.compiled_rows import CompiledRows
 
 Advance = Callable[[int, int], None]
 PIECES = 32

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Deliver, Device, HandedOver, require_memory, share_tasks
+from calderon.galerkin.rows.device import DeviceRows
+from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.block_tree import DENSE, LOW_RANK, BlockTree
 from calderon.hmatrix.compression import (
     APPROXIMATION,
@@ -29,8 +31,6 @@ from calderon.hmatrix.compression import (
 from calderon.hmatrix.device_crosses import DeviceCrosses, Tolerances
 from calderon.hmatrix.device_dense_blocks import DeviceDenseBlocks
 from calderon.hmatrix.storage import ADVICE, Slab
-from calderon.operators.compiled_rows import CompiledRows
-from calderon.operators.device_rows import DeviceRows
 
 ROUND, ROUNDS = 1e9, 8
 """Entries that a device alone computes in a round, about, and rounds at most."""

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Source, real_name
+from calderon.galerkin.rows.device import Defines, DeviceRows
 from calderon.hmatrix.aca import FULL, NO_ROOM
 from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.device_batches import BATCH, GROUP, SHARE, Batch, batches, dealt, rounds_of
 from calderon.hmatrix.storage import Slab, table_of
-from calderon.operators.device_rows import Defines, DeviceRows
 
 CROSSES_PER_DIGIT, CROSSES = 8, 12
 """A block has room for so many crosses for each digit of the tolerance, and so many more."""

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Source, real_name
+from calderon.galerkin.rows.device import Defines, DeviceRows
+from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.device_batches import GROUP, batches, dealt
 from calderon.hmatrix.storage import Slab, table_of
 from calderon.hmatrix.tolerances import Filling
-from calderon.operators.compiled_rows import CompiledRows
-from calderon.operators.device_rows import Defines, DeviceRows
 
 
 def dense_source(defines: Defines, real: np.dtype[Any]) -> Source:

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
+from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.aca import fingerprint
 from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, ROW, WIDTH, empty_table, fill_kernel
-from calderon.operators.compiled_rows import CompiledRows
 
 SAMPLES = 4
 """Leaves of the tree of rows whose rows are computed."""

@@ -1,7 +1,7 @@
 """Meshes of surfaces and volumes: triangles, tetrahedra, shapes by name, files, samples, checks."""
 
 from calderon.mesh.barycentric import BarycentricRefinement
-from calderon.mesh.errors import MeshError, MeshWarning
+from calderon.mesh.errors import AccuracyWarning, MeshError, MeshWarning
 from calderon.mesh.inspection import Finding, MeshReport, check
 from calderon.mesh.material import Material
 from calderon.mesh.merging import merge
@@ -21,6 +21,7 @@ from calderon.mesh.units import metres_per, warn_wavenumber
 from calderon.mesh.writing import write
 
 __all__ = [
+    "AccuracyWarning",
     "BarycentricRefinement",
     "Finding",
     "Material",

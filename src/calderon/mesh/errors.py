@@ -11,6 +11,10 @@ class MeshWarning(UserWarning):
     """A mesh was repaired (flipped, merged or dropped elements) or looks doubtful (units, resolution)."""
 
 
+class AccuracyWarning(UserWarning):
+    """Something lowers the accuracy of a result: a coarse mesh, points on a surface, surfaces that almost touch."""
+
+
 def callers_level() -> int:
     """The stacklevel with which a warning points at the line of the user's program that led here, however many
     constructors and functions of the package lie between.

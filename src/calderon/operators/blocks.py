@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Computing, computing, entry_type
+from calderon.exact.checks import told
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator, SparseOperator, Sum
-from calderon.operators.checks import told
 from calderon.operators.methods import builder_for, special_options
 
 

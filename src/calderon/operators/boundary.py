@@ -5,7 +5,7 @@ import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from numbers import Number
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,17 +13,18 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import splu
 
 from calderon.backends import Computing, computing, entry_type
+from calderon.galerkin.assembly import add_block
+from calderon.galerkin.bilinear_form import BilinearForm
+from calderon.galerkin.limits import checked_range
+from calderon.galerkin.symmetry import symmetrise
 from calderon.greens import Green
+from calderon.greens.green import checked_quadrature
 from calderon.integrands import ADJOINT_DOUBLE_LAYER, DOUBLE_LAYER, HYPERSINGULAR, SINGLE_LAYER, Integrand
-from calderon.mesh.errors import callers_level
-from calderon.operators.accuracy import AccuracyWarning
-from calderon.operators.adding import add_block
-from calderon.operators.checks import asked_numbers, checked_factor, checked_quadrature, checked_range, checked_spaces
-from calderon.operators.entries import Block
+from calderon.mesh.errors import AccuracyWarning, callers_level
+from calderon.operators.checks import asked_numbers, checked_factor, checked_spaces
 from calderon.operators.methods import builder_for, special_options
-from calderon.operators.options import Quadrature
-from calderon.operators.symmetry import symmetrise
 from calderon.operators.transformed import add_transformed
+from calderon.quadrature.options import Quadrature
 from calderon.spaces import Space, VectorSpace, numbering
 
 Index = NDArray[np.int64]
@@ -159,29 +160,12 @@ class BoundaryOperator(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class IntegralOperator(BoundaryOperator):
-    """int int phi_i(x) k(x, y) psi_j(y) with the kernel of `integrand` for `green`."""
-
-    green: Green
-    integrand: Integrand
-    trial: Any
-    test: Any
-    quadrature: Quadrature = field(default_factory=Quadrature)
-
-    block: ClassVar[type[Block]] = Block
+class IntegralOperator(BilinearForm, BoundaryOperator):
+    """A bilinear form as an operator."""
 
     def __repr__(self) -> str:
         spaces = self.trial.name if self.trial is self.test else f"{self.trial.name} to {self.test.name}"
         return f"{self.integrand.name} of {self.green}, {spaces}, {self.shape[0]} x {self.shape[1]}"
-
-    @property
-    def is_complex(self) -> bool:
-        return self.green.is_complex
-
-    @property
-    def is_symmetric(self) -> bool:
-        """Whether the matrix equals its transposed."""
-        return self.integrand.symmetric and self.test is self.trial
 
     def add_to(self, out, factor, rows, columns, how, advance=None):  # type: ignore[no-untyped-def]
         form = (self.green, self.integrand, self.test, self.trial)

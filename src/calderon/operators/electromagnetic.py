@@ -6,15 +6,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.galerkin.block import Block
+from calderon.galerkin.dual_test_block import DualBlock
+from calderon.galerkin.edge_block import EdgeBlock
 from calderon.greens import Helmholtz
+from calderon.greens.green import checked_quadrature
+from calderon.greens.helmholtz import helmholtz
 from calderon.integrands import ELECTRIC_FIELD, MAGNETIC_FIELD, Integrand
 from calderon.mesh.locality import locality_order
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator
-from calderon.operators.checks import checked_quadrature
-from calderon.operators.dual_entries import DualBlock
-from calderon.operators.edge_entries import EdgeBlock
-from calderon.operators.entries import Block
-from calderon.operators.options import Quadrature
+from calderon.quadrature.options import Quadrature
 from calderon.spaces import DualTests, EdgeSpace, VectorSpace
 
 SLICE = 64_000_000
@@ -153,21 +154,6 @@ def magnetic_field(
     if trial.rotated:
         raise ValueError(f"the magnetic field is that of div-conforming currents, not of {trial.name}: use RWG or BC")
     return _operator(MAGNETIC_FIELD, green, trial, test, quadrature)
-
-
-def helmholtz(green: Helmholtz | complex, what: str) -> Helmholtz:
-    """The Green's function of a wavenumber, or itself; ValueError for k = 0, TypeError for another one."""
-    if not isinstance(green, Helmholtz):
-        if not np.isscalar(green):
-            raise TypeError(f"the {what} needs Helmholtz(k) or a wavenumber k, got {green!r}")
-        green = Helmholtz(green)  # type: ignore[arg-type]
-    k = complex(green.wavenumber)
-    if k == 0 or k.real < 0:
-        raise ValueError(
-            f"the {what} needs a wavenumber k > 0, or with positive imaginary part, got {green.wavenumber}: at k = 0 "
-            "charges and currents are not coupled, use Laplace operators"
-        )
-    return green
 
 
 def _checked(space: Any, integrand: Integrand) -> None:

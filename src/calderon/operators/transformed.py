@@ -18,11 +18,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import Computing
+from calderon.galerkin.assembly import add_block
 from calderon.greens import Green
 from calderon.integrands import SINGLE_LAYER
 from calderon.mesh.locality import locality_order
-from calderon.operators.adding import add_block
-from calderon.operators.options import Quadrature
+from calderon.quadrature.options import Quadrature
 from calderon.spaces import Space
 from calderon.spaces.lagrange import discontinuous
 

@@ -1,5 +1,6 @@
 """Quadrature rules: symmetric Gauss rules on triangles and tetrahedra, Gauss-Legendre on segments."""
 
+from calderon.quadrature.options import Quadrature
 from calderon.quadrature.segment import SegmentRule, gauss
 from calderon.quadrature.singular import PairRule, touching_rule
 from calderon.quadrature.tetrahedron import TetrahedronRule, tetrahedron_rule
@@ -7,6 +8,7 @@ from calderon.quadrature.triangle import TriangleRule, triangle_rule
 
 __all__ = [
     "PairRule",
+    "Quadrature",
     "SegmentRule",
     "TetrahedronRule",
     "TriangleRule",

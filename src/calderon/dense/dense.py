@@ -1,0 +1,107 @@
+"""Dense assembly and the dense matrix as a SciPy linear operator."""
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.backends import DeviceMatrix, computing, format_bytes, require_memory, thread_count
+from calderon.backends.vectors import aligned
+from calderon.dense.device import assemble_on_device
+from calderon.operators.blocks import BlockOperator
+from calderon.operators.boundary import BoundaryOperator
+from calderon.operators.memory_estimate import preparation_bytes
+
+MIXED_ROWS = 1024
+"""Rows that the processor holds in single precision, for each thread, in mixed precision."""
+
+
+class DenseMatrix(LinearOperator):
+    """A matrix kept whole. `to_array()`, `nbytes`, `seconds`, `backend`; works wherever SciPy takes a
+    LinearOperator."""
+
+    def __init__(self, array: NDArray[Any], label: str = "", seconds: float = 0.0, backend: str = "numba") -> None:
+        super().__init__(dtype=array.dtype, shape=array.shape)
+        self._array = array
+        self.label, self.seconds, self.backend = label, seconds, backend
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the entries in bytes."""
+        return self._array.nbytes
+
+    def to_array(self) -> NDArray[Any]:
+        """The entries themselves (not a copy)."""
+        return self._array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """What np.asarray(matrix) gives: the entries."""
+        return np.array(self._array, dtype=dtype, copy=copy)
+
+    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._array @ x
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._array @ x
+
+    def _rmatvec(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._array.conj().T @ x
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._array.conj().T @ x
+
+    def __repr__(self) -> str:
+        return self.__str__()
+
+    def __str__(self) -> str:
+        size = f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {format_bytes(self.nbytes)}"
+        what = f", {self.label}" if self.label else ""
+        return f"dense matrix {size}, backend {self.backend}, {self.seconds:.2f} s{what}"
+
+
+def assemble_dense(
+    operator: BoundaryOperator | BlockOperator, *, backend: str, precision: str, rtol: float | None, progress: bool,
+    keep_on_device: bool = False,
+) -> DenseMatrix | DeviceMatrix:  # fmt: skip
+    """Compute every entry, to the accuracy of the quadrature. ValueError for an `rtol`, which means compression, and
+    for `keep_on_device` on the processor."""
+    if rtol is not None:
+        raise ValueError(
+            f"rtol={rtol!r}: dense assembly compresses nothing and has the accuracy of its quadrature: leave rtol out, "
+            "or give the operator another Quadrature(regular=, singular=)"
+        )
+    dtype, how = operator.dtype(precision), computing(backend, precision, several=not keep_on_device, mixed=True)
+    label = repr(operator)
+    label = label if len(label) < 100 else label[:97] + "..."
+    if keep_on_device:
+        matrix = assemble_on_device(operator, how)
+        matrix.label = label
+        return matrix
+    needed = math.prod(operator.shape) * dtype.itemsize + max(1, len(how.team)) * preparation_bytes(operator)
+    if how.far is not None and how.device is None:
+        needed += (
+            thread_count() * MIXED_ROWS * operator.shape[1] * how.regular.itemsize * (2 if dtype.kind == "c" else 1)
+        )
+    advice = 'try precision="single", a coarser mesh, or a smaller part with .entries(rows, columns)'
+    require_memory(needed, f"dense assembly of {operator.shape[0]} x {operator.shape[1]} entries", advice)
+    started = time.perf_counter()
+    out = aligned(operator.shape, dtype)
+    out.fill(0)  # touched here in order: where the system hands out pages one by one, the tiles would wait for them
+    if not progress:
+        operator.fill(out, how)
+    else:
+        columns = (
+            TextColumn("assembling"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("tiles"),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, transient=True) as bar:
+            task = bar.add_task("tiles", total=None)
+            operator.fill(out, how, lambda done, total: bar.update(task, completed=done, total=total))
+    return DenseMatrix(out, label, time.perf_counter() - started, how.name)

@@ -1,0 +1,223 @@
+"""Products with an operator whose matrix is never stored: entries are computed again in every product.
+
+The regular part of a tile of test triangles is computed, multiplied and forgotten; touching and near pairs are kept as
+a sparse matrix (on a device they are computed again, too). Memory is proportional to the number of unknowns; a product
+takes as long as a dense assembly, symmetric matrices A = S + S^T being used twice. The numbers are those of the dense
+matrix, which makes it a reference for methods that compress.
+"""
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.backends import Computing, Source, computing, require_memory, run_tasks, thread_count
+from calderon.galerkin.assembly import block_of
+from calderon.galerkin.block import Block
+from calderon.galerkin.device.block import GROUP, DeviceBlock
+from calderon.operators.blocks import BlockOperator
+from calderon.operators.boundary import BoundaryOperator, IntegralOperator, TransformedHypersingular
+from calderon.operators.composed import composed
+from calderon.operators.memory_estimate import preparation_bytes
+
+TILE_BYTES = 32_000_000
+"""Rows of a tile that are held at a time, for each thread."""
+SHORTEST = 8
+"""Test triangles of a tile at least."""
+
+
+class MatrixFree(LinearOperator):
+    """An operator without a matrix. `seconds`: what its preparation took. `backend`: where products are computed."""
+
+    def __init__(self, product: LinearOperator, label: str, seconds: float, how: Computing) -> None:
+        super().__init__(dtype=product.dtype, shape=product.shape)
+        self._product, self.label, self.seconds, self.backend = product, label, seconds, how.name
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._product.matmat(x)
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._product.rmatmat(x)
+
+    def __str__(self) -> str:
+        size = f"{self.shape[0]} x {self.shape[1]} {self.dtype}"
+        return f"matrix-free operator {size}, backend {self.backend}, {self.label}"
+
+    __repr__ = __str__
+
+
+def assemble_matrix_free(
+    operator: BoundaryOperator | BlockOperator, *, backend: str, precision: str, rtol: float | None, progress: bool
+) -> MatrixFree:
+    """Prepare products with an operator; nothing is compressed, so rtol and progress mean nothing here.
+
+    Raises ValueError for an `rtol`, as the dense method does.
+    """
+    if rtol is not None:
+        raise ValueError(f"rtol={rtol!r}: matrix-free products compress nothing: leave rtol out")
+    started = time.perf_counter()
+    how = computing(backend, precision)
+    product = composed(operator, how, lambda each, half: _integral(each, how, half), _transformed)
+    label = repr(operator)
+    return MatrixFree(product, label if len(label) < 100 else label[:97] + "...", time.perf_counter() - started, how)
+
+
+def _integral(operator: IntegralOperator, how: Computing, half: bool) -> LinearOperator:
+    """Products with an integral operator."""
+    kind = OnDevice if how.device is not None else OnProcessor
+    return kind(operator, how, half)
+
+
+def _transformed(operator: TransformedHypersingular) -> LinearOperator:
+    raise ValueError("matrix-free products of the transformed hypersingular form are not there: take form='direct'")
+
+
+def _require_memory(operator: IntegralOperator, tiles: int) -> None:
+    """MemoryError before anything is prepared; tiles: bytes of the rows that are held at a time."""
+    what = f"the matrix-free product of {operator!r}"
+    advice = 'try fewer threads (NUMBA_NUM_THREADS), precision="single" or a coarser mesh'
+    require_memory(preparation_bytes(operator) + tiles, what, advice)
+
+
+def _empty_matrix(operator: IntegralOperator, how: Computing) -> NDArray[Any]:
+    """Something with the shape and type of the matrix, and without its memory."""
+    return np.broadcast_to(np.zeros((), how.dtype(operator.is_complex)), operator.shape)
+
+
+class OnProcessor(LinearOperator):
+    """Products with an integral operator on the processor, all threads. half: A = S + S^T, and S is computed."""
+
+    def __init__(self, operator: IntegralOperator, how: Computing, half: bool) -> None:
+        super().__init__(dtype=how.dtype(operator.is_complex), shape=operator.shape)
+        row = operator.shape[1] * self.dtype.itemsize
+        _require_memory(operator, thread_count() * max(TILE_BYTES, 8 * SHORTEST * row))
+        block = block_of(operator, _empty_matrix(operator, how), how, half)
+        self._half = half
+        rows_of_triangle = block.test.places.shape[1] if block.neighbours is None else 1
+        block.shorten(max(SHORTEST, TILE_BYTES // (row * rows_of_triangle)))
+        self._block: Block = block
+        self._count = len(block.tiles) - 1
+        self._near = self._special()
+
+    def _special(self) -> sp.csr_array:
+        """The touching and near pairs."""
+        parts: list[sp.coo_array] = []
+        lock = threading.Lock()
+        block = self._block
+
+        def work(number: int) -> None:
+            buffer, rows, ids = self._buffer(number)
+            block.add_special(number, rows)
+            lo, hi = block.tiles[number : number + 2]
+            keys = [np.zeros(0, np.int64)]
+            for batch in block.batches:
+                i, j = batch.between(lo, hi).pairs.triangles.T
+                r, c = rows.places[i][:, :, None], block.trial.places[j][:, None, :]
+                keys.append(np.where((r >= 0) & (c >= 0), r * self.shape[1] + c, -1).ravel())
+            found = np.unique(np.concatenate(keys))
+            r, c = np.divmod(found[found >= 0], self.shape[1])
+            part = sp.coo_array((buffer[r, c], (ids[r], c)), shape=self.shape)
+            with lock:
+                parts.append(part)
+
+        run_tasks(work, self._count)
+        total = sp.csr_array(self.shape, dtype=self.dtype)
+        if parts:
+            rows, columns = (np.concatenate([part.coords[n] for part in parts]) for n in range(2))
+            total = sp.coo_array((np.concatenate([part.data for part in parts]), (rows, columns)), self.shape).tocsr()
+        return (total + total.T).tocsr() if self._half else total
+
+    def _buffer(self, number: int) -> tuple[NDArray[Any], Any, NDArray[np.int64]]:
+        lo, hi = self._block.tiles[number : number + 2]
+        height = min((hi - lo) * self._block.test.places.shape[1], self.shape[0])
+        buffer = np.zeros((height, self.shape[1]), self.dtype)
+        rows, ids = self._block.rows_apart(number, buffer)
+        return buffer, rows, ids
+
+    def _regular(self, y: NDArray[Any], x: NDArray[Any], rows: bool, columns: bool) -> NDArray[Any]:
+        """y += R x (rows), y += R^T x (columns) with the regular part R."""
+        lock = threading.Lock()
+
+        def work(number: int) -> None:
+            buffer, places, ids = self._buffer(number)
+            self._block.add_regular(number, places)
+            part = buffer[: len(ids)]
+            down = part @ x if rows else None
+            across = part.T @ x[ids] if columns else None
+            with lock:
+                if down is not None:
+                    y[ids] += down
+                if across is not None:
+                    y[:] += across
+
+        run_tasks(work, self._count)
+        return y
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._regular(self._near @ x, x, True, self._half)
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        conjugate = np.conj(x)
+        return np.conj(self._regular(self._near.T @ conjugate, conjugate, self._half, True))
+
+
+class OnDevice(LinearOperator):
+    """Products with an integral operator on a device: tiles of local matrices, touching and near pairs among them.
+    half: as in OnProcessor."""
+
+    def __init__(self, operator: IntegralOperator, how: Computing, half: bool) -> None:
+        super().__init__(dtype=how.dtype(operator.is_complex), shape=operator.shape)
+        _require_memory(operator, 0)
+        block = block_of(operator, _empty_matrix(operator, how), how, half)
+        assert isinstance(block, DeviceBlock)
+        self._block, self._device, self._half = block, block.device, half
+        real = "double" if block.real == np.float64 else "float"
+        defines = ("OUT_COMPLEX", int(operator.is_complex)), ("GROUP_SIZE", GROUP)
+        self._program = self._device.build(Source("dense/multiply.c", real, defines))
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.stack([self._one(column, True, self._half) for column in x.T], axis=1)
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        columns = np.conj(x).T
+        return np.conj(np.stack([self._one(column, self._half, True) for column in columns], axis=1))
+
+    def _one(self, x: NDArray[Any], rows: bool, columns: bool) -> NDArray[Any]:
+        """A x (rows) plus A^T x (columns) with the matrix A that the tiles make up."""
+        block, device = self._block, self._device
+        tests, trials = block.test.places, block.trial.places.T.ravel()  # local functions, in the order of the device
+        local = np.append(x, 0)
+        given, total = self._sent(local[trials] if rows else x[:1]), self._sent(np.zeros(len(trials)))
+        size = max(self.shape) + 1
+        y = np.zeros(size, np.result_type(self.dtype, x.dtype))
+        for number in range(len(block.tiles) - 1):
+            lo, hi = block.integrate(number)
+            places = tests[lo:hi].ravel()
+            matrices = block.local, block.local_i
+            if rows:
+                part = device.empty((len(places), 2), block.real)
+                threads = (len(places) * GROUP,)
+                device.launch(self._program, "multiply", threads, (GROUP,), *matrices, given, len(trials), part)
+                self._add(y, places, part)
+            if columns:
+                device.launch(
+                    self._program, "multiply_transposed", (len(trials),), (GROUP,), *matrices,
+                    self._sent(local[places]), len(places), len(trials), total,
+                )  # fmt: skip
+        if columns:
+            self._add(y, trials, total)
+        return y[: self.shape[0] if rows else self.shape[1]]
+
+    def _sent(self, values: NDArray[Any]) -> Any:
+        """Real and imaginary parts (n, 2) on the device."""
+        pairs = np.stack([values.real, values.imag], axis=1)
+        return self._device.array(np.ascontiguousarray(pairs, self._block.real))
+
+    def _add(self, y: NDArray[Any], places: NDArray[np.int64], parts: Any) -> None:
+        """y[places] += parts of the device; the last number of y is nobody's."""
+        re, im = self._device.to_host(parts).T
+        np.add.at(y, places, re + 1j * im if y.dtype.kind == "c" else re)

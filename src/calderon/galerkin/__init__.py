@@ -1,0 +1,1 @@
+"""The double integral: blocks of Galerkin matrices from forms, by drivers that know no physics."""

@@ -1,0 +1,483 @@
+"""Any block of rows and columns of a Galerkin matrix, computed without the rest.
+
+A dense matrix is the block of all rows and all columns. The work is dealt in tiles of test triangles; tiles that share
+output rows never run side by side (backends.run_tasks), so everything is added in place.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from calderon.backends import thread_count
+from calderon.galerkin.limits import checked_range
+from calderon.galerkin.regular.centroid_distances import NEAR, no_spreads, spreads
+from calderon.galerkin.regular.element_tables import (
+    LANES,
+    Surface,
+    in_threes,
+    part_of,
+    surface_of,
+    test_side,
+    trial_side,
+)
+from calderon.galerkin.regular.tile import tile_kernel, tile_scratch
+from calderon.galerkin.special.close_moments import Form, close_moments
+from calderon.galerkin.special.near_pairs import product_kernel, product_scratch
+from calderon.galerkin.special.touching_pairs import moment_kernel, moment_scratch, scatter_kernel
+from calderon.greens import Radial
+from calderon.integrands import HYPERSINGULAR, SINGLE_LAYER
+from calderon.mesh.locality import locality_order
+from calderon.pairs.classes import Pairs, TouchingPairs, near_pairs, touching_pairs
+from calderon.pairs.grouping import grouped
+from calderon.pairs.near import restrict_kernel, restriction
+from calderon.pairs.overlaps import refuse_overlaps
+from calderon.pairs.rules import Batch, Wanted, batch_of, close_batches, special_rules
+from calderon.pairs.search import extents
+from calderon.pairs.tables import ProductTable
+from calderon.quadrature import triangle_rule
+from calderon.spaces import Space
+
+TILE = 512
+"""Test triangles in a tile at most, for real kernels in double precision: tasks that write to the same rows wait for
+each other."""
+STRIP = 128
+"""The same of those whose results are added to the matrix together: their sums, a quarter of a megabyte, stay in the
+second-level cache of a core."""
+TILES = 16
+"""Tiles for each thread at least, if the mesh is large enough: neighbours, some eight of a tile, are not done side by
+side."""
+SPANS = 8
+"""The same of ranges of test triangles whose touching and near pairs are one task: few pairs fill vectors badly."""
+SHARE = 2048
+"""Touching and near pairs of a task whose moments are held at a time."""
+LEAST = 1e-12
+"""Twice the area, of a mesh of unit size, from which touching and near pairs can be integrated in single precision:
+moments have the product of two of them."""
+TINY = {np.dtype(np.float64): 1e-37, np.dtype(np.float32): 1e-20}
+"""Added to squared distances, so that coincident points give finite values (which then meet the factor zero)."""
+
+
+class Rows(NamedTuple):
+    """Where a tile adds: tile_rows (triangles of the tile, L) numbers its rows, which are rows `ids` of `out`; places
+    (n, L): the row in `out` of each local function of all test triangles, -1 for none."""
+
+    out: NDArray[Any]
+    tile_rows: NDArray[np.int64]
+    ids: NDArray[np.int64]
+    places: NDArray[np.int64]
+
+    def part(self, lo: int, hi: int) -> "Rows":
+        """Of some triangles of the tile."""
+        numbers = self.tile_rows[lo:hi]
+        tile_rows, found = _numbered(np.where(numbers < len(self.ids), numbers, -1))
+        return Rows(self.out, tile_rows, self.ids[found], self.places)
+
+
+class Selection(NamedTuple):
+    """The triangles of a space that carry wanted functions, in order: numbers into space.triangles, places in the
+    output (n, L)."""
+
+    triangles: NDArray[np.int64]
+    places: NDArray[np.int64]
+
+
+def select(space: Space, wanted: NDArray[np.int64] | None) -> Selection:
+    """Triangles that carry the wanted functions (all for None) and where in the output each local function goes, or
+    -1."""
+    if wanted is None:
+        triangles = np.flatnonzero((space.dofs >= 0).any(axis=1))
+        index = space.dofs[triangles]
+    else:  # takes as long as there are wanted functions, however large the mesh
+        triangles = space.carriers.of(wanted)
+        index, order = space.dofs[triangles], np.argsort(wanted)
+        place = np.searchsorted(wanted, index, sorter=order).clip(max=len(wanted) - 1)
+        index = np.where(wanted[order[place]] == index, order[place], -1) if len(wanted) else index
+    if space.is_continuous:
+        order = locality_order(space.mesh.centroids[space.triangles[triangles]])
+        triangles, index = triangles[order], index[order]
+    return Selection(triangles, np.ascontiguousarray(index))
+
+
+class Stage(NamedTuple):
+    """Tasks of a block that may run side by side, as `backends.run_tasks` takes them."""
+
+    run: Callable[[int], None]
+    tasks: int
+    neighbours: list[NDArray[np.int64]] | None
+    weights: list[float]
+
+
+class Block:
+    """One call of `adding.add_block`: what its tiles share. DeviceBlock (block.py) does it on a device.
+
+    by_rule: whether batches of special pairs are sorted by rule, not by test triangle.
+    """
+
+    by_rule = False
+
+    def __init__(self, out, green, integrand, test, trial, factor, rows, columns, quadrature, real, half=False):  # type: ignore[no-untyped-def]
+        self.out, self.integrand, self.quadrature, self.half = out, integrand, quadrature, half
+        self.test_space, self.trial_space = test, trial
+        self.test = select(test, rows)
+        self.trial = self.test if test is trial and rows is columns else select(trial, columns)
+        scale, origin = _common_frame(test.mesh, trial.mesh)
+        self.test_surface = surface_of(test, self.test.triangles, scale, origin)
+        self.trial_surface = self.test_surface
+        if test is not trial or self.test is not self.trial:
+            self.trial_surface = surface_of(trial, self.trial.triangles, scale, origin)
+        self.scale, self.green, self.real, self.is_complex = scale, green, real, out.dtype.kind == "c"
+        self.parameters = np.array([value / scale for value in green.parameters])
+        spread = abs(complex(*self.parameters)) * (_radius(self.test_surface) + _radius(self.trial_surface))
+        radial = self.radial = green.radial(spread)
+        self.moments = self._moment_kernels(integrand.normal)
+        self._check_range(self._coefficients(complex(factor)))
+        self._compile(radial, complex(factor))
+        self._prepare()
+
+    def _check_range(self, coefficients: NDArray[np.float64]) -> None:
+        """ValueError where the entries between the largest triangles, at the distance of the size of the surface, leave
+        the range of the working precision: then all do. Coefficients are given to kernels as they are."""
+        alpha = math.hypot(*coefficients[:2])
+        areas = [float(side.jacobian.max(initial=0.0)) for side in (self.test_surface, self.trial_surface)]
+        entry = alpha * areas[0] * areas[1]
+        if entry > 0:
+            what = f"the {self.integrand.name} on a surface of size {1 / self.scale:.1g}"
+            checked_range(self.real, entry, float(np.abs(coefficients).max()), what)
+
+    def _moment_kernels(self, normal: str) -> tuple[Callable[..., None], Callable[..., None]]:
+        """Of touching and of near pairs."""
+        form = self.radial, normal, self.green.is_complex
+        return moment_kernel(*form), product_kernel(*form)
+
+    def _coefficients(self, factor: complex) -> NDArray[np.float64]:
+        """(4,) Re and Im of what multiplies the integrals, and of what multiplies those with values of curls."""
+        power = {SINGLE_LAYER.name: -3, HYPERSINGULAR.name: -1}.get(self.integrand.name, -2)
+        k2 = complex(self.green.wavenumber) ** 2 / self.scale**2
+        alpha = factor * self.scale**power / (4 * math.pi)
+        mass = -alpha * k2 if self.integrand.curls else alpha
+        return np.array([alpha.real, alpha.imag, mass.real, mass.imag])
+
+    def _scalars(self, lacking: float = 1.0) -> NDArray[Any]:
+        """What compiled loops over points read, the coefficients times what their values lack."""
+        values = [*self.parameters, TINY[self.real], *(lacking * self.coefficients)]
+        return np.array(values).astype(self.real)
+
+    def _tile_scalars(self, radial: Radial) -> NDArray[Any]:
+        """The same for tiles, which take multiples of Green's functions."""
+        return self._scalars(radial.lacking(self.integrand.normal != "none", 8 * self.real.itemsize))
+
+    def _compile(self, radial: Radial, factor: complex) -> None:
+        """Coefficients and compiled kernels."""
+        green, integrand = self.green, self.integrand
+        self.coefficients = self._coefficients(factor)
+        self.scalars = self._scalars()
+        curls_alone = integrand.curls and green.wavenumber == 0
+        self.linear = self.test_space.element.degree > 0 and not curls_alone
+        self.single_slot = self.trial_space.element.degree == 0
+        rule = triangle_rule(self.quadrature.regular)
+        points = in_threes(rule), self._through_centroids(), rule.number_of_points
+        form = (*points, 3 if integrand.curls else self.trial.places.shape[1])
+        kinds = (self.linear, self.single_slot, integrand.curls, green.is_complex, self.is_complex, *form)
+        self.tile, self.tile_scalars = tile_kernel(radial, integrand.normal, *kinds), self._tile_scalars(radial)
+        self.scatter = scatter_kernel(self.is_complex)
+
+    def _sides(self) -> None:
+        """Tables of both sides for the regular part."""
+        degree, real = self.quadrature.regular, self.real
+        test, trial = self.test_surface, self.trial_surface
+        self.test_side: Any = test_side(self.test_space, test, degree, not self.linear, real)
+        self.trial_side: Any = trial_side(self.trial_space, trial, self.trial.places, degree, real)
+        if self._through_centroids() and not self._reads_points():
+            self.test_side = self.test_side._replace(nodes=np.zeros((0, 0), real))
+            empty = np.zeros((len(self.trial_side.points), 0, 3 * LANES), real)
+            self.trial_side = self.trial_side._replace(points=empty)
+        read = self._reads_spreads()
+        self.spreads = spreads(test, trial, triangle_rule(degree), real) if read else no_spreads(real)
+
+    def _through_centroids(self) -> bool:
+        """Whether squared distances of points come from the centroids of their triangles (centroid_distances.py)."""
+        return in_threes(triangle_rule(self.quadrature.regular)) and self.quadrature.reach(self._coarse()) >= NEAR
+
+    def _reads_spreads(self) -> bool:
+        """Whether tiles read corners less centroids."""
+        return self._through_centroids()
+
+    def _reads_points(self) -> bool:
+        """Whether tiles read the points themselves, if not for their distances."""
+        return bool(self.integrand.normal != "none")
+
+    def _prepare(self) -> None:
+        if not self.integrand.curls:  # nobody reads them
+            sides = self.test_surface, self.trial_surface
+            self.test_surface, self.trial_surface = (each._replace(curls=np.zeros((0, 3, 3))) for each in sides)
+        self._skip()
+        self._sides()
+        self.tiles, self.spans = self._ranges(TILES), self._ranges(SPANS)
+        self.neighbours = self._neighbours(self.tiles)
+
+    def _ranges(self, number: int) -> NDArray[np.int64]:
+        """Bounds of consecutive test triangles, at least so many ranges for each thread if the mesh is large enough."""
+        count = len(self.test.triangles)
+        size = max(8, min(self._size(TILE), math.ceil(count / (number * thread_count()))))
+        return np.append(np.arange(0, count, size), count)
+
+    def _size(self, triangles: int) -> int:
+        """As many triangles as take the memory of that many for real kernels in double precision."""
+        return triangles * 8 // (self.real.itemsize * (2 if self.green.is_complex else 1))
+
+    def _skip(self) -> None:
+        """Touching and near pairs, and what the regular part leaves out."""
+        self.batches, special = self._special_pairs()
+        test, trial = special.T
+        order = grouped(trial, len(self.trial.triangles))[1]
+        self.skip_start, by_test = grouped(test[order], len(self.test.triangles))
+        self.skip_position = trial[order[by_test]]  # increasing for each test triangle
+
+    def shorten(self, size: int) -> None:
+        """Tiles of at most that many triangles, for rows apart: no two of them share any."""
+        size = min(size, int(np.diff(self.tiles).max(initial=1)))
+        self.tiles = np.append(np.arange(0, self.tiles[-1], size), self.tiles[-1])
+        self.neighbours = None
+
+    def _neighbours(self, bounds: NDArray[np.int64]) -> list[NDArray[np.int64]] | None:
+        """For each range of test triangles the others (and itself) that write to some row of it, None if all write to
+        rows of their own."""
+        if not self.test_space.is_continuous:
+            return None
+        number = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+        rows = self.test.places
+        kept = rows >= 0
+        shape = (len(bounds) - 1, len(self.out))
+        entries = (np.ones(int(kept.sum())), (np.repeat(number[:, None], rows.shape[1], axis=1)[kept], rows[kept]))
+        table = sp.coo_array(entries, shape=shape).tocsr()
+        touching = (table @ table.T).tocsr()
+        return [touching.indices[touching.indptr[t] : touching.indptr[t + 1]] for t in range(shape[0])]
+
+    def _special_pairs(self) -> tuple[list[Batch], NDArray[np.int32]]:
+        """Batches of touching and near pairs, and the list (n, 2) of all of them for the regular part to leave out."""
+        touching, pairs, ratio = self._found()
+        special = np.concatenate([touching.pairs, pairs])
+        touching, pairs = touching._replace(pairs=special[: len(touching.pairs)]), special[len(touching.pairs) :]
+        batches = self._batches(self._acting(touching), pairs, ratio)
+        return [each for each in batches if each.rules.size], special
+
+    def _found(self) -> tuple[TouchingPairs, NDArray[np.int32], NDArray[np.float32]]:
+        """Touching pairs, near pairs and the ratio of distance to size of these."""
+        spaces, chosen = (self.test_space, self.trial_space), (self.test.triangles, self.trial.triangles)
+        ids = _vertex_numbers(spaces[0], chosen[0], spaces[1], chosen[1])
+        touching = touching_pairs(ids[0], ids[1], self.half)
+        corners = self.test_surface.corners, self.trial_surface.corners
+        pairs, ratio = near_pairs(*corners, ids, self.quadrature.reach(self._coarse()), self.half)
+        refuse_overlaps(spaces, chosen, corners, touching, pairs, ratio)
+        return touching, pairs, ratio.astype(np.float32)
+
+    def _acting(self, touching: TouchingPairs) -> TouchingPairs:
+        """The touching pairs whose integrals do not all vanish."""
+        return touching
+
+    def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float32]) -> list[Batch]:
+        """Whole pairs, and parts of pairs if there are any. Both orders of a pair get the same points."""
+        backward = self._backward(touching.pairs), self._backward(pairs)
+        x, y = self.test_surface.corners, self.trial_surface.corners
+        wavenumber = abs(complex(*self.parameters))
+        power = 1 if self.integrand.normal == "none" else 2
+        elements = self.test_space.element, self.trial_space.element
+        coarse = self._coarse()
+        degree, digits = elements[0].degree + elements[1].degree, 5 if coarse else 6
+        wanted = Wanted(self.quadrature.touching(power, coarse), wavenumber, power, degree, digits)
+        rules = special_rules(touching, pairs, ratio, x, y, backward, wanted)
+        least = min(each.jacobian.min(initial=1.0) for each in (self.test_surface, self.trial_surface))
+        real = np.float32 if coarse and least > LEAST else np.float64
+        whole = [batch_of(each, elements, power, real, None, self.by_rule) for each in (rules.touching, rules.near)]
+        whole += close_batches(rules.close, wanted, self.by_rule)
+        return [*whole, batch_of(rules.pieces, elements, power, real, rules.parts, self.by_rule)]
+
+    def _single(self) -> bool:
+        """Whether the matrix is in single precision."""
+        return bool(np.empty(0, self.out.dtype).real.dtype == np.float32)
+
+    def _coarse(self) -> bool:
+        """Whether touching and near pairs need fewer digits: in single precision, but for quadratic functions, where
+        the rule of distant pairs begins later."""
+        return self._single() and self.test_space.element.degree + self.trial_space.element.degree < 3
+
+    def _backward(self, pairs: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """(n,) where the test triangle comes after the trial triangle: on one space in the order of `select`, so that
+        none of a half does, else by the numbers of the mesh."""
+        test, trial = self.test_space, self.trial_space
+        if self.half or test.mesh is not trial.mesh:
+            return np.zeros(len(pairs), bool)
+        rank = trial.triangles
+        if test is trial:
+            rank = np.empty(len(trial.triangles), np.int64)
+            order = select(trial, None).triangles
+            rank[order] = np.arange(len(order))
+        first = rank if test is trial else test.triangles
+        return np.asarray(first[self.test.triangles][pairs[:, 0]] > rank[self.trial.triangles][pairs[:, 1]])
+
+    def stages(self) -> list[Stage]:
+        """All tasks; those of one stage are done before those of the next."""
+        spans = len(self.spans) - 1, self._neighbours(self.spans), np.diff(self.spans).tolist()
+        return [
+            Stage(self.add_distant, len(self.tiles) - 1, self.neighbours, self._pairs_of_tiles().tolist()),
+            Stage(self.add_span, *spans),
+        ]
+
+    def _pairs_of_tiles(self) -> NDArray[np.float64]:
+        """(tiles,) how many pairs of triangles each computes."""
+        heights, middles = np.diff(self.tiles), (self.tiles[:-1] + self.tiles[1:]) / 2
+        width = len(self.trial.triangles)
+        return heights * (width - middles if self.half else np.full(len(heights), float(width)))
+
+    def run(self, number: int) -> None:
+        """All pairs of one tile."""
+        self.add_distant(number)
+        self.add_special(number)
+
+    def add_distant(self, number: int) -> None:
+        """The pairs of one tile that are neither touching nor near, in the precision of the regular part."""
+        if self._single() == (self.real == np.float32):
+            self.add_regular(number)
+        else:  # mixed precision: the regular part by itself, in single
+            columns = int(self.trial.places.max(initial=-1)) + 1
+            height = min(int(np.diff(self.tiles).max()) * self.test.places.shape[1], len(self.out))
+            kind = np.result_type(self.real, np.complex64) if self.is_complex else self.real
+            rows, ids = self.rows_apart(number, np.zeros((height, columns), kind))
+            self.add_regular(number, rows)
+            for row, target in zip(rows.out, ids, strict=False):
+                self.out[target, :columns] += row
+
+    def rows(self, lo: int, hi: int) -> Rows:
+        """The rows of the matrix that test triangles lo..hi add to."""
+        return Rows(self.out, *self._rows(lo, hi), self.test.places)
+
+    def rows_apart(self, number: int, buffer: NDArray[Any]) -> tuple[Rows, NDArray[np.int64]]:
+        """The rows of a tile in a buffer (at least so many, columns), and which rows of the matrix they are."""
+        lo, hi = int(self.tiles[number]), int(self.tiles[number + 1])
+        tile_rows, ids = self._rows(lo, hi)
+        places = np.full(self.test.places.shape, -1)
+        places[lo:hi] = np.where(tile_rows < len(ids), tile_rows, -1)
+        return Rows(buffer, tile_rows, np.arange(len(ids)), places), ids
+
+    def add_regular(self, number: int, rows: Rows | None = None) -> None:
+        """The pairs of one tile that are neither touching nor near."""
+        points, functions = len(self.trial_side.measure), self.trial.places.shape[1]
+        kinds = self.integrand.curls, self.linear or not self.integrand.curls, self.is_complex
+        for lo, hi, (out, tile_rows, row_ids, _) in self.strips(number, rows):
+            scratch = tile_scratch(len(row_ids), functions, *kinds, points, self.real)
+            for group in range(len(self.test_side.weights)):
+                self.tile(
+                    self.test_side, self.trial_side, self.spreads, group, self.skip_start, self.skip_position,
+                    self.tile_scalars, lo, hi, self.half, tile_rows, row_ids, scratch, out,
+                )  # fmt: skip
+
+    def strips(self, number: int, rows: Rows | None) -> Iterator[tuple[int, int, Rows]]:
+        """First and last triangle, and the rows, of parts of a tile whose results are added to the matrix together."""
+        low, high = (int(each) for each in self.tiles[number : number + 2])
+        whole, size = rows or self.rows(low, high), self._size(STRIP)
+        for lo in range(low, high, size):
+            hi = min(lo + size, high)
+            yield lo, hi, whole.part(lo - low, hi - low)
+
+    def _rows(self, lo: int, hi: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows (hi - lo, L) of the local functions of a tile, numbered within it, and (n,) where in the output
+        these are."""
+        return _numbered(self.test.places[lo:hi])
+
+    def add_special(self, number: int, rows: Rows | None = None) -> None:
+        """The touching and near pairs of one tile."""
+        self._add_special_between(self.tiles[number : number + 2], rows)
+
+    def add_span(self, number: int) -> None:
+        """The touching and near pairs of one of `spans`."""
+        self._add_special_between(self.spans[number : number + 2])
+
+    def _add_special_between(self, bounds: NDArray[np.int64], rows: Rows | None = None) -> None:
+        """The touching and near pairs of the test triangles between two bounds."""
+        lo, hi = (int(each) for each in bounds)
+        target = rows or self.rows(lo, hi)
+        for batch in self.batches:
+            part = batch.between(lo, hi)
+            for start in range(0, len(part.rules), SHARE):
+                self._add_pairs(part.part(slice(start, start + SHARE)), target)
+
+    def _add_pairs(self, batch: Batch, rows: Rows) -> None:
+        """Add all pairs of a batch."""
+        self.scatter(
+            self._moments(batch, self.test_surface), batch.pairs, self.test_surface, self.trial_surface,
+            rows.places, self.trial.places, self.coefficients, self.integrand.curls, self.half, rows.out,
+        )  # fmt: skip
+
+    def _moments(self, batch: Batch, test_surface: Surface) -> NDArray[np.float64]:
+        """(2, n, A, B) real and imaginary integrals of the kernel with test and trial functions of the n pairs of a
+        batch, numbered in the order of its rule."""
+        return self._all_moments(batch, test_surface, 1)[0]
+
+    def _all_moments(self, batch: Batch, test_surface: Surface, kernels: int) -> NDArray[np.float64]:
+        """(kernels, 2, n, A, B): the same of the kernels that `self.moments` integrates at once."""
+        surfaces, pairs = (test_surface, self.trial_surface), batch.pairs
+        elements = self.test_space.element, self.trial_space.element
+        count = len(pairs.triangles)
+        if batch.close is not None:
+            form = Form(
+                self.radial, "both" if kernels == 2 else self.integrand.normal, self.green.is_complex, self.parameters
+            )
+            return close_moments(batch.close, form, *surfaces, pairs.triangles, elements)
+        if batch.parts is not None:
+            sides = zip(surfaces, pairs.triangles.T, batch.parts, strict=True)
+            surfaces = tuple(part_of(*side) for side in sides)  # type: ignore[assignment]
+            pairs = Pairs(np.repeat(np.arange(count, dtype=np.int32)[:, None], 2, axis=1), *pairs[1:])
+        matrices = np.zeros((kernels, 2, count, elements[0].size, elements[1].size))
+        touching, product = self.moments
+        if isinstance(batch.tables, ProductTable):
+            run, scratch = product, product_scratch(batch.tables, 2 * kernels)
+        else:
+            run, scratch = touching, moment_scratch(batch.tables)
+        run(*surfaces, pairs, batch.rules, batch.tables, self.parameters, scratch, matrices)
+        if batch.parts is not None:
+            whole = [restriction(*each) for each in zip(elements, batch.parts, strict=True)]
+            for each in matrices:
+                restrict_kernel()(*whole, each)
+        return matrices
+
+
+def _numbered(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Places (m, L) as numbers of the n that occur, -1 as n: the row that nobody reads; and these (n,)."""
+    found, inverse = np.unique(places, return_inverse=True)
+    numbers = inverse.reshape(places.shape).astype(np.int64)
+    if found[0] < 0:
+        found, numbers = found[1:], numbers - 1
+        numbers[numbers < 0] = len(found)
+    return numbers, found
+
+
+def _radius(side: Surface) -> float:
+    """Largest distance of a corner from the centroid of its triangle."""
+    return float(extents(side.corners).radius.max())
+
+
+def _common_frame(first, second) -> tuple[float, NDArray[np.float64]]:  # type: ignore[no-untyped-def]
+    """Scale and origin that bring both meshes into a box of about unit size, where squared distances suit single
+    precision."""
+    low = np.minimum(first.vertices.min(axis=0), second.vertices.min(axis=0))
+    high = np.maximum(first.vertices.max(axis=0), second.vertices.max(axis=0))
+    return 1.0 / float(np.linalg.norm(high - low)), (low + high) / 2
+
+
+def _vertex_numbers(test: Space, test_triangles, trial: Space, trial_triangles):  # type: ignore[no-untyped-def]
+    """Vertex numbers (n, 3) of both sides in one numbering; vertices at the same place are one."""
+    first = test.mesh.triangles[test.triangles[test_triangles]]
+    second = trial.mesh.triangles[trial.triangles[trial_triangles]]
+    if test.mesh is trial.mesh:
+        places = test.mesh.vertex_places
+        return places[first], places[second]
+    tolerance = 1e-10 / _common_frame(test.mesh, trial.mesh)[0]
+    distance, nearest = cKDTree(test.mesh.vertices).query(trial.mesh.vertices, distance_upper_bound=tolerance)
+    offset = test.mesh.number_of_vertices
+    numbers = np.where(np.isfinite(distance), nearest, offset + np.arange(trial.mesh.number_of_vertices))
+    return first, numbers[second]

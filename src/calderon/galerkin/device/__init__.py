@@ -1,0 +1,1 @@
+"""Blocks of Galerkin matrices on OpenCL and CUDA devices."""

@@ -1,0 +1,47 @@
+"""What a Galerkin matrix cannot resolve: oscillations within a triangle, numbers beyond a precision."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from calderon.backends import require_memory
+from calderon.greens import Green
+
+LARGEST_PHASE, SMALL_PHASE = 50.0, 8.0
+"""Radians, or skin depths, along an edge: up to which there are rules for touching pairs, and up to which these take
+little memory."""
+RULE_BYTES, PRODUCT_BYTES = 10_000, 1_100
+"""Bytes of such rules over the phase cubed, by measurement: in all, and for each product of shape functions."""
+
+
+def resolved_triangles(green: Green, *spaces: Any) -> None:
+    """ValueError where a Green's function oscillates or decays too often along an edge for the rules of touching pairs,
+    which is nearly always a mistake of units; MemoryError where there is no room for these rules."""
+    longest = max(float(space.mesh.diameters[space.triangles].max()) for space in spaces)
+    phase = abs(complex(green.wavenumber)) * longest
+    if phase > LARGEST_PHASE:
+        raise ValueError(
+            f"{green} changes by {phase:.3g} radians along the longest edge of {longest:.3g}, and triangles are "
+            f"integrated up to {LARGEST_PHASE:g}: refine the mesh to edges of {longest * LARGEST_PHASE / phase:.3g} at "
+            "most (a fiftieth of that resolves waves), or check the units: mesh in millimetres? read(path, scale=1e-3)"
+        )
+    if phase > SMALL_PHASE:
+        products = math.prod(space.element.size for space in spaces)
+        needed = int((RULE_BYTES + PRODUCT_BYTES * products) * phase**3)
+        require_memory(
+            needed, f"the rules of triangles of {phase:.3g} radians", "try a finer mesh, or a lower wavenumber"
+        )
+
+
+def checked_range(real: DTypeLike, smallest: float, largest: float, what: str) -> None:
+    """ValueError where numbers between the two, not zero, leave the range of a precision."""
+    limits = np.finfo(real)
+    least, most = float(limits.tiny), float(limits.max)
+    if smallest < least or not largest <= most:
+        number = smallest if smallest < least else largest
+        raise ValueError(
+            f"{what} needs numbers about {number:.1g}, and those of {limits.dtype} lie between {least:.0e} and "
+            f"{most:.0e}: choose precision='double', or another unit of length, mesh.scaled(factor)"
+        )

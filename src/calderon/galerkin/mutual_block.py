@@ -1,0 +1,138 @@
+"""Double layers on one space: both orders of a pair of triangles from one evaluation (mutual_tile.py)."""
+
+import math
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.backends import thread_count
+from calderon.galerkin.block import TILE, Block, Rows, Stage
+from calderon.galerkin.regular.element_tables import LANES, in_threes
+from calderon.galerkin.regular.mutual_tile import mutual_kernel, mutual_scratch
+from calderon.galerkin.special.touching_pairs import scatter_kernel
+from calderon.greens import Radial
+from calderon.pairs.classes import TouchingPairs
+from calderon.pairs.rules import Batch
+from calderon.quadrature import triangle_rule
+
+PARTS = 64
+"""Parts for each thread at least, if the mesh is large enough: two that write to common entries wait for each other."""
+
+
+class MutualBlock(Block):
+    """All rows and columns of a double layer, or of its adjoint, on one space: A, for pairs i < j of triangles, goes to
+    rows of i, and B, of the pairs (j, i), to rows of j; for the adjoint A and B change places."""
+
+    def _compile(self, radial: Radial, factor: complex) -> None:
+        """Coefficients and compiled kernels."""
+        self.coefficients = self._coefficients(factor)
+        self.linear = self.test_space.element.degree > 0
+        self.adjoint = self.integrand.normal == "test"
+        rule = triangle_rule(self.quadrature.regular)
+        form = (in_threes(rule), not self._through_centroids(), rule.number_of_points, self.trial.places.shape[1])
+        self.tile = mutual_kernel(radial, self.linear, self.green.is_complex, self.is_complex, *form)
+        self.tile_scalars = self._tile_scalars(radial)
+        self.moments = self._moment_kernels("both")
+        self.scatter = scatter_kernel(self.is_complex)
+
+    def _prepare(self) -> None:
+        self.half = True  # pairs i <= j
+        super()._prepare()
+        count, size = len(self.test.triangles), TILE * 8 // (2 * self.real.itemsize * (2 if self.is_complex else 1))
+        pieces = math.sqrt(2 * PARTS * thread_count())  # tiles times columns, half of them
+        size = min(size, max(LANES, math.ceil(count / (pieces * LANES)) * LANES))
+        self.tiles = np.append(np.arange(0, count, size), count)
+        self.neighbours = None
+        self.rows_of_tile = [self._rows(*bounds) for bounds in zip(self.tiles[:-1], self.tiles[1:], strict=True)]
+        self._cut()
+
+    def _reads_spreads(self) -> bool:
+        return in_threes(triangle_rule(self.quadrature.regular))  # also for distances from planes
+
+    def _reads_points(self) -> bool:
+        return False
+
+    def _acting(self, touching: TouchingPairs) -> TouchingPairs:
+        return touching.part(touching.shared < 3)  # in one plane: nothing
+
+    def _cut(self) -> None:
+        """Parts (n, 2), a tile and a column, and the trial triangles with which the columns begin and end."""
+        count = len(self.tiles) - 1
+        wide = max(1, count * count // (2 * PARTS * thread_count() * 4))  # large meshes: several tiles in a part
+        starts = np.append(np.arange(0, count, wide), count)
+        self.parts = np.array([(i, j) for i in range(count) for j in range(len(starts) - 1) if starts[j + 1] > i])
+        self.columns = self.tiles[starts]
+
+    def stages(self) -> list[Stage]:
+        return [
+            Stage(self.add_part, len(self.parts), self._part_neighbours(), self._pairs_of_parts().tolist()),
+            Stage(self.add_span, len(self.spans) - 1, self._special_neighbours(), np.diff(self.spans).tolist()),
+        ]
+
+    def _written(self, bounds: NDArray[np.int64]) -> sp.csr_array:
+        """(ranges, unknowns): which of them the triangles between two bounds carry."""
+        number = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+        return _incidence(number, self.test.places, (len(bounds) - 1, len(self.out)))
+
+    def _part_neighbours(self) -> list[NDArray[np.int64]]:
+        """For each part the others (and itself) that write to common entries: rows and columns of the tile and of the
+        columns, or exchanged."""
+        tiles, columns = self._written(self.tiles), self._written(self.columns)
+        alike, across = (tiles @ tiles.T).toarray() > 0, (tiles @ columns.T).toarray() > 0
+        side = (columns @ columns.T).toarray() > 0
+        i, j = self.parts.T
+        return [np.flatnonzero((alike[a][i] & side[b][j]) | (across[a][j] & across[:, b][i])) for a, b in self.parts]
+
+    def _special_neighbours(self) -> list[NDArray[np.int64]]:
+        """For each span the others (and itself) whose touching and near pairs write to common rows."""
+        shape = (len(self.spans) - 1, len(self.out))
+        table = self._written(self.spans)
+        for batch in self.batches:
+            i, j = batch.pairs.triangles.T
+            found = [np.unique(each) for each in np.split(j, np.searchsorted(i, self.spans[1:-1]))]
+            span = np.repeat(np.arange(shape[0]), [len(each) for each in found])
+            table = table + _incidence(span, self.trial.places[np.concatenate(found)], shape)
+        touching = (table @ table.T).tocsr()
+        return [touching.indices[touching.indptr[t] : touching.indptr[t + 1]] for t in range(shape[0])]
+
+    def _pairs_of_parts(self) -> NDArray[np.float64]:
+        """(parts,) how many pairs of triangles each computes."""
+        tile, column = self.parts.T
+        lo, hi, start, stop = self.tiles[tile], self.tiles[tile + 1], self.columns[column], self.columns[column + 1]
+        return (hi - lo) * (stop - np.maximum(start, (lo + hi) / 2))
+
+    def add_part(self, number: int) -> None:
+        """The pairs of one part that are neither touching nor near."""
+        tile, column = self.parts[number]
+        lo, hi = int(self.tiles[tile]), int(self.tiles[tile + 1])
+        start, stop = (int(each) for each in self.columns[column : column + 2])
+        tile_rows, row_ids = self.rows_of_tile[tile]
+        points, functions = len(self.trial_side.measure), self.trial.places.shape[1]
+        scratch = mutual_scratch(len(row_ids), functions, points, self.is_complex, self.real)
+        first, last = max(lo, start) // LANES, -(-stop // LANES)
+        for group in range(len(self.test_side.weights)):
+            self.tile(
+                self.test_side, self.trial_side, self.spreads, group, self.skip_start, self.skip_position,
+                self.tile_scalars, lo, hi, first, last, self.adjoint, tile_rows, row_ids, scratch, self.out,
+            )  # fmt: skip
+
+    def _add_pairs(self, batch: Batch, rows: Rows) -> None:
+        """Add both orders of all pairs of a batch."""
+        forward, back = self._all_moments(batch, self.test_surface, 2)
+        if self.adjoint:
+            forward, back = back, forward
+        pairs = batch.pairs
+        for moments, each in ((forward, pairs), (np.ascontiguousarray(back.swapaxes(2, 3)), pairs.exchanged())):
+            self.scatter(
+                moments, each, self.test_surface, self.trial_surface, self.test.places, self.trial.places,
+                self.coefficients, False, False, self.out,
+            )  # fmt: skip
+
+
+def _incidence(number: NDArray[np.int64], places: NDArray[np.int64], shape: tuple[int, int]) -> sp.csr_array:
+    """(tasks, unknowns) > 0 where the task of a triangle carries the unknown at one of its places (n, L)."""
+    rows = np.repeat(number.astype(np.int32)[:, None], places.shape[1], axis=1)
+    kept = places >= 0
+    which = rows[kept], places[kept].astype(np.int32)
+    return sp.coo_array((np.ones(len(which[0]), np.float32), which), shape=shape).tocsr()

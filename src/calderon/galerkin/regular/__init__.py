@@ -1,0 +1,1 @@
+"""Pairs of triangles that are neither touching nor near: tiles of a matrix by products of Gauss rules."""

@@ -1,0 +1,157 @@
+"""Squared distances of the quadrature points of two triangles through their centroids.
+
+Points in threes lie at c + s w_a (s one number for each three points, w_a the corners less the centroid c, a = 0, 1, 2)
+and e + s' v_b. With D = c - e
+
+    |x - y|^2 = |D|^2 + s^2 |w_a|^2 + 2 s D . w_a + s'^2 |v_b|^2 - 2 s' D . v_b - 2 s s' w_a . v_b:
+
+one number for each point x, one for each point y, and nine products for all pairs of points. That is an addition and a
+multiply-add for a pair, where differences of three coordinates take three of each. Distances from the plane of the
+other triangle follow in the same way. Triangles that are not near each other are farther apart than their longest
+edges, so that cancellation costs no digit.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from calderon.backends.vectors import aligned, jitable, lanes, load, number, store
+from calderon.galerkin.regular.element_tables import LANES, Surface, blocked, joined, packed
+from calderon.quadrature import TriangleRule
+
+RECORD = 9
+"""Numbers of a triangle: w_0, w_1 and the squares |w_a|^2."""
+PRODUCTS = 9
+"""Vectors of the products of a pair."""
+NEAR = 0.5
+"""Triangles closer than that times the longer of their longest edges would lose digits."""
+
+
+class Spreads(NamedTuple):
+    """test (n, 9): w_0, w_1 and |w_a|^2 of each test triangle; trial (blocks, 9 * LANES): the same of the trial
+    triangles; steps (T,): s of each three points; products (T, T): -2 s s'."""
+
+    test: NDArray[np.floating]
+    trial: NDArray[np.floating]
+    steps: NDArray[np.floating]
+    products: NDArray[np.floating]
+
+
+def spreads(test: Surface, trial: Surface, rule: TriangleRule, real: DTypeLike) -> Spreads:
+    """Of a rule with points in threes (sides.in_threes)."""
+    steps = rule.barycentric[::3, 0] - rule.barycentric[::3, 1]
+    return Spreads(
+        _records(test, real),
+        packed(joined(blocked(_records(trial, real).T, 0.0)), real),
+        packed(steps, real),
+        packed(-2 * np.outer(steps, steps), real),
+    )
+
+
+def no_spreads(real: DTypeLike) -> Spreads:
+    """Where nobody reads them."""
+    return Spreads(*(np.zeros((0, 0), real), np.zeros((0, 0), real), np.zeros(0, real), np.zeros((0, 0), real)))
+
+
+def _records(surface: Surface, real: DTypeLike) -> NDArray[np.floating]:
+    """(n, 9) of all triangles."""
+    centres, records = surface.corners.mean(axis=1), aligned((len(surface.corners), RECORD), real)
+    for a in range(3):  # one corner after the other: they are not held twice
+        offsets = surface.corners[:, a] - centres
+        if a < 2:
+            records[:, 3 * a : 3 * a + 3] = offsets
+        records[:, 6 + a] = (offsets**2).sum(axis=1)
+    return records
+
+
+@jitable
+def dot(a, i, d0, d1, d2):  # type: ignore[no-untyped-def]
+    """a[i : i + 3] . d."""
+    return number(a, i) * d0 + number(a, i + 1) * d1 + number(a, i + 2) * d2
+
+
+@jitable
+def along(a, i, d0, d1, d2):  # type: ignore[no-untyped-def]
+    """The same for a vector of trial triangles: x, y and z are LANES apart."""
+    return load(a, i) * d0 + load(a, i + LANES) * d1 + load(a, i + 2 * LANES) * d2
+
+
+@jitable
+def put_pair(test, i, trial, j, steps, triples, d0, d1, d2, square, left_out, kept, products, at_test, at_trial):  # type: ignore[no-untyped-def]
+    """Store what the squared distances of all pairs of points are made of; where a pair is left out, and `kept` is 0
+    instead of 1, these could be negative by rounding, and are made larger."""
+    if left_out:
+        square = square + (1.0 - kept) * (square + extent(test, i, trial, j))
+    put_dots(test, i, trial, j, products)
+    put_squares(test, i, trial, j, steps, triples, d0, d1, d2, square, at_test, at_trial)
+
+
+@jitable
+def three_squares(at_test, here, at_q, product, z0, z1, z2):  # type: ignore[no-untyped-def]
+    """Squared distances of the three points x whose numbers begin at at_test[here] from a point y: its number, -2 s s',
+    and the products of its corner."""
+    step = lanes(at_test)
+    r0, r1 = load(at_test, here) + at_q + product * z0, load(at_test, here + step) + at_q + product * z1
+    return r0, r1, load(at_test, here + 2 * step) + at_q + product * z2
+
+
+@jitable
+def put_squares(test, i, trial, j, steps, triples, d0, d1, d2, square, at_test, at_trial):  # type: ignore[no-untyped-def]
+    """Store the number of each point x and of each point y, of the test triangle whose record is test[i:] and the
+    vector of trial triangles at trial[j:], for D and its square."""
+    step, here = lanes(trial), j + 6 * LANES
+    w0, w1 = dot(test, i, d0, d1, d2), dot(test, i + 3, d0, d1, d2)
+    v0, v1 = along(trial, j, d0, d1, d2), along(trial, j + 3 * LANES, d0, d1, d2)
+    w2, v2 = -(w0 + w1), -(v0 + v1)
+    for t in range(triples):
+        s = number(steps, t)
+        twice, square_of_s = s + s, s * s
+        store(at_test, 3 * t * step, twice * w0 + (square + square_of_s * number(test, i + 6)))
+        store(at_test, (3 * t + 1) * step, twice * w1 + (square + square_of_s * number(test, i + 7)))
+        store(at_test, (3 * t + 2) * step, twice * w2 + (square + square_of_s * number(test, i + 8)))
+        store(at_trial, 3 * t * step, square_of_s * load(trial, here) - twice * v0)
+        store(at_trial, (3 * t + 1) * step, square_of_s * load(trial, here + LANES) - twice * v1)
+        store(at_trial, (3 * t + 2) * step, square_of_s * load(trial, here + 2 * LANES) - twice * v2)
+
+
+@jitable
+def put_dots(test, i, trial, j, out):  # type: ignore[no-untyped-def]
+    """Store w_a . v_b at [b][a]."""
+    step = lanes(out)
+    v0, v1, v2 = load(trial, j), load(trial, j + LANES), load(trial, j + 2 * LANES)
+    g0, g1 = dot(test, i, v0, v1, v2), dot(test, i + 3, v0, v1, v2)
+    put_corner(out, 0, g0, g1)
+    v0, v1, v2 = load(trial, j + 3 * LANES), load(trial, j + 4 * LANES), load(trial, j + 5 * LANES)
+    h0, h1 = dot(test, i, v0, v1, v2), dot(test, i + 3, v0, v1, v2)
+    put_corner(out, 3 * step, h0, h1)
+    put_corner(out, 6 * step, -(g0 + h0), -(g1 + h1))
+
+
+@jitable
+def put_corner(out, place, g0, g1):  # type: ignore[no-untyped-def]
+    """Store three numbers whose sum is zero."""
+    step = lanes(out)
+    store(out, place, g0)
+    store(out, place + step, g1)
+    store(out, place + 2 * step, -(g0 + g1))
+
+
+@jitable
+def extent(test, i, trial, j):  # type: ignore[no-untyped-def]
+    """The sum of all |w_a|^2 and |v_b|^2."""
+    here = j + 6 * LANES
+    of_trial = load(trial, here) + load(trial, here + LANES) + load(trial, here + 2 * LANES)
+    return of_trial + (number(test, i + 6) + number(test, i + 7) + number(test, i + 8))
+
+
+@jitable
+def put_planes(steps, triples, weights, first, middle, w0, w1, out):  # type: ignore[no-untyped-def]
+    """Store weight * (middle - s w_a), from the weights of each three points that begin at weights[first]."""
+    step, w2 = lanes(out), -(w0 + w1)
+    for t in range(triples):
+        weight = number(weights, first + t)
+        s, base = weight * number(steps, t), weight * middle
+        store(out, 3 * t * step, base - s * w0)
+        store(out, (3 * t + 1) * step, base - s * w1)
+        store(out, (3 * t + 2) * step, base - s * w2)

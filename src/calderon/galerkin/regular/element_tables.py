@@ -1,0 +1,185 @@
+"""The two sides of a Galerkin block as arrays that compiled loops read: test triangles in rows, trial triangles in
+lanes.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from calderon.backends.vectors import aligned
+from calderon.galerkin.regular.scatter_columns import Columns, columns_of
+from calderon.quadrature import TriangleRule, triangle_rule
+from calderon.spaces import EdgeSpace
+from calderon.spaces.element import barycentric
+from calderon.spaces.space import Space
+
+LANES = 128
+"""Trial triangles in a block: rows of one block stay in the first-level cache. A multiple of 16."""
+GROUP = 3
+"""Test functions that a kernel applies at a time, unless they are constant."""
+
+
+class TestSide(NamedTuple):
+    """Test triangles, one after the other.
+
+    nodes (n, 3 P): coordinates of the quadrature points. weights (groups, m), the local functions times weight, those
+    of a group of F = 1 or 3 (F * P,); with points in threes (see `in_threes`) alpha, then beta, of each three points.
+    factors (groups, n): what these are to be multiplied by. normals, centres (n, 3); curls (n, 3, 3) of the linear
+    functions.
+    """
+
+    nodes: NDArray[np.floating]
+    weights: NDArray[np.floating]
+    factors: NDArray[np.floating]
+    normals: NDArray[np.floating]
+    centres: NDArray[np.floating]
+    curls: NDArray[np.floating]
+
+
+class TrialSide(NamedTuple):
+    """Trial triangles in blocks of LANES, structure of arrays; the last block is padded with triangles of no area.
+
+    points (blocks, Q, 3 * LANES), normals, centres (blocks, 3 * LANES): x, then y, then z. jacobian (blocks, LANES),
+    curls (blocks, L, 3, LANES). table: weights times local functions (L, Q), or with points in threes alpha and beta
+    (groups, 2, Q / 3) of each group of three functions, to be multiplied by units (L,); measure (Q,) weights. columns:
+    where the results of a block go.
+    """
+
+    points: NDArray[np.floating]
+    normals: NDArray[np.floating]
+    centres: NDArray[np.floating]
+    jacobian: NDArray[np.floating]
+    columns: Columns
+    curls: NDArray[np.floating]
+    table: NDArray[np.floating]
+    units: NDArray[np.floating]
+    measure: NDArray[np.floating]
+
+
+class Surface(NamedTuple):
+    """The triangles of one side's support, scaled and shifted: corners (n, 3, 3), normals (n, 3), jacobian (n,) twice
+    the area, curls (n, 3, 3) surface curls n x grad l_a of the linear functions: opposite edge over twice the area."""
+
+    corners: NDArray[np.float64]
+    normals: NDArray[np.float64]
+    jacobian: NDArray[np.float64]
+    curls: NDArray[np.float64]
+
+
+def surface_of(
+    space: Space | EdgeSpace, selection: NDArray[np.int64], scale: float, origin: NDArray[np.float64]
+) -> Surface:
+    """The selected supporting triangles of `space` in coordinates (x - origin) * scale."""
+    mesh, triangles = space.mesh, space.triangles[selection]
+    corners = (mesh.vertices[mesh.triangles[triangles]] - origin) * scale
+    return surface(corners, mesh.normals[triangles], 2 * mesh.areas[triangles] * scale**2)
+
+
+def surface(corners: NDArray[np.float64], normals: NDArray[np.float64], jacobian: NDArray[np.float64]) -> Surface:
+    """A surface with its curls."""
+    edges = np.roll(corners, -1, axis=1) - np.roll(corners, -2, axis=1)
+    return Surface(corners, normals, jacobian, edges / jacobian[:, None, None])
+
+
+def part_of(whole: Surface, triangles: NDArray[np.int64], parts: NDArray[np.float64]) -> Surface:
+    """The parts (n, 3, 3 barycentric corners) of the given triangles as a surface of its own."""
+    corners = parts @ whole.corners[triangles]
+    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    return surface(corners, whole.normals[triangles], area)
+
+
+def in_threes(rule: TriangleRule) -> bool:
+    """Whether all points of a rule come in threes that a rotation of the triangle exchanges.
+
+    At such points local functions a = 0, 1, 2 (of the vertices, or of the edges opposite to them) have the values
+    alpha delta_ap + beta, p = 0, 1, 2: their sums over k_p are alpha k_a + beta (k_0 + k_1 + k_2), four products where
+    there would be nine. The default rule is one of these.
+    """
+    if rule.number_of_points % 3:
+        return False
+    values = rule.barycentric.reshape(-1, 3, 3)
+    beta = values[:, :1, 1:2]
+    return bool(np.allclose(values, beta + (values[:, :1, :1] - beta) * np.eye(3)))
+
+
+def _threes(table: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """alpha and beta (2, P / 3) of three functions (3, P), divided by the first alpha, and that; of one function beta
+    alone stands for both."""
+    beta = table[0, 1::3]
+    alpha = table[0, ::3] - beta if len(table) == 3 else beta
+    return np.stack([alpha, beta]) / alpha[0], float(alpha[0])
+
+
+def _by_groups(rule: TriangleRule, table: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weights (groups, m) of functions (L, P), and the factor (groups,) that they lack."""
+    groups = np.split(table, max(1, len(table) // GROUP))
+    if not in_threes(rule):
+        return np.stack(groups).reshape(len(groups), -1), np.ones(len(groups))
+    weights, units = zip(*map(_threes, groups), strict=True)
+    return np.stack(weights).reshape(len(groups), -1), np.array(units)
+
+
+def points_of(surface: Surface, rule: TriangleRule) -> NDArray[np.float64]:
+    """Quadrature points (n, P, 3) of every triangle."""
+    return np.asarray(barycentric(rule.points).T @ surface.corners)
+
+
+def test_side(space: Space, surface: Surface, degree: int, constant: bool, real: DTypeLike) -> TestSide:
+    """Tabulate the test triangles for a rule of that degree; `constant`: with the function 1 only."""
+    rule = triangle_rule(degree)
+    table = np.ones((1, len(rule.weights))) if constant else space.element.values(rule.points)
+    weights, units = _by_groups(rule, table * rule.weights)
+    nodes = points_of(surface, rule).reshape(len(surface.corners), -1)
+    factors = units[:, None] * surface.jacobian
+    parts = (nodes, weights, factors, surface.normals, surface.corners.mean(axis=1), surface.curls)
+    return TestSide(*(packed(part, real) for part in parts))
+
+
+def trial_side(
+    space: Space | EdgeSpace, surface: Surface, columns: NDArray[np.int64], degree: int, real: DTypeLike
+) -> TrialSide:
+    """Tabulate the trial triangles for a rule of that degree."""
+    rule = triangle_rule(degree)
+    table, units = rule.weights, np.ones(1)
+    if space.element.size > 1:
+        table, units = _by_groups(rule, space.element.values(rule.points) * rule.weights)
+
+    def pack(array: NDArray) -> NDArray:
+        return packed(array, real)
+
+    return TrialSide(  # one after the other: what they are packed from need not be there at once
+        pack(joined(blocked(np.moveaxis(points_of(surface, rule).astype(real), 0, 2), None))),
+        pack(joined(blocked(surface.normals.T, None))),
+        pack(joined(blocked(surface.corners.mean(axis=1).T, None))),
+        jacobian := pack(blocked(surface.jacobian, 0.0)),
+        columns_of(blocked(columns.T, -1).reshape(len(jacobian), -1)),
+        pack(blocked(np.moveaxis(surface.curls, 0, 2), None)),
+        pack(table.ravel()),
+        pack(np.repeat(units, min(GROUP, space.element.size))),
+        pack(rule.weights),
+    )
+
+
+def joined(array: NDArray) -> NDArray:
+    """(..., n, LANES) to (..., n * LANES)."""
+    return array.reshape(*array.shape[:-2], -1)
+
+
+def packed(array: NDArray, real: DTypeLike) -> NDArray:
+    """Contiguous, floating-point numbers in the working precision, where a vector may begin."""
+    out = aligned(array.shape, real if array.dtype.kind == "f" else array.dtype)
+    out[...] = array
+    return out
+
+
+def blocked(array: NDArray, filler: float | None) -> NDArray:
+    """(..., n) to (blocks, ..., LANES), padded with `filler` or with the last entry."""
+    n = array.shape[-1]
+    padding = -n % LANES
+    width = [(0, 0)] * (array.ndim - 1) + [(0, padding)]
+    if filler is None:
+        padded = np.pad(array, width, mode="edge")
+    else:
+        padded = np.pad(array, width, constant_values=filler)
+    return np.moveaxis(padded.reshape(*array.shape[:-1], -1, LANES), -2, 0)

@@ -1,0 +1,85 @@
+"""Functions applied to values at the points of a triangle, or at all pairs of points of two, in vectors.
+
+Values and sums lie in an array, `stride` numbers apart from point to point; tables of functions are those of
+element_tables.py.
+"""
+
+from calderon.backends.vectors import jitable, lanes, load, number, store, zero
+
+
+@jitable
+def zeros(like):  # type: ignore[no-untyped-def]
+    """Sums to begin with: of three functions, and what all of them get."""
+    return zero(like), zero(like), zero(like), zero(like)
+
+
+@jitable
+def applied(sums, k0, k1, k2, alpha, beta):  # type: ignore[no-untyped-def]
+    """The sums and three functions, of alpha and beta, times the values at three more points."""
+    s0, s1, s2, every = sums
+    return s0 + alpha * k0, s1 + alpha * k1, s2 + alpha * k2, every + beta * (k0 + k1 + k2)
+
+
+@jitable
+def totals(sums):  # type: ignore[no-untyped-def]
+    """Of the three functions, each with what all of them get."""
+    s0, s1, s2, every = sums
+    return s0 + every, s1 + every, s2 + every
+
+
+@jitable
+def three(values, place, stride):  # type: ignore[no-untyped-def]
+    """Three vectors, the first at `place`."""
+    return load(values, place), load(values, place + stride), load(values, place + 2 * stride)
+
+
+@jitable
+def put_three(out, place, sums):  # type: ignore[no-untyped-def]
+    """Store the sums of three functions one after the other."""
+    step, (s0, s1, s2) = lanes(out), totals(sums)
+    store(out, place, s0)
+    store(out, place + step, s1)
+    store(out, place + 2 * step, s2)
+
+
+@jitable
+def folded(sums, place, stride, triples, table, weight):  # type: ignore[no-untyped-def]
+    """The sums at points in threes, the first at `place`, times three functions, whose alpha and beta begin at
+    table[weight], the first alpha being 1."""
+    total = zeros(sums)
+    for p in range(triples):
+        k0, k1, k2 = three(sums, place + 3 * p * stride, stride)
+        alpha = 1.0 if p == 0 else number(table, weight + p)
+        total = applied(total, k0, k1, k2, alpha, number(table, weight + triples + p))
+    return totals(total)
+
+
+@jitable
+def folded_times(sums, place, stride, triples, offsets, table, weight):  # type: ignore[no-untyped-def]
+    """The same of the sums times an offset at each point."""
+    total, step = zeros(sums), lanes(sums)
+    for p in range(triples):
+        k0, k1, k2 = three(sums, place + 3 * p * stride, stride)
+        h0, h1, h2 = three(offsets, 3 * p * step, step)
+        alpha = 1.0 if p == 0 else number(table, weight + p)
+        total = applied(total, h0 * k0, h1 * k1, h2 * k2, alpha, number(table, weight + triples + p))
+    return totals(total)
+
+
+@jitable
+def combined(sums, place, stride, points, table, weight):  # type: ignore[no-untyped-def]
+    """The sums at points, the first at `place`, times one function, whose values begin at table[weight]."""
+    total = zero(sums)
+    for p in range(points):
+        total = total + number(table, weight + p) * load(sums, place + p * stride)
+    return total
+
+
+@jitable
+def one_applied(values, stride, across, offsets, points, table, weight, sums):  # type: ignore[no-untyped-def]
+    """Values at all pairs of points to sums (P,): one function of the points that are `stride` apart, at each of those
+    that are `across` apart, times the offset there."""
+    step = lanes(sums)
+    for p in range(points):
+        total = combined(values, p * across, stride, points, table, weight)
+        store(sums, p * step, load(offsets, p * step) * total)

@@ -1,0 +1,87 @@
+/* One side of a matrix as rows and columns on a device read it: the places of cluster_tables.py, and what an unknown gathers
+   from the triangles of a cluster. COMPLEX: entries have imaginary parts. */
+#include "backends/prelude.h"
+
+/* Places in the header of the integers of a side, as in cluster_tables.py. */
+#define SIDE_FUNCTIONS 0
+#define SIDE_OWN 1
+#define SIDE_LENGTH 2
+#define SIDE_RECORDS 6
+#define SIDE_STARTS 7
+#define SIDE_TRIANGLES 8
+#define SIDE_LOCALS 9
+#define SIDE_FIRST 10
+#define SIDE_SIZES 11
+#define SIDE_LIST_STARTS 12
+#define SIDE_LISTS 13
+
+/* Entry k of a part of the integers of a side. */
+DEVICE int item(GLOBAL const int *side, int part, int k) { return side[side[part] + k]; }
+
+/* Unknowns of a cluster, position of the first, and triangles on which they live. */
+DEVICE int cluster_size(GLOBAL const int *side, int cluster) { return item(side, SIDE_SIZES, cluster); }
+DEVICE int cluster_first(GLOBAL const int *side, int cluster) { return item(side, SIDE_FIRST, cluster); }
+DEVICE int cluster_triangles(GLOBAL const int *side, int cluster)
+{
+    if (side[SIDE_OWN])
+        return cluster_size(side, cluster);
+    return item(side, SIDE_LIST_STARTS, cluster + 1) - item(side, SIDE_LIST_STARTS, cluster);
+}
+
+/* Whether triangle s is among those of t: skips[skips[t]] .. skips[skips[t + 1] - 1], which increase. */
+DEVICE int listed(GLOBAL const int *skips, int t, int s)
+{
+    int low = skips[t], high = skips[t + 1], end = high;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (skips[middle] < s)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end && skips[low] == s;
+}
+
+/* Which of the first 32 triangles with places from `begin` to `end` on have triangle s among their skips, as bits. */
+DEVICE unsigned int listed_first(GLOBAL const int *near, GLOBAL const int *skips, int begin, int end, int s)
+{
+    unsigned int bits = 0u;
+    for (int e = begin; e < end && e < begin + 32; e++)
+        bits |= (unsigned int)listed(skips, item(near, SIDE_TRIANGLES, e), s) << (e - begin);
+    return bits;
+}
+
+/* Whether the triangle at place e has triangle s among its skips; bits: of `listed_first`. */
+DEVICE int left_out(GLOBAL const int *near, GLOBAL const int *skips, int begin, int e, int s, unsigned int bits)
+{
+    return e < begin + 32 ? (int)(bits >> (e - begin) & 1u) : listed(skips, item(near, SIDE_TRIANGLES, e), s);
+}
+
+/* Entry j of a cluster, of what `add_triangle` left of its `count` triangles. */
+DEVICE void gather_entry(GLOBAL const int *side, int cluster, int j, int count, GLOBAL const real_type *from,
+                         real_type *re, real_type *im)
+{
+    *re = *im = R(0.0);
+    int position = cluster_first(side, cluster) + j, own = side[SIDE_OWN];
+    int begin = own ? 0 : item(side, SIDE_STARTS, position), end = own ? 1 : item(side, SIDE_STARTS, position + 1);
+    for (int e = begin; e < end; e++) {
+        int function = 0, k = j;
+        if (!own) {
+            GLOBAL const int *list = side + side[SIDE_LISTS] + item(side, SIDE_LIST_STARTS, cluster);
+            int triangle = item(side, SIDE_TRIANGLES, e), high = count;
+            function = item(side, SIDE_LOCALS, e);
+            k = 0;
+            while (high - k > 1) { /* the list increases, and holds the triangle */
+                int middle = (k + high) / 2;
+                if (list[middle] <= triangle)
+                    k = middle;
+                else
+                    high = middle;
+            }
+        }
+        *re += from[(size_t)2 * function * count + k];
+#if COMPLEX
+        *im += from[((size_t)2 * function + 1) * count + k];
+#endif
+    }
+}

@@ -1,0 +1,146 @@
+"""One side of a Galerkin matrix in cluster order, as compiled rows and columns read it.
+
+In a row the test function is fixed and the trial functions of a cluster vary; in a column it is the other way round. So
+each side is tabulated twice: unknown by unknown, as the triangles, points and weights of its function, and cluster by
+cluster, as the triangles on which functions of a cluster live.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from calderon.backends.numba import STAMP, kernel
+from calderon.backends.vectors import jitable, number
+from calderon.galerkin.rows.entry_kernels import Clusters
+
+CHUNK = 128
+"""Triangles of a cluster that are worked on at a time: what belongs to them stays in the first-level cache."""
+PITCH = CHUNK + 16
+"""Numbers from one row of a chunk to the next: not a power of two, which would meet few places of the cache."""
+HEADER = 16
+FUNCTIONS, OWN, LENGTH, WIDTH, CHUNKS, ROW, RECORDS = range(7)
+STARTS, TRIANGLES, LOCALS, FIRST, SIZES, LIST_STARTS, LISTS, PLACES = range(7, 15)
+"""Places in the header of RowSide.integers."""
+
+
+class RowSide(NamedTuple):
+    """The n unknowns of one side by their positions in cluster order, with their T triangles and L local functions, in
+    two arrays: a call with twenty would cost as much as a short row.
+
+    numbers holds a table of the local functions, then a record of LENGTH numbers for each triangle from RECORDS on. A
+    chunk of triangles is WIDTH rows of numbers, what the loops need of each triangle as a part of a cluster; where
+    triangles have their OWN function all of them are one chunk, in rows of ROW numbers from CHUNKS on, and those of a
+    cluster follow each other.
+
+    integers begins with FUNCTIONS (= L), these sizes and the places where its parts begin: the triangles of position i
+    are TRIANGLES[STARTS[i] : STARTS[i + 1]], where its function is the local one LOCALS of the same place; a cluster
+    c is the positions from FIRST[c], SIZES[c] of them; its triangles are LISTS[LIST_STARTS[c] : LIST_STARTS[c + 1]],
+    increasing, unless they are its OWN; PLACES (T, L) has the position of each local function, -1 for none.
+    """
+
+    numbers: NDArray[np.floating]
+    integers: NDArray[np.int32]
+
+
+@jitable
+def item(index, part, k):  # type: ignore[no-untyped-def]
+    """Entry k of a part of RowSide.integers."""
+    return number(index, number(index, part) + k)
+
+
+def row_side(
+    places: NDArray[np.int64],
+    clusters: Clusters,
+    table: NDArray[np.float64],
+    records: NDArray[np.float64],
+    chunk: NDArray[np.float64],
+    real: DTypeLike,
+) -> RowSide:
+    """Tabulate a side. places (T, L): the position of each local function, -1 for none; records (T, LENGTH); chunk
+    (T, WIDTH)."""
+    count, functions = places.shape
+    starts, triangles, local = _incidence(places, len(clusters.order))
+    own = functions == 1 and np.array_equal(places[:, 0], np.arange(count))
+    list_starts: NDArray[np.int64] = np.zeros(1, np.int64)
+    lists: NDArray[np.int32] = np.zeros(0, np.int32)
+    rows = np.zeros((chunk.shape[1], 0))
+    if own:  # the last vectors are read beyond the end; rows should not lie a multiple of 4096 bytes apart
+        rows = np.pad(chunk.T, [(0, 0), (0, -(count + 16) % 512 + 32)])
+    else:
+        list_starts, lists = _lists(starts, triangles, clusters)
+    numbers = np.concatenate([table.ravel(), records.ravel(), rows.ravel()]).astype(real)
+    parts = starts, triangles, local, clusters.start, clusters.stop - clusters.start, list_starts, lists, places.ravel()
+    begins = HEADER + np.cumsum([0, *(each.size for each in parts)])
+    if max(begins[-1], numbers.size) >= 2**31:
+        raise ValueError(f"{count} triangles are too many for compiled rows: at most some 30 million")
+    header = np.zeros(HEADER, np.int64)
+    sizes = functions, own, records.shape[1], chunk.shape[1], table.size + records.size, rows.shape[1], table.size
+    header[: len(sizes)] = sizes
+    header[STARTS : PLACES + 1] = begins[:-1]
+    return RowSide(numbers, np.concatenate([header, *parts]).astype(np.int32))
+
+
+def positions(places: NDArray[np.int64], clusters: Clusters) -> NDArray[np.int64]:
+    """Positions in cluster order of unknowns, -1 for none."""
+    position = np.empty(len(clusters.order) + 1, np.int64)
+    position[clusters.order] = np.arange(len(clusters.order))
+    position[-1] = -1
+    return position[places]
+
+
+def triangle_order(places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Order of triangles by the first of the positions (T, L) of their functions."""
+    return np.argsort(np.where(places >= 0, places, np.iinfo(np.int64).max).min(axis=1), kind="stable")
+
+
+def _incidence(local: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """STARTS, TRIANGLES and LOCALS of a RowSide from the positions (T, L)."""
+    triangle, function = np.nonzero(local >= 0)
+    position = local[triangle, function]
+    order = np.argsort(position, kind="stable")
+    starts = np.searchsorted(position[order], np.arange(count + 1))
+    return starts, triangle[order], function[order]
+
+
+def _lists(
+    starts: NDArray[np.int64], triangles: NDArray[np.int64], clusters: Clusters
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """LIST_STARTS and LISTS of a RowSide."""
+    seen = np.full(int(triangles.max(initial=-1)) + 1, -1)
+    ends = np.zeros(len(clusters.start) + 1, np.int64)
+    listing = _listing_kernel()
+    first, stop = (each.astype(np.int64) for each in (clusters.start, clusters.stop))
+    listing(starts, triangles, first, stop, seen, ends, np.zeros(0, np.int32))
+    ends = np.cumsum(ends)
+    lists = np.empty(ends[-1], np.int32)
+    seen[:] = -1
+    listing(starts, triangles, first, stop, seen, ends, lists)
+    return ends, lists
+
+
+@functools.lru_cache(maxsize=1)
+def _listing_kernel() -> Callable[..., Any]:
+    stamp = STAMP
+
+    @kernel
+    def run(starts, triangles, first, stop, seen, ends, lists):  # type: ignore[no-untyped-def]
+        """Each triangle of each cluster once, in increasing order; without `lists` the number of them in ends[1:]."""
+        _ = stamp
+        for c in range(first.size):
+            count = 0
+            for m in range(starts[first[c]], starts[stop[c]]):
+                t = triangles[m]
+                if seen[t] != c:
+                    seen[t] = c
+                    if lists.size:
+                        lists[ends[c] + count] = t
+                    count += 1
+            if lists.size:
+                lists[ends[c] : ends[c] + count].sort()
+            else:
+                ends[c + 1] = count
+
+    return run

@@ -1,0 +1,73 @@
+"""Rows and columns of matrices on a device (scalar_entries.h, edge_field_entries.h, dual_test_entries.h): what sources
+are told."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Device
+from calderon.galerkin.bilinear_form import BilinearForm
+from calderon.galerkin.device.block import NORMALS
+from calderon.galerkin.device.edge_block import form_define
+from calderon.galerkin.dual_test_block import DualBlock
+from calderon.galerkin.edge_block import EdgeBlock
+from calderon.galerkin.rows.cluster_tables import LIST_STARTS, SIZES, RowSide
+from calderon.galerkin.rows.entry_kernels import CompiledRows
+from calderon.greens.green import green_defines
+from calderon.quadrature import triangle_rule
+
+Defines = tuple[tuple[str, str | int], ...]
+
+
+class DeviceRows(NamedTuple):
+    """The rows and columns of a matrix for sources that include ROWS: definitions for these, and arguments of their
+    kernels on the device: numbers and integers of the row side, of the column side, scalars. room (clusters,) of
+    either side: numbers of working memory that the entries of a cluster take."""
+
+    device: Device
+    defines: Defines
+    arguments: tuple[Any, ...]
+    row_room: NDArray[np.int64]
+    column_room: NDArray[np.int64]
+
+
+def device_rows(operator: BilinearForm, rows: CompiledRows, device: Device) -> DeviceRows:
+    """The rows of an operator on a device; rows: the same on the processor, whose tables are sent."""
+    row_side, column_side, _, scalars = rows.data
+    sides = [row_side] if row_side is column_side else [row_side, column_side]
+    sent = [(device.array(each.numbers), device.array(each.integers)) for each in sides]
+    arguments = (*sent[0], *sent[-1], device.array(scalars))
+    sizes = operator.test.dofs.shape[1], operator.trial.dofs.shape[1]
+    room = [2 * size * _triangles(side) for side, size in zip((row_side, column_side), sizes, strict=True)]
+    return DeviceRows(device, row_defines(operator), arguments, *room)
+
+
+def row_defines(operator: BilinearForm) -> Defines:
+    """What a source that includes ROWS is told about an operator."""
+    points = ("POINTS", triangle_rule(operator.quadrature.regular).number_of_points)
+    if issubclass(operator.block, DualBlock):
+        return ("ROWS", '"galerkin/rows/dual_test_entries.h"'), ("MAGNETIC", 2), *green_defines(operator.green), points
+    if issubclass(operator.block, EdgeBlock):
+        form = form_define(operator.integrand, operator.test)
+        return ("ROWS", '"galerkin/rows/edge_field_entries.h"'), form, *green_defines(operator.green), points
+    return (
+        ("ROWS", '"galerkin/rows/scalar_entries.h"'),
+        ("TESTS", operator.test.element.size),
+        ("TRIALS", operator.trial.element.size),
+        ("CURLS", int(operator.integrand.curls)),
+        *green_defines(operator.green),
+        ("NORMAL", NORMALS[operator.integrand.normal]),
+        points,
+    )
+
+
+def _triangles(side: RowSide) -> NDArray[np.int64]:
+    """Triangles of each cluster of a side."""
+    index = side.integers
+    begin = int(index[LIST_STARTS])
+    lists = index[begin : int(index[LIST_STARTS + 1])]
+    if len(lists) > 1:
+        return np.asarray(lists[1:] - lists[:-1], np.int64)
+    clusters = int(index[SIZES + 1]) - int(index[SIZES])
+    return index[int(index[SIZES]) :][:clusters].astype(np.int64)

@@ -1,0 +1,1 @@
+"""Touching, near and close pairs of triangles."""

@@ -1,0 +1,127 @@
+"""Moments of pairs of triangles that are much closer to each other than their size."""
+
+import functools
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.galerkin.regular.element_tables import Surface, part_of
+from calderon.galerkin.special.close_kernel import close_kernel, close_scratch, graded_lines
+from calderon.greens import Radial
+from calderon.pairs.close import ClosePairs, ClosePieces, close_pieces
+from calderon.pairs.near import restriction
+from calderon.pairs.tables import CHUNK, SideTable
+from calderon.quadrature import triangle_rule
+from calderon.quadrature.graded import corner_rule
+from calderon.spaces.element import Element
+
+SHARE = 256
+"""Pairs that are cut and integrated at a time."""
+AWAY = {1: (7, 0.6), 2: (7, 0.8)}
+ALONG = {1: (5, 0.5), 2: (6, 0.6)}
+INNER = {1: (5, 0.6), 2: (7, 0.9)}
+"""By the power of the kernel, singular like 1/|x - y|^power: points of a graded rule, and more for each level, on the
+outer triangle away from a side and along it, and on lines of the inner one; for 1e-6 of the largest entry."""
+RADIANS = 0.4
+"""Points for each radian along a line of the outer or the inner triangle."""
+
+
+class Form(NamedTuple):
+    """The integrand: its radial part, whose normal it takes ("none", "test", "trial"; "both": of the trial triangle,
+    then of the test triangle), whether it is complex, and the parameters of the radial part."""
+
+    radial: Radial
+    normal: str
+    oscillates: bool
+    parameters: NDArray[np.float64]
+
+
+def close_moments(
+    how: ClosePairs,
+    form: Form,
+    test: Surface,
+    trial: Surface,
+    pairs: NDArray[np.int32],
+    elements: tuple[Element, Element],
+) -> NDArray[np.float64]:
+    """(kernels, 2, n, A, B) real and imaginary parts of int int k phi_a psi_b over the pairs (n, 2), local functions
+    numbered as the triangles' vertices are."""
+    sides, numbers = (test, trial), pairs.T
+    normals = {"none": "none", "test": "outer", "trial": "inner", "both": "both"}
+    if how.exchanged:
+        sides, numbers, elements = (trial, test), numbers[::-1], elements[::-1]
+        normals |= {"test": "inner", "trial": "outer"}
+    kernels = 2 if form.normal == "both" else 1
+    out = np.empty((kernels, 2, len(pairs), elements[0].size, elements[1].size))
+    for low in range(0, len(pairs), SHARE):
+        part = slice(low, low + SHARE)
+        out[:, :, part] = _share(how, form, normals[form.normal], sides, numbers[:, part], elements)
+    if not how.exchanged:
+        return out
+    return np.ascontiguousarray(out[::-1].swapaxes(3, 4))
+
+
+def _share(
+    how: ClosePairs,
+    form: Form,
+    normal: str,
+    sides: tuple[Surface, Surface],
+    numbers: NDArray[np.int32],
+    elements: tuple[Element, Element],
+) -> NDArray[np.float64]:
+    """Moments of some pairs; outer side first."""
+    pieces = close_pieces(*(side.corners[each] for side, each in zip(sides, numbers, strict=True)))
+    outer = part_of(sides[0], numbers[0][pieces.parent], pieces.outer)
+    corners = sides[1].corners[numbers[1]]
+    table, rules = _outer_rules(pieces, how, elements[0], outer.corners)
+    first, slope = INNER[how.power]
+    lines = graded_lines(first + _more(how, corners), slope)
+    degree, (rows, columns) = elements[1].degree, (element.size for element in elements)
+    kernel = close_kernel(form.radial, normal, form.oscillates, degree)
+    values = np.zeros((2 if normal == "both" else 1, 2, len(rules), rows, columns))
+    inner = sides[1].normals[numbers[1]]
+    kernel(
+        outer.corners, outer.normals, outer.jacobian, corners, inner, pieces.parent, rules, *table, *lines,
+        form.parameters, *close_scratch(rows, degree), values,
+    )  # fmt: skip
+    values = restriction(elements[0], pieces.outer) @ values
+    return (
+        np.add.reduceat(values, np.searchsorted(pieces.parent, np.arange(numbers.shape[1])), axis=2)
+        @ _monomials(elements[1]).T
+    )
+
+
+def _outer_rules(
+    pieces: ClosePieces, how: ClosePairs, element: Element, corners: NDArray[np.float64]
+) -> tuple[SideTable, NDArray[np.int64]]:
+    """The rules of the outer pieces, and which each has."""
+    more = _more(how, corners)
+    keys = np.column_stack([pieces.degree, pieces.more, pieces.levels])
+    distinct, rules = np.unique(keys, axis=0, return_inverse=True)
+    chosen = []
+    for degree, needle, *levels in distinct.tolist():
+        if degree:
+            chosen.append(triangle_rule(min(20, degree + 2 * more)))
+        else:
+            counts = [int(first + slope * level) + more for (first, slope), level in zip(
+                (AWAY[how.power], ALONG[how.power]), levels, strict=True)]  # fmt: skip
+            counts[0] += needle
+            chosen.append(corner_rule(*zip(counts, levels, strict=True)))
+    sides = [(each.points, each.weights) for each in chosen]
+    return SideTable.of(sides, element, CHUNK), rules.ravel()
+
+
+def _more(how: ClosePairs, corners: NDArray[np.float64]) -> int:
+    """Additional points of lines in triangles with corners (n, 3, 3): as asked for, and for oscillation and decay."""
+    size = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(initial=0.0)
+    return how.more + math.ceil(RADIANS * how.wavenumber * size)
+
+
+@functools.lru_cache(maxsize=8)
+def _monomials(element: Element) -> NDArray[np.float64]:
+    """(size, size): local functions as sums of 1, u, v, u^2, u v, v^2."""
+    u, v = element.nodes.T
+    monomials = np.stack([np.ones_like(u), u, v, u * u, u * v, v * v])[: element.size]
+    return np.asarray(np.linalg.inv(monomials))

@@ -1,0 +1,233 @@
+"""Rational functions of the Laplace-Beltrami operator as sparse systems, one for each of their fractions.
+
+With X = Delta_Gamma / k_eps^2, the mass matrix M and the stiffness L, (1 + b X)^-1 = (M - b L / k_eps^2)^-1 M.
+"""
+
+from functools import cached_property
+from numbers import Complex
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.backends import run_tasks
+from calderon.onsurface.pade import PartialFractions
+from calderon.solvers.symmetric import SymmetricFactors, SymmetricPencil
+from calderon.spaces import Space
+
+
+class SurfaceOperator(LinearOperator):
+    """f(X), X = Delta_Gamma / k_eps^2, for a rational function f: maps coefficients (n,) or (n, m) to coefficients.
+
+    space: P1 or P2. wavenumber: k_eps, that of X. function: f as partial fractions.
+
+    Numbers act as multiples of the identity: `2 * A`, `A + 1`, `1 - A`; `A + B` adds functions of one X; `A @ B`
+    multiplies them one after the other; `A.inverse()` is 1/f(X). `A.tested` is
+    f(X) M^-1, which takes integrals against the test functions, such as residuals of Galerkin equations: the form of a
+    preconditioner. Sparse factors are computed with the first product and kept.
+
+    Functions of which two poles nearly coincide lose digits as a sum of fractions; as a product they do not.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        wavenumber: complex,
+        function: PartialFractions,
+        name: str = "f(X)",
+        pencil: SymmetricPencil | None = None,
+    ) -> None:
+        super().__init__(dtype=np.dtype(np.complex128), shape=(space.dimension, space.dimension))
+        self.space = space
+        self.wavenumber = complex(wavenumber)
+        self.function = function
+        self.name = name
+        matrices = (space.mass_matrix(), space.laplace_beltrami_matrix())
+        self.pencil = SymmetricPencil(matrices, space.nodes) if pencil is None else pencil
+
+    def symbol(self, eigenvalues: ArrayLike) -> NDArray[np.complex128]:
+        """What functions with -Delta u = lambda u are multiplied by: f(-lambda / k_eps^2), lambda in 1/m^2."""
+        return self.function(-np.asarray(eigenvalues) / self.wavenumber**2)
+
+    @property
+    def order(self) -> int:
+        """Number of sparse systems."""
+        return len(self.function.shifts)
+
+    @cached_property
+    def tested(self) -> "TestedSurfaceOperator":
+        """f(X) M^-1: integrals (n,) or (n, m) against the basis functions to coefficients."""
+        return TestedSurfaceOperator(self)
+
+    def inverse(self) -> "SurfaceOperator":
+        """1/f(X); ValueError where f vanishes at X = 0 or at infinity."""
+        return self._with(self.function.reciprocal(), f"1/({self.name})")
+
+    def __mul__(self, other: Any) -> Any:  # a SurfaceOperator for numbers
+        if not isinstance(other, Complex):
+            return super().__mul__(other)
+        factor = complex(other)
+        return self._with(self.function.scaled(factor), f"({factor:.4g}) ({self.name})")
+
+    __rmul__ = __mul__
+
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, SurfaceOperator) and self._is_function_of_the_same(other):
+            return SurfaceProduct((self, other))
+        return super().__matmul__(other)
+
+    def __truediv__(self, other: complex) -> Any:
+        return self * (1 / other)
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, SurfaceOperator) and self._is_function_of_the_same(other):
+            return self._with(self.function.plus(other.function), f"{self.name} + {other.name}")
+        if not isinstance(other, Complex):
+            return super().__add__(other)
+        term = complex(other)
+        return self._with(self.function.raised(term), f"{term:.4g} + {self.name}")
+
+    __radd__ = __add__
+
+    def __neg__(self) -> "SurfaceOperator":
+        return self._with(self.function.scaled(-1), f"-({self.name})")
+
+    def __sub__(self, other: Any) -> Any:
+        return self + (-other)
+
+    def __rsub__(self, other: complex) -> Any:
+        return (-self) + other
+
+    def _is_function_of_the_same(self, other: "SurfaceOperator") -> bool:
+        return other.space is self.space and other.wavenumber == self.wavenumber
+
+    def _with(self, function: PartialFractions, name: str) -> "SurfaceOperator":
+        return SurfaceOperator(self.space, self.wavenumber, function, name, self.pencil)
+
+    @property
+    def mass(self) -> sp.csr_array:
+        """The mass matrix M of the space."""
+        return self.pencil.matrices[0]
+
+    @cached_property
+    def _factors(self) -> list[SymmetricFactors]:
+        """Of M - b_j L / k_eps^2 for each fraction."""
+        factors: list[Any] = [None] * self.order
+        coefficients = -self.function.shifts / self.wavenumber**2
+        first = self.pencil.factorise(1.0, coefficients[0]) if self.order else None  # the analysis is made once
+
+        def factorise(j: int) -> None:
+            factors[j] = self.pencil.factorise(1.0, coefficients[j]) if j else first
+
+        run_tasks(factorise, self.order)
+        return factors
+
+    @cached_property
+    def _mass_factors(self) -> SymmetricFactors:
+        return self.pencil.factorise(1.0, 0.0)
+
+    def _fractions(self, tested: NDArray[Any]) -> NDArray[np.complex128]:
+        """sum_j a_j (M - b_j L / k_eps^2)^-1 x; the terms by threads, added in their order."""
+        factors = self._factors
+        terms: list[Any] = [None] * self.order
+
+        def solve(j: int) -> None:
+            terms[j] = self.function.weights[j] * factors[j].solve(tested)
+
+        run_tasks(solve, self.order)
+        return sum(terms, np.zeros(tested.shape, complex))
+
+    def from_tested(self, x: NDArray[Any]) -> NDArray[np.complex128]:
+        """f(X) M^-1 x."""
+        return self.function.constant * self._mass_factors.solve(x) + self._fractions(x)
+
+    def _matvec(self, x: NDArray[Any]) -> NDArray[np.complex128]:
+        return self.function.constant * x + self._fractions(self.mass @ x)
+
+    _matmat = _matvec
+
+    def _rmatvec(self, x: NDArray[Any]) -> NDArray[np.complex128]:
+        conjugate = np.conj(x)
+        product = self.function.constant * conjugate + self.mass @ self._fractions(conjugate)
+        return np.asarray(product.conj())
+
+    def __str__(self) -> str:
+        return f"{self.name} on {self.space.name}, {self.shape[0]} x {self.shape[1]}, {self.order} sparse systems"
+
+    __repr__ = __str__
+
+
+class SurfaceProduct(LinearOperator):
+    """f_1(X) f_2(X) ...: functions of one X one after the other, (n,) or (n, m) to coefficients of the same shape."""
+
+    def __init__(self, factors: tuple[SurfaceOperator, ...]) -> None:
+        super().__init__(dtype=np.dtype(np.complex128), shape=factors[0].shape)
+        self.factors = factors
+
+    def symbol(self, eigenvalues: ArrayLike) -> NDArray[np.complex128]:
+        """What functions with -Delta u = lambda u are multiplied by, lambda in 1/m^2."""
+        return np.asarray(np.prod([factor.symbol(eigenvalues) for factor in self.factors], axis=0))
+
+    @property
+    def order(self) -> int:
+        """Number of sparse systems."""
+        return sum(factor.order for factor in self.factors)
+
+    @cached_property
+    def tested(self) -> "TestedSurfaceOperator":
+        """f(X) M^-1: integrals (n,) or (n, m) against the basis functions to coefficients."""
+        return TestedSurfaceOperator(self)
+
+    def inverse(self) -> "SurfaceProduct":
+        """1/f(X); ValueError where a factor vanishes at X = 0 or at infinity."""
+        return SurfaceProduct(tuple(factor.inverse() for factor in self.factors))
+
+    def from_tested(self, x: NDArray[Any]) -> NDArray[np.complex128]:
+        """f(X) M^-1 x."""
+        *others, last = self.factors
+        y = last.from_tested(x)
+        for factor in reversed(others):
+            y = factor @ y
+        return y
+
+    def _matvec(self, x: NDArray[Any]) -> NDArray[np.complex128]:
+        return self.from_tested(self.factors[0].mass @ x)
+
+    _matmat = _matvec
+
+    def _rmatvec(self, x: NDArray[Any]) -> NDArray[np.complex128]:
+        product = self.factors[0].mass @ self.from_tested(x.conj())
+        return np.asarray(product.conj())
+
+    def __str__(self) -> str:
+        names = " times ".join(f"({factor.name})" for factor in self.factors)
+        name, size = self.factors[0].space.name, self.shape[0]
+        return f"{names} on {name}, {size} x {size}, {self.order} sparse systems"
+
+    __repr__ = __str__
+
+
+class TestedSurfaceOperator(LinearOperator):
+    """f(X) M^-1, a symmetric matrix: a `SurfaceOperator` or `SurfaceProduct` after the inverse mass matrix."""
+
+    def __init__(self, operator: SurfaceOperator | SurfaceProduct) -> None:
+        super().__init__(dtype=operator.dtype, shape=operator.shape)
+        self.operator = operator
+
+    @property
+    def name(self) -> str:
+        """In a word, for the record of an iteration."""
+        return f"OSRC of {self.operator.order} sparse systems"
+
+    def _matvec(self, x: NDArray[Any]) -> NDArray[np.complex128]:
+        return self.operator.from_tested(x)
+
+    _matmat = _matvec
+
+    def _rmatvec(self, x: NDArray[Any]) -> NDArray[np.complex128]:
+        return self.operator.from_tested(x.conj()).conj()
+
+    def __str__(self) -> str:
+        return f"{self.operator}, after the inverse mass matrix"

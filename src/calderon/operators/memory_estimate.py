@@ -1,0 +1,65 @@
+"""How much memory an assembly or product takes beside what it results in, known before it is taken."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from calderon.galerkin.limits import LARGEST_PHASE
+from calderon.mesh import TriangleMesh
+from calderon.operators.blocks import BlockOperator
+from calderon.operators.boundary import BoundaryOperator, TransformedHypersingular
+from calderon.operators.electromagnetic import CombinedOperator
+from calderon.operators.transformed import SLICE
+from calderon.pairs.rules import fibre_points
+from calderon.spaces import VectorSpace
+
+PER_PRODUCT, PER_STRETCH, PER_TRIANGLE = 3_000_000, 6_000_000, 2_000
+"""Upper bound in bytes, by measurement: for each point on a fibre and each product of local functions, with its points,
+in the tables of the rules of touching pairs; for each unit of the largest stretch (pieces of near pairs); and for each
+triangle of both sides (the lists of those pairs)."""
+MANY_RULES = 4.0
+"""Largest stretch from which touching pairs have all rules there are; below they have fewer."""
+
+
+def preparation_bytes(operator: BoundaryOperator | BlockOperator) -> int:
+    """What the largest integral operator takes; they are computed one after the other."""
+    return max(map(_bytes_of, _integrals(operator)), default=0)
+
+
+def _integrals(part: Any) -> Iterator[Any]:
+    """The operators with a Green's function in an expression, and those of which only some rows are held at a time."""
+    if isinstance(part, tuple | list):
+        for each in part:
+            yield from _integrals(each)
+    elif hasattr(part, "green") or isinstance(part, CombinedOperator):
+        yield part
+    elif isinstance(part, BoundaryOperator | BlockOperator):
+        yield from _integrals(list(vars(part).values()))
+
+
+def _bytes_of(operator: Any) -> int:
+    """Of one of them."""
+    in_slices = isinstance(operator, CombinedOperator | TransformedHypersingular)
+    rows = max(SLICE, 16 * math.prod(operator.shape) // 20) if in_slices else 0
+    leaf = operator.edges if isinstance(operator, CombinedOperator) else operator
+    sides = leaf.test, leaf.trial
+    edge = max(float(side.mesh.diameters.max()) for side in sides)
+    degrees = [side.element.degree for side in sides]
+    phase = min(abs(complex(leaf.green.wavenumber)) * edge, LARGEST_PHASE)  # beyond, it is refused
+    nodes = int(fibre_points(np.array([phase]), sum(degrees))[0])
+    products = 4 + math.prod(side.element.size for side in sides)
+    stretch = max(_stretch(side.mesh) for side in sides)
+    triangles = sum(_supporting(side) for side in sides)
+    tables = nodes * products * PER_PRODUCT * min(1.0, stretch / MANY_RULES)
+    return rows + int(tables + PER_STRETCH * stretch) + PER_TRIANGLE * triangles
+
+
+def _stretch(mesh: TriangleMesh) -> float:
+    """The largest ratio of a triangle's longest edge to the root of its area: 1.5 for equal edges."""
+    return float((mesh.diameters / np.sqrt(mesh.areas)).max())
+
+
+def _supporting(space: Any) -> int:
+    return len(space.support if isinstance(space, VectorSpace) else space.triangles)

@@ -1,0 +1,162 @@
+"""Sums over point sources on a device: the regular part of potentials and far fields (field.c).
+
+Sources go in and values come out, points in chunks. Triangles near a point are replaced on the processor in double
+precision (potential.correct_near): there, distances below NEAR sizes of the source's triangle count as that, on both
+sides of the replacement. This is a continuous function that stays moderate, so that nothing cancels in single precision
+and no source is kept on one side and dropped on the other.
+"""
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Computing, Source
+from calderon.greens import Green
+from calderon.greens.green import green_defines
+from calderon.mesh.errors import AccuracyWarning
+
+GROUP = 128
+"""Threads of a group, and sources of a tile."""
+THREADS = 1 << 17
+"""Threads that fill a large device: for fewer targets the sources are shared out in segments."""
+SEGMENTS = 65_535
+"""Segments at most, the most groups along the second axis on CUDA."""
+CHUNK = 1 << 18
+"""Targets at a time."""
+SHARE = 4
+"""Sources, and targets with their values, take at most this part of the memory of the device each."""
+COARSE = 1e-5
+"""Error of a phase above which there is a warning."""
+LARGE_ANGLES = 100.0
+"""Rounding units of the angle that sines and cosines in double are off, far beyond 1e6 (greens/elementary.py)."""
+
+
+@dataclass(frozen=True)
+class Emission:
+    """What sources send to targets: a header beside field.c, and the kind it is asked for. `values`: complex numbers at
+    a target; charges: the columns of a source that scale with its strength."""
+
+    header: str
+    kind: str
+    values: int
+    charges: slice
+
+    def source(self, real: np.dtype[Any], green: Green | None = None) -> Source:
+        """The variant of field.c. green: None for far fields."""
+        defines = green_defines(green) if green is not None else ()
+        own = (("EMISSION", f'"potentials/{self.header}"'), ("KIND", self.kind), ("GROUP_SIZE", GROUP))
+        return Source("potentials/field.c", "double" if real == np.float64 else "float", (*own, *defines))
+
+
+_CHARGE, _CURRENT = slice(6, 8), slice(3, 11)
+LAYER_FIELDS = {
+    (False, False): Emission("point_sources.h", "MONOPOLE", 1, _CHARGE),
+    (True, False): Emission("point_sources.h", "DIPOLE", 1, _CHARGE),
+    (False, True): Emission("point_sources.h", "MONOPOLE_GRADIENT", 3, _CHARGE),
+    (True, True): Emission("point_sources.h", "DIPOLE_GRADIENT", 3, _CHARGE),
+}
+"""(double layer, gradient); the twin of point_sources.EMISSIONS."""
+CURRENT_FIELDS = {
+    False: Emission("current_sources.h", "ELECTRIC", 3, _CURRENT),
+    True: Emission("current_sources.h", "MAGNETIC", 3, _CURRENT),
+}
+"""Whether magnetic."""
+LAYER_FAR_FIELDS = {
+    False: Emission("plane_waves.h", "MONOPOLE", 1, _CHARGE),
+    True: Emission("plane_waves.h", "DIPOLE", 1, _CHARGE),
+}
+"""Whether a double layer."""
+CURRENT_FAR_FIELD = Emission("plane_waves.h", "CURRENT", 3, _CURRENT)
+
+
+def device_sums(
+    how: Computing,
+    emission: Emission,
+    green: Green | None,
+    targets: NDArray[np.float64],
+    sources: NDArray[np.float64],
+    floors: NDArray[np.float64],
+    scalars: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """(n, values, 2) real and imaginary sums at targets (n, 3) over all sources (groups, Q, C), in coordinates in which
+    these have about unit size. floors (groups,): squared distances below count as that. scalars (4,): see the header.
+    green: as for `Emission.source`. how: with a device.
+
+    Takes about half of the memory that the device gives at most; for more sources or targets, one part after the other.
+    """
+    device, real = how.device, how.real
+    assert device is not None
+    total = np.zeros((len(targets), emission.values, 2))
+    size = float(np.abs(sources[..., emission.charges]).max(initial=0.0))
+    if size == 0.0 or len(targets) == 0:
+        return total
+    program, room = device.build(emission.source(real, green)), device.memory() // SHARE
+    used = sources.shape[-1]
+    columns = -(-(used + 1) // 4) * 4
+    is_charge = np.zeros(used, bool)
+    is_charge[emission.charges] = True
+    block = max(1, room // (real.itemsize * columns * GROUP)) * GROUP  # sources at a time
+    flat, floor = sources.reshape(-1, used), np.repeat(floors, sources.shape[1])
+    constants = device.array(np.asarray(scalars, real))
+    for first in range(0, len(flat), block):
+        part = slice(first, first + block)
+        count = len(flat[part])
+        segments, share = _segments(count, len(targets))
+        chunk = max(1, min(CHUNK, room // (real.itemsize * (3 + 2 * emission.values * segments))))
+        packed = np.zeros((segments * share, columns), real)
+        packed[:, used] = 1.0  # padding: no charge at distance 1
+        packed[:count, :used] = np.where(is_charge, flat[part] / size, flat[part])
+        packed[:count, used] = floor[part]
+        on_device = device.array(packed)
+        for start in range(0, len(targets), chunk):
+            x = np.ascontiguousarray(targets[start : start + chunk].T, real)
+            out = device.empty((segments, emission.values, 2, x.shape[1]), real)
+            threads, group = (x.shape[1], segments), (GROUP, 1)
+            given = (device.array(x), on_device, constants, out, x.shape[1], share)
+            device.launch(program, "field", threads, group, *given)
+            sums = device.to_host(out).sum(axis=0, dtype=np.float64)
+            total[start : start + chunk] += size * np.moveaxis(sums, 2, 0)
+    return total
+
+
+def far_sums(
+    how: Computing,
+    emission: Emission,
+    unit: NDArray[np.float64],
+    sources: NDArray[np.float64],
+    k: float,
+    origin: NDArray[np.float64],
+    scale: float,
+) -> NDArray[np.complex128]:
+    """(n, values) sums over sources (groups, Q, C) in unit directions (n, 3), divided by 4 pi; that of a dipole also by
+    `scale`. Phases are those about the origin, which a factor in double precision moves."""
+    inside = sources.copy()
+    inside[..., :3] = (sources[..., :3] - origin) * scale
+    sums = device_sums(how, emission, None, unit * (-k / scale), inside, np.ones(len(sources)), np.zeros(4))
+    phase = np.exp(-1j * k * (unit @ origin)) / (4 * math.pi)
+    return phase[:, None] * (sums[..., 0] + 1j * sums[..., 1])
+
+
+def _segments(sources: int, targets: int) -> tuple[int, int]:
+    """How many segments of how many sources each, whole tiles, fill a device."""
+    tiles = -(-sources // GROUP)
+    each = -(-tiles // min(tiles, SEGMENTS, max(1, THREADS // targets)))
+    return -(-tiles // each), each * GROUP
+
+
+def warn_if_coarse(real: np.dtype[Any], k: float, reach: float, stacklevel: int) -> None:
+    """AccuracyWarning where the phase k r is not resolved for distances r up to `reach`; stacklevel as for a warning by
+    the caller."""
+    single = real == np.float32
+    error = abs(k) * reach * float(np.finfo(real).eps) * (0.5 if single else LARGE_ANGLES)
+    if error > COARSE and math.isfinite(error):
+        warnings.warn(
+            f"k r reaches {abs(k) * reach:.3g}, and {'single' if single else 'double'} precision keeps its phase to "
+            f"{error:.0e}: " + ('use precision="double"' if single else "take far_field(directions) there"),
+            AccuracyWarning,
+            stacklevel=stacklevel + 1,
+        )

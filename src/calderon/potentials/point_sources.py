@@ -1,0 +1,264 @@
+"""Sums over point sources, evaluated in lanes of target points: the inner loops of potentials and far fields."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from calderon.backends.numba import STAMP, kernel
+from calderon.backends.vectors import above, add, complex_product, jitable, lanes, load, number, store, zero
+from calderon.greens import Radial
+from calderon.greens.elementary import inverse_square_root, short_sine_cosine, sine_cosine
+
+TARGETS = 64
+"""Target points of one call of a field or far kernel, a multiple of 16."""
+
+
+PATCH, GROUP, SOURCE = 4, 7, 6
+"""Numbers of a patch of neighbours, of a group of sources and of one source."""
+TOGETHER = 16
+"""Patches that stay in the cache for all targets of a call."""
+
+
+@jitable
+def second_slope(r2, u, ui, h, hi, k_re, k_im, oscillates):  # type: ignore[no-untyped-def]
+    """-h'/r = (k^2 G + 3 h)/r^2, by the equation itself."""
+    w = inverse_square_root(r2)
+    w = w * w
+    if oscillates:
+        return w * (k_re * u - k_im * ui + 3.0 * h), w * (k_re * ui + k_im * u + 3.0 * hi)
+    return w * (k_re * u + 3.0 * h), w
+
+
+@jitable
+def monopole(u, ui, h, hi, r2, d0, d1, d2, n0, n1, n2, k_re, k_im):  # type: ignore[no-untyped-def]
+    """G: one complex value."""
+    return u, ui, u, u, u, u
+
+
+@jitable
+def dipole(u, ui, h, hi, r2, d0, d1, d2, n0, n1, n2, k_re, k_im):  # type: ignore[no-untyped-def]
+    """dG/dn_y = -h d.n: one complex value."""
+    s = -(d0 * n0 + d1 * n1 + d2 * n2)
+    return h * s, hi * s, h, h, h, h
+
+
+@jitable
+def monopole_gradient(u, ui, h, hi, r2, d0, d1, d2, n0, n1, n2, k_re, k_im):  # type: ignore[no-untyped-def]
+    """grad_x G = h d: three complex values."""
+    return h * d0, hi * d0, h * d1, hi * d1, h * d2, hi * d2
+
+
+@jitable
+def dipole_gradient(u, ui, h, hi, r2, d0, d1, d2, n0, n1, n2, k_re, k_im):  # type: ignore[no-untyped-def]
+    """grad_x of -h d.n = -h n - (h'/r)(d.n) d."""
+    f, (w, wi) = d0 * n0 + d1 * n1 + d2 * n2, second_slope(r2, u, ui, h, hi, k_re, k_im, True)
+    w, wi = f * w, f * wi
+    return (
+        w * d0 - h * n0, wi * d0 - hi * n0, w * d1 - h * n1, wi * d1 - hi * n1, w * d2 - h * n2, wi * d2 - hi * n2,
+    )  # fmt: skip
+
+
+EMISSIONS = {
+    (False, False): monopole,
+    (True, False): dipole,
+    (False, True): monopole_gradient,
+    (True, True): dipole_gradient,
+}
+"""(double layer, gradient): what a source of unit strength sends to a point."""
+
+
+@jitable
+def charged(re, im, u, ui, c, ci, oscillates, complex_charges):  # type: ignore[no-untyped-def]
+    """(re + i im) + (u + i ui) (c + i ci), of which ui and ci may be left out."""
+    re = re + u * c
+    if oscillates:
+        im = im + ui * c
+    if complex_charges:
+        im = im + u * ci
+    if oscillates and complex_charges:
+        re = re - ui * ci
+    return re, im
+
+
+@functools.lru_cache(maxsize=64)
+def field_kernel(
+    radial: Radial, double: bool, gradient: bool, oscillates: bool, complex_charges: bool
+) -> Callable[..., None]:
+    """Compiled field(targets, patches, starts, groups, sources, scalars, out) of monopoles or dipoles (`double`), or
+    their gradients.
+
+    targets (3, TARGETS); the sources: see grouped_sources.GroupedSources; scalars (p0, p1, Re k^2, Im k^2, ...). Adds
+    to out (1 or 3, 2, TARGETS) Re and Im of each value, divided by `lacking`. With D from the centroid of a triangle to
+    the target and o from there to one of its points, d = D - o and r^2 = D^2 + |o|^2 - 2 D.o; what the points of a
+    triangle have in common, such as d.n = D.n, comes after them, and the phase of its patch in the end.
+    """
+    stamp = STAMP
+    radial_value = radial.value if double and gradient else radial.multiple or radial.value
+    radial_phase, shifts = radial.phase, radial.shifts
+    slopes = double or gradient
+
+    @kernel
+    def field(targets, patches, starts, groups, sources, scalars, out):  # type: ignore[no-untyped-def]
+        _ = stamp
+        p0, p1, k_re, k_im = scalars[0], scalars[1], scalars[2], scalars[3]
+        x, f, g, s, t = (
+            targets.reshape(-1),
+            patches.reshape(-1),
+            groups.reshape(-1),
+            sources.reshape(-1),
+            out.reshape(-1),
+        )
+        size, count, stride = targets.shape[1], patches.shape[0], SOURCE * sources.shape[1]
+        for first in range(0, count, TOGETHER):
+            for v in range(0, size, lanes(t)):
+                x0, x1, x2 = load(x, v), load(x, size + v), load(x, 2 * size + v)
+                t0, t1, t2, t3, t4, t5 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
+                for patch in range(first, min(first + TOGETHER, count)):
+                    reference, i = zero(t), PATCH * patch
+                    if shifts:
+                        d0, d1, d2 = x0 - number(f, i), x1 - number(f, i + 1), x2 - number(f, i + 2)
+                        square = at_least(d0 * d0 + d1 * d1 + d2 * d2, number(f, i + 3))
+                        reference = square * inverse_square_root(square)
+                    s0, s1, s2, s3, s4, s5 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
+                    for group in range(starts[patch], starts[patch + 1]):
+                        i = GROUP * group
+                        d0, d1, d2 = x0 - number(g, i), x1 - number(g, i + 1), x2 - number(g, i + 2)
+                        square = at_least(d0 * d0 + d1 * d1 + d2 * d2, number(g, i + 3))
+                        a0, b0, a1, b1, a2, b2 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
+                        a3, b3, a4, b4 = zero(t), zero(t), zero(t), zero(t)
+                        for j in range(stride * group, stride * (group + 1), SOURCE):
+                            o0, o1, o2 = number(s, j), number(s, j + 1), number(s, j + 2)
+                            c, ci = number(s, j + 4), number(s, j + 5)
+                            r2 = d0 * o0 + d1 * o1 + d2 * o2 + (square + number(s, j + 3))
+                            u, ui, h, hi = radial_value(r2, p0, p1, reference)
+                            if double and gradient:
+                                a4, b4 = charged(a4, b4, h, hi, c, ci, oscillates, complex_charges)
+                                h, hi = second_slope(r2, u, ui, h, hi, k_re, k_im, oscillates)
+                            if slopes:
+                                u, ui = h, hi
+                            if gradient:
+                                e, ei = charged(zero(t), zero(t), u, ui, c, ci, oscillates, complex_charges)
+                                a0, a1, a2, a3 = a0 + e, a1 + o0 * e, a2 + o1 * e, a3 + o2 * e
+                                b0, b1, b2, b3 = b0 + ei, b1 + o0 * ei, b2 + o1 * ei, b3 + o2 * ei
+                            else:
+                                a0, b0 = charged(a0, b0, u, ui, c, ci, oscillates, complex_charges)
+                        plane = d0 * number(g, i + 4) + d1 * number(g, i + 5) + d2 * number(g, i + 6)
+                        if gradient:  # the stored o are times -2
+                            a1, a2, a3 = d0 * a0 + 0.5 * a1, d1 * a0 + 0.5 * a2, d2 * a0 + 0.5 * a3
+                            b1, b2, b3 = d0 * b0 + 0.5 * b1, d1 * b0 + 0.5 * b2, d2 * b0 + 0.5 * b3
+                            if double:
+                                n0, n1, n2 = number(g, i + 4), number(g, i + 5), number(g, i + 6)
+                                a1, a2, a3 = plane * a1 - n0 * a4, plane * a2 - n1 * a4, plane * a3 - n2 * a4
+                                b1, b2, b3 = plane * b1 - n0 * b4, plane * b2 - n1 * b4, plane * b3 - n2 * b4
+                            s0, s1, s2, s3, s4, s5 = s0 + a1, s1 + b1, s2 + a2, s3 + b2, s4 + a3, s5 + b3
+                        elif double:
+                            s0, s1 = s0 - plane * a0, s1 - plane * b0
+                        else:
+                            s0, s1 = s0 + a0, s1 + b0
+                    f_re, f_im = radial_phase(reference, p0, p1)
+                    s0, s1 = complex_product(s0, s1, f_re, f_im)
+                    s2, s3 = complex_product(s2, s3, f_re, f_im)
+                    s4, s5 = complex_product(s4, s5, f_re, f_im)
+                    t0, t1, t2, t3, t4, t5 = t0 + s0, t1 + s1, t2 + s2, t3 + s3, t4 + s4, t5 + s5
+                add(t, v, t0)
+                add(t, size + v, t1)
+                if gradient:
+                    add(t, 2 * size + v, t2)
+                    add(t, 3 * size + v, t3)
+                    add(t, 4 * size + v, t4)
+                    add(t, 5 * size + v, t5)
+
+    return field
+
+
+def lacking(radial: Radial, double: bool, gradient: bool) -> float:
+    """What the results of `field_kernel` are to be multiplied by."""
+    return 1.0 if double and gradient else radial.lacking(double or gradient, 64)
+
+
+@jitable
+def at_least(square, floor):  # type: ignore[no-untyped-def]
+    """The larger of two vectors."""
+    return floor + above(square - floor, 0.0) * (square - floor)
+
+
+@functools.lru_cache(maxsize=64)
+def paired_field_kernel(
+    radial: Radial, emission: Callable[..., Any], gradient: bool, oscillates: bool
+) -> Callable[..., None]:
+    """Compiled paired(targets, sources, floors, scalars, lo, hi, out): source j acts on target j alone, j = lo..hi
+    (multiples of 8).
+
+    targets (3, n), sources (8, n), out (1 or 3, 2, n); for a radial part that is not shifted. floors (n,): squared
+    distances below count as that. scalars (p0, p1, Re k^2, Im k^2, drop): sources nearer than sqrt(drop) count nothing
+    (none for a negative one).
+    """
+    stamp = STAMP
+    radial_value = radial.value
+
+    @kernel
+    def paired(targets, sources, floors, scalars, lo, hi, out):  # type: ignore[no-untyped-def]
+        _ = stamp
+        p0, p1, k_re, k_im, drop = scalars[0], scalars[1], scalars[2], scalars[3], scalars[4]
+        t, s = out.reshape(-1), sources
+        size = targets.shape[1]
+        for v in range(lo, hi, lanes(t)):
+            d0, d1 = load(targets[0], v) - load(s[0], v), load(targets[1], v) - load(s[1], v)
+            d2 = load(targets[2], v) - load(s[2], v)
+            square = d0 * d0 + d1 * d1 + d2 * d2
+            r2 = at_least(square, load(floors, v))
+            u, ui, h, hi_ = radial_value(r2, p0, p1, zero(t))
+            if not oscillates:
+                ui, hi_ = zero(t), zero(t)
+            keep = above(square, drop)
+            c, e = keep * load(s[6], v), keep * load(s[7], v)
+            n0, n1, n2 = load(s[3], v), load(s[4], v), load(s[5], v)
+            a0, b0, a1, b1, a2, b2 = emission(u, ui, h, hi_, r2, d0, d1, d2, n0, n1, n2, k_re, k_im)
+            store(t, v, a0 * c - b0 * e)
+            store(t, size + v, a0 * e + b0 * c)
+            if gradient:
+                store(t, 2 * size + v, a1 * c - b1 * e)
+                store(t, 3 * size + v, a1 * e + b1 * c)
+                store(t, 4 * size + v, a2 * c - b2 * e)
+                store(t, 5 * size + v, a2 * e + b2 * c)
+
+    return paired
+
+
+@functools.lru_cache(maxsize=4)
+def far_field_kernel(double: bool, short: bool) -> Callable[..., None]:
+    """Compiled far(directions, sources, centres, k, out): adds sum_j f_j c_j exp(-i k d.y_j), f = 1 for monopoles,
+    -i k d.n_j for dipoles (`double`).
+
+    directions (3, TARGETS); sources and centres as in `field_kernel`; out (2, TARGETS). short: k times the distance of
+    a source from the centre of its group is at most elementary.SHORT.
+    """
+    stamp = STAMP
+
+    @kernel
+    def far(directions, sources, centres, k, out):  # type: ignore[no-untyped-def]
+        _ = stamp
+        t = out.reshape(-1)
+        size = directions.shape[1]
+        for v in range(0, size, lanes(t)):
+            x0, x1, x2 = load(directions[0], v) * -k, load(directions[1], v) * -k, load(directions[2], v) * -k
+            t0, t1 = zero(t), zero(t)
+            for group in range(sources.shape[0]):
+                c0, c1, c2 = centres[group, 0], centres[group, 1], centres[group, 2]
+                s0, s1 = zero(t), zero(t)
+                for q in range(sources.shape[1]):
+                    s = sources[group, q]
+                    angle = x0 * (s[0] - c0) + x1 * (s[1] - c1) + x2 * (s[2] - c2)
+                    sine, cosine = short_sine_cosine(angle) if short else sine_cosine(angle)
+                    re, im = cosine * s[6] - sine * s[7], cosine * s[7] + sine * s[6]
+                    if double:
+                        f = x0 * s[3] + x1 * s[4] + x2 * s[5]
+                        re, im = f * im * -1.0, f * re
+                    s0, s1 = s0 + re, s1 + im
+                sine, cosine = sine_cosine(x0 * c0 + x1 * c1 + x2 * c2)
+                s0, s1 = complex_product(s0, s1, cosine, sine)
+                t0, t1 = t0 + s0, t1 + s1
+            store(t, v, load(t, v) + t0)
+            store(t, size + v, load(t, size + v) + t1)
+
+    return far
