@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calderon.backends import run_tasks, thread_count
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import kernel
 from calderon.backends.vectors import load, store, width
 
 PACKAGES = ("calderon", "numpy", "scipy", "numba", "llvmlite", "bempp-cl")
@@ -30,12 +30,10 @@ def measure_floor() -> Floor:
 
 
 def _multiply_add() -> Any:
-    stamp = STAMP
 
     @kernel
     def run(x, repeats):  # type: ignore[no-untyped-def]
         """Twelve independent chains of multiply-adds on vectors in registers."""
-        _ = stamp
         a = load(x, 0)
         b, c = a * 0.5, a * 0.25
         s0, s1, s2, s3, s4, s5 = a, a * 2.0, a * 3.0, a * 4.0, a * 5.0, a * 6.0

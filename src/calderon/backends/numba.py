@@ -4,11 +4,11 @@ Kernels are serial functions over one tile of work; `threads.run_tasks` deals th
 half the time of a `parallel=True` one, can be interrupted between tiles and needs no threading layer.
 """
 
+import functools
 import gc
-import hashlib
 import os
+import weakref
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -16,28 +16,10 @@ import numpy as np
 from numba.core import event
 from numba.extending import register_jitable
 
+from calderon.backends.kernel_cache import KernelCache
+
 NAME = "numba"
 PRECISIONS = {"double": np.float64, "single": np.float32}
-
-
-def _stamp() -> int:
-    """Fingerprint of what kernels capture from other files: vectors, Green's functions, and all that is `jitable`.
-
-    Numba renews a cached kernel when the file of the kernel changes, not when a captured function of another file does.
-    """
-    root = Path(__file__).resolve().parent.parent
-    digest = hashlib.sha256()
-    for package in ("backends", "greens", "pairs", "galerkin", "potentials", "dense", "hmatrix", "dg"):
-        for path in sorted((root / package).rglob("*.py")):
-            text = path.read_bytes()
-            if package == "greens" or b"jitable" in text:
-                digest.update(text)
-    return int(digest.hexdigest()[:15], 16)
-
-
-STAMP = _stamp()
-"""Captured by every kernel factory (`stamp = STAMP` inside): part of the key of Numba's cache on disk."""
-
 
 ARITHMETIC = {"contract", "arcp", "afn", "nsz", "nnan", "ninf"}
 """What LLVM may do to floating-point arithmetic. Not "reassoc": it would fold the constants of an argument
@@ -45,29 +27,38 @@ reduction.
 """
 
 
-class _Uninterrupted(event.Listener):  # type: ignore[misc]
-    """Python's collector of garbage waits while a kernel of this package is compiled: it would walk through all that
-    Numba knows again and again, a seventh of the time. Numba tells of kernels within its lock, inner ones too."""
+class _HeldBack(event.Listener):  # type: ignore[misc]
+    """Python's garbage collector leaves older objects alone while a kernel of this package is compiled.
+
+    It would walk through all that Numba knows again and again, a seventh of the time. It stays on for new objects.
+    Nothing is done for kernels of other packages, nor where the program has frozen objects itself. Numba reports
+    kernels, and the functions that they call, while it holds its lock.
+    """
 
     def __init__(self) -> None:
-        self.depth, self.was_enabled = 0, False
+        self.kernels, self.depth, self.frozen = weakref.WeakSet[Any](), 0, False
 
     def on_start(self, event: event.Event) -> None:
-        module = event.data["dispatcher"].py_func.__module__ or ""  # None where Numba writes the function: jitclass
-        if self.depth or module.partition(".")[0] == __name__.partition(".")[0]:
+        if self.depth or event.data["dispatcher"] in self.kernels:
             self.depth += 1
-            if self.depth == 1:
-                self.was_enabled = gc.isenabled()
-                gc.disable()
+            if self.depth == 1 and gc.get_freeze_count() == 0:
+                gc.freeze()
+                self.frozen = True
 
     def on_end(self, event: event.Event) -> None:
         if self.depth:
             self.depth -= 1
-            if self.depth == 0 and self.was_enabled:
-                gc.enable()
+            if self.depth == 0 and self.frozen:
+                gc.unfreeze()
+                self.frozen = False
 
 
-event.register("numba:compile", _Uninterrupted())
+@functools.cache
+def _collector() -> _HeldBack:
+    """The listener, registered with Numba when the first kernel is made."""
+    listener = _HeldBack()
+    event.register("numba:compile", listener)
+    return listener
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -76,7 +67,20 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     `function` may close over module-level functions marked `jitable_part` or `vectors.jitable` and over numbers,
     nothing else: only then does the cache survive into a new process.
     """
-    return numba.njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")(function)
+    return _compiled(function, parallel=False)
+
+
+def parallel_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same with Numba's own threads for `prange`."""
+    return _compiled(function, parallel=True)
+
+
+def _compiled(function: Callable[..., Any], parallel: bool) -> Callable[..., Any]:
+    compiled: Any = numba.njit(nogil=True, parallel=parallel, fastmath=ARITHMETIC, error_model="numpy")(function)
+    if compiled is not function:  # as it is with NUMBA_DISABLE_JIT
+        compiled._cache = KernelCache(function)
+        _collector().kernels.add(compiled)
+    return compiled  # type: ignore[no-any-return]
 
 
 def jitable_part(function: Callable[..., Any] | None = None, **options: Any) -> Callable[..., Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import kernel
 from calderon.galerkin.block import Rows
 from calderon.galerkin.edge_block import EdgeBlock
 from calderon.galerkin.forms.edge import MAGNETIC_AFFINE, Form
@@ -71,11 +71,9 @@ def affine_scatter_kernel() -> Callable[..., None]:
     moments (3, 2, n, 3, 3) of (G'/r) (x - y); crossed (triangles, L, 3, 3): c_am = t_a x n at vertex m; rows
     (triangles, L); the rest as in `electric_scatter_kernel`.
     """
-    stamp = STAMP
 
     @kernel
     def scatter(moments, pairs, crossed, trial, trial_scales, rows, columns, coefficients, out):  # type: ignore[no-untyped-def]
-        _ = stamp
         alpha = complex(coefficients[0], coefficients[1])
         field = np.empty((3, 3, 3), np.complex128)  # of trial function b at vertex m
         for pair in range(pairs.triangles.shape[0]):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import kernel
 from calderon.galerkin.block import Block, Rows
 from calderon.galerkin.forms.edge import ELECTRIC, MAGNETIC, MAGNETIC_ROTATED, Form
 from calderon.galerkin.regular.edge_tables import edge_scales, edge_test, edge_trial
@@ -109,11 +109,9 @@ def electric_scatter_kernel() -> Callable[..., None]:
     rows, columns (triangles, 3) places in out or -1; coefficients Re and Im of alpha and of 4/k^2; half: pairs of a
     triangle with itself count half.
     """
-    stamp = STAMP
 
     @kernel
     def scatter(moments, pairs, test, trial, test_scales, trial_scales, rows, columns, coefficients, half, out):  # type: ignore[no-untyped-def]
-        _ = stamp
         alpha, charge = complex(coefficients[0], coefficients[1]), complex(coefficients[2], coefficients[3])
         products = np.empty((3, 3))
         for pair in range(pairs.triangles.shape[0]):
@@ -165,11 +163,9 @@ def magnetic_scatter_kernel() -> Callable[..., None]:
     moments (3, 2, n, 3, 3) of (G'/r) (x - y); test (triangles, 3, 3): p = v x n (or v for rotated functions); the rest
     as in `electric_scatter_kernel`.
     """
-    stamp = STAMP
 
     @kernel
     def scatter(moments, pairs, test, trial, test_scales, trial_scales, rows, columns, coefficients, half, out):  # type: ignore[no-untyped-def]
-        _ = stamp
         alpha = complex(coefficients[0], coefficients[1])
         p, q = np.empty((3, 3)), np.empty((3, 3))
         for pair in range(pairs.triangles.shape[0]):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import kernel
 from calderon.backends.vectors import entries, transpose
 
 TILE = 64
@@ -24,12 +24,10 @@ def symmetrise(matrix: NDArray[Any]) -> None:
 
 @functools.lru_cache(maxsize=1)
 def _kernel() -> Callable[..., None]:
-    stamp = STAMP
 
     @kernel
     def add(matrix, lo, hi):  # type: ignore[no-untyped-def]
         """Rows lo..hi right of the diagonal, and their mirror images, square by square through two buffers."""
-        _ = stamp
         mirrored, total = np.empty((TILE, TILE), matrix.dtype), np.empty((TILE, TILE), matrix.dtype)
         step = entries(matrix)
         for start in range(lo, matrix.shape[0], TILE):

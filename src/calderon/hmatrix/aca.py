@@ -18,14 +18,9 @@ failed a test after others had passed has parts, and is judged by another row an
 """
 
 import functools
-import hashlib
-import inspect
-from collections.abc import Callable, Iterable
-from pathlib import Path
-from types import FunctionType
-from typing import Any
+from collections.abc import Callable
 
-from calderon.backends.numba import STAMP, jitable_part, kernel
+from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import number
 from calderon.hmatrix.sums import add_multiple_at, conjugated_dot_at, magnitude2, square, square_at
 
@@ -100,7 +95,7 @@ def norm_update(part, m, n, rank, u2, v2):  # type: ignore[no-untyped-def]
 
 
 @functools.lru_cache(maxsize=64)
-def aca_kernel(row: Callable[..., None], column: Callable[..., None], fingerprint: int) -> Callable[..., int]:
+def aca_kernel(row: Callable[..., None], column: Callable[..., None]) -> Callable[..., int]:
     """The compiled approximation of blocks of a matrix given by its rows and columns (CompiledRows).
 
     approximate(data, places, blocks, first, limits, errors, work, ranks, flags, reached, scratch): from number `first`
@@ -111,11 +106,9 @@ def aca_kernel(row: Callable[..., None], column: Callable[..., None], fingerprin
     of the blocks one after the other, u first. ranks (b,): number of crosses of each block, or FULL (nothing in work).
     flags (m + n,) bool and reached (m + n,) real for the largest block.
     """
-    stamp = STAMP ^ fingerprint
 
     @kernel
     def approximate(data, places, blocks, first, limits, errors, work, ranks, flags, reached, scratch):  # type: ignore[no-untyped-def]
-        _ = stamp
         row_start, row_stop, column_start, column_stop = places
         tolerance2, floor2 = limits[0] * limits[0], limits[1] * limits[1]
         done = 0
@@ -194,27 +187,3 @@ def aca_kernel(row: Callable[..., None], column: Callable[..., None], fingerprin
         return len(blocks)
 
     return approximate
-
-
-def fingerprint(*functions: Callable[..., None]) -> int:
-    """Of the files that hold functions of the matrix and what these use: see `backends.numba.STAMP`."""
-    digest = hashlib.sha256()
-    for name in sorted({inspect.getfile(each) for each in _used(functions)}):
-        digest.update(Path(name).read_bytes())
-    return int(digest.hexdigest()[:14], 16)
-
-
-def _used(functions: Iterable[Any]) -> set[FunctionType]:
-    """The functions, and those that they capture or find among their globals, and so on, as far as this package's and
-    its callers' own files go."""
-    found: set[FunctionType] = set()
-    waiting = [each for each in functions if isinstance(each, FunctionType)]
-    while waiting:
-        function = waiting.pop()
-        if function in found or function.__module__.partition(".")[0] in ("numba", "numpy", "llvmlite"):
-            continue
-        found.add(function)
-        captured = [cell.cell_contents for cell in function.__closure__ or ()]
-        named = [function.__globals__.get(name) for name in function.__code__.co_names]
-        waiting += [each for each in captured + named if isinstance(each, FunctionType)]
-    return found

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import STAMP, jitable_part, kernel
+from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import number, put
 from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.block_tree import LOW_RANK, SPLIT, BlockTree
@@ -148,11 +148,9 @@ def coarsening_kernel() -> Callable[..., tuple[int, int]]:
     the new blocks of one root, 2 LARGEST^2; lengths (LARGEST,) real. tables, scale, order: see `best_crosses`.
     Returns how many blocks and numbers are in out_table and out, which have room for all leaves.
     """
-    stamp = STAMP
 
     @kernel
     def coarsen(numbers, table, roots, nodes, tolerances, room, merged, lengths, tables, scale, order, out_table, out):  # type: ignore[no-untyped-def]
-        _ = stamp
         area = LARGEST * LARGEST
         residual, part, better = room[:area], room[area : 2 * area], room[2 * area :]
         most = 2 * len(table) + 1  # blocks of a subtree: every one that is cut has two parts at least

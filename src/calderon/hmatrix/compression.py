@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import require_memory, run_tasks, thread_count
 from calderon.galerkin.rows.entry_kernels import CompiledRows
-from calderon.hmatrix.aca import FULL, aca_kernel, fingerprint
+from calderon.hmatrix.aca import FULL, aca_kernel
 from calderon.hmatrix.block_tree import DENSE, LOW_RANK, SPLIT, BlockTree
 from calderon.hmatrix.coarsening import Coarsening, coarsened, leaves_below
 from calderon.hmatrix.hmatrix import HMatrix
@@ -135,9 +135,8 @@ class Compression:
         self.rows, self.tree = rows, tree
         self.errors = np.zeros(len(tree.row)) if errors is None else errors
         self.coarsening = Coarsening(rows, tree, self.errors) if together else None
-        stamp = fingerprint(rows.row, rows.column, rows.block)
-        self.approximate = aca_kernel(rows.row, rows.column, stamp)
-        self.recompress, self.fill = recompression_kernel(), fill_kernel(rows.block, stamp)
+        self.approximate = aca_kernel(rows.row, rows.column)
+        self.recompress, self.fill = recompression_kernel(), fill_kernel(rows.block)
         self.places = tree.rows.start, tree.rows.stop, tree.columns.start, tree.columns.stop
         real = np.zeros(0, rows.dtype).real.dtype
         largest = np.abs(rows.special.data).max(initial=0.0)

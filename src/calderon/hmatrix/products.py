@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calderon.backends.numba import STAMP, jitable_part, kernel
+from calderon.backends.numba import jitable_part, kernel
 from calderon.hmatrix.sums import add_multiple, dot
 
 ROW, HEIGHT, COLUMN, WIDTH, RANK, OFFSET, BLOCK = range(7)
@@ -44,11 +44,9 @@ def product_kernel() -> Callable[..., None]:
     A^T x (across) with x (k, m); with both, x, rows and columns have one numbering and blocks on the diagonal count
     once.
     """
-    stamp = STAMP
 
     @kernel
     def multiply(numbers, table, x, rows, columns, down, across):  # type: ignore[no-untyped-def]
-        _ = stamp
         for b in range(len(table)):
             r, m, c, n = table[b, ROW], table[b, HEIGHT], table[b, COLUMN], table[b, WIDTH]
             rank, start = table[b, RANK], table[b, OFFSET]
@@ -73,11 +71,9 @@ def extraction_kernel() -> Callable[..., int]:
     inside(indptr, indices, table, out): the numbers of these entries in the order of the blocks; indices are sorted.
     Returns how many there are, also beyond the room of out.
     """
-    stamp = STAMP
 
     @kernel
     def inside(indptr, indices, table, out):  # type: ignore[no-untyped-def]
-        _ = stamp
         count = 0
         for b in range(len(table)):
             low, high = table[b, COLUMN], table[b, COLUMN] + table[b, WIDTH]
@@ -108,11 +104,9 @@ def first_at_least(values, lo, hi, bound):  # type: ignore[no-untyped-def]
 @functools.cache
 def moving_kernel() -> Callable[..., None]:
     """move(given, starts, places, counts, out): runs of numbers from their starts in `given` to their places in out."""
-    stamp = STAMP
 
     @kernel
     def move(given, starts, places, counts, out):  # type: ignore[no-untyped-def]
-        _ = stamp
         for b in range(len(starts)):
             for k in range(counts[b]):
                 out[places[b] + k] = given[starts[b] + k]
@@ -121,17 +115,15 @@ def moving_kernel() -> Callable[..., None]:
 
 
 @functools.lru_cache(maxsize=64)
-def fill_kernel(block: Callable[..., None], fingerprint: int) -> Callable[..., int]:
+def fill_kernel(block: Callable[..., None]) -> Callable[..., int]:
     """The compiled dense blocks of a matrix given by its blocks (CompiledRows).
 
     fill(data, pairs, table, indptr, indices, special, scratch, out): the blocks of pairs (b, 2) of clusters, described
     by table, into out[OFFSET:], with the entries of the sparse matrix of special pairs added; returns how many.
     """
-    stamp = STAMP ^ fingerprint
 
     @kernel
     def fill(data, pairs, table, indptr, indices, special, scratch, out):  # type: ignore[no-untyped-def]
-        _ = stamp
         count = 0
         for b in range(len(table)):
             m, n, start = table[b, HEIGHT], table[b, WIDTH], table[b, OFFSET]

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calderon.backends.numba import STAMP, jitable_part, kernel
+from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import number, put
 from calderon.hmatrix.sums import add_multiple_at, conjugated_dot_at, magnitude2, square_at
 
@@ -181,11 +181,9 @@ def recompression_kernel() -> Callable[..., int]:
     precision, complex for complex work, scale (2, k), order (k,): room for the largest rank. Blocks of negative rank
     have nothing in work and out.
     """
-    stamp = STAMP
 
     @kernel
     def recompress(work, heights, widths, ranks, tolerance, errors, table, scale, order, out):  # type: ignore[no-untyped-def]
-        _ = stamp
         read = written = 0
         for b in range(len(ranks)):
             rank, m, n = ranks[b], heights[b], widths[b]

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
 from calderon.galerkin.rows.entry_kernels import CompiledRows
-from calderon.hmatrix.aca import fingerprint
 from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, ROW, WIDTH, empty_table, fill_kernel
@@ -72,7 +71,7 @@ def filling_of(rows: CompiledRows, tree: BlockTree) -> Filling:
     special = rows.special.tocsr()
     special.sort_indices()
     sparse = special.indptr.astype(np.int64), special.indices.astype(np.int64), special.data
-    fill = fill_kernel(rows.block, fingerprint(rows.row, rows.column, rows.block))
+    fill = fill_kernel(rows.block)
 
     def numbers_of(pairs: NDArray[np.int64]) -> NDArray[Any]:
         m, n = tree.rows.size[pairs[:, 0]], tree.columns.size[pairs[:, 1]]

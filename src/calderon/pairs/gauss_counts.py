@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import kernel
 from calderon.backends.vectors import (
     aligned,
     lanes,
@@ -83,11 +83,9 @@ def ellipse_scratch(lines: Lines) -> NDArray[np.float64]:
 def ellipse_kernel() -> Callable[..., Any]:
     """Compiled ellipses(test, trial, pairs, lines, scratch, out): out (n, coordinates) gets the least E over the lines
     of each coordinate, for pairs (sides.Pairs) of triangles with corners (m, 3, 3)."""
-    stamp = STAMP
 
     @kernel
     def ellipses(test, trial, pairs, lines, scratch, out):  # type: ignore[no-untyped-def]
-        _ = stamp
         s, step = scratch, lanes(scratch)
         points, ends, count = lines.points.reshape(-1), lines.lines.reshape(-1), lines.points.shape[0]
         corners, results = (test.reshape(-1), trial.reshape(-1)), out.reshape(-1)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import kernel
 
 
 def grouped(keys: NDArray[np.integer], count: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -19,11 +19,9 @@ def grouped(keys: NDArray[np.integer], count: int) -> tuple[NDArray[np.int64], N
 
 @functools.lru_cache(maxsize=1)
 def _grouping_kernel() -> Callable[..., Any]:
-    stamp = STAMP
 
     @kernel
     def run(keys, starts, order):  # type: ignore[no-untyped-def]
-        _ = stamp
         for n in range(keys.size):
             starts[keys[n] + 1] += 1
         for key in range(starts.size - 1):
@@ -47,11 +45,9 @@ def arranged(table: NDArray[Any], order: NDArray[np.integer]) -> NDArray[Any]:
 
 @functools.lru_cache(maxsize=1)
 def _arranging_kernel() -> Callable[..., Any]:
-    stamp = STAMP
 
     @kernel
     def run(table, order, out):  # type: ignore[no-untyped-def]
-        _ = stamp
         for n in range(order.size):
             for c in range(table.shape[1]):
                 out[n, c] = table[order[n], c]
@@ -76,12 +72,10 @@ def numbered(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.in
 
 @functools.lru_cache(maxsize=1)
 def _numbering_kernel() -> Callable[..., int]:
-    stamp = STAMP
 
     @kernel
     def run(codes, numbers, table):  # type: ignore[no-untyped-def]
         """Number the codes in the order they come in, with a table of codes and numbers; -1 when it is half full."""
-        _ = stamp
         room, count = table.shape[1], 0
         for n in range(codes.size):
             code = codes[n]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import kernel
 from calderon.mesh.errors import AccuracyWarning
 from calderon.pairs.classes import Pairs, closest_points
 from calderon.pairs.gauss_counts import Lines, ellipse_kernel, ellipse_scratch, points_needed, sample_lines
@@ -189,11 +189,9 @@ def restriction(element: Element, corners: NDArray[np.float64]) -> NDArray[np.fl
 def restrict_kernel() -> Callable[..., Any]:
     """Compiled restrict(left, right, moments): moments (2, n, A, B) of parts, in place, become those of the functions
     of the whole triangles: left (n, A, A) moments right^T (n, B, B)."""
-    stamp = STAMP
 
     @kernel
     def restrict(left, right, moments):  # type: ignore[no-untyped-def]
-        _ = stamp
         size, width = moments.shape[2], moments.shape[3]
         half = np.empty((size, width))
         for part in range(2):

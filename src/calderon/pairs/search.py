@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import STAMP, jitable_part, kernel
+from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import (
     BYTES,
     aligned,
@@ -58,11 +58,9 @@ def extents(corners: NDArray[np.float64]) -> Extents:
 
 @functools.lru_cache(maxsize=1)
 def _extents_kernel() -> Callable[..., Any]:
-    stamp = STAMP
 
     @kernel
     def run(corners, out):  # type: ignore[no-untyped-def]
-        _ = stamp
         for n in range(corners.shape[0]):
             for c in range(3):
                 out.centre[n, c] = (corners[n, 0, c] + corners[n, 1, c] + corners[n, 2, c]) / 3
@@ -181,11 +179,9 @@ def distance_scratch() -> NDArray[np.float64]:
 def distance_kernel() -> Callable[..., Any]:
     """Compiled distances(first, second, pairs, scratch, out, places): out (n,) gets the least distances of the pairs
     (n, 2) of triangles, places (n, 4) the reference coordinates of the closest points."""
-    stamp = STAMP
 
     @kernel
     def run(first, second, pairs, scratch, out, places):  # type: ignore[no-untyped-def]
-        _ = stamp
         s, step = scratch, lanes(scratch)
         ones, others, numbers = first.reshape(-1), second.reshape(-1), pairs.reshape(-1)
         distances, flat = out.reshape(-1), places.reshape(-1)
@@ -246,11 +242,9 @@ def near_search_kernel() -> Callable[..., int]:
 
     Returns how many near pairs there are, also beyond the room of pairs and ratio.
     """
-    stamp = STAMP
 
     @kernel
     def search(corners, extents, vertices, cells, reach, upper, start, stop, scratch, pairs, ratio):  # type: ignore[no-untyped-def]
-        _ = stamp
         (one, two), (left, right) = extents, vertices
         test, trial = corners[0].reshape(-1), corners[1].reshape(-1)
         s, step = scratch, lanes(scratch)
@@ -305,11 +299,9 @@ def touching_search_kernel() -> Callable[..., int]:
     """Compiled search(test, trial, starts, corners, upper, start, stop, pairs, shared, test_order, trial_order) of the
     test triangles start .. stop; vertex v is at the places corners[starts[v] : starts[v + 1]] of `trial` (n, 3) taken
     as one row. Returns how many pairs touch."""
-    stamp = STAMP
 
     @kernel
     def search(test, trial, starts, corners, upper, start, stop, pairs, shared, test_order, trial_order):  # type: ignore[no-untyped-def]
-        _ = stamp
         found = 0
         for i in range(start, stop):
             for a in range(3):

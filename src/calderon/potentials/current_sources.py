@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable
 
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import kernel
 from calderon.backends.vectors import above, complex_product, jitable, lanes, load, smaller, store, zero
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
@@ -37,13 +37,11 @@ def current_field_kernel(radial: Radial, magnetic: bool) -> Callable[..., None]:
     targets (3, TARGETS); sources (groups, Q, 11) as y, Re j, Im j, Re and Im of the charge; centres (groups, 3);
     scalars (p0, p1, Re k^2, Im k^2, cut): distances below sqrt(cut) count as that. Adds to out (3, 2, TARGETS).
     """
-    stamp = STAMP
     radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
     emission = magnetic_emission if magnetic else electric_emission
 
     @kernel
     def field(targets, sources, centres, scalars, out):  # type: ignore[no-untyped-def]
-        _ = stamp
         p0, p1, cut = scalars[0], scalars[1], scalars[4]
         t = out.reshape(-1)
         size = targets.shape[1]
@@ -86,13 +84,11 @@ def current_field_kernel(radial: Radial, magnetic: bool) -> Callable[..., None]:
 def paired_current_kernel(radial: Radial, magnetic: bool) -> Callable[..., None]:
     """Compiled paired(targets, sources, floors, scalars, lo, hi, out): source j acts on target j alone, as in
     point_sources.paired_field_kernel; sources (11, n), out (3, 2, n)."""
-    stamp = STAMP
     radial_value = radial.value
     emission = magnetic_emission if magnetic else electric_emission
 
     @kernel
     def paired(targets, sources, floors, scalars, lo, hi, out):  # type: ignore[no-untyped-def]
-        _ = stamp
         p0, p1, drop = scalars[0], scalars[1], scalars[4]
         t, s = out.reshape(-1), sources
         size = targets.shape[1]

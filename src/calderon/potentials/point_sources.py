@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import kernel
 from calderon.backends.vectors import above, add, complex_product, jitable, lanes, load, number, store, zero
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root, short_sine_cosine, sine_cosine
@@ -92,14 +92,12 @@ def field_kernel(
     the target and o from there to one of its points, d = D - o and r^2 = D^2 + |o|^2 - 2 D.o; what the points of a
     triangle have in common, such as d.n = D.n, comes after them, and the phase of its patch in the end.
     """
-    stamp = STAMP
     radial_value = radial.value if double and gradient else radial.multiple or radial.value
     radial_phase, shifts = radial.phase, radial.shifts
     slopes = double or gradient
 
     @kernel
     def field(targets, patches, starts, groups, sources, scalars, out):  # type: ignore[no-untyped-def]
-        _ = stamp
         p0, p1, k_re, k_im = scalars[0], scalars[1], scalars[2], scalars[3]
         x, f, g, s, t = (
             targets.reshape(-1),
@@ -193,12 +191,10 @@ def paired_field_kernel(
     distances below count as that. scalars (p0, p1, Re k^2, Im k^2, drop): sources nearer than sqrt(drop) count nothing
     (none for a negative one).
     """
-    stamp = STAMP
     radial_value = radial.value
 
     @kernel
     def paired(targets, sources, floors, scalars, lo, hi, out):  # type: ignore[no-untyped-def]
-        _ = stamp
         p0, p1, k_re, k_im, drop = scalars[0], scalars[1], scalars[2], scalars[3], scalars[4]
         t, s = out.reshape(-1), sources
         size = targets.shape[1]
@@ -233,11 +229,9 @@ def far_field_kernel(double: bool, short: bool) -> Callable[..., None]:
     directions (3, TARGETS); sources and centres as in `field_kernel`; out (2, TARGETS). short: k times the distance of
     a source from the centre of its group is at most elementary.SHORT.
     """
-    stamp = STAMP
 
     @kernel
     def far(directions, sources, centres, k, out):  # type: ignore[no-untyped-def]
-        _ = stamp
         t = out.reshape(-1)
         size = directions.shape[1]
         for v in range(0, size, lanes(t)):

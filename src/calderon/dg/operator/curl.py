@@ -14,7 +14,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import ARITHMETIC, STAMP
+from calderon.backends.numba import parallel_kernel
 from calderon.backends.vectors import BYTES, jitable, lanes, load, number, prefetch, prefetch_to_read, store, zero
 from calderon.dg.operator.gather import gather
 from calderon.dg.operator.reference import ReferenceTetrahedron
@@ -159,9 +159,8 @@ def half_step_kernel(order: int) -> Any:
     from_reference = (order + 1) * (order + 2) // 2
     size, face_size = from_reference * (order + 3) // 3, from_reference
     ahead = SOURCE_AHEAD // (6 * size * BYTES)
-    stamp = STAMP
 
-    @numba.njit(cache=True, nogil=True, parallel=True, fastmath=ARITHMETIC, error_model="numpy")
+    @parallel_kernel
     def half_step(
         target,
         source,
@@ -180,7 +179,6 @@ def half_step_kernel(order: int) -> Any:
         blocks,
         chunks,
     ):  # type: ignore[no-untyped-def]
-        _ = stamp
         begin, count = blocks[0], blocks[1] - blocks[0]
         for chunk in numba.prange(chunks):
             vector = lanes(source)

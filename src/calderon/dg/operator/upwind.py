@@ -13,7 +13,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import ARITHMETIC, STAMP, jitable_part
+from calderon.backends.numba import jitable_part, parallel_kernel
 from calderon.backends.vectors import BYTES, jitable, lanes, load, number, prefetch, store
 from calderon.dg.operator.curl import SOURCE_AHEAD, TARGET_AHEAD, approach, padded_rows, row_pair
 from calderon.dg.operator.gather import gather
@@ -153,12 +153,10 @@ def stage_kernel(order: int) -> Any:
     face_size = (order + 1) * (order + 2) // 2
     size = face_size * (order + 3) // 3
     ahead = SOURCE_AHEAD // (6 * size * BYTES)
-    stamp = STAMP
 
-    @numba.njit(cache=True, nogil=True, parallel=True, fastmath=ARITHMETIC, error_model="numpy")
+    @parallel_kernel
     def stage(new_e, new_h, e, h, residual_e, residual_h, a, b, conditions, factors_e, factors_h, ghosts_e, ghosts_h,
               first, places, starts, own, nodes, metric, gains, riemann, volume, lift, blocks, chunks):  # type: ignore[no-untyped-def]  # fmt: skip
-        _ = stamp
         begin, count = blocks[0], blocks[1] - blocks[0]
         for chunk in numba.prange(chunks):
             vector = lanes(e)

@@ -11,7 +11,7 @@ from typing import Any
 
 from numpy.typing import DTypeLike, NDArray
 
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned, complex_product, lanes, load, store, width, zero
 from calderon.galerkin.forms.edge import Form
 from calderon.galerkin.regular.element_tables import LANES
@@ -38,7 +38,6 @@ def edge_tile_kernel(radial: Radial, form: Form) -> Callable[..., None]:
     tile(test, trial, skip_start, skip_position, scalars, lo, hi, upper, tile_rows, row_ids, scratch, out): as in
     tile.py; scalars = (p0, p1, tiny, Re and Im of alpha, Re and Im of 4 / k^2).
     """
-    stamp = STAMP
     radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
     local, of_value, square, affine = form.local, form.of_value, form.functions == 4, form.functions == 6
     functions, room = form.functions, max(4, form.functions)
@@ -48,7 +47,6 @@ def edge_tile_kernel(radial: Radial, form: Form) -> Callable[..., None]:
     def tile(  # type: ignore[no-untyped-def]
         test, trial, skip_start, skip_position, scalars, lo, hi, upper, tile_rows, row_ids, scratch, out
     ):
-        _ = stamp
         p0, p1, tiny = scalars[0], scalars[1], scalars[2]
         points, blocks = trial.points.shape[1], trial.points.shape[0]
         rows, step, t = row_ids.size, lanes(scratch), scratch

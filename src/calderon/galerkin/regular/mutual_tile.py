@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned, complex_product, lanes, load, number, store, width, zero
 from calderon.galerkin.regular.centroid_distances import (
     PRODUCTS,
@@ -80,7 +80,6 @@ def mutual_kernel(
     row_ids, scratch, out): test triangles lo..hi with trial triangles of blocks first..last and larger number; spread:
     spreads.Spreads; the rest as in `regular.tile_kernel`.
     """
-    stamp = STAMP
     functions = 3 if linear else 1
     size, triples = trials * LANES, points // 3
     radial_value, radial_phase, shifts = radial.multiple or radial.value, radial.phase, radial.shifts
@@ -93,7 +92,6 @@ def mutual_kernel(
         test, trial, spread, group, skip_start, skip_position, scalars, lo, hi, first, last, adjoint, tile_rows,
         row_ids, scratch, out,
     ):  # fmt: skip
-        _ = stamp
         p0, p1, tiny = scalars[0], scalars[1], scalars[2]
         rows, step = row_ids.size, lanes(scratch)
         t, slot = scratch, group * functions

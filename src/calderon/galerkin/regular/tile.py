@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import kernel
 from calderon.backends.vectors import (
     accumulate,
     add,
@@ -86,7 +86,6 @@ def tile_kernel(
     trial number > test number; tile_rows (hi - lo, L) numbers the rows of the tile, row_ids are their rows in the
     output.
     """
-    stamp = STAMP
     has_mass = linear or not curls
     at_once = single_slot and not linear and has_mass
     functions = 3 if linear else 1
@@ -104,7 +103,6 @@ def tile_kernel(
         test, trial, spread, group, skip_start, skip_position, scalars, lo, hi, upper, tile_rows, row_ids,
         scratch, out,
     ):  # fmt: skip
-        _ = stamp
         p0, p1, tiny = scalars[0], scalars[1], scalars[2]
         blocks = trial.points.shape[0]
         rows, step = row_ids.size, lanes(scratch)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import kernel
 from calderon.backends.vectors import jitable, number
 from calderon.galerkin.rows.entry_kernels import Clusters
 
@@ -123,12 +123,10 @@ def _lists(
 
 @functools.lru_cache(maxsize=1)
 def _listing_kernel() -> Callable[..., Any]:
-    stamp = STAMP
 
     @kernel
     def run(starts, triangles, first, stop, seen, ends, lists):  # type: ignore[no-untyped-def]
         """Each triangle of each cluster once, in increasing order; without `lists` the number of them in ends[1:]."""
-        _ = stamp
         for c in range(first.size):
             count = 0
             for m in range(starts[first[c]], starts[stop[c]]):

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
-from calderon.backends.numba import STAMP, jitable_part, kernel
+from calderon.backends.numba import jitable_part, kernel
 from calderon.galerkin.rows.cluster_tables import FUNCTIONS, LOCALS, PLACES, STARTS, TRIANGLES, RowSide, item
 
 Index = NDArray[np.int64]
@@ -41,7 +41,6 @@ def neighbours(first: Numbers, second: Numbers, counts: tuple[int, int], half: b
 
 @functools.lru_cache(maxsize=1)
 def _neighbours_kernel() -> Callable[..., Any]:
-    stamp = STAMP
 
     @jitable_part
     def cumulate(starts):  # type: ignore[no-untyped-def]
@@ -58,7 +57,6 @@ def _neighbours_kernel() -> Callable[..., Any]:
     def run(first, second, half, starts, by_second, lists):  # type: ignore[no-untyped-def]
         """Lists of the first triangle and the pair by the second in lists[:2], then, by running through these, lists of
         the second and the pair by the first in lists[2:]: increasing."""
-        _ = stamp
         for n in range(first.size):
             i, j = first[n], second[n]
             starts[i + 1] += 1
@@ -122,7 +120,7 @@ def _room(most: int, rows: int, columns: int, values: NDArray[Any]) -> tuple[Num
 
 @functools.lru_cache(maxsize=1)
 def _summing_kernel() -> Callable[..., int]:
-    stamp, gaps = STAMP, GAPS
+    gaps = GAPS
 
     @jitable_part
     def sort(keys, data, start, stop):  # type: ignore[no-untyped-def]
@@ -138,7 +136,6 @@ def _summing_kernel() -> Callable[..., int]:
     @kernel
     def add(around, values, near, far, low, high, lengths, seen, keys, data):  # type: ignore[no-untyped-def]
         """Rows low .. high; returns how many entries there are, or with empty keys how many there are at most."""
-        _ = stamp
         width = far[FUNCTIONS]
         count = 0
         for i in range(low, high):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import STAMP, jitable_part, kernel
+from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import aligned, complex_product, lanes, load, store, width, zero
 from calderon.greens import Radial
 from calderon.quadrature.graded import graded
@@ -149,7 +149,6 @@ def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> 
     "none", "outer", "inner" or "both": those of the inner one in out[0], of the outer one in out[1]; the kernel takes
     x - y with x in the outer one.
     """
-    stamp = STAMP
     radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
     of_inner, of_outer, both = normal in ("inner", "both"), normal == "outer", normal == "both"
     kernels, stride = 2 if both else 1, 2 if oscillates else 1
@@ -175,7 +174,6 @@ def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> 
         ratios,
         out,
     ):  # type: ignore[no-untyped-def]
-        _ = stamp
         p0, p1 = parameters[0], parameters[1]
         step, s = lanes(scratch), scratch
         functions = products.shape[0]

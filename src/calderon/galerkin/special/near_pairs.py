@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned, lanes, load, number, store, width, zero
 from calderon.galerkin.special.touching_pairs import (
     distance_of_centroids,
@@ -30,14 +30,12 @@ from calderon.pairs.tables import ProductTable
 def product_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..., None]:
     """Compiled moments(test, trial, pairs, rules, table, parameters, scratch, out): as `singular.moment_kernel` for a
     ProductTable."""
-    stamp = STAMP
     radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
     of_trial, of_test, both, gradient = (normal == each for each in ("trial", "test", "both", "gradient"))
     kernels, parts = moment_kernels(normal), moment_kernels(normal) * (2 if oscillates else 1)
 
     @kernel
     def moments(test, trial, pairs, rules, table, parameters, scratch, out):  # type: ignore[no-untyped-def]
-        _ = stamp
         p0, p1 = parameters[0], parameters[1]
         step, s = lanes(scratch), scratch
         one, two = table

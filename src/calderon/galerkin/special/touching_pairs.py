@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import STAMP, kernel
+from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned, complex_product, jitable, lanes, load, number, put, store, width, zero
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
@@ -25,14 +25,12 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
     test and trial are surfaces (element_tables.py), local functions are numbered in the order of the rule. Pairs of
     one rule should follow each other. normal: the integrand's; "both": those of the trial side in out[0], of the test side
     in out[1]; or "gradient": (G'/r) (x - y), component by component."""
-    stamp = STAMP
     radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
     of_trial, of_test, both, gradient = (normal == each for each in ("trial", "test", "both", "gradient"))
     kernels, stride = moment_kernels(normal), 2 if oscillates else 1
 
     @kernel
     def moments(test, trial, pairs, rules, table, parameters, scratch, out):  # type: ignore[no-untyped-def]
-        _ = stamp
         p0, p1 = parameters[0], parameters[1]
         step, s = lanes(scratch), scratch
         sizes, values, sums = table.products.shape[0], 22 * step, 70 * step
@@ -223,11 +221,9 @@ def scatter_kernel(complex_out: bool) -> Callable[..., None]:
     with `curls`, alpha * curl_a . curl_b * (sum of moments) + mass * n_x . n_y * moments. half: pairs of a triangle
     with itself count half (see `symmetrise`).
     """
-    stamp = STAMP
 
     @kernel
     def scatter(moments, pairs, test, trial, rows, columns, coefficients, curls, half, out):  # type: ignore[no-untyped-def]
-        _ = stamp
         size, width, pitch = rows.shape[1], columns.shape[1], out.shape[1]
         triangles, count = pairs.triangles.reshape(-1), pairs.triangles.shape[0]
         orders = pairs.test_order.reshape(-1), pairs.trial_order.reshape(-1)

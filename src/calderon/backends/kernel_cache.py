@@ -1,0 +1,121 @@
+"""What a kernel is compiled from: the part of the key of Numba's cache on disk that Numba leaves out.
+
+Numba compiles a cached kernel again when the file of the kernel changes or what the kernel captures by value, not when
+a function in another file changes. `stamp_of` covers the other files. A change in one part of the package then leaves
+the compiled kernels of the other parts valid.
+"""
+
+import functools
+import hashlib
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+from numba.core.caching import FunctionCache
+
+PACKAGE = __name__.partition(".")[0]
+FOREIGN = {"numba", "numpy", "llvmlite", "math", "cmath"}
+COMPILED = re.compile(rb"@(\w+\.)?(jitable|overload|intrinsic)|jitable_part\(")
+"""Found in files that hold compiled code."""
+CONSTANTS = (bool, int, float, complex, str, np.generic)
+
+
+class KernelCache(FunctionCache):  # type: ignore[misc]
+    """Numba's cache on disk of one kernel, with `stamp_of` the kernel as part of the key."""
+
+    @functools.cached_property
+    def stamp(self) -> str:
+        return stamp_of(self._py_func)
+
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        return (*super()._index_key(sig, codegen), self.stamp)
+
+
+def stamp_of(kernel: Callable[..., Any]) -> str:
+    """Hash of the code that `kernel` is compiled from, as far as other files hold it.
+
+    Covered are the functions that the kernel captures or names, those that these capture or name, and so on: their
+    files, the constants that they name, and the files with compiled code from which these files import. The last are
+    needed for implementations that Numba looks up itself, those of `overload` for instance.
+    """
+    files, constants = set[str](), set[str]()
+    modules, seen = set[str](), set[Any]()
+    waiting: list[Any] = [kernel]
+    while waiting:
+        function = waiting.pop()
+        if function in seen or _root(function.__module__) in FOREIGN:
+            continue
+        seen.add(function)
+        files.add(function.__code__.co_filename)
+        modules.add(function.__module__)
+        for name, value in _reached(function):
+            if isinstance(value, FunctionType):
+                waiting.append(value)
+            elif isinstance(value, np.ndarray):
+                constants.add(f"{name}={value.tolist()}")
+            elif isinstance(value, CONSTANTS):
+                constants.add(f"{name}={value!r}")
+    for module in _closure(modules):
+        files.add(_file(module))
+    digest = hashlib.sha256("\n".join(sorted(constants)).encode())
+    for content in sorted(map(_content, files)):
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def _root(module: str | None) -> str:
+    return (module or "").partition(".")[0]
+
+
+def _reached(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """What a function captures, and the globals that it names; members of tuples one by one."""
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    found = list(zip(function.__code__.co_freevars, cells, strict=True))
+    codes = [function.__code__]
+    while codes:
+        code = codes.pop()
+        codes += [each for each in code.co_consts if isinstance(each, CodeType)]
+        found += [(name, function.__globals__[name]) for name in code.co_names if name in function.__globals__]
+    while found:
+        name, value = found.pop()
+        if isinstance(value, tuple):
+            found += [(f"{name}[{place}]", each) for place, each in enumerate(value)]
+        else:
+            yield name, getattr(value, "py_func", value)  # the function of a kernel
+
+
+def _closure(modules: set[str]) -> set[str]:
+    """Modules of this package that hold compiled code and that `modules` import, directly or through others such."""
+    found, waiting = set[str](), {each for each in modules if _root(each) == PACKAGE}
+    while waiting:
+        module = waiting.pop()
+        found.add(module)
+        waiting |= _imported(module) - found
+    return found
+
+
+@functools.cache
+def _imported(module: str) -> set[str]:
+    """Modules of this package that hold compiled code and define what the names of `module` stand for."""
+    values = vars(sys.modules[module]).values()
+    names = {getattr(value, "__module__", None) or getattr(value, "__name__", "") for value in values}
+    return {name for name in names if isinstance(name, str) and _root(name) == PACKAGE and _holds_compiled_code(name)}
+
+
+def _holds_compiled_code(module: str) -> bool:
+    return module in sys.modules and COMPILED.search(Path(_file(module)).read_bytes()) is not None
+
+
+def _file(module: str) -> str:
+    return str(sys.modules[module].__file__)
+
+
+@functools.cache
+def _content(file: str) -> bytes:
+    """Digest of a file; nothing for functions that were typed in (Numba then hashes their text)."""
+    path = Path(file)
+    return hashlib.sha256(path.read_bytes()).digest() if path.is_file() else b""

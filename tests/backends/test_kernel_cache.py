@@ -1,0 +1,133 @@
+"""Kernels on disk are found again where nothing of theirs changed, and compiled again where something did."""
+
+import gc
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numba
+import pytest
+from numba.core import event
+
+import calderon
+from calderon.backends.kernel_cache import stamp_of
+from calderon.backends.numba import jitable_part, kernel
+
+PACKAGE = Path(calderon.__file__).parent
+
+STAMPS = """
+import calderon as cal
+from calderon.backends import kernel_cache
+from calderon.galerkin.regular.tile import tile_kernel
+
+helmholtz = tile_kernel(cal.Helmholtz(2.0).radial(0.0), "none", True, False, False, True, True, True, False, 6, 3)
+print(kernel_cache.__file__)
+
+def change(name):
+    path = __import__("pathlib").Path(cal.__file__).parent / name
+    before = kernel_cache.stamp_of(helmholtz.py_func)
+    path.write_text(path.read_text() + "# changed\\n")
+    kernel_cache._content.cache_clear()
+    print(name, kernel_cache.stamp_of(helmholtz.py_func) != before)
+
+change("dg/operator/curl.py")
+change("greens/laplace.py")
+change("greens/helmholtz.py")
+change("greens/elementary.py")
+change("backends/vectors.py")
+change("mesh/triangles.py")
+"""
+
+
+def run(program: str, path: Path, **environment: str) -> list[str]:
+    variables = {"PYTHONPATH": str(path), "PATH": "/usr/bin", **environment}
+    done = subprocess.run([sys.executable, "-c", program], env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("\n")
+
+
+def test_a_boundary_kernel_depends_on_its_green_s_function_and_not_on_dg(tmp_path):
+    shutil.copytree(PACKAGE, tmp_path / "calderon", ignore=shutil.ignore_patterns("__pycache__"))
+    where, *changes = run(STAMPS, tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert where.startswith(str(tmp_path))
+    assert dict(line.rsplit(" ", 1) for line in changes if line) == {
+        "dg/operator/curl.py": "False",
+        "greens/laplace.py": "False",
+        "greens/helmholtz.py": "True",
+        "greens/elementary.py": "True",
+        "backends/vectors.py": "True",
+        "mesh/triangles.py": "False",
+    }
+
+
+def test_a_kernel_is_compiled_again_when_another_file_changes(tmp_path):
+    part = "from calderon.backends.numba import jitable_part\nN = 1\n@jitable_part\ndef part(x):\n    return x + {}\n"
+    whole = (
+        "from calderon.backends.numba import kernel\nfrom part import part\n"
+        "@kernel\ndef whole(x):\n    return part(x)\n"
+        "print(whole(1), sum(whole.stats.cache_hits.values()))\n"
+    )
+    (tmp_path / "whole.py").write_text(whole)
+    folder = f"{tmp_path}:{PACKAGE.parent}"
+    printed = []
+    for number in (1, 1, 2):
+        (tmp_path / "part.py").write_text(part.format(number))
+        printed += run("import whole", folder, NUMBA_CACHE_DIR=str(tmp_path), PYTHONDONTWRITEBYTECODE="1")[:1]
+    assert printed == ["2 0", "2 1", "3 0"]
+
+
+SCALE = 2.0
+
+
+@jitable_part
+def scaled(x):
+    return SCALE * x
+
+
+def test_constants_that_a_captured_function_names_belong_to_the_stamp(monkeypatch):
+    def call(x):
+        return scaled(x)
+
+    before = stamp_of(call)
+    monkeypatch.setitem(globals(), "SCALE", 3.0)
+    assert stamp_of(call) != before
+
+
+class Observer(event.Listener):
+    def __init__(self):
+        self.states = []
+
+    def on_start(self, event):
+        self.states.append((gc.isenabled(), gc.get_freeze_count() > 0))
+
+    def on_end(self, event):
+        self.states.append((gc.isenabled(), gc.get_freeze_count() > 0))
+
+
+@pytest.mark.parametrize("frozen_before", [False, True])
+def test_the_collector_stays_on_while_a_kernel_is_compiled(frozen_before):
+    """Older objects are held back; what the program has frozen itself stays frozen."""
+    now = time.time_ns()  # so that the kernel is not on disk
+
+    @kernel
+    def compiled(x):
+        return x + now
+
+    if frozen_before:
+        gc.freeze()
+    try:
+        with event.install_listener("numba:compile", Observer()) as observer:
+            assert compiled(1) == now + 1
+        assert (gc.get_freeze_count() > 0) == frozen_before
+    finally:
+        gc.unfreeze()
+    assert observer.states[0] == (True, True)
+    assert all(enabled for enabled, _ in observer.states)
+
+
+def test_kernels_of_other_packages_are_left_alone():
+    with event.install_listener("numba:compile", Observer()) as observer:
+        assert numba.njit(lambda x: x + 1)(1) == 2
+    assert observer.states and not any(frozen for _, frozen in observer.states)
