@@ -1,4 +1,4 @@
-# Habits of a day's work, one command each. They use the virtual environment .venv, which `make setup` creates.
+# Daily tasks, one command each. They use the virtual environment .venv, which `make setup` creates.
 PYTHON ?= python3
 BIN := .venv/bin
 
@@ -10,14 +10,15 @@ setup:            ## environment with everything for development
 
 fast:             ## tests of the parts, without whole problems, pictures and command lines
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests --ignore=tests/formulations --ignore=tests/cli --ignore=tests/report \
-		--ignore=tests/plots --ignore=tests/examples
+		--ignore=tests/plots
 
 test:             ## all tests
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
-lint:             ## style, import contract, types
+lint:             ## style, words, import contract, types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python scripts/check_words.py
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 
