@@ -1,6 +1,16 @@
-"""Memory is known before it is taken."""
+"""Memory: what is free, what is refused, and caches bounded by bytes."""
 
+import functools
 import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def free_memory() -> int:
@@ -40,3 +50,46 @@ def require_memory(needed: int, what: str, advice: str) -> None:
     free = free_memory()
     if needed > free:
         raise MemoryError(f"{what} needs {format_bytes(needed)} and {format_bytes(free)} are free: {advice}")
+
+
+def bounded_cache(limit: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Decorator: keep the results of a function, arrays or tuples of arrays, as long as they have at most `limit` bytes
+    in all.
+
+    The results that were not used for the longest time are dropped first; one larger than the limit is not kept.
+    Arguments must be hashable. For results of unequal size, where `lru_cache` would bound the number only.
+    """
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        kept: OrderedDict[Any, tuple[T, int]] = OrderedDict()
+        lock = threading.Lock()
+        total = 0
+
+        @functools.wraps(function)
+        def cached(*args: P.args, **options: P.kwargs) -> T:
+            nonlocal total
+            key = (args, tuple(sorted(options.items())))
+            with lock:
+                if key in kept:
+                    kept.move_to_end(key)
+                    return kept[key][0]
+            result = function(*args, **options)
+            size = array_bytes(result)
+            with lock:
+                if key not in kept and size <= limit:
+                    kept[key] = result, size
+                    total += size
+                    while total > limit:
+                        total -= kept.popitem(last=False)[1][1]
+            return result
+
+        return cached
+
+    return decorate
+
+
+def array_bytes(value: Any) -> int:
+    """Bytes of an array, or of the arrays in a tuple."""
+    if isinstance(value, tuple):
+        return sum(map(array_bytes, value))
+    return value.nbytes if isinstance(value, np.ndarray) else 0

@@ -1,12 +1,12 @@
 """The quadrature rule of every touching and near pair, and the tables that the compiled kernel reads."""
 
-import functools
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from calderon.backends.memory import bounded_cache
 from calderon.pairs.classes import Numbers, Pairs, TouchingPairs, joined_orders, unchanged_orders
 from calderon.pairs.close import CLOSE, ClosePairs, in_order, warn_of_closest
 from calderon.pairs.grouping import arranged, grouped, numbered
@@ -24,6 +24,8 @@ SHARE = 8192
 """Touching pairs whose rules are found at a time."""
 EXCHANGED = 1 << 40
 """Added to the code of a rule: its test and trial triangles change places."""
+TABLE_BYTES = 1 << 28
+"""Bytes of tables of touching pairs that are kept for the next assembly: they take long to make."""
 NODES = (
     ((0.0, 1), (0.25, 2), (1.1, 3), (2.2, 4), (3.5, 5)),
     ((0.0, 1), (0.4, 3), (1.1, 4), (2.2, 5), (3.5, 6)),
@@ -296,9 +298,8 @@ def _table(code: int, power: int, test: Element, trial: Element) -> RuleTable:
     return _condensed_table(kind, tuple(rest[: (1, 2, 3)[3 - kind]]), first, power, test, trial)
 
 
-@functools.lru_cache(maxsize=512)
+@bounded_cache(TABLE_BYTES)
 def _condensed_table(
     shared: int, angular: tuple[int, ...], nodes: int, power: int, test: Element, trial: Element
 ) -> RuleTable:
-    """Kept, because it takes long to make."""
     return RuleTable.of(condensed_rule(shared, angular, nodes, power, test.degree + trial.degree), test, trial)

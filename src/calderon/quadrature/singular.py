@@ -76,7 +76,6 @@ SYMMETRIC = ((3, 6), (4, 8), (6, 12), (10, 20))
 """(n, degree): the symmetric rule of that degree is as accurate as n Gauss points along every direction."""
 
 
-@functools.lru_cache(maxsize=64)
 def touching_rule(shared_vertices: int, radial: int, angular: int) -> PairRule:
     """The rule for triangles that share 3, 2 or 1 vertices, which come first and in the same order in both.
 
