@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from test_ranks import launched
 
-from calderon.dg.run.rank_device import computing_of_rank
+from calderon.dg.run.ranks import computing_of_rank
 from calderon.parallel import RankError, Serial, agreed, require_same
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import calderon as cal
 from calderon.dg.run import run
-from calderon.dg.run.rank_device import DeviceError, RankDevice
+from calderon.dg.run.ranks import DeviceError, RankDevice
 
 BOUNDS = {"double": 1e-12, "single": 2e-5}
 

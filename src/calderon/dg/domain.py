@@ -18,6 +18,7 @@ from calderon.dg.sources.currents import Load, loads
 from calderon.dg.sources.incident import IncidentWaves
 from calderon.mesh import Material, MeshWarning, TetrahedralMesh
 from calderon.mesh.errors import callers_level
+from calderon.mesh.location import locate
 from calderon.mesh.partition import CUT, Part, part_of, partition
 from calderon.parallel import Communicator
 from calderon.waves import CurrentDipole, CurrentSource, TimeHarmonicPlaneWave
@@ -64,6 +65,23 @@ class Domain:
     def restricted(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
         """The inverse of `collected`."""
         return self.arrangement.in_lanes(values[self.part.elements]).ravel()
+
+    def values_at(
+        self, mesh: TetrahedralMesh, vectors: NDArray[np.inexact], points: NDArray[np.float64]
+    ) -> NDArray[np.inexact]:
+        """(q, 3) a field of all ranks at points (q, 3) of the whole mesh, from the vectors (elements, n, 3) at the
+        nodes of this rank's part."""
+        elements, local = locate(mesh, points)
+        values = self.arrangement.reference.interpolation(local)
+        own, here = self.own_elements(elements)
+        found = np.einsum("qn,qni->qi", values, vectors[own]) * here[:, None]
+        return np.asarray(self.communicator.total(found))
+
+    def own_elements(self, elements: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Numbers in this rank's part of tetrahedra of the whole mesh (0 for others'), and whether they are in it."""
+        place = np.minimum(np.searchsorted(self.part.elements, elements), len(self.part.elements) - 1)
+        here = self.part.elements[place] == elements
+        return np.where(here, place, 0), here
 
 
 def domain(

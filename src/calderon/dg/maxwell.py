@@ -21,15 +21,12 @@ from calderon.dg.results.probe import Probe
 from calderon.dg.results.snapshots import Snapshots
 from calderon.dg.results.transform import LastPeriods, RunningTransform
 from calderon.dg.run.observer import Observer, Recorder
-from calderon.dg.run.progress import Listener, progress_of
-from calderon.dg.run.rank_device import computing_of_rank
-from calderon.dg.run.ranks import ranks_of, spoken_once
-from calderon.dg.run.resolution import warn_resolution
-from calderon.dg.run.run import Run
+from calderon.dg.run.ranks import computing_of_rank, ranks_of, spoken_once
+from calderon.dg.run.run import Listener, Run, progress_of
 from calderon.dg.run.run_key import RunKey, problem_of, signals_of, sums
-from calderon.dg.run.sampling import require_period, sampling, whole_number
+from calderon.dg.run.sampling import require_period, sampling, steps_until, warn_resolution, whole_number
 from calderon.dg.sources.port import Port, divisor
-from calderon.dg.stepping.schemes import check_stepping, chosen_step, steps_until, system_of
+from calderon.dg.stepping.schemes import check_stepping, chosen_step, system_of
 from calderon.mesh import Material, TetrahedralMesh
 from calderon.parallel import Communicator, agreed, require_same
 from calderon.waves import TimeHarmonicPlaneWave
@@ -107,7 +104,7 @@ class MaxwellDG:
         self.medium, self._arrangement = self._domain.medium, self._domain.arrangement
         self._system = agreed(ranks, lambda: system_of(flux, self._domain, how.device))
         self._fields = PresentFields(self._system, self._domain, mesh)
-        self.ports = {each.name: Port(each, self._system, ranks) for each in self._domain.loads}
+        self.ports = {each.name: Port(each, self._system.voltage, ranks) for each in self._domain.loads}
         self._densities = {name: each.density for name, each in (materials or {}).items()}
         with progress_of(progress, "the largest stable step", self._system.trials, ranks.rank) as tell:
             done = itertools.count(1)

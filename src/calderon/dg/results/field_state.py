@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.dg.domain import Domain
-from calderon.dg.results.location import values_at
 from calderon.dg.stepping.system import System
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.location import as_points
@@ -36,7 +35,7 @@ class PresentFields:
     def at(self, points: ArrayLike, name: str) -> NDArray[np.float64]:
         """(n, 3) the electric or magnetic field at points (n, 3) of the mesh. ValueError for points outside."""
         x = as_points(points)
-        return np.asarray(values_at(self._domain, self._mesh, self._vectors(name), x) / self._scales[name], np.float64)
+        return np.asarray(self._domain.values_at(self._mesh, self._vectors(name), x) / self._scales[name], np.float64)
 
     def energy(self) -> float:
         """Integral of (epsilon E^2 + mu H^2) / 2; in J with materials."""

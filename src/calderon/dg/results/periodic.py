@@ -11,7 +11,6 @@ from calderon.dg.domain import Domain
 from calderon.dg.results.averaged_sar import AveragedSAR, averaged_sar, voxel_midpoints
 from calderon.dg.results.enclosure import enclosed
 from calderon.dg.results.far_field import EquivalentCurrents, equivalent_currents
-from calderon.dg.results.location import own_elements, values_at
 from calderon.dg.sources.port import PortAmplitudes
 from calderon.exact.angular import radar_cross_section
 from calderon.mesh import TetrahedralMesh
@@ -107,7 +106,7 @@ class PeriodicFields:
         interface the tetrahedron that is found first counts. ValueError for points outside."""
         x = as_points(points)
         elements, _ = locate(self._mesh, x)
-        own, here = own_elements(self._domain, elements)
+        own, here = self._domain.own_elements(elements)
         medium = self._domain.medium
         loss = self._domain.communicator.total(medium.loss[own] * here)
         squares = (np.abs(self.electric(x)) ** 2).sum(axis=1)
@@ -130,7 +129,7 @@ class PeriodicFields:
             density, power = np.zeros(len(points)), np.zeros(len(points))
             elements, local = search.find(points)
             number = np.flatnonzero((elements >= 0) & (rho[elements] > 0))
-            own, here = own_elements(self._domain, elements[number])
+            own, here = self._domain.own_elements(elements[number])
             values = np.einsum("qn,qni->qi", interpolation(local[number]), field[own])
             density[number] = rho[elements[number]]
             power[number] = medium.loss[own] / medium.impedance / 2 * (np.abs(values) ** 2).sum(axis=1) * here
@@ -211,4 +210,4 @@ class PeriodicFields:
 
     def _at(self, points: ArrayLike, field: NDArray[np.complexfloating]) -> NDArray[np.complex128]:
         x = as_points(points)
-        return np.asarray(values_at(self._domain, self._mesh, self._vectors(field), x))
+        return np.asarray(self._domain.values_at(self._mesh, self._vectors(field), x))

@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.dg.domain import Domain
-from calderon.dg.results.location import own_elements
 from calderon.dg.run.observer import Span, State
 from calderon.dg.run.run_key import digest
 from calderon.dg.run.sampling import whole_number
@@ -24,7 +23,7 @@ class Probe:
     def __init__(self, points: ArrayLike, domain: Domain, mesh: TetrahedralMesh, stride: int) -> None:
         self.points, self.stride = as_points(points), whole_number(stride, "stride")
         elements, local = locate(mesh, self.points)
-        own, here = own_elements(domain, elements)
+        own, here = domain.own_elements(elements)
         self._values = domain.arrangement.reference.interpolation(local) * here[:, None]
         self._inverse = np.linalg.inv(domain.arrangement.frames[own])
         self._places = domain.arrangement.places_of(own)

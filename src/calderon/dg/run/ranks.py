@@ -1,13 +1,22 @@
-"""The ranks that share a simulation."""
+"""The ranks that share a simulation, and the device on which each computes.
+
+A device is chosen by the rank's place on its node, and shared if there are more ranks than devices.
+"""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
+from numpy.typing import NDArray
+
+from calderon.backends import BuildError, Computing, Device, Source, computing
 from calderon.dg.run.run_key import mesh_digest
 from calderon.mesh import TetrahedralMesh
-from calderon.parallel import Communicator, end_together, require_same, world
+from calderon.parallel import Communicator, agreed, end_together, require_same, world
+
+T = TypeVar("T")
 
 
 def ranks_of(communicator: Communicator | None, mesh: TetrahedralMesh, **choices: Any) -> Communicator:
@@ -34,3 +43,81 @@ def spoken_once(ranks: Communicator) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
+
+
+class DeviceError(RuntimeError):
+    """A device failed: names it, its rank, and what its driver said."""
+
+
+class RankDevice:
+    """A device as one rank sees it: with its part of the memory that was free, and errors that name rank and device;
+    see `backends.Device`.
+
+    rank: None for a process alone. sharers: ranks that compute on this device.
+    """
+
+    def __init__(self, device: Device, free: int, rank: int | None, sharers: int) -> None:
+        self._device, self._free = device, free // sharers
+        self.name, self.has_double, self.is_gpu = device.name, device.has_double, device.is_gpu
+        self.label = f"{device.label}, {sharers} ranks share it" if sharers > 1 else device.label
+        self._who = f"{device.name} ({device.label})" + ("" if rank is None else f" of rank {rank}")
+
+    def _told(self, call: Callable[..., T], *arguments: Any) -> T:
+        try:
+            return call(*arguments)
+        except BuildError:
+            raise
+        except Exception as error:
+            raise DeviceError(
+                f"{self._who} failed: {error or type(error).__name__}; start again, from the checkpoint if there is "
+                "one, or take another backend"
+            ) from error
+
+    def memory(self) -> int:
+        return self._free
+
+    def array(self, host: NDArray[Any]) -> Any:
+        return self._told(self._device.array, host)
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        return self._told(self._device.empty, shape, dtype)
+
+    def to_host(self, array: Any) -> NDArray[Any]:
+        return self._told(self._device.to_host, array)
+
+    def fetch(self, array: Any) -> Callable[[], NDArray[Any]]:
+        wait = self._told(self._device.fetch, array)
+        return lambda: self._told(wait)
+
+    def put(self, host: NDArray[Any], array: Any, first: int = 0) -> None:
+        self._told(self._device.put, host, array, first)
+
+    def build(self, source: Source) -> Any:
+        return self._told(self._device.build, source)
+
+    def launch(
+        self, program: Any, kernel: str, threads: tuple[int, ...], group: tuple[int, ...], *arguments: Any
+    ) -> None:
+        self._told(self._device.launch, program, kernel, threads, group, *arguments)
+
+    def synchronize(self) -> None:
+        self._told(self._device.synchronize)
+
+
+def computing_of_rank(backend: str, precision: str, ranks: Communicator) -> Computing:
+    """A backend in a precision for this rank: the device that is named, or of those that work the one whose number is
+    the rank's place among those of its node, modulo their number. Errors as for `computing`; RankError where it fails
+    on some of the ranks alone."""
+    beside = ranks.on_node()
+
+    def choose() -> tuple[Computing, int]:
+        how = computing(backend, precision, turn=beside.index(ranks.rank))
+        return how, 0 if how.device is None else how.device.memory()
+
+    how, free = agreed(ranks, choose)  # no rank takes memory before all have seen what is free
+    names = ranks.gather(how.name)
+    if how.device is None:
+        return how
+    sharers = sum(names[other] == how.name for other in beside)
+    rank = ranks.rank if ranks.size > 1 else None
+    return replace(how, device=RankDevice(how.device, free, rank, sharers))

@@ -2,12 +2,14 @@
 
 import os
 import time as clock
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
 
 import numpy as np
+from rich.progress import Progress
 
 from calderon.dg.domain import Domain
 from calderon.dg.run.checkpoint import Moment, read_checkpoint, write_checkpoint
@@ -18,6 +20,10 @@ from calderon.dg.stepping.system import System
 
 CHECKED = 100
 """Steps from one look at whether the fields are numbers to the next."""
+SHOWN = 20
+"""Steps between two updates of the progress."""
+Listener = Callable[[int, int], None]
+"""Called with the steps done and all steps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,3 +138,24 @@ class Run:
                 f"the field is no longer finite at step {n}, first in tetrahedron {elements[0]}: take a smaller step "
                 f"(courant below {self.courant:.3g}) and look at the mesh's quality there"
             )
+
+
+@contextmanager
+def progress_of(choice: bool | Listener, text: str, total: int, rank: int) -> Iterator[Callable[[int], None]]:
+    """A function to be told the number of steps done. choice: whether a bar with the time left is shown, or a function
+    that is told instead. Ranks other than 0 say nothing."""
+    listener = choice if callable(choice) else None
+    if listener is None and not isinstance(choice, bool):
+        raise ValueError(f"progress={choice!r}: True, False or a function of the parts done and all parts is needed")
+    with Progress(transient=True, disable=listener is not None or not choice or rank > 0) as bar:
+        task = bar.add_task(text, total=total)
+
+        def tell(done: int) -> None:
+            if done % SHOWN and done < total or rank > 0:
+                return
+            if listener is not None:
+                listener(done, total)
+            else:
+                bar.update(task, completed=done)
+
+        yield tell

@@ -1,11 +1,17 @@
-"""Steps that divide periods evenly."""
+"""How many steps a run has: up to a time, or so that they divide periods evenly; and nodes in a wavelength."""
 
 import math
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
+from calderon.dg.domain import Domain
+from calderon.mesh import MeshWarning
+from calderon.mesh.errors import callers_level
 from calderon.waves import RampedSine, TimeHarmonicPlaneWave
 
 SAMPLES = 24
@@ -15,6 +21,8 @@ MOST_STEPS = 10**8
 """Of a run; more is a slip in a unit."""
 FEWEST = 6
 """Stable steps in a period; less, and the elements are longer than the waves."""
+FEWEST_NODES = 2.0
+"""In a wavelength: no polynomial with less of them oscillates so."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +78,41 @@ def require_period(sources: Iterable[Any], frequency: float) -> None:
                     f"frequency={frequency!r}: a source oscillates with {signal.frequency!r} Hz, take that; for "
                     "several frequencies take a pulse and add_transform"
                 )
+
+
+def steps_until(until: float, now: float, longest: float) -> tuple[float, int]:
+    """The span from now until then, and the number of steps that it takes. ValueError for a time that is none or past,
+    and for more steps than MOST_STEPS."""
+    if not (isinstance(until, Real) and math.isfinite(until) and until >= now):
+        raise ValueError(f"until={until!r}: a time not before the present one, {now!r}, is needed")
+    span = float(until) - now
+    count = math.ceil(span / longest * (1 - 1e-12))
+    if count > MOST_STEPS:
+        raise ValueError(
+            f"until={until!r}: that takes {count:.2g} steps of {longest:.3g}, more than {MOST_STEPS:.0e}: is the time "
+            "in seconds (with materials), and the mesh in metres? Take a shorter time or a coarser mesh"
+        )
+    return span, count
+
+
+def warn_resolution(domain: Domain, frequency: float) -> None:
+    """MeshWarning, by the first rank, where elements of any rank are too long for the waves in them."""
+    medium, mesh, order = domain.medium, domain.part.mesh, domain.arrangement.reference.order
+    lengths = medium.speed / (frequency * np.sqrt(medium.permittivity * medium.permeability))
+    nodes = order * lengths / mesh.longest_edges
+    worst = int(np.argmin(nodes))
+    own = float(nodes[worst]), int((nodes < FEWEST_NODES).sum()), mesh.longest_edges[worst], lengths[worst]
+    found = domain.communicator.gather(own)
+    fewest, _, edge, length = min(found)
+    if fewest < FEWEST_NODES and domain.communicator.rank == 0:
+        hertz, metres = (" Hz", " m") if medium.speed != 1 else ("", "")
+        warnings.warn(
+            f"{sum(each[1] for each in found)} tetrahedra have fewer than {FEWEST_NODES:g} nodes in a wavelength at "
+            f"{frequency:.4g}{hertz}, the worst {fewest:.2g} (edge {edge:.3g}{metres}, wavelength {length:.3g}{metres})"
+            ": amplitudes say little there; take a finer mesh or a higher order; or is the mesh not in metres?",
+            MeshWarning,
+            stacklevel=callers_level(),
+        )
 
 
 def whole_number(value: float, name: str, least: int = 1) -> int:

@@ -1,15 +1,13 @@
 """What driven currents do to the field and feel of it: current, voltage, power."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Complex
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.dg.run.observer import State
 from calderon.dg.sources.currents import Load
-from calderon.dg.stepping.system import System
 from calderon.parallel import Communicator
 
 FAINT = 1e-9
@@ -23,8 +21,8 @@ class Port:
     m: its signal, without unit, and -m . E in W. Their product is the power fed in W in both cases.
     """
 
-    def __init__(self, load: Load, system: System, communicator: Communicator) -> None:
-        self._load, self._system, self._ranks = load, system, communicator
+    def __init__(self, load: Load, voltage: Callable[[Load], float], communicator: Communicator) -> None:
+        self._load, self._voltage, self._ranks = load, voltage, communicator
         self._times: list[float] = []
         self._own: list[float] = []
 
@@ -52,12 +50,12 @@ class Port:
     def record(self, time: float) -> None:
         """Take note of the voltage after a step."""
         self._times.append(time)
-        self._own.append(self._system.voltage(self._load))
+        self._own.append(self._voltage(self._load))
 
-    def state(self) -> State:
+    def state(self) -> dict[str, NDArray[np.float64]]:
         return {"times": self.times, "voltage": self.voltage}
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: dict[str, NDArray[np.float64]]) -> None:
         first = 1.0 if self._ranks.rank == 0 else 0.0  # the ranks' values are summed
         self._times = list(map(float, state["times"]))
         self._own = [first * float(each) for each in state["voltage"]]

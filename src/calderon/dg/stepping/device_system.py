@@ -1,7 +1,6 @@
 """Fields that stay on a device while time advances."""
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,10 +8,9 @@ from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name, require_device_memory
 from calderon.dg.domain import Domain
-from calderon.dg.operator.device_halo import DeviceHalo
-from calderon.dg.run.progress import silent
+from calderon.dg.operator.halo import DeviceHalo
 from calderon.dg.sources.currents import Load
-from calderon.dg.stepping.system import System
+from calderon.dg.stepping.system import System, silent
 
 GROUP = 128
 """Threads of a group where each works alone."""
@@ -52,11 +50,9 @@ class OnDevice(System):
         count = self.arrangement.mesh.number_of_tetrahedra
         require_device_memory(device, needed, f"P{reference.order} on {count} tetrahedra", advice)
         self._device, self._rows = device, max(1, min(reference.size, LARGEST_GROUP // lanes))
-        self._program, self._currents = (
-            self._build(self.source, self._defines),
-            self._build("dg/sources/currents.c", ()),
-        )
-        self._finite, self._found = self._build("dg/stepping/finite.c", ()), device.empty((GROUPS,), np.int32)
+        self._program = self._build(self.source, self._defines)
+        self._between = self._build("dg/stepping/fields.c", self._layout)
+        self._found = device.empty((GROUPS,), np.int32)
         self._codes, self._nodes = device.array(self.arrangement.codes), device.array(self.nodes.astype(np.int32))
         self._metric, self._mirrors = device.array(self.metric), [device.array(each) for each in self.factors]
         self._beyond, self._ghosts = device.array(self.rows), [device.array(each) for each in self.ghosts]
@@ -118,7 +114,7 @@ class OnDevice(System):
             return super().finite()
         threads = GROUP * GROUPS
         arguments = self._fields[0], self.electric.size, threads, self._found
-        self._device.launch(self._finite, "not_finite", (threads,), (GROUP,), *arguments)
+        self._device.launch(self._between, "not_finite", (threads,), (GROUP,), *arguments)
         return not self._device.to_host(self._found).any()
 
     def voltage(self, load: Load) -> float:
@@ -135,7 +131,7 @@ class OnDevice(System):
             self._places[id(places)] = places, numbers, room  # the array itself, lest its id goes to another
         _, numbers, room = self._places[id(places)]
         arguments = self._fields[which], numbers, room, places.size
-        self._device.launch(self._currents, "values_at", (places.size,), (GROUP,), *arguments)
+        self._device.launch(self._between, "values_at", (places.size,), (GROUP,), *arguments)
         return self._device.to_host(room).reshape(places.shape)
 
     def _driven(self, load: Load, drive: NDArray[np.floating]) -> tuple[Any, Any]:
@@ -145,7 +141,7 @@ class OnDevice(System):
     def _add(self, field: Any, driven: tuple[Any, Any], factor: float, count: int) -> None:
         """field += factor times `count` values that a load adds."""
         arguments = field, *driven, self.real(factor), count
-        self._device.launch(self._currents, "add_load", (count,), (GROUP,), *arguments)
+        self._device.launch(self._between, "add_load", (count,), (GROUP,), *arguments)
 
     def _by_block(self, kernel: str, drivers: dict[int, Any], *arguments: Any) -> None:
         """A kernel with a group of threads for each block of elements; what the others have of the drivers, E (0), H
@@ -164,16 +160,11 @@ class OnDevice(System):
         threads = (blocks[1] - blocks[0]) * group
         self._device.launch(self._program, kernel, (threads,), (group,), blocks[0], *arguments)
 
-    @cached_property
-    def _tracing(self) -> Any:
-        """The program for traces."""
-        return self._build("dg/operator/traces.c", self._layout)
-
     def _traces(self, field: Any, starts: Any, sides: Any, count: int, out: Any) -> None:
         """out (count, 2, m): what a field is on so many faces of elements that begin at `starts`."""
         threads = count * self.arrangement.reference.face_size
         arguments = field, starts, sides, self._nodes, count, out
-        self._device.launch(self._tracing, "face_traces", (threads,), (GROUP,), *arguments)
+        self._device.launch(self._between, "face_traces", (threads,), (GROUP,), *arguments)
 
     def _in_parts(self, values: NDArray[np.complex128]) -> Any:
         """(waves, 2, ...) real and imaginary parts of amplitudes (waves, ...), on the device; room for one if there is

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from calderon.dg.domain import Domain
 from calderon.dg.operator.curl import centred_tables, half_step_kernel
 from calderon.dg.operator.silver_mueller import SilverMueller
-from calderon.dg.run.progress import silent
 from calderon.dg.stepping.stability import LANCZOS_STEPS, MARGIN, spectrum_ends
-from calderon.dg.stepping.system import System
+from calderon.dg.stepping.system import System, silent
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.dg.domain import Domain
-from calderon.dg.run.progress import silent
 from calderon.dg.sources.currents import Load
 from calderon.dg.stepping.leap_frog import CentredLeapFrog, Coefficients
 from calderon.dg.stepping.stability import BISECTIONS, LANCZOS_STEPS, MARGIN, largest_stable
+from calderon.dg.stepping.system import silent
 
 STABILISING = 0.05
 """s_k / (k + 1)."""

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from calderon.dg.domain import Domain
 from calderon.dg.operator.boundary import rotations
 from calderon.dg.operator.upwind import stage_kernel, upwind_tables
-from calderon.dg.run.progress import silent
 from calderon.dg.stepping.stability import MARGIN, POWER_STEPS, RUNGE_KUTTA_RADIUS, growth
-from calderon.dg.stepping.system import System
+from calderon.dg.stepping.system import System, silent
 from calderon.mesh.tetrahedra import FACES
 
 A = (

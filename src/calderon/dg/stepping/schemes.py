@@ -5,7 +5,6 @@ from numbers import Real
 
 from calderon.backends import Device
 from calderon.dg.domain import Domain
-from calderon.dg.run.sampling import MOST_STEPS
 from calderon.dg.stepping.device_leap_frog import DeviceLeapFrog
 from calderon.dg.stepping.device_runge_kutta import DeviceRungeKutta
 from calderon.dg.stepping.leap_frog import CentredLeapFrog
@@ -49,18 +48,3 @@ def chosen_step(courant: float, time_step: float | None, limit: float) -> float:
             f"{limit:.6g}: take a smaller step, or leave it out and choose courant"
         )
     return float(time_step)
-
-
-def steps_until(until: float, now: float, longest: float) -> tuple[float, int]:
-    """The span from now until then, and the number of steps that it takes. ValueError for a time that is none or past,
-    and for more steps than MOST_STEPS."""
-    if not (isinstance(until, Real) and math.isfinite(until) and until >= now):
-        raise ValueError(f"until={until!r}: a time not before the present one, {now!r}, is needed")
-    span = float(until) - now
-    count = math.ceil(span / longest * (1 - 1e-12))
-    if count > MOST_STEPS:
-        raise ValueError(
-            f"until={until!r}: that takes {count:.2g} steps of {longest:.3g}, more than {MOST_STEPS:.0e}: is the time "
-            "in seconds (with materials), and the mesh in metres? Take a shorter time or a coarser mesh"
-        )
-    return span, count

@@ -12,13 +12,16 @@ from calderon.backends import thread_count
 from calderon.dg.domain import Domain
 from calderon.dg.operator.boundary import FACTORS
 from calderon.dg.operator.gather import sorted_faces
-from calderon.dg.run.progress import silent
 from calderon.dg.sources.currents import Load
 
 BLOCKS_AT_A_TIME = 64
 """In integrals, so that what lies between stays in a cache."""
 CHUNKS_PER_THREAD = 4
 """Parts of the mesh for each thread, so that none waits long for the slowest."""
+
+
+def silent() -> None:
+    """Do nothing: the default of functions that are called on the way."""
 
 
 class System(ABC):
