@@ -1,6 +1,7 @@
 """Imports run downhill, at the top of files, fast, and without any extra."""
 
 import ast
+import graphlib
 import subprocess
 import sys
 import tomllib
@@ -27,6 +28,40 @@ def test_every_folder_has_its_place_in_the_contract():
     named = {name.strip(" ()") for layer in contract["layers"] for name in layer.split("|")}
     found = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     assert found - {"__init__"} <= named
+
+
+def module_imports(root: Path) -> dict[str, set[str]]:
+    """The modules of the package at `root` that each of its modules imports, those for type checkers included."""
+    files = {".".join((root.name, *path.relative_to(root).with_suffix("").parts)): path for path in root.rglob("*.py")}
+    files = {name.removesuffix(".__init__"): path for name, path in files.items()}
+    found: dict[str, set[str]] = {}
+    for name, path in files.items():
+        wanted = set[str]()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                wanted |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                assert not node.level, f"{path}: a relative import"
+                whole = {f"{node.module}.{alias.name}" for alias in node.names}
+                wanted |= {each if each in files else str(node.module) for each in whole}
+        found[name] = wanted & files.keys()
+    return found
+
+
+def test_imports_have_no_circles():
+    """Not within a package either, nor through imports for type checkers alone."""
+    assert list(graphlib.TopologicalSorter(module_imports(PACKAGE)).static_order())
+
+
+def test_a_circle_through_type_checking_is_found(tmp_path):
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "a.py").write_text("from package.b import f\n")
+    (package / "b.py").write_text("if TYPE_CHECKING:\n    from package import a\n")
+    assert module_imports(package) == {"package": set(), "package.a": {"package.b"}, "package.b": {"package.a"}}
+    with pytest.raises(graphlib.CycleError):
+        graphlib.TopologicalSorter(module_imports(package)).prepare()
 
 
 def imports_inside_functions(path: Path) -> list[str]:

@@ -1,10 +1,8 @@
 """Meshes of surfaces and volumes: triangles, tetrahedra, shapes by name, files, samples, checks."""
 
-from calderon.mesh.barycentric import BarycentricRefinement
 from calderon.mesh.errors import AccuracyWarning, MeshError, MeshWarning
 from calderon.mesh.inspection import Finding, MeshReport, check
 from calderon.mesh.material import Material
-from calderon.mesh.merging import merge
 from calderon.mesh.phantom import phantom, phantom_sizes
 from calderon.mesh.radar_targets import almond, ogive
 from calderon.mesh.reading import read
@@ -16,7 +14,7 @@ from calderon.mesh.step_report import StepReport, step_report
 from calderon.mesh.tetrahedra import TetrahedralMesh
 from calderon.mesh.tetrahedral_files import holds_tetrahedra, read_tetrahedra, write_tetrahedra
 from calderon.mesh.tetrahedral_shapes import box, layered_ball
-from calderon.mesh.triangles import TriangleMesh
+from calderon.mesh.triangles import BarycentricRefinement, TriangleMesh, merge
 from calderon.mesh.units import metres_per, warn_wavenumber
 from calderon.mesh.writing import write
 

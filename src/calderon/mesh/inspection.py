@@ -1,7 +1,6 @@
 """What may be wrong with a surface: counts, elements and advice."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +11,8 @@ from scipy.spatial import cKDTree
 from calderon.mesh.coincident import FLOAT32_ROUNDING
 from calderon.mesh.containment import nested_components
 from calderon.mesh.crossings import crossing_pairs
+from calderon.mesh.triangulation import Triangulation
 from calderon.mesh.validation import listed
-
-if TYPE_CHECKING:
-    from calderon.mesh.triangles import TriangleMesh
 
 SLIVER = np.radians(1.0)
 HOLE = 0.5  # boundary loops shorter than the square root of this fraction of the area are holes, not rims
@@ -55,7 +52,7 @@ class MeshReport:
         return "\n".join([*lines, "no problems found"] if self.ok else lines)
 
 
-def check(mesh: "TriangleMesh") -> MeshReport:
+def check(mesh: Triangulation) -> MeshReport:
     """Look for torn and open edges, non-manifold edges and vertices, coincident vertices, triangles that pass through
     each other, slivers and jumps of size.
 
@@ -100,7 +97,7 @@ def _add(findings: list[Finding], name: str, elements: str, ids: NDArray, advice
         findings.append(Finding(name, len(ids), elements, ids, advice))
 
 
-def _open_edges(mesh: "TriangleMesh", problems: list[Finding], notes: list[Finding]) -> None:
+def _open_edges(mesh: Triangulation, problems: list[Finding], notes: list[Finding]) -> None:
     """Torn edges, holes, and the rims of open surfaces."""
     boundary = mesh.boundary_edges
     if len(boundary) == 0:
@@ -128,7 +125,7 @@ def _open_edges(mesh: "TriangleMesh", problems: list[Finding], notes: list[Findi
          "an open surface: right for screens and plates, refused by formulations for closed bodies")  # fmt: skip
 
 
-def _vertices(mesh: "TriangleMesh", problems: list[Finding], notes: list[Finding]) -> None:
+def _vertices(mesh: Triangulation, problems: list[Finding], notes: list[Finding]) -> None:
     """Coincident, touching and unused vertices."""
     used = mesh.used_vertices
     pairs = cKDTree(mesh.vertices[used]).query_pairs(FLOAT32_ROUNDING * mesh.diameter, output_type="ndarray")

@@ -12,18 +12,15 @@ import warnings
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import meshio
 import numpy as np
 
 from calderon.mesh.coincident import coincident_points
 from calderon.mesh.errors import MeshError, MeshWarning
+from calderon.mesh.triangulation import Triangulation
 from calderon.mesh.validation import area_vectors_of
 from calderon.mesh.whole_file import mesh_path, whole_file
-
-if TYPE_CHECKING:
-    from calderon.mesh.triangles import TriangleMesh
 
 COMMENT = "calderon tags: "
 _DASHES = "-\\u002d"  # of JSON; two plain ones would end a comment of XML
@@ -41,7 +38,7 @@ STL_ROUNDING = 1e-6, 1e-2
 """Of the diameter: what single precision may move vertices by without a notice, and at all."""
 
 
-def write(mesh: "TriangleMesh", path: str | Path, version: str | None = None) -> None:
+def write(mesh: Triangulation, path: str | Path, version: str | None = None) -> None:
     """Write a mesh as .msh (version "4.1", the default, or "2.2"), .vtu, .stl (binary), .obj, .ply or .inp, by the
     name's ending.
 
@@ -73,7 +70,7 @@ def write(mesh: "TriangleMesh", path: str | Path, version: str | None = None) ->
         writer(mesh, str(scratch))
 
 
-def _writer(suffix: str, version: str | None) -> Callable[["TriangleMesh", str], None]:
+def _writer(suffix: str, version: str | None) -> Callable[[Triangulation, str], None]:
     writers = {".vtu": _vtu, ".stl": _stl, ".obj": _obj, ".ply": _ply, ".inp": _inp}
     if suffix == ".msh":
         versions = {None: _msh41, "4.1": _msh41, "2.2": _msh22}
@@ -87,7 +84,7 @@ def _writer(suffix: str, version: str | None) -> Callable[["TriangleMesh", str],
     return writers[suffix]
 
 
-def _refuse_what_is_lost(mesh: "TriangleMesh", suffix: str) -> None:
+def _refuse_what_is_lost(mesh: Triangulation, suffix: str) -> None:
     """MeshError for tags that the format cannot hold, and for names that it would cut or break."""
     limit = np.iinfo(np.int32).max
     if suffix in (".msh", ".ply") and np.abs(mesh.tags).max() > limit:
@@ -103,7 +100,7 @@ def _refuse_what_is_lost(mesh: "TriangleMesh", suffix: str) -> None:
             )
 
 
-def _moved_by_rounding(mesh: "TriangleMesh") -> float:
+def _moved_by_rounding(mesh: Triangulation) -> float:
     """How far single precision moves vertices. MeshError where triangles do not survive it."""
     used = mesh.used_vertices
     with np.errstate(over="ignore"):
@@ -123,7 +120,7 @@ def _moved_by_rounding(mesh: "TriangleMesh") -> float:
     return moved
 
 
-def tag_names(mesh: "TriangleMesh") -> dict[int, str]:
+def tag_names(mesh: Triangulation) -> dict[int, str]:
     """A name for each tag that occurs: its own, or one such as "tag 5" that no other tag has."""
     names = {tag: name for name, tag in mesh.names.items()}
     for tag in np.unique(mesh.tags).tolist():
@@ -134,7 +131,7 @@ def tag_names(mesh: "TriangleMesh") -> dict[int, str]:
     return {tag: names[tag] for tag in np.unique(mesh.tags).tolist()}
 
 
-def _comment(mesh: "TriangleMesh", made: dict[int, str] | None = None) -> str:
+def _comment(mesh: Triangulation, made: dict[int, str] | None = None) -> str:
     """The comment line of the names; made: of tags without one."""
     return COMMENT + json.dumps({**mesh.names, **{name: tag for tag, name in (made or {}).items()}})
 
@@ -145,13 +142,13 @@ def _rows(array: np.ndarray, form: str) -> str:
     return text.getvalue()
 
 
-def _meshio(mesh: "TriangleMesh", path: str, file_format: str, data: dict, **keywords: object) -> None:
+def _meshio(mesh: Triangulation, path: str, file_format: str, data: dict, **keywords: object) -> None:
     content = meshio.Mesh(mesh.vertices, [("triangle", mesh.triangles)], **data)
     with contextlib.redirect_stdout(StringIO()):
         meshio.write(path, content, file_format=file_format, **keywords)
 
 
-def _vtu(mesh: "TriangleMesh", path: str) -> None:
+def _vtu(mesh: Triangulation, path: str) -> None:
     _meshio(mesh, path, "vtu", {"cell_data": {"tags": [mesh.tags]}})
     text = Path(path).read_bytes()
     start = text.index(b"<VTKFile")
@@ -159,11 +156,11 @@ def _vtu(mesh: "TriangleMesh", path: str) -> None:
     Path(path).write_bytes(text[:start] + comment + text[start:])
 
 
-def _stl(mesh: "TriangleMesh", path: str) -> None:
+def _stl(mesh: Triangulation, path: str) -> None:
     _meshio(mesh, path, "stl", {}, binary=True)
 
 
-def _inp(mesh: "TriangleMesh", path: str) -> None:
+def _inp(mesh: Triangulation, path: str) -> None:
     names = tag_names(mesh)
     sets = {name: [np.flatnonzero(mesh.tags == tag)] for tag, name in names.items()}
     _meshio(mesh, path, "abaqus", {"cell_sets": sets})
@@ -172,14 +169,14 @@ def _inp(mesh: "TriangleMesh", path: str) -> None:
     Path(path).write_text(f"{first}\n{count}\n** {_comment(mesh, names)}\n{rest.rstrip()}\n{LAST_LINE}\n")
 
 
-def _msh22(mesh: "TriangleMesh", path: str) -> None:
+def _msh22(mesh: Triangulation, path: str) -> None:
     tags = mesh.tags.astype(np.int32)
     data = {"gmsh:physical": [tags], "gmsh:geometrical": [tags]}
     fields = {name: np.array([tag, 2]) for name, tag in mesh.names.items()}
     _meshio(mesh, path, "gmsh22", {"cell_data": data, "field_data": fields}, binary=False)
 
 
-def _msh41(mesh: "TriangleMesh", path: str) -> None:
+def _msh41(mesh: Triangulation, path: str) -> None:
     """ASCII version 4.1, one surface entity for each tag (gmsh reference manual, section 'MSH file format')."""
     tags, number = np.unique(mesh.tags, return_inverse=True)
     count = len(mesh.vertices)
@@ -203,7 +200,7 @@ def _msh41(mesh: "TriangleMesh", path: str) -> None:
         file.write("$EndElements\n")
 
 
-def _obj(mesh: "TriangleMesh", path: str) -> None:
+def _obj(mesh: Triangulation, path: str) -> None:
     names = tag_names(mesh)
     with open(path, "w") as file:
         file.write(f"# {COUNT}{len(mesh.triangles)}\n# {_comment(mesh, names)}\n")
@@ -213,7 +210,7 @@ def _obj(mesh: "TriangleMesh", path: str) -> None:
             file.write(f"g {names[int(mesh.tags[own[0]])]}\n" + _rows(mesh.triangles[own] + 1, "f %d %d %d"))
 
 
-def _ply(mesh: "TriangleMesh", path: str) -> None:
+def _ply(mesh: Triangulation, path: str) -> None:
     with open(path, "w") as file:
         file.write(f"ply\nformat ascii 1.0\ncomment {_comment(mesh)}\nelement vertex {len(mesh.vertices)}\n")
         file.write("".join(f"property double {axis}\n" for axis in "xyz"))

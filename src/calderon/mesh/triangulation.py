@@ -1,0 +1,194 @@
+"""What a triangulated surface is made of: arrays that are checked and oriented, and what is computed from them."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.mesh.coincident import coincident_points
+from calderon.mesh.errors import MeshWarning, callers_level
+from calderon.mesh.orientation import consistent_orientation
+from calderon.mesh.topology import components_by_edges, edge_signs, edge_table
+from calderon.mesh.validation import area_vectors_of, checked_names, refuse_repeated, validated_arrays
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Triangulation:
+    """Vertices and triangles with what follows from them: edges, areas, normals, components, bounds.
+
+    Described, with the arrays, where it is used: `TriangleMesh`.
+    """
+
+    vertices: NDArray[np.float64]
+    triangles: NDArray[np.int64]
+    tags: NDArray[np.int64]
+    names: Mapping[str, int]
+    edges: NDArray[np.int64] = field(init=False)
+    triangle_edges: NDArray[np.int64] = field(init=False)
+    edge_triangle_counts: NDArray[np.int64] = field(init=False)
+    area_vectors: NDArray[np.float64] = field(init=False)
+    flipped: int = field(init=False)
+
+    def __init__(
+        self,
+        vertices: ArrayLike,
+        triangles: ArrayLike,
+        tags: ArrayLike | None = None,
+        names: Mapping[str, int] | None = None,
+    ) -> None:
+        vertices, triangles, tags = validated_arrays(vertices, triangles, tags)
+        area_vectors = area_vectors_of(vertices, triangles)
+        edges, triangle_edges, incidence = edge_table(triangles, len(vertices))
+        refuse_repeated(triangle_edges, len(edges))
+        counts = np.bincount(triangle_edges.ravel(), minlength=len(edges))
+        flipped = consistent_orientation(vertices, triangles, triangle_edges, incidence, counts, area_vectors)
+        if flipped.any():
+            triangles[flipped] = triangles[flipped][:, [0, 2, 1]]
+            triangle_edges[flipped] = triangle_edges[flipped][:, [0, 2, 1]]
+            area_vectors[flipped] *= -1
+            warnings.warn(
+                f"orientation: {np.count_nonzero(flipped)} of {len(triangles)} triangles flipped, so that normals "
+                "agree within each component and point outward on closed ones",
+                MeshWarning,
+                stacklevel=callers_level(),
+            )
+        for name, value in [
+            ("vertices", vertices),
+            ("triangles", triangles),
+            ("tags", tags),
+            ("edges", edges),
+            ("triangle_edges", triangle_edges),
+            ("edge_triangle_counts", counts),
+            ("area_vectors", area_vectors),
+        ]:
+            value.setflags(write=False)
+            self.__dict__[name] = value
+        self.__dict__["names"] = checked_names(names)
+        self.__dict__["flipped"] = int(np.count_nonzero(flipped))
+
+    @property
+    def number_of_vertices(self) -> int:
+        return len(self.vertices)
+
+    @property
+    def number_of_triangles(self) -> int:
+        return len(self.triangles)
+
+    @property
+    def number_of_edges(self) -> int:
+        return len(self.edges)
+
+    @cached_property
+    def areas(self) -> NDArray[np.float64]:
+        """Area of each triangle, (nt,)."""
+        return _frozen(np.linalg.norm(self.area_vectors, axis=1))
+
+    @cached_property
+    def normals(self) -> NDArray[np.float64]:
+        """Unit normal of each triangle, (nt, 3); outward on closed components."""
+        return _frozen(self.area_vectors / self.areas[:, None])
+
+    @cached_property
+    def centroids(self) -> NDArray[np.float64]:
+        """Centroid of each triangle, (nt, 3)."""
+        return _frozen(self.vertices[self.triangles].mean(axis=1))
+
+    @cached_property
+    def edge_lengths(self) -> NDArray[np.float64]:
+        """Length of each edge, (ne,)."""
+        return _frozen(np.linalg.norm(self.vertices[self.edges[:, 1]] - self.vertices[self.edges[:, 0]], axis=1))
+
+    @cached_property
+    def diameters(self) -> NDArray[np.float64]:
+        """Longest edge of each triangle, (nt,)."""
+        return _frozen(self.edge_lengths[self.triangle_edges].max(axis=1))
+
+    @cached_property
+    def angles(self) -> NDArray[np.float64]:
+        """Interior angles in radians, (nt, 3), at each local vertex."""
+        a, b, c = (self.edge_lengths[self.triangle_edges[:, i]] for i in range(3))
+        s, t, u = a * a, b * b, c * c
+        return _frozen(np.arctan2(4 * self.areas[:, None], np.stack([t + u - s, u + s - t, s + t - u], axis=1)))
+
+    @property
+    def mean_edge_length(self) -> float:
+        return float(self.edge_lengths.mean())
+
+    @cached_property
+    def boundary_edges(self) -> NDArray[np.int64]:
+        """Numbers of the edges with one triangle, sorted."""
+        return _frozen(np.flatnonzero(self.edge_triangle_counts == 1))
+
+    @cached_property
+    def boundary_vertices(self) -> NDArray[np.int64]:
+        """Numbers of the vertices on edges with one triangle, sorted."""
+        return _frozen(np.unique(self.edges[self.boundary_edges]))
+
+    @cached_property
+    def used_vertices(self) -> NDArray[np.int64]:
+        """Numbers of the vertices that belong to a triangle, sorted."""
+        used = np.zeros(len(self.vertices), dtype=bool)
+        used[self.triangles] = True
+        return _frozen(np.flatnonzero(used))
+
+    @cached_property
+    def vertex_places(self) -> NDArray[np.int64]:
+        """For each vertex the lowest number of a vertex at exactly its place, (nv,)."""
+        return _frozen(coincident_points(self.vertices))
+
+    @property
+    def is_closed(self) -> bool:
+        """No edge has a single triangle."""
+        return len(self.boundary_edges) == 0
+
+    @cached_property
+    def unbalanced_edges(self) -> NDArray[np.int64]:
+        """Numbers of the edges that triangles do not run along as often one way as the other, sorted.
+
+        There are none exactly where the surface is the boundary of a volume: open edges are unbalanced, and so are
+        those at which a wall inside of a closed surface ends.
+        """
+        signs = edge_signs(self.triangles).ravel()
+        return _frozen(np.flatnonzero(np.bincount(self.triangle_edges.ravel(), signs, self.number_of_edges)))
+
+    @property
+    def is_manifold(self) -> bool:
+        """No edge has more than two triangles."""
+        return bool(self.edge_triangle_counts.max() <= 2)
+
+    @cached_property
+    def components(self) -> NDArray[np.int64]:
+        """Component label of each triangle, (nt,); triangles that share an edge belong together."""
+        return _frozen(components_by_edges(self.triangle_edges, len(self.edges)))
+
+    @property
+    def number_of_components(self) -> int:
+        return int(self.components.max()) + 1
+
+    @cached_property
+    def bounds(self) -> NDArray[np.float64]:
+        """Lowest and highest corner of the bounding box, (2, 3)."""
+        used = self.vertices[self.used_vertices]
+        return _frozen(np.stack([used.min(axis=0), used.max(axis=0)]))
+
+    @cached_property
+    def diameter(self) -> float:
+        """Diagonal of the bounding box."""
+        return float(np.linalg.norm(self.bounds[1] - self.bounds[0]))
+
+    @property
+    def area(self) -> float:
+        return float(self.areas.sum())
+
+    @cached_property
+    def volume(self) -> float:
+        """Volume enclosed by a closed surface, 1/3 int x . n; meaningless (but defined) on an open one."""
+        return float(np.einsum("ij,ij->", self.centroids - self.bounds.mean(axis=0), self.area_vectors) / 3)
+
+
+def _frozen(array: NDArray) -> NDArray:
+    array.setflags(write=False)
+    return array
