@@ -278,7 +278,7 @@ def test_tetrahedra_are_checked_with_what_they_mean_for_the_step(tmp_path):
     vertices = box.vertices.copy()
     vertices[13] = [0.5, 0.5, 0.02]  # the middle, moved close to a face
     thin = calderon.TetrahedralMesh(vertices, box.tetrahedra, names={"glass": 0})
-    calderon.mesh.write_tetrahedra(thin, tmp_path / "box.msh")
+    thin.write(tmp_path / "box.msh")
     run = calderon_command("mesh", tmp_path / "box.msh", "--scale", "0.1", "--frequency", "1e9")
     assert run.exit_code == 0, run.output
     text = " ".join(run.output.split())

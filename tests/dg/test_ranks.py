@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.mesh.partition import part_of, partition
+from calderon.mesh.tetrahedral.partition import part_of, partition
 from calderon.parallel import world
 
 PROGRAM = """

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.mesh.conformity import covered_faces, require_unfolded
+from calderon.mesh.tetrahedral.conformity import covered_faces, require_unfolded
 
 BOX = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=3)
 

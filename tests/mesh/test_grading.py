@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from calderon.mesh import almond, sphere
-from calderon.mesh.grading import curvature_sizes, smallest_radii
-from calderon.mesh.round_shapes import geodesic_sphere, onto_ellipsoid
+from calderon.mesh.shapes.grading import curvature_sizes, smallest_radii
+from calderon.mesh.shapes.round import geodesic_sphere, onto_ellipsoid
 
 AXES = np.array([2.0, 1.0, 0.5])  # smallest radii of curvature where they leave: 0.125, 0.25 and 2
 

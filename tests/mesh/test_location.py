@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.mesh.location import Search
+from calderon.mesh.tetrahedral.location import Search
 
 
 def test_points_are_found_in_stretched_tetrahedra_and_not_outside():

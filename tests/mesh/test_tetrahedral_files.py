@@ -21,7 +21,7 @@ def parts(low_tag=0):
 @pytest.mark.parametrize("low_tag", [0, 3])
 def test_a_mesh_comes_back(ending, low_tag, tmp_path):
     mesh = parts(low_tag)
-    cal.mesh.write_tetrahedra(mesh, tmp_path / f"box{ending}")
+    mesh.write(tmp_path / f"box{ending}")
     assert [path.name for path in tmp_path.iterdir()] == [f"box{ending}"]
     back = cal.mesh.read_tetrahedra(tmp_path / f"box{ending}", scale=1e-3)
     np.testing.assert_allclose(back.vertices, 1e-3 * mesh.vertices, atol=1e-15)
@@ -36,7 +36,7 @@ def test_a_mesh_comes_back(ending, low_tag, tmp_path):
 
 def test_gmsh_reads_what_was_written(tmp_path):
     gmsh = pytest.importorskip("gmsh")
-    cal.mesh.write_tetrahedra(parts(), tmp_path / "box.msh")
+    parts().write(tmp_path / "box.msh")
     gmsh.initialize(interruptible=False)
     try:
         gmsh.option.setNumber("General.Terminal", 0)
@@ -56,7 +56,7 @@ def test_faces_between_tetrahedra_are_told(tmp_path):
     sheet = cal.TetrahedralMesh(
         mesh.vertices, mesh.tetrahedra, mesh.tags, mesh.names, faces, marks, {**mesh.face_names, "screen": 2}
     )
-    cal.mesh.write_tetrahedra(sheet, tmp_path / "sheet.vtu")
+    sheet.write(tmp_path / "sheet.vtu")
     with pytest.warns(cal.MeshWarning, match="tagged faces .screen. lie between two tetrahedra"):
         cal.mesh.read_tetrahedra(tmp_path / "sheet.vtu")
 
@@ -67,9 +67,9 @@ def test_files_that_cannot_be_used_are_refused(tmp_path):
     with pytest.raises(cal.MeshError, match="unknown mesh format '.stl'; choose .msh, .vtu"):
         cal.mesh.read_tetrahedra(tmp_path / "none.stl")
     with pytest.raises(cal.MeshError, match="unknown mesh format '.stl': choose .msh, .vtu"):
-        cal.mesh.write_tetrahedra(parts(), tmp_path / "none.stl")
+        parts().write(tmp_path / "none.stl")
     with pytest.raises(cal.MeshError, match="does not exist"):
-        cal.mesh.write_tetrahedra(parts(), tmp_path / "none" / "box.msh")
+        parts().write(tmp_path / "none" / "box.msh")
     cal.mesh.write(cal.mesh.sphere(1.0, 0.8), tmp_path / "surface.msh")
     with pytest.raises(cal.MeshError, match="no tetrahedra .the file holds .* triangle.; mesh the volume"):
         cal.mesh.read_tetrahedra(tmp_path / "surface.msh")
@@ -97,3 +97,9 @@ def test_slivers_are_reported_with_their_effect_on_the_step():
     assert steps[1] / steps[0] == pytest.approx(report.delay.min() / even.delay.min(), rel=0.5)
     glass = cal.mesh.step_report(mesh, {"vacuum": cal.Material(permittivity=4.0)})
     assert glass.delay == pytest.approx(2 * even.delay)
+
+
+def test_the_old_name_of_write_warns(tmp_path):
+    with pytest.warns(DeprecationWarning, match="mesh.write"):
+        cal.mesh.write_tetrahedra(parts(), tmp_path / "box.msh")
+    assert (tmp_path / "box.msh").exists()

@@ -5,7 +5,7 @@ import pytest
 
 import calderon as cal
 from calderon.mesh import almond, ellipsoid, ogive, sphere, torus
-from calderon.mesh.volume import with_volume_kept
+from calderon.mesh.shapes.volume_kept import with_volume_kept
 
 
 def almond_volume(d=0.2523744):

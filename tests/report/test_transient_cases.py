@@ -99,7 +99,7 @@ def column(folder: Path) -> None:
     names = {"feed": 1, "air": 2, "tissue": 3}
     named = {"ends": 1, "sides": 2}
     whole = cal.TetrahedralMesh(mesh.vertices, mesh.tetrahedra, tags, names, mesh.faces, marks, named)
-    cal.mesh.write_tetrahedra(whole, folder / "column.msh")
+    whole.write(folder / "column.msh")
 
 
 def calderon_command(*arguments: str | Path):

@@ -18,8 +18,8 @@ from calderon.dg.sources.currents import Load, loads
 from calderon.dg.sources.incident import IncidentWaves
 from calderon.mesh import Material, MeshWarning, TetrahedralMesh
 from calderon.mesh.errors import callers_level
-from calderon.mesh.location import locate
-from calderon.mesh.partition import CUT, Part, part_of, partition
+from calderon.mesh.tetrahedral.location import locate
+from calderon.mesh.tetrahedral.partition import CUT, Part, part_of, partition
 from calderon.parallel import Communicator
 from calderon.waves import CurrentDipole, CurrentSource, TimeHarmonicPlaneWave
 

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.storage import Slab
-from calderon.mesh.whole_file import file_path, whole_file
+from calderon.mesh.files.whole_file import file_path, whole_file
 
 KIND, SUM, PARTS = "calderon H-matrix", "calderon sum of H-matrices", "calderon assembly of H-matrices"
 KINDS = KIND, SUM, PARTS

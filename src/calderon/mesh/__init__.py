@@ -1,22 +1,21 @@
 """Meshes of surfaces and volumes: triangles, tetrahedra, shapes by name, files, samples, checks."""
 
 from calderon.mesh.errors import AccuracyWarning, MeshError, MeshWarning
+from calderon.mesh.files.reading import read
+from calderon.mesh.files.samples import sample
+from calderon.mesh.files.tetrahedral_reading import holds_tetrahedra, read_tetrahedra, write_tetrahedra
+from calderon.mesh.files.writing import write
 from calderon.mesh.inspection import Finding, MeshReport, check
 from calderon.mesh.material import Material
-from calderon.mesh.phantom import phantom, phantom_sizes
-from calderon.mesh.radar_targets import almond, ogive
-from calderon.mesh.reading import read
-from calderon.mesh.removal import without_part
-from calderon.mesh.round_shapes import ellipsoid, sphere, torus
-from calderon.mesh.samples import sample
-from calderon.mesh.shapes import cube, cuboid, cylinder, disc, plate
-from calderon.mesh.step_report import StepReport, step_report
-from calderon.mesh.tetrahedra import TetrahedralMesh
-from calderon.mesh.tetrahedral_files import holds_tetrahedra, read_tetrahedra, write_tetrahedra
-from calderon.mesh.tetrahedral_shapes import box, layered_ball
+from calderon.mesh.shapes.flat import cube, cuboid, cylinder, disc, plate
+from calderon.mesh.shapes.phantom import phantom, phantom_sizes
+from calderon.mesh.shapes.radar_targets import almond, ogive
+from calderon.mesh.shapes.round import ellipsoid, sphere, torus
+from calderon.mesh.shapes.tetrahedral import box, layered_ball
+from calderon.mesh.tetrahedra import TetrahedralMesh, without_part
+from calderon.mesh.tetrahedral.step_report import StepReport, step_report
 from calderon.mesh.triangles import BarycentricRefinement, TriangleMesh, merge
 from calderon.mesh.units import metres_per, warn_wavenumber
-from calderon.mesh.writing import write
 
 __all__ = [
     "AccuracyWarning",

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.mesh.coincident import coincident_points, compacted, joining_tolerance, sound_triangles
 from calderon.mesh.containment import winding_numbers
 from calderon.mesh.errors import MeshError, MeshWarning
+from calderon.mesh.files.writing import write
 from calderon.mesh.inspection import MeshReport, check
 from calderon.mesh.sizes import scale_factor
 from calderon.mesh.triangulation import Triangulation
-from calderon.mesh.writing import write
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -131,7 +131,7 @@ class TriangleMesh(Triangulation):
         return check(self)
 
     def write(self, path: str | Path, version: str | None = None) -> None:
-        """Write to .msh (version "4.1" or "2.2"), .vtu, .stl, .obj, .ply or .inp; see calderon.mesh.writing."""
+        """Write to .msh (version "4.1" or "2.2"), .vtu, .stl, .obj, .ply or .inp; see calderon.mesh.files.writing."""
         write(self, path, version)
 
     def __repr__(self) -> str:

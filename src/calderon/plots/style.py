@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import imsave
 from numpy.typing import NDArray
 
-from calderon.mesh.whole_file import whole_file
+from calderon.mesh.files.whole_file import whole_file
 
 # Okabe and Ito (2008), Color Universal Design: told apart with every common colour vision; the yellow is left out on
 # white.

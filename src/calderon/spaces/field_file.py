@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mesh import TriangleMesh
-from calderon.mesh.whole_file import whole_file
+from calderon.mesh.files.whole_file import whole_file
 
 Fields = dict[str, NDArray[Any]]
 

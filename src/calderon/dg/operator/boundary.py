@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from calderon.dg.operator.element_blocks import FACE_PAIRS, Arrangement
 from calderon.mesh import MeshError, MeshWarning, TetrahedralMesh
-from calderon.mesh.conformity import covered_faces, pieces, require_unfolded
 from calderon.mesh.errors import callers_level
-from calderon.mesh.partition import CUT
 from calderon.mesh.tetrahedra import FACES
+from calderon.mesh.tetrahedral.conformity import covered_faces, pieces, require_unfolded
+from calderon.mesh.tetrahedral.partition import CUT
 
 FACTORS = {"pec": (-1.0, 1.0), "pmc": (1.0, -1.0), "absorbing": (0.0, 0.0), CUT: (0.0, 0.0)}
 """What the traces of E and H beyond the face are of the own ones; at an absorbing face they are the incident

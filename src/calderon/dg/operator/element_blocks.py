@@ -10,7 +10,7 @@ from calderon.backends.vectors import width
 from calderon.dg.operator.reference import ReferenceTetrahedron
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.locality import block_order
-from calderon.mesh.partition import CUT
+from calderon.mesh.tetrahedral.partition import CUT
 
 FACE_PAIRS = np.array([[0, 0], [1, 2], [0, 2], [0, 1]])
 """Covariant components that are the tangential ones of faces 1, 2, 3; face 0 has the differences e_1 - e_0 and

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from calderon.backends import Device
 from calderon.dg.operator.boundary import FacesOf
 from calderon.dg.operator.element_blocks import Arrangement
-from calderon.mesh.partition import CUT, Part
+from calderon.mesh.tetrahedral.partition import CUT, Part
 from calderon.parallel import Communicator
 
 Traces = Callable[[Any, Any, Any, int, Any], None]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.dg.domain import Domain
 from calderon.dg.stepping.system import System
 from calderon.mesh import TetrahedralMesh
-from calderon.mesh.location import as_points
+from calderon.mesh.tetrahedral.location import as_points
 from calderon.quadrature import tetrahedron_rule
 
 Field = Callable[[NDArray[np.float64], float], ArrayLike]

@@ -14,8 +14,8 @@ from calderon.dg.results.far_field import EquivalentCurrents, equivalent_current
 from calderon.dg.sources.port import PortAmplitudes
 from calderon.exact.angular import radar_cross_section
 from calderon.mesh import TetrahedralMesh
-from calderon.mesh.location import Search, as_points, locate
-from calderon.mesh.whole_file import whole_file
+from calderon.mesh.files.whole_file import whole_file
+from calderon.mesh.tetrahedral.location import Search, as_points, locate
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from calderon.dg.run.observer import Span, State
 from calderon.dg.run.run_key import digest
 from calderon.dg.run.sampling import whole_number
 from calderon.mesh import TetrahedralMesh
-from calderon.mesh.location import as_points, locate
+from calderon.mesh.tetrahedral.location import as_points, locate
 
 
 class Probe:

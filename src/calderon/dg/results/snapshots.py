@@ -12,7 +12,7 @@ from calderon.dg.domain import Domain
 from calderon.dg.run.observer import Span, State
 from calderon.dg.run.sampling import whole_number
 from calderon.mesh import TetrahedralMesh
-from calderon.mesh.whole_file import whole_file
+from calderon.mesh.files.whole_file import whole_file
 
 COLLECTION = "fields.pvd"
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from calderon.dg.run.observer import State
 from calderon.dg.run.run_key import RunKey
-from calderon.mesh.whole_file import file_path, whole_file
+from calderon.mesh.files.whole_file import file_path, whole_file
 
 KIND, VERSION = "calderon time stepping", 4
 

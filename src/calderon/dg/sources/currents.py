@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from calderon.dg.operator.element_blocks import Arrangement
 from calderon.dg.operator.reference import ReferenceTetrahedron
 from calderon.mesh import TetrahedralMesh
-from calderon.mesh.location import locate
-from calderon.mesh.partition import Part
+from calderon.mesh.tetrahedral.location import locate
+from calderon.mesh.tetrahedral.partition import Part
 from calderon.waves import CurrentDipole, CurrentSource, Signal
 
 SPREAD = 2.0

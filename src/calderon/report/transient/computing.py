@@ -17,7 +17,7 @@ from calderon.dg import MaxwellDG, PeriodicFields, Probe
 from calderon.dg.run.checkpoint import OtherRun
 from calderon.exact import VACUUM_IMPEDANCE
 from calderon.mesh import TetrahedralMesh
-from calderon.mesh.location import Search
+from calderon.mesh.tetrahedral.location import Search
 from calderon.parallel import Communicator, world
 from calderon.report.results import CROSS_SECTION, GAIN, Level, decibels_of_power
 from calderon.report.scratch import CHECKPOINT

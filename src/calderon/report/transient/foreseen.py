@@ -5,7 +5,7 @@ import numpy as np
 from calderon.case import CaseFile
 from calderon.case.transient import TransientCase
 from calderon.dg import MaxwellDG
-from calderon.mesh.location import Search
+from calderon.mesh.tetrahedral.location import Search
 from calderon.report.transient.cuts import cut_points
 from calderon.report.wording import extent
 

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.remeshing import Projection, remeshed
+from calderon.mesh.shapes.remeshing import Projection, remeshed
+from calderon.mesh.shapes.volume_kept import with_volume_kept
 from calderon.mesh.sizes import exceeds, positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
-from calderon.mesh.volume import with_volume_kept
 
 GEODESIC_FROM = 9  # frequency of the icosahedron above which its steps of h are fine enough
 MEAN_EDGE = 1.2046  # mean edge length of the geodesic unit sphere times its frequency

@@ -15,19 +15,18 @@ import meshio
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.mesh.abaqus_files import read_abaqus
 from calderon.mesh.coincident import compacted, joining_tolerance, sound_triangles, torn_vertices
 from calderon.mesh.errors import MeshError, MeshWarning
-from calderon.mesh.gmsh_files import read_gmsh
-from calderon.mesh.obj_files import read_obj
-from calderon.mesh.ply_files import read_ply
-from calderon.mesh.quadrilaterals import split_quadrilaterals
+from calderon.mesh.files.abaqus import read_abaqus
+from calderon.mesh.files.gmsh import read_gmsh
+from calderon.mesh.files.obj import read_obj
+from calderon.mesh.files.ply import read_ply
+from calderon.mesh.files.stl import read_stl
+from calderon.mesh.files.vtu import read_vtu
+from calderon.mesh.files.whole_file import mesh_path
+from calderon.mesh.files.writing import COMMENT, COUNT, LAST_LINE
 from calderon.mesh.sizes import scale_factor
-from calderon.mesh.stl_files import read_stl
 from calderon.mesh.triangles import TriangleMesh
-from calderon.mesh.vtu_files import read_vtu
-from calderon.mesh.whole_file import mesh_path
-from calderon.mesh.writing import COMMENT, COUNT, LAST_LINE
 
 FORMATS = {".msh": "gmsh", ".vtu": "vtu", ".stl": "stl", ".obj": "obj", ".ply": "ply", ".inp": "abaqus"}
 READERS = {
@@ -338,3 +337,23 @@ def _cleaned(
 
 def _notice(text: str) -> None:
     warnings.warn(text, MeshWarning, stacklevel=2)
+
+
+def split_quadrilaterals(quads: NDArray, points: NDArray) -> NDArray[np.int64]:
+    """Triangles (2 n, 3), two after each other for each of the quads (n, 4) with corners among the points (np, 2 or 3).
+
+    They are cut along the shorter diagonal, or along the inner one where the other lies outside or on an edge: its two
+    triangles do not face the same side.
+    """
+    cuts = np.array([[[0, 1, 2], [0, 2, 3]], [[0, 1, 3], [1, 2, 3]]])
+    corners = np.zeros((*quads.shape, 3))
+    corners[..., : points.shape[1]] = points[quads]
+    lengths = [np.linalg.norm(corners[:, i] - corners[:, i + 2], axis=1) for i in (0, 1)]
+    inner = []
+    for cut in cuts:
+        a, b, c = np.moveaxis(corners[:, cut], 2, 0)
+        normals = np.cross(b - a, c - a)
+        inner.append(np.einsum("ni,ni->n", normals[:, 0], normals[:, 1]) > 0)
+    shorter = lengths[0] <= lengths[1] * (1 + 1e-12)
+    first = np.where(inner[0] == inner[1], shorter, inner[0])
+    return np.asarray(np.where(first[:, None, None], quads[:, cuts[0]], quads[:, cuts[1]]).reshape(-1, 3))

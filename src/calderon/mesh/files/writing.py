@@ -18,9 +18,9 @@ import numpy as np
 
 from calderon.mesh.coincident import coincident_points
 from calderon.mesh.errors import MeshError, MeshWarning
+from calderon.mesh.files.whole_file import mesh_path, whole_file
 from calderon.mesh.triangulation import Triangulation
 from calderon.mesh.validation import area_vectors_of
-from calderon.mesh.whole_file import mesh_path, whole_file
 
 COMMENT = "calderon tags: "
 _DASHES = "-\\u002d"  # of JSON; two plain ones would end a comment of XML

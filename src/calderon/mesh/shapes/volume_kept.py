@@ -11,7 +11,7 @@ from scipy.sparse import coo_array, diags_array
 from scipy.sparse.linalg import cg
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.grading import Projection, normals_and_areas
+from calderon.mesh.shapes.grading import Projection, normals_and_areas
 
 DAMPING = 0.01  # of the mean diagonal: neighbours that could only oscillate stay at rest
 ACCURACY = 1e-10  # of the displacements; conjugate gradients take some hundred steps whatever the mesh size

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.constants import speed_of_light
 
-from calderon.mesh.gmsh_volumes import GROWTH, MeshedModel, fill, gmsh_model, keep_volume
+from calderon.mesh.shapes.gmsh_volumes import GROWTH, MeshedModel, fill, gmsh_model, keep_volume
 from calderon.mesh.sizes import room_for_volume
 from calderon.mesh.tetrahedra import TetrahedralMesh
 

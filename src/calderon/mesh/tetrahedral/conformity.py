@@ -6,8 +6,8 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.location import Search
 from calderon.mesh.tetrahedra import FACES, TetrahedralMesh
+from calderon.mesh.tetrahedral.location import Search
 
 BEYOND = 1e-4
 """How far behind an outer face a tetrahedron is sought, over the face's size."""

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.grading import Projection, curvature_sizes
-from calderon.mesh.remeshing import remeshed
-from calderon.mesh.round_shapes import closest_on_ellipsoid, geodesic_sphere
+from calderon.mesh.shapes.grading import Projection, curvature_sizes
+from calderon.mesh.shapes.remeshing import remeshed
+from calderon.mesh.shapes.round import closest_on_ellipsoid, geodesic_sphere
+from calderon.mesh.shapes.volume_kept import with_volume_kept
 from calderon.mesh.sizes import REMESHED, positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
-from calderon.mesh.volume import with_volume_kept
 
 BLUNT_END, TIP = -0.416667, 0.583333  # of the almond, in lengths
 BLUNT_AXES = np.array([0.416667, 0.193333, 0.064444])

@@ -1,10 +1,7 @@
-"""Tetrahedral meshes from files and into files."""
+"""Tetrahedral meshes from files."""
 
-import contextlib
-import json
 import warnings
 from collections import Counter
-from io import StringIO
 from pathlib import Path
 
 import meshio
@@ -13,7 +10,7 @@ from numpy.typing import NDArray
 
 from calderon.mesh.coincident import compacted
 from calderon.mesh.errors import MeshError, MeshWarning
-from calderon.mesh.reading import (
+from calderon.mesh.files.reading import (
     TAG_KEYS,
     commented_names,
     file_content,
@@ -24,13 +21,10 @@ from calderon.mesh.reading import (
     tell_of_reading,
     whole_tags,
 )
+from calderon.mesh.files.tetrahedral_writing import BOUNDARIES, FORMATS, PARTS
+from calderon.mesh.files.whole_file import mesh_path
 from calderon.mesh.sizes import scale_factor
 from calderon.mesh.tetrahedra import TetrahedralMesh
-from calderon.mesh.whole_file import mesh_path, whole_file
-
-FORMATS = {".msh": "gmsh", ".vtu": "vtu"}
-PARTS, BOUNDARIES = "calderon parts: ", "calderon boundaries: "
-"""Begin comments with names in .vtu files, which have no place for them."""
 
 
 def read_tetrahedra(path: str | Path, scale: float = 1.0) -> TetrahedralMesh:
@@ -81,37 +75,9 @@ def holds_tetrahedra(path: str | Path) -> bool:
 
 
 def write_tetrahedra(mesh: TetrahedralMesh, path: str | Path) -> None:
-    """Write a mesh with its parts, boundaries and their names as .msh (2.2) or .vtu, whole or not at all.
-
-    As physical groups of gmsh begin with 1, tags are raised by one where a smaller one occurs. MeshError for another
-    ending or a missing folder.
-    """
-    path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in FORMATS:
-        raise MeshError(f"unknown mesh format {suffix!r}: choose {', '.join(FORMATS)}")
-    if not path.parent.is_dir():
-        raise MeshError(f"cannot write {path}: the folder {path.parent} does not exist; create it first")
-    shift, raised = (max(0, 1 - int(tags.min(initial=1))) for tags in (mesh.tags, mesh.face_tags))
-    parts = {name: tag + shift for name, tag in mesh.names.items()}
-    boundaries = {name: tag + raised for name, tag in mesh.face_names.items()}
-    tags = [(mesh.tags + shift).astype(np.int32), (mesh.face_tags + raised).astype(np.int32)]
-    content = meshio.Mesh(mesh.vertices, [("tetra", mesh.tetrahedra), ("triangle", mesh.faces)])
-    if suffix == ".vtu":
-        content.cell_data = {"tags": tags}
-    else:
-        content.cell_data = {"gmsh:physical": tags, "gmsh:geometrical": tags}
-        content.field_data = {
-            name: np.array([tag, dimension])
-            for dimension, names in ((3, parts), (2, boundaries))
-            for name, tag in names.items()
-        }
-    with whole_file(path) as scratch:
-        with contextlib.redirect_stdout(StringIO()), contextlib.redirect_stderr(StringIO()):
-            options = {"binary": False} if suffix == ".msh" else {}
-            content.write(scratch, file_format="vtu" if suffix == ".vtu" else "gmsh22", **options)
-        if suffix == ".vtu":
-            _add_comments(scratch, {PARTS: parts, BOUNDARIES: boundaries})
+    """The old name of `TetrahedralMesh.write`."""
+    warnings.warn("write_tetrahedra(mesh, path) is now mesh.write(path)", DeprecationWarning, stacklevel=2)
+    mesh.write(path)
 
 
 def _cells(content: meshio.Mesh, path: Path, kind: str, corners: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -152,13 +118,6 @@ def _tell_sheets(mesh: TetrahedralMesh, path: Path) -> None:
             f"{path}: {twice.sum()} tagged faces ({', '.join(names)}) lie between two tetrahedra: they count as sheets "
             "with two sides; leave them untagged if waves are to pass"
         )
-
-
-def _add_comments(path: Path, names: dict[str, dict[str, int]]) -> None:
-    text = path.read_bytes()
-    start = text.index(b"<VTKFile")
-    lines = "".join(f"<!-- {key}{json.dumps(own).replace('--', '- -')} -->\n" for key, own in names.items())
-    path.write_bytes(text[:start] + lines.encode() + text[start:])
 
 
 def _notice(text: str) -> None:

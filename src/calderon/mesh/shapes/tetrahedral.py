@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calderon.backends import require_memory
-from calderon.mesh.gmsh_volumes import concentric_spheres, keep_volume
+from calderon.mesh.shapes.gmsh_volumes import concentric_spheres, keep_volume
 from calderon.mesh.sizes import TETRAHEDRON, room_for_volume
 from calderon.mesh.tetrahedra import TetrahedralMesh
 

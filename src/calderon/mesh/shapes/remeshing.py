@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.grading import Projection, Sizes
+from calderon.mesh.shapes.grading import Projection, Sizes
 from calderon.mesh.topology import edge_table
 
 LONG, SHORT = 1.36, 0.70  # edges outside these fractions of the wanted length are split or collapsed

@@ -1,0 +1,1 @@
+"""Meshes from files and into files."""

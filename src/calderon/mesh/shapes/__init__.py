@@ -1,0 +1,1 @@
+"""Meshes of shapes by name and target edge length."""
