@@ -30,6 +30,8 @@ def surface_gradients(
 ) -> NDArray[np.float64]:
     """(m, size, n, 3) surface gradients of functions with reference gradients (size, n, 2): J (J^T J)^-1 grad."""
     corners = mesh.vertices[mesh.triangles[triangles]]
-    jacobian = np.stack([corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]], axis=2)
-    inverse = np.linalg.pinv(jacobian)  # (m, 2, 3)
-    return np.einsum("snd,mdc->msnc", gradients, inverse)
+    e, f = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    normal = np.cross(e, f)
+    dual = np.stack([np.cross(f, normal), np.cross(normal, e)], axis=1)  # times (e, f): |e x f|^2 times the unit matrix
+    dual /= np.einsum("mc,mc->m", normal, normal)[:, None, None]
+    return np.einsum("snd,mdc->msnc", gradients, dual)

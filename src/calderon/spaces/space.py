@@ -86,11 +86,17 @@ class Space:
     def _scatter(self, local: NDArray[Any]) -> sp.csr_array:
         """Sparse (m * n, dimension) matrix of local values (m, n, size)."""
         m, n, size = local.shape
-        rows = np.repeat(np.arange(m * n), size)
-        columns = np.repeat(self.dofs[:, None], n, axis=1).reshape(-1)
-        kept = columns >= 0
-        entries = (np.ascontiguousarray(local).reshape(-1)[kept], (rows[kept], columns[kept]))
-        return sp.coo_array(entries, shape=(m * n, self.dimension)).tocsr()
+        data = np.array(local, dtype=float).reshape(-1)
+        starts = np.arange(0, data.size + 1, size)
+        columns = self.dofs.astype(np.int32 if data.size < 2**31 else np.int64)
+        indices = np.repeat(columns[:, None], n, axis=1).reshape(-1)
+        if (self.dofs < 0).any():
+            kept = indices >= 0
+            starts = np.append(0, np.cumsum(kept.reshape(-1, size).sum(axis=1)))
+            data, indices = data[kept], indices[kept]
+        matrix = sp.csr_array((data, indices, starts.astype(indices.dtype)), shape=(m * n, self.dimension))
+        matrix.sort_indices()
+        return matrix
 
     def surface_gradient(self, points: NDArray[np.float64]) -> list[sp.csr_array]:
         """Three (m * n, dimension) sparse matrices: coefficients to the x, y, z parts of the surface gradient."""

@@ -1,0 +1,209 @@
+"""Charges: what a fast summation asks of a space, as quadrature points and sparse maps to them and from them.
+
+A Galerkin matrix without its singular parts is a sum over the points of two quadrature rules,
+
+    A[i, j] = sum_p sum_q M_i(x_p) K(x_p, y_q) M_j(y_q),
+
+where M_j(y_q) is the weight of the point times a linear functional of trial function j there: its value, its surface
+curl, its divergence. These numbers are the charges of function j, and their matrix is the `spread` S. On the test side
+the same matrix, transposed, gathers potentials at points into moments with test functions: A = S_test^T K S_trial.
+No kernel is known here, and nothing of a space is known to who sums.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.quadrature import triangle_rule
+from calderon.spaces.dual_tests import DualTests
+from calderon.spaces.geometry import reference_to_surface
+from calderon.spaces.space import Space
+from calderon.spaces.vector_space import VectorSpace
+
+KINDS = {
+    "value": ("value", 1),
+    "normal": ("value", 3),
+    "curl": ("curl", 3),
+    "current": ("current", 3),
+    "rotated": ("current", 3),
+    "divergence": ("divergence", 1),
+}
+"""Of each kind the map that is stored for it, and the number of its components."""
+
+
+@dataclass(frozen=True, eq=False)
+class Charges:
+    """Quadrature points of a space, and maps between its coefficients and charges at the points.
+
+    points (n, 3) in m; weights (n,) in m^2, whose sum is the area; normals (n, 3) of unit length; triangles (n,): the
+    triangle of the mesh that each point lies in, points of a triangle follow each other. maps: sparse matrices of
+    shape (n, dimension), or (number of triangles, dimension) for what is constant on triangles, without weights.
+
+    Kinds of charges, and what they are with the weight w of a point and its normal n:
+
+    - "value": w phi, of scalar functions phi. A double layer takes them as dipoles along the normals.
+    - "normal": w phi n, three components: dipole moments; on the test side moments of normal derivatives.
+    - "curl": w (n x grad phi), three components.
+    - "current": w f, three components, of tangential fields f (n x included in those of rotated spaces).
+    - "rotated": w (n x f): <f, n x H> = -<n x f, H>.
+    - "divergence": w div f.
+    """
+
+    points: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    normals: NDArray[np.float64]
+    triangles: NDArray[np.int64]
+    maps: dict[str, tuple[sp.csr_array, ...]]
+
+    def __repr__(self) -> str:
+        return f"Charges({len(self.points)} points, {', '.join(self.kinds)})"
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of charges that there are."""
+        return tuple(kind for kind, (stored, _) in KINDS.items() if stored in self.maps)
+
+    @property
+    def dimension(self) -> int:
+        """The number of functions of the space."""
+        return int(next(iter(self.maps.values()))[0].shape[1])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        matrices = [matrix for parts in self.maps.values() for matrix in parts]
+        arrays = [each for matrix in matrices for each in (matrix.data, matrix.indices, matrix.indptr)]
+        return sum(each.nbytes for each in [self.points, self.weights, self.normals, self.triangles, *arrays])
+
+    def strengths(self, kind: str, coefficients: NDArray[Any]) -> NDArray[Any]:
+        """(n, components) charges of coefficients (dimension,): the spread of that kind times the coefficients; of
+        several columns (dimension, m), such as the components of a displacement, (n, components, m)."""
+        parts = [self._at_points(part @ coefficients) for part in self._stored(kind)]
+        charges = _times(np.stack(parts, axis=1), self.weights)
+        if kind == "normal":
+            return charges * self.normals.reshape(*self.normals.shape, *[1] * (charges.ndim - 2))
+        return _cross(self.normals, charges) if kind == "rotated" else charges
+
+    def moments(self, kind: str, potentials: NDArray[Any]) -> NDArray[Any]:
+        """(dimension,) moments of potentials (n, components): the transposed spread of that kind times them; of
+        (n, components, m) potentials (dimension, m)."""
+        parts = self._stored(kind)
+        shape = (len(self.points), KINDS[kind][1])
+        if potentials.shape[:2] != shape:
+            raise ValueError(f"moments of kind {kind!r} need potentials of shape {shape}, got {potentials.shape}")
+        weighted = _times(potentials, self.weights)
+        if kind == "normal":
+            weighted = np.einsum("nc,nc...->n...", self.normals, weighted)[:, None]
+        if kind == "rotated":
+            weighted = -_cross(self.normals, weighted)  # (n x f) . H = -f . (n x H)
+        return sum(part.T @ self._on_rows(weighted[:, c], part.shape[0]) for c, part in enumerate(parts))
+
+    def spread(self, kind: str) -> tuple[sp.csr_array, ...]:
+        """The sparse matrix (n, dimension) of each component: coefficients to charges of that kind."""
+        count = len(self.points)
+        parts = self._stored(kind)
+        if parts[0].shape[0] != count:
+            once = sp.kron(sp.eye_array(parts[0].shape[0]), np.ones((count // parts[0].shape[0], 1)), format="csr")
+            parts = tuple(once @ part for part in parts)
+        normal = self.normals.T
+        if kind == "normal":
+            factors, parts = list(normal), parts * 3
+            return tuple(_scaled(part, self.weights * each) for part, each in zip(parts, factors, strict=True))
+        if kind == "rotated":
+            turned = ((normal[1], 2, normal[2], 1), (normal[2], 0, normal[0], 2), (normal[0], 1, normal[1], 0))
+            return tuple(
+                (_scaled(parts[i], self.weights * a) - _scaled(parts[j], self.weights * b)).tocsr()
+                for a, i, b, j in turned
+            )
+        return tuple(_scaled(part, self.weights) for part in parts)
+
+    def gather(self, kind: str) -> tuple[sp.csr_array, ...]:
+        """The sparse matrix (dimension, n) of each component: potentials to moments with the functions, weights
+        included."""
+        return tuple(part.T.tocsr() for part in self.spread(kind))
+
+    def _stored(self, kind: str) -> tuple[sp.csr_array, ...]:
+        if kind not in self.kinds:
+            raise ValueError(f"these charges have no kind {kind!r}: choose {_choices(self.kinds)}")
+        return self.maps[KINDS[kind][0]]
+
+    def _at_points(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values at the points, from those at points or on triangles."""
+        return np.repeat(values, len(self.points) // len(values), axis=0)
+
+    def _on_rows(self, values: NDArray[Any], rows: int) -> NDArray[Any]:
+        """Values (n,), or their sums over the points of each triangle."""
+        return values if rows == len(values) else values.reshape(rows, -1, *values.shape[1:]).sum(axis=1)
+
+
+def charges(space: Space | VectorSpace, degree: int, *kinds: str) -> Charges:
+    """The charges of a space on the points of the rule of that degree (1 to 20) on each triangle of its support; of
+    combined functions (BC, RBC) on the triangles of the refined mesh. Components of a vector-valued nodal space are
+    columns of coefficients of its scalar space.
+
+    kinds: those that are wanted, default all that the space has. Raises ValueError for kinds that it does not have:
+    scalar spaces have "value" and "normal", from degree 1 "curl"; spaces of tangential fields "current" and "rotated",
+    and "divergence" unless they are rotated or dual tests.
+    """
+    chosen = kinds or kinds_of(space)
+    for kind in chosen:
+        if kind not in kinds_of(space):
+            raise ValueError(f"functions of {space!r} have no charges {kind!r}: choose {_choices(kinds_of(space))}")
+    if isinstance(space, Space):
+        mesh, triangles = space.mesh, space.triangles
+    else:
+        mesh, triangles = space.base.mesh, space.support
+    rule = triangle_rule(degree)
+    count = rule.number_of_points
+    stored = {KINDS[kind][0] for kind in chosen}
+    return Charges(
+        reference_to_surface(mesh, triangles, rule.points).reshape(-1, 3),
+        np.outer(2 * mesh.areas[triangles], rule.weights).ravel(),
+        np.repeat(mesh.normals[triangles], count, axis=0),
+        np.repeat(triangles, count),
+        {name: _map(space, name, rule.points) for name in ("value", "curl", "current", "divergence") if name in stored},
+    )
+
+
+def kinds_of(space: Space | VectorSpace) -> tuple[str, ...]:
+    """The kinds of charges that functions of a space have."""
+    if isinstance(space, Space):
+        return ("value", "normal", "curl") if space.is_continuous else ("value", "normal")
+    divergence = not (space.rotated or isinstance(space, DualTests))
+    return ("current", "rotated", "divergence") if divergence else ("current", "rotated")
+
+
+def _map(space: Any, name: str, points: NDArray[np.float64]) -> tuple[sp.csr_array, ...]:
+    """The components of a map at reference points, or on triangles where the functions are constant there."""
+    if name == "value":
+        return (space.expansion(points),)
+    if name == "current":
+        return tuple(space.expansion(points))
+    if name == "divergence":
+        return (space.divergence_matrix(),)
+    constant = space.element.degree == 1
+    return tuple(space.surface_curl(points[:1] if constant else points))
+
+
+def _times(values: NDArray[Any], weights: NDArray[np.float64]) -> NDArray[Any]:
+    """Values (n, ...) times weights (n,)."""
+    return values * weights.reshape(-1, *[1] * (values.ndim - 1))
+
+
+def _cross(normals: NDArray[np.float64], vectors: NDArray[Any]) -> NDArray[Any]:
+    """n x v of vectors (n, 3, ...)."""
+    return np.moveaxis(np.cross(normals.reshape(len(normals), *[1] * (vectors.ndim - 2), 3),
+                                np.moveaxis(vectors, 1, -1)), -1, 1)  # fmt: skip
+
+
+def _scaled(matrix: sp.csr_array, factors: NDArray[np.float64]) -> sp.csr_array:
+    """A matrix with rows times factors."""
+    data = matrix.data * np.repeat(factors, np.diff(matrix.indptr))
+    return sp.csr_array((data, matrix.indices, matrix.indptr), matrix.shape)
+
+
+def _choices(names: tuple[str, ...]) -> str:
+    return ", ".join(map(repr, names))
