@@ -8,7 +8,7 @@ import pytest
 from calderon.case import CaseError, incident_wave, parse, read, surface_mesh, wavenumbers
 from calderon.mesh import cube
 from calderon.report import Stages, example, examples, run
-from calderon.report.solving import announcement, options
+from calderon.report.surface.solving import announcement, options
 
 GOOD = """\
 title = "sphere"

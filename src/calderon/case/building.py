@@ -5,10 +5,9 @@ from numpy.typing import NDArray
 
 import calderon.mesh as meshes
 from calderon.case.incident import Incident
-from calderon.case.mesh_making import mesh_of
 from calderon.case.models import Case
 from calderon.case.physics import Physics
-from calderon.case.reading import CaseFile
+from calderon.case.reading import CaseFile, mesh_of
 from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.formulations import (
     DeltaGap,

@@ -4,12 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from calderon.case.backend import backend_name
 from calderon.case.incident import Incident
 from calderon.case.mesh import Mesh
 from calderon.case.output import Output
 from calderon.case.physics import Physics
-from calderon.case.table import Table
+from calderon.case.table import Table, backend_name
 
 
 class Solver(Table):

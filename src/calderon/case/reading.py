@@ -7,7 +7,7 @@ import re
 import tomllib
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -221,3 +221,19 @@ def line_numbers(text: str) -> dict[tuple[str, ...], int]:
 
 def _dotted(key: str) -> tuple[str, ...]:
     return tuple(part.strip().strip("\"'") for part in key.split("."))
+
+
+Mesh = TypeVar("Mesh")
+
+
+def mesh_of(file: CaseFile[Any], read: Callable[..., Mesh], make: Callable[[], Mesh]) -> Mesh:
+    """What `read(path, scale=)` gives for the file in [mesh], or what `make()` gives without one; CaseError for a file
+    or a shape that cannot be used."""
+    table, key, produce = file.case.mesh, "shape", make
+    if table.file is not None:
+        path = file.folder / table.file
+        if not path.is_file():
+            raise file.mistake("mesh", "file", f"no such file in {file.folder.resolve()}, the folder of the case")
+        key, produce = "file", lambda: read(path, scale=table.scale)
+    with file.blamed("mesh", key):
+        return produce()

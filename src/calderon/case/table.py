@@ -26,3 +26,11 @@ class Table(BaseModel):
         elif any(isinstance(one, bool) for one in (value if isinstance(value, list) else [value])):
             raise ValueError("true and false are no answer here")
         return value
+
+
+def backend_name(value: str) -> str:
+    """The name of a backend, of one of its devices, or "auto"."""
+    name, _, number = value.partition(":")
+    if value not in ("numba", "auto") and not (name in ("opencl", "cuda") and (not number or number.isdecimal())):
+        raise ValueError("choose 'numba', 'opencl', 'cuda', a device of one such as 'cuda:1', or 'auto'")
+    return value

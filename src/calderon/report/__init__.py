@@ -1,12 +1,11 @@
 """Results on disk: a case is run, and its numbers, files, pictures and one self-contained page are written together."""
 
-from calderon.report.computing import run
 from calderon.report.examples import example, examples
-from calderon.report.folder import ResultExists, refuse_existing, result_folder
+from calderon.report.folder import ResultExists, has_checkpoint, refuse_existing, result_folder, scratch_folder, tidy
 from calderon.report.kinds import headlines
 from calderon.report.results import Results, Step
-from calderon.report.scratch import has_checkpoint, scratch_folder, tidy
 from calderon.report.stages import Stages
+from calderon.report.surface.computing import run
 from calderon.report.writing import write
 
 __all__ = [

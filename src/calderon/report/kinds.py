@@ -2,19 +2,19 @@
 
 from typing import Any
 
-from calderon.report.attempts import Attempts
-from calderon.report.headlines import surface_headlines
+from calderon.report.best_effort import BestEffort
+from calderon.report.formatting import Row
 from calderon.report.page import Content
 from calderon.report.pictures import Picture, draw_surfaces
 from calderon.report.results import Results
-from calderon.report.surface_files import surface_numbers, write_surface_tables
-from calderon.report.surface_page import surface_content
+from calderon.report.surface.files import surface_numbers, write_surface_tables
+from calderon.report.surface.headlines import surface_headlines
+from calderon.report.surface.page import surface_content
 from calderon.report.transient.files import transient_numbers, write_transient_tables
 from calderon.report.transient.headlines import transient_headlines
 from calderon.report.transient.page import transient_content
 from calderon.report.transient.pictures import draw_transient
 from calderon.report.transient.results import TransientResults
-from calderon.report.wording import Row
 
 AnyResults = Results | TransientResults
 
@@ -26,14 +26,14 @@ def headlines(results: AnyResults, seconds: dict[str, float]) -> list[Row]:
     return surface_headlines(results, seconds)
 
 
-def draw(results: AnyResults, attempts: Attempts) -> list[Picture]:
+def draw(results: AnyResults, attempts: BestEffort) -> list[Picture]:
     """The pictures that the case asked for, as far as they can be drawn."""
     if isinstance(results, TransientResults):
         return draw_transient(results, attempts)
     return draw_surfaces(results, attempts)
 
 
-def write_tables(results: AnyResults, attempts: Attempts) -> None:
+def write_tables(results: AnyResults, attempts: BestEffort) -> None:
     """Everything but pictures, the page and the summary."""
     if isinstance(results, TransientResults):
         write_transient_tables(results, attempts)

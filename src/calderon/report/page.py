@@ -9,8 +9,8 @@ from string import Template
 from typing import Any
 
 from calderon.report.folder import MARK
+from calderon.report.formatting import Row
 from calderon.report.pictures import Picture
-from calderon.report.wording import Row
 
 ROW = 2.0  # a row of pictures is full when their widths add up to this times its height
 TEMPLATES = Path(__file__).parent / "templates"

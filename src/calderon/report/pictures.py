@@ -7,8 +7,8 @@ import numpy as np
 
 import calderon.plots as plots
 from calderon.case import Physics
-from calderon.report.attempts import Attempts
-from calderon.report.frequencies import unit_for
+from calderon.report.best_effort import BestEffort
+from calderon.report.formatting import frequency_unit
 from calderon.report.results import Results, Slice, Step
 from calderon.spaces import VectorFunction
 
@@ -23,7 +23,7 @@ class Picture:
     caption: str
 
 
-def draw_surfaces(results: Results, attempts: Attempts) -> list[Picture]:
+def draw_surfaces(results: Results, attempts: BestEffort) -> list[Picture]:
     """Draw what the case asked for; a sweep shows fields at its last frequency and patterns at up to five. What cannot
     be drawn is left out."""
     pictures = [*_patterns(results, attempts), *_sweeps(results, attempts)]
@@ -91,7 +91,7 @@ def _part(quantity: str, wave: bool) -> str:
     return "The " if quantity == "real" and not wave else PART[quantity]
 
 
-def _patterns(results: Results, attempts: Attempts) -> list[Picture]:
+def _patterns(results: Results, attempts: BestEffort) -> list[Picture]:
     """Bistatic levels (of an antenna its gain) and monostatic ones, polar and over the angle."""
     output, steps, level = results.file.case.output, _spread(results.steps), results.level
     fed = steps[0].impedance is not None
@@ -120,7 +120,7 @@ def _patterns(results: Results, attempts: Attempts) -> list[Picture]:
 
 def _pair(
     results: Results,
-    attempts: Attempts,
+    attempts: BestEffort,
     curve: str,
     quantity: str,
     curves: dict[str, np.ndarray],
@@ -164,13 +164,13 @@ def _pair(
     return pictures
 
 
-def _sweeps(results: Results, attempts: Attempts) -> list[Picture]:
+def _sweeps(results: Results, attempts: BestEffort) -> list[Picture]:
     """Quantities over frequency."""
     steps, level = results.steps, results.level
     if len(steps) == 1:
         return []
     hertz = np.array([step.frequency for step in steps], dtype=float)
-    factor, unit = unit_for(float(hertz.max()))
+    factor, unit = frequency_unit(float(hertz.max()))
     frequencies, axis = hertz / factor, f"frequency ({unit})"
     pictures = []
     largest = [np.max(step.strength) for step in steps if step.strength is not None]

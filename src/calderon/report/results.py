@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from calderon.case import Case, CaseFile
 from calderon.mesh import TriangleMesh
-from calderon.report.frequencies import spelled
+from calderon.report.formatting import frequency_text
 from calderon.spaces import Function, VectorFunction
 
 FarFields = dict[tuple[str, str], NDArray[np.complex128]]  # {(name, unit): values at the far-field angles}
@@ -96,7 +96,7 @@ class Step:
     def name(self) -> str:
         """Frequency or wavenumber with its unit; empty for a static problem."""
         if self.frequency is not None:
-            return spelled(self.frequency)
+            return frequency_text(self.frequency)
         return "" if self.wavenumber is None else f"k = {self.wavenumber:.6g} 1/m"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from calderon.backends import thread_count
-from calderon.report.attempts import Attempts
+from calderon.report.best_effort import BestEffort
 from calderon.report.folder import MARK, result_folder
 from calderon.report.kinds import AnyResults, content, draw, numbers, write_tables
 from calderon.report.page import page
@@ -27,7 +27,7 @@ def write(results: AnyResults, out: Path, force: bool = False, stages: Stages | 
     with result_folder(out, force) as folder:
         with stages.stage("write tables"):
             (folder / "case.toml").write_text(results.file.text, encoding="utf-8")
-            attempts = Attempts(folder)
+            attempts = BestEffort(folder)
             write_tables(results, attempts)
         with stages.stage("draw pictures"):
             pictures = draw(results, attempts)

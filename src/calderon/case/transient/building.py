@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import calderon.mesh as meshes
-from calderon.case.mesh_making import mesh_of
-from calderon.case.reading import CaseFile
+from calderon.case.reading import CaseFile, mesh_of
 from calderon.case.transient.excitation import Source
 from calderon.case.transient.models import TransientCase
 from calderon.dg import MaxwellDG

@@ -4,9 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from calderon.case.backend import backend_name
 from calderon.case.quantities import Conductivity, Density, Frequency, Time
-from calderon.case.table import Table
+from calderon.case.table import Table, backend_name
 from calderon.case.transient.excitation import Initial, Source
 from calderon.case.transient.mesh import Mesh
 from calderon.case.transient.output import Output

@@ -19,11 +19,11 @@ from calderon.exact import VACUUM_IMPEDANCE
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.tetrahedral.location import Search
 from calderon.parallel import Communicator, world
+from calderon.report.folder import CHECKPOINT
 from calderon.report.results import CROSS_SECTION, GAIN, Level, decibels_of_power
-from calderon.report.scratch import CHECKPOINT
 from calderon.report.stages import Stages
 from calderon.report.transient.cuts import cut_points, outlines
-from calderon.report.transient.foreseen import require_outputs
+from calderon.report.transient.preflight import require_outputs
 from calderon.report.transient.results import Amplitudes, CutField, Facts, Pattern, Signals, TransientResults
 
 FAR_FIELD = Level("far field", "dB re 1 V", "far_field")

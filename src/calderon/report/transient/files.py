@@ -7,8 +7,7 @@ from typing import Any
 import meshio
 import numpy as np
 
-from calderon.report.attempts import Attempts
-from calderon.report.csv_file import write_csv
+from calderon.report.best_effort import BestEffort, write_csv
 from calderon.report.transient.headlines import balance
 from calderon.report.transient.results import Amplitudes, TransientResults
 
@@ -87,7 +86,7 @@ def _amplitudes(found: Amplitudes) -> dict[str, Any]:
     return said
 
 
-def write_transient_tables(results: TransientResults, attempts: Attempts) -> None:
+def write_transient_tables(results: TransientResults, attempts: BestEffort) -> None:
     """probes.csv, far_field.csv, fields.vtu (element by element), averaged_sar.npz and the folder snapshots."""
     if results.snapshots is not None:
         with attempts.at("snapshots") as path:

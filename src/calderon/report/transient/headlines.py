@@ -3,9 +3,8 @@
 import numpy as np
 
 from calderon.backends import format_bytes
+from calderon.report.formatting import Row, decibels, number, ohms, time_text
 from calderon.report.transient.results import TransientResults
-from calderon.report.transient.times import spelled_time
-from calderon.report.wording import Row, decibels, number, ohms
 
 
 def transient_headlines(results: TransientResults, seconds: dict[str, float]) -> list[Row]:
@@ -45,7 +44,7 @@ def transient_headlines(results: TransientResults, seconds: dict[str, float]) ->
     facts = results.facts
     rows.append(("unknowns", f"{facts.unknowns:,}".replace(",", "\u202f"), ""))
     rows.append(("steps", f"{facts.steps:,}".replace(",", "\u202f"), ""))
-    rows.append(("step", *_two(spelled_time(facts.step))))
+    rows.append(("step", *_two(time_text(facts.step))))
     rows.append(("memory of the fields", *_two(format_bytes(facts.memory))))
     if len(facts.elements_by_step) > 1:
         rows.append(("shorter steps of small elements save", f"{facts.saving:.1f}", "times the work"))

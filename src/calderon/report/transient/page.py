@@ -4,12 +4,10 @@ from html import escape
 from typing import Any
 
 from calderon.backends import format_bytes
-from calderon.report.frequencies import spelled
+from calderon.report.formatting import Row, frequency_text, number, time_text
 from calderon.report.page import Content, blocks
 from calderon.report.transient.headlines import transient_headlines
 from calderon.report.transient.results import Amplitudes, Facts, TransientResults
-from calderon.report.transient.times import spelled_time
-from calderon.report.wording import Row, number
 
 EQUATION = "ε ∂E/∂t = curl H − σE − J,  μ ∂H/∂t = −curl E,  nodal discontinuous Galerkin method on tetrahedra"
 
@@ -26,8 +24,8 @@ def transient_content(results: TransientResults, summary: dict[str, Any]) -> Con
 
 def _subtitle(results: TransientResults) -> str:
     case = results.file.case
-    run = f"{case.run.periods} periods of {spelled(case.physics.frequency or 0)}" if case.run.periods else (
-        f"until {spelled_time(results.facts.end)}"
+    run = f"{case.run.periods} periods of {frequency_text(case.physics.frequency or 0)}" if case.run.periods else (
+        f"until {time_text(results.facts.end)}"
     )  # fmt: skip
     sources = [f"current through “{one.part}”" if one.kind == "current" else "plane wave" for one in case.source]
     if case.initial is not None:
@@ -50,10 +48,10 @@ def _tables(results: TransientResults) -> str:
         ("polynomial degree", str(solver.order), ""),
         ("flux", f"{solver.flux}, {'leap-frog' if solver.flux == 'centred' else 'Runge-Kutta'}", ""),
         ("arithmetic", f"{solver.precision}, {solver.backend}", ""),
-        ("step", spelled_time(facts.step), f"{100 * facts.step / facts.step_limit:.0f} % of the limit"),
+        ("step", time_text(facts.step), f"{100 * facts.step / facts.step_limit:.0f} % of the limit"),
         ("steps", str(facts.steps), ""),
         *_shorter(facts),
-        ("end", spelled_time(facts.end), ""),
+        ("end", time_text(facts.end), ""),
         ("memory of the fields", format_bytes(facts.memory), ""),
         ("ranks, threads of each", f"{facts.ranks}, {facts.threads}", ""),
     ]

@@ -6,18 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 import calderon.plots as plots
-from calderon.report.attempts import Attempts
-from calderon.report.frequencies import spelled
+from calderon.report.best_effort import BestEffort
+from calderon.report.formatting import frequency_text, time_unit
 from calderon.report.pictures import Picture, plane_equation
 from calderon.report.transient.cuts import around_parts
 from calderon.report.transient.results import CutField, Pattern, TransientResults
-from calderon.report.transient.times import unit_for_time
 
 DEPTH = 60.0
 """Decibels shown below the largest value of a cut."""
 
 
-def draw_transient(results: TransientResults, attempts: Attempts) -> list[Picture]:
+def draw_transient(results: TransientResults, attempts: BestEffort) -> list[Picture]:
     """Cuts, still and moving, and the signals of probes, as far as they can be drawn."""
     pictures = []
     for number, found in enumerate(results.cuts, start=1):
@@ -98,8 +97,8 @@ def _range(levels: NDArray[np.float64]) -> tuple[float, float]:
 def _moment(results: TransientResults) -> str:
     if results.amplitudes is not None:
         fed = results.file.case.output.fed_power
-        return f" at {spelled(results.amplitudes.frequency)}" + ("" if fed is None else f", {fed:g} W fed")
-    factor, unit = unit_for_time(results.facts.end)
+        return f" at {frequency_text(results.amplitudes.frequency)}" + ("" if fed is None else f", {fed:g} W fed")
+    factor, unit = time_unit(results.facts.end)
     return f" at {results.facts.end / factor:.4g} {unit}"
 
 
@@ -109,7 +108,7 @@ def _moving(results: TransientResults, found: CutField, path: Path) -> Picture:
     quantity, limits = ("abs", None) if found.asked.quantity == "abs" else ("db", None)
     if quantity == "db":
         limits = _range(20 * np.log10(np.maximum(size, 1e-30)))
-    factor, unit = unit_for_time(float(found.times[-1]))
+    factor, unit = time_unit(float(found.times[-1]))
     captions = tuple(f"t = {time / factor:.3f} {unit}" for time in found.times)
     plots.animate(
         found.points, size, path, quantity, name="|E|" if quantity == "db" else "E", unit="V/m",
@@ -131,7 +130,7 @@ def _signals(results: TransientResults, path: Path) -> Picture:
     """The component of E that is largest at each probe, over time."""
     signals = results.signals
     assert signals is not None
-    factor, unit = unit_for_time(float(signals.times[-1]))
+    factor, unit = time_unit(float(signals.times[-1]))
     curves = {}
     for n, point in enumerate(signals.points):
         axis = int(np.abs(signals.electric[:, n]).max(axis=0).argmax())

@@ -5,8 +5,8 @@ import numpy as np
 from calderon.case import Case, CaseFile
 from calderon.hmatrix.saved_parts import SavedParts
 from calderon.mesh import TriangleMesh
-from calderon.report.plane import shows_nothing
-from calderon.report.wording import extent
+from calderon.report.formatting import extent
+from calderon.report.surface.plane import shows_nothing
 
 
 def require_outputs(file: CaseFile[Case], mesh: TriangleMesh) -> None:

@@ -8,10 +8,10 @@ from calderon.case import Angles, Case, electromagnetic_problem, electromagnetic
 from calderon.exact.angular import line_of_sight
 from calderon.formulations import DielectricScattering, DielectricSolution, ElectromagneticSolution, PECScattering
 from calderon.mesh import TriangleMesh
-from calderon.report.plane import Field, field_in_plane
 from calderon.report.results import FarFields, Moment, Step, decibels_of_power
-from calderon.report.solving import announcement, options, record
 from calderon.report.stages import Stages
+from calderon.report.surface.plane import Field, field_in_plane
+from calderon.report.surface.solving import announcement, options, record
 from calderon.spaces import RWG, EdgeSpace, VectorFunction
 
 POLARIZATIONS = ("VV", "HH")

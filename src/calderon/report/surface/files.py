@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from calderon.case import Angles
-from calderon.report.attempts import Attempts
-from calderon.report.csv_file import write_csv
-from calderon.report.references import reference_path
+from calderon.report.best_effort import BestEffort, write_csv
 from calderon.report.results import Level, Results, Step
+from calderon.report.surface.references import reference_path
 
 
 def surface_numbers(results: Results) -> dict[str, Any]:
@@ -62,7 +61,7 @@ def _step(step: Step, level: Level) -> dict[str, Any]:
     return {name: number for name, number in numbers.items() if number is not None}
 
 
-def write_surface_tables(results: Results, attempts: Attempts) -> None:
+def write_surface_tables(results: Results, attempts: BestEffort) -> None:
     """far_field.csv, monostatic.csv, impedance.csv, residuals.csv and one surface file a step, files of references."""
     output, steps = results.file.case.output, results.steps
     suffixes = [f" at {step.name}" if len(steps) > 1 else "" for step in steps]

@@ -1,12 +1,15 @@
-"""Files of a result of which one may fail without the others: it is left out and told, and the numbers are kept."""
+"""Output files that are written independently: a failure is reported and the other files are kept."""
 
+import csv
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 
-class Attempts:
+
+class BestEffort:
     """What is written into a folder, file by file; failures tells those that could not be, each with its reason."""
 
     def __init__(self, folder: Path) -> None:
@@ -28,3 +31,12 @@ class Attempts:
                 path.unlink(missing_ok=True)
             kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
             self.failures.append(f"{name} could not be written and is left out: {kind}{error}")
+
+
+def write_csv(path: Path, columns: dict[str, Iterable[float]]) -> None:
+    """Columns {name with unit: values}, ten digits; NaN is left empty."""
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(columns)
+        for row in zip(*columns.values(), strict=True):
+            writer.writerow(["" if np.isnan(value) else f"{value:.10g}" for value in row])

@@ -9,10 +9,10 @@ from calderon.case import Case, acoustic_problem, incident_wave, interior_fluid
 from calderon.case.output import FarField
 from calderon.formulations import ScatteringSolution
 from calderon.mesh import TriangleMesh
-from calderon.report.plane import field_in_plane
 from calderon.report.results import Moment, Step
-from calderon.report.solving import announcement, options, record
 from calderon.report.stages import Stages
+from calderon.report.surface.plane import field_in_plane
+from calderon.report.surface.solving import announcement, options, record
 
 
 def solve_acoustics(case: Case, mesh: TriangleMesh, moment: Moment, stages: Stages) -> Step:

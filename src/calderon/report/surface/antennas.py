@@ -4,11 +4,11 @@ import numpy as np
 
 from calderon.case import Case, antenna
 from calderon.mesh import TriangleMesh
-from calderon.report.plane import field_in_plane
-from calderon.report.radar import components
 from calderon.report.results import FarFields, Moment, Step, decibels_of_power
-from calderon.report.solving import announcement, options, record
 from calderon.report.stages import Stages
+from calderon.report.surface.plane import field_in_plane
+from calderon.report.surface.radar import components
+from calderon.report.surface.solving import announcement, options, record
 
 
 def solve_antenna(case: Case, mesh: TriangleMesh, moment: Moment, stages: Stages) -> Step:

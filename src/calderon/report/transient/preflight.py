@@ -6,8 +6,8 @@ from calderon.case import CaseFile
 from calderon.case.transient import TransientCase
 from calderon.dg import MaxwellDG
 from calderon.mesh.tetrahedral.location import Search
+from calderon.report.formatting import extent
 from calderon.report.transient.cuts import cut_points
-from calderon.report.wording import extent
 
 
 def require_outputs(file: CaseFile[TransientCase], posed: MaxwellDG) -> None:

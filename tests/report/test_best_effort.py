@@ -8,8 +8,8 @@ import pytest
 
 from calderon.case import parse
 from calderon.report import run, write
-from calderon.report.attempts import Attempts
-from calderon.report.surface_files import write_csv
+from calderon.report.best_effort import BestEffort
+from calderon.report.surface.files import write_csv
 
 CASE = """\
 [mesh]
@@ -59,7 +59,7 @@ def test_a_table_or_a_page_that_fails_is_told_and_leaves_the_others(results, tmp
     def no_page(*arguments):
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setattr("calderon.report.surface_files.write_csv", half)
+    monkeypatch.setattr("calderon.report.surface.files.write_csv", half)
     monkeypatch.setattr("calderon.report.writing.page", no_page)
     with pytest.warns(UserWarning):
         names = write(results, tmp_path / "out")
@@ -73,7 +73,7 @@ def test_a_table_or_a_page_that_fails_is_told_and_leaves_the_others(results, tmp
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
 def test_an_interruption_is_no_failure(tmp_path, stop):
-    attempts = Attempts(tmp_path)
+    attempts = BestEffort(tmp_path)
     with pytest.raises(stop), attempts.at("picture.png"):
         raise stop
     assert not attempts.failures

@@ -5,20 +5,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
+import numpy as np
+
 import calderon.backends as backends
-from calderon.case import AnyCaseFile, Case, CaseFile, require_posed, surface_mesh, wavenumbers
+from calderon.case import AnyCaseFile, Case, CaseFile, require_posed, static_problem, surface_mesh, wavenumbers
 from calderon.case.transient import TransientCase
 from calderon.mesh import TriangleMesh
 from calderon.parallel import world
-from calderon.report.acoustics import solve_acoustics
-from calderon.report.antennas import solve_antenna
-from calderon.report.foreseen import require_outputs
-from calderon.report.frequencies import spelled
-from calderon.report.radar import solve_radar
-from calderon.report.references import read_references
+from calderon.report.formatting import frequency_text
 from calderon.report.results import Moment, Results, Step
 from calderon.report.stages import Stages
-from calderon.report.statics import solve_statics
+from calderon.report.surface.acoustics import solve_acoustics
+from calderon.report.surface.antennas import solve_antenna
+from calderon.report.surface.plane import field_in_plane
+from calderon.report.surface.preflight import require_outputs
+from calderon.report.surface.radar import solve_radar
+from calderon.report.surface.references import read_references
+from calderon.report.surface.solving import announcement, options, record
 from calderon.report.transient.computing import run_transient
 from calderon.report.transient.results import TransientResults
 
@@ -86,8 +89,31 @@ def _moments(case: Case) -> list[Moment]:
         Moment(
             wavenumber=float(wavenumber),
             frequency=None if frequencies is None else frequencies[n],
-            at="" if frequencies is None or len(numbers) == 1 else spelled(frequencies[n]),
+            at="" if frequencies is None or len(numbers) == 1 else frequency_text(frequencies[n]),
             last=n == len(numbers) - 1,
         )
         for n, wavenumber in enumerate(numbers)
     ]
+
+
+def solve_statics(case: Case, mesh: TriangleMesh, stages: Stages) -> Step:
+    """Solve and evaluate. The total charge is told of exterior problems with a given potential; of the inside the
+    density is the jump between both sides, whose total says nothing of the field there.
+    """
+    posed = static_problem(case, mesh)
+    data = case.physics.potential if case.physics.potential is not None else case.physics.flux
+    with stages.stage("assemble and solve", announcement(case, posed.unknowns, "")):
+        solution = posed.solve(data, **options(case))
+    cut = None
+    if case.output.slice is not None:
+        with stages.stage("field in a plane"):
+            cut = field_in_plane(case, mesh, solution.field)
+    charged = case.physics.potential is not None and case.physics.side != "interior"
+    return Step(
+        wavenumber=None,
+        frequency=None,
+        surface=solution.surface,
+        slice=cut,
+        total_flux=float(np.real(solution.surface.integral())) if charged else None,
+        **record(solution.info),
+    )

@@ -5,10 +5,9 @@ from itertools import pairwise
 import numpy as np
 
 from calderon.exact import VACUUM_PERMITTIVITY
-from calderon.report.frequencies import spelled
-from calderon.report.references import mean_difference
+from calderon.report.formatting import Row, decibels, frequency_text, ohms
 from calderon.report.results import Results, Step
-from calderon.report.wording import Row, decibels, ohms
+from calderon.report.surface.references import mean_difference
 
 
 def surface_headlines(results: Results, seconds: dict[str, float]) -> list[Row]:
@@ -66,7 +65,7 @@ def _resonance(steps: tuple[Step, ...]) -> list[Row]:
         if -before.imag < 0 <= -after.imag:
             part = before.imag / (before.imag - after.imag)
             resistance = before.real + part * (after.real - before.real)
-            value, unit = spelled(low + part * (high - low)).split()
+            value, unit = frequency_text(low + part * (high - low)).split()
             return [("resonance of the input impedance", value, unit), ("resistance there", f"{resistance:.1f}", "Ω")]
     return []
 

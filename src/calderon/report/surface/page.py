@@ -4,11 +4,10 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
-from calderon.report.frequencies import unit_for
-from calderon.report.headlines import surface_headlines
+from calderon.report.formatting import Row, frequency_unit, number, ohms
 from calderon.report.page import Content, blocks
 from calderon.report.results import Level, Results, Step
-from calderon.report.wording import Row, number, ohms
+from calderon.report.surface.headlines import surface_headlines
 
 KINDS = {
     "sound-hard": "Acoustic scattering, sound-hard surface",
@@ -96,7 +95,7 @@ def _tables(results: Results, summary: dict[str, Any]) -> str:
         wavelength = 2 * 3.141592653589793 / step.wavenumber
         waves: list[Row] = [("wavenumber k", number(step.wavenumber), "1/m"), ("wavelength", number(wavelength), "m")]
         if step.frequency is not None:
-            factor, unit = unit_for(step.frequency)
+            factor, unit = frequency_unit(step.frequency)
             waves.insert(0, ("frequency", number(step.frequency / factor), unit))
         waves.append(("k × diagonal", number(step.wavenumber * mesh["diameter_m"]), ""))
         waves.append(("elements per wavelength", f"{step.elements_per_wavelength:.1f}", ""))

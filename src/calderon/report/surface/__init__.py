@@ -1,0 +1,1 @@
+"""Runs on surfaces: what is computed, shown and written."""
