@@ -52,8 +52,8 @@ def test_algebra_and_norm():
     values = a.values(np.array([[1 / 6, 1 / 6], [2 / 3, 1 / 6], [1 / 6, 2 / 3]]))
     squares = (np.abs(values) ** 2).sum(axis=2).mean(axis=1) @ SPHERE.areas
     assert a.l2_norm() == pytest.approx(np.sqrt(squares), rel=1e-12)
-    with pytest.raises(ValueError, match="same space object"):
-        a + anything(cal.RWG(SPHERE))
+    with pytest.raises(ValueError, match="same space, on one mesh object"):
+        a + anything(cal.RWG(cal.TriangleMesh(SPHERE.vertices, SPHERE.triangles)))
     with pytest.raises(ValueError, match="coefficients of shape"):
         cal.VectorFunction(space, np.zeros(3))
     with pytest.raises(ValueError, match="perpendicular"):

@@ -244,8 +244,6 @@ def _empty(size: int) -> Table:
 
 
 def _add(table: Table, row: int, column: int, factor: complex, term: BoundaryOperator) -> None:
-    """Add factor times a term to one block. (`Sum.of` would insist on one test space object, and SNC(mesh) is made anew
-    for each term.)"""
+    """Add factor times a term to one block."""
     old = table[row][column]
-    parts = old.parts if isinstance(old, Sum) else ()
-    table[row][column] = Sum((*parts, (factor, term)))
+    table[row][column] = Sum.of([(factor, term)] if old is None else [(1.0, old), (factor, term)])

@@ -246,7 +246,7 @@ class Sum(BoundaryOperator):
         for _, part in flat[1:]:
             if part.trial is not first.trial or numbering(part.test) is not numbering(first.test):
                 raise ValueError(
-                    f"cannot add {part!r} to {first!r}: both must be built with the same trial and test space objects"
+                    f"cannot add {part!r} to {first!r}: both need the same trial and test space, on one mesh object"
                 )
         return Sum(tuple(flat))
 

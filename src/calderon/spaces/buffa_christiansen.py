@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from calderon.mesh import BarycentricRefinement, TriangleMesh
 from calderon.mesh.fans import Fans, fans
 from calderon.spaces.edge_space import RWG, EdgeSpace, edge_space
+from calderon.spaces.interning import interned
 from calderon.spaces.vector_space import CombinedSpace
 
 Index = NDArray[np.int64]
@@ -38,10 +39,14 @@ def BC(mesh: TriangleMesh) -> CombinedSpace:
     76 (2007) 1743; F. P. Andriulli, K. Cools, H. Bagci, F. Olyslager, A. Buffa, S. Christiansen, E. Michielssen, IEEE
     Trans. Antennas Propag. 56 (2008) 2398, whose coefficients these are, times l.
     """
-    coarse = RWG(mesh)
-    around = fans(mesh)
-    refinement = mesh.barycentric_refinement
+    coarse, refinement = RWG(mesh), mesh.barycentric_refinement
     fine = edge_space(refinement.mesh, np.arange(refinement.mesh.number_of_triangles), rim=True)
+    return interned(mesh, ("combined", "BC", id(fine)), lambda: _combined(coarse, fine))
+
+
+def _combined(coarse: EdgeSpace, fine: EdgeSpace) -> CombinedSpace:
+    mesh, refinement = coarse.mesh, coarse.mesh.barycentric_refinement
+    around = fans(mesh)
     ports, flow = _ports(coarse, fine, refinement)
     numbers = np.arange(coarse.dimension)
     parts = [(ports.ravel(), np.repeat(numbers, 2), flow.ravel())]

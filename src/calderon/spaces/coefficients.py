@@ -26,7 +26,7 @@ class Coefficients(Generic[S]):
     """u = sum_j coefficients[j] phi_j with the functions phi_j of a space; label and unit go into files and pictures.
 
     Raises TypeError for another kind of space and for what are no numbers, ValueError when the number of coefficients
-    is not the dimension, for NaN and infinity. Functions of one space object add, and are multiplied by numbers.
+    is not the dimension, for NaN and infinity. Functions of one space add, and are multiplied by numbers.
     """
 
     space: S
@@ -83,7 +83,7 @@ class Coefficients(Generic[S]):
 
     def __add__(self, other: Self) -> Self:
         if not isinstance(other, type(self)) or other.space is not self.space:
-            raise ValueError(f"only functions of the same space object can be added, got {type(other).__name__}")
+            raise ValueError(f"only functions of the same space, on one mesh object, can be added, got {type(other).__name__}")
         return replace(self, coefficients=self.coefficients + other.coefficients)
 
     def __sub__(self, other: Self) -> Self:

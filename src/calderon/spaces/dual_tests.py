@@ -14,6 +14,7 @@ from calderon.spaces.buffa_christiansen import RBC
 from calderon.spaces.carriers import Carriers, carriers_of
 from calderon.spaces.edge_space import EdgeSpace
 from calderon.spaces.element import Element, barycentric
+from calderon.spaces.interning import interned
 from calderon.spaces.vector_space import VectorData, VectorSpace
 
 RULE = triangle_rule(2)  # exact for products of two affine functions
@@ -138,6 +139,10 @@ def dual_tests(space: EdgeSpace) -> DualTests:
             f"dual tests are those of RWG functions on a whole mesh, got {space!r}: "
             "take RWG(mesh), for a part of it RWG(mesh.restricted(tags))"
         )
+    return interned(space.mesh, ("dual tests", id(space)), lambda: _dual_tests(space))
+
+
+def _dual_tests(space: EdgeSpace) -> DualTests:
     mesh = space.mesh
     project = sp.kron(sp.eye_array(mesh.number_of_triangles), _projection()).tocsr()
     parts = [(project @ part).tocsr() for part in RBC(mesh).expansion(RULE.points)]

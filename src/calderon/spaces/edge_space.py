@@ -13,6 +13,7 @@ from calderon.mesh.topology import edge_signs
 from calderon.quadrature import gauss
 from calderon.spaces.carriers import Carriers, carriers_of
 from calderon.spaces.element import Element, barycentric
+from calderon.spaces.interning import interned, support_key
 from calderon.spaces.lagrange import Tags
 from calderon.spaces.space import evaluate_data, supported_triangles
 from calderon.spaces.vector_space import CombinedSpace, VectorData, VectorSpace
@@ -150,16 +151,22 @@ class EdgeSpace(VectorSpace):
         return total / (self.sides >= 0).sum(axis=1)
 
     def perpendicular(self) -> "EdgeSpace":
-        return replace(self, name="RWG" if self.rotated else "SNC", rotated=not self.rotated)
+        name = "RWG" if self.rotated else "SNC"
+        key = name, support_key(self.mesh, self.support), self.rim
+        return interned(self.mesh, key, lambda: replace(self, name=name, rotated=not self.rotated))
 
     def refined(self) -> CombinedSpace:
         """The same functions on the barycentric refinement: their normal components on its edges."""
         refinement = self.mesh.barycentric_refinement
         triangles = np.sort(refinement.children[self.support].ravel())
         fine = edge_space(refinement.mesh, triangles, self.rim)
-        matrix, moments = embedding(replace(self, rotated=False), fine, refinement)
         base = fine.perpendicular() if self.rotated else fine
-        return CombinedSpace(self.name, self.mesh, base, matrix, moments, self.edges)
+
+        def build() -> CombinedSpace:
+            matrix, moments = embedding(replace(self, rotated=False), fine, refinement)
+            return CombinedSpace(self.name, self.mesh, base, matrix, moments, self.edges)
+
+        return interned(self.mesh, ("combined", self.name, id(base)), build)
 
 
 def RWG(mesh: TriangleMesh, tags: Tags = None) -> EdgeSpace:
@@ -190,6 +197,12 @@ def SNC(mesh: TriangleMesh, tags: Tags = None) -> EdgeSpace:
 
 def edge_space(mesh: TriangleMesh, triangles: NDArray[np.int64], rim: bool) -> EdgeSpace:
     """RWG functions on the triangles (increasing numbers); rim: with half functions on edges of a single one."""
+    rim = rim and bool((np.bincount(mesh.triangle_edges[triangles].ravel()) == 1).any())
+    key = "RWG", support_key(mesh, triangles), rim
+    return interned(mesh, key, lambda: _edge_space(mesh, triangles, rim))
+
+
+def _edge_space(mesh: TriangleMesh, triangles: NDArray[np.int64], rim: bool) -> EdgeSpace:
     positions = (3 * triangles[:, None] + np.arange(3)).ravel()
     edges = mesh.triangle_edges.ravel()[positions]
     order = np.argsort(edges, kind="stable")

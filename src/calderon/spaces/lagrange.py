@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from calderon.mesh import TriangleMesh
 from calderon.spaces.element import Element
+from calderon.spaces.interning import interned, support_key
 from calderon.spaces.space import Space, supported_triangles
 
 Tags = int | str | Iterable[int | str] | None
@@ -14,13 +15,12 @@ Tags = int | str | Iterable[int | str] | None
 
 def P0(mesh: TriangleMesh, tags: Tags = None) -> Space:
     """Piecewise constant functions, one per triangle (of the tags given, default all)."""
-    triangles = supported_triangles(mesh, tags)
-    return Space("P0", mesh, Element(0), triangles, np.arange(len(triangles))[:, None], len(triangles))
+    return _discontinuous(mesh, supported_triangles(mesh, tags), 0)
 
 
 def DP1(mesh: TriangleMesh, tags: Tags = None) -> Space:
     """Piecewise linear functions that jump across edges, three per triangle (of the tags given, default all)."""
-    return discontinuous(P0(mesh, tags), 1)
+    return _discontinuous(mesh, supported_triangles(mesh, tags), 1)
 
 
 def P1(mesh: TriangleMesh, tags: Tags = None, boundary: bool = True) -> Space:
@@ -32,28 +32,45 @@ def P1(mesh: TriangleMesh, tags: Tags = None, boundary: bool = True) -> Space:
     """
     triangles = supported_triangles(mesh, tags)
     rim = _left_out(mesh, triangles, boundary)[0]
-    dofs, dimension = _numbered(mesh.triangles[triangles], rim, mesh.number_of_vertices)
-    return Space("P1", mesh, Element(1), triangles, dofs, dimension)
+
+    def build() -> Space:
+        dofs, dimension = _numbered(mesh.triangles[triangles], rim, mesh.number_of_vertices)
+        return Space("P1", mesh, Element(1), triangles, dofs, dimension)
+
+    return interned(mesh, ("P1", support_key(mesh, triangles), len(rim) == 0), build)
 
 
 def P2(mesh: TriangleMesh, tags: Tags = None, boundary: bool = True) -> Space:
     """Continuous piecewise quadratic functions, one per vertex and one per edge; arguments as for `P1`."""
     triangles = supported_triangles(mesh, tags)
     vertices, edges = _left_out(mesh, triangles, boundary)
-    entities = np.concatenate(
-        [mesh.triangles[triangles], mesh.number_of_vertices + mesh.triangle_edges[triangles]], axis=1
-    )
-    left_out = np.concatenate([vertices, mesh.number_of_vertices + edges])
-    dofs, dimension = _numbered(entities, left_out, mesh.number_of_vertices + len(mesh.edges))
-    return Space("P2", mesh, Element(2), triangles, dofs, dimension)
+
+    def build() -> Space:
+        entities = np.concatenate(
+            [mesh.triangles[triangles], mesh.number_of_vertices + mesh.triangle_edges[triangles]], axis=1
+        )
+        left_out = np.concatenate([vertices, mesh.number_of_vertices + edges])
+        dofs, dimension = _numbered(entities, left_out, mesh.number_of_vertices + len(mesh.edges))
+        return Space("P2", mesh, Element(2), triangles, dofs, dimension)
+
+    return interned(mesh, ("P2", support_key(mesh, triangles), len(edges) == 0), build)
 
 
 def discontinuous(space: Space, degree: int) -> Space:
     """Piecewise polynomials of that degree that jump across edges, on the support of `space`; functions of a triangle
     follow each other."""
-    element = Element(degree)
-    dofs = np.arange(element.size * len(space.triangles)).reshape(-1, element.size)
-    return Space(f"DP{degree}" if degree else "P0", space.mesh, element, space.triangles, dofs, dofs.size)
+    return _discontinuous(space.mesh, space.triangles, degree)
+
+
+def _discontinuous(mesh: TriangleMesh, triangles: NDArray[np.int64], degree: int) -> Space:
+    name = f"DP{degree}" if degree else "P0"
+
+    def build() -> Space:
+        element = Element(degree)
+        dofs = np.arange(element.size * len(triangles)).reshape(-1, element.size)
+        return Space(name, mesh, element, triangles, dofs, dofs.size)
+
+    return interned(mesh, (name, support_key(mesh, triangles)), build)
 
 
 def _left_out(

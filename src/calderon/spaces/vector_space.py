@@ -14,6 +14,7 @@ from scipy.sparse.linalg import splu
 from calderon.mesh import TriangleMesh
 from calderon.quadrature import triangle_rule
 from calderon.spaces.geometry import reference_to_surface
+from calderon.spaces.interning import interned
 from calderon.spaces.space import evaluate_data
 
 VectorData = ArrayLike | Callable[..., Any]
@@ -171,7 +172,12 @@ class CombinedSpace(VectorSpace):
 
     def perpendicular(self) -> "CombinedSpace":
         name = {"BC": "RBC", "RBC": "BC", "RWG": "SNC", "SNC": "RWG"}[self.name]
-        return CombinedSpace(name, self.mesh, self.base.perpendicular(), self.matrix, self.moments, self.edges)
+        base = self.base.perpendicular()
+
+        def build() -> CombinedSpace:
+            return CombinedSpace(name, self.mesh, base, self.matrix, self.moments, self.edges)
+
+        return interned(self.mesh, ("combined", name, id(base)), build)
 
     def expansion(self, points: NDArray[np.float64]) -> list[sp.csr_array]:
         return [(part @ self.matrix).tocsr() for part in self.base.expansion(points)]

@@ -1,0 +1,98 @@
+"""Equal requests for a space of one mesh give one object, which lives as long as it is in use."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.spaces import dual_tests
+
+SCALAR = [cal.P0, cal.DP1, cal.P1, cal.P2]
+VECTOR = [cal.RWG, cal.SNC, cal.BC, cal.RBC]
+
+
+@pytest.fixture
+def halves():
+    mesh = cal.mesh.sphere(1.0, 0.6)
+    return cal.TriangleMesh(
+        mesh.vertices, mesh.triangles, (mesh.centroids[:, 2] > 0).astype(int), {"low": 0, "high": 1}
+    )
+
+
+@pytest.mark.parametrize("make", [*SCALAR, *VECTOR, lambda mesh: dual_tests(cal.RWG(mesh))])
+def test_spaces_of_one_mesh_are_one_object_and_those_of_another_are_not(make, halves):
+    space = make(halves)
+    assert make(halves) is space
+    assert make(cal.TriangleMesh(halves.vertices, halves.triangles, halves.tags)) is not space
+
+
+@pytest.mark.parametrize("make", [*SCALAR, cal.RWG, cal.SNC])
+def test_the_support_counts_and_not_how_it_is_named(make, halves):
+    part = make(halves, "low")
+    assert make(halves, 0) is part
+    assert make(halves, ["low"]) is part
+    assert make(halves, [0, "low"]) is part
+    assert make(halves, "high") is not part
+    assert make(halves) is not part
+    assert make(halves, ["high", 0]) is make(halves)
+
+
+@pytest.mark.parametrize("make", [cal.P1, cal.P2])
+def test_functions_on_the_boundary_distinguish_spaces_where_there_is_one(make, halves):
+    open_surface = cal.mesh.plate([1.0, 1.0], 0.4)
+    inside, everywhere = make(open_surface, boundary=False), make(open_surface)
+    assert inside.dimension < everywhere.dimension
+    assert make(open_surface, boundary=False) is inside
+    assert make(halves, boundary=False) is make(halves, boundary=True)
+    assert make(halves, "low", boundary=False) is not make(halves, "low")
+
+
+def test_rotated_and_refined_spaces_are_found_again(halves):
+    rwg, dual = cal.RWG(halves), cal.BC(halves)
+    rotated, rotated_dual = cal.SNC(halves), cal.RBC(halves)
+    assert rwg.perpendicular() is rotated
+    assert rotated.perpendicular() is rwg
+    assert dual.perpendicular() is rotated_dual
+    assert rotated_dual.perpendicular() is dual
+    refined = rwg.refined()
+    assert rwg.refined() is refined
+    assert rotated.refined().perpendicular() is refined
+    assert refined.base is dual.base  # a closed surface: no half functions on its boundary
+
+
+def test_open_dual_spaces_have_half_functions_that_refined_ones_lack():
+    plate = cal.mesh.plate([1.0, 1.0], 0.4)
+    rwg, dual = cal.RWG(plate), cal.BC(plate)
+    refined = rwg.refined()
+    assert dual.base is not refined.base
+    assert dual.base.dimension > refined.base.dimension
+
+
+def test_operators_on_spaces_asked_for_twice_add_and_are_symmetric(halves):
+    green = cal.Helmholtz(1.0)
+    total = (cal.identity(cal.P1(halves)) + cal.single_layer(green, cal.P1(halves))).assemble().to_array()
+    space = cal.P1(halves)
+    once = (cal.identity(space) + cal.single_layer(green, space)).assemble().to_array()
+    np.testing.assert_allclose(total, once, rtol=1e-13, atol=1e-15)
+    assert cal.single_layer(green, cal.P1(halves), cal.P1(halves)).is_symmetric
+    assert cal.electric_field(green, cal.RWG(halves), cal.RWG(halves)).is_symmetric
+    assert cal.magnetic_field(green, cal.RWG(halves), cal.SNC(halves)).is_symmetric
+    both = cal.magnetic_field(green, cal.RWG(halves), cal.SNC(halves))
+    assert both.shape == (2.0 * both + cal.identity(cal.RWG(halves), cal.SNC(halves))).shape
+
+
+@pytest.mark.parametrize("make", [*SCALAR, *VECTOR, lambda mesh: dual_tests(cal.RWG(mesh))])
+def test_spaces_and_meshes_out_of_use_are_freed(make, halves):
+    mesh = cal.TriangleMesh(halves.vertices, halves.triangles)
+    space = make(mesh)
+    space.solve_mass(np.ones(space.dimension)) if not isinstance(space, cal.spaces.DualTests) else space.pairing
+    seen = weakref.ref(space), weakref.ref(mesh)
+    del space
+    gc.collect()
+    assert seen[0]() is None
+    assert make(mesh).dimension > 0
+    del mesh
+    gc.collect()
+    assert seen[1]() is None
