@@ -37,5 +37,5 @@ class _Wave:
         along = self.wavevector - (n @ self.wavevector)[:, None] * n
         return np.asarray(-np.sin(x @ self.wavevector + self.phase)[:, None] * along)
 
-    def complex_product(self, x: Any, n: Any) -> NDArray[np.float64]:
+    def turned(self, x: Any, n: Any) -> NDArray[np.float64]:
         return np.cross(n, self.gradient(x, n))

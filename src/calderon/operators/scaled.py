@@ -28,7 +28,9 @@ class Scaled(BoundaryOperator):
         if self.factors.shape != (self.operator.shape[1],):
             raise ValueError(f"{self.operator!r} needs {self.operator.shape[1]} factors, got {self.factors.shape}")
         if self.rest.trial is not self.trial or self.rest.test is not self.test:
-            raise ValueError(f"cannot add {self.rest!r} to {self.operator!r}: both need the same spaces, on one mesh object")
+            raise ValueError(
+                f"cannot add {self.rest!r} to {self.operator!r}: both need the same spaces, on one mesh object"
+            )
 
     @property
     def trial(self) -> Space:  # type: ignore[override]

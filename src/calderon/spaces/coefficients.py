@@ -83,7 +83,9 @@ class Coefficients(Generic[S]):
 
     def __add__(self, other: Self) -> Self:
         if not isinstance(other, type(self)) or other.space is not self.space:
-            raise ValueError(f"only functions of the same space, on one mesh object, can be added, got {type(other).__name__}")
+            raise ValueError(
+                f"only functions of the same space, on one mesh object, can be added, got {type(other).__name__}"
+            )
         return replace(self, coefficients=self.coefficients + other.coefficients)
 
     def __sub__(self, other: Self) -> Self:
