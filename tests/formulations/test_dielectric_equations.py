@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.formulations.dielectric_equations import Rotation, mueller, pmchwt
-from calderon.formulations.dielectric_regions import enclosing_surfaces, regions_between
+from calderon.formulations.electromagnetic.dielectric_equations import Rotation, mueller, pmchwt
+from calderon.formulations.electromagnetic.dielectric_regions import enclosing_surfaces, regions_between
 from calderon.operators import BlockOperator
 
 

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.formulations.dielectric_regions import enclosing_surfaces, innermost, region, regions_between
+from calderon.formulations.electromagnetic.dielectric_regions import (
+    enclosing_surfaces,
+    innermost,
+    region,
+    regions_between,
+)
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from calderon.mesh.merging import merge
 
 import calderon as cal
-from calderon.mesh.merging import merge
 from calderon.spaces import dual_tests
 from calderon.spaces.charges import charges, kinds_of
 

@@ -1,20 +1,20 @@
 """Boundary value problems as boundary integral equations: one file for each system."""
 
-from calderon.formulations.antenna import PECAntenna
-from calderon.formulations.antenna_feed import DeltaGap
-from calderon.formulations.antenna_solution import AntennaSolution
-from calderon.formulations.dielectric import DielectricScattering
-from calderon.formulations.dielectric_solution import DielectricSolution
-from calderon.formulations.electromagnetic_solution import ElectromagneticSolution
+from calderon.formulations.electromagnetic.antenna import PECAntenna
+from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
+from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution
+from calderon.formulations.electromagnetic.dielectric import DielectricScattering
+from calderon.formulations.electromagnetic.dielectric_solution import DielectricSolution
+from calderon.formulations.electromagnetic.pec import PECScattering, PECSolution
+from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
+from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
 from calderon.formulations.fluid_transmission import FluidTransmission
 from calderon.formulations.impedance import ImpedanceScattering
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.laplace_dirichlet import LaplaceDirichlet
 from calderon.formulations.laplace_neumann import LaplaceNeumann
-from calderon.formulations.pec import PECScattering, PECSolution
 from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
-from calderon.formulations.radiating_currents import RadiatingCurrents
 from calderon.formulations.scattering import ScatteringProblem
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.formulations.sound_hard import SoundHardScattering

@@ -19,12 +19,12 @@ from calderon.formulations.checks import (
     warn_coarse,
     wavenumber_of_a_wave,
 )
-from calderon.formulations.electromagnetic_solution import ElectromagneticSolution
+from calderon.formulations.electromagnetic.radar import RadarProblem
+from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
+from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
+from calderon.formulations.electromagnetic.vector_loads import VectorLoads, vector_loads
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem, SolveOptions
-from calderon.formulations.radar import RadarProblem
-from calderon.formulations.radiating_currents import RadiatingCurrents
-from calderon.formulations.vector_loads import VectorLoads, vector_loads
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
 from calderon.operators import BoundaryOperator, electric_field, identity, magnetic_field

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact import VACUUM_IMPEDANCE
 from calderon.exact.checks import positive_length
-from calderon.formulations.antenna_feed import DeltaGap
-from calderon.formulations.antenna_solution import AntennaSolution, reference_resistance
+from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
+from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution, reference_resistance
+from calderon.formulations.electromagnetic.pec import PECScattering
+from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem
-from calderon.formulations.pec import PECScattering
 from calderon.formulations.problem import Problem, SolverChoices
-from calderon.formulations.radiating_currents import RadiatingCurrents
 from calderon.mesh import TriangleMesh
 from calderon.spaces import EdgeSpace, VectorFunction
 

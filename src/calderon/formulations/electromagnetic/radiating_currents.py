@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.formulations.electromagnetic.vector_loads import DEGREE
 from calderon.formulations.sphere_rule import power_degree, sphere_rule
-from calderon.formulations.vector_loads import DEGREE
 from calderon.greens import Helmholtz
 from calderon.operators import electric_field, magnetic_field
 from calderon.potentials import electric_potential, magnetic_potential

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.angular import radar_cross_section
 from calderon.exact.checks import one_or_more_points
+from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
 from calderon.formulations.info import SolutionInfo
-from calderon.formulations.radiating_currents import RadiatingCurrents
 from calderon.waves import ElectromagneticPlaneWave, ElectromagneticWave
 
 

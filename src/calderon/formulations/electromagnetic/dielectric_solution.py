@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.checks import one_or_more_points
 from calderon.formulations.checks import one_of
-from calderon.formulations.dielectric_regions import Region, innermost
-from calderon.formulations.electromagnetic_solution import ElectromagneticSolution
+from calderon.formulations.electromagnetic.dielectric_regions import Region, innermost
+from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
+from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
 from calderon.formulations.linear_system import LARGEST_DENSE
-from calderon.formulations.radiating_currents import RadiatingCurrents
 from calderon.spaces import VectorFunction, VectorSpace
 
 

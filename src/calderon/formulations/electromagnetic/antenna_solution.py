@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.exact.angular import RECEIVERS, line_of_sight
 from calderon.exact.checks import positive_length
 from calderon.formulations.checks import one_of
+from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
 from calderon.formulations.info import SolutionInfo
-from calderon.formulations.radiating_currents import RadiatingCurrents
 from calderon.spaces import VectorFunction
 
 

@@ -20,26 +20,26 @@ from calderon.formulations.checks import (
     warn_coarse,
     wavenumber_of_a_wave,
 )
-from calderon.formulations.dielectric_equations import (
+from calderon.formulations.electromagnetic.dielectric_equations import (
     Rotation,
     TestedField,
     mueller,
     pmchwt,
     unknown_fields,
 )
-from calderon.formulations.dielectric_regions import (
+from calderon.formulations.electromagnetic.dielectric_regions import (
     Region,
     enclosing_surfaces,
     material_constants,
     regions_between,
 )
-from calderon.formulations.dielectric_solution import DielectricSolution
+from calderon.formulations.electromagnetic.dielectric_solution import DielectricSolution
+from calderon.formulations.electromagnetic.radar import RadarProblem
+from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
+from calderon.formulations.electromagnetic.vector_loads import VectorLoads, vector_loads
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem, SolveOptions
 from calderon.formulations.problem import SolverChoices
-from calderon.formulations.radar import RadarProblem
-from calderon.formulations.radiating_currents import RadiatingCurrents
-from calderon.formulations.vector_loads import VectorLoads, vector_loads
 from calderon.mesh import TriangleMesh
 from calderon.operators import BlockOperator
 from calderon.spaces import RWG, EdgeSpace, VectorFunction

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, splu
 
 from calderon.backends import Computing, require_memory
-from calderon.formulations.dielectric_regions import Region
-from calderon.formulations.vector_loads import VectorLoads, vector_loads
+from calderon.formulations.electromagnetic.dielectric_regions import Region
+from calderon.formulations.electromagnetic.vector_loads import VectorLoads, vector_loads
 from calderon.operators import BlockOperator, BoundaryOperator, electric_field, identity, magnetic_field
 from calderon.operators.boundary import SparseOperator, Sum, Transposed
 from calderon.spaces import BC, EdgeSpace

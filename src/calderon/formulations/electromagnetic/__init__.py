@@ -1,0 +1,1 @@
+"""Scattering and antennas: perfect conductors and penetrable bodies."""
