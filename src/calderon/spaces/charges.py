@@ -178,14 +178,16 @@ def kinds_of(space: Space | VectorSpace) -> tuple[str, ...]:
 
 def _map(space: Any, name: str, points: NDArray[np.float64]) -> tuple[sp.csr_array, ...]:
     """The components of a map at reference points, or on triangles where the functions are constant there."""
-    if name == "value":
-        return (space.expansion(points),)
-    if name == "current":
-        return tuple(space.expansion(points))
-    if name == "divergence":
-        return (space.divergence_matrix(),)
-    constant = space.element.degree == 1
-    return tuple(space.surface_curl(points[:1] if constant else points))
+    if name in ("value", "current"):
+        found = space.expansion(points)
+    elif name == "divergence":
+        found = space.divergence_matrix()
+    else:
+        found = space.surface_curl(points[:1] if space.element.degree == 1 else points)
+    parts = tuple(found) if isinstance(found, list) else (found,)
+    for part in parts:
+        part.sum_duplicates()  # scaled copies share the indices, which SciPy sorts in place where they are not
+    return parts
 
 
 def _times(values: NDArray[Any], weights: NDArray[np.float64]) -> NDArray[Any]:
