@@ -6,8 +6,6 @@ import pytest
 
 # NumPy and SciPy each bring their own OpenBLAS; two pools of threads on few cores wait for each other
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# threads of time steps that wait for the next one keep their cores busy, which workers share: four times the time
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
 def pytest_configure():

@@ -67,16 +67,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     `function` may close over module-level functions marked `jitable_part` or `vectors.jitable` and over numbers,
     nothing else: only then does the cache survive into a new process.
     """
-    return _compiled(function, parallel=False)
-
-
-def parallel_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same with Numba's own threads for `prange`."""
-    return _compiled(function, parallel=True)
-
-
-def _compiled(function: Callable[..., Any], parallel: bool) -> Callable[..., Any]:
-    compiled: Any = numba.njit(nogil=True, parallel=parallel, fastmath=ARITHMETIC, error_model="numpy")(function)
+    compiled: Any = numba.njit(nogil=True, fastmath=ARITHMETIC, error_model="numpy")(function)
     if compiled is not function:  # as it is with NUMBA_DISABLE_JIT
         compiled._cache = KernelCache(function)
         _collector().kernels.add(compiled)

@@ -10,14 +10,13 @@ from all over a neighbour, which no processor foresees.
 from functools import cache
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import parallel_kernel
+from calderon.backends.numba import kernel
 from calderon.backends.vectors import BYTES, jitable, lanes, load, number, prefetch, prefetch_to_read, store, zero
 from calderon.dg.operator.gather import gather
-from calderon.dg.operator.reference import ReferenceTetrahedron
+from calderon.dg.operator.reference import EDGES_TO_CURL, ReferenceTetrahedron
 
 SOURCE_AHEAD = 96 << 10
 """Bytes of the source that are asked for before their turn: blocks nearby, whose traces are read before them, too."""
@@ -39,25 +38,38 @@ def crossed(c1, c2, c3, d1, d2, d3, e1, e2, e3):  # type: ignore[no-untyped-def]
     return (c1 + d2 * e3) - d3 * e2, (c2 + d3 * e1) - d1 * e3, (c3 + d1 * e2) - d2 * e1
 
 
-@jitable
-def beyond_0(c1, c2, c3, p, t1, t2):  # type: ignore[no-untyped-def]
-    """c and what the trace (t1, t2) across face 0 adds, p the lift; so for the other faces."""
-    return c1 + p * (t2 - t1), c2 - p * t2, c3 + p * t1
+def lifted(face):  # type: ignore[no-untyped-def]
+    """A part of `row_pair` for one face: for the nodes i and i + 1 and both vectors, c + p times what the traces
+    (t1, t2) across the face add, summed over its nodes; p the lift.
+
+    The numbers of EDGES_TO_CURL are -1, 0 or 1 and known when it is compiled: products with them cost nothing.
+    """
+    (u1, v1), (u2, v2), (u3, v3) = EDGES_TO_CURL[face].tolist()
+
+    @jitable
+    def across(c1, c2, c3, p, t1, t2):  # type: ignore[no-untyped-def]
+        return c1 + p * (v1 * t2 + u1 * t1), c2 + p * (v2 * t2 + u2 * t1), c3 + p * (v3 * t2 + u3 * t1)
+
+    @jitable
+    def add(i, lift, traces, size, face_size, vector, a1, a2, a3, b1, b2, b3, c1, c2, c3, d1, d2, d3):  # type: ignore[no-untyped-def]
+        width = 2 * vector
+        row = (face * (size + size % 2) + i) * face_size
+        at = face * face_size * 2 * width
+        for m in range(face_size):
+            p, q = number(lift, row + m), number(lift, row + face_size + m)
+            t1, t2 = load(traces, at), load(traces, at + width)
+            a1, a2, a3 = across(a1, a2, a3, p, t1, t2)
+            b1, b2, b3 = across(b1, b2, b3, q, t1, t2)
+            t1, t2 = load(traces, at + vector), load(traces, at + width + vector)
+            c1, c2, c3 = across(c1, c2, c3, p, t1, t2)
+            d1, d2, d3 = across(d1, d2, d3, q, t1, t2)
+            at += 2 * width
+        return a1, a2, a3, b1, b2, b3, c1, c2, c3, d1, d2, d3
+
+    return add
 
 
-@jitable
-def beyond_1(c1, c2, c3, p, t1, t2):  # type: ignore[no-untyped-def]
-    return c1, c2 + p * t2, c3 - p * t1
-
-
-@jitable
-def beyond_2(c1, c2, c3, p, t1, t2):  # type: ignore[no-untyped-def]
-    return c1 - p * t2, c2, c3 + p * t1
-
-
-@jitable
-def beyond_3(c1, c2, c3, p, t1, t2):  # type: ignore[no-untyped-def]
-    return c1 + p * t2, c2 - p * t1, c3
+lifted_0, lifted_1, lifted_2, lifted_3 = (lifted(face) for face in range(4))
 
 
 @jitable
@@ -84,57 +96,11 @@ def row_pair(i, source, base, volume, lift, traces, size, face_size, vector):  #
         at += width
         row += 3
         next_row += 3
-    at = 0
-    row, next_row = i * face_size, (i + 1) * face_size
-    step = face_size * (size + size % 2)
-    for _m in range(face_size):
-        p, q = number(lift, row), number(lift, next_row)
-        t1, t2 = load(traces, at), load(traces, at + width)
-        a1, a2, a3 = beyond_0(a1, a2, a3, p, t1, t2)
-        b1, b2, b3 = beyond_0(b1, b2, b3, q, t1, t2)
-        t1, t2 = load(traces, at + vector), load(traces, at + width + vector)
-        c1, c2, c3 = beyond_0(c1, c2, c3, p, t1, t2)
-        d1, d2, d3 = beyond_0(d1, d2, d3, q, t1, t2)
-        at += 2 * width
-        row += 1
-        next_row += 1
-    row, next_row = row - face_size + step, next_row - face_size + step
-    for _m in range(face_size):
-        p, q = number(lift, row), number(lift, next_row)
-        t1, t2 = load(traces, at), load(traces, at + width)
-        a1, a2, a3 = beyond_1(a1, a2, a3, p, t1, t2)
-        b1, b2, b3 = beyond_1(b1, b2, b3, q, t1, t2)
-        t1, t2 = load(traces, at + vector), load(traces, at + width + vector)
-        c1, c2, c3 = beyond_1(c1, c2, c3, p, t1, t2)
-        d1, d2, d3 = beyond_1(d1, d2, d3, q, t1, t2)
-        at += 2 * width
-        row += 1
-        next_row += 1
-    row, next_row = row - face_size + step, next_row - face_size + step
-    for _m in range(face_size):
-        p, q = number(lift, row), number(lift, next_row)
-        t1, t2 = load(traces, at), load(traces, at + width)
-        a1, a2, a3 = beyond_2(a1, a2, a3, p, t1, t2)
-        b1, b2, b3 = beyond_2(b1, b2, b3, q, t1, t2)
-        t1, t2 = load(traces, at + vector), load(traces, at + width + vector)
-        c1, c2, c3 = beyond_2(c1, c2, c3, p, t1, t2)
-        d1, d2, d3 = beyond_2(d1, d2, d3, q, t1, t2)
-        at += 2 * width
-        row += 1
-        next_row += 1
-    row, next_row = row - face_size + step, next_row - face_size + step
-    for _m in range(face_size):
-        p, q = number(lift, row), number(lift, next_row)
-        t1, t2 = load(traces, at), load(traces, at + width)
-        a1, a2, a3 = beyond_3(a1, a2, a3, p, t1, t2)
-        b1, b2, b3 = beyond_3(b1, b2, b3, q, t1, t2)
-        t1, t2 = load(traces, at + vector), load(traces, at + width + vector)
-        c1, c2, c3 = beyond_3(c1, c2, c3, p, t1, t2)
-        d1, d2, d3 = beyond_3(d1, d2, d3, q, t1, t2)
-        at += 2 * width
-        row += 1
-        next_row += 1
-    return a1, a2, a3, b1, b2, b3, c1, c2, c3, d1, d2, d3
+    sums = a1, a2, a3, b1, b2, b3, c1, c2, c3, d1, d2, d3
+    sums = lifted_0(i, lift, traces, size, face_size, vector, *sums)
+    sums = lifted_1(i, lift, traces, size, face_size, vector, *sums)
+    sums = lifted_2(i, lift, traces, size, face_size, vector, *sums)
+    return lifted_3(i, lift, traces, size, face_size, vector, *sums)
 
 
 @jitable
@@ -155,68 +121,36 @@ def raised(target, at, stride, medium, m, metric, g, width, c1, c2, c3):  # type
 @cache
 def half_step_kernel(order: int) -> Any:
     """One half step for fields as flat arrays: target = keep * target + gain * curl(source), in the blocks of elements
-    from blocks[0] to before blocks[1]; keep, gain = medium (blocks, 2, lanes)."""
-    from_reference = (order + 1) * (order + 2) // 2
-    size, face_size = from_reference * (order + 3) // 3, from_reference
+    from `begin` to before `end`; keep, gain = medium (blocks, 2, lanes)."""
+    face_size = (order + 1) * (order + 2) // 2
+    size = face_size * (order + 3) // 3
     ahead = SOURCE_AHEAD // (6 * size * BYTES)
 
-    @parallel_kernel
-    def half_step(
-        target,
-        source,
-        conditions,
-        factors,
-        ghosts,
-        first,
-        places,
-        starts,
-        own,
-        nodes,
-        metric,
-        medium,
-        volume,
-        lift,
-        blocks,
-        chunks,
-    ):  # type: ignore[no-untyped-def]
-        begin, count = blocks[0], blocks[1] - blocks[0]
-        for chunk in numba.prange(chunks):
-            vector = lanes(source)
-            width = 2 * vector
-            stride = size * width
-            further, nearer = 3 * stride * ahead, 3 * stride * TARGET_AHEAD
-            traces = np.empty(4 * face_size * 2 * width, source.dtype)
-            for block in range(begin + count * chunk // chunks, begin + count * (chunk + 1) // chunks):
-                gather(
-                    source,
-                    conditions,
-                    factors,
-                    ghosts,
-                    first,
-                    places,
-                    starts,
-                    own,
-                    block,
-                    nodes,
-                    size,
-                    face_size,
-                    width,
-                    traces,
+    @kernel
+    def half_step(target, source, conditions, factors, ghosts, first, places, starts, own, nodes, metric, medium,
+                  volume, lift, begin, end):  # type: ignore[no-untyped-def]  # fmt: skip
+        vector = lanes(source)
+        width = 2 * vector
+        stride = size * width
+        further, nearer = 3 * stride * ahead, 3 * stride * TARGET_AHEAD
+        traces = np.empty(4 * face_size * 2 * width, source.dtype)
+        for block in range(begin, end):
+            gather(source, conditions, factors, ghosts, first, places, starts, own, block, nodes, size, face_size,
+                   width, traces)  # fmt: skip
+            base = block * 3 * stride
+            g, m = block * 6 * width, block * 2 * width
+            for i in range(0, size, 2):
+                approach(source, target, base + 6 * i * vector, further, nearer, vector)
+                a1, a2, a3, b1, b2, b3, c1, c2, c3, d1, d2, d3 = row_pair(
+                    i, source, base, volume, lift, traces, size, face_size, vector
                 )
-                base = block * 3 * stride
-                g, m = block * 6 * width, block * 2 * width
-                for i in range(0, size, 2):
-                    approach(source, target, base + 6 * i * vector, further, nearer, vector)
-                    a1, a2, a3, b1, b2, b3, c1, c2, c3, d1, d2, d3 = row_pair(
-                        i, source, base, volume, lift, traces, size, face_size, vector
-                    )
-                    at = base + i * width
-                    raised(target, at, stride, medium, m, metric, g, width, a1, a2, a3)
-                    raised(target, at + vector, stride, medium, m + vector, metric, g + vector, width, c1, c2, c3)
-                    if i + 1 < size:
-                        at += width
-                        raised(target, at, stride, medium, m, metric, g, width, b1, b2, b3)
-                        raised(target, at + vector, stride, medium, m + vector, metric, g + vector, width, d1, d2, d3)
+                at = base + i * width
+                raised(target, at, stride, medium, m, metric, g, width, a1, a2, a3)
+                raised(target, at + vector, stride, medium, m + vector, metric, g + vector, width, c1, c2, c3)
+                if i + 1 < size:
+                    at += width
+                    raised(target, at, stride, medium, m, metric, g, width, b1, b2, b3)
+                    raised(target, at + vector, stride, medium, m + vector, metric, g + vector, width, d1, d2, d3)
 
     return half_step
 

@@ -9,11 +9,10 @@ a matrix of three numbers. Source: J. Hesthaven and T. Warburton, J. Comput. Phy
 from functools import cache
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import jitable_part, parallel_kernel
+from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import BYTES, jitable, lanes, load, number, prefetch, store
 from calderon.dg.operator.curl import SOURCE_AHEAD, TARGET_AHEAD, approach, padded_rows, row_pair
 from calderon.dg.operator.gather import gather
@@ -89,27 +88,8 @@ def staged(  # type: ignore[no-untyped-def]
 
 
 @jitable
-def curl_stage(  # type: ignore[no-untyped-def]
-    target,
-    source,
-    residual,
-    a,
-    b,
-    driver,
-    jumps,
-    base,
-    gains,
-    m,
-    metric,
-    g,
-    volume,
-    lift,
-    size,
-    face_size,
-    vector,
-    further,
-    nearer,
-):
+def curl_stage(target, source, residual, a, b, driver, jumps, base, gains, m, metric, g, volume, lift, size, face_size,
+               vector, further, nearer):  # type: ignore[no-untyped-def]  # fmt: skip
     """One stage of one field in a block, driven by the curl of the other."""
     width = 2 * vector
     stride = size * width
@@ -121,92 +101,50 @@ def curl_stage(  # type: ignore[no-untyped-def]
             i, driver, base, volume, lift, jumps, size, face_size, vector
         )
         at = base + i * width
+        # fmt: off
         staged(target, source, residual, at, stride, a, b, gains, m, metric, g, width, a1, a2, a3)
-        staged(
-            target,
-            source,
-            residual,
-            at + vector,
-            stride,
-            a,
-            b,
-            gains,
-            m + vector,
-            metric,
-            g + vector,
-            width,
-            c1,
-            c2,
-            c3,
-        )
+        staged(target, source, residual, at + vector, stride, a, b, gains, m + vector, metric, g + vector, width,
+               c1, c2, c3)
         if i + 1 < size:
             at += width
             staged(target, source, residual, at, stride, a, b, gains, m, metric, g, width, b1, b2, b3)
-            at += vector
-            staged(target, source, residual, at, stride, a, b, gains, m + vector, metric, g + vector, width, d1, d2, d3)
+            staged(target, source, residual, at + vector, stride, a, b, gains, m + vector, metric, g + vector, width,
+                   d1, d2, d3)
+        # fmt: on
 
 
 @cache
 def stage_kernel(order: int) -> Any:
     """One stage for both fields: targets, sources and residuals as flat arrays; gains (blocks, 2, lanes): dt / epsilon
-    and -dt / mu; riemann (blocks, 4, 5, lanes) as `riemann_tables` gives them."""
+    and -dt / mu; riemann (blocks, 4, 5, lanes) as `UpwindRungeKutta` makes them; in blocks from `begin` to before
+    `end`."""
     face_size = (order + 1) * (order + 2) // 2
     size = face_size * (order + 3) // 3
     ahead = SOURCE_AHEAD // (6 * size * BYTES)
 
-    @parallel_kernel
+    @kernel
     def stage(new_e, new_h, e, h, residual_e, residual_h, a, b, conditions, factors_e, factors_h, ghosts_e, ghosts_h,
-              first, places, starts, own, nodes, metric, gains, riemann, volume, lift, blocks, chunks):  # type: ignore[no-untyped-def]  # fmt: skip
-        begin, count = blocks[0], blocks[1] - blocks[0]
-        for chunk in numba.prange(chunks):
-            vector = lanes(e)
-            width = 2 * vector
-            stride = size * width
-            further, nearer = 3 * stride * ahead, 3 * stride * TARGET_AHEAD
-            jumps_e = np.empty(4 * face_size * 2 * width, e.dtype)
-            jumps_h = np.empty(4 * face_size * 2 * width, e.dtype)
-            for block in range(begin + count * chunk // chunks, begin + count * (chunk + 1) // chunks):
-                gather(
-                    e,
-                    conditions,
-                    factors_e,
-                    ghosts_e,
-                    first,
-                    places,
-                    starts,
-                    own,
-                    block,
-                    nodes,
-                    size,
-                    face_size,
-                    width,
-                    jumps_e,
-                )
-                gather(
-                    h,
-                    conditions,
-                    factors_h,
-                    ghosts_h,
-                    first,
-                    places,
-                    starts,
-                    own,
-                    block,
-                    nodes,
-                    size,
-                    face_size,
-                    width,
-                    jumps_h,
-                )
-                subtract_own(e, block, nodes, size, face_size, width, jumps_e)
-                subtract_own(h, block, nodes, size, face_size, width, jumps_h)
-                upwinded(jumps_e, jumps_h, riemann, block, face_size, width)
-                base = block * 3 * stride
-                m, g = block * 2 * width, block * 6 * width
-                curl_stage(new_h, h, residual_h, a, b, e, jumps_e, base, gains, m + width, metric, g, volume, lift,
-                           size, face_size, vector, further, nearer)  # fmt: skip
-                curl_stage(new_e, e, residual_e, a, b, h, jumps_h, base, gains, m, metric, g, volume, lift,
-                           size, face_size, vector, further, nearer)  # fmt: skip
+              first, places, starts, own, nodes, metric, gains, riemann, volume, lift, begin, end):  # type: ignore[no-untyped-def]  # fmt: skip
+        vector = lanes(e)
+        width = 2 * vector
+        stride = size * width
+        further, nearer = 3 * stride * ahead, 3 * stride * TARGET_AHEAD
+        jumps_e = np.empty(4 * face_size * 2 * width, e.dtype)
+        jumps_h = np.empty(4 * face_size * 2 * width, e.dtype)
+        for block in range(begin, end):
+            gather(e, conditions, factors_e, ghosts_e, first, places, starts, own, block, nodes, size, face_size,
+                   width, jumps_e)  # fmt: skip
+            gather(h, conditions, factors_h, ghosts_h, first, places, starts, own, block, nodes, size, face_size,
+                   width, jumps_h)  # fmt: skip
+            subtract_own(e, block, nodes, size, face_size, width, jumps_e)
+            subtract_own(h, block, nodes, size, face_size, width, jumps_h)
+            upwinded(jumps_e, jumps_h, riemann, block, face_size, width)
+            base = block * 3 * stride
+            m, g = block * 2 * width, block * 6 * width
+            curl_stage(new_h, h, residual_h, a, b, e, jumps_e, base, gains, m + width, metric, g, volume, lift,
+                       size, face_size, vector, further, nearer)  # fmt: skip
+            curl_stage(new_e, e, residual_e, a, b, h, jumps_h, base, gains, m, metric, g, volume, lift,
+                       size, face_size, vector, further, nearer)  # fmt: skip
 
     return stage
 

@@ -97,11 +97,10 @@ class CentredLeapFrog(System):
         self, target, source, field: int, keep_gain: NDArray[np.floating], blocks: tuple[int, int]
     ) -> None:
         """The same in some blocks."""
-        if blocks[1] > blocks[0]:
-            self._kernel(
-                target, source, self.rows, self.factors[field], self.ghosts[field], *self.faces, self.nodes,
-                self.metric, keep_gain, self.volume, self.lift, blocks, self.chunks,
-            )  # fmt: skip
+        self.on_blocks(
+            self._kernel, blocks, target, source, self.rows, self.factors[field], self.ghosts[field], *self.faces,
+            self.nodes, self.metric, keep_gain, self.volume, self.lift,
+        )  # fmt: skip
 
     def _coefficients(self, step: float, field: int) -> "Coefficients":
         """What an E (0) or H (1) step of that length takes."""

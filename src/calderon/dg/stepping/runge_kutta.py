@@ -92,10 +92,10 @@ class UpwindRungeKutta(System):
             if blocks == self.outer_blocks:
                 self.received(0)
                 self.received(1)
-            self._kernel(
-                *new, self.electric, self.magnetic, *self._residuals, real(a), real(b), self.rows, *self.factors,
-                *self.ghosts, *self.faces, self.nodes, self.metric, gains, self._riemann, self.volume,
-                self.lift, blocks, self.chunks,
+            self.on_blocks(
+                self._kernel, blocks, *new, self.electric, self.magnetic, *self._residuals, real(a), real(b), self.rows,
+                *self.factors, *self.ghosts, *self.faces, self.nodes, self.metric, gains, self._riemann, self.volume,
+                self.lift,
             )  # fmt: skip
         self._spare = [self.electric, self.magnetic]
         self.electric, self.magnetic = new

@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import thread_count
 from calderon.dg.domain import Domain
 from calderon.dg.operator.boundary import FACTORS
 from calderon.dg.operator.gather import sorted_faces
 from calderon.dg.sources.currents import Load
+from calderon.dg.stepping.waiting_threads import WaitingThreads
 
 BLOCKS_AT_A_TIME = 64
 """In integrals, so that what lies between stays in a cache."""
-CHUNKS_PER_THREAD = 4
-"""Parts of the mesh for each thread, so that none waits long for the slowest."""
+PARTS_PER_THREAD = 4
+"""Parts of the mesh, so that no thread waits long for the slowest."""
+LEAST_PART = 160
+"""Nodes of a lane in a part (blocks times nodes of an element): waking a thread takes as long as ten blocks of P2."""
 
 
 def silent() -> None:
@@ -59,7 +61,15 @@ class System(ABC):
         self.metric = arrangement.metric().ravel()
         self.inner_blocks = (0, arrangement.inner_blocks)
         self.outer_blocks = (arrangement.inner_blocks, arrangement.blocks)
-        self.chunks = CHUNKS_PER_THREAD * thread_count()
+        self._threads = WaitingThreads()
+
+    def on_blocks(self, kernel: Callable[..., None], blocks: tuple[int, int], *arguments: Any) -> None:
+        """Call a kernel for all blocks of elements from blocks[0] to before blocks[1], by all threads."""
+        begin, count = blocks[0], blocks[1] - blocks[0]
+        most = count * self.arrangement.reference.size // LEAST_PART
+        parts = max(1, min(PARTS_PER_THREAD * self._threads.number, most))
+        ends = [begin + count * part // parts for part in range(parts + 1)]
+        self._threads.run(lambda part: kernel(*arguments, ends[part], ends[part + 1]), parts)
 
     def lanes_of(self, *columns: NDArray[np.float64]) -> NDArray[np.floating]:
         """(elements,) columns side by side, for the kernels."""
