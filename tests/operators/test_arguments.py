@@ -1,5 +1,6 @@
 """What operators, their entries and potentials are given: read as NumPy would, or refused in words."""
 
+import inspect
 import warnings
 
 import numpy as np
@@ -104,6 +105,25 @@ def test_layers_need_a_green_function_spaces_and_a_quadrature(space, layer):
         layer(cal.Laplace(), space.mesh)
     with pytest.raises(TypeError, match=r"needs a Quadrature or None, got 4: try Quadrature\(regular=6\)"):
         layer(cal.Laplace(), nodal, quadrature=4)
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        cal.single_layer,
+        cal.double_layer,
+        cal.adjoint_double_layer,
+        cal.hypersingular,
+        cal.electric_field,
+        cal.magnetic_field,
+    ],
+)
+def test_green_trial_and_test_are_the_positional_arguments_and_options_are_named(layer):
+    parameters = inspect.signature(layer).parameters
+    positional = [name for name, each in parameters.items() if each.kind is each.POSITIONAL_OR_KEYWORD]
+    named = [name for name, each in parameters.items() if each.kind is each.KEYWORD_ONLY]
+    assert positional == ["green", "trial", "test"]
+    assert named == (["form", "quadrature"] if layer is cal.hypersingular else ["quadrature"])
 
 
 def test_electromagnetic_operators_need_a_quadrature(space):

@@ -58,7 +58,10 @@ def test_maxwell_equations_by_differences(points):
     k, step = 1.3 + 0.2j, 1e-3
     current = random_current(cal.RWG(cal.mesh.sphere(1.0, 0.8)))
     rule = cal.Quadrature(regular=12)  # charge is conserved to the accuracy of the rule
-    electric, magnetic = cal.electric_potential(k, current, rule), cal.magnetic_potential(k, current, rule)
+    electric, magnetic = (
+        cal.electric_potential(k, current, quadrature=rule),
+        cal.magnetic_potential(k, current, quadrature=rule),
+    )
     x = 1.8 * points
 
     def curl(field):
@@ -75,7 +78,10 @@ def test_far_field_is_the_limit_of_the_field(points):
     k, distance = 2.5, 1e4
     current = random_current(cal.RWG(cal.mesh.sphere(1.0, 0.8).translated([0.3, 0.0, 0.1])))
     patterns, rule = [], cal.Quadrature(regular=12)
-    for potential in (cal.electric_potential(k, current, rule), cal.magnetic_potential(k, current, rule)):
+    for potential in (
+        cal.electric_potential(k, current, quadrature=rule),
+        cal.magnetic_potential(k, current, quadrature=rule),
+    ):
         at = [potential.evaluate(r * points) * r * np.exp(-1j * k * r) for r in (distance, 2 * distance)]
         limit = 2 * at[1] - at[0]  # the next order is 1 / r
         pattern = potential.far_field(3 * points)

@@ -90,5 +90,9 @@ def test_sums_take_dual_tests_for_the_functions_that_they_number():
 def test_touching_triangles_do_not_limit_the_accuracy():
     space = RWG(BODIES["box"])
     tests = dual_tests(space)
-    fine = magnetic_field(2.0, space, tests, Quadrature(regular=10, singular=11, near=4.0)).assemble().to_array()
+    fine = (
+        magnetic_field(2.0, space, tests, quadrature=Quadrature(regular=10, singular=11, near=4.0))
+        .assemble()
+        .to_array()
+    )
     assert relative(magnetic_field(2.0, space, tests).assemble().to_array(), fine) < 2e-5

@@ -72,7 +72,7 @@ def test_far_entries_against_sums(sphere, k):
     for operator in (
         cal.electric_field(k, rwg, quadrature=rule),
         cal.magnetic_field(k, rwg, quadrature=rule),
-        cal.magnetic_field(cal.Helmholtz(k), rwg, snc, rule),
+        cal.magnetic_field(cal.Helmholtz(k), rwg, snc, quadrature=rule),
     ):
         magnetic = operator.integrand.name == "magnetic_field"
         expected = np.array([brute_entry(k, operator.test, rwg, 0, j, magnetic) for j in columns])
@@ -123,8 +123,8 @@ def test_magnetic_field_does_not_depend_on_the_cut_of_the_surface(make, rotated)
     rwg = cal.RWG(mesh)
     test = rwg.perpendicular() if rotated else rwg
     rule = cal.Quadrature(regular=10, singular=10)
-    computed = cal.magnetic_field(1.1, rwg, test, rule).assemble().to_array()
-    fine = cal.magnetic_field(1.1, rwg.refined(), test.refined(), rule).assemble().to_array()
+    computed = cal.magnetic_field(1.1, rwg, test, quadrature=rule).assemble().to_array()
+    fine = cal.magnetic_field(1.1, rwg.refined(), test.refined(), quadrature=rule).assemble().to_array()
     assert np.abs(computed - fine).max() < 2e-6 * np.abs(fine).max()
 
 

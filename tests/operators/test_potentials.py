@@ -105,5 +105,5 @@ def test_where_distances_begin_to_count_as_larger_nothing_is_lost_or_counted_twi
     step = mesh.diameters[:, None] * mesh.normals
     points = mesh.centroids + step * (1 + ulps * np.finfo(float).eps)
     for layer in (cal.single_layer_potential, cal.double_layer_potential):
-        few, many = (getattr(layer(green, f, cal.Quadrature(degree)), kind)(points) for degree in (4, 20))
+        few, many = (getattr(layer(green, f, quadrature=cal.Quadrature(degree)), kind)(points) for degree in (4, 20))
         assert np.abs(few - many).max() < 1e-6 * np.abs(many).max()

@@ -116,7 +116,7 @@ def test_dual_tests_are_moments_of_currents():
     both = cal.mesh.merge([one, one.translated([9.0, 2.0, 1.0])])
     space = cal.RWG(both)
     found = magnetic_sum(dual_tests(space), space)
-    operator = cal.magnetic_field(K, space, dual_tests(space), cal.Quadrature(regular=DEGREE))
+    operator = cal.magnetic_field(K, space, dual_tests(space), quadrature=cal.Quadrature(regular=DEGREE))
     half = np.flatnonzero(both.vertices[both.edges[space.edges]].mean(axis=1)[:, 0] < 5)
     rest = np.setdiff1d(np.arange(space.dimension), half)
     expected = operator.entries(half, rest)

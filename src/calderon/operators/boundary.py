@@ -369,21 +369,21 @@ def _layer(
 
 
 def single_layer(
-    green: Green, trial: Space, test: Space | None = None, quadrature: Quadrature | None = None
+    green: Green, trial: Space, test: Space | None = None, *, quadrature: Quadrature | None = None
 ) -> IntegralOperator:
     """V: <phi, V psi> = int int phi(x) G(x, y) psi(y)."""
     return _layer(SINGLE_LAYER, green, trial, test, quadrature)
 
 
 def double_layer(
-    green: Green, trial: Space, test: Space | None = None, quadrature: Quadrature | None = None
+    green: Green, trial: Space, test: Space | None = None, *, quadrature: Quadrature | None = None
 ) -> IntegralOperator:
     """K: <phi, K psi> = int int phi(x) dG/dn_y(x, y) psi(y); K 1 = -1/2 on closed surfaces for Laplace."""
     return _layer(DOUBLE_LAYER, green, trial, test, quadrature)
 
 
 def adjoint_double_layer(
-    green: Green, trial: Space, test: Space | None = None, quadrature: Quadrature | None = None
+    green: Green, trial: Space, test: Space | None = None, *, quadrature: Quadrature | None = None
 ) -> IntegralOperator:
     """K': <phi, K' psi> = int int phi(x) dG/dn_x(x, y) psi(y)."""
     return _layer(ADJOINT_DOUBLE_LAYER, green, trial, test, quadrature)
@@ -393,6 +393,7 @@ def hypersingular(
     green: Green,
     trial: Space,
     test: Space | None = None,
+    *,
     form: str | None = None,
     quadrature: Quadrature | None = None,
 ) -> BoundaryOperator:

@@ -104,6 +104,7 @@ def electric_field(
     green: Helmholtz | complex,
     trial: VectorSpace,
     test: VectorSpace | None = None,
+    *,
     quadrature: Quadrature | None = None,
 ) -> BoundaryOperator:
     """T: <f_i, T f_j> = i k int int G (f_i . f_j - div f_i div f_j / k^2), in m^2.
@@ -130,6 +131,7 @@ def magnetic_field(
     green: Helmholtz | complex,
     trial: VectorSpace,
     test: VectorSpace | None = None,
+    *,
     quadrature: Quadrature | None = None,
 ) -> BoundaryOperator:
     """K: <f_i, K f_j> = int f_i . (n x pv int grad_x G x f_j).

@@ -160,7 +160,7 @@ class CurrentField:
 
 
 def electric_potential(
-    green: Helmholtz | complex, density: VectorFunction, quadrature: Quadrature | None = None
+    green: Helmholtz | complex, density: VectorFunction, *, quadrature: Quadrature | None = None
 ) -> CurrentField:
     """E = i k int G J + (i / k) grad int G div J, the electric field of a surface current (eta0 = 1).
 
@@ -179,7 +179,7 @@ def electric_potential(
 
 
 def magnetic_potential(
-    green: Helmholtz | complex, density: VectorFunction, quadrature: Quadrature | None = None
+    green: Helmholtz | complex, density: VectorFunction, *, quadrature: Quadrature | None = None
 ) -> CurrentField:
     """H = curl int G J = int grad_x G x J, the magnetic field of a surface current; also E = -(that of M) for a
     magnetic current M. n x H jumps by J across the surface (outside minus inside).

@@ -338,12 +338,12 @@ def in_lanes(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.ascontiguousarray(np.swapaxes(padded.reshape(-1, TARGETS, 3), 1, 2))
 
 
-def single_layer_potential(green: Green, density: Function, quadrature: Quadrature | None = None) -> Potential:
+def single_layer_potential(green: Green, density: Function, *, quadrature: Quadrature | None = None) -> Potential:
     """S f (x) = int G(x, y) f(y) dS(y)."""
     return _potential("the single-layer potential", green, density, quadrature, double=False)
 
 
-def double_layer_potential(green: Green, density: Function, quadrature: Quadrature | None = None) -> Potential:
+def double_layer_potential(green: Green, density: Function, *, quadrature: Quadrature | None = None) -> Potential:
     """D f (x) = int dG/dn_y(x, y) f(y) dS(y); jumps by f across the surface (outside minus inside)."""
     return _potential("the double-layer potential", green, density, quadrature, double=True)
 

@@ -81,15 +81,15 @@ class RadiatingCurrents:
     @cached_property
     def _electric_parts(self) -> list[tuple[complex, CurrentField]]:
         green, eta = Helmholtz(self.wavenumber), complex(self.impedance)
-        return [(eta, electric_potential(green, current, self.quadrature)) for current in self.electric_currents] + [
-            (-1.0, magnetic_potential(green, current, self.quadrature)) for current in self.magnetic_currents
+        return [(eta, electric_potential(green, current, quadrature=self.quadrature)) for current in self.electric_currents] + [
+            (-1.0, magnetic_potential(green, current, quadrature=self.quadrature)) for current in self.magnetic_currents
         ]
 
     @cached_property
     def _magnetic_parts(self) -> list[tuple[complex, CurrentField]]:
         green, eta = Helmholtz(self.wavenumber), complex(self.impedance)
-        return [(1.0, magnetic_potential(green, current, self.quadrature)) for current in self.electric_currents] + [
-            (1 / eta, electric_potential(green, current, self.quadrature)) for current in self.magnetic_currents
+        return [(1.0, magnetic_potential(green, current, quadrature=self.quadrature)) for current in self.electric_currents] + [
+            (1 / eta, electric_potential(green, current, quadrature=self.quadrature)) for current in self.magnetic_currents
         ]
 
     @staticmethod
