@@ -57,7 +57,7 @@ def _sphere(body: str, order: int) -> dict[str, Any]:
     else:
         materials[body] = cal.Material(permittivity=PERMITTIVITY)
         exact = cal.exact.mie_dielectric_sphere(k, radius, PERMITTIVITY, impedance=IMPEDANCE)
-    wave = cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 0, 0], SCATTERING)
+    wave = cal.TransientPlaneWave([0, 0, 1], [1, 0, 0], SCATTERING)
     simulation = cal.MaxwellDG(mesh, order, "upwind", materials=materials, boundaries=boundaries, sources=[wave])
     began = time.process_time()
     result = simulation.run_until_periodic(SCATTERING, periods=10)
@@ -92,7 +92,7 @@ def _head(order: int, h: float, air: float) -> dict[str, Any]:
     mesh = cal.mesh.layered_ball(HEAD, list(TISSUES), 0.4, [*len(HEAD) * [h], air])
     simulation = cal.MaxwellDG(
         mesh, order, materials=TISSUES, boundaries={"outer": "absorbing"}, precision="single",
-        sources=[cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 0, 0], HEAD_FREQUENCY)],
+        sources=[cal.TransientPlaneWave([0, 0, 1], [1, 0, 0], HEAD_FREQUENCY)],
     )  # fmt: skip
     began = time.process_time()
     result = simulation.run_until_periodic(HEAD_FREQUENCY, periods=8)

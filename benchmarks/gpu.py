@@ -327,7 +327,7 @@ def potentials(screen: Console, device: Device, precisions: list[str], options: 
     mesh = octahedral_sphere(options.triangles or (32_768 if device.is_gpu else 2048))
     edges = cal.RWG(mesh)
     current = cal.VectorFunction.interpolate(edges, lambda x, n: np.eye(3)[0] - n * n[:, :1])
-    potential = cal.electric_potential(1.0, current)
+    potential = cal.electric_field_potential(1.0, current)
     number = options.points if device.is_gpu or options.triangles else options.points // 10
     directions = np.random.default_rng(0).standard_normal((number, 3))
     points = 2 * directions / np.linalg.norm(directions, axis=1, keepdims=True)

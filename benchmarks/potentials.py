@@ -32,8 +32,8 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
         "helmholtz double layer": lambda: cal.double_layer_potential(green, density).evaluate(points),
         "helmholtz double layer gradient": lambda: cal.double_layer_potential(green, density).gradient(points),
         "helmholtz double layer far field": lambda: cal.double_layer_potential(green, density).far_field(directions),
-        "electric potential": lambda: cal.electric_potential(1.0, current).evaluate(points),
-        "magnetic potential": lambda: cal.magnetic_potential(1.0, current).evaluate(points),
+        "electric potential": lambda: cal.electric_field_potential(1.0, current).evaluate(points),
+        "magnetic potential": lambda: cal.magnetic_field_potential(1.0, current).evaluate(points),
     }
     sources = mesh.number_of_triangles * triangle_rule(cal.Quadrature().regular).number_of_points
     title = f"potentials, {mesh.number_of_triangles} P1 triangles ({sources} sources) at {options.points} points"

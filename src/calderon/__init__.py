@@ -1,9 +1,9 @@
 """calderon: static, acoustic and electromagnetic fields, from a mesh file to a checked answer."""
 
+import warnings
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from calderon import backends, exact, mesh
 from calderon.backends import available
@@ -37,7 +37,7 @@ from calderon.operators import (
     single_layer,
 )
 from calderon.operators.methods import register
-from calderon.potentials import double_layer_potential, electric_potential, magnetic_potential, single_layer_potential
+from calderon.potentials import double_layer_potential, electric_field_potential, magnetic_field_potential, single_layer_potential
 from calderon.quadrature import Quadrature
 from calderon.solvers import ConvergenceError, cg, gmres, lu
 from calderon.spaces import BC, DP1, P0, P1, P2, RBC, RWG, SNC, Function, VectorFunction
@@ -51,7 +51,7 @@ from calderon.waves import (
     PlaneWave,
     PointSource,
     RampedSine,
-    TimeHarmonicPlaneWave,
+    TransientPlaneWave,
 )
 
 if TYPE_CHECKING:
@@ -67,10 +67,21 @@ except PackageNotFoundError:  # a source tree that is not installed
     __version__ = "0+unknown"
 
 
-def __getattr__(name: str) -> ModuleType:
-    """Pictures are imported when they are first named: numbers do not wait for Matplotlib, a quarter of the time."""
+_RENAMED = {
+    "TimeHarmonicPlaneWave": "TransientPlaneWave",
+    "electric_potential": "electric_field_potential",
+    "magnetic_potential": "magnetic_field_potential",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Pictures are imported when they are first named: numbers do not wait for Matplotlib, a quarter of the time.
+    Former names lead to the new ones, with a DeprecationWarning."""
     if name == "plots":
         return import_module("calderon.plots")
+    if name in _RENAMED:
+        warnings.warn(f"cal.{name} is called cal.{_RENAMED[name]} now", DeprecationWarning, stacklevel=2)
+        return globals()[_RENAMED[name]]
     raise AttributeError(f"module 'calderon' has no attribute {name!r}")
 
 
@@ -118,7 +129,7 @@ __all__ = [
     "SoundHardScattering",
     "SoundSoftScattering",
     "TetrahedralMesh",
-    "TimeHarmonicPlaneWave",
+    "TransientPlaneWave",
     "TriangleMesh",
     "VectorFunction",
     "adjoint_double_layer",
@@ -129,7 +140,7 @@ __all__ = [
     "double_layer",
     "double_layer_potential",
     "electric_field",
-    "electric_potential",
+    "electric_field_potential",
     "exact",
     "gmres",
     "hlu",
@@ -138,7 +149,7 @@ __all__ = [
     "laplace_beltrami",
     "lu",
     "magnetic_field",
-    "magnetic_potential",
+    "magnetic_field_potential",
     "mesh",
     "osrc_dtn",
     "osrc_ntd",

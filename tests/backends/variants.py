@@ -136,8 +136,8 @@ def field_cases() -> dict[str, Case]:
     for name, green in GREENS.items():
         potentials = {layer: getattr(cal, layer)(green, density) for layer in LAYER_POTENTIALS}
         if green.is_complex:
-            potentials["electric"] = cal.electric_potential(green, current)
-            potentials["magnetic"] = cal.magnetic_potential(green, current)
+            potentials["electric"] = cal.electric_field_potential(green, current)
+            potentials["magnetic"] = cal.magnetic_field_potential(green, current)
         for layer, potential in potentials.items():
             for quantity in ("evaluate", "gradient", "far_field"):
                 radiates = name == "helmholtz"
@@ -184,7 +184,7 @@ def _simulation(order: int, flux: str, backend: str, precision: str) -> Any:
         "boundaries": {"wall": "absorbing"},
         "sources": [
             cal.CurrentSource("vacuum", [1, 0, 0], np.cos),
-            cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 0, 0], 1e8),
+            cal.TransientPlaneWave([0, 0, 1], [1, 0, 0], 1e8),
         ],
     }
     simulation = cal.MaxwellDG(mesh, order, flux, backend=backend, precision=precision, **options)

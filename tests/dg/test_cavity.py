@@ -114,7 +114,7 @@ def test_exact_mode_solves_maxwell():
         ({"boundaries": {"wall": "metal"}}, "'pec', 'pmc', 'absorbing'"),
         ({"materials": {"brain": cal.Material()}}, "no part 'brain'"),
         ({"time_step": 1.0}, "stability limit"),
-        ({"sources": [cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 0, 0], 1e9)]}, "absorbing"),
+        ({"sources": [cal.TransientPlaneWave([0, 0, 1], [1, 0, 0], 1e9)]}, "absorbing"),
     ],
 )
 def test_mistakes_are_named(options, message):

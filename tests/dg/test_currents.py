@@ -118,7 +118,7 @@ def test_signals():
         (lambda s: cal.CurrentDipole([1, 0, 0], [0, 0, 1], s), "outside the mesh"),
         (lambda s: cal.CurrentDipole([0, 0, 0], [0, 0, 1], s, radius=1e-3), "larger radius"),
         (lambda s: cal.CurrentDipole([0, 0, 0], [0, 0, 1j], s), "real numbers"),
-        (lambda s: cal.PlaneWave([0, 0, 1], 1.0), "choose TimeHarmonicPlaneWave, CurrentSource or CurrentDipole"),
+        (lambda s: cal.PlaneWave([0, 0, 1], 1.0), "choose TransientPlaneWave, CurrentSource or CurrentDipole"),
     ],
 )
 def test_mistakes_are_named(source, message):

@@ -11,7 +11,7 @@ IMPEDANCE = cal.exact.VACUUM_IMPEDANCE
 FREQUENCY = 3e8
 LENGTH = cal.exact.SPEED_OF_LIGHT / FREQUENCY
 WAVENUMBER = 2 * np.pi / LENGTH
-WAVE = cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 0, 0], FREQUENCY, amplitude=2.0)
+WAVE = cal.TransientPlaneWave([0, 0, 1], [1, 0, 0], FREQUENCY, amplitude=2.0)
 
 
 def directions(number=12):

@@ -22,7 +22,7 @@ def test_power_absorbed_by_each_layer_within_four_percent():
     assert exact.sum() == pytest.approx(TOTAL, rel=1e-3)
     assert exact / exact.sum() == pytest.approx(SHARES, abs=1e-4)
     mesh = cal.mesh.layered_ball(RADII, list(TISSUES), 0.25, [0.018, 0.018, 0.018, 0.018, 0.06])
-    wave = cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 0, 0], FREQUENCY)
+    wave = cal.TransientPlaneWave([0, 0, 1], [1, 0, 0], FREQUENCY)
     options = {"materials": TISSUES, "boundaries": {"outer": "absorbing"}, "precision": "single"}
     result = cal.MaxwellDG(mesh, 2, sources=[wave], **options).run_until_periodic(FREQUENCY, periods=5)
     absorbed = result.absorbed_power()

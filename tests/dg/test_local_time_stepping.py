@@ -118,7 +118,7 @@ def fed_box():
     materials = {"tissue": cal.Material(3.0, 1.5, 0.01, density=1e3), "feed": cal.Material(conductivity=0.002)}
     sources = [
         cal.CurrentSource("feed", [0, 0, 1], cal.RampedSine(1.5e8)),
-        cal.TimeHarmonicPlaneWave([1, 0, 0], [0, 0, 1], 1.5e8, amplitude=10.0),
+        cal.TransientPlaneWave([1, 0, 0], [0, 0, 1], 1.5e8, amplitude=10.0),
     ]
     sides = {"x_min": 0, "x_max": 1, "rest": 2}
     faces = mesh.vertices[mesh.faces].mean(axis=1)[:, 0]

@@ -38,7 +38,7 @@ def transformed(signal=SINE):
         ({"materials": [cal.Material()]}, "materials by name are needed, such as"),
         ({"materials": {"vacuum": 2.0}}, r"materials\['vacuum'\]=2.0: a Material\(permittivity"),
         ({"materials": {"glass": cal.Material(2.0)}}, "the mesh has no part 'glass': choose 'vacuum'"),
-        ({"sources": None}, "sources=None: a list of TimeHarmonicPlaneWave, CurrentSource or CurrentDipole"),
+        ({"sources": None}, "sources=None: a list of TransientPlaneWave, CurrentSource or CurrentDipole"),
         ({"sources": "wave"}, "sources='wave': a list of"),
         ({"communicator": 2}, "communicator=2: leave it out"),
         ({"progress": "yes"}, "progress='yes': True, False or a function"),
@@ -119,7 +119,7 @@ def test_what_is_asked_of_a_simulation(ask, message):
 def test_a_mesh_in_millimetres_is_noticed():
     """Its elements are longer than the waves."""
     mesh = cal.TetrahedralMesh(1e3 * BOX.vertices, BOX.tetrahedra, names={"air": 0})
-    wave = cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 0, 0], 9e8)
+    wave = cal.TransientPlaneWave([0, 0, 1], [1, 0, 0], 9e8)
     simulation = made(mesh, materials={}, boundaries={"wall": "absorbing"}, sources=[wave])
     with pytest.raises(ValueError, match="far too coarse for such waves, or not in metres; .* scale= where it is read"):
         simulation.run_until_periodic(9e8)
@@ -145,7 +145,7 @@ def test_waves_that_the_mesh_does_not_carry_are_told():
 
 def test_waves_that_enter_through_matter_are_told():
     tagged = cal.TetrahedralMesh(BOX.vertices, BOX.tetrahedra, BOX.centroids[:, 2] > 0.5, {"air": 0, "glass": 1})
-    wave = cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 0, 0], 1e8)
+    wave = cal.TransientPlaneWave([0, 0, 1], [1, 0, 0], 1e8)
     options = {"boundaries": {"wall": "absorbing"}, "sources": [wave]}
     made(tagged, materials={"glass": cal.Material()}, **options)
     with pytest.warns(cal.MeshWarning, match="18 tetrahedra of 'glass' have absorbing faces, .* put air between"):

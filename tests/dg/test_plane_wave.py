@@ -14,7 +14,7 @@ SPEED, IMPEDANCE = cal.exact.SPEED_OF_LIGHT, cal.exact.VACUUM_IMPEDANCE
 def test_plane_wave_crosses_an_empty_box(flux, order, courant, rate):
     """The amplitude converges to that of the wave; oblique incidence, elliptic polarization."""
     frequency = 300e6
-    wave = cal.TimeHarmonicPlaneWave([1, 2, 2], [2, -1 + 1j, -1j], frequency, amplitude=3.0)
+    wave = cal.TransientPlaneWave([1, 2, 2], [2, -1 + 1j, -1j], frequency, amplitude=3.0)
     points = np.random.default_rng(0).random((30, 3)) * [0.5, 0.4, 0.4]
     errors = []
     for cells in (2, 4):
@@ -49,7 +49,7 @@ def test_lossy_box_absorbs_what_poynting_says(flux):
     frequency, depth = 1e9, 0.05
     slab = cal.Material(permittivity=4.0, conductivity=0.2, density=1000.0)
     mesh = _column(depth)
-    wave = cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 0, 0], frequency)
+    wave = cal.TransientPlaneWave([0, 0, 1], [1, 0, 0], frequency)
     simulation = cal.MaxwellDG(
         mesh,
         3,
@@ -93,7 +93,7 @@ def _column(depth):
 
 
 def test_amplitudes_are_written_whole(tmp_path):
-    wave = cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 0, 0], 1e9)
+    wave = cal.TransientPlaneWave([0, 0, 1], [1, 0, 0], 1e9)
     materials = {"slab": cal.Material(permittivity=2.0, conductivity=0.1, density=900.0)}
     boundaries = {"open": "absorbing", "back": "pec", "x": "pec", "y": "pmc"}
     simulation = cal.MaxwellDG(_column(0.05), 1, materials=materials, boundaries=boundaries, sources=[wave])
@@ -106,7 +106,7 @@ def test_amplitudes_are_written_whole(tmp_path):
 
 def test_waves_in_units_of_their_own_are_refused():
     """Without materials the speed of light is 1, and the wave's is not."""
-    wave = cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 0, 0], 1e9)
+    wave = cal.TransientPlaneWave([0, 0, 1], [1, 0, 0], 1e9)
     with pytest.raises(ValueError, match="SI units"):
         cal.MaxwellDG(_column(0.05), 1, boundaries={"open": "absorbing"}, sources=[wave])
 

@@ -25,7 +25,7 @@ tags = (mesh.centroids[:, 2] > 0.15).astype(int)
 mesh = cal.TetrahedralMesh(mesh.vertices, mesh.tetrahedra, tags, {"air": 0, "tissue": 1})
 tissue = {"tissue": cal.Material(permittivity=3.0, permeability=1.5, conductivity=0.05, density=1e3)}
 sources = [
-    cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 1j, 0], 3e8),
+    cal.TransientPlaneWave([0, 0, 1], [1, 1j, 0], 3e8),
     cal.CurrentSource("tissue", [1, 0, 0], cal.RampedSine(3e8, 1e-3)),
     cal.CurrentDipole([0.14, 0.16, 0.12], [0, 0, 1e-4], cal.RampedSine(3e8)),
 ]
@@ -68,7 +68,7 @@ mesh = cal.TetrahedralMesh(
 )
 numbers = {}
 for name, sources in {
-    "wave": [cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 0, 0], 3e8)],
+    "wave": [cal.TransientPlaneWave([0, 0, 1], [1, 0, 0], 3e8)],
     "feed": [cal.CurrentSource("body", [0, 0, 1], cal.RampedSine(3e8))],
     "dipole": [cal.CurrentDipole([0, 0, 0.02], [0, 0, 1e-3], cal.RampedSine(3e8), radius=0.1)],
 }.items():

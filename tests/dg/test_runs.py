@@ -116,7 +116,7 @@ def sources(position=(0.5, 0.5, 0.5), direction=(0, 0, 1), width=1e-9, course=la
     return [
         cal.CurrentDipole(position, [0, 0, 1], cal.GaussianPulse(width), radius=0.4),
         cal.CurrentSource("slab", direction, course),
-        cal.TimeHarmonicPlaneWave(wave, [1, 0, 0], 1e8),
+        cal.TransientPlaneWave(wave, [1, 0, 0], 1e8),
     ]
 
 

@@ -131,7 +131,7 @@ def test_rates_of_a_simulation():
     tags = ((mesh.centroids[:, 0] > 0.04) & (mesh.centroids[:, 0] < 0.08)).astype(int)
     mesh = cal.TetrahedralMesh(mesh.vertices, mesh.tetrahedra, tags, {"air": 0, "tissue": 1})
     tissue = {"tissue": cal.Material(permittivity=4.0, conductivity=0.1, density=1000.0)}
-    wave = cal.TimeHarmonicPlaneWave([1, 0, 0], [0, 0, 1], 1e9)
+    wave = cal.TransientPlaneWave([1, 0, 0], [0, 0, 1], 1e9)
     simulation = cal.MaxwellDG(mesh, 3, materials=tissue, boundaries={"wall": "absorbing"}, sources=[wave], courant=0.5)
     result = simulation.run_until_periodic(1e9, 8)
     absorbed = result.absorbed_power()["tissue"]

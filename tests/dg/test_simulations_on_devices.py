@@ -36,8 +36,8 @@ def test_waves_losses_and_open_corners(opencl, flux):
     tags = (mesh.centroids[:, 2] > 0.15).astype(int)
     mesh = cal.TetrahedralMesh(mesh.vertices, mesh.tetrahedra, tags, {"air": 0, "tissue": 1})
     waves = [
-        cal.TimeHarmonicPlaneWave([0, 0, 1], [1, 1j, 0], 3e8),
-        cal.TimeHarmonicPlaneWave([1, 0, 0], [0, 1, 0], 6e8),
+        cal.TransientPlaneWave([0, 0, 1], [1, 1j, 0], 3e8),
+        cal.TransientPlaneWave([1, 0, 0], [0, 1, 0], 6e8),
     ]
     currents = [
         cal.CurrentSource("tissue", [1, 0, 0], cal.RampedSine(3e8, 1e-3)),

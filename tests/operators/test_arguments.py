@@ -132,7 +132,7 @@ def test_electromagnetic_operators_need_a_quadrature(space):
     for made in (cal.electric_field, cal.magnetic_field):
         with pytest.raises(TypeError, match="needs a Quadrature or None, got 4"):
             made(1.0, currents, quadrature=4)
-    for made in (cal.electric_potential, cal.magnetic_potential):
+    for made in (cal.electric_field_potential, cal.magnetic_field_potential):
         with pytest.raises(TypeError, match="needs a Quadrature or None, got 4"):
             made(1.0, density, quadrature=4)
 

@@ -36,7 +36,7 @@ def test_fields_are_made_of_scalar_layers(make, k, points):
     electric = 1j * k * np.stack([layer.evaluate(x) for layer in layers], axis=1) + 1j / k * gradient
     d = np.stack([layer.gradient(x) for layer in layers], axis=2)  # d[:, a, c] = d_a of component c
     magnetic = np.stack([d[:, 1, 2] - d[:, 2, 1], d[:, 2, 0] - d[:, 0, 2], d[:, 0, 1] - d[:, 1, 0]], axis=1)
-    for potential, expected in ((cal.electric_potential, electric), (cal.magnetic_potential, magnetic)):
+    for potential, expected in ((cal.electric_field_potential, electric), (cal.magnetic_field_potential, magnetic)):
         computed = potential(k, current).evaluate(x)
         error = np.linalg.norm(computed - expected, axis=1)
         assert (error < 1e-9 * np.linalg.norm(expected, axis=1)).all()
@@ -46,12 +46,12 @@ def test_the_magnetic_field_of_rotated_currents(points):
     """n x f as a function of its own space and as coefficients of the perpendicular one."""
     mesh = cal.mesh.sphere(1.0, 0.8)
     current = random_current(cal.SNC(mesh))
-    computed = cal.magnetic_potential(1.0, current).evaluate(2 * points)
-    again = cal.magnetic_potential(1.0, cal.VectorFunction(current.space.refined(), current.space.refined().moments @ (
+    computed = cal.magnetic_field_potential(1.0, current).evaluate(2 * points)
+    again = cal.magnetic_field_potential(1.0, cal.VectorFunction(current.space.refined(), current.space.refined().moments @ (
         current.space.refined().matrix @ current.coefficients))).evaluate(2 * points)  # fmt: skip
     assert np.abs(computed - again).max() < 1e-5 * np.abs(computed).max()
     with pytest.raises(ValueError, match="charge"):
-        cal.electric_potential(1.0, current)
+        cal.electric_field_potential(1.0, current)
 
 
 def test_maxwell_equations_by_differences(points):
@@ -59,8 +59,8 @@ def test_maxwell_equations_by_differences(points):
     current = random_current(cal.RWG(cal.mesh.sphere(1.0, 0.8)))
     rule = cal.Quadrature(regular=12)  # charge is conserved to the accuracy of the rule
     electric, magnetic = (
-        cal.electric_potential(k, current, quadrature=rule),
-        cal.magnetic_potential(k, current, quadrature=rule),
+        cal.electric_field_potential(k, current, quadrature=rule),
+        cal.magnetic_field_potential(k, current, quadrature=rule),
     )
     x = 1.8 * points
 
@@ -79,8 +79,8 @@ def test_far_field_is_the_limit_of_the_field(points):
     current = random_current(cal.RWG(cal.mesh.sphere(1.0, 0.8).translated([0.3, 0.0, 0.1])))
     patterns, rule = [], cal.Quadrature(regular=12)
     for potential in (
-        cal.electric_potential(k, current, quadrature=rule),
-        cal.magnetic_potential(k, current, quadrature=rule),
+        cal.electric_field_potential(k, current, quadrature=rule),
+        cal.magnetic_field_potential(k, current, quadrature=rule),
     ):
         at = [potential.evaluate(r * points) * r * np.exp(-1j * k * r) for r in (distance, 2 * distance)]
         limit = 2 * at[1] - at[0]  # the next order is 1 / r
@@ -90,7 +90,7 @@ def test_far_field_is_the_limit_of_the_field(points):
         patterns.append(pattern)
     assert np.abs(np.cross(points, patterns[0]) - patterns[1]).max() < 1e-13 * np.abs(patterns[1]).max()
     with pytest.raises(ValueError, match="real wavenumber"):
-        cal.electric_potential(k + 0.1j, current).far_field(points)
+        cal.electric_field_potential(k + 0.1j, current).far_field(points)
 
 
 @pytest.mark.parametrize("kind", [cal.ElectricDipole, cal.MagneticDipole])
@@ -109,9 +109,9 @@ def test_a_dipole_inside_is_represented_outside_and_not_inside(kind, points):
             return cal.VectorFunction(rwg, rwg.interpolation(lambda y, n: sign * np.cross(n, field(y))))
 
         j, m = surface(dipole.magnetic, 1), surface(dipole.electric, -1)
-        electric = cal.electric_potential(k, j).evaluate(x) - cal.magnetic_potential(k, m).evaluate(x)
-        magnetic = cal.magnetic_potential(k, j).evaluate(x) + cal.electric_potential(k, m).evaluate(x)
-        far = cal.electric_potential(k, j).far_field(points) - cal.magnetic_potential(k, m).far_field(points)
+        electric = cal.electric_field_potential(k, j).evaluate(x) - cal.magnetic_field_potential(k, m).evaluate(x)
+        magnetic = cal.magnetic_field_potential(k, j).evaluate(x) + cal.electric_field_potential(k, m).evaluate(x)
+        far = cal.electric_field_potential(k, j).far_field(points) - cal.magnetic_field_potential(k, m).far_field(points)
         pairs = ((electric, expected[0]), (magnetic, expected[1]), (far, dipole.far_field(points)))
         errors.append([np.abs(a - b).max() / np.abs(b).max() for a, b in pairs])
     rates = np.log2(np.divide(*errors))
@@ -156,11 +156,11 @@ def test_warnings_and_refusals():
     mesh = cal.mesh.sphere(1.0, 0.8)
     current = random_current(cal.RWG(mesh))
     with pytest.warns(cal.AccuracyWarning, match="1 of 1 points lie on the surface") as caught:
-        cal.magnetic_potential(1.0, current).evaluate(mesh.centroids[:1])
+        cal.magnetic_field_potential(1.0, current).evaluate(mesh.centroids[:1])
     assert caught[0].filename == __file__
     with pytest.raises(ValueError, match="k > 0"):
-        cal.electric_potential(0.0, current)
+        cal.electric_field_potential(0.0, current)
     with pytest.raises(TypeError, match="VectorFunction"):
-        cal.magnetic_potential(1.0, cal.Function(cal.P1(mesh), np.ones(mesh.number_of_vertices)))
+        cal.magnetic_field_potential(1.0, cal.Function(cal.P1(mesh), np.ones(mesh.number_of_vertices)))
     with pytest.raises(ValueError, match="shape"):
-        cal.magnetic_potential(1.0, current).evaluate([1.0, 2.0])
+        cal.magnetic_field_potential(1.0, current).evaluate([1.0, 2.0])

@@ -20,7 +20,7 @@ GREENS = {
     "modified": cal.ModifiedHelmholtz(1.5),
 }
 LAYERS = {"single": cal.single_layer_potential, "double": cal.double_layer_potential}
-CURRENTS = {"electric": cal.electric_potential, "magnetic": cal.magnetic_potential}
+CURRENTS = {"electric": cal.electric_field_potential, "magnetic": cal.magnetic_field_potential}
 PRECISIONS = [("double", 1e-12, np.complex128), ("single", 1e-5, np.complex64)]
 CENTRE = np.array([0.3, -0.2, 0.5])
 

@@ -21,9 +21,9 @@ from calderon.mesh.errors import callers_level
 from calderon.mesh.tetrahedral.location import locate
 from calderon.mesh.tetrahedral.partition import CUT, Part, part_of, partition
 from calderon.parallel import Communicator
-from calderon.waves import CurrentDipole, CurrentSource, TimeHarmonicPlaneWave
+from calderon.waves import CurrentDipole, CurrentSource, TransientPlaneWave
 
-SOURCES = TimeHarmonicPlaneWave, CurrentSource, CurrentDipole
+SOURCES = TransientPlaneWave, CurrentSource, CurrentDipole
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,17 +165,17 @@ def listed(sources: Any) -> tuple[Any, ...]:
     if isinstance(sources, SOURCES):
         return (sources,)
     if sources is None or isinstance(sources, str) or not isinstance(sources, Iterable):
-        raise ValueError(f"sources={sources!r}: a list of TimeHarmonicPlaneWave, CurrentSource or CurrentDipole")
+        raise ValueError(f"sources={sources!r}: a list of TransientPlaneWave, CurrentSource or CurrentDipole")
     return tuple(sources)
 
 
 def _sorted_sources(
     sources: Sequence[Any],
-) -> tuple[list[TimeHarmonicPlaneWave], list[CurrentSource | CurrentDipole]]:
+) -> tuple[list[TransientPlaneWave], list[CurrentSource | CurrentDipole]]:
     """Waves and currents. ValueError for anything else."""
-    waves = [each for each in sources if isinstance(each, TimeHarmonicPlaneWave)]
+    waves = [each for each in sources if isinstance(each, TransientPlaneWave)]
     currents = [each for each in sources if isinstance(each, (CurrentSource, CurrentDipole))]
     for each in sources:
         if not isinstance(each, SOURCES):
-            raise ValueError(f"sources: {each!r}: choose TimeHarmonicPlaneWave, CurrentSource or CurrentDipole")
+            raise ValueError(f"sources: {each!r}: choose TransientPlaneWave, CurrentSource or CurrentDipole")
     return waves, currents

@@ -29,7 +29,7 @@ from calderon.dg.sources.port import Port, divisor
 from calderon.dg.stepping.schemes import check_stepping, chosen_step, system_of
 from calderon.mesh import Material, TetrahedralMesh
 from calderon.parallel import Communicator, agreed, require_same
-from calderon.waves import TimeHarmonicPlaneWave
+from calderon.waves import TransientPlaneWave
 
 FIELDS = {"centred": 5, "upwind": 12}
 """E, H and what is beside them at most, in the search for the step; measured on boxes, degrees 1 to 4; one more
@@ -261,7 +261,7 @@ class MaxwellDG:
         self.time += total * plan.step
         fields = last.electric, last.magnetic
         ports = {name: port.amplitudes(frequency, plan.steps) for name, port in self.ports.items()}
-        waves = [each for each in self.sources if isinstance(each, TimeHarmonicPlaneWave)]
+        waves = [each for each in self.sources if isinstance(each, TransientPlaneWave)]
         amplitude = waves[0].amplitude if len(waves) == len(self.sources) == 1 else None
         return PeriodicFields(
             frequency, last.change(), ports, amplitude, self._densities, self.mesh, self._domain, *fields

@@ -159,7 +159,7 @@ class CurrentField:
         return (total[..., 0] + 1j * total[..., 1]).astype(how.dtype(True), copy=False)
 
 
-def electric_potential(
+def electric_field_potential(
     green: Helmholtz | complex, density: VectorFunction, *, quadrature: Quadrature | None = None
 ) -> CurrentField:
     """E = i k int G J + (i / k) grad int G div J, the electric field of a surface current (eta0 = 1).
@@ -168,27 +168,27 @@ def electric_potential(
     div-conforming, of RWG or BC functions. Raises ValueError for k = 0 and for rotated spaces, TypeError for functions
     that are not vector fields.
     """
-    _check(density, "electric potential")
+    _check(density, "electric field potential")
     if density.space.rotated:
         raise ValueError(
-            f"the electric potential needs the charge div J, and that of {density.space.name} functions lives on the "
+            f"the electric field potential needs the charge div J, and that of {density.space.name} functions lives on the "
             "edges: use RWG or BC, or density.perpendicular()"
         )
-    green = helmholtz(green, "electric potential")
-    return CurrentField(green, density, False, checked_quadrature("the electric potential", green, quadrature))
+    green = helmholtz(green, "electric field potential")
+    return CurrentField(green, density, False, checked_quadrature("the electric field potential", green, quadrature))
 
 
-def magnetic_potential(
+def magnetic_field_potential(
     green: Helmholtz | complex, density: VectorFunction, *, quadrature: Quadrature | None = None
 ) -> CurrentField:
     """H = curl int G J = int grad_x G x J, the magnetic field of a surface current; also E = -(that of M) for a
     magnetic current M. n x H jumps by J across the surface (outside minus inside).
 
-    Arguments and errors as for `electric_potential`; every space of vector fields will do.
+    Arguments and errors as for `electric_field_potential`; every space of vector fields will do.
     """
-    _check(density, "magnetic potential")
-    green = helmholtz(green, "magnetic potential")
-    return CurrentField(green, density, True, checked_quadrature("the magnetic potential", green, quadrature))
+    _check(density, "magnetic field potential")
+    green = helmholtz(green, "magnetic field potential")
+    return CurrentField(green, density, True, checked_quadrature("the magnetic field potential", green, quadrature))
 
 
 def _check(density: VectorFunction, what: str) -> None:

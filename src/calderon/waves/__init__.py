@@ -7,7 +7,7 @@ from calderon.waves.electromagnetic_plane import ElectromagneticPlaneWave
 from calderon.waves.plane import PlaneWave
 from calderon.waves.point import PointSource
 from calderon.waves.signals import GaussianPulse, RampedSine
-from calderon.waves.time_harmonic import TimeHarmonicPlaneWave
+from calderon.waves.transient_plane import TransientPlaneWave
 from calderon.waves.wave import Superposition, Wave
 
 __all__ = [
@@ -24,6 +24,6 @@ __all__ = [
     "RampedSine",
     "Signal",
     "Superposition",
-    "TimeHarmonicPlaneWave",
+    "TransientPlaneWave",
     "Wave",
 ]

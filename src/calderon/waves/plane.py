@@ -18,8 +18,11 @@ class PlaneWave(Wave):
     direction: (3,), any length but zero; it is normalised.
     wavenumber: k in 1/m, real or with positive imaginary part (loss: the wave decays along d).
     amplitude: peak value at the origin, complex for a phase.
-    polarization: makes it the `ElectromagneticPlaneWave` with E along this vector, which also takes an impedance; sound
-        has none.
+    polarization: E along this vector. `PlaneWave(..., polarization=e)` returns an `ElectromagneticPlaneWave`, another
+        class, with the arguments of that one (impedance too); without it, this class, a wave of sound or of a potential.
+
+    `PlaneWave` is scalar, u(x); `ElectromagneticPlaneWave` is a pair E(x), H(x); both are complex amplitudes of one
+    frequency. `TransientPlaneWave` is E(x, t), H(x, t) in vacuum for MaxwellDG.
     """
 
     direction: np.ndarray
@@ -28,6 +31,7 @@ class PlaneWave(Wave):
     polarization: InitVar[ArrayLike | None] = None
 
     def __new__(cls, *arguments: Any, **options: Any) -> Any:
+        """The wave, or an ElectromagneticPlaneWave where a polarization is given."""
         names = ("direction", "wavenumber", "amplitude", "polarization")
         ordered = dict(zip(names, arguments, strict=False))
         if len(arguments) > len(names) or (ordered | options).get("polarization") is None:

@@ -13,7 +13,7 @@ from calderon.case.transient.models import TransientCase
 from calderon.dg import MaxwellDG
 from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE, cubic_cavity
 from calderon.mesh import TetrahedralMesh
-from calderon.waves import CurrentSource, RampedSine, TimeHarmonicPlaneWave
+from calderon.waves import CurrentSource, RampedSine, TransientPlaneWave
 
 Field = Callable[[NDArray[np.float64], float], NDArray[np.float64]]
 
@@ -79,7 +79,7 @@ def initial_mode(file: CaseFile[TransientCase]) -> tuple[Field, Field]:
     return electric, magnetic
 
 
-def _source(source: Source, frequency: float) -> TimeHarmonicPlaneWave | CurrentSource:
+def _source(source: Source, frequency: float) -> TransientPlaneWave | CurrentSource:
     if source.kind == "current":
         assert source.part is not None and source.direction is not None
         amplitude = 1.0 if source.current is None else source.current
@@ -88,4 +88,4 @@ def _source(source: Source, frequency: float) -> TimeHarmonicPlaneWave | Current
     incident = source.incident
     assert incident.vector is not None
     amplitude = 1.0 if source.electric_field is None else source.electric_field
-    return TimeHarmonicPlaneWave(incident.unit_direction, incident.vector, frequency, amplitude)
+    return TransientPlaneWave(incident.unit_direction, incident.vector, frequency, amplitude)

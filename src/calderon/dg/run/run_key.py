@@ -18,7 +18,7 @@ from calderon.dg.operator.boundary import conditions_by_face
 from calderon.dg.operator.medium import medium_of
 from calderon.dg.sources.currents import Load
 from calderon.mesh import Material, TetrahedralMesh
-from calderon.waves import CurrentDipole, CurrentSource, GaussianPulse, RampedSine, TimeHarmonicPlaneWave
+from calderon.waves import CurrentDipole, CurrentSource, GaussianPulse, RampedSine, TransientPlaneWave
 
 TOLERANCES = {"double": 1e-9, "single": 1e-4}
 """Of sums over fields relative to the root of the sum of their squares."""
@@ -123,7 +123,7 @@ def problem_of(
 
 def _constants(source: Any, mesh: TetrahedralMesh) -> list[ArrayLike]:
     """Numbers that make a source, but for what a signal of the user's own does in time."""
-    if isinstance(source, TimeHarmonicPlaneWave):
+    if isinstance(source, TransientPlaneWave):
         wave = source.amplitudes
         return ["wave", wave.direction, wave.polarization, complex(wave.amplitude), float(source.frequency)]
     signal = source.signal

@@ -12,7 +12,7 @@ import numpy as np
 from calderon.dg.domain import Domain
 from calderon.mesh import MeshWarning
 from calderon.mesh.errors import callers_level
-from calderon.waves import RampedSine, TimeHarmonicPlaneWave
+from calderon.waves import RampedSine, TransientPlaneWave
 
 SAMPLES = 24
 """Samples of a period that enter a discrete Fourier transform, at least."""
@@ -70,8 +70,8 @@ def sampling(frequency: float, longest: float) -> Sampling:
 def require_period(sources: Iterable[Any], frequency: float) -> None:
     """ValueError for a source that does not repeat after a period."""
     for each in sources:
-        signal = each if isinstance(each, TimeHarmonicPlaneWave) else each.signal
-        if isinstance(signal, (TimeHarmonicPlaneWave, RampedSine)):
+        signal = each if isinstance(each, TransientPlaneWave) else each.signal
+        if isinstance(signal, (TransientPlaneWave, RampedSine)):
             times = signal.frequency / frequency
             if round(times) < 1 or abs(times - round(times)) > 1e-9 * times:
                 raise ValueError(

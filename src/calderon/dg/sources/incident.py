@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from calderon.dg.operator.boundary import FacesOf
 from calderon.dg.operator.medium import Medium
-from calderon.waves import TimeHarmonicPlaneWave
+from calderon.waves import TransientPlaneWave
 from calderon.waves.signals import RAMP_PERIODS, smooth
 
 
@@ -25,7 +25,7 @@ class Amplitudes(NamedTuple):
 class IncidentWaves:
     """Tangential components of E and Z0 H of all waves at the open faces, as a function of c t."""
 
-    def __init__(self, waves: Sequence[TimeHarmonicPlaneWave], faces: FacesOf, medium: Medium) -> None:
+    def __init__(self, waves: Sequence[TransientPlaneWave], faces: FacesOf, medium: Medium) -> None:
         def tangential(values: NDArray[Any]) -> NDArray[np.complex128]:
             return faces.tangential(values.reshape(faces.points.shape))
 

@@ -12,7 +12,7 @@ from calderon.formulations.electromagnetic.vector_loads import DEGREE
 from calderon.formulations.sphere_rule import power_degree, sphere_rule
 from calderon.greens import Helmholtz
 from calderon.operators import electric_field, magnetic_field
-from calderon.potentials import electric_potential, magnetic_potential
+from calderon.potentials import electric_field_potential, magnetic_field_potential
 from calderon.potentials.current import CurrentField
 from calderon.quadrature import Quadrature
 from calderon.spaces import VectorFunction
@@ -20,7 +20,7 @@ from calderon.spaces import VectorFunction
 
 @dataclass(frozen=True, eq=False)
 class RadiatingCurrents:
-    """E = sum eta T J - sum K M,  H = sum K J + sum T M / eta, with the electric potential T = ik int G (1 + grad div
+    """E = sum eta T J - sum K M,  H = sum K J + sum T M / eta, with the electric field T = ik int G (1 + grad div
     / k^2) and the magnetic one K = curl int G.
 
     wavenumber k (1/m) and impedance eta of the medium. electric: the currents J in A/m, magnetic: M in V/m, each on its
@@ -81,15 +81,15 @@ class RadiatingCurrents:
     @cached_property
     def _electric_parts(self) -> list[tuple[complex, CurrentField]]:
         green, eta = Helmholtz(self.wavenumber), complex(self.impedance)
-        return [(eta, electric_potential(green, current, quadrature=self.quadrature)) for current in self.electric_currents] + [
-            (-1.0, magnetic_potential(green, current, quadrature=self.quadrature)) for current in self.magnetic_currents
+        return [(eta, electric_field_potential(green, current, quadrature=self.quadrature)) for current in self.electric_currents] + [
+            (-1.0, magnetic_field_potential(green, current, quadrature=self.quadrature)) for current in self.magnetic_currents
         ]
 
     @cached_property
     def _magnetic_parts(self) -> list[tuple[complex, CurrentField]]:
         green, eta = Helmholtz(self.wavenumber), complex(self.impedance)
-        return [(1.0, magnetic_potential(green, current, quadrature=self.quadrature)) for current in self.electric_currents] + [
-            (1 / eta, electric_potential(green, current, quadrature=self.quadrature)) for current in self.magnetic_currents
+        return [(1.0, magnetic_field_potential(green, current, quadrature=self.quadrature)) for current in self.electric_currents] + [
+            (1 / eta, electric_field_potential(green, current, quadrature=self.quadrature)) for current in self.magnetic_currents
         ]
 
     @staticmethod

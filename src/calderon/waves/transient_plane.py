@@ -12,8 +12,10 @@ from calderon.waves.electromagnetic_plane import ElectromagneticPlaneWave
 
 
 @dataclass(frozen=True, eq=False)
-class TimeHarmonicPlaneWave:
-    """E = Re amplitude e exp(i(k d . x - w t)), H = d x E / Z0 in vacuum, w = 2 pi frequency, k = w / c.
+class TransientPlaneWave:
+    """A plane wave of one frequency as a function of points and time, for `MaxwellDG`:
+
+    E = Re amplitude e exp(i(k d . x - w t)), H = d x E / Z0 in vacuum, w = 2 pi frequency, k = w / c.
 
     direction: d (3,), normalised. polarization: e (3,), real or complex, orthogonal to d, normalised. frequency: in Hz.
     amplitude: peak value of E in V/m. Points in m, times in s. Errors as for ElectromagneticPlaneWave.
