@@ -1,13 +1,15 @@
 """calderon: static, acoustic and electromagnetic fields, from a mesh file to a checked answer."""
 
-import warnings
-from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+import importlib as _importlib
+import warnings as _warnings
+from importlib.metadata import PackageNotFoundError as _PackageNotFoundError
+from importlib.metadata import version as _version
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from calderon import backends, exact, mesh
+from calderon import backends, exact, hmatrix, mesh
 from calderon.backends import available
-from calderon.dense import assemble_dense, assemble_matrix_free
+from calderon.dense import assemble_dense as _assemble_dense
+from calderon.dense import assemble_matrix_free as _assemble_matrix_free
 from calderon.dg import MaxwellDG
 from calderon.formulations import (
     DeltaGap,
@@ -20,9 +22,11 @@ from calderon.formulations import (
     PECScattering,
     SoundHardScattering,
     SoundSoftScattering,
+    frequency_sweep,
 )
 from calderon.greens import Helmholtz, Laplace, ModifiedHelmholtz
-from calderon.hmatrix import assemble_hmatrix, hlu
+from calderon.hmatrix import assemble_hmatrix as _assemble_hmatrix
+from calderon.hmatrix import hlu
 from calderon.mesh import AccuracyWarning, Material, MeshError, MeshWarning, TetrahedralMesh, TriangleMesh
 from calderon.onsurface import osrc_dtn, osrc_ntd
 from calderon.operators import (
@@ -36,11 +40,16 @@ from calderon.operators import (
     magnetic_field,
     single_layer,
 )
-from calderon.operators.methods import register
-from calderon.potentials import double_layer_potential, electric_field_potential, magnetic_field_potential, single_layer_potential
+from calderon.operators.methods import register as _register
+from calderon.potentials import (
+    double_layer_potential,
+    electric_field_potential,
+    magnetic_field_potential,
+    single_layer_potential,
+)
 from calderon.quadrature import Quadrature
 from calderon.solvers import ConvergenceError, cg, gmres, lu
-from calderon.spaces import BC, DP1, P0, P1, P2, RBC, RWG, SNC, Function, VectorFunction
+from calderon.spaces import BC, DP1, P0, P1, P2, RBC, RWG, SNC, Function, VectorFunction, dual_tests
 from calderon.waves import (
     CurrentDipole,
     CurrentSource,
@@ -54,16 +63,16 @@ from calderon.waves import (
     TransientPlaneWave,
 )
 
-if TYPE_CHECKING:
+if _TYPE_CHECKING:
     from calderon import plots
 
-register("dense", assemble_dense)
-register("matrix-free", assemble_matrix_free)
-register("hmatrix", assemble_hmatrix)
+_register("dense", _assemble_dense)
+_register("matrix-free", _assemble_matrix_free)
+_register("hmatrix", _assemble_hmatrix)
 
 try:
-    __version__ = version("calderon")
-except PackageNotFoundError:  # a source tree that is not installed
+    __version__ = _version("calderon")
+except _PackageNotFoundError:  # a source tree that is not installed
     __version__ = "0+unknown"
 
 
@@ -74,19 +83,19 @@ _RENAMED = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Pictures are imported when they are first named: numbers do not wait for Matplotlib, a quarter of the time.
     Former names lead to the new ones, with a DeprecationWarning."""
     if name == "plots":
-        return import_module("calderon.plots")
+        return _importlib.import_module("calderon.plots")
     if name in _RENAMED:
-        warnings.warn(f"cal.{name} is called cal.{_RENAMED[name]} now", DeprecationWarning, stacklevel=2)
+        _warnings.warn(f"cal.{name} is called cal.{_RENAMED[name]} now", DeprecationWarning, stacklevel=2)
         return globals()[_RENAMED[name]]
     raise AttributeError(f"module 'calderon' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "plots"})
+    return sorted([*__all__, "__version__"])
 
 
 __all__ = [
@@ -139,11 +148,14 @@ __all__ = [
     "cg",
     "double_layer",
     "double_layer_potential",
+    "dual_tests",
     "electric_field",
     "electric_field_potential",
     "exact",
+    "frequency_sweep",
     "gmres",
     "hlu",
+    "hmatrix",
     "hypersingular",
     "identity",
     "laplace_beltrami",

@@ -171,8 +171,8 @@ def electric_field_potential(
     _check(density, "electric field potential")
     if density.space.rotated:
         raise ValueError(
-            f"the electric field potential needs the charge div J, and that of {density.space.name} functions lives on the "
-            "edges: use RWG or BC, or density.perpendicular()"
+            f"the electric field potential needs the charge div J, and that of {density.space.name} functions lives on "
+            "the edges: use RWG or BC, or density.perpendicular()"
         )
     green = helmholtz(green, "electric field potential")
     return CurrentField(green, density, False, checked_quadrature("the electric field potential", green, quadrature))

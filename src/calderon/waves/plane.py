@@ -19,7 +19,7 @@ class PlaneWave(Wave):
     wavenumber: k in 1/m, real or with positive imaginary part (loss: the wave decays along d).
     amplitude: peak value at the origin, complex for a phase.
     polarization: E along this vector. `PlaneWave(..., polarization=e)` returns an `ElectromagneticPlaneWave`, another
-        class, with the arguments of that one (impedance too); without it, this class, a wave of sound or of a potential.
+        class, with the arguments of that one (impedance too); without it, this class, a wave of sound.
 
     `PlaneWave` is scalar, u(x); `ElectromagneticPlaneWave` is a pair E(x), H(x); both are complex amplitudes of one
     frequency. `TransientPlaneWave` is E(x, t), H(x, t) in vacuum for MaxwellDG.

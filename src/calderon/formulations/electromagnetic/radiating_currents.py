@@ -1,6 +1,6 @@
 """Fields of electric and magnetic surface currents in one homogeneous medium."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -80,17 +80,23 @@ class RadiatingCurrents:
 
     @cached_property
     def _electric_parts(self) -> list[tuple[complex, CurrentField]]:
-        green, eta = Helmholtz(self.wavenumber), complex(self.impedance)
-        return [(eta, electric_field_potential(green, current, quadrature=self.quadrature)) for current in self.electric_currents] + [
-            (-1.0, magnetic_field_potential(green, current, quadrature=self.quadrature)) for current in self.magnetic_currents
-        ]
+        eta = complex(self.impedance)
+        return self._fields(electric_field_potential, self.electric_currents, eta) + self._fields(
+            magnetic_field_potential, self.magnetic_currents, -1.0
+        )
 
     @cached_property
     def _magnetic_parts(self) -> list[tuple[complex, CurrentField]]:
-        green, eta = Helmholtz(self.wavenumber), complex(self.impedance)
-        return [(1.0, magnetic_field_potential(green, current, quadrature=self.quadrature)) for current in self.electric_currents] + [
-            (1 / eta, electric_field_potential(green, current, quadrature=self.quadrature)) for current in self.magnetic_currents
-        ]
+        eta = complex(self.impedance)
+        return self._fields(magnetic_field_potential, self.electric_currents, 1.0) + self._fields(
+            electric_field_potential, self.magnetic_currents, 1 / eta
+        )
+
+    def _fields(
+        self, potential: Callable[..., CurrentField], currents: Iterable[VectorFunction], factor: complex
+    ) -> list[tuple[complex, CurrentField]]:
+        green = Helmholtz(self.wavenumber)
+        return [(factor, potential(green, current, quadrature=self.quadrature)) for current in currents]
 
     @staticmethod
     def _sum(parts: list[tuple[complex, CurrentField]], of: Callable[[CurrentField], NDArray[Any]]) -> NDArray[Any]:

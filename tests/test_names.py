@@ -1,0 +1,58 @@
+"""The names of the package: those that users see are exported and documented, former ones warn."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+import calderon as cal
+
+REFERENCE = Path(__file__).parent.parent / "docs" / "api"
+MODULES = {"mesh", "exact", "plots", "backends", "hmatrix"}
+
+
+def test_exported_names_are_those_that_the_reference_lists():
+    table = [line for line in (REFERENCE / "index.md").read_text().splitlines() if line.startswith("|")]
+    listed = re.findall(r"(?<!\})`(\w+)`", "\n".join(table))
+    assert sorted(listed) == sorted(cal.__all__)
+
+
+def test_the_pages_that_the_reference_links_describe_the_modules_of_the_names():
+    for line in (REFERENCE / "index.md").read_text().splitlines():
+        names, pages = re.findall(r"(?<!\})`(\w+)`", line), re.findall(r"\{doc\}`(\w+)`", line)
+        if not (line.startswith("|") and pages):
+            continue
+        text = "\n".join((REFERENCE / f"{page}.md").read_text() for page in pages)
+        modules = [importlib.import_module(name) for name in re.findall(r"automodule:: ([\w.]+)", text)]
+        known = {name for module in modules for name in module.__all__} | {
+            "mesh",
+            "exact",
+            "plots",
+            "backends",
+            "hmatrix",
+        }
+        assert set(names) - MODULES <= known, line
+
+
+def test_only_exported_names_are_visible():
+    assert set(dir(cal)) == {*cal.__all__, "__version__"}
+    assert all(hasattr(cal, name) for name in cal.__all__)
+    for name in ("register", "import_module", "assemble_dense", "version", "warnings"):
+        assert not hasattr(cal, name)
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("TimeHarmonicPlaneWave", "TransientPlaneWave"),
+        ("electric_potential", "electric_field_potential"),
+        ("magnetic_potential", "magnetic_field_potential"),
+    ],
+)
+def test_former_names_lead_to_the_new_ones_with_a_warning(old, new):
+    with pytest.warns(DeprecationWarning, match=f"cal.{old} is called cal.{new} now") as seen:
+        found = getattr(cal, old)
+    assert found is getattr(cal, new)
+    assert seen[0].filename == __file__
+    assert old not in cal.__all__
