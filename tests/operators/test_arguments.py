@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.operators.checks import asked_numbers
+from calderon.validation import index_array
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +34,9 @@ def test_entries_are_chosen_as_those_of_an_array(operator, matrix, few):
 
 
 def test_a_mask_chooses_where_it_is_true_and_nowhere_else():
-    numbers, places = asked_numbers([False, True, False, True], 4, "row")
+    numbers, places = index_array([False, True, False, True], 4, "row")
     assert numbers[places].tolist() == [1, 3]
-    assert asked_numbers(np.zeros(4, bool), 4, "row")[1].size == 0
+    assert index_array(np.zeros(4, bool), 4, "row")[1].size == 0
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_mask_chooses_where_it_is_true_and_nowhere_else():
 )
 def test_other_numbers_of_entries_are_refused(asked, error, message):
     with pytest.raises(error, match=message):
-        asked_numbers(asked, 5, "row")
+        index_array(asked, 5, "row")
 
 
 @pytest.mark.parametrize("factor", ["2", True, None, np.ones(3), [1.0]])

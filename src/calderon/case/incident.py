@@ -8,7 +8,7 @@ from pydantic import model_validator
 from calderon.case.quantities import Angle, FieldStrength, Length, Pressure
 from calderon.case.table import Table
 from calderon.exact.angular import line_of_sight
-from calderon.exact.checks import unit_vector
+from calderon.validation import unit_vector
 
 
 class Incident(Table):

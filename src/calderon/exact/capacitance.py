@@ -7,7 +7,7 @@ farads. With the Laplace single layer (G = 1 / (4 pi r), V sigma = 1) it is the 
 import numpy as np
 from scipy.special import elliprf
 
-from calderon.exact.checks import positive_length
+from calderon.validation import positive_length
 
 # J. Helsing and K.-M. Perfekt, Appl. Comput. Harmon. Anal. 34 (2013) 445, all digits correct
 CUBE_OF_SIDE_ONE = 0.66067815409957

@@ -15,7 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.exact.checks import complex_vector, nonzero_wavenumber, one_point, points_in_space, wave_impedance
+from calderon.validation import (
+    complex_vector,
+    nonzero_wavenumber,
+    one_point,
+    points_in_space,
+    wave_impedance,
+)
 
 KINDS = ("electric", "magnetic")
 

@@ -6,9 +6,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.exact.checks import positive_length
 from calderon.exact.mie import MieScattering, mie_layered_sphere
 from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE, conducting_permittivity
+from calderon.validation import positive_length
 
 
 class Medium(Protocol):

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calderon.exact.angular import PolarFrame, multipole_angles, radar_cross_section
-from calderon.exact.checks import (
+from calderon.exact.sphere_layers import Layer, Outside, Radial, refractive_index, solve
+from calderon.validation import (
     finite_number,
     points_in_space,
     positive_length,
@@ -27,7 +28,6 @@ from calderon.exact.checks import (
     transverse_polarization,
     unit_vector,
 )
-from calderon.exact.sphere_layers import Layer, Outside, Radial, refractive_index, solve
 
 _VALUES_AT_ONCE = 100_000
 _ON_SURFACE = 1e-9  # points this close, relatively, to the outside of the sphere count as on it

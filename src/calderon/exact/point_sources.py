@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.exact.checks import along_normals, nonnegative_wavenumber, points_in_space
+from calderon.validation import along_normals, nonnegative_wavenumber, points_in_space
 
 _POINTS_AT_ONCE = 20_000
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calderon.exact.bessel import spherical_hankel
-from calderon.exact.checks import nonzero_wavenumber, points_in_space, positive_length, unit_vector
 from calderon.exact.legendre import legendre_sum
+from calderon.validation import nonzero_wavenumber, points_in_space, positive_length, unit_vector
 
 
 @dataclass(frozen=True, eq=False)

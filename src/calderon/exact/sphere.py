@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calderon.exact.bessel import ScaledFunctions, growth, spherical_bessel, spherical_hankel
-from calderon.exact.checks import (
+from calderon.exact.legendre import legendre_sum
+from calderon.validation import (
     finite_number,
     nonzero_wavenumber,
     one_point,
@@ -29,7 +30,6 @@ from calderon.exact.checks import (
     positive_length,
     unit_vector,
 )
-from calderon.exact.legendre import legendre_sum
 
 LARGEST_ORDER = 20_000
 LARGEST_LOSS = 300.0  # beyond this exp(Im k a) leaves the range of double precision in products

@@ -11,7 +11,7 @@ C. A. Balanis, Antenna Theory, 4th ed. (2016), section 8.5; P. S. Carter, Proc. 
 import numpy as np
 from scipy.special import sici
 
-from calderon.exact.checks import positive_length
+from calderon.validation import positive_length
 
 
 def thin_dipole_impedance(

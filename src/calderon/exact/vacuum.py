@@ -8,7 +8,7 @@ import numpy as np
 import scipy.constants
 from numpy.typing import ArrayLike
 
-from calderon.exact.checks import positive_length
+from calderon.validation import positive_length
 
 SPEED_OF_LIGHT = scipy.constants.speed_of_light  # m/s
 VACUUM_PERMITTIVITY = scipy.constants.epsilon_0  # F/m

@@ -1,32 +1,23 @@
 """Checks of what a boundary value problem is posed with."""
 
-import numbers
 import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from calderon.exact.checks import as_complex
 from calderon.mesh import TriangleMesh, warn_wavenumber
 from calderon.mesh.containment import nested_components
 from calderon.mesh.errors import AccuracyWarning, callers_level
 from calderon.potentials.near_evaluation import point_distances
 from calderon.spaces import DP1, P0, P1, P2, Space
+from calderon.validation import one_of
 from calderon.waves import ElectromagneticWave
 
 FEWEST_ELEMENTS = 6.0  # per wavelength; below, the solution is more qualitative than quantitative
 TOUCHING = 1e-6  # diameters from the surface within which a source lies on it
 NEAR_SOURCE = 0.35  # edges from a triangle below which the integrals of a source's field lose accuracy
 _SPACES = {"P0": P0, "DP1": DP1, "P1": P1, "P2": P2}
-
-
-def one_of(value: Any, choices: Iterable[str], name: str) -> str:
-    """The value, if it is one of the choices; ValueError naming them otherwise."""
-    allowed = list(choices)
-    if value not in allowed:
-        raise ValueError(f"unknown {name} {value!r}: choose {' or '.join(map(repr, allowed))}")
-    return str(value)
 
 
 def space_named(name: str, choices: Iterable[str], mesh: TriangleMesh) -> Space:
@@ -70,26 +61,6 @@ def parts_beside_each_other(mesh: TriangleMesh, problem: str) -> None:
         )
 
 
-def wavenumber_of_a_wave(value: Any, name: str = "the wavenumber") -> complex | float:
-    """k with Re k > 0 and Im k >= 0, as float where it is real."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Complex):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    k = as_complex(value, name)
-    if not np.isfinite(k):
-        raise ValueError(f"{name} must be finite, got {value!r}")
-    if k.imag < 0:
-        raise ValueError(
-            f"{name} {value!r} has a negative imaginary part, a wave that grows: with the time factor exp(-i omega t) "
-            f"loss is positive; try {k.conjugate()}"
-        )
-    if k.real <= 0:
-        raise ValueError(
-            f"{name} must be positive (2 pi times frequency over speed of sound), got {value!r}; "
-            "at zero frequency use LaplaceDirichlet or LaplaceNeumann"
-        )
-    return k.real if k.imag == 0 else k
-
-
 def element_length(mesh: TriangleMesh) -> float:
     """The length of an element where waves are to be resolved: the mean edge, or the middle one of the three edges of a
     triangle in the mean over the area, if that is more.
@@ -120,15 +91,6 @@ def warn_coarse(mesh: TriangleMesh, wavenumber: complex) -> None:
             AccuracyWarning,
             stacklevel=callers_level(),
         )
-
-
-def finite_complex(value: Any, name: str) -> complex:
-    """A finite complex number."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Complex):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    if not np.isfinite(as_complex(value, name)):
-        raise ValueError(f"{name} must be finite, got {value!r}")
-    return complex(value)
 
 
 def incident_wave(wave: Any, wavenumber: complex, problem: str) -> None:

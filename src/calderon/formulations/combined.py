@@ -4,11 +4,11 @@ from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from calderon.formulations.checks import finite_complex
 from calderon.formulations.linear_system import SolveOptions
 from calderon.formulations.scattering import ScatteringProblem
 from calderon.onsurface import SurfaceOperator, SurfaceProduct, osrc_dtn
 from calderon.onsurface.surface_operator import TestedSurfaceOperator
+from calderon.validation import finite_complex
 
 ROOT_ERROR = 0.25  # of the root in the preconditioner: a smaller one saves no steps
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.checks import finite_complex, parts_beside_each_other, wavenumber_of_a_wave
+from calderon.formulations.checks import parts_beside_each_other
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.scattering import ScatteringProblem
@@ -18,6 +18,7 @@ from calderon.mesh.errors import callers_level
 from calderon.operators import adjoint_double_layer, blocks, double_layer, hypersingular, identity, single_layer
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
 from calderon.spaces import Function
+from calderon.validation import finite_complex, wavenumber_of_a_wave
 
 FAINT = 0.02  # of an echo that may be lost without a word
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from calderon.formulations.checks import closed_surface, one_of, space_named, surface_mesh
+from calderon.formulations.checks import closed_surface, space_named, surface_mesh
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.potential_solution import PotentialSolution
@@ -16,6 +16,7 @@ from calderon.mesh import TriangleMesh
 from calderon.operators import single_layer
 from calderon.potentials import single_layer_potential
 from calderon.spaces import Function, Space
+from calderon.validation import one_of
 
 
 @dataclass(frozen=True, eq=False)

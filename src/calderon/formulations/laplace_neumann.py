@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.checks import closed_surface, one_of, parts_beside_each_other, space_named
+from calderon.formulations.checks import closed_surface, parts_beside_each_other, space_named
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem, SolveOptions
 from calderon.formulations.potential_solution import PotentialSolution
@@ -19,6 +19,7 @@ from calderon.operators import BoundaryOperator, double_layer, identity, single_
 from calderon.potentials import double_layer_potential
 from calderon.potentials import single_layer_potential as single_potential
 from calderon.spaces import P0, Function, Space
+from calderon.validation import one_of
 
 COMPATIBLE = 1e-2  # net flux over the total one: more is a wrong datum, less the error of the faceted surface
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import check_backend, entry_type, require_memory
-from calderon.formulations.checks import one_of
 from calderon.formulations.info import SolutionInfo
 from calderon.hmatrix import hlu, save_assembly
 from calderon.operators import BlockOperator, BoundaryOperator
 from calderon.solvers import Factorisation, gmres, lu
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import Space, VectorSpace
+from calderon.validation import one_of
 
 SOLVERS = ("gmres", "lu")
 PRECONDITIONERS = ("mass", "osrc", "near", "dual", "hlu")

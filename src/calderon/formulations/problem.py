@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import LinearAlgebra, computing
-from calderon.formulations.checks import one_of
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem, SolveOptions
 from calderon.hmatrix import is_sum
+from calderon.validation import one_of
 
 Solution = TypeVar("Solution")
 

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.exact.checks import unit_vectors
 from calderon.formulations.checks import (
     closed_surface,
     elements_per_wavelength,
@@ -16,7 +15,6 @@ from calderon.formulations.checks import (
     sources_outside,
     space_named,
     warn_coarse,
-    wavenumber_of_a_wave,
 )
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import SolveOptions
@@ -27,6 +25,7 @@ from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
 from calderon.potentials import Potential
 from calderon.spaces import Space
+from calderon.validation import unit_vectors, wavenumber_of_a_wave
 from calderon.waves import PlaneWave, Wave
 
 DIRECTIONS_AT_ONCE = 64  # right-hand sides of a monostatic sweep that are in memory together

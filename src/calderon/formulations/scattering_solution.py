@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.exact.checks import one_or_more_points, positive_length, unit_vectors
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.sphere_rule import power_degree, sphere_rule
 from calderon.mesh import TriangleMesh
 from calderon.potentials import Potential
 from calderon.spaces import Function
+from calderon.validation import one_or_more_points, positive_length, unit_vectors
 from calderon.waves import Wave
 
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from calderon.backends.vectors import jitable
-from calderon.exact.checks import told
 from calderon.quadrature.options import Quadrature
+from calderon.validation import describe
 
 
 class Radial(NamedTuple):
@@ -68,8 +68,9 @@ def checked_quadrature(what: str, green: Any, quadrature: Any) -> Quadrature:
     """The quadrature, the default one for None; TypeError for what is none, and for what is no Green's function."""
     if isinstance(green, type) or not callable(getattr(green, "radial", None)):
         raise TypeError(
-            f"{what} needs a Green's function, got {told(green)}: try Laplace(), Helmholtz(k) or ModifiedHelmholtz(w)"
+            f"{what} needs a Green's function, got {describe(green)}: try Laplace(), Helmholtz(k) or "
+            "ModifiedHelmholtz(w)"
         )
     if not isinstance(quadrature, Quadrature | None):
-        raise TypeError(f"{what} needs a Quadrature or None, got {told(quadrature)}: try Quadrature(regular=6)")
+        raise TypeError(f"{what} needs a Quadrature or None, got {describe(quadrature)}: try Quadrature(regular=6)")
     return Quadrature() if quadrature is None else quadrature

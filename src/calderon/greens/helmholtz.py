@@ -6,7 +6,6 @@ from typing import ClassVar
 import numpy as np
 
 from calderon.backends.vectors import jitable
-from calderon.exact.checks import finite_number
 from calderon.greens.elementary import (
     SHORT,
     decaying_exponential,
@@ -19,6 +18,7 @@ from calderon.greens.elementary import (
     sine_cosine,
 )
 from calderon.greens.green import Radial, no_phase
+from calderon.validation import finite_number
 
 
 @jitable

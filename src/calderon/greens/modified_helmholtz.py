@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from calderon.backends.vectors import jitable
-from calderon.exact.checks import finite_number
 from calderon.greens.elementary import SHORT, decaying_exponential, inverse_square_root, short_exponential
 from calderon.greens.green import Radial, no_phase
+from calderon.validation import finite_number
 
 
 @jitable

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Computing, computing, entry_type
-from calderon.exact.checks import told
 from calderon.operators.boundary import BoundaryOperator, IntegralOperator, SparseOperator, Sum
 from calderon.operators.methods import builder_for, special_options
+from calderon.validation import describe
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class BlockOperator:
         for each in (each for row in self.table for each in row):
             if not isinstance(each, BoundaryOperator | None):
                 raise TypeError(
-                    f"blocks are operators that are not assembled, or None for zero, got {told(each)}: a number c "
+                    f"blocks are operators that are not assembled, or None for zero, got {describe(each)}: a number c "
                     "stands for c * identity(space)"
                 )
         for name, lines in (("row", self.table), ("column", tuple(zip(*self.table, strict=True)))):
@@ -108,7 +108,7 @@ def blocks(table: Sequence[Sequence[BoundaryOperator | None]]) -> BlockOperator:
     for each in table if isinstance(table, Iterable) else [table]:
         if not isinstance(each, Iterable):
             raise TypeError(
-                f"blocks are given as a list of rows, such as [[A, B], [C, None]], got {told(each)} where a row should "
-                "be: one row is [[A, B]], one column [[A], [B]]"
+                f"blocks are given as a list of rows, such as [[A, B], [C, None]], got {describe(each)} where a row "
+                "should be: one row is [[A, B]], one column [[A], [B]]"
             )
     return BlockOperator(tuple(tuple(row) for row in table))

@@ -21,11 +21,12 @@ from calderon.greens import Green
 from calderon.greens.green import checked_quadrature
 from calderon.integrands import ADJOINT_DOUBLE_LAYER, DOUBLE_LAYER, HYPERSINGULAR, SINGLE_LAYER, Integrand
 from calderon.mesh.errors import AccuracyWarning, callers_level
-from calderon.operators.checks import asked_numbers, checked_factor, checked_spaces
+from calderon.operators.checks import checked_factor, checked_spaces
 from calderon.operators.methods import builder_for, special_options
 from calderon.operators.transformed import add_transformed
 from calderon.quadrature.options import Quadrature
 from calderon.spaces import Space, VectorSpace, numbering
+from calderon.validation import index_array
 
 Index = NDArray[np.int64]
 
@@ -111,8 +112,8 @@ class BoundaryOperator(ABC):
         Rows and columns are chosen as those of a NumPy array: by lists of numbers in any order, negative ones from the
         end, by slices, or by masks of truth values. Raises IndexError outside, TypeError for fractions and the like.
         """
-        row_ids, row_places = asked_numbers(rows, self.shape[0], "row")
-        column_ids, column_places = asked_numbers(columns, self.shape[1], "column")
+        row_ids, row_places = index_array(rows, self.shape[0], "row")
+        column_ids, column_places = index_array(columns, self.shape[1], "column")
         out = np.zeros((len(row_ids), len(column_ids)), dtype=self.dtype(precision))
         how = computing(backend, precision, mixed=True)
         if out.size:

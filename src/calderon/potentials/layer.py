@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import Computing, computing, run_tasks, thread_count
-from calderon.exact.checks import told, unit_vectors
 from calderon.greens import Green
 from calderon.greens.elementary import SHORT
 from calderon.greens.green import checked_quadrature
@@ -32,6 +31,7 @@ from calderon.quadrature import triangle_rule
 from calderon.quadrature.options import Quadrature
 from calderon.spaces import Function
 from calderon.spaces.element import barycentric
+from calderon.validation import describe, unit_vectors
 
 NEAR = 2.0
 """Triangles nearer to a point than this many times their size are integrated adaptively."""
@@ -350,5 +350,5 @@ def double_layer_potential(green: Green, density: Function, *, quadrature: Quadr
 
 def _potential(what: str, green: Green, density: Function, quadrature: Quadrature | None, double: bool) -> Potential:
     if not isinstance(density, Function):
-        raise TypeError(f"{what} is that of a Function, got {told(density)}: try Function(space, coefficients)")
+        raise TypeError(f"{what} is that of a Function, got {describe(density)}: try Function(space, coefficients)")
     return Potential(green, density, double, checked_quadrature(what, green, quadrature))

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
-from calderon.exact.checks import one_or_more_points
 from calderon.mesh import TriangleMesh
 from calderon.pairs.near import CHILDREN
+from calderon.validation import one_or_more_points
 
 DEGREE = 10
 DEEPEST = 12

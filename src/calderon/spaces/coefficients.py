@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.exact.checks import finite_number
+from calderon.validation import finite_number
 
 
 class _AnySpace(Protocol):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.exact.checks import complex_vector, one_point, positive_length, unit_vector
+from calderon.validation import complex_vector, one_point, positive_length, unit_vector
 
 Signal = Callable[[float], float]
 """A number for each time in s: `RampedSine`, `GaussianPulse` or any function."""

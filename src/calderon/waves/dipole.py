@@ -6,8 +6,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.exact.checks import complex_vector, nonzero_wavenumber, one_point, wave_impedance
 from calderon.exact.hertz_dipole import HertzDipole, hertz_dipole
+from calderon.validation import complex_vector, nonzero_wavenumber, one_point, wave_impedance
 from calderon.waves.electromagnetic import ElectromagneticWave
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.exact.checks import (
+from calderon.validation import (
     finite_number,
     nonzero_wavenumber,
     points_in_space,

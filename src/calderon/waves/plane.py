@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.exact.checks import finite_number, nonzero_wavenumber, points_in_space, unit_vector
+from calderon.validation import finite_number, nonzero_wavenumber, points_in_space, unit_vector
 from calderon.waves.electromagnetic_plane import ElectromagneticPlaneWave
 from calderon.waves.wave import Wave
 

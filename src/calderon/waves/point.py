@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.exact.checks import finite_number, nonnegative_wavenumber, one_point
 from calderon.exact.point_sources import PointSources
+from calderon.validation import finite_number, nonnegative_wavenumber, one_point
 from calderon.waves.wave import Wave
 
 

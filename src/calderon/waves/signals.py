@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calderon.exact.checks import finite_number, positive_length
+from calderon.validation import finite_number, positive_length
 
 RAMP_PERIODS = 2.0
 """Periods over which a time-harmonic signal is switched on, so that it excites little else."""

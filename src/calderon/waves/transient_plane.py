@@ -6,8 +6,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.exact.checks import positive_length
 from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
+from calderon.validation import positive_length
 from calderon.waves.electromagnetic_plane import ElectromagneticPlaneWave
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.exact.checks import along_normals, finite_number
+from calderon.validation import along_normals, finite_number
 
 
 class Wave(ABC):

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.dg.domain import Domain
-from calderon.exact.checks import one_point, positive_length
 from calderon.mesh import TetrahedralMesh
+from calderon.validation import one_point, positive_length
 
 LAYERS = 1
 """Of tetrahedra between what scatters and the surface: the field at edges is not smooth, and that of an incident wave,

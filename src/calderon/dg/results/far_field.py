@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.dg.domain import Domain
 from calderon.exact import VACUUM_IMPEDANCE
-from calderon.exact.checks import points_in_space
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.tetrahedra import FACES
 from calderon.parallel import Communicator
 from calderon.quadrature import triangle_rule
+from calderon.validation import points_in_space
 
 AT_A_TIME = 1 << 21
 """Phases exp(-ik d . x) at a time."""

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact import VACUUM_IMPEDANCE
-from calderon.exact.checks import positive_length
 from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
 from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution, reference_resistance
 from calderon.formulations.electromagnetic.pec import PECScattering
@@ -19,6 +18,7 @@ from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.problem import Problem, SolverChoices
 from calderon.mesh import TriangleMesh
 from calderon.spaces import EdgeSpace, VectorFunction
+from calderon.validation import positive_length
 
 
 @dataclass(frozen=True, eq=False)

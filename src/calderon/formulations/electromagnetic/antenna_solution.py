@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.angular import RECEIVERS, line_of_sight
-from calderon.exact.checks import positive_length
-from calderon.formulations.checks import one_of
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
 from calderon.formulations.info import SolutionInfo
 from calderon.spaces import VectorFunction
+from calderon.validation import one_of, positive_length
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,11 +14,9 @@ from calderon.formulations.checks import (
     closed_surface,
     electromagnetic_wave,
     elements_per_wavelength,
-    one_of,
     sources_outside,
     surface_mesh,
     warn_coarse,
-    wavenumber_of_a_wave,
 )
 from calderon.formulations.electromagnetic.dielectric_equations import (
     Rotation,
@@ -43,6 +41,7 @@ from calderon.formulations.problem import SolverChoices
 from calderon.mesh import TriangleMesh
 from calderon.operators import BlockOperator
 from calderon.spaces import RWG, EdgeSpace, VectorFunction
+from calderon.validation import one_of, wavenumber_of_a_wave
 
 FORMULATIONS = ("pmchwt", "muller")
 

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import KDTree
 
-from calderon.exact.checks import finite_number, one_or_more_points
 from calderon.exact.sphere_layers import refractive_index
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
 from calderon.mesh.containment import nested_components
 from calderon.operators import BoundaryOperator
+from calderon.validation import finite_number, one_or_more_points
 
 TOUCHING = 1e-6  # surfaces whose vertices are closer than so many mean edge lengths touch
 

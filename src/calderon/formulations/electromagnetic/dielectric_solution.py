@@ -6,13 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.exact.checks import one_or_more_points
-from calderon.formulations.checks import one_of
 from calderon.formulations.electromagnetic.dielectric_regions import Region, innermost
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
 from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
 from calderon.formulations.linear_system import LARGEST_DENSE
 from calderon.spaces import VectorFunction, VectorSpace
+from calderon.validation import one_of, one_or_more_points
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,11 +13,9 @@ from calderon.formulations.checks import (
     closed_surface,
     electromagnetic_wave,
     elements_per_wavelength,
-    one_of,
     sources_outside,
     surface_mesh,
     warn_coarse,
-    wavenumber_of_a_wave,
 )
 from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
@@ -30,6 +28,7 @@ from calderon.mesh import TriangleMesh
 from calderon.operators import BoundaryOperator, electric_field, identity, magnetic_field
 from calderon.quadrature import Quadrature
 from calderon.spaces import BC, RBC, RWG, DualTests, EdgeSpace, VectorFunction, dual_tests
+from calderon.validation import one_of, wavenumber_of_a_wave
 
 FORMULATIONS = ("cfie", "efie", "mfie", "calderon")
 MAGNETIC = ("cfie", "mfie")  # those with the magnetic field equation

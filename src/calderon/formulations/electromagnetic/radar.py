@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.angular import RECEIVERS, line_of_sight
-from calderon.formulations.checks import one_of
 from calderon.formulations.linear_system import SolveOptions
 from calderon.formulations.problem import Problem
+from calderon.validation import one_of
 
 DIRECTIONS_AT_ONCE = 64
 Solution = TypeVar("Solution")

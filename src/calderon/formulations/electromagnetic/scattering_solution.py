@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.angular import radar_cross_section
-from calderon.exact.checks import one_or_more_points
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
 from calderon.formulations.info import SolutionInfo
+from calderon.validation import one_or_more_points
 from calderon.waves import ElectromagneticPlaneWave, ElectromagneticWave
 
 

@@ -1,10 +1,31 @@
-"""Checks of the numbers that exact solutions are asked for."""
+"""Checks of input: choices, numbers, arrays of points, directions and indices, constants of waves and media.
+
+Each returns the value in the type that the caller computes with. Errors name the argument, what came and what is
+allowed.
+"""
 
 import numbers
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+
+Index = NDArray[np.int64]
+
+
+def describe(value: Any) -> str:
+    """What came, in an error: by its value where that is short, else by its kind."""
+    short = isinstance(value, str | int | float | complex | type | None)
+    return repr(value) if short else f"{type(value).__name__}"
+
+
+def one_of(value: Any, choices: Iterable[str], name: str) -> str:
+    """The value, if it is one of the choices; ValueError naming them otherwise."""
+    allowed = list(choices)
+    if value not in allowed:
+        raise ValueError(f"unknown {name} {value!r}: choose {' or '.join(map(repr, allowed))}")
+    return str(value)
 
 
 def points_in_space(values: ArrayLike, name: str = "points") -> np.ndarray:
@@ -174,7 +195,52 @@ def wave_impedance(value: complex) -> complex | float:
     return eta
 
 
-def told(value: Any) -> str:
-    """What came, in an error: by its value where that is short, else by its kind."""
-    short = isinstance(value, str | int | float | complex | type | None)
-    return repr(value) if short else f"{type(value).__name__}"
+def finite_complex(value: Any, name: str) -> complex:
+    """A finite complex number."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Complex):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not np.isfinite(as_complex(value, name)):
+        raise ValueError(f"{name} must be finite, got {value!r}")
+    return complex(value)
+
+
+def wavenumber_of_a_wave(value: Any, name: str = "the wavenumber") -> complex | float:
+    """k with Re k > 0 and Im k >= 0, as float where it is real."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Complex):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    k = as_complex(value, name)
+    if not np.isfinite(k):
+        raise ValueError(f"{name} must be finite, got {value!r}")
+    if k.imag < 0:
+        raise ValueError(
+            f"{name} {value!r} has a negative imaginary part, a wave that grows: with the time factor exp(-i omega t) "
+            f"loss is positive; try {k.conjugate()}"
+        )
+    if k.real <= 0:
+        raise ValueError(
+            f"{name} must be positive (2 pi times frequency over speed of sound), got {value!r}; "
+            "at zero frequency use LaplaceDirichlet or LaplaceNeumann"
+        )
+    return k.real if k.imag == 0 else k
+
+
+def index_array(asked: ArrayLike | slice, size: int, what: str) -> tuple[Index, Index]:
+    """Distinct numbers, ascending, and the place of each asked one among them.
+
+    asked: one number, a list of them in -size..size-1, a slice, or a mask (size,) of truth values.
+    Raises TypeError for what is none of these, IndexError for numbers outside and for masks of another length.
+    """
+    given = np.arange(size)[asked] if isinstance(asked, slice) else np.atleast_1d(np.asarray(asked))
+    if given.dtype.kind == "b":
+        if given.shape != (size,):
+            raise IndexError(f"a mask of the {size} {what}s has shape ({size},), got {given.shape}")
+        given = np.flatnonzero(given)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise TypeError(
+            f"{what}s are chosen by a list of integers, a slice or a mask, got an array of {given.dtype} of shape "
+            f"{given.shape}"
+        )
+    outside = given[(given < -size) | (given >= size)] if given.size else given
+    if outside.size:
+        raise IndexError(f"{what} {outside[0]} is outside of the {size} {what}s: 0 to {size - 1}, or -1 for the last")
+    return np.unique(given.astype(np.int64) % size, return_inverse=True)
