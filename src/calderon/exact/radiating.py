@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calderon.exact.angular import legendre_sum
 from calderon.exact.bessel import spherical_hankel
-from calderon.exact.legendre import legendre_sum
 from calderon.validation import nonzero_wavenumber, points_in_space, positive_length, unit_vector
 
 

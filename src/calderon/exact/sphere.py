@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calderon.exact.angular import legendre_sum
 from calderon.exact.bessel import ScaledFunctions, growth, spherical_bessel, spherical_hankel
-from calderon.exact.legendre import legendre_sum
 from calderon.validation import (
     finite_number,
     nonzero_wavenumber,

@@ -6,11 +6,15 @@ diverging map is built here in Oklab (B. Ottosson, 2020): straight lines of ligh
 so equal steps of the value look equal; blue and orange stay apart for every common colour vision.
 """
 
+import textwrap
 from dataclasses import dataclass
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib.colors import Colormap, ListedColormap
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Colormap, ListedColormap, Normalize
+from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 QUANTITIES = ("abs", "real", "imag", "phase", "db")
@@ -121,3 +125,19 @@ def diverging_map(steps: int = 257) -> ListedColormap:
 
 
 DIVERGING = diverging_map()
+
+
+def color_bar(figure: Figure, box: tuple[float, float, float, float], drawn: Shown) -> Axes:
+    """Draw the bar into a box (left, bottom, width, height) of the figure; pointed ends where values go beyond it."""
+    bar = figure.add_axes(box)
+    scale = ScalarMappable(norm=Normalize(drawn.low, drawn.high), cmap=drawn.colors)
+    colorbar = figure.colorbar(scale, cax=bar, extend=drawn.beyond)
+    colorbar.outline.set_visible(False)
+    # on several lines where it is longer than the bar; a letter takes about 0.075 inches
+    room = max(14, int(box[3] * figure.get_figheight() / 0.075))
+    colorbar.set_label(textwrap.fill(drawn.label, room), labelpad=6)
+    bar.tick_params(length=2.5)
+    bar.locator_params(nbins=max(3, min(7, int(2.4 * box[3] * figure.get_figheight()) + 1)))
+    if drawn.ticks:
+        colorbar.set_ticks([value for value, _ in drawn.ticks], labels=[text for _, text in drawn.ticks])
+    return bar

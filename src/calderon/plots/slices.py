@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import distance_transform_edt
 
 from calderon.plots.arrow import direction_arrow
-from calderon.plots.colorbar import color_bar
-from calderon.plots.quantity import Shown, show
+from calderon.plots.quantity import Shown, color_bar, show
 from calderon.plots.style import INK, checked_path, new_figure, paper, save
 
 if TYPE_CHECKING:

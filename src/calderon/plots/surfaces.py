@@ -17,9 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.plots import scene
 from calderon.plots.camera import Camera, camera
-from calderon.plots.colorbar import color_bar
 from calderon.plots.painter import paint
-from calderon.plots.quantity import Shown, show
+from calderon.plots.quantity import Shown, color_bar, show
 from calderon.plots.style import INK, MUTED, checked_path, new_figure, paper, save
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from calderon.mesh import TriangleMesh
 from calderon.quadrature import triangle_rule
 from calderon.spaces.buffa_christiansen import RBC
-from calderon.spaces.carriers import Carriers, carriers_of
 from calderon.spaces.edge_space import EdgeSpace
 from calderon.spaces.element import Element, barycentric
 from calderon.spaces.interning import interned
+from calderon.spaces.supports import Carriers, carriers_of
 from calderon.spaces.vector_space import VectorData, VectorSpace
 
 RULE = triangle_rule(2)  # exact for products of two affine functions

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from calderon.mesh import BarycentricRefinement, MeshError, TriangleMesh
 from calderon.mesh.topology import edge_signs
 from calderon.quadrature import gauss
-from calderon.spaces.carriers import Carriers, carriers_of
 from calderon.spaces.element import Element, barycentric
 from calderon.spaces.interning import interned, support_key
 from calderon.spaces.lagrange import Tags
 from calderon.spaces.space import evaluate_data, supported_triangles
+from calderon.spaces.supports import Carriers, carriers_of
 from calderon.spaces.vector_space import CombinedSpace, VectorData, VectorSpace
 
 

@@ -13,9 +13,9 @@ from scipy.sparse.linalg import splu
 
 from calderon.mesh import TriangleMesh
 from calderon.quadrature import triangle_rule
-from calderon.spaces.carriers import Carriers, carriers_of
 from calderon.spaces.element import Element
 from calderon.spaces.geometry import reference_to_surface, surface_gradients
+from calderon.spaces.supports import Carriers, carriers_of
 
 Data = complex | Callable[..., Any]
 

@@ -1,15 +1,16 @@
-"""Boxes around the supports of functions: where compression sees the unknowns of a space."""
+"""The triangles that carry each function of a space, and boxes around them, by which compression orders functions."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.spaces import DualTests, EdgeSpace, Space
 
+def support_boxes(space: Any) -> NDArray[np.float64]:
+    """(dimension, 2, 3) lower and upper corners of the boxes around the triangles of each function, in m.
 
-def support_boxes(space: Space | EdgeSpace | DualTests) -> NDArray[np.float64]:
-    """(dimension, 2, 3) lower and upper corners of the boxes around the triangles of each function, in m."""
+    space: a Space, an EdgeSpace or DualTests, with triangles (n,) and dofs (n, L).
+    """
     mesh: Any = space.mesh
     corners = mesh.vertices[mesh.triangles[space.triangles].T]
     boxes = np.stack([corners.min(axis=0), corners.max(axis=0)], axis=1)  # of the triangles
@@ -21,3 +22,25 @@ def support_boxes(space: Space | EdgeSpace | DualTests) -> NDArray[np.float64]:
     sides, starts = boxes[order // size], np.searchsorted(local[order], np.arange(space.dimension))
     parts = [least.reduceat(sides[:, side], starts, axis=0) for side, least in enumerate((np.minimum, np.maximum))]
     return np.stack(parts, axis=1)
+
+
+class Carriers(NamedTuple):
+    """Rows of dofs: those with function f stand from start[f] to start[f + 1] in `rows`."""
+
+    start: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+    def of(self, functions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows of dofs with any of these functions, in order."""
+        first, count = self.start[functions], self.start[functions + 1] - self.start[functions]
+        ends = np.cumsum(count)
+        places = np.repeat(first - ends + count, count) + np.arange(count.sum())
+        return np.unique(self.rows[places])
+
+
+def carriers_of(dofs: NDArray[np.int64], dimension: int) -> Carriers:
+    """From dofs (n, L), numbers of functions, -1 for none."""
+    rows, local = np.nonzero(dofs >= 0)
+    functions = dofs[rows, local]
+    order = np.argsort(functions, kind="stable")
+    return Carriers(np.searchsorted(functions[order], np.arange(dimension + 1)), rows[order])

@@ -23,8 +23,8 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
     """Compiled moments(test, trial, pairs, rules, table, parameters, scratch, out): out[0, 0 or 1, n, A * B] gets the
     real and imaginary parts of int int k phi_a psi_b over the triangles of the n pairs by the rules (n,) of the table;
     test and trial are surfaces (element_tables.py), local functions are numbered in the order of the rule. Pairs of
-    one rule should follow each other. normal: the integrand's; "both": those of the trial side in out[0], of the test side
-    in out[1]; or "gradient": (G'/r) (x - y), component by component."""
+    one rule should follow each other. normal: the integrand's; "both": those of the trial side in out[0], of the test
+    side in out[1]; or "gradient": (G'/r) (x - y), component by component."""
     radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
     of_trial, of_test, both, gradient = (normal == each for each in ("trial", "test", "both", "gradient"))
     kernels, stride = moment_kernels(normal), 2 if oscillates else 1
