@@ -1,7 +1,7 @@
 """Checks of what a boundary value problem is posed with."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from calderon.waves import ElectromagneticWave
 FEWEST_ELEMENTS = 6.0  # per wavelength; below, the solution is more qualitative than quantitative
 TOUCHING = 1e-6  # diameters from the surface within which a source lies on it
 NEAR_SOURCE = 0.35  # edges from a triangle below which the integrals of a source's field lose accuracy
-_SPACES = {"P0": P0, "DP1": DP1, "P1": P1, "P2": P2}
+_SPACES: dict[str, Callable[[TriangleMesh], Space]] = {"P0": P0, "DP1": DP1, "P1": P1, "P2": P2}
 
 
 def space_named(name: str, choices: Iterable[str], mesh: TriangleMesh) -> Space:

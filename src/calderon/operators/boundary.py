@@ -25,10 +25,11 @@ from calderon.operators.checks import checked_factor, checked_spaces
 from calderon.operators.methods import builder_for, special_options
 from calderon.operators.transformed import add_transformed
 from calderon.quadrature.options import Quadrature
-from calderon.spaces import Space, VectorSpace, numbering
+from calderon.spaces import NodalVectorSpace, Space, VectorSpace, numbering
 from calderon.validation import index_array
 
 Index = NDArray[np.int64]
+AnySpace = Space | NodalVectorSpace | VectorSpace
 
 
 class BoundaryOperator(ABC):
@@ -429,10 +430,11 @@ def hypersingular(
     return _layer(HYPERSINGULAR, green, trial, test, quadrature)
 
 
-def identity(trial: Space | VectorSpace, test: Space | VectorSpace | None = None) -> SparseOperator:
-    """The mass matrix as an operator: <phi, psi>, of two spaces of scalars or two of vector fields."""
+def identity(trial: AnySpace, test: AnySpace | None = None) -> SparseOperator:
+    """The mass matrix as an operator: <phi, psi>, of two spaces of scalars, of two of vectors at nodes
+    (P1(mesh, components=3)) or of two of tangential fields."""
     test = trial if test is None else test
-    kind = VectorSpace if isinstance(trial, VectorSpace) else Space
+    kind = next((each for each in (VectorSpace, NodalVectorSpace) if isinstance(trial, each)), Space)
     checked_spaces("identity", trial, test, kind=kind)
     return SparseOperator("identity", trial.mass_matrix(test), trial, test)  # type: ignore[arg-type]
 

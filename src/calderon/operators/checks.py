@@ -6,18 +6,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.spaces import Space
+from calderon.spaces import NodalVectorSpace, Space, VectorSpace
 from calderon.validation import as_complex, describe
 
 Index = NDArray[np.int64]
 
 
 def checked_spaces(what: str, *spaces: Any, kind: type = Space) -> None:
-    """TypeError for anything but spaces of that kind: of scalar functions, or of vector fields."""
-    named, example = ("scalar functions", "P1") if kind is Space else ("tangential fields", "RWG")
+    """TypeError for anything but spaces of that kind: scalar functions, vectors at nodes, or tangential fields."""
+    named, example = {
+        Space: ("scalar functions", "P1(mesh)"),
+        NodalVectorSpace: ("vectors at nodes", "P1(mesh, components=3)"),
+        VectorSpace: ("tangential fields", "RWG(mesh)"),
+    }[kind]
     for space in spaces:
         if not isinstance(space, kind):
-            raise TypeError(f"{what} needs a space of {named}, got {describe(space)}: try {example}(mesh)")
+            raise TypeError(f"{what} needs a space of {named}, got {describe(space)}: try {example}")
 
 
 def checked_factor(factor: Any) -> complex:

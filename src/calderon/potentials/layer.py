@@ -351,4 +351,8 @@ def double_layer_potential(green: Green, density: Function, *, quadrature: Quadr
 def _potential(what: str, green: Green, density: Function, quadrature: Quadrature | None, double: bool) -> Potential:
     if not isinstance(density, Function):
         raise TypeError(f"{what} is that of a Function, got {describe(density)}: try Function(space, coefficients)")
+    if density.space.value_shape:
+        raise ValueError(
+            f"{what} is that of a scalar density, got one of {density.space!r}: take its components singly"
+        )
     return Potential(green, density, double, checked_quadrature(what, green, quadrature))

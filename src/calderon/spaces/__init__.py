@@ -1,4 +1,4 @@
-"""Function spaces on surfaces: scalar P0, DP1, P1, P2, vector RWG, SNC, BC, RBC, and functions in them."""
+"""Function spaces on surfaces: nodal P0, DP1, P1, P2, of tangential fields RWG, SNC, BC, RBC, and functions in them."""
 
 from calderon.spaces.buffa_christiansen import BC, RBC
 from calderon.spaces.dual_tests import DualTests, dual_tests, numbering
@@ -6,6 +6,7 @@ from calderon.spaces.edge_space import RWG, SNC, EdgeSpace
 from calderon.spaces.element import Element
 from calderon.spaces.function import Function
 from calderon.spaces.lagrange import DP1, P0, P1, P2
+from calderon.spaces.nodal_vector_space import NodalVectorSpace
 from calderon.spaces.space import Space
 from calderon.spaces.vector_function import VectorFunction
 from calderon.spaces.vector_space import CombinedSpace, VectorSpace
@@ -24,6 +25,7 @@ __all__ = [
     "EdgeSpace",
     "Element",
     "Function",
+    "NodalVectorSpace",
     "Space",
     "VectorFunction",
     "VectorSpace",

@@ -34,7 +34,7 @@ class Coefficients(Generic[S]):
     label: str = "u"
     unit: str = ""
 
-    kind: ClassVar[type]
+    kind: ClassVar[type | tuple[type, ...]]
     example: ClassVar[str]
     __array_ufunc__ = None  # NumPy's scalars leave the product to the function
 

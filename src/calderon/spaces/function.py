@@ -12,75 +12,97 @@ from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import Coefficients
 from calderon.spaces.field_file import named_fields, write_fields
 from calderon.spaces.geometry import reference_points, reference_to_surface
-from calderon.spaces.space import Data, Space, evaluate_data
+from calderon.spaces.nodal_vector_space import NodalVectorSpace
+from calderon.spaces.space import Space, evaluate_data
 
 
 @dataclass(frozen=True, eq=False)
-class Function(Coefficients[Space]):
-    """u = sum_j coefficients[j] phi_j on the space's surface.
+class Function(Coefficients[Space | NodalVectorSpace]):
+    """u = sum_j coefficients[j] phi_j on the space's surface, with numbers as values or, of a space with components,
+    vectors (..., components).
 
     label and unit go into files and pictures. Raises ValueError when the number of coefficients is not the dimension.
     """
 
-    kind: ClassVar[type] = Space
+    kind: ClassVar[type | tuple[type, ...]] = (Space, NodalVectorSpace)
     example: ClassVar[str] = "P1"
 
+    @property
+    def at_nodes(self) -> NDArray[Any]:
+        """(nodes,) coefficients by nodes of the space, vectors (nodes, components) of a space with components."""
+        return self.coefficients.reshape(-1, *self.space.value_shape)
+
     def values(self, points: NDArray[np.float64]) -> NDArray[Any]:
-        """(m, n) values at reference points (n, 2) of each supporting triangle."""
-        return (self.space.expansion(reference_points(points)) @ self.coefficients).reshape(
-            len(self.space.triangles), -1
-        )
+        """(m, n) values, or vectors (m, n, components), at reference points (n, 2) of each supporting triangle."""
+        return self._by_triangle(self.space.scalar.expansion(reference_points(points)) @ self.at_nodes)
 
     def surface_gradient(self, points: NDArray[np.float64]) -> NDArray[Any]:
-        """(m, n, 3) surface gradients at reference points (n, 2) of each supporting triangle."""
-        parts = [part @ self.coefficients for part in self.space.surface_gradient(reference_points(points))]
-        return np.stack(parts, axis=-1).reshape(len(self.space.triangles), -1, 3)
+        """(m, n, 3) surface gradients at reference points (n, 2) of each supporting triangle; of vectors
+        (m, n, components, 3), the gradient of each component."""
+        parts = self.space.scalar.surface_gradient(reference_points(points))
+        return self._by_triangle(np.stack([part @ self.at_nodes for part in parts], axis=-1))
 
     def surface_curl(self, points: NDArray[np.float64]) -> NDArray[Any]:
-        """(m, n, 3) vector surface curls n x grad u at reference points (n, 2) of each supporting triangle."""
-        parts = [part @ self.coefficients for part in self.space.surface_curl(reference_points(points))]
-        return np.stack(parts, axis=-1).reshape(len(self.space.triangles), -1, 3)
+        """(m, n, 3) vector surface curls n x grad u at reference points (n, 2) of each supporting triangle; of vectors
+        (m, n, components, 3), that of each component."""
+        parts = self.space.scalar.surface_curl(reference_points(points))
+        return self._by_triangle(np.stack([part @ self.at_nodes for part in parts], axis=-1))
+
+    def _by_triangle(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """(m, n, ...) from the rows (m * n, ...) of an expansion."""
+        triangles = len(self.space.triangles)
+        return rows.reshape(triangles, len(rows) // triangles, *rows.shape[1:])
 
     def integral(self) -> Any:
-        """The integral over the surface."""
-        return (self.space.load_vector(1.0, degree=max(1, self.space.element.degree)) @ self.coefficients).item()
+        """The integral over the surface; of vectors (components,)."""
+        scalar = self.space.scalar
+        total = scalar.load_vector(1.0, degree=max(1, scalar.element.degree)) @ self.at_nodes
+        return total if self.space.value_shape else total.item()
 
-    def l2_error(self, exact: Data, degree: int = 8) -> float:
-        """|| u - exact || in L2 over the surface; `exact` as in Space.load_vector."""
+    def l2_error(self, exact: Any, degree: int = 8) -> float:
+        """|| u - exact || in L2 over the surface; `exact` as in the load_vector of the space."""
         rule = triangle_rule(degree)
         mesh, triangles = self.space.mesh, self.space.triangles
         x = reference_to_surface(mesh, triangles, rule.points)
         normals = np.repeat(mesh.normals[triangles][:, None], rule.number_of_points, axis=1)
-        reference = evaluate_data(exact, x.reshape(-1, 3), normals.reshape(-1, 3)).reshape(x.shape[:2])
-        squares = np.abs(self.values(rule.points) - reference) ** 2
+        reference = evaluate_data(exact, x.reshape(-1, 3), normals.reshape(-1, 3), self.space.value_shape)
+        squares = np.abs(self.values(rule.points) - reference.reshape(*x.shape[:2], *self.space.value_shape)) ** 2
+        squares = squares.sum(axis=tuple(range(2, squares.ndim)))
         return float(np.sqrt((squares @ rule.weights) @ (2 * mesh.areas[triangles])))
 
     def plot_data(self) -> tuple[str, NDArray[Any]]:
-        """("triangles", values (nt,)) for P0, else ("vertices", values (nv,)); NaN outside the support.
+        """("triangles", values (nt,)) for P0, else ("vertices", values (nv,)); NaN outside the support. Of vectors the
+        magnitudes, the square root of the sum of |components|^2.
 
         Discontinuous functions are averaged at vertices.
         """
-        space = self.space
+        location, values = self.on_mesh()
+        return location, np.linalg.norm(values, axis=1) if self.space.value_shape else values
+
+    def on_mesh(self) -> tuple[str, NDArray[Any]]:
+        """The same, with vectors (nt, components) or (nv, components) themselves."""
+        space, shape = self.space, self.space.value_shape
         missing = complex(np.nan, np.nan) if np.iscomplexobj(self.coefficients) else np.nan
         if space.element.degree == 0:
-            values = np.full(space.mesh.number_of_triangles, missing)
-            values[space.triangles] = self.coefficients[space.dofs[:, 0]]
+            values = np.full((space.mesh.number_of_triangles, *shape), missing)
+            values[space.triangles] = self.at_nodes[space.scalar.dofs[:, 0]]
             return "triangles", values
         corners = self.values(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
         index = space.mesh.triangles[space.triangles].ravel()
         ones = sp.coo_array((np.ones(index.size), (index, np.arange(index.size)))).tocsr()
         count = np.bincount(index, minlength=space.mesh.number_of_vertices)
-        values = np.full(space.mesh.number_of_vertices, missing)
+        values = np.full((space.mesh.number_of_vertices, *shape), missing)
         used = np.flatnonzero(count)
-        values[used] = (ones @ corners.ravel())[used] / count[used]
+        values[used] = ((ones @ corners.reshape(-1, *shape))[used].T / count[used]).T
         return "vertices", values
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write mesh and values for ParaView (.vtu): real, imaginary, magnitude and phase in rad of complex functions.
+        """Write mesh and values for ParaView (.vtu): real, imaginary, magnitude and phase in rad of complex functions;
+        vectors, or their real and imaginary parts, and the magnitude.
 
         Atomic: the file appears whole or not at all.
         """
-        location, values = self.plot_data()
+        location, values = self.on_mesh()
         fields = named_fields(self.label, self.unit, values)
         at_vertices, on_triangles = (fields, {}) if location == "vertices" else ({}, fields)
         write_fields(path, self.space.mesh, at_vertices, on_triangles)

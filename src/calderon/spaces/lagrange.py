@@ -1,6 +1,7 @@
-"""The scalar spaces P0, DP1, P1 and P2."""
+"""The nodal spaces P0, DP1, P1 and P2, of numbers or, with components=, of vectors."""
 
 from collections.abc import Iterable
+from typing import Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,27 +9,48 @@ from numpy.typing import NDArray
 from calderon.mesh import TriangleMesh
 from calderon.spaces.element import Element
 from calderon.spaces.interning import interned, support_key
+from calderon.spaces.nodal_vector_space import NodalVectorSpace, with_components
 from calderon.spaces.space import Space, supported_triangles
 
 Tags = int | str | Iterable[int | str] | None
 
 
-def P0(mesh: TriangleMesh, tags: Tags = None) -> Space:
-    """Piecewise constant functions, one per triangle (of the tags given, default all)."""
-    return _discontinuous(mesh, supported_triangles(mesh, tags), 0)
+@overload
+def P0(mesh: TriangleMesh, tags: Tags = None, components: Literal[1] = 1) -> Space: ...
+@overload
+def P0(mesh: TriangleMesh, tags: Tags = None, *, components: int) -> Space | NodalVectorSpace: ...
+def P0(mesh: TriangleMesh, tags: Tags = None, components: int = 1) -> Space | NodalVectorSpace:
+    """Piecewise constant functions, one per triangle (of the tags given, default all).
+
+    components: 1 for functions with numbers as values, 3 for vectors such as displacements (`NodalVectorSpace`).
+    """
+    return with_components(_discontinuous(mesh, supported_triangles(mesh, tags), 0), components)
 
 
-def DP1(mesh: TriangleMesh, tags: Tags = None) -> Space:
-    """Piecewise linear functions that jump across edges, three per triangle (of the tags given, default all)."""
-    return _discontinuous(mesh, supported_triangles(mesh, tags), 1)
+@overload
+def DP1(mesh: TriangleMesh, tags: Tags = None, components: Literal[1] = 1) -> Space: ...
+@overload
+def DP1(mesh: TriangleMesh, tags: Tags = None, *, components: int) -> Space | NodalVectorSpace: ...
+def DP1(mesh: TriangleMesh, tags: Tags = None, components: int = 1) -> Space | NodalVectorSpace:
+    """Piecewise linear functions that jump across edges, three per triangle (of the tags given, default all).
+
+    components: as for `P0`.
+    """
+    return with_components(_discontinuous(mesh, supported_triangles(mesh, tags), 1), components)
 
 
-def P1(mesh: TriangleMesh, tags: Tags = None, boundary: bool = True) -> Space:
+@overload
+def P1(mesh: TriangleMesh, tags: Tags = None, boundary: bool = True, components: Literal[1] = 1) -> Space: ...
+@overload
+def P1(
+    mesh: TriangleMesh, tags: Tags = None, boundary: bool = True, *, components: int
+) -> Space | NodalVectorSpace: ...
+def P1(mesh: TriangleMesh, tags: Tags = None, boundary: bool = True, components: int = 1) -> Space | NodalVectorSpace:
     """Continuous piecewise linear functions, one per vertex.
 
     tags: restrict to triangles with these tags (numbers or names). boundary: whether vertices on the rim of the support
     carry a function; False gives the functions that vanish there, as the hypersingular operator on an open surface
-    asks.
+    asks. components: as for `P0`.
     """
     triangles = supported_triangles(mesh, tags)
     rim = _left_out(mesh, triangles, boundary)[0]
@@ -37,10 +59,16 @@ def P1(mesh: TriangleMesh, tags: Tags = None, boundary: bool = True) -> Space:
         dofs, dimension = _numbered(mesh.triangles[triangles], rim, mesh.number_of_vertices)
         return Space("P1", mesh, Element(1), triangles, dofs, dimension)
 
-    return interned(mesh, ("P1", support_key(mesh, triangles), len(rim) == 0), build)
+    return with_components(interned(mesh, ("P1", support_key(mesh, triangles), len(rim) == 0), build), components)
 
 
-def P2(mesh: TriangleMesh, tags: Tags = None, boundary: bool = True) -> Space:
+@overload
+def P2(mesh: TriangleMesh, tags: Tags = None, boundary: bool = True, components: Literal[1] = 1) -> Space: ...
+@overload
+def P2(
+    mesh: TriangleMesh, tags: Tags = None, boundary: bool = True, *, components: int
+) -> Space | NodalVectorSpace: ...
+def P2(mesh: TriangleMesh, tags: Tags = None, boundary: bool = True, components: int = 1) -> Space | NodalVectorSpace:
     """Continuous piecewise quadratic functions, one per vertex and one per edge; arguments as for `P1`."""
     triangles = supported_triangles(mesh, tags)
     vertices, edges = _left_out(mesh, triangles, boundary)
@@ -53,7 +81,7 @@ def P2(mesh: TriangleMesh, tags: Tags = None, boundary: bool = True) -> Space:
         dofs, dimension = _numbered(entities, left_out, mesh.number_of_vertices + len(mesh.edges))
         return Space("P2", mesh, Element(2), triangles, dofs, dimension)
 
-    return interned(mesh, ("P2", support_key(mesh, triangles), len(edges) == 0), build)
+    return with_components(interned(mesh, ("P2", support_key(mesh, triangles), len(edges) == 0), build), components)
 
 
 def discontinuous(space: Space, degree: int) -> Space:

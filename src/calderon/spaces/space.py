@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,6 +35,13 @@ class Space:
     triangles: NDArray[np.int64]
     dofs: NDArray[np.int64]
     dimension: int
+
+    value_shape: ClassVar[tuple[int, ...]] = ()
+
+    @property
+    def scalar(self) -> "Space":
+        """The space of each component: itself."""
+        return self
 
     def __repr__(self) -> str:
         return f"{self.name}({self.dimension} functions on {len(self.triangles)} triangles)"
@@ -149,15 +156,23 @@ class Space:
         degree: of the quadrature rule, default 4 plus that of the space. Raises ValueError for values of a wrong shape
         or not finite.
         """
+        return self.load_table(data, degree)
+
+    def load_table(self, data: Any, degree: int | None = None, components: tuple[int, ...] = ()) -> NDArray[Any]:
+        """(dimension, *components): the load vectors of data with values of that shape."""
         points, weights = self._quadrature(4 + self.element.degree if degree is None else degree)
         x = reference_to_surface(self.mesh, self.triangles, points)
         normals = np.repeat(self.mesh.normals[self.triangles][:, None], len(points), axis=1)
-        values = evaluate_data(data, x.reshape(-1, 3), normals.reshape(-1, 3))
-        return self.expansion(points).T @ (weights.ravel() * values)
+        values = evaluate_data(data, x.reshape(-1, 3), normals.reshape(-1, 3), components)
+        return self.expansion(points).T @ (weights.ravel() * values.T).T
 
     def interpolation(self, data: Data) -> NDArray[Any]:
         """(dimension,) coefficients of the function that equals `data` at the nodes; `data` as in `load_vector`."""
-        return evaluate_data(data, self.nodes, self.node_normals)
+        return self.node_values(data)
+
+    def node_values(self, data: Any, components: tuple[int, ...] = ()) -> NDArray[Any]:
+        """(dimension, *components) values of data at the nodes."""
+        return evaluate_data(data, self.nodes, self.node_normals, components)
 
     def projection(self, data: Data, degree: int | None = None) -> NDArray[Any]:
         """(dimension,) coefficients of the function nearest to `data` in L2."""

@@ -28,7 +28,7 @@ class VectorFunction(Coefficients[VectorSpace]):
 
     label: str = "J"
 
-    kind: ClassVar[type] = VectorSpace
+    kind: ClassVar[type | tuple[type, ...]] = VectorSpace
     example: ClassVar[str] = "RWG"
 
     def values(self, points: NDArray[np.float64]) -> NDArray[Any]:
