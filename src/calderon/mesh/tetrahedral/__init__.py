@@ -1,1 +1,1 @@
-"""What the tetrahedra of a mesh are asked for: places, parts, conformity, steps in time."""
+"""Tetrahedral meshes: location of points, parts for ranks, conformity and time steps."""

@@ -1,0 +1,26 @@
+"""Folders and files that a reader can survey."""
+
+from pathlib import Path
+
+import calderon
+
+PACKAGE = Path(calderon.__file__).parent
+FILES, LINES = 20, 500
+CROWDED = {"hmatrix"}
+"""Folders that are still to be split."""
+
+
+def test_no_folder_is_crowded():
+    """At most 20 files, of any language; `__init__.py` is not counted."""
+    count: dict[str, int] = {}
+    for path in PACKAGE.rglob("*"):
+        if path.suffix in {".py", ".c", ".h"} and path.stem != "__init__":
+            folder = str(path.parent.relative_to(PACKAGE))
+            count[folder] = count.get(folder, 0) + 1
+    assert sum(count.values()) > 300
+    assert {folder for folder, number in count.items() if number > FILES} == CROWDED
+
+
+def test_no_file_is_long():
+    lines = {str(path): path.read_text(encoding="utf-8").count("\n") for path in PACKAGE.rglob("*.py")}
+    assert not {name: number for name, number in lines.items() if number > LINES}
