@@ -131,7 +131,7 @@ def test_the_limit_of_a_tiny_mesh_is_that_of_its_matrix(order, precision):
     found = cal.MaxwellDG(mesh, order, precision=precision)
     system = found._system
     lanes, zeros = system.lanes_of, np.zeros(6)
-    gains, places = lanes(zeros, -np.ones(6)), system.arrangement.places_of(np.arange(6)).ravel()
+    gains, places = lanes(zeros, -np.ones(6)), system.element_blocks.places_of(np.arange(6)).ravel()
     columns = []
     for place in places:
         unit, image = np.zeros_like(system.electric), np.zeros_like(system.electric)

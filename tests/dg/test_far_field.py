@@ -33,7 +33,7 @@ def test_dipole_inside_and_plane_wave_from_outside():
     """The dipole's far field from interpolated exact fields; a wave that passes adds nothing."""
     dipole = cal.exact.hertz_dipole(WAVENUMBER, [1, 2j, -1], [0.02, -0.01, 0.03], impedance=IMPEDANCE)
     domain = open_box(0.4, 6, 4)._domain
-    points = domain.arrangement.points()
+    points = domain.element_blocks.points()
     inside = np.abs(domain.part.mesh.centroids).max(axis=1) < 0.27
     center = np.linalg.norm(points, axis=2).min(axis=1) < 0.1  # the field at the dipole is not looked at
     fields = []
@@ -70,7 +70,7 @@ def test_sphere_against_the_series(body):
     simulation, exact = sphere_in_a_wave(body, radius, 1.25 * LENGTH)
     result = simulation.run_until_periodic(FREQUENCY, periods=7)
     near = relative_error(result.electric(1.4 * radius * directions()), exact.electric(1.4 * radius * directions()))
-    far = [relative_error(result.far_field(directions(), radius=surface), exact.far_field(directions()))
+    far = [relative_error(result.far_field(directions(), surface), exact.far_field(directions()))
            for surface in (None, 1.6 * radius)]  # fmt: skip
     power = exact.scattering_cross_section() * 2.0**2 / (2 * IMPEDANCE)
     assert max(near, *far) < 0.03

@@ -171,13 +171,13 @@ def test_files_that_are_no_checkpoints_are_left_alone(tmp_path):
 
 def test_meshes_that_fall_apart_are_refused():
     pieces = BOX.vertices[BOX.tetrahedra].reshape(-1, 3), np.arange(4 * BOX.number_of_tetrahedra).reshape(-1, 4)
-    with pytest.raises(cal.MeshError, match="144 faces of 'wall' have other tetrahedra behind them: .* merge"):
+    with pytest.raises(cal.MeshError, match="144 faces of 'wall' lie inside the mesh: .*non-conforming; merge"):
         made(cal.TetrahedralMesh(*pieces))
-    with pytest.warns(cal.MeshWarning, match="they are taken for a thin sheet that is 'pec'; .* merge the vertices"):
+    with pytest.warns(cal.MeshWarning, match="they are treated as a thin 'pec' sheet; .* merge the vertices"):
         made(cal.TetrahedralMesh(*pieces), boundaries={"wall": "pec"})
     vertices = BOX.vertices.copy()
     vertices[13] = 2.0
-    with pytest.raises(cal.MeshError, match="the mesh is folded there"):
+    with pytest.raises(cal.MeshError, match="inverted tetrahedra: check the vertex order"):
         made(cal.TetrahedralMesh(vertices, BOX.tetrahedra))
 
 

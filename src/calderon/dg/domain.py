@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.dg.operator.boundary import FacesOf, conditions_by_face
-from calderon.dg.operator.element_blocks import Arrangement, arrange
+from calderon.dg.operator.element_blocks import ElementBlocks, build_blocks
 from calderon.dg.operator.halo import Halo
 from calderon.dg.operator.medium import Medium, medium_of
 from calderon.dg.operator.reference import ReferenceTetrahedron
@@ -34,7 +34,7 @@ class Domain:
     if all have one."""
 
     part: Part
-    arrangement: Arrangement
+    element_blocks: ElementBlocks
     medium: Medium
     conditions: NDArray[np.str_]
     open: FacesOf
@@ -48,13 +48,13 @@ class Domain:
 
     def random_field(self) -> NDArray[np.floating]:
         """A flat field that does not depend on the number of ranks, zero in the elements that fill the last block."""
-        size = self.arrangement.reference.size
+        size = self.element_blocks.reference.size
         everywhere = np.random.default_rng(1).standard_normal((self.whole, 3, size))
-        return self.arrangement.in_lanes(everywhere[self.part.elements]).ravel()
+        return self.element_blocks.in_lanes(everywhere[self.part.elements]).ravel()
 
     def collected(self, field: NDArray[np.floating]) -> NDArray[np.floating]:
         """(tetrahedra, 3, n) a flat field of all ranks, in the mesh's order."""
-        own = self.arrangement.by_element(field.reshape(self.arrangement.shape))
+        own = self.element_blocks.by_element(field.reshape(self.element_blocks.shape))
         if self.communicator.size == 1:
             return own
         result = np.empty((self.whole, *own.shape[1:]), own.dtype)
@@ -64,7 +64,7 @@ class Domain:
 
     def restricted(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
         """The inverse of `collected`."""
-        return self.arrangement.in_lanes(values[self.part.elements]).ravel()
+        return self.element_blocks.in_lanes(values[self.part.elements]).ravel()
 
     def values_at(
         self, mesh: TetrahedralMesh, vectors: NDArray[np.inexact], points: NDArray[np.float64]
@@ -72,7 +72,7 @@ class Domain:
         """(q, 3) a field of all ranks at points (q, 3) of the whole mesh, from the vectors (elements, n, 3) at the
         nodes of this rank's part."""
         elements, local = locate(mesh, points)
-        values = self.arrangement.reference.interpolation(local)
+        values = self.element_blocks.reference.interpolation(local)
         own, here = self.own_elements(elements)
         found = np.einsum("qn,qni->qi", values, vectors[own]) * here[:, None]
         return np.asarray(self.communicator.total(found))
@@ -113,13 +113,13 @@ def domain(
         part = part_of(mesh, _parts(mesh, communicator.size, classes), communicator.rank)
     conditions = everywhere if alone else conditions_by_face(part.mesh, {**boundaries, CUT: CUT})
     medium = whole if alone else medium_of(part.mesh, materials)
-    arrangement = arrange(part.mesh, reference, real, None if classes is None else classes.keys[part.elements])
-    faces = FacesOf.of(arrangement, conditions, "absorbing")
+    element_blocks = build_blocks(part.mesh, reference, real, None if classes is None else classes.keys[part.elements])
+    faces = FacesOf.of(element_blocks, conditions, "absorbing")
     incident = IncidentWaves(waves, faces, medium) if waves else None
-    driven = loads(currents, mesh, part, arrangement, medium.impedance)
-    halo = None if alone else Halo(part, arrangement, conditions, communicator)
+    driven = loads(currents, mesh, part, element_blocks, medium.impedance)
+    halo = None if alone else Halo(part, element_blocks, conditions, communicator)
     known = mesh.number_of_tetrahedra, float(mesh.inradii.min()), classes
-    return Domain(part, arrangement, medium, conditions, faces, incident, driven, halo, communicator, *known)
+    return Domain(part, element_blocks, medium, conditions, faces, incident, driven, halo, communicator, *known)
 
 
 def _classes(mesh: TetrahedralMesh, conditions: NDArray[np.str_], medium: Medium) -> StepClasses | None:
@@ -151,17 +151,17 @@ def _warn_of_matter(mesh: TetrahedralMesh, conditions: NDArray[np.str_], medium:
 
 
 def _parts(mesh: TetrahedralMesh, count: int, classes: StepClasses | None) -> NDArray[np.int64]:
-    """The rank of each tetrahedron; what takes part in short steps stays with its neighbours, so that ranks wait for
-    each other only once in each of the longest steps."""
+    """The rank of each tetrahedron; elements that take part in short steps stay with their neighbours, so that ranks
+    wait for each other only once in each of the longest steps."""
     if classes is None:
         return partition(mesh, count)
     short = classes.near > 0
-    beside = (short[np.maximum(mesh.neighbours, 0)] & (mesh.neighbours >= 0)).any(axis=1)
-    return partition(mesh, count, short | beside, 2**classes.own + 2**classes.near)
+    adjacent = (short[np.maximum(mesh.neighbours, 0)] & (mesh.neighbours >= 0)).any(axis=1)
+    return partition(mesh, count, short | adjacent, 2**classes.own + 2**classes.near)
 
 
 def listed(sources: Any) -> tuple[Any, ...]:
-    """Sources as a tuple, one alone too. ValueError for what is no list."""
+    """Sources as a tuple, one alone too. ValueError for another type."""
     if isinstance(sources, SOURCES):
         return (sources,)
     if sources is None or isinstance(sources, str) or not isinstance(sources, Iterable):

@@ -15,13 +15,13 @@ from calderon.dg.operator.boundary import completed
 from calderon.dg.operator.reference import reference_tetrahedron
 from calderon.dg.results.averaged_sar import require_tissue
 from calderon.dg.results.enclosure import enclosed
-from calderon.dg.results.field_state import Field, PresentFields
+from calderon.dg.results.field_state import Field, FieldState
 from calderon.dg.results.periodic import PeriodicFields
 from calderon.dg.results.probe import Probe
 from calderon.dg.results.snapshots import Snapshots
 from calderon.dg.results.transform import LastPeriods, RunningTransform
 from calderon.dg.run.observer import Observer, Recorder
-from calderon.dg.run.ranks import computing_of_rank, ranks_of, spoken_once
+from calderon.dg.run.ranks import computing_of_rank, ranks_of, warn_once
 from calderon.dg.run.run import Listener, Run, progress_of
 from calderon.dg.run.run_key import RunKey, problem_of, signals_of, sums
 from calderon.dg.run.sampling import require_period, sampling, steps_until, warn_resolution, whole_number
@@ -96,19 +96,19 @@ class MaxwellDG:
         self.sources, self.backend, self.time = listed(sources), how.name, 0.0
         self._observers: list[Observer] = []
         self._initial: NDArray[np.float64] | None = None
-        with spoken_once(ranks):
+        with warn_once(ranks):
             given = completed(mesh, boundaries)
             parts = mesh, reference, how.real, materials, given, self.sources, ranks
             self._domain = domain(*parts, local_time_stepping)
         self._problem = problem_of(mesh, materials, given, self.sources)
-        self.medium, self._arrangement = self._domain.medium, self._domain.arrangement
+        self.medium, self._element_blocks = self._domain.medium, self._domain.element_blocks
         self._system = agreed(ranks, lambda: system_of(flux, self._domain, how.device))
-        self._fields = PresentFields(self._system, self._domain, mesh)
+        self._fields = FieldState(self._system, self._domain, mesh)
         self.ports = {each.name: Port(each, self._system.voltage, ranks) for each in self._domain.loads}
         self._densities = {name: each.density for name, each in (materials or {}).items()}
-        with progress_of(progress, "the largest stable step", self._system.trials, ranks.rank) as tell:
+        with progress_of(progress, "the largest stable step", self._system.trials, ranks.rank) as report:
             done = itertools.count(1)
-            self._limit = self._system.limit(lambda: tell(next(done))) / self.medium.speed
+            self._limit = self._system.limit(lambda: report(next(done))) / self.medium.speed
         self.time_step = chosen_step(courant, time_step, self._limit)
 
     @property
@@ -135,7 +135,7 @@ class MaxwellDG:
     @property
     def number_of_unknowns(self) -> int:
         """6 field components at every node of every element."""
-        return 6 * self.mesh.number_of_tetrahedra * self._arrangement.reference.size
+        return 6 * self.mesh.number_of_tetrahedra * self._element_blocks.reference.size
 
     @property
     def memory_of_amplitudes(self) -> int:
@@ -163,7 +163,7 @@ class MaxwellDG:
     def add_transform(self, frequencies: ArrayLike, stride: int = 1) -> RunningTransform:
         """Fourier transforms of both fields on the whole mesh at frequencies in Hz, from every `stride`-th step of the
         runs that follow: amplitudes at several frequencies from one run with a pulse."""
-        place = self._domain, frequencies, stride, self._system.lead
+        place = self._domain, frequencies, stride, self._system.h_offset
         transform = RunningTransform(*place, self._spectrum)
         transform.require_samples(self.time_step)
         warn_resolution(self._domain, float(transform.frequencies.max()))
@@ -225,8 +225,8 @@ class MaxwellDG:
         require_same(self._domain.communicator, key.exact)
         run = Run(self._system, self._domain, key, observers, ports, courant=step / self._limit)
         text = f"{count} steps, P{self.order}, {self.number_of_unknowns} unknowns"
-        with progress_of(progress, text, count, self._domain.communicator.rank) as tell:
-            run.advance(tell, checkpoint, checkpoint_seconds)
+        with progress_of(progress, text, count, self._domain.communicator.rank) as report:
+            run.advance(report, checkpoint, checkpoint_seconds)
         self._initial = None
 
     def _initial_fields(self) -> NDArray[np.float64]:
@@ -255,7 +255,7 @@ class MaxwellDG:
         require_period(self.sources, frequency)
         total = plan.steps_in(periods)
         warn_resolution(self._domain, frequency)
-        turn = np.exp(2j * np.pi * frequency * plan.step * self._system.lead)
+        turn = np.exp(2j * np.pi * frequency * plan.step * self._system.h_offset)
         last = LastPeriods(self._domain, frequency, plan.samples, plan.stride, total, turn)
         self._advance(plan.step, total, progress, (last,), checkpoint, checkpoint_seconds)
         self.time += total * plan.step

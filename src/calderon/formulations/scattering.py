@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.exact.angular import unit_directions
 from calderon.formulations.checks import (
     closed_surface,
     elements_per_wavelength,
@@ -26,7 +25,7 @@ from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
 from calderon.potentials import Potential
 from calderon.spaces import Space
-from calderon.validation import wavenumber_of_a_wave
+from calderon.validation import unit_vectors, wavenumber_of_a_wave
 from calderon.waves import PlaneWave, Wave
 
 DIRECTIONS_AT_ONCE = 64  # right-hand sides of a monostatic sweep that are in memory together
@@ -85,23 +84,20 @@ class ScatteringProblem(Problem[ScatteringSolution]):
 
     def monostatic_target_strength(
         self,
-        theta: ArrayLike,
-        phi: ArrayLike | None = None,
+        directions: ArrayLike,
         *,
         method: str | None = None,
         rtol: float = 1e-6,
         **options: Unpack[SolverChoices],
     ) -> NDArray[np.float64]:
-        """Target strength (...) in dB re 1 m, seen by a sonar in the given directions from the body.
+        """Target strength (n,) in dB re 1 m, seen by a sonar in `directions` (n, 3) from the body, toward the sonar.
 
-        theta, phi: toward the sonar, angles in radians, broadcast; or, without phi, vectors (n, 3). See
-        `exact.unit_directions`. The wave travels along -direction and its echo is taken along +direction. One
-        factorisation of a dense matrix serves all; with a compressed one, or solver="gmres", the products of 16
-        directions are formed together. Method, its accuracy, backend and precision default to those of the matrix at
-        hand, if any; solver to "lu" for a dense matrix. Further options as in `solve`.
+        The wave travels along -direction and its echo is taken along +direction. One factorisation of a dense matrix
+        serves all; with a compressed one, or solver="gmres", the products of 16 directions are formed together. Method,
+        its accuracy, backend and precision default to those of the matrix at hand, if any; solver to "lu" for a dense
+        matrix. Further options as in `solve`.
         """
-        toward = unit_directions(theta, phi)
-        d = toward.reshape(-1, 3)
+        d = unit_vectors(directions)
         chosen = self._sweep_options(method, rtol, options)
         if np.imag(self.wavenumber) != 0:
             raise ValueError(
@@ -111,7 +107,7 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         for n in range(0, len(d), DIRECTIONS_AT_ONCE):
             amplitudes[n : n + DIRECTIONS_AT_ONCE] = self._echoes(d[n : n + DIRECTIONS_AT_ONCE], chosen)
         with np.errstate(divide="ignore"):
-            return 20 * np.log10(np.abs(amplitudes)).reshape(toward.shape[:-1])
+            return 20 * np.log10(np.abs(amplitudes))
 
     def _echoes(self, directions: NDArray[np.float64], options: SolveOptions) -> NDArray[np.complex128]:
         """F (n,) backward. A far field tests the densities with the plane wave from the observer, which is the incident

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.dg.operator.element_blocks import FACE_PAIRS, Arrangement
+from calderon.dg.operator.element_blocks import FACE_PAIRS, ElementBlocks
 from calderon.mesh import MeshError, MeshWarning, TetrahedralMesh
 from calderon.mesh.errors import callers_level
 from calderon.mesh.tetrahedra import FACES
@@ -17,7 +17,7 @@ from calderon.mesh.tetrahedral.conformity import covered_faces, pieces, require_
 from calderon.mesh.tetrahedral.partition import CUT
 
 FACTORS = {"pec": (-1.0, 1.0), "pmc": (1.0, -1.0), "absorbing": (0.0, 0.0), CUT: (0.0, 0.0)}
-"""What the traces of E and H beyond the face are of the own ones; at an absorbing face they are the incident
+"""Ghost traces of E and H, those beyond the face, over the own ones; at an absorbing face they are the incident
 field's."""
 CONDITIONS = "pec", "pmc", "absorbing"
 """What a user may choose."""
@@ -29,9 +29,9 @@ SHOWN = 4
 def completed(mesh: TetrahedralMesh, boundaries: Mapping[str, str] | None) -> dict[str, str]:
     """The conditions that a user has chosen, and "pec" for all other names of the mesh.
 
-    Raises ValueError for what is no table, and MeshError where a mesh is folded or tetrahedra touch that share no
-    vertices: these would be mirrors without being seen. A MeshWarning tells where a condition is chosen there, and of a
-    mesh in pieces that share no faces.
+    Raises ValueError for another type than a mapping, and MeshError where a mesh is folded or tetrahedra touch that
+    share no vertices: these faces would be mirrors unnoticed. A MeshWarning reports where a condition is chosen there,
+    and a mesh in pieces that share no faces.
     """
     if boundaries is not None and not isinstance(boundaries, Mapping):
         raise ValueError(f"boundaries={boundaries!r}: conditions by name are needed, such as {{'wall': 'pec'}}")
@@ -42,22 +42,22 @@ def completed(mesh: TetrahedralMesh, boundaries: Mapping[str, str] | None) -> di
         count = int((tags == tag).sum())
         if count and name not in chosen:
             raise MeshError(
-                f"{count} faces of {name!r} have other tetrahedra behind them: vertices are there twice, or parts of "
-                "the mesh do not match; merge the vertices or mesh the parts together (if it is to be a thin sheet, "
-                "name its faces and give them a condition)"
+                f"{count} faces of {name!r} lie inside the mesh: duplicated vertices or parts that do not match make "
+                "it non-conforming; merge the vertices or mesh the parts together (if it is a thin sheet, name its "
+                "faces and give them a condition)"
             )
         if count:
             warnings.warn(
-                f"{count} faces of {name!r} have other tetrahedra behind them, which share no vertices: they are taken "
-                f"for a thin sheet that is {chosen[name]!r}; if they are none, merge the vertices",
+                f"{count} faces of {name!r} lie inside the mesh and share no vertices with the tetrahedra behind them: "
+                f"they are treated as a thin {chosen[name]!r} sheet; if they are not a sheet, merge the vertices",
                 MeshWarning,
                 stacklevel=callers_level(),
             )
     if len(sizes := pieces(mesh)) > 1:
         several = ", ".join(map(str, sizes[:SHOWN])) + (", ..." if len(sizes) > SHOWN else "")
         warnings.warn(
-            f"the mesh is in {len(sizes)} pieces, of {several} tetrahedra, that share no faces: no field passes from "
-            "one to another; if it is to, merge the vertices or mesh the parts together",
+            f"the mesh is in {len(sizes)} pieces, of {several} tetrahedra, that share no faces: no field passes "
+            "between them; if it should, merge the vertices or mesh the parts together",
             MeshWarning,
             stacklevel=callers_level(),
         )
@@ -96,21 +96,21 @@ class FacesOf:
     edges along which traces are kept, normals (f, 3) outward, points (f, m, 3).
     """
 
-    arrangement: Arrangement
+    element_blocks: ElementBlocks
     elements: NDArray[np.int64]
     sides: NDArray[np.int64]
     numbers: NDArray[np.int64]
 
     @classmethod
-    def of(cls, arrangement: Arrangement, conditions: NDArray[np.str_], condition: str) -> "FacesOf":
+    def of(cls, element_blocks: ElementBlocks, conditions: NDArray[np.str_], condition: str) -> "FacesOf":
         """ValueError if one of them has tetrahedra on both sides."""
-        across = arrangement.mesh.neighbours
+        across = element_blocks.mesh.neighbours
         elements, sides = np.nonzero(across < 0)
         numbers = -1 - across[elements, sides]
         kept = conditions[numbers] == condition
         if len(np.unique(numbers[kept])) < kept.sum():
             raise ValueError(f"{condition} faces inside the mesh: only outer faces can be so")
-        return cls(arrangement, elements[kept], sides[kept], numbers[kept])
+        return cls(element_blocks, elements[kept], sides[kept], numbers[kept])
 
     @property
     def number(self) -> int:
@@ -118,7 +118,7 @@ class FacesOf:
 
     @cached_property
     def _corners(self) -> NDArray[np.float64]:
-        mesh = self.arrangement.mesh
+        mesh = self.element_blocks.mesh
         return np.asarray(mesh.vertices[mesh.tetrahedra[self.elements[:, None], FACES[self.sides]]])
 
     @cached_property
@@ -128,15 +128,15 @@ class FacesOf:
     @cached_property
     def normals(self) -> NDArray[np.float64]:
         across = np.cross(self.tangents[:, 0], self.tangents[:, 1])
-        outward = self._corners.mean(axis=1) - self.arrangement.mesh.centroids[self.elements]
+        outward = self._corners.mean(axis=1) - self.element_blocks.mesh.centroids[self.elements]
         across *= np.sign(np.einsum("fi,fi->f", across, outward))[:, None]
         return np.asarray(across / np.linalg.norm(across, axis=1, keepdims=True))
 
     @cached_property
     def points(self) -> NDArray[np.float64]:
-        nodes = self.arrangement.reference.nodes[self.arrangement.reference.face_nodes[self.sides]]
-        origin = self.arrangement.mesh.vertices[self.arrangement.mesh.tetrahedra[self.elements, 0]]
-        return np.asarray(origin[:, None] + nodes @ self.arrangement.frames[self.elements])
+        nodes = self.element_blocks.reference.nodes[self.element_blocks.reference.face_nodes[self.sides]]
+        origin = self.element_blocks.mesh.vertices[self.element_blocks.mesh.tetrahedra[self.elements, 0]]
+        return np.asarray(origin[:, None] + nodes @ self.element_blocks.frames[self.elements])
 
     @cached_property
     def turn(self) -> NDArray[np.float64]:
@@ -155,7 +155,7 @@ class FacesOf:
     @cached_property
     def element_places(self) -> NDArray[np.int64]:
         """(f, 3, n) flat numbers of the whole element's values in a field."""
-        return self.arrangement.places_of(self.elements)
+        return self.element_blocks.places_of(self.elements)
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
@@ -165,8 +165,8 @@ class FacesOf:
     @cached_property
     def _places(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
         """Flat numbers (f, 2, m) in a field of the two components, of the one to be subtracted, and whether it is."""
-        _, _, node, lane = self.arrangement.shape
-        nodes = self.arrangement.reference.face_nodes[self.sides][:, None]
+        _, _, node, lane = self.element_blocks.shape
+        nodes = self.element_blocks.reference.face_nodes[self.sides][:, None]
         at = self.starts[:, None, None] + nodes * lane
         pairs = np.where((self.sides == 0)[:, None], [1, 2], FACE_PAIRS[self.sides])
         return at + pairs[:, :, None] * node * lane, at, (self.sides == 0)[:, None, None] * 1.0

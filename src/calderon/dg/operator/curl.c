@@ -3,7 +3,7 @@
 #include "dg/operator/curl.h"
 
 /* target = keep target + gain metric . curl(source): one group of threads a block, from block `first` on. codes: 4
-   (number of the element across) + its face, or -1 - number of a face with a condition; beyond that is row
+   (number of the element across) + its face, or -1 - number of a face with a condition; the ghost trace is row
    rows[number] of ghosts (rows, 2, FACE_SIZE), or the own trace times factors[number] where it is negative. metric
    (blocks, 6, LANES), medium (blocks, 2, LANES) keep and gain; volume [i][j][axis], lift [face][i][m]. */
 KERNEL half_step(int first, GLOBAL real_type *target, GLOBAL const real_type *source, GLOBAL const int *rows,
@@ -51,11 +51,11 @@ KERNEL half_step(int first, GLOBAL real_type *target, GLOBAL const real_type *so
     }
 }
 
-/* beyond (faces, 2, FACE_SIZE) = sum over waves Re(amplitude phase) + turn (before + trace of the field) / 2.
+/* ghosts (faces, 2, FACE_SIZE) = sum over waves Re(amplitude phase) + turn (before + trace of the field) / 2.
    amplitudes (waves, 2, faces, 2, FACE_SIZE) real and imaginary parts; phases (waves, 2); turn (faces, 2, 2). */
-KERNEL beyond_open(GLOBAL const real_type *field, GLOBAL const real_type *before, GLOBAL const real_type *amplitudes,
+KERNEL open_ghosts(GLOBAL const real_type *field, GLOBAL const real_type *before, GLOBAL const real_type *amplitudes,
                    GLOBAL const real_type *phases, int waves, GLOBAL const real_type *turn, GLOBAL const int *starts,
-                   GLOBAL const int *sides, GLOBAL const int *nodes, int faces, GLOBAL real_type *beyond)
+                   GLOBAL const int *sides, GLOBAL const int *nodes, int faces, GLOBAL real_type *ghosts)
 {
     int n = THREAD(0);
     if (n >= faces * FACE_SIZE)
@@ -70,13 +70,13 @@ KERNEL beyond_open(GLOBAL const real_type *field, GLOBAL const real_type *before
         a += re[first] * phases[2 * w] - im[first] * phases[2 * w + 1];
         b += re[second] * phases[2 * w] - im[second] * phases[2 * w + 1];
     }
-    beyond[first] = a;
-    beyond[second] = b;
+    ghosts[first] = a;
+    ghosts[second] = b;
 }
 
-/* solved = inverse (elements, D, D) times what is beyond the `count` open faces (elements, count) of each element,
+/* solved = inverse (elements, D, D) times the ghost traces of the `count` open faces (elements, count) of each element,
    D = count 2 FACE_SIZE. */
-KERNEL solve_open(GLOBAL const real_type *beyond, GLOBAL const real_type *inverse, GLOBAL const int *numbers, int count,
+KERNEL solve_open(GLOBAL const real_type *ghosts, GLOBAL const real_type *inverse, GLOBAL const int *numbers, int count,
                   int elements, GLOBAL real_type *solved)
 {
     int n = THREAD(0), one = 2 * FACE_SIZE, all = count * one;
@@ -88,11 +88,11 @@ KERNEL solve_open(GLOBAL const real_type *beyond, GLOBAL const real_type *invers
     real_type total = R(0.0);
     for (int k = 0; k < count; k++)
         for (int m = 0; m < one; m++)
-            total += matrix[k * one + m] * beyond[faces[k] * one + m];
+            total += matrix[k * one + m] * ghosts[faces[k] * one + m];
     solved[faces[row / one] * one + row % one] = total;
 }
 
-/* field += raised (faces, 3, 2) times the lifted traces beyond the open faces of each element. */
+/* field += raised (faces, 3, 2) times the lifted ghost traces of the open faces of each element. */
 KERNEL add_open(GLOBAL real_type *field, GLOBAL const real_type *solved, GLOBAL const real_type *raised,
                 GLOBAL const real_type *lift, GLOBAL const int *numbers, GLOBAL const int *starts,
                 GLOBAL const int *sides, int count, int elements)

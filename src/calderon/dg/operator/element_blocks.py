@@ -18,7 +18,7 @@ e_2 - e_0."""
 
 
 @dataclass(frozen=True, eq=False)
-class Arrangement:
+class ElementBlocks:
     """Tetrahedra in blocks of `lanes`; a field is an array [block][component][node][lane] of covariant components
     e_i = E . (v_i - v_0).
 
@@ -62,7 +62,7 @@ class Arrangement:
         return np.linalg.det(self.frames)
 
     def in_lanes(self, values: NDArray[np.floating], filling: float = 0.0) -> NDArray[np.floating]:
-        """(elements, ...) to (blocks, ..., lanes), in the arrangement's order and precision."""
+        """(elements, ...) to (blocks, ..., lanes), in the order of the blocks and precision."""
         padded = np.full((self.blocks * self.lanes, *values.shape[1:]), filling, self.real)
         padded[self.place] = values
         return np.ascontiguousarray(np.moveaxis(padded.reshape(self.blocks, self.lanes, *values.shape[1:]), 1, -1))
@@ -107,12 +107,12 @@ class Arrangement:
         return np.zeros(self.shape, self.real)
 
 
-def arrange(
+def build_blocks(
     mesh: TetrahedralMesh,
     reference: ReferenceTetrahedron,
     real: np.dtype[np.floating],
     keys: NDArray[np.int64] | None = None,
-) -> Arrangement:
+) -> ElementBlocks:
     """Neighbours into the same block, two vectors of elements a block; elements that meet another part last.
 
     keys (tetrahedra,): elements of one key have blocks of their own, those with the highest key come first.
@@ -134,7 +134,7 @@ def arrange(
     place[order] = (begins - filled)[keys[order]] + np.arange(count)
     inner = blocks if not cut.any() else (begins[0] + int(sizes[0]) - int(cut.any(axis=1).sum())) // lanes
     codes = _codes(mesh, place, blocks, lanes)
-    return Arrangement(mesh, reference, real, lanes, place, codes, int(inner), tuple(int(end) for end in ends))
+    return ElementBlocks(mesh, reference, real, lanes, place, codes, int(inner), tuple(int(end) for end in ends))
 
 
 def _together(mesh: TetrahedralMesh, elements: NDArray[np.int64], lanes: int) -> NDArray[np.int64]:
@@ -143,7 +143,7 @@ def _together(mesh: TetrahedralMesh, elements: NDArray[np.int64], lanes: int) ->
 
 
 def _codes(mesh: TetrahedralMesh, place: NDArray[np.int64], blocks: int, lanes: int) -> NDArray[np.int32]:
-    """(blocks, 4, lanes), see Arrangement."""
+    """(blocks, 4, lanes), see ElementBlocks."""
     inside = mesh.neighbours >= 0
     whom = np.where(inside, mesh.neighbours, 0)
     back = np.argmax(mesh.neighbours[whom] == np.arange(len(place))[:, None, None], axis=2)

@@ -32,7 +32,7 @@ class SortedFaces(NamedTuple):
 
 
 def sorted_faces(codes: NDArray[np.int32], size: int, face_size: int) -> SortedFaces:
-    """From the codes (blocks, 4, lanes) of an Arrangement."""
+    """From the codes (blocks, 4, lanes) of an ElementBlocks."""
     blocks, _, width = codes.shape
     face, lane = np.indices((4, width))
     target = (face * face_size * 2 * width + lane).ravel()

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Device
 from calderon.dg.operator.boundary import FacesOf
-from calderon.dg.operator.element_blocks import Arrangement
+from calderon.dg.operator.element_blocks import ElementBlocks
 from calderon.mesh.tetrahedral.partition import CUT, Part
 from calderon.parallel import Communicator
 
@@ -22,16 +22,18 @@ class Halo:
     faces: where, those of one rank after the other; numbers (f,): these in the part's mesh. shape (f, 2, m): of traces.
     """
 
-    def __init__(self, part: Part, arrangement: Arrangement, conditions: NDArray[np.str_], communicator: Communicator):
-        faces = FacesOf.of(arrangement, conditions, CUT)
+    def __init__(
+        self, part: Part, element_blocks: ElementBlocks, conditions: NDArray[np.str_], communicator: Communicator
+    ):
+        faces = FacesOf.of(element_blocks, conditions, CUT)
         order = np.argsort(faces.numbers)
-        self.faces = FacesOf(arrangement, faces.elements[order], faces.sides[order], faces.numbers[order])
+        self.faces = FacesOf(element_blocks, faces.elements[order], faces.sides[order], faces.numbers[order])
         self.numbers = self.faces.numbers
         begin = part.first - part.first[0]
         self._runs = {rank: slice(*begin[n : n + 2]) for n, rank in enumerate(part.others)}
         self._communicator = communicator
-        self.shape = len(self.numbers), 2, arrangement.reference.face_size
-        self._sent, self._received = (np.zeros((2, *self.shape), arrangement.real) for _ in range(2))
+        self.shape = len(self.numbers), 2, element_blocks.reference.face_size
+        self._sent, self._received = (np.zeros((2, *self.shape), element_blocks.real) for _ in range(2))
         self._pending: list[Any] = [None, None]
 
     def begin(self, which: int, field: NDArray[np.floating]) -> None:
@@ -73,7 +75,7 @@ class DeviceHalo:
         self._halo, self._device, self._traces = halo, device, traces
         faces = halo.faces
         self._starts, self._sides = (device.array(each.astype(np.int32)) for each in (faces.starts, faces.sides))
-        self._own = [device.empty(halo.shape, faces.arrangement.real) for _ in range(2)]
+        self._own = [device.empty(halo.shape, faces.element_blocks.real) for _ in range(2)]
         self._fetched: list[Callable[[], NDArray[Any]]] = []
 
     def begin(self, fields: dict[int, Any]) -> None:

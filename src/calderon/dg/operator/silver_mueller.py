@@ -16,29 +16,29 @@ from calderon.dg.operator.reference import EDGES_TO_CURL
 class SilverMueller:
     """One field's absorbing faces, for steps of one length.
 
-    factors (f,): Y for E, -Z for H, times n x the own field is what lies beyond the face. gains (elements,): what
-    multiplies the curl in a step.
+    factors (f,): Y for E, -Z for H; times n x the own field they give the ghost trace, that beyond the face. gains
+    (elements,): what multiplies the curl in a step.
 
     turn (f, 2, 2): factor times n x. raised (f, 3, 2): what a lifted trace adds to the covariant components. groups:
     faces (e, count) of the elements that have `count` open ones, and inverses (e, D, D), D = count 2 m, see `_group`.
     """
 
     def __init__(self, faces: FacesOf, factors: NDArray[np.float64], gains: NDArray[np.float64]) -> None:
-        arrangement = faces.arrangement
-        self._faces, reference = faces, arrangement.reference
+        element_blocks = faces.element_blocks
+        self._faces, reference = faces, element_blocks.reference
         self.turn = factors[:, None, None] * faces.turn
-        frames = arrangement.frames[faces.elements]
+        frames = element_blocks.frames[faces.elements]
         metric = np.einsum("fik,fjk->fij", frames, frames)
-        metric *= (gains / arrangement.determinants)[faces.elements][:, None, None]
-        # covariant components (f, 3, n) that traces (2, m) beyond the face add: raised (f, 3, 2) times half the lift
+        metric *= (gains / element_blocks.determinants)[faces.elements][:, None, None]
+        # covariant components (f, 3, n) that ghost traces (2, m) add: raised (f, 3, 2) times half the lift
         self.raised = metric @ EDGES_TO_CURL[faces.sides]
         self._lift = reference.lift / 2
         self.groups = [self._group(count) for count in np.unique(np.bincount(faces.elements)) if count]
 
     def _group(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Faces of the elements that have `count` open ones, and the inverses that turn the traces beyond the faces
+        """Faces of the elements that have `count` open ones, and the inverses that turn the ghost traces
         without the new own field into those with it."""
-        faces, reference = self._faces, self._faces.arrangement.reference
+        faces, reference = self._faces, self._faces.element_blocks.reference
         numbers = np.bincount(faces.elements)
         order = np.argsort(faces.elements, kind="stable")
         chosen = order[numbers[faces.elements[order]] == count].reshape(-1, count)
@@ -62,14 +62,14 @@ class SilverMueller:
     def finish(
         self, field: NDArray[np.floating], before: NDArray[np.floating], incident: NDArray[np.floating] | float
     ) -> None:
-        """Add to a flat field, which was advanced with nothing beyond the open faces, what these contribute.
+        """Add to a flat field, which was advanced with ghost traces of zero, what the open faces contribute.
 
-        before (f, 2, m): its traces before the step. incident (f, 2, m): the incident field's part of what is beyond.
+        before (f, 2, m): its traces before the step. incident (f, 2, m): the incident field's part of the ghost traces.
         """
-        beyond = incident + self.turn @ (before + self._faces.traces(field)) / 2
+        ghost = incident + self.turn @ (before + self._faces.traces(field)) / 2
         for chosen, inverse in self.groups:
-            values = beyond[chosen].reshape(len(chosen), -1, 1)
-            solved = (inverse @ values).reshape(*chosen.shape, *beyond.shape[1:])
+            values = ghost[chosen].reshape(len(chosen), -1, 1)
+            solved = (inverse @ values).reshape(*chosen.shape, *ghost.shape[1:])
             for slot in range(chosen.shape[1]):
                 faces = chosen[:, slot]
                 lifted = np.einsum("enm,eam->ean", self._lift[self._faces.sides[faces]], solved[:, slot])

@@ -1,6 +1,6 @@
 /* A stage of a Runge-Kutta method with the upwind flux: the twin of upwind.py.
 
-   OWN_IS_SHARED: 1 if the values of a block fit into the memory of a group beside the jumps of both fields. */
+   OWN_IS_SHARED: 1 if the values of a block fit into the memory of a group in addition to the jumps of both fields. */
 #if OWN_IS_SHARED
 #define OWN SHARED
 #else
@@ -26,7 +26,7 @@ DEVICE void staged(GLOBAL real_type *target, GLOBAL const real_type *field, GLOB
 }
 
 /* One stage of both fields: one group of threads a block, from block `first` on. codes: 4 (number of the element
-   across) + its face, or -1 - number of a face with a condition; beyond that is row rows[number] of ghosts (rows, 2,
+   across) + its face, or -1 - number of a face with a condition; the ghost trace is row rows[number] of ghosts (rows, 2,
    FACE_SIZE), or the own trace times factors[number] where it is negative. riemann (blocks, 4, 5, LANES), metric
    (blocks, 6, LANES), gains (blocks, 2, LANES) of E and of H; volume [i][j][axis], lift [face][i][m]. */
 KERNEL stage(int first, GLOBAL real_type *new_e, GLOBAL real_type *new_h, GLOBAL const real_type *e,

@@ -84,16 +84,16 @@ def equivalent_currents(
 
     electric, magnetic: E in V/m and H in A/m (elements, n, 3) at the nodes of this rank's part.
     """
-    arrangement, mesh, own = domain.arrangement, domain.part.mesh, inside[domain.part.elements]
-    beyond = own[np.maximum(mesh.neighbours, 0)]
+    element_blocks, mesh, own = domain.element_blocks, domain.part.mesh, inside[domain.part.elements]
+    across = own[np.maximum(mesh.neighbours, 0)]
     if domain.halo is not None:
-        beyond[domain.halo.sides] = domain.halo.across(own.astype(float)) > 0.5
+        across[domain.halo.sides] = domain.halo.across(own.astype(float)) > 0.5
         met = mesh.neighbours >= 0
         met[domain.halo.sides] = True
     else:
         met = mesh.neighbours >= 0
-    elements, sides = np.nonzero(met & (beyond != own[:, None]))
-    rule, reference = triangle_rule(2 * arrangement.reference.order + 4), arrangement.reference
+    elements, sides = np.nonzero(met & (across != own[:, None]))
+    rule, reference = triangle_rule(2 * element_blocks.reference.order + 4), element_blocks.reference
     corners = np.vstack([np.zeros(3), np.eye(3)])[FACES]  # (4, 3, 3) of the reference tetrahedron
     barycentric = np.column_stack([1 - rule.points.sum(axis=1), rule.points])
     values = np.stack([reference.interpolation(barycentric @ each) for each in corners])[sides]

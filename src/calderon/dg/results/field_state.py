@@ -15,7 +15,7 @@ from calderon.quadrature import tetrahedron_rule
 Field = Callable[[NDArray[np.float64], float], ArrayLike]
 
 
-class PresentFields:
+class FieldState:
     """The fields that a system holds, in the user's units; every rank makes the same calls."""
 
     def __init__(self, system: System, domain: Domain, mesh: TetrahedralMesh) -> None:
@@ -24,13 +24,13 @@ class PresentFields:
 
     def set(self, electric: Field, magnetic: Field, time: float) -> None:
         """From functions f(points (n, 3), t) -> (n, 3). ValueError for another shape, NaN or infinity."""
-        points = self._domain.arrangement.points()
+        points = self._domain.element_blocks.points()
         for name, function in (("electric", electric), ("magnetic", magnetic)):
             values = _values(name, function, points.reshape(-1, 3), time)
             if not np.isfinite(values).all():
                 raise ValueError(f"the {name} field gave NaN or infinity")
             scaled = self._scales[name] * values.reshape(points.shape)
-            getattr(self._system, name)[:] = self._domain.arrangement.covariant(scaled).ravel()
+            getattr(self._system, name)[:] = self._domain.element_blocks.covariant(scaled).ravel()
 
     def at(self, points: ArrayLike, name: str) -> NDArray[np.float64]:
         """(n, 3) the electric or magnetic field at points (n, 3) of the mesh. ValueError for points outside."""
@@ -43,22 +43,24 @@ class PresentFields:
 
     def l2_error(self, electric: Field, magnetic: Field, time: float) -> float:
         """sqrt of the integral of |E - E_exact|^2 + |Z0 (H - H_exact)|^2, by a quadrature of degree 2 order + 2."""
-        arrangement = self._domain.arrangement
-        rule = tetrahedron_rule(2 * arrangement.reference.order + 2)
-        points = arrangement.at(rule.points)
-        interpolation = arrangement.reference.interpolation(rule.points)
+        element_blocks = self._domain.element_blocks
+        rule = tetrahedron_rule(2 * element_blocks.reference.order + 2)
+        points = element_blocks.at(rule.points)
+        interpolation = element_blocks.reference.interpolation(rule.points)
         total = 0.0
         for name, function in (("electric", electric), ("magnetic", magnetic)):
             values = _values(name, function, points.reshape(-1, 3), time)
             exact = self._scales[name] * values.reshape(points.shape)
             got = interpolation @ self._vectors(name)
             squares = ((got - exact) ** 2).sum(axis=2) @ rule.weights
-            total += float(squares @ np.abs(arrangement.determinants))
+            total += float(squares @ np.abs(element_blocks.determinants))
         return math.sqrt(self._domain.communicator.total(np.float64(total)))
 
     def _vectors(self, name: str) -> NDArray[np.float64]:
         """(elements, n, 3) E or Z0 H at the nodes."""
-        return self._domain.arrangement.vectors(getattr(self._system, name).reshape(self._domain.arrangement.shape))
+        return self._domain.element_blocks.vectors(
+            getattr(self._system, name).reshape(self._domain.element_blocks.shape)
+        )
 
 
 def _values(name: str, function: Field, points: NDArray[np.float64], time: float) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from calderon.dg.results.averaged_sar import AveragedSAR, averaged_sar, voxel_mi
 from calderon.dg.results.enclosure import enclosed
 from calderon.dg.results.far_field import EquivalentCurrents, equivalent_currents
 from calderon.dg.sources.port import PortAmplitudes
-from calderon.exact.angular import radar_cross_section, unit_directions
+from calderon.exact.angular import radar_cross_section
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.files.whole_file import whole_file
 from calderon.mesh.tetrahedral.location import Search, as_points, locate
@@ -42,41 +42,30 @@ class PeriodicFields:
         """(n, 3) amplitudes of E in V/m at points (n, 3) of the mesh. ValueError for points outside."""
         return self._at(points, self._electric)
 
-    def field(self, points: ArrayLike) -> NDArray[np.complex128]:
-        """The electric field E (n, 3) in V/m at points (n, 3) of the mesh: `electric`."""
-        return self.electric(points)
-
     def magnetic(self, points: ArrayLike) -> NDArray[np.complex128]:
         """(n, 3) amplitudes of H in A/m at points (n, 3) of the mesh. ValueError for points outside."""
         return self._at(points, self._magnetic) / self._domain.medium.impedance
 
     def far_field(
-        self,
-        theta: ArrayLike,
-        phi: ArrayLike | None = None,
-        *,
-        radius: float | None = None,
-        center: ArrayLike | None = None,
+        self, directions: ArrayLike, radius: float | None = None, center: ArrayLike | None = None
     ) -> NDArray[np.complex128]:
-        """F (..., 3) in V in directions given by angles or vectors, see `exact.unit_directions`: E ~ F exp(ikr) / r
-        about the origin of coordinates, of the field that is scattered or radiated.
+        """F (n, 3) in V in directions (n, 3) of any length: E ~ F exp(ikr) / r about the origin of coordinates, of the
+        field that is scattered or radiated.
 
         It comes from a closed surface of element faces in free space: near a sphere of that radius in m around a center
         (3,), by default one tetrahedron away from all that scatters. Errors as for `enclosed`.
         """
-        toward = unit_directions(theta, phi)
-        return self._outgoing(radius, center).far_field(toward.reshape(-1, 3)).reshape(toward.shape)
+        return self._outgoing(radius, center).far_field(directions)
 
     def rcs(
         self,
         theta: ArrayLike,
-        phi: ArrayLike | None = None,
+        phi: ArrayLike,
         polarization: str | None = None,
-        *,
         radius: float | None = None,
         center: ArrayLike | None = None,
     ) -> NDArray[np.float64]:
-        """Bistatic radar cross-section 4 pi |F|^2 / |E_inc|^2 in m^2; directions as for `far_field`.
+        """Bistatic radar cross-section 4 pi |F|^2 / |E_inc|^2 in m^2 toward theta, phi in radians (broadcast).
 
         polarization: "V" or "H" counts what a receiver along theta-hat or phi-hat sees; None counts both. Surface as
         for `far_field`. ValueError unless a single plane wave is the source.
@@ -134,7 +123,7 @@ class PeriodicFields:
         corner, shape = voxel_midpoints(mesh, self.densities, voxel)
         rho = np.nan_to_num(self._density())
         field, search = self._vectors(self._electric), Search(mesh)
-        interpolation = self._domain.arrangement.reference.interpolation
+        interpolation = self._domain.element_blocks.reference.interpolation
 
         def sample(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
             density, power = np.zeros(len(points)), np.zeros(len(points))
@@ -154,7 +143,7 @@ class PeriodicFields:
         With what is absorbed it is the power fed; of a plane wave that enters through the boundary, it is minus the
         power absorbed. An independent check: neither the equations' losses nor the feed enter.
         """
-        faces, reference = self._domain.open, self._domain.arrangement.reference
+        faces, reference = self._domain.open, self._domain.element_blocks.reference
         if not faces.number:
             return float(self._domain.communicator.total(np.float64(0.0)))
         nodes = reference.face_nodes[faces.sides]
@@ -200,7 +189,7 @@ class PeriodicFields:
 
     def _mean_square(self) -> NDArray[np.float64]:
         """(tetrahedra,) mean of |E|^2 over each element in V^2/m^2."""
-        mass = 6 * self._domain.arrangement.reference.mass
+        mass = 6 * self._domain.element_blocks.reference.mass
         field = self._vectors(self._electric)
         return np.real(np.einsum("nqi,qp,npi->n", field.conj(), mass, field, optimize=True))
 
@@ -209,7 +198,7 @@ class PeriodicFields:
         return self._domain.medium.loss / self._domain.medium.impedance / 2 * self._mean_square()
 
     def _vectors(self, field: NDArray[np.complexfloating]) -> NDArray[np.complex128]:
-        parts = (self._domain.arrangement.vectors(np.ascontiguousarray(part)) for part in (field.real, field.imag))
+        parts = (self._domain.element_blocks.vectors(np.ascontiguousarray(part)) for part in (field.real, field.imag))
         return np.asarray(next(parts) + 1j * next(parts))
 
     def _everywhere(self, values: NDArray[np.float64]) -> NDArray[np.float64]:

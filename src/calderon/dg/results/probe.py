@@ -24,9 +24,9 @@ class Probe:
         self.points, self.stride = as_points(points), whole_number(stride, "stride")
         elements, local = locate(mesh, self.points)
         own, here = domain.own_elements(elements)
-        self._values = domain.arrangement.reference.interpolation(local) * here[:, None]
-        self._inverse = np.linalg.inv(domain.arrangement.frames[own])
-        self._places = domain.arrangement.places_of(own)
+        self._values = domain.element_blocks.reference.interpolation(local) * here[:, None]
+        self._inverse = np.linalg.inv(domain.element_blocks.frames[own])
+        self._places = domain.element_blocks.places_of(own)
         self._impedance, self._ranks = domain.medium.impedance, domain.communicator
         self._times: list[float] = []
         self._rows: list[NDArray[np.float64]] = []

@@ -68,9 +68,9 @@ class Snapshots:
 
     def _at_corners(self, field: NDArray[np.floating]) -> NDArray[np.float64]:
         """(4 tetrahedra, 3) of all ranks."""
-        arrangement = self._domain.arrangement
-        values = arrangement.reference.interpolation(np.vstack([np.zeros(3), np.eye(3)]))
-        own = values @ arrangement.vectors(field.reshape(arrangement.shape))
+        element_blocks = self._domain.element_blocks
+        values = element_blocks.reference.interpolation(np.vstack([np.zeros(3), np.eye(3)]))
+        own = values @ element_blocks.vectors(field.reshape(element_blocks.shape))
         result = np.empty((self._domain.whole, 4, 3))
         for elements, vectors in self._domain.communicator.gather((self._domain.part.elements, own)):
             result[elements] = vectors

@@ -32,7 +32,7 @@ class LastPeriods:
     def __init__(self, domain: Domain, frequency: float, samples: int, stride: int, total: int, turn: complex) -> None:
         self._domain, self._frequency = domain, frequency
         self._samples, self._stride, self._total, self._turn = samples, stride, total, turn
-        shape, real = domain.arrangement.shape, domain.arrangement.real
+        shape, real = domain.element_blocks.shape, domain.element_blocks.real
         require_memory(self.memory(domain), "the amplitudes of a field", "use more ranks or precision='single'")
         self._kind = np.result_type(real, np.complex64)
         self.before = np.zeros(shape, np.complex64)
@@ -41,8 +41,8 @@ class LastPeriods:
     @staticmethod
     def memory(domain: Domain) -> int:
         """Bytes of the amplitudes on this rank."""
-        arrangement = domain.arrangement
-        return int(np.prod(arrangement.shape)) * (4 * arrangement.real.itemsize + np.dtype(np.complex64).itemsize)
+        element_blocks = domain.element_blocks
+        return int(np.prod(element_blocks.shape)) * (4 * element_blocks.real.itemsize + np.dtype(np.complex64).itemsize)
 
     @property
     def label(self) -> str:
@@ -96,16 +96,16 @@ class RunningTransform:
 
     whole = True
 
-    def __init__(self, domain: Domain, frequencies: ArrayLike, stride: int, lead: float, result: Result) -> None:
+    def __init__(self, domain: Domain, frequencies: ArrayLike, stride: int, h_offset: float, result: Result) -> None:
         self.frequencies = _positive(frequencies)
         self._stride = whole_number(stride, "stride")
-        self._domain, self._lead, self._result = domain, lead, result
+        self._domain, self._h_offset, self._result = domain, h_offset, result
         self._span: Span | None = None
         self._left = self._stride  # steps from the begin of the run to its first sample
         self._last, self._next = np.zeros(2), np.zeros(2)  # times of E and H in the last sample and in the one foreseen
         self._samples = 0
-        real = domain.arrangement.real
-        kind, shape = np.result_type(real, np.complex64), (len(self.frequencies), *domain.arrangement.shape)
+        real = domain.element_blocks.real
+        kind, shape = np.result_type(real, np.complex64), (len(self.frequencies), *domain.element_blocks.shape)
         require_memory(2 * int(np.prod(shape)) * kind.itemsize, "a transform", "ask for fewer frequencies")
         self.electric, self.magnetic = np.zeros(shape, kind), np.zeros(shape, kind)
 
@@ -138,7 +138,7 @@ class RunningTransform:
         """(2,) of E and of H after so many steps of the run, or where it would be then if the run went on."""
         assert self._span is not None
         time = self._span.start + step * self._span.step
-        return np.array([time, time if step == self._span.count else time + self._lead * self._span.step])
+        return np.array([time, time if step == self._span.count else time + self._h_offset * self._span.step])
 
     def wanted(self, step: int) -> bool:
         return step >= self._left and (step - self._left) % self._stride == 0

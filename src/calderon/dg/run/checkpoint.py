@@ -53,7 +53,7 @@ def read_checkpoint(path: str | os.PathLike[str], key: RunKey) -> Moment | None:
 
     Raises ValueError for a file of another kind or version, or a damaged one; OtherRun, naming what differs, for one of
     another run: mesh, materials, boundaries, sources, order, steps, observers and their places, or initial fields;
-    TypeError for what is no path.
+    TypeError for another type than a path.
     """
     if file_path(path, "a checkpoint", "run.h5").is_dir():
         raise ValueError(f"checkpoint={str(path)!r} is a folder: name a file in it, such as run.h5")
@@ -66,7 +66,7 @@ def read_checkpoint(path: str | os.PathLike[str], key: RunKey) -> Moment | None:
     try:
         with h5py.File(path, "r") as file:
             if file.attrs.get("kind") != KIND:
-                raise ValueError(f"{str(path)!r} is no checkpoint of a run: name another file, such as run.h5")
+                raise ValueError(f"{str(path)!r} is not a checkpoint of a run: name another file, such as run.h5")
             if (version := file.attrs.get("version")) != VERSION:
                 raise ValueError(
                     f"{str(path)!r} is a checkpoint of version {version}, of another release of calderon: version "

@@ -22,8 +22,8 @@ T = TypeVar("T")
 def ranks_of(communicator: Communicator | None, mesh: TetrahedralMesh, **choices: Any) -> Communicator:
     """Those given, or all that mpiexec started; from now on an error that one meets alone ends all.
 
-    ValueError for what is no communicator, and where the mesh or one of the choices, which are compared by their texts,
-    is not the same on all ranks.
+    ValueError for another type than Communicator, and where the mesh or one of the choices, which are compared by their
+    texts, is not the same on all ranks.
     """
     ranks = world() if communicator is None else communicator
     if not isinstance(ranks, Communicator):
@@ -35,8 +35,8 @@ def ranks_of(communicator: Communicator | None, mesh: TetrahedralMesh, **choices
 
 
 @contextmanager
-def spoken_once(ranks: Communicator) -> Iterator[None]:
-    """Warnings that all ranks meet alike are told by the first of them alone."""
+def warn_once(ranks: Communicator) -> Iterator[None]:
+    """Warnings that occur on all ranks alike are issued by the first rank only."""
     if ranks.rank == 0:
         yield
         return
@@ -62,7 +62,7 @@ class RankDevice:
         self.label = f"{device.label}, {sharers} ranks share it" if sharers > 1 else device.label
         self._who = f"{device.name} ({device.label})" + ("" if rank is None else f" of rank {rank}")
 
-    def _told(self, call: Callable[..., T], *arguments: Any) -> T:
+    def _guarded(self, call: Callable[..., T], *arguments: Any) -> T:
         try:
             return call(*arguments)
         except BuildError:
@@ -70,54 +70,54 @@ class RankDevice:
         except Exception as error:
             raise DeviceError(
                 f"{self._who} failed: {error or type(error).__name__}; start again, from the checkpoint if there is "
-                "one, or take another backend"
+                "one, or use another backend"
             ) from error
 
     def memory(self) -> int:
         return self._free
 
     def array(self, host: NDArray[Any]) -> Any:
-        return self._told(self._device.array, host)
+        return self._guarded(self._device.array, host)
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
-        return self._told(self._device.empty, shape, dtype)
+        return self._guarded(self._device.empty, shape, dtype)
 
     def to_host(self, array: Any) -> NDArray[Any]:
-        return self._told(self._device.to_host, array)
+        return self._guarded(self._device.to_host, array)
 
     def fetch(self, array: Any) -> Callable[[], NDArray[Any]]:
-        wait = self._told(self._device.fetch, array)
-        return lambda: self._told(wait)
+        wait = self._guarded(self._device.fetch, array)
+        return lambda: self._guarded(wait)
 
     def put(self, host: NDArray[Any], array: Any, first: int = 0) -> None:
-        self._told(self._device.put, host, array, first)
+        self._guarded(self._device.put, host, array, first)
 
     def build(self, source: Source) -> Any:
-        return self._told(self._device.build, source)
+        return self._guarded(self._device.build, source)
 
     def launch(
         self, program: Any, kernel: str, threads: tuple[int, ...], group: tuple[int, ...], *arguments: Any
     ) -> None:
-        self._told(self._device.launch, program, kernel, threads, group, *arguments)
+        self._guarded(self._device.launch, program, kernel, threads, group, *arguments)
 
     def synchronize(self) -> None:
-        self._told(self._device.synchronize)
+        self._guarded(self._device.synchronize)
 
 
 def computing_of_rank(backend: str, precision: str, ranks: Communicator) -> Computing:
     """A backend in a precision for this rank: the device that is named, or of those that work the one whose number is
     the rank's place among those of its node, modulo their number. Errors as for `computing`; RankError where it fails
     on some of the ranks alone."""
-    beside = ranks.on_node()
+    same_node = ranks.on_node()
 
     def choose() -> tuple[Computing, int]:
-        how = computing(backend, precision, turn=beside.index(ranks.rank))
+        how = computing(backend, precision, turn=same_node.index(ranks.rank))
         return how, 0 if how.device is None else how.device.memory()
 
     how, free = agreed(ranks, choose)  # no rank takes memory before all have seen what is free
     names = ranks.gather(how.name)
     if how.device is None:
         return how
-    sharers = sum(names[other] == how.name for other in beside)
+    sharers = sum(names[other] == how.name for other in same_node)
     rank = ranks.rank if ranks.size > 1 else None
     return replace(how, device=RankDevice(how.device, free, rank, sharers))

@@ -39,9 +39,10 @@ class Run:
     courant: float
 
     def advance(
-        self, tell: Callable[[int], None], checkpoint: str | os.PathLike[str] | None, checkpoint_seconds: float
+        self, report: Callable[[int], None], checkpoint: str | os.PathLike[str] | None, checkpoint_seconds: float
     ) -> None:
-        """Do the steps, from the checkpoint if there is one; it is removed at the end. tell: hears the steps done.
+        """Do the steps, from the checkpoint if there is one; it is removed at the end. report is called with the steps
+        done.
 
         Raises FloatingPointError, with the step and the element, where the field is no longer finite; RuntimeError
         where an earlier run left fields of some moment within it, and there is no checkpoint to go on from.
@@ -59,24 +60,24 @@ class Run:
         def after(n: int) -> None:
             nonlocal written
             self._look(n)
-            tell(n)
+            report(n)
             if checkpoint is not None and n < count and due():
                 self._save(checkpoint, n)
                 written = clock.monotonic()
 
-        if self.system.amid and first == 0:
+        if self.system.interrupted and first == 0:
             raise RuntimeError(
-                f"an earlier run from t = {self.key.start:.6g} was not finished, and left the fields and what was "
-                "recorded as they were amid it: go on from its checkpoint if it wrote one, else make a new simulation"
+                f"an earlier run from t = {self.key.start:.6g} was not finished, so that fields and records are "
+                "incomplete: continue from its checkpoint if it wrote one, otherwise make a new simulation"
             )
 
         def begin() -> None:
-            self.system.amid = True
+            self.system.interrupted = True
             self._begin(first)
 
         start, step = self.key.start * speed, self.key.step * speed
         self.system.advance(start, step, count, after, first, begin)
-        self.system.amid = False
+        self.system.interrupted = False
         if checkpoint is not None and ranks.rank == 0:
             Path(checkpoint).unlink(missing_ok=True)
 
@@ -87,7 +88,7 @@ class Run:
             system.fetch()
         for each in self.observers:
             electric, magnetic = (system.electric, system.magnetic) if each.whole else system.views()
-            each.begin(span, first, electric, magnetic, system.lead > 0)
+            each.begin(span, first, electric, magnetic, system.h_offset > 0)
 
     def _look(self, n: int) -> None:
         """What is done after every step."""
@@ -100,7 +101,7 @@ class Run:
         if any(each.whole for each in looking):
             system.fetch()
         for each in looking:
-            staggered = system.lead > 0 and n < self.key.count
+            staggered = system.h_offset > 0 and n < self.key.count
             electric, magnetic = (system.electric, system.magnetic) if each.whole else system.views()
             each.record(n, time, electric, magnetic, staggered)
 
@@ -142,15 +143,15 @@ class Run:
 
 @contextmanager
 def progress_of(choice: bool | Listener, text: str, total: int, rank: int) -> Iterator[Callable[[int], None]]:
-    """A function to be told the number of steps done. choice: whether a bar with the time left is shown, or a function
-    that is told instead. Ranks other than 0 say nothing."""
+    """A function to be called with the number of steps done. choice: whether a bar with the time left is shown, or a
+    function that is called instead. Only rank 0 reports."""
     listener = choice if callable(choice) else None
     if listener is None and not isinstance(choice, bool):
         raise ValueError(f"progress={choice!r}: True, False or a function of the parts done and all parts is needed")
     with Progress(transient=True, disable=listener is not None or not choice or rank > 0) as bar:
         task = bar.add_task(text, total=total)
 
-        def tell(done: int) -> None:
+        def report(done: int) -> None:
             if done % SHOWN and done < total or rank > 0:
                 return
             if listener is not None:
@@ -158,4 +159,4 @@ def progress_of(choice: bool | Listener, text: str, total: int, rank: int) -> It
             else:
                 bar.update(task, completed=done)
 
-        yield tell
+        yield report

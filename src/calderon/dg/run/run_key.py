@@ -148,7 +148,7 @@ def signals_of(loads: Sequence[Load], start: float, step: float, count: int) -> 
 def sums(field: NDArray[np.floating], domain: Domain) -> NDArray[np.float64]:
     """(1 + SUMS,) of a flat field of all ranks: the root of the sum of its squares, and sums with weights cos(k a)
     that go with the number k of the element times others that go with the component and the node."""
-    own = domain.arrangement.by_element(field.reshape(domain.arrangement.shape))
+    own = domain.element_blocks.by_element(field.reshape(domain.element_blocks.shape))
     own = own.reshape(len(own), -1).astype(np.float64, copy=False)
     result = [float(np.vdot(own, own))]
     for n in range(1, 1 + SUMS):  # angles that are no fractions of a circle: no two weights are alike

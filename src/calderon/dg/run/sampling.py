@@ -81,7 +81,7 @@ def require_period(sources: Iterable[Any], frequency: float) -> None:
 
 
 def steps_until(until: float, now: float, longest: float) -> tuple[float, int]:
-    """The span from now until then, and the number of steps that it takes. ValueError for a time that is none or past,
+    """The span from now until then, and the number of steps that it takes. ValueError for an invalid or past time,
     and for more steps than MOST_STEPS."""
     if not (isinstance(until, Real) and math.isfinite(until) and until >= now):
         raise ValueError(f"until={until!r}: a time not before the present one, {now!r}, is needed")
@@ -97,7 +97,7 @@ def steps_until(until: float, now: float, longest: float) -> tuple[float, int]:
 
 def warn_resolution(domain: Domain, frequency: float) -> None:
     """MeshWarning, by the first rank, where elements of any rank are too long for the waves in them."""
-    medium, mesh, order = domain.medium, domain.part.mesh, domain.arrangement.reference.order
+    medium, mesh, order = domain.medium, domain.part.mesh, domain.element_blocks.reference.order
     lengths = medium.speed / (frequency * np.sqrt(medium.permittivity * medium.permeability))
     nodes = order * lengths / mesh.longest_edges
     worst = int(np.argmin(nodes))

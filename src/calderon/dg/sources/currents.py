@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.dg.operator.element_blocks import Arrangement
+from calderon.dg.operator.element_blocks import ElementBlocks
 from calderon.dg.operator.reference import ReferenceTetrahedron
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.tetrahedral.location import locate
@@ -50,7 +50,7 @@ def loads(
     currents: Sequence[CurrentSource | CurrentDipole],
     mesh: TetrahedralMesh,
     part: Part,
-    arrangement: Arrangement,
+    element_blocks: ElementBlocks,
     impedance: float,
 ) -> tuple[Load, ...]:
     """This rank's part of currents in the whole mesh.
@@ -67,9 +67,9 @@ def loads(
         if isinstance(current, CurrentSource):
             elements, vectors = _even(current, mesh)
         else:
-            elements, vectors = _around_point(current, mesh, arrangement.reference)
+            elements, vectors = _around_point(current, mesh, element_blocks.reference)
         rows, which = np.intersect1d(part.elements, elements, assume_unique=True, return_indices=True)[1:]
-        result.append(_load(current, rows, vectors[which], arrangement, impedance))
+        result.append(_load(current, rows, vectors[which], element_blocks, impedance))
     return tuple(result)
 
 
@@ -132,13 +132,15 @@ def _load(
     current: CurrentSource | CurrentDipole,
     rows: NDArray[np.int64],
     vectors: NDArray[np.float64],
-    arrangement: Arrangement,
+    element_blocks: ElementBlocks,
     impedance: float,
 ) -> Load:
-    """From j (e, n or 1, 3) in elements (e,) of the arrangement's mesh."""
-    frames = arrangement.frames[rows]
+    """From j (e, n or 1, 3) in elements (e,) of the blocks' mesh."""
+    frames = element_blocks.frames[rows]
     covariant = np.einsum("eqk,eik->eiq", vectors, frames)
-    covariant = np.ascontiguousarray(np.broadcast_to(covariant, (len(rows), 3, arrangement.reference.size)))
-    raised = np.linalg.inv(frames @ np.swapaxes(frames, 1, 2)) * np.abs(arrangement.determinants[rows])[:, None, None]
-    weights = -raised @ covariant @ arrangement.reference.mass
-    return Load(current.name, current.signal, rows, arrangement.places_of(rows), impedance * covariant, weights)
+    covariant = np.ascontiguousarray(np.broadcast_to(covariant, (len(rows), 3, element_blocks.reference.size)))
+    raised = (
+        np.linalg.inv(frames @ np.swapaxes(frames, 1, 2)) * np.abs(element_blocks.determinants[rows])[:, None, None]
+    )
+    weights = -raised @ covariant @ element_blocks.reference.mass
+    return Load(current.name, current.signal, rows, element_blocks.places_of(rows), impedance * covariant, weights)

@@ -1,6 +1,5 @@
 """Leap-frog on a device (curl.c): the fields stay there while time advances."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ from calderon.backends import Device
 from calderon.dg.domain import Domain
 from calderon.dg.stepping.device_system import GROUP, OnDevice
 from calderon.dg.stepping.leap_frog import CentredLeapFrog, Coefficients
+from calderon.dg.stepping.system import Steps
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class DeviceLeapFrog(OnDevice, CentredLeapFrog):
 
     def _step(self, of: Coefficients) -> Step:
         """Coefficients of a step on the device."""
-        array, real = self._device.array, self.arrangement.real
+        array, real = self._device.array, self.element_blocks.real
         drives = tuple(self._driven(load, drive) for load, drive in zip(self.loads, of.drives, strict=False))
         if of.absorbing is None:
             return Step(array(of.medium), drives=drives)
@@ -46,30 +46,14 @@ class DeviceLeapFrog(OnDevice, CentredLeapFrog):
         turn, raised = of.absorbing.turn.astype(real), of.absorbing.raised.astype(real)
         return Step(array(of.medium), array(turn), array(raised), groups, drives)
 
-    def _advance(
-        self,
-        time: float,
-        step: float,
-        count: int,
-        after: Callable[[int], None],
-        first: int,
-        begun: Callable[[], None],
-    ) -> None:
-        electric, magnetic = (self._step(self._coefficients(step, field)) for field in range(2))
-        half = self._step(self._coefficients(step / 2, 1))
+    def _advance_on_device(self, steps: Steps) -> None:
+        coefficients = tuple(self._step(each) for each in self._all_coefficients(steps.step))
         opened = self._opened() if self.open.number else None
-        if first == 0:
-            self._half_step(1, half, time + step / 4, opened)
-        begun()
-        for n in range(first + 1, count + 1):
-            self._half_step(0, electric, time + (n - 0.5) * step, opened)
-            last = n == count
-            self._half_step(1, half if last else magnetic, time + (n - 0.25 if last else n) * step, opened)
-            after(n)
+        self._leap(steps, coefficients, lambda field, step, time: self._half_step(field, step, time, opened))
 
     def _opened(self) -> "Opened":
         array, room = self._device.array, (2 * self.open.number * self.ghosts[0].shape[2],)
-        empty = [self._device.empty(room, self.arrangement.real) for _ in range(3)]
+        empty = [self._device.empty(room, self.element_blocks.real) for _ in range(3)]
         return Opened(
             array(self.open.starts.astype(np.int32)),
             array(self.open.sides.astype(np.int32)),
@@ -85,7 +69,7 @@ class DeviceLeapFrog(OnDevice, CentredLeapFrog):
         if opened is not None:
             self._traces(target, opened.starts, opened.sides, faces, opened.before)
         self._by_block(
-            "half_step", {1 - field: source}, target, source, self._beyond, self._mirrors[1 - field],
+            "half_step", {1 - field: source}, target, source, self._ghost_rows, self._mirrors[1 - field],
             self._ghosts[1 - field], self._codes, nodes, self._metric, step.medium, *self._matrices,
         )  # fmt: skip
         for load, driven in zip(self.loads, step.drives, strict=False):
@@ -93,15 +77,15 @@ class DeviceLeapFrog(OnDevice, CentredLeapFrog):
         if opened is None:
             return
         self._launch(
-            "beyond_open", faces, target, opened.before, opened.entering[field], self._phases(time),
-            opened.waves, step.turn, *places, nodes, faces, opened.beyond,
+            "open_ghosts", faces, target, opened.before, opened.entering[field], self._phases(time),
+            opened.waves, step.turn, *places, nodes, faces, opened.open_ghosts,
         )  # fmt: skip
         for count, elements, numbers, inverse in step.groups:
             self._launch(
-                "solve_open", -elements * count, opened.beyond, inverse, numbers, count, elements, opened.solved
+                "solve_open", -elements * count, opened.open_ghosts, inverse, numbers, count, elements, opened.solved
             )
             self._device.launch(
-                self._program, "add_open", (elements * self.arrangement.reference.size,), (GROUP,), target,
+                self._program, "add_open", (elements * self.element_blocks.reference.size,), (GROUP,), target,
                 opened.solved, step.raised, lift, numbers, *places, count, elements,
             )  # fmt: skip
 
@@ -114,12 +98,12 @@ class DeviceLeapFrog(OnDevice, CentredLeapFrog):
 @dataclass(frozen=True)
 class Opened:
     """The open faces on the device: where their elements begin, which side they are, amplitudes of what enters for E
-    and for H, and room for traces before the step, beyond the faces, and solved."""
+    and for H, and room for traces before the step, ghost traces, and solved ones."""
 
     starts: Any
     sides: Any
     waves: int
     entering: list[Any]
     before: Any
-    beyond: Any
+    open_ghosts: Any
     solved: Any

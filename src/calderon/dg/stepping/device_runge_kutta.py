@@ -1,6 +1,5 @@
 """The upwind flux and Runge-Kutta on a device (upwind.c): the fields stay there while time advances."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ from calderon.backends import Device
 from calderon.dg.domain import Domain
 from calderon.dg.stepping.device_system import GROUP, GROUP_MEMORY, OnDevice
 from calderon.dg.stepping.runge_kutta import STAGES, UpwindRungeKutta
+from calderon.dg.stepping.system import Steps
 
 
 class DeviceRungeKutta(OnDevice, UpwindRungeKutta):
@@ -26,34 +26,27 @@ class DeviceRungeKutta(OnDevice, UpwindRungeKutta):
 
     @property
     def _defines(self) -> tuple[tuple[str, int], ...]:
-        reference, lanes = self.arrangement.reference, self.arrangement.lanes
-        shared = (3 * reference.size + 16 * reference.face_size) * lanes * self.arrangement.real.itemsize
+        reference, lanes = self.element_blocks.reference, self.element_blocks.lanes
+        shared = (3 * reference.size + 16 * reference.face_size) * lanes * self.element_blocks.real.itemsize
         return (*super()._defines, ("OWN_IS_SHARED", int(shared <= GROUP_MEMORY)))
 
-    def _advance(
-        self,
-        time: float,
-        step: float,
-        count: int,
-        after: Callable[[int], None],
-        first: int,
-        begun: Callable[[], None],
-    ) -> None:
+    def _advance_on_device(self, steps: Steps) -> None:
+        step = steps.step
         array, empty = self._device.array, np.zeros_like(self.electric)
         spare, residuals = [array(empty), array(empty)], [array(empty), array(empty)]
         gains, left = array(self._gains(step)), self._decay(step)
         decay = None if left is None else array(left)
         driven = [self._driven(load, drive) for load, drive in zip(self.loads, self._drives(step), strict=True)]
-        begun()
-        for n in range(first + 1, count + 1):
+        steps.begun()
+        for n in steps.numbers:
             self._decayed(decay)
             for a, b, c in STAGES:
-                now = time + (n - 1 + c) * step
+                now = steps.time + (n - 1 + c) * step
                 self._enter(now)
                 self._by_block(
                     "stage", dict(enumerate(self._fields)), *spare, *self._fields, *residuals, self.real(a),
-                    self.real(b), self._beyond, *self._mirrors, *self._ghosts, self._codes, self._nodes, self._metric,
-                    gains, *self._tables,
+                    self.real(b), self._ghost_rows, *self._mirrors, *self._ghosts, self._codes, self._nodes,
+                    self._metric, gains, *self._tables,
                 )  # fmt: skip
                 self._fields, spare = spare, self._fields
                 for load, each in zip(self.loads, driven, strict=True):
@@ -61,11 +54,11 @@ class DeviceRungeKutta(OnDevice, UpwindRungeKutta):
                     self._add(residuals[0], each, value, load.places.size)
                     self._add(self._fields[0], each, b * value, load.places.size)
             self._decayed(decay)
-            after(n)
+            steps.after(n)
 
     def _enter(self, time: float) -> None:
         """What is incident at the open faces."""
-        count = 2 * self.open.number * self.arrangement.reference.face_size
+        count = 2 * self.open.number * self.element_blocks.reference.face_size
         for ghosts, amplitudes in zip(self._ghosts, self._amplitudes, strict=False):
             arguments = amplitudes, self._phases(time), len(self._waves), count, ghosts
             self._device.launch(self._program, "enter", (count,), (GROUP,), *arguments)

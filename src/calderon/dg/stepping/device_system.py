@@ -1,6 +1,5 @@
 """Fields that stay on a device while time advances."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from calderon.backends import Device, Source, real_name, require_device_memory
 from calderon.dg.domain import Domain
 from calderon.dg.operator.halo import DeviceHalo
 from calderon.dg.sources.currents import Load
-from calderon.dg.stepping.system import System, silent
+from calderon.dg.stepping.system import Steps, System
 
 GROUP = 128
 """Threads of a group where each works alone."""
@@ -38,7 +37,7 @@ class OnDevice(System):
 
     def __init__(self, domain: Domain, device: Device) -> None:
         super().__init__(domain)
-        reference, lanes = self.arrangement.reference, self.arrangement.lanes
+        reference, lanes = self.element_blocks.reference, self.element_blocks.lanes
         if reference.order > HIGHEST_ORDER:
             highest = f"choose 1 to {HIGHEST_ORDER}, or backend='numba'"
             raise ValueError(f"order={reference.order!r} on {device.name}: {highest}")
@@ -47,15 +46,15 @@ class OnDevice(System):
             raise ValueError(f"{self.electric.size} values of a field on {device.name}: at most {most} are possible")
         needed = self.copies * self.electric.nbytes + self.metric.nbytes
         advice = "take a lower order, a coarser mesh, precision='single' or backend='numba'"
-        count = self.arrangement.mesh.number_of_tetrahedra
+        count = self.element_blocks.mesh.number_of_tetrahedra
         require_device_memory(device, needed, f"P{reference.order} on {count} tetrahedra", advice)
         self._device, self._rows = device, max(1, min(reference.size, LARGEST_GROUP // lanes))
         self._program = self._build(self.source, self._defines)
         self._between = self._build("dg/stepping/fields.c", self._layout)
         self._found = device.empty((GROUPS,), np.int32)
-        self._codes, self._nodes = device.array(self.arrangement.codes), device.array(self.nodes.astype(np.int32))
+        self._codes, self._nodes = device.array(self.element_blocks.codes), device.array(self.nodes.astype(np.int32))
         self._metric, self._mirrors = device.array(self.metric), [device.array(each) for each in self.factors]
-        self._beyond, self._ghosts = device.array(self.rows), [device.array(each) for each in self.ghosts]
+        self._ghost_rows, self._ghosts = device.array(self.rows), [device.array(each) for each in self.ghosts]
         self._fields: list[Any] = []
         self._places: dict[int, tuple[NDArray[np.int64], Any, Any]] = {}
         halo = domain.halo
@@ -64,44 +63,28 @@ class OnDevice(System):
     @property
     def _layout(self) -> tuple[tuple[str, int], ...]:
         """What block.h takes."""
-        reference = self.arrangement.reference
-        return ("SIZE", reference.size), ("FACE_SIZE", reference.face_size), ("LANES", self.arrangement.lanes)
+        reference = self.element_blocks.reference
+        return ("SIZE", reference.size), ("FACE_SIZE", reference.face_size), ("LANES", self.element_blocks.lanes)
 
     @property
     def _defines(self) -> tuple[tuple[str, int], ...]:
         """What curl.h takes."""
-        size = self.arrangement.reference.size
+        size = self.element_blocks.reference.size
         return (*self._layout, ("ROWS", self._rows), ("LIFT_ROWS", size + size % 2))
 
     def _build(self, path: str, defines: tuple[tuple[str, int], ...]) -> Any:
-        return self._device.build(Source(path, real_name(self.arrangement.real), defines))
+        return self._device.build(Source(path, real_name(self.element_blocks.real), defines))
 
-    def advance(
-        self,
-        time: float,
-        step: float,
-        count: int,
-        after: Callable[[int], None],
-        first: int = 0,
-        begun: Callable[[], None] = silent,
-    ) -> None:
+    def _advance(self, steps: Steps) -> None:
         self._fields = [self._device.array(field) for field in (self.electric, self.magnetic)]
         try:
-            self._advance(time, step, count, after, first, begun)
+            self._advance_on_device(steps)
             self.fetch()
         finally:
             self._fields = []
 
-    def _advance(
-        self,
-        time: float,
-        step: float,
-        count: int,
-        after: Callable[[int], None],
-        first: int,
-        begun: Callable[[], None],
-    ) -> None:
-        """The steps of `advance`, of the fields on the device."""
+    def _advance_on_device(self, steps: Steps) -> None:
+        """Do the steps of the fields on the device."""
         raise NotImplementedError
 
     def fetch(self) -> None:
@@ -127,7 +110,7 @@ class OnDevice(System):
         """E (0) or H (1) on the device at flat numbers in a field, of any shape, which are kept there."""
         if id(places) not in self._places:
             numbers = self._device.array(places.ravel().astype(np.int32))
-            room = self._device.empty((places.size,), self.arrangement.real)
+            room = self._device.empty((places.size,), self.element_blocks.real)
             self._places[id(places)] = places, numbers, room  # the array itself, lest its id goes to another
         _, numbers, room = self._places[id(places)]
         arguments = self._fields[which], numbers, room, places.size
@@ -147,22 +130,22 @@ class OnDevice(System):
         """A kernel with a group of threads for each block of elements; what the others have of the drivers, E (0), H
         (1) or both, travels while inner blocks are done."""
         if self._halo is None:
-            self._on_blocks(kernel, (0, self.arrangement.blocks), *arguments)
+            self._on_blocks(kernel, (0, self.element_blocks.blocks), *arguments)
             return
         self._halo.begin(drivers)
         self._on_blocks(kernel, self.inner_blocks, *arguments)
-        first = self.open.number * 2 * self.arrangement.reference.face_size
+        first = self.open.number * 2 * self.element_blocks.reference.face_size
         self._halo.finish(drivers, self._ghosts, first)
         self._on_blocks(kernel, self.outer_blocks, *arguments)
 
     def _on_blocks(self, kernel: str, blocks: tuple[int, int], *arguments: Any) -> None:
-        group = self.arrangement.lanes * self._rows
+        group = self.element_blocks.lanes * self._rows
         threads = (blocks[1] - blocks[0]) * group
         self._device.launch(self._program, kernel, (threads,), (group,), blocks[0], *arguments)
 
     def _traces(self, field: Any, starts: Any, sides: Any, count: int, out: Any) -> None:
         """out (count, 2, m): what a field is on so many faces of elements that begin at `starts`."""
-        threads = count * self.arrangement.reference.face_size
+        threads = count * self.element_blocks.reference.face_size
         arguments = field, starts, sides, self._nodes, count, out
         self._device.launch(self._between, "face_traces", (threads,), (GROUP,), *arguments)
 
@@ -170,7 +153,7 @@ class OnDevice(System):
         """(waves, 2, ...) real and imaginary parts of amplitudes (waves, ...), on the device; room for one if there is
         none."""
         parts = np.stack([values.real, values.imag], axis=1) if len(values) else np.zeros(1)
-        return self._device.array(parts.astype(self.arrangement.real))
+        return self._device.array(parts.astype(self.element_blocks.real))
 
     def _phases(self, time: float) -> Any:
         """(waves, 2) of what is incident, as `_in_parts`."""

@@ -12,7 +12,7 @@ from calderon.dg.domain import Domain
 from calderon.dg.operator.curl import centred_tables, half_step_kernel
 from calderon.dg.operator.silver_mueller import SilverMueller
 from calderon.dg.stepping.stability import LANCZOS_STEPS, MARGIN, spectrum_ends
-from calderon.dg.stepping.system import System, silent
+from calderon.dg.stepping.system import Steps, System, silent
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class CentredLeapFrog(System):
     Lohrengel, S. Piperno, ESAIM: M2AN 39 (2005), 1149.
     """
 
-    lead, trials = 0.5, LANCZOS_STEPS
+    h_offset, trials = 0.5, LANCZOS_STEPS
 
     def __init__(self, domain: Domain) -> None:
         super().__init__(domain)
-        self.volume, self.lift = centred_tables(self.arrangement.reference, self.arrangement.real)
-        self._kernel = half_step_kernel(self.arrangement.reference.order)
+        self.volume, self.lift = centred_tables(self.element_blocks.reference, self.element_blocks.real)
+        self._kernel = half_step_kernel(self.element_blocks.reference.order)
 
     def _update(self, field: int, step: "Coefficients", time: float) -> None:
         """One step of E (0) or H (1); time: the middle of the step."""
@@ -51,12 +51,12 @@ class CentredLeapFrog(System):
             step.absorbing.finish(target, before, self._entering(field, time))
 
     def _curl(self, field: int, step: "Coefficients", time: float) -> None:
-        """What the other field does to E (0) or H (1) in a step, with nothing beyond the open faces."""
+        """What the other field does to E (0) or H (1) in a step, with ghost traces of zero at the open faces."""
         target, source = (self.electric, self.magnetic)[:: 1 - 2 * field]
         self._run(target, source, 1 - field, step.medium)
 
     def _entering(self, field: int, time: float) -> NDArray[np.floating] | float:
-        """The incident part of what lies beyond the open faces in a step of E or H."""
+        """The incident part of the ghost traces at the open faces in a step of E or H."""
         if self.incident is None:
             return 0.0
         return np.real(np.tensordot(self.incident.phases(time), self.entering[field], 1))
@@ -88,7 +88,7 @@ class CentredLeapFrog(System):
         halo = self.domain.halo
         if halo is not None:
             halo.begin(field, source)
-        inner, end = max(begin, self.inner_blocks[1]), self.arrangement.blocks
+        inner, end = max(begin, self.inner_blocks[1]), self.element_blocks.blocks
         self._blocks(target, source, field, keep_gain, (begin, inner))
         self.received(field)
         self._blocks(target, source, field, keep_gain, (inner, end))
@@ -104,7 +104,7 @@ class CentredLeapFrog(System):
 
     def _coefficients(self, step: float, field: int) -> "Coefficients":
         """What an E (0) or H (1) step of that length takes."""
-        medium, ones = self.medium, np.ones(self.arrangement.mesh.number_of_tetrahedra)
+        medium, ones = self.medium, np.ones(self.element_blocks.mesh.number_of_tetrahedra)
         if field == 1:
             gains = -step / medium.permeability
             return Coefficients(step, self.lanes_of(ones, gains), self._absorbing(1, gains))
@@ -113,17 +113,17 @@ class CentredLeapFrog(System):
         drives = tuple(self.drive(load, gains) for load in self.loads)
         return Coefficients(step, self.lanes_of((1 - loss) / (1 + loss), gains), self._absorbing(0, gains), drives)
 
-    def limit(self, tell: Callable[[], None] = silent) -> float:
+    def limit(self, report: Callable[[], None] = silent) -> float:
         """2 / w, w the largest frequency of the lossless closed system, by Lanczos in the energy's inner product.
 
         Lengths are in units of the smallest element: w^4 of nanometres is more than single precision holds.
         """
-        medium, zeros, unit = self.medium, np.zeros(self.arrangement.mesh.number_of_tetrahedra), self.domain.size
+        medium, zeros, unit = self.medium, np.zeros(self.element_blocks.mesh.number_of_tetrahedra), self.domain.size
         magnetic = self.lanes_of(zeros, -unit / medium.permeability)
         electric = self.lanes_of(zeros, -unit / medium.permittivity)
 
         def apply(vector: NDArray[Any]) -> NDArray[Any]:
-            tell()
+            report()
             self._run(self.magnetic, vector, 0, magnetic)
             image = np.zeros_like(vector)
             self._run(image, self.magnetic, 1, electric)
@@ -134,7 +134,7 @@ class CentredLeapFrog(System):
     def _spectrum_of(self, apply: Callable[[NDArray[Any]], NDArray[Any]]) -> tuple[float, float]:
         """Least and largest eigenvalue of an operator on E without sources that uses H as its scratch; the fields are
         at rest before and after."""
-        weight = self.arrangement.in_lanes(self.medium.permittivity)
+        weight = self.element_blocks.in_lanes(self.medium.permittivity)
         for ghost in self.ghosts:
             ghost[:] = 0
         try:
@@ -152,26 +152,25 @@ class CentredLeapFrog(System):
             later = self.magnetic
         finally:
             self.magnetic = kept
-        weight = self.arrangement.in_lanes(self.medium.permeability)
+        weight = self.element_blocks.in_lanes(self.medium.permeability)
         earlier = 2 * kept - later
         return self.energy()[0] + self.inner(earlier, later, weight) / 2
 
-    def advance(
-        self,
-        time: float,
-        step: float,
-        count: int,
-        after: Callable[[int], None],
-        first: int = 0,
-        begun: Callable[[], None] = silent,
-    ) -> None:
-        electric, magnetic = self._coefficients(step, 0), self._coefficients(step, 1)
-        half = self._coefficients(step / 2, 1)
-        if first == 0:
-            self._update(1, half, time + step / 4)
-        begun()
-        for n in range(first + 1, count + 1):
-            self._update(0, electric, time + (n - 0.5) * step)
-            last = n == count
-            self._update(1, half if last else magnetic, time + (n - 0.25 if last else n) * step)
-            after(n)
+    def _advance(self, steps: Steps) -> None:
+        self._leap(steps, self._all_coefficients(steps.step), self._update)
+
+    def _all_coefficients(self, step: float) -> "tuple[Coefficients, ...]":
+        """Of a step of E, of one of H, and of half a step of H."""
+        return self._coefficients(step, 0), self._coefficients(step, 1), self._coefficients(step / 2, 1)
+
+    def _leap(self, steps: Steps, coefficients: tuple[Any, ...], update: Callable[[int, Any, float], None]) -> None:
+        """The steps; update(field, coefficients, time) advances E (0) or H (1), time: the middle of its step."""
+        electric, magnetic, half = coefficients
+        if steps.first == 0:
+            update(1, half, steps.time + steps.step / 4)
+        steps.begun()
+        for n in steps.numbers:
+            update(0, electric, steps.time + (n - 0.5) * steps.step)
+            last = n == steps.count
+            update(1, half if last else magnetic, steps.time + (n - 0.25 if last else n) * steps.step)
+            steps.after(n)

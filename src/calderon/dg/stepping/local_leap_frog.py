@@ -27,12 +27,12 @@ from calderon.dg.domain import Domain
 from calderon.dg.sources.currents import Load
 from calderon.dg.stepping.leap_frog import CentredLeapFrog, Coefficients
 from calderon.dg.stepping.stability import BISECTIONS, LANCZOS_STEPS, MARGIN, largest_stable
-from calderon.dg.stepping.system import silent
+from calderon.dg.stepping.system import Steps, silent
 
 STABILISING = 0.05
 """s_k / (k + 1)."""
 LOWEST = -1e-3
-"""Of the eigenvalues of dt^2 A, to be told from rounding."""
+"""Of the eigenvalues of dt^2 A, to be distinguished from rounding."""
 
 
 @dataclass(frozen=True)
@@ -55,38 +55,38 @@ class LocalLeapFrog(CentredLeapFrog):
         super().__init__(domain)
         if domain.classes is None:
             raise ValueError("a domain with classes of steps is needed")
-        self.classes, arrangement = domain.classes, domain.arrangement
-        levels, first = range(self.classes.deepest + 1), arrangement.first_blocks
+        self.classes, element_blocks = domain.classes, domain.element_blocks
+        levels, first = range(self.classes.deepest + 1), element_blocks.first_blocks
         self._electric_blocks = [first(2 * k) for k in levels]
-        self._magnetic_blocks = [arrangement.blocks, *(first(2 * k - 1) for k in levels[1:]), 0]
-        self._block = int(np.prod(arrangement.shape[1:]))
-        self._gained = [np.zeros(n * self._block, arrangement.real) for n in self._magnetic_blocks[1:-1]]
-        self._kept = [np.zeros(n * self._block, arrangement.real) for n in self._electric_blocks[1:]]
+        self._magnetic_blocks = [element_blocks.blocks, *(first(2 * k - 1) for k in levels[1:]), 0]
+        self._block = int(np.prod(element_blocks.shape[1:]))
+        self._gained = [np.zeros(n * self._block, element_blocks.real) for n in self._magnetic_blocks[1:-1]]
+        self._kept = [np.zeros(n * self._block, element_blocks.real) for n in self._electric_blocks[1:]]
         self._slopes: dict[Load, float] = {}
         self._levels: list[Level] = []
         self._length = 0.0
 
-    def limit(self, tell: Callable[[], None] = silent) -> float:
+    def limit(self, report: Callable[[], None] = silent) -> float:
         """By bisection on Lanczos: the largest step whose eigenvalues lie between 0 and 4 / MARGIN^2. `saving` then is
         by how much the work for a span of time is less than with one step for all."""
-        least = super().limit(tell)
+        least = super().limit(report)
 
         def stable(step: float) -> bool:
-            low, high = self._spectrum(step, tell)
+            low, high = self._spectrum(step, report)
             return low > LOWEST and high < 4 / MARGIN**2
 
         found = largest_stable(stable, least, least * self.classes.ratio)
         self.saving = found / (least * self.classes.work)
         return found
 
-    def _spectrum(self, step: float, tell: Callable[[], None]) -> tuple[float, float]:
+    def _spectrum(self, step: float, report: Callable[[], None]) -> tuple[float, float]:
         """Least and largest eigenvalue of dt^2 A."""
-        levels, zeros = self._levels_of(step), np.zeros(self.arrangement.mesh.number_of_tetrahedra)
+        levels, zeros = self._levels_of(step), np.zeros(self.element_blocks.mesh.number_of_tetrahedra)
         curl, rest = self.lanes_of(zeros, -step / self.medium.permittivity), self.electric
         self._slopes = {}
 
         def apply(vector: NDArray[Any]) -> NDArray[Any]:
-            tell()
+            report()
             self.electric = vector
             self._gain(levels, 0, self.magnetic, 0)
             image = np.zeros_like(vector)
@@ -100,9 +100,9 @@ class LocalLeapFrog(CentredLeapFrog):
 
     def _levels_of(self, step: float) -> list[Level]:
         """From the longest step on."""
-        medium, ones = self.medium, np.ones(self.arrangement.mesh.number_of_tetrahedra)
+        medium, ones = self.medium, np.ones(self.element_blocks.mesh.number_of_tetrahedra)
         own = self.classes.own[self.domain.part.elements]
-        lanes = 2 * self.arrangement.lanes  # keep and gain
+        lanes = 2 * self.element_blocks.lanes  # keep and gain
         result = []
         for k in range(self.classes.deepest + 1):
             length, end = step / 2**k, self._magnetic_blocks[k] * lanes
@@ -161,8 +161,8 @@ class LocalLeapFrog(CentredLeapFrog):
         |(E(t + dt) - E(t)) / dt|^2 + (A E(t + dt)) . E(t), halved, from E and H at one time."""
         kept = self.electric.copy(), self.magnetic.copy()
         self._begin(step)
-        weight = self.arrangement.in_lanes(self.medium.permittivity)
-        zeros = np.zeros(self.arrangement.mesh.number_of_tetrahedra)
+        weight = self.element_blocks.in_lanes(self.medium.permittivity)
+        zeros = np.zeros(self.element_blocks.mesh.number_of_tetrahedra)
         curl = self.lanes_of(zeros, 1 / self.medium.permittivity)
         rate, acceleration = np.zeros_like(self.electric), np.zeros_like(self.electric)
         try:
@@ -178,14 +178,6 @@ class LocalLeapFrog(CentredLeapFrog):
     def _begin(self, step: float) -> None:
         self._length, self._levels, self._slopes = step, self._levels_of(step), {}
 
-    def advance(
-        self,
-        time: float,
-        step: float,
-        count: int,
-        after: Callable[[int], None],
-        first: int = 0,
-        begun: Callable[[], None] = silent,
-    ) -> None:
-        self._begin(step)
-        super().advance(time, step, count, after, first, begun)
+    def _advance(self, steps: Steps) -> None:
+        self._begin(steps.step)
+        super()._advance(steps)

@@ -13,7 +13,7 @@ from calderon.dg.domain import Domain
 from calderon.dg.operator.boundary import rotations
 from calderon.dg.operator.upwind import stage_kernel, upwind_tables
 from calderon.dg.stepping.stability import MARGIN, POWER_STEPS, RUNGE_KUTTA_RADIUS, growth
-from calderon.dg.stepping.system import System, silent
+from calderon.dg.stepping.system import Steps, System, silent
 from calderon.mesh.tetrahedra import FACES
 
 A = (
@@ -56,21 +56,21 @@ class UpwindRungeKutta(System):
     it).
     """
 
-    lead, trials = 0.0, POWER_STEPS
+    h_offset, trials = 0.0, POWER_STEPS
 
     def __init__(self, domain: Domain) -> None:
         super().__init__(domain)
         if self.incident is not None:
             self.rows[self.open.numbers] = np.arange(self.open.number)
-        self.volume, self.lift = upwind_tables(self.arrangement.reference, self.arrangement.real)
-        self._kernel = stage_kernel(self.arrangement.reference.order)
+        self.volume, self.lift = upwind_tables(self.element_blocks.reference, self.element_blocks.real)
+        self._kernel = stage_kernel(self.element_blocks.reference.order)
         self._riemann = self._riemann_tables()
         self._spare = [np.zeros_like(self.electric) for _ in range(2)]
         self._residuals = [np.zeros_like(self.electric) for _ in range(2)]
 
     def _riemann_tables(self) -> NDArray[np.floating]:
         """(blocks, 4, 5, lanes), see upwind.upwinded."""
-        mesh, own = self.arrangement.mesh, self.medium.admittance
+        mesh, own = self.element_blocks.mesh, self.medium.admittance
         across = np.where(mesh.neighbours >= 0, own[np.maximum(mesh.neighbours, 0)], own[:, None])
         if self.domain.halo is not None:
             across[self.domain.halo.sides] = self.domain.halo.across(own)
@@ -80,10 +80,10 @@ class UpwindRungeKutta(System):
         turn = rotations(tangents, normals) / (across + own[:, None])[..., None, None]
         share = across / (across + own[:, None])
         rows = [share, across * own[:, None], turn[..., 0, 0], turn[..., 0, 1], turn[..., 1, 0]]
-        return self.arrangement.in_lanes(np.stack(rows, axis=2)).ravel()
+        return self.element_blocks.in_lanes(np.stack(rows, axis=2)).ravel()
 
     def _stage(self, a: float, b: float, gains: NDArray[np.floating]) -> None:
-        real = self.arrangement.real.type
+        real = self.element_blocks.real.type
         new, halo = self._spare, self.domain.halo
         if halo is not None:
             halo.begin(0, self.electric)
@@ -103,7 +103,7 @@ class UpwindRungeKutta(System):
     def _gains(self, step: float) -> NDArray[np.floating]:
         return self.lanes_of(step / self.medium.permittivity, -step / self.medium.permeability)
 
-    def limit(self, tell: Callable[[], None] = silent) -> float:
+    def limit(self, report: Callable[[], None] = silent) -> float:
         """By the power method: radius of the stability region in the left half-plane over the spectral radius,
         lengths in units of the smallest element."""
         kept = self.electric.copy(), self.magnetic.copy()
@@ -111,7 +111,7 @@ class UpwindRungeKutta(System):
         gains = self._gains(self.domain.size)
 
         def apply() -> float:
-            tell()
+            report()
             self._stage(0.0, 0.0, gains)
             square = sum(float(np.dot(each, each)) for each in self._residuals)
             norm = float(np.sqrt(self.domain.communicator.total(np.float64(square))))
@@ -125,21 +125,14 @@ class UpwindRungeKutta(System):
         self.electric[:], self.magnetic[:] = kept
         return RUNGE_KUTTA_RADIUS * self.domain.size / (radius * MARGIN)
 
-    def advance(
-        self,
-        time: float,
-        step: float,
-        count: int,
-        after: Callable[[int], None],
-        first: int = 0,
-        begun: Callable[[], None] = silent,
-    ) -> None:
+    def _advance(self, steps: Steps) -> None:
+        step = steps.step
         gains, drives, decay = self._gains(step), self._drives(step), self._decay(step)
-        begun()
-        for n in range(first + 1, count + 1):
+        steps.begun()
+        for n in steps.numbers:
             self._decayed(decay)
             for a, b, c in STAGES:
-                now = time + (n - 1 + c) * step
+                now = steps.time + (n - 1 + c) * step
                 if self.incident is not None:
                     for ghost, values in zip(self.ghosts, self.incident(now), strict=True):
                         ghost[: self.open.number] = values
@@ -149,7 +142,7 @@ class UpwindRungeKutta(System):
                     self._residuals[0][load.places] += change
                     self.electric[load.places] += self.real(b) * change
             self._decayed(decay)
-            after(n)
+            steps.after(n)
 
     def _drives(self, step: float) -> list[NDArray[np.floating]]:
         """(e, 3, n) what each load adds to E in a step for s = 1."""
@@ -159,10 +152,10 @@ class UpwindRungeKutta(System):
         """(blocks, lanes) what the conductive term leaves of E in half a step, None without loss."""
         if not self.medium.loss.any():
             return None
-        return self.arrangement.in_lanes(np.exp(-step / 2 * self.medium.loss / self.medium.permittivity))
+        return self.element_blocks.in_lanes(np.exp(-step / 2 * self.medium.loss / self.medium.permittivity))
 
     def _decayed(self, factors: NDArray[np.floating] | None) -> None:
         """E after half a step of the conductive term alone."""
         if factors is not None:
-            field = self.electric.reshape(self.arrangement.shape)
+            field = self.electric.reshape(self.element_blocks.shape)
             np.multiply(field, factors[:, None, None], out=field)

@@ -17,8 +17,8 @@ ON_DEVICES = {"centred": DeviceLeapFrog, "upwind": DeviceRungeKutta}
 
 
 def check_stepping(flux: str, courant: float, local: bool, device: Device | None, backend: str) -> None:
-    """ValueError for a flux that is not there, a fraction of the limit that is none, and for short steps of small
-    elements where they cannot be taken."""
+    """ValueError for an unknown flux, an invalid fraction of the limit, and for local steps where they are not
+    available."""
     if flux not in FLUXES:
         raise ValueError(f"unknown flux {flux!r}: choose {' or '.join(map(repr, FLUXES))}")
     if isinstance(courant, bool) or not (isinstance(courant, Real) and math.isfinite(courant) and 0 < courant <= 1):
@@ -26,9 +26,9 @@ def check_stepping(flux: str, courant: float, local: bool, device: Device | None
     if not isinstance(local, bool):
         raise ValueError(f"local_time_stepping={local!r}: True or False is needed")
     if local and flux != "centred":
-        raise ValueError(f"local_time_stepping=True with flux={flux!r}: it goes with flux='centred'; or leave it out")
+        raise ValueError(f"local_time_stepping=True with flux={flux!r}: only flux='centred' supports it")
     if local and device is not None:
-        raise ValueError(f"local_time_stepping=True on backend={backend!r}: take backend='numba', or leave it out")
+        raise ValueError(f"local_time_stepping=True on backend={backend!r}: only backend='numba' supports it")
 
 
 def system_of(flux: str, domain: Domain, device: Device | None) -> System:

@@ -16,7 +16,7 @@ BISECTIONS = 8
 PRECISION = 0.02
 """Of steps that are found by bisection."""
 FIRST_TRY = 0.75
-"""Of the step that would be stable if the sizes of elements told all."""
+"""Of the step that would be stable if the sizes of elements alone decided."""
 MARGIN = 1.01
 """The estimates approach the spectral radius from below."""
 RUNGE_KUTTA_RADIUS = 3.16
@@ -38,7 +38,7 @@ def spectrum_ends(
     """
     smallest, previous, vector = 10 * np.finfo(start.dtype).eps, np.zeros_like(start), start
     diagonal: list[float] = []
-    beside: list[float] = []
+    off_diagonal: list[float] = []
     for number in range(steps):
         image = apply(vector)
         square, along = products(vector, image)
@@ -46,7 +46,7 @@ def spectrum_ends(
         if number:
             if size <= smallest * np.abs(diagonal).max():  # what is left is rounding
                 break
-            beside.append(size)
+            off_diagonal.append(size)
         diagonal.append(along / square)
         vector /= size
         image /= size
@@ -55,7 +55,7 @@ def spectrum_ends(
         del image
         previous -= diagonal[-1] * vector
         previous, vector = vector, previous
-    values = eigh_tridiagonal(diagonal, beside, eigvals_only=True)
+    values = eigh_tridiagonal(diagonal, off_diagonal, eigvals_only=True)
     return float(values[0]), float(values[-1])
 
 

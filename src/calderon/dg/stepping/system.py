@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -26,29 +27,47 @@ def silent() -> None:
     """Do nothing: the default of functions that are called on the way."""
 
 
+@dataclass(frozen=True)
+class Steps:
+    """What is asked of `System.advance`: c t when the first step begins, the length and number of steps, the steps done
+    already, and what is called at the begin and behind each step."""
+
+    time: float
+    step: float
+    count: int
+    after: Callable[[int], None]
+    first: int
+    begun: Callable[[], None]
+
+    @property
+    def numbers(self) -> range:
+        """Of the steps that are still to be done, from 1."""
+        return range(self.first + 1, self.count + 1)
+
+
 class System(ABC):
     """E and Z0 H (flat arrays), and what both fluxes need to advance them in time."""
 
-    lead: float
-    """Steps by which H is later than E in the calls of `after` by `advance`, but for the last."""
+    h_offset: float
+    """Steps by which H is later than E in the calls of `after` by `advance`; in the last call it is not later."""
     saving: float = 1.0
     """By how much less work a span of time takes than with one step for all elements; `limit` finds it."""
     trials: int
     """Products with the operator that `limit` takes, at most."""
-    amid: bool = False
-    """Whether the fields are those amid a run that was not finished."""
+    interrupted: bool = False
+    """Whether the fields are those of a moment within a run that was not finished."""
 
     def __init__(self, domain: Domain) -> None:
-        self.domain, arrangement = domain, domain.arrangement
-        self.arrangement, self.medium, self.incident, self.open = (
-            arrangement,
+        self.domain, element_blocks = domain, domain.element_blocks
+        self.element_blocks, self.medium, self.incident, self.open = (
+            element_blocks,
             domain.medium,
             domain.incident,
             domain.open,
         )
-        real, reference = arrangement.real, arrangement.reference
+        real, reference = element_blocks.real, element_blocks.reference
         self.loads, self.real = domain.loads, real.type
-        self.electric, self.magnetic = arrangement.zeros().ravel(), arrangement.zeros().ravel()
+        self.electric, self.magnetic = element_blocks.zeros().ravel(), element_blocks.zeros().ravel()
         factors = np.array([FACTORS[str(each)] for each in domain.conditions]).reshape(-1, 2)
         self.factors = [np.ascontiguousarray(factors[:, n], real) for n in range(2)]
         self.rows = np.full(len(domain.conditions), -1, np.int32)
@@ -57,27 +76,27 @@ class System(ABC):
         shape = max(1, self.open.number + len(others)), 2, reference.face_size
         self.ghosts = [np.zeros(shape, real) for _ in range(2)]
         self.nodes = reference.face_nodes.astype(np.int64).ravel()
-        self.faces = sorted_faces(arrangement.codes, reference.size, reference.face_size)
-        self.metric = arrangement.metric().ravel()
-        self.inner_blocks = (0, arrangement.inner_blocks)
-        self.outer_blocks = (arrangement.inner_blocks, arrangement.blocks)
+        self.faces = sorted_faces(element_blocks.codes, reference.size, reference.face_size)
+        self.metric = element_blocks.metric().ravel()
+        self.inner_blocks = (0, element_blocks.inner_blocks)
+        self.outer_blocks = (element_blocks.inner_blocks, element_blocks.blocks)
         self._threads = WaitingThreads()
 
     def on_blocks(self, kernel: Callable[..., None], blocks: tuple[int, int], *arguments: Any) -> None:
         """Call a kernel for all blocks of elements from blocks[0] to before blocks[1], by all threads."""
         begin, count = blocks[0], blocks[1] - blocks[0]
-        most = count * self.arrangement.reference.size // LEAST_PART
+        most = count * self.element_blocks.reference.size // LEAST_PART
         parts = max(1, min(PARTS_PER_THREAD * self._threads.number, most))
         ends = [begin + count * part // parts for part in range(parts + 1)]
         self._threads.run(lambda part: kernel(*arguments, ends[part], ends[part + 1]), parts)
 
     def lanes_of(self, *columns: NDArray[np.float64]) -> NDArray[np.floating]:
         """(elements,) columns side by side, for the kernels."""
-        return self.arrangement.in_lanes(np.stack(columns, axis=1)).ravel()
+        return self.element_blocks.in_lanes(np.stack(columns, axis=1)).ravel()
 
     def drive(self, load: Load, gains: NDArray[np.float64]) -> NDArray[np.floating]:
         """(e, 3, n) what a load adds to E in a step for s = 1; gains (elements,) of the curl."""
-        return np.asarray(-gains[load.elements][:, None, None] * load.density, self.arrangement.real)
+        return np.asarray(-gains[load.elements][:, None, None] * load.density, self.element_blocks.real)
 
     def inner(self, first: NDArray[Any], second: NDArray[Any], weight: NDArray[np.floating]) -> float:
         """Integral of weight E . F for flat fields; weight (blocks, lanes)."""
@@ -85,7 +104,7 @@ class System(ABC):
 
     def inners(self, first: NDArray[Any], second: NDArray[Any], weight: NDArray[np.floating]) -> tuple[float, float]:
         """Integrals of weight E . E and weight E . F for flat fields."""
-        shape, mass = self.arrangement.shape, self.arrangement.reference.mass.astype(self.arrangement.real)
+        shape, mass = self.element_blocks.shape, self.element_blocks.reference.mass.astype(self.element_blocks.real)
         one, two = first.reshape(shape), second.reshape(shape)
         sums = np.zeros(2)
         for begin in range(0, shape[0], BLOCKS_AT_A_TIME):
@@ -99,24 +118,23 @@ class System(ABC):
     @cached_property
     def _inverse_metric(self) -> NDArray[np.floating]:
         """(blocks, 3, 3, lanes): |J| times the inverse of the metric."""
-        frames = self.arrangement.frames
+        frames = self.element_blocks.frames
         gram = np.einsum("nik,njk->nij", frames, frames)
-        volume = np.abs(self.arrangement.determinants)
-        return self.arrangement.in_lanes(np.linalg.inv(gram) * volume[:, None, None])
+        volume = np.abs(self.element_blocks.determinants)
+        return self.element_blocks.in_lanes(np.linalg.inv(gram) * volume[:, None, None])
 
     def energy(self) -> tuple[float, float]:
         """Integrals of epsilon_r E^2 / 2 and mu_r (Z0 H)^2 / 2."""
-        in_lanes = self.arrangement.in_lanes
+        in_lanes = self.element_blocks.in_lanes
         weights = in_lanes(self.medium.permittivity), in_lanes(self.medium.permeability)
         fields = self.electric, self.magnetic
         values = [self.inner(field, field, weight) / 2 for field, weight in zip(fields, weights, strict=True)]
         return values[0], values[1]
 
     @abstractmethod
-    def limit(self, tell: Callable[[], None] = silent) -> float:
-        """The largest stable step of c t, in m; tell: is called at each of the trials."""
+    def limit(self, report: Callable[[], None] = silent) -> float:
+        """The largest stable step of c t, in m; report: is called at each of the trials."""
 
-    @abstractmethod
     def advance(
         self,
         time: float,
@@ -129,6 +147,11 @@ class System(ABC):
         """`count` steps from c t = time, then both fields are at the same time; after(n) is called behind each, with E
         at time + n step. first: steps done already, with the fields as in such a call. begun() is called once before
         the first of the steps, with the fields as behind the step before it: H is ahead already."""
+        self._advance(Steps(time, step, count, after, first, begun))
+
+    @abstractmethod
+    def _advance(self, steps: Steps) -> None:
+        """Do the steps."""
 
     def voltage(self, load: Load) -> float:
         """This rank's share of the voltage at a feed, also while `advance` runs."""

@@ -209,3 +209,67 @@ def moment_scratch(table: RuleTable) -> NDArray[np.floating]:
 def moment_kernels(normal: str) -> int:
     """How many kernels `moment_kernel` integrates at once."""
     return {"both": 2, "gradient": 3}.get(normal, 1)
+
+
+@functools.lru_cache(maxsize=2)
+def scatter_kernel(complex_out: bool) -> Callable[..., None]:
+    """Compiled scatter(moments, pairs, test, trial, rows, columns, coefficients, curls, half, out): adds the local
+    matrices of the pairs.
+
+    moments (2, n, A, B) real and imaginary; rows (triangles, A), columns (triangles, B) places in out or -1;
+    coefficients Re and Im of alpha, Re and Im of the mass coefficient: the local matrix is alpha times the moments or,
+    with `curls`, alpha * curl_a . curl_b * (sum of moments) + mass * n_x . n_y * moments. half: pairs of a triangle
+    with itself count half (see `symmetrise`).
+    """
+
+    @kernel
+    def scatter(moments, pairs, test, trial, rows, columns, coefficients, curls, half, out):  # type: ignore[no-untyped-def]
+        size, width, pitch = rows.shape[1], columns.shape[1], out.shape[1]
+        triangles, count = pairs.triangles.reshape(-1), pairs.triangles.shape[0]
+        orders = pairs.test_order.reshape(-1), pairs.trial_order.reshape(-1)
+        places, flat = (rows.reshape(-1), columns.reshape(-1)), out.reshape(-1)
+        normals, edges = (
+            (test.normals.reshape(-1), trial.normals.reshape(-1)),
+            (test.curls.reshape(-1), trial.curls.reshape(-1)),
+        )
+        numbers, imaginary = moments.reshape(-1), count * size * width
+        for pair in range(count):
+            i, j = number(triangles, 2 * pair), number(triangles, 2 * pair + 1)
+            part = 0.5 if half and i == j else 1.0
+            total, total_i, cosine, first = 0.0, 0.0, 1.0, pair * size * width
+            if curls:
+                for m in range(first, first + size * width):
+                    total += number(numbers, m)
+                    total_i += number(numbers, imaginary + m)
+                cosine = 0.0
+                for c in range(3):
+                    cosine += number(normals[0], 3 * i + c) * number(normals[1], 3 * j + c)
+            for a in range(size):
+                local_a = a if size == 1 else number(orders[0], 3 * pair + a % 3) + a - a % 3
+                row = number(places[0], i * size + local_a)
+                if row < 0:
+                    continue
+                for b in range(width):
+                    local_b = b if width == 1 else number(orders[1], 3 * pair + b % 3) + b - b % 3
+                    column = number(places[1], j * width + local_b)
+                    if column < 0:
+                        continue
+                    mass, m = part * cosine, first + a * width + b
+                    x, y = mass * number(numbers, m), mass * number(numbers, imaginary + m)
+                    re = coefficients[2] * x - coefficients[3] * y
+                    im = coefficients[2] * y + coefficients[3] * x
+                    if curls:
+                        product = 0.0
+                        for c in range(3):
+                            one, two = 9 * i + 3 * local_a + c, 9 * j + 3 * local_b + c
+                            product += number(edges[0], one) * number(edges[1], two)
+                        x, y = part * product * total, part * product * total_i
+                        re += coefficients[0] * x - coefficients[1] * y
+                        im += coefficients[0] * y + coefficients[1] * x
+                    target = row * pitch + column
+                    if complex_out:
+                        put(flat, target, number(flat, target) + complex(re, im))
+                    else:
+                        put(flat, target, number(flat, target) + re)
+
+    return scatter

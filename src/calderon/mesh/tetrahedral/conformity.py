@@ -28,7 +28,7 @@ def require_unfolded(mesh: TetrahedralMesh) -> None:
         pair = first[folded[0]], second[folded[0]]
         raise MeshError(
             f"{len(folded)} pairs of tetrahedra overlap, the first are numbers {pair[0]} and {pair[1]}, which lie on "
-            "the same side of their common face: the mesh is folded there; were vertices moved, or numbered wrongly?"
+            "the same side of their common face; inverted tetrahedra: check the vertex order or how vertices were moved"
         )
 
 
