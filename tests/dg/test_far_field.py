@@ -70,7 +70,7 @@ def test_sphere_against_the_series(body):
     simulation, exact = sphere_in_a_wave(body, radius, 1.25 * LENGTH)
     result = simulation.run_until_periodic(FREQUENCY, periods=7)
     near = relative_error(result.electric(1.4 * radius * directions()), exact.electric(1.4 * radius * directions()))
-    far = [relative_error(result.far_field(directions(), surface), exact.far_field(directions()))
+    far = [relative_error(result.far_field(directions(), radius=surface), exact.far_field(directions()))
            for surface in (None, 1.6 * radius)]  # fmt: skip
     power = exact.scattering_cross_section() * 2.0**2 / (2 * IMPEDANCE)
     assert max(near, *far) < 0.03

@@ -159,8 +159,8 @@ def test_coated_conductor():
     assert np.abs(crossed - problem.scattering_amplitude([0.6], [0.3], "HV")).max() < 1e-10
     alone = cal.DielectricScattering(core, k, np.inf).solve(along_z(k), solver="lu")
     conductor = cal.PECScattering(core, k, formulation="efie").solve(along_z(k), solver="lu")
-    difference = alone.far_field([1, 2, 3]) - conductor.far_field([1, 2, 3])
-    assert np.abs(difference).max() < 1e-8 * np.abs(conductor.far_field([1, 2, 3])).max()
+    difference = alone.far_field([[1, 2, 3]]) - conductor.far_field([[1, 2, 3]])
+    assert np.abs(difference).max() < 1e-8 * np.abs(conductor.far_field([[1, 2, 3]])).max()
 
 
 @pytest.mark.parametrize("formulation", ["pmchwt", "muller"])
@@ -220,7 +220,7 @@ def test_a_body_of_the_surrounding_medium_vanishes(small, formulation):
 def test_parts_of_one_mesh_are_like_a_list(small):
     other = cal.mesh.sphere(radius=0.4, h=0.2).translated([1.1, 0.2, 0.3])
     far = [
-        cal.DielectricScattering(meshes, 2.0, permittivity).solve(along_z(2.0), solver="lu").far_field([0, 1, 1])
+        cal.DielectricScattering(meshes, 2.0, permittivity).solve(along_z(2.0), solver="lu").far_field([[0, 1, 1]])
         for meshes, permittivity in ((cal.mesh.merge([small, other]), 2.5), ([small, other], [2.5, 2.5]))
     ]
     assert np.abs(far[0] - far[1]).max() < 1e-3 * np.abs(far[0]).max()

@@ -12,10 +12,12 @@ from numba.core.serialize import dumps
 import calderon as cal
 from calderon.backends import computing
 from calderon.backends.numba import kernel
+from calderon.galerkin.forms.scalar import scalar_form
+from calderon.galerkin.rows.entries import entry_loops, side_table
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.galerkin_entries import compiled_rows, functions_of
-from calderon.galerkin.rows.scalar_entries import row_sums
 from calderon.mesh.locality import locality_order
+from calderon.quadrature import triangle_rule
 from calderon.spaces import dual_tests
 from calderon.spaces.supports import support_boxes
 
@@ -207,7 +209,9 @@ def test_boxes_of_supports():
 
 def fingerprint():
     """Of what Numba's cache on disk knows a kernel by that captures rows, columns and blocks."""
-    sums = row_sums(LAPLACE.radial(0.0), "none", False, True, False, 6)
+    rule = triangle_rule(4)
+    layout = side_table(rule, rule.barycentric.T)[0]
+    sums = entry_loops(LAPLACE.radial(0.0), scalar_form("value", "none", 3, 3), False, False, layout, layout, True)
     return hashlib.sha256(dumps(tuple(functions_of(sums, sums)))).hexdigest()
 
 

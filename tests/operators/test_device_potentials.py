@@ -175,7 +175,7 @@ def test_no_charge_gives_no_field(opencl):
 
 def test_no_points_give_no_values(opencl):
     assert layer("double", "helmholtz").gradient(np.zeros((0, 3)), "opencl", "single").shape == (0, 3)
-    assert current("magnetic", 2.0).far_field(np.zeros((0, 3)), "opencl", "single").shape == (0, 3)
+    assert current("magnetic", 2.0).far_field(np.zeros((0, 3)), backend="opencl", precision="single").shape == (0, 3)
 
 
 def test_unresolved_phases_are_told_in_single_precision_alone(opencl):
@@ -184,7 +184,7 @@ def test_unresolved_phases_are_told_in_single_precision_alone(opencl):
         potential.evaluate(x, "opencl", "single")
     dense = cal.single_layer_potential(cal.Helmholtz(100.0), potential.density)
     with pytest.warns(cal.AccuracyWarning, match='use precision="double"') as told:
-        dense.far_field(directions(), "opencl", "single")
+        dense.far_field(directions(), backend="opencl", precision="single")
     assert told[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -224,7 +224,7 @@ def test_bad_points_are_refused_on_devices_too(opencl):
     with pytest.raises(ValueError, match="NaN or infinite, the first is number 1"):
         layer("single", "laplace").gradient([[0, 0, 0], [np.nan, 0, 0]], "opencl", "single")
     with pytest.raises(ValueError, match="far field exists for a real wavenumber"):
-        layer("single", "laplace").far_field([[0, 0, 1]], "opencl", "single")
+        layer("single", "laplace").far_field([[0, 0, 1]], backend="opencl", precision="single")
 
 
 def test_a_device_without_double_precision_says_what_to_do(opencl, monkeypatch):

@@ -1,5 +1,6 @@
 """Exact solutions: series and closed forms, for tests, examples and users; NumPy and SciPy only."""
 
+from calderon.exact.angular import unit_directions
 from calderon.exact.capacitance import (
     cube_capacitance,
     disc_capacitance,
@@ -50,4 +51,5 @@ __all__ = [
     "sphere_capacitance",
     "spread_point_sources",
     "thin_dipole_impedance",
+    "unit_directions",
 ]

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calderon.validation import unit_vectors
+
 
 def multipole_angles(last: int, cosine: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """(n, pi_n, tau_n) for n = 1 .. last at cosine (p,) in [-1, 1]."""
@@ -21,11 +23,64 @@ def multipole_angles(last: int, cosine: np.ndarray) -> Iterator[tuple[int, np.nd
         below, here = here, ((2 * n + 1) * cosine * here - (n + 1) * below) / n
 
 
-def line_of_sight(theta: ArrayLike, phi: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Unit vectors r, theta-hat (V) and phi-hat (H), each (..., 3), toward an observer at theta, phi in radians.
+def unit_directions(theta: ArrayLike, phi: ArrayLike | None = None) -> np.ndarray:
+    """Unit vectors (..., 3), from angles or from vectors: the one convention of all far fields.
 
-    theta is counted from the z axis, phi from x toward y; the two are broadcast.
+    theta, phi: angles in radians, arrays that are broadcast to the shape (...); theta is counted from the z axis, phi
+    from x toward y. Without phi, theta is an array of vectors (n, 3) of any length but zero, or one unit vector (3,),
+    and the result is (n, 3) or (1, 3).
+
+    Raises TypeError for what are no real numbers, ValueError for shapes that do not fit, NaN, infinity and vectors of
+    length zero, and where vectors could be meant as angles or angles as vectors.
     """
+    return _directions(theta, phi)[0]
+
+
+def line_of_sight(theta: ArrayLike, phi: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Unit vectors r, theta-hat (V) and phi-hat (H), each (..., 3), toward an observer; directions and errors as for
+    `unit_directions`. Of vectors along the z axis phi is 0."""
+    radial, ct, st, cp, sp = _directions(theta, phi)
+    return radial, np.stack([ct * cp, ct * sp, -st], axis=-1), np.stack([-sp, cp, np.zeros_like(sp)], axis=-1)
+
+
+def _directions(
+    theta: ArrayLike, phi: ArrayLike | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Unit vectors (..., 3), the cosine and sine of theta and those of phi (...)."""
+    if phi is None:
+        radial = _checked_vectors(theta)
+        x, y, ct = radial.T
+        st = np.hypot(x, y)
+        safe = np.where(st > 0, st, 1.0)
+        return radial, ct, st, np.where(st > 0, x / safe, 1.0), y / safe
+    t, p = _checked_angles(theta, phi)
+    ct, st, cp, sp = np.cos(t), np.sin(t), np.cos(p), np.sin(p)
+    return np.stack([st * cp, st * sp, ct], axis=-1), ct, st, cp, sp
+
+
+def _checked_vectors(vectors: ArrayLike) -> np.ndarray:
+    """Unit vectors (n, 3)."""
+    given = np.asarray(vectors)
+    if given.ndim not in (1, 2) or given.shape[-1] != 3:
+        raise ValueError(
+            f"directions must have shape (n, 3), got {given.shape} and no phi: give vectors, or angles theta and phi "
+            "in radians"
+        )
+    unit = unit_vectors(given)
+    if given.ndim == 1 and abs(np.linalg.norm(given) - 1) > 1e-6:
+        raise ValueError(
+            f"three numbers {given.tolist()} without phi may be angles or a vector: give phi, a vector of length 1, or "
+            "vectors of shape (n, 3)"
+        )
+    return unit
+
+
+def _checked_angles(theta: ArrayLike, phi: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Both in double precision and of one shape."""
+    if isinstance(phi, str):
+        raise TypeError(
+            f"phi must be angles in radians, got {phi!r}: name the options that follow, as polarization='V'"
+        )
     for name, values in (("theta", theta), ("phi", phi)):
         kind = np.asarray(values).dtype
         if kind.kind not in "fiu":
@@ -39,9 +94,12 @@ def line_of_sight(theta: ArrayLike, phi: ArrayLike) -> tuple[np.ndarray, np.ndar
         ) from None
     if not (np.all(np.isfinite(t)) and np.all(np.isfinite(p))):
         raise ValueError("theta and phi must be finite angles in radians")
-    ct, st, cp, sp = np.cos(t), np.sin(t), np.cos(p), np.sin(p)
-    radial = np.stack([st * cp, st * sp, ct], axis=-1)
-    return radial, np.stack([ct * cp, ct * sp, -st], axis=-1), np.stack([-sp, cp, np.zeros_like(sp)], axis=-1)
+    given = np.asarray(theta)
+    if given.ndim == 2 and given.shape[1] == 3 and given.size and np.allclose(np.sum(given**2, axis=1), 1, atol=1e-9):
+        raise ValueError(
+            f"theta of shape {given.shape} holds unit vectors: give these without phi, or angles theta and phi"
+        )
+    return t, p
 
 
 RECEIVERS = {"V": 1, "H": 2}
@@ -52,10 +110,10 @@ def radar_cross_section(
     far_field: Callable[[np.ndarray], np.ndarray],
     amplitude: complex,
     theta: ArrayLike,
-    phi: ArrayLike,
+    phi: ArrayLike | None,
     polarization: str | None = None,
 ) -> np.ndarray:
-    """4 pi |F|^2 / |amplitude|^2 in m^2 toward theta, phi in radians (broadcast), F = far_field(directions (n, 3)) in V
+    """4 pi |F|^2 / |amplitude|^2 in m^2 in directions as for `unit_directions`, F = far_field(directions (n, 3)) in V
     for an incident wave of that amplitude in V/m; of its part along the polarization "V" or "H", of all of it for None.
     """
     if polarization is not None and polarization not in RECEIVERS:

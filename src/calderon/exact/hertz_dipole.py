@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calderon.exact.angular import unit_directions
 from calderon.validation import (
     complex_vector,
     nonzero_wavenumber,
@@ -55,14 +56,15 @@ class HertzDipole:
             return self._curl(x)
         return 1j * self.wavenumber / self.impedance * self._longitudinal(x)
 
-    def far_field(self, directions: ArrayLike) -> np.ndarray:
-        """F (n, 3) in V in unit directions (n, 3):  E ~ F exp(ikr) / r about the origin of coordinates."""
-        d = points_in_space(directions, "directions")
+    def far_field(self, theta: ArrayLike, phi: ArrayLike | None = None) -> np.ndarray:
+        """F (..., 3) in V in directions given by angles or vectors, see `unit_directions`:  E ~ F exp(ikr) / r about
+        the origin of coordinates."""
+        d = unit_directions(theta, phi)
         k = self.wavenumber
-        phase = 1j * k / (4 * np.pi) * np.exp(-1j * k * (d @ self.position))[:, None]
+        phase = 1j * k / (4 * np.pi) * np.exp(-1j * k * (d @ self.position))[..., None]
         if self.kind == "magnetic":
             return -phase * np.cross(d, self.moment)
-        return phase * self.impedance * (self.moment - d * (d @ self.moment)[:, None])
+        return phase * self.impedance * (self.moment - d * (d @ self.moment)[..., None])
 
     def radiated_power(self) -> float:
         """Time-averaged power in W: eta k^2 |m|^2 / (12 pi), of a magnetic dipole k^2 |m|^2 / (12 pi eta).
@@ -85,7 +87,7 @@ class HertzDipole:
 
     def _longitudinal(self, x: np.ndarray) -> np.ndarray:
         d, s, G = self._separation(x)
-        along = d * (d @ self.moment)[:, None]
+        along = d * (d @ self.moment)[..., None]
         return G * ((1 + 1j / s - 1 / s**2) * self.moment - (1 + 3j / s - 3 / s**2) * along)
 
     def _curl(self, x: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.exact.angular import PolarFrame, multipole_angles, radar_cross_section
+from calderon.exact.angular import PolarFrame, multipole_angles, radar_cross_section, unit_directions
 from calderon.exact.sphere_layers import Layer, Outside, Radial, refractive_index, solve
 from calderon.validation import (
     finite_number,
@@ -96,11 +96,10 @@ class MieScattering:
         """The scattered H (n, 3) in A/m at points (n, 3) outside or on the sphere."""
         return self._scattered(self._points_outside(points))[1]
 
-    def far_field(self, directions: ArrayLike) -> np.ndarray:
-        """F (n, 3) in V in directions (n, 3):  E_s ~ F exp(ikr) / r."""
-        x = points_in_space(directions, "directions")
-        if np.any(np.all(x == 0, axis=1)):
-            raise ValueError("a direction must not be zero")
+    def far_field(self, theta: ArrayLike, phi: ArrayLike | None = None) -> np.ndarray:
+        """F (..., 3) in V in directions given by angles or vectors, see `unit_directions`:  E_s ~ F exp(ikr) / r."""
+        toward = unit_directions(theta, phi)
+        x = toward.reshape(-1, 3)
         frame = PolarFrame.of(x, self.direction, self.polarization)
         polar, azimuthal = np.zeros((2, len(x)), np.complex128)
         a, b = self.coefficients
@@ -109,10 +108,10 @@ class MieScattering:
             polar += weight * (a[n - 1] * tau + b[n - 1] * pi)
             azimuthal -= weight * (a[n - 1] * pi + b[n - 1] * tau)
         vectors = frame.vectors(np.zeros(len(x)), frame.even * polar, frame.odd * azimuthal)
-        return 1j * self.amplitude / self.wavenumber * vectors
+        return (1j * self.amplitude / self.wavenumber * vectors).reshape(toward.shape)
 
-    def rcs(self, theta: ArrayLike, phi: ArrayLike, polarization: str | None = None) -> np.ndarray:
-        """Bistatic radar cross-section 4 pi |F|^2 / |E0|^2 in m^2 toward theta, phi in radians (broadcast).
+    def rcs(self, theta: ArrayLike, phi: ArrayLike | None = None, polarization: str | None = None) -> np.ndarray:
+        """Bistatic radar cross-section 4 pi |F|^2 / |E0|^2 in m^2; directions as for `far_field`.
 
         polarization: "V" or "H" counts what a receiver along theta-hat or phi-hat sees; None counts both.
         """

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calderon.exact.angular import unit_directions
 from calderon.validation import along_normals, nonnegative_wavenumber, points_in_space
 
 _POINTS_AT_ONCE = 20_000
@@ -36,9 +37,10 @@ class PointSources:
         """n . grad u (n,) at points (n, 3) with normals (n, 3)."""
         return along_normals(self.gradient(x), n)
 
-    def far_field(self, directions: ArrayLike) -> np.ndarray:
-        """F (n,) with u ~ F(d) exp(ikr) / r: F(d) = sum_j q_j exp(-ik d . y_j) / (4 pi), for unit directions (n, 3)."""
-        d = points_in_space(directions, "directions")
+    def far_field(self, theta: ArrayLike, phi: ArrayLike | None = None) -> np.ndarray:
+        """F (...) with u ~ F(d) exp(ikr) / r: F(d) = sum_j q_j exp(-ik d . y_j) / (4 pi), in directions d given by
+        angles or vectors, see `unit_directions`."""
+        d = unit_directions(theta, phi)
         return self._typed(np.exp(-1j * self.wavenumber * (d @ self.positions.T)) @ self.strengths / (4 * np.pi))
 
     def _field(self, x: np.ndarray) -> np.ndarray:

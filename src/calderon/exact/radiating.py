@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.exact.angular import legendre_sum
+from calderon.exact.angular import legendre_sum, unit_directions
 from calderon.exact.bessel import spherical_hankel
 from calderon.validation import nonzero_wavenumber, points_in_space, positive_length, unit_vector
 
@@ -32,12 +32,13 @@ class RadiatingSphere:
         """du/dr (n,) at points (n, 3) outside or on the sphere; on it, the prescribed P_n."""
         return self._radial(points)[1]
 
-    def far_field(self, directions: ArrayLike) -> np.ndarray:
-        """F (n,) with u ~ F exp(ikr) / r, in directions (n, 3)."""
-        _, mode = self._mode(directions, "directions")
+    def far_field(self, theta: ArrayLike, phi: ArrayLike | None = None) -> np.ndarray:
+        """F (...) with u ~ F exp(ikr) / r, in directions given by angles or vectors, see `unit_directions`."""
+        toward = unit_directions(theta, phi)
+        _, mode = self._mode(toward.reshape(-1, 3))
         surface = spherical_hankel(self.order, self.wavenumber * self.radius)
         slope = surface.slopes[-1, 0] * surface.scale[-1, 0]
-        return (-1j) ** (self.order + 1) / (self.wavenumber**2 * slope) * mode
+        return (-1j) ** (self.order + 1) / (self.wavenumber**2 * slope) * mode.reshape(toward.shape[:-1])
 
     def radiated_power(self, density: float, sound_speed: float) -> float:
         """Time-averaged power in W for u the pressure in Pa (peak value): int |F|^2 / (2 rho c); real k only."""
@@ -46,17 +47,17 @@ class RadiatingSphere:
         peak = self.far_field(self.axis[None])[0]
         return float(4 * np.pi / (2 * self.order + 1) * abs(peak) ** 2 / (2 * density * sound_speed))
 
-    def _mode(self, points: ArrayLike, name: str) -> tuple[np.ndarray, np.ndarray]:
-        x = points_in_space(points, name)
+    def _mode(self, points: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        x = points_in_space(points)
         distance = np.linalg.norm(x, axis=1)
         if np.any(distance == 0):
-            raise ValueError(f"{name} must not be zero")
+            raise ValueError("points must not be zero")
         terms = np.zeros(self.order + 1)
         terms[-1] = 1
         return distance, legendre_sum(terms, np.clip(x @ self.axis / distance, -1, 1)).real
 
     def _radial(self, points: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        distance, mode = self._mode(points, "points")
+        distance, mode = self._mode(points)
         if np.any(distance < self.radius * (1 - 1e-9)):
             raise ValueError("a point lies inside the sphere, where there is no field")
         surface = spherical_hankel(self.order, self.wavenumber * self.radius)

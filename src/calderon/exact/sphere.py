@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.exact.angular import legendre_sum
+from calderon.exact.angular import legendre_sum, unit_directions
 from calderon.exact.bessel import ScaledFunctions, growth, spherical_bessel, spherical_hankel
 from calderon.validation import (
     finite_number,
@@ -116,9 +116,10 @@ class SphereScattering:
         """Total du/dr (n,) on the outer side of the sphere in the directions of points (n, 3)."""
         return legendre_sum(self.slope_terms, self._polar(points)[1])
 
-    def far_field(self, directions: ArrayLike) -> np.ndarray:
-        """F (n,) in directions (n, 3):  u_s ~ F exp(ikr) / r."""
-        return legendre_sum(self.far_terms, self._polar(directions, "directions")[1])
+    def far_field(self, theta: ArrayLike, phi: ArrayLike | None = None) -> np.ndarray:
+        """F (...) in directions given by angles or vectors, see `unit_directions`:  u_s ~ F exp(ikr) / r."""
+        toward = unit_directions(theta, phi)
+        return legendre_sum(self.far_terms, self._polar(toward.reshape(-1, 3))[1]).reshape(toward.shape[:-1])
 
     def scattering_cross_section(self) -> float:
         """Power scattered over incident intensity, int |F|^2, in m^2; plane wave in a medium without loss only."""
@@ -131,18 +132,18 @@ class SphereScattering:
         self._needs_plane_wave("an extinction cross section")
         return float(4 * np.pi * np.sum(self.far_terms).imag / self.wavenumber)
 
-    def target_strength(self, directions: ArrayLike) -> np.ndarray:
-        """20 log10 |F| in dB re 1 m (n,) in directions (n, 3), for a plane wave of unit amplitude."""
+    def target_strength(self, theta: ArrayLike, phi: ArrayLike | None = None) -> np.ndarray:
+        """20 log10 |F| in dB re 1 m (...) for a plane wave of unit amplitude; directions as for `far_field`."""
         self._needs_plane_wave("a target strength")
         with np.errstate(divide="ignore"):
-            return 20 * np.log10(np.abs(self.far_field(directions)))
+            return 20 * np.log10(np.abs(self.far_field(theta, phi)))
 
     def _needs_plane_wave(self, what: str) -> None:
         if self.source is not None or np.imag(self.wavenumber) != 0:
             raise ValueError(f"{what} needs an incident plane wave and a real wavenumber")
 
-    def _polar(self, points: ArrayLike, name: str = "points") -> tuple[np.ndarray, np.ndarray]:
-        x = points_in_space(points, name)
+    def _polar(self, points: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        x = points_in_space(points)
         distance = np.linalg.norm(x, axis=1)
         cosine = np.clip(x @ self.axis / np.where(distance > 0, distance, 1.0), -1.0, 1.0)
         return distance, np.where(distance > 0, cosine, 1.0)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.exact.angular import unit_directions
 from calderon.formulations.checks import (
     closed_surface,
     elements_per_wavelength,
@@ -25,7 +26,7 @@ from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
 from calderon.potentials import Potential
 from calderon.spaces import Space
-from calderon.validation import unit_vectors, wavenumber_of_a_wave
+from calderon.validation import wavenumber_of_a_wave
 from calderon.waves import PlaneWave, Wave
 
 DIRECTIONS_AT_ONCE = 64  # right-hand sides of a monostatic sweep that are in memory together
@@ -84,20 +85,23 @@ class ScatteringProblem(Problem[ScatteringSolution]):
 
     def monostatic_target_strength(
         self,
-        directions: ArrayLike,
+        theta: ArrayLike,
+        phi: ArrayLike | None = None,
         *,
         method: str | None = None,
         rtol: float = 1e-6,
         **options: Unpack[SolverChoices],
     ) -> NDArray[np.float64]:
-        """Target strength (n,) in dB re 1 m, seen by a sonar in `directions` (n, 3) from the body, toward the sonar.
+        """Target strength (...) in dB re 1 m, seen by a sonar in the given directions from the body.
 
-        The wave travels along -direction and its echo is taken along +direction. One factorisation of a dense matrix
-        serves all; with a compressed one, or solver="gmres", the products of 16 directions are formed together. Method,
-        its accuracy, backend and precision default to those of the matrix at hand, if any; solver to "lu" for a dense
-        matrix. Further options as in `solve`.
+        theta, phi: toward the sonar, angles in radians, broadcast; or, without phi, vectors (n, 3). See
+        `exact.unit_directions`. The wave travels along -direction and its echo is taken along +direction. One
+        factorisation of a dense matrix serves all; with a compressed one, or solver="gmres", the products of 16
+        directions are formed together. Method, its accuracy, backend and precision default to those of the matrix at
+        hand, if any; solver to "lu" for a dense matrix. Further options as in `solve`.
         """
-        d = unit_vectors(directions)
+        toward = unit_directions(theta, phi)
+        d = toward.reshape(-1, 3)
         chosen = self._sweep_options(method, rtol, options)
         if np.imag(self.wavenumber) != 0:
             raise ValueError(
@@ -107,7 +111,7 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         for n in range(0, len(d), DIRECTIONS_AT_ONCE):
             amplitudes[n : n + DIRECTIONS_AT_ONCE] = self._echoes(d[n : n + DIRECTIONS_AT_ONCE], chosen)
         with np.errstate(divide="ignore"):
-            return 20 * np.log10(np.abs(amplitudes))
+            return 20 * np.log10(np.abs(amplitudes)).reshape(toward.shape[:-1])
 
     def _echoes(self, directions: NDArray[np.float64], options: SolveOptions) -> NDArray[np.complex128]:
         """F (n,) backward. A far field tests the densities with the plane wave from the observer, which is the incident

@@ -11,7 +11,7 @@ from calderon.formulations.sphere_rule import power_degree, sphere_rule
 from calderon.mesh import TriangleMesh
 from calderon.potentials import Potential
 from calderon.spaces import Function
-from calderon.validation import one_or_more_points, positive_length, unit_vectors
+from calderon.validation import one_or_more_points, positive_length
 from calderon.waves import Wave
 
 
@@ -61,15 +61,22 @@ class ScatteringSolution:
         scattered = np.sum([layer.gradient(x, backend, precision) for layer in self.layers], axis=0)
         return self.incident.gradient(x) + scattered
 
-    def far_field(self, directions: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
-        """F (n,) in Pa m in directions (n, 3) of any length: u_s ~ F exp(ikr) / r about the origin of coordinates."""
-        d = unit_vectors(directions)
-        return np.sum([layer.far_field(d, backend, precision) for layer in self.layers], axis=0)
+    def far_field(
+        self, theta: ArrayLike, phi: ArrayLike | None = None, *, backend: str = "numba", precision: str = "double"
+    ) -> NDArray[Any]:
+        """F (...) in Pa m: u_s ~ F exp(ikr) / r about the origin of coordinates.
 
-    def target_strength(self, directions: ArrayLike) -> NDArray[np.float64]:
-        """20 log10 (|F| / |p_i|) in dB re 1 m (n,), p_i the incident pressure at the origin of coordinates."""
+        theta, phi: angles in radians, broadcast; or, without phi, vectors (n, 3). See `exact.unit_directions`.
+        """
+        return np.sum(
+            [layer.far_field(theta, phi, backend=backend, precision=precision) for layer in self.layers], axis=0
+        )
+
+    def target_strength(self, theta: ArrayLike, phi: ArrayLike | None = None) -> NDArray[np.float64]:
+        """20 log10 (|F| / |p_i|) in dB re 1 m (...), p_i the incident pressure at the origin of coordinates; directions
+        as for `far_field`."""
         with np.errstate(divide="ignore"):
-            return 20 * np.log10(np.abs(self.far_field(directions)) / self.incident_amplitude)
+            return 20 * np.log10(np.abs(self.far_field(theta, phi)) / self.incident_amplitude)
 
     @property
     def incident_amplitude(self) -> float:

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from calderon.backends import thread_count
+from calderon.galerkin.forms.form import Form
+from calderon.galerkin.forms.scalar import curl_data, curl_form, scalar_form
 from calderon.galerkin.limits import checked_range
 from calderon.galerkin.regular.centroid_distances import NEAR, no_spreads, spreads
 from calderon.galerkin.regular.element_tables import (
@@ -25,10 +27,11 @@ from calderon.galerkin.regular.element_tables import (
     test_side,
     trial_side,
 )
-from calderon.galerkin.regular.tile import tile_kernel, tile_scratch
-from calderon.galerkin.special.close_moments import Form, close_moments
+from calderon.galerkin.regular.tile import KERNELS, tile_kernel, tile_scratch
+from calderon.galerkin.special.close_moments import Integral, close_moments
 from calderon.galerkin.special.near_pairs import product_kernel, product_scratch
-from calderon.galerkin.special.touching_pairs import moment_kernel, moment_scratch, scatter_kernel
+from calderon.galerkin.special.scatter import scatter
+from calderon.galerkin.special.touching_pairs import moment_kernel, moment_scratch
 from calderon.greens import Radial
 from calderon.integrands import HYPERSINGULAR, SINGLE_LAYER
 from calderon.mesh.locality import locality_order
@@ -39,7 +42,7 @@ from calderon.pairs.overlaps import refuse_overlaps
 from calderon.pairs.rules import Batch, Wanted, batch_of, close_batches, special_rules
 from calderon.pairs.search import extents
 from calderon.pairs.tables import ProductTable
-from calderon.quadrature import triangle_rule
+from calderon.quadrature import TriangleRule, triangle_rule
 from calderon.spaces import Space
 
 TILE = 512
@@ -119,6 +122,8 @@ class Block:
     """
 
     by_rule = False
+    tile_form: Form | None = None
+    """What tiles make entries with, unless these are products of local functions."""
 
     def __init__(self, out, green, integrand, test, trial, factor, rows, columns, quadrature, real, half=False):  # type: ignore[no-untyped-def]
         self.out, self.integrand, self.quadrature, self.half = out, integrand, quadrature, half
@@ -134,9 +139,10 @@ class Block:
         self.parameters = np.array([value / scale for value in green.parameters])
         spread = abs(complex(*self.parameters)) * (_radius(self.test_surface) + _radius(self.trial_surface))
         radial = self.radial = green.radial(spread)
-        self.moments = self._moment_kernels(integrand.normal)
+        self.moments = self._moment_kernels(self.form.special)
         self._check_range(self._coefficients(complex(factor)))
         self._compile(radial, complex(factor))
+        self.data = self._form_data()
         self._prepare()
 
     def _check_range(self, coefficients: NDArray[np.float64]) -> None:
@@ -184,20 +190,43 @@ class Block:
         form = (*points, 3 if integrand.curls else self.trial.places.shape[1])
         kinds = (self.linear, self.single_slot, integrand.curls, green.is_complex, self.is_complex, *form)
         self.tile, self.tile_scalars = tile_kernel(radial, integrand.normal, *kinds), self._tile_scalars(radial)
-        self.scatter = scatter_kernel(self.is_complex)
+
+    @property
+    def form(self) -> Form:
+        """What makes local matrices of moments."""
+        if self.integrand.curls:
+            return curl_form(3, self.green.wavenumber != 0)
+        normal, sizes = self.integrand.normal, (self.test_space.element.size, self.trial_space.element.size)
+        return scalar_form(KERNELS[normal], normal, *sizes)
+
+    def moment_functions(self, rule: TriangleRule) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(F, P) functions of the moments of both sides at the points of a rule."""
+        if self.form.curls and not self.form.mass:
+            return (np.ones((1, rule.number_of_points)),) * 2
+        return self.test_space.element.values(rule.points), self.trial_space.element.values(rule.points)
+
+    def _form_data(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What the form reads of the triangles of both sides."""
+        if self.integrand.curls:
+            return curl_data(self.test_surface), curl_data(self.trial_surface)
+        return np.zeros((len(self.test.triangles), 0)), np.zeros((len(self.trial.triangles), 0))
 
     def _sides(self) -> None:
         """Tables of both sides for the regular part."""
-        degree, real = self.quadrature.regular, self.real
-        test, trial = self.test_surface, self.trial_surface
-        self.test_side: Any = test_side(self.test_space, test, degree, not self.linear, real)
-        self.trial_side: Any = trial_side(self.trial_space, trial, self.trial.places, degree, real)
+        rule, real = triangle_rule(self.quadrature.regular), self.real
+        self._tile_sides()
         if self._through_centroids() and not self._reads_points():
             self.test_side = self.test_side._replace(nodes=np.zeros((0, 0), real))
             empty = np.zeros((len(self.trial_side.points), 0, 3 * LANES), real)
             self.trial_side = self.trial_side._replace(points=empty)
-        read = self._reads_spreads()
-        self.spreads = spreads(test, trial, triangle_rule(degree), real) if read else no_spreads(real)
+        surfaces = self.test_surface, self.trial_surface
+        self.spreads = spreads(*surfaces, rule, real) if self._reads_spreads() else no_spreads(real)
+
+    def _tile_sides(self) -> None:
+        """Both sides as tiles read them."""
+        degree, real = self.quadrature.regular, self.real
+        self.test_side: Any = test_side(self.test_space, self.test_surface, degree, not self.linear, real)
+        self.trial_side: Any = trial_side(self.trial_space, self.trial_surface, self.trial.places, degree, real)
 
     def _through_centroids(self) -> bool:
         """Whether squared distances of points come from the centroids of their triangles (centroid_distances.py)."""
@@ -369,7 +398,9 @@ class Block:
         points, functions = len(self.trial_side.measure), self.trial.places.shape[1]
         kinds = self.integrand.curls, self.linear or not self.integrand.curls, self.is_complex
         for lo, hi, (out, tile_rows, row_ids, _) in self.strips(number, rows):
-            scratch = tile_scratch(len(row_ids), functions, *kinds, points, self.real)
+            scratch = tile_scratch(
+                len(row_ids), functions, *kinds, points, self.tile_form, tile_rows.shape[1], self.real
+            )
             for group in range(len(self.test_side.weights)):
                 self.tile(
                     self.test_side, self.trial_side, self.spreads, group, self.skip_start, self.skip_position,
@@ -408,26 +439,33 @@ class Block:
 
     def _add_pairs(self, batch: Batch, rows: Rows) -> None:
         """Add all pairs of a batch."""
-        self.scatter(
-            self._moments(batch, self.test_surface), batch.pairs, self.test_surface, self.trial_surface,
-            rows.places, self.trial.places, self.coefficients, self.integrand.curls, self.half, rows.out,
-        )  # fmt: skip
+        self._scatter(
+            self._all_moments(batch), batch.pairs, self.data, rows.places, self.trial.places, rows.out, self.half
+        )
 
-    def _moments(self, batch: Batch, test_surface: Surface) -> NDArray[np.float64]:
-        """(2, n, A, B) real and imaginary integrals of the kernel with test and trial functions of the n pairs of a
-        batch, numbered in the order of its rule."""
-        return self._all_moments(batch, test_surface, 1)[0]
+    def _scatter(self, moments, pairs, data, rows, columns, out, half):  # type: ignore[no-untyped-def]
+        """Add the local matrices of pairs with these moments (components, 2, n, A, B)."""
+        elements = self.test_space.element, self.trial_space.element
+        scatter(self.form, moments, pairs, elements, data, (rows, columns), self.coefficients, half, out)
 
-    def _all_moments(self, batch: Batch, test_surface: Surface, kernels: int) -> NDArray[np.float64]:
-        """(kernels, 2, n, A, B): the same of the kernels that `self.moments` integrates at once."""
+    def _all_moments(self, batch: Batch, kernels: int | None = None) -> NDArray[np.float64]:
+        """(components, 2, n, A, B) real and imaginary integrals of the kernels with test and trial functions of the n
+        pairs of a batch, numbered in the order of its rule; components: of the form, or as many kernels."""
+        kernels = self.form.components if kernels is None else kernels
+        if batch.close is not None and kernels == 3:  # the gradient, one component after the other
+            surface = self.test_surface
+            axes = [surface._replace(normals=np.broadcast_to(e, surface.normals.shape).copy()) for e in np.eye(3)]
+            return np.concatenate([self._integrals(batch, each, 1, "test") for each in axes])
+        return self._integrals(batch, self.test_surface, kernels, "both" if kernels == 2 else self.integrand.normal)
+
+    def _integrals(self, batch: Batch, test_surface: Surface, kernels: int, normal: str) -> NDArray[np.float64]:
+        """The same for a test surface; normal: of close pairs."""
         surfaces, pairs = (test_surface, self.trial_surface), batch.pairs
         elements = self.test_space.element, self.trial_space.element
         count = len(pairs.triangles)
         if batch.close is not None:
-            form = Form(
-                self.radial, "both" if kernels == 2 else self.integrand.normal, self.green.is_complex, self.parameters
-            )
-            return close_moments(batch.close, form, *surfaces, pairs.triangles, elements)
+            integral = Integral(self.radial, normal, self.green.is_complex, self.parameters)
+            return close_moments(batch.close, integral, *surfaces, pairs.triangles, elements)
         if batch.parts is not None:
             sides = zip(surfaces, pairs.triangles.T, batch.parts, strict=True)
             surfaces = tuple(part_of(*side) for side in sides)  # type: ignore[assignment]

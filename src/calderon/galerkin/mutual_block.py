@@ -10,7 +10,6 @@ from calderon.backends import thread_count
 from calderon.galerkin.block import TILE, Block, Rows, Stage
 from calderon.galerkin.regular.element_tables import LANES, in_threes
 from calderon.galerkin.regular.mutual_tile import mutual_kernel, mutual_scratch
-from calderon.galerkin.special.touching_pairs import scatter_kernel
 from calderon.greens import Radial
 from calderon.pairs.classes import TouchingPairs
 from calderon.pairs.rules import Batch
@@ -34,7 +33,6 @@ class MutualBlock(Block):
         self.tile = mutual_kernel(radial, self.linear, self.green.is_complex, self.is_complex, *form)
         self.tile_scalars = self._tile_scalars(radial)
         self.moments = self._moment_kernels("both")
-        self.scatter = scatter_kernel(self.is_complex)
 
     def _prepare(self) -> None:
         self.half = True  # pairs i <= j
@@ -119,15 +117,15 @@ class MutualBlock(Block):
 
     def _add_pairs(self, batch: Batch, rows: Rows) -> None:
         """Add both orders of all pairs of a batch."""
-        forward, back = self._all_moments(batch, self.test_surface, 2)
+        forward, back = self._all_moments(batch, 2)
         if self.adjoint:
             forward, back = back, forward
-        pairs = batch.pairs
-        for moments, each in ((forward, pairs), (np.ascontiguousarray(back.swapaxes(2, 3)), pairs.exchanged())):
-            self.scatter(
-                moments, each, self.test_surface, self.trial_surface, self.test.places, self.trial.places,
-                self.coefficients, False, False, self.out,
-            )  # fmt: skip
+        places = self.test.places, self.trial.places
+        for moments, each in (
+            (forward, batch.pairs),
+            (np.ascontiguousarray(back.swapaxes(2, 3)), batch.pairs.exchanged()),
+        ):
+            self._scatter(moments[None], each, self.data, *places, self.out, False)
 
 
 def _incidence(number: NDArray[np.int64], places: NDArray[np.int64], shape: tuple[int, int]) -> sp.csr_array:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import Computing, computing
+from calderon.exact.angular import unit_directions
 from calderon.greens import Helmholtz
 from calderon.greens.elementary import SHORT
 from calderon.greens.green import checked_quadrature
@@ -20,8 +21,8 @@ from calderon.potentials.layer import (
     Frame,
     Near,
     correct_near,
-    far_directions,
     far_values,
+    far_wavenumber,
     host_sums,
     warn_on_surface,
 )
@@ -56,16 +57,17 @@ class CurrentField:
         return self._field(points, computing(backend, precision))
 
     def far_field(
-        self, directions: ArrayLike, backend: str = "numba", precision: str = "double"
+        self, theta: ArrayLike, phi: ArrayLike | None = None, *, backend: str = "numba", precision: str = "double"
     ) -> NDArray[np.complexfloating[Any, Any]]:
-        """(n, 3) transverse F in directions (n, 3) of any length > 0: the field is ~ F exp(i k r) / r at distance r
-        from the origin. Unit of the density times a length.
+        """Transverse F (..., 3) in directions given by angles or vectors, see `exact.unit_directions`: the field is ~
+        F exp(i k r) / r at distance r from the origin. Unit of the density times a length.
 
         With N = int J exp(-i k d . y):  E has i k (N - d (d . N)) / (4 pi), H has i k d x N / (4 pi). Raises ValueError
         for lossy media, where no such pattern exists. backend, precision: as for `Potential.evaluate`.
         """
         how = computing(backend, precision)
-        unit, k = far_directions(directions, self.green)
+        toward, k = unit_directions(theta, phi), far_wavenumber(self.green)
+        unit = toward.reshape(-1, 3)
         rule, mesh = triangle_rule(self.quadrature.regular), self.density.space.base.mesh
         currents = self._currents(np.arange(len(self._triangles)), barycentric(rule.points).T, rule.weights)
         y = np.einsum("bq,nbc->nqc", barycentric(rule.points), mesh.vertices[mesh.triangles[self._triangles]])
@@ -80,7 +82,7 @@ class CurrentField:
             values = 1j * k * np.cross(unit, total)
         else:
             values = 1j * k * (total - unit * (unit * total).sum(axis=1, keepdims=True))
-        return values.astype(how.dtype(True), copy=False)
+        return values.astype(how.dtype(True), copy=False).reshape(toward.shape)
 
     def _host_far(self, unit, y, currents, k):  # type: ignore[no-untyped-def]
         """(n, 3) int J exp(-i k d . y) / (4 pi)."""

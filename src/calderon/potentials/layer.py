@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import Computing, computing, run_tasks, thread_count
+from calderon.exact.angular import unit_directions
 from calderon.greens import Green
 from calderon.greens.elementary import SHORT
 from calderon.greens.green import checked_quadrature
@@ -31,7 +32,7 @@ from calderon.quadrature import triangle_rule
 from calderon.quadrature.options import Quadrature
 from calderon.spaces import Function
 from calderon.spaces.element import barycentric
-from calderon.validation import describe, unit_vectors
+from calderon.validation import describe
 
 NEAR = 2.0
 """Triangles nearer to a point than this many times their size are integrated adaptively."""
@@ -73,15 +74,17 @@ class Potential:
         return self._field(points, True, computing(backend, precision))
 
     def far_field(
-        self, directions: ArrayLike, backend: str = "numba", precision: str = "double"
+        self, theta: ArrayLike, phi: ArrayLike | None = None, *, backend: str = "numba", precision: str = "double"
     ) -> NDArray[np.complexfloating[Any, Any]]:
-        """(n,) pattern F in directions (n, 3) of any length > 0: u ~ F exp(i k r) / r at distance r from the origin.
+        """Pattern F (...) in directions given by angles or vectors, see `exact.unit_directions`: u ~ F exp(i k r) / r
+        at distance r from the origin.
 
         A negative wavenumber, of waves that come in, gives the conjugate pattern of a real density. Raises ValueError
         for static or lossy media, where no such pattern exists. backend, precision: as for `evaluate`.
         """
         how = computing(backend, precision)
-        unit, k = far_directions(directions, self.green)
+        toward, k = unit_directions(theta, phi), far_wavenumber(self.green)
+        unit = toward.reshape(-1, 3)
         sources, centres = self._sources()
         if how.device is None:
             values = far_values(unit, sources, centres, k, self.double, k * self._radius() <= SHORT)
@@ -91,7 +94,7 @@ class Potential:
             emission = LAYER_FAR_FIELDS[self.double]
             values = far_sums(how, emission, unit, sources, k, frame.origin, frame.scale)[:, 0]
             values *= frame.scale ** int(self.double)
-        return values.astype(how.dtype(True), copy=False)
+        return values.astype(how.dtype(True), copy=False).reshape(toward.shape[:-1])
 
     def _sources(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(triangles, Q, 8) positions, normals, real and imaginary charges at the quadrature points, and centroids."""
@@ -177,14 +180,14 @@ def host_sums(
     return np.moveaxis(out, 3, 1).reshape(-1, values, 2)[: len(x)]
 
 
-def far_directions(directions: ArrayLike, green: Green) -> tuple[NDArray[np.float64], float]:
-    """Unit vectors (n, 3) and the wavenumber; ValueError where no far field exists."""
+def far_wavenumber(green: Green) -> float:
+    """The wavenumber; ValueError where no far field exists."""
     k = complex(green.wavenumber)
     if k.imag != 0 or k.real == 0:
         raise ValueError(
             f"a far field exists for a real wavenumber other than zero only, this one is {k:g}: use .evaluate(points)"
         )
-    return unit_vectors(directions), k.real
+    return k.real
 
 
 def far_values(

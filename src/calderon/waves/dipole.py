@@ -33,9 +33,10 @@ class _Dipole(ElectromagneticWave):
         """H (n, 3) in A/m at points (n, 3); a point on the dipole is refused."""
         return self._field().magnetic(points)
 
-    def far_field(self, directions: ArrayLike) -> np.ndarray:
-        """F (n, 3) in V in unit directions (n, 3):  E ~ F exp(ikr) / r about the origin of coordinates."""
-        return self._field().far_field(directions)
+    def far_field(self, theta: ArrayLike, phi: ArrayLike | None = None) -> np.ndarray:
+        """F (..., 3) in V in directions given by angles or vectors, see `exact.unit_directions`:  E ~ F exp(ikr) / r
+        about the origin of coordinates."""
+        return self._field().far_field(theta, phi)
 
     def radiated_power(self) -> float:
         """Time-averaged power in W that the dipole radiates alone; real wavenumber and impedance only."""

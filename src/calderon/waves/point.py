@@ -37,9 +37,10 @@ class PointSource(Wave):
         """The gradient (n, 3)."""
         return self._sources().gradient(x)
 
-    def far_field(self, directions: ArrayLike) -> np.ndarray:
-        """F(d) = amplitude exp(-ik d . y) / (4 pi) for unit directions (n, 3): u ~ F exp(ikr) / r."""
-        return self._sources().far_field(directions)
+    def far_field(self, theta: ArrayLike, phi: ArrayLike | None = None) -> np.ndarray:
+        """F(d) = amplitude exp(-ik d . y) / (4 pi) (...) in directions d given by angles or vectors, see
+        `exact.unit_directions`: u ~ F exp(ikr) / r."""
+        return self._sources().far_field(theta, phi)
 
     def __str__(self) -> str:
         y = ", ".join(f"{coordinate:.4g}" for coordinate in self.position)

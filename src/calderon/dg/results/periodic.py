@@ -12,7 +12,7 @@ from calderon.dg.results.averaged_sar import AveragedSAR, averaged_sar, voxel_mi
 from calderon.dg.results.enclosure import enclosed
 from calderon.dg.results.far_field import EquivalentCurrents, equivalent_currents
 from calderon.dg.sources.port import PortAmplitudes
-from calderon.exact.angular import radar_cross_section
+from calderon.exact.angular import radar_cross_section, unit_directions
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.files.whole_file import whole_file
 from calderon.mesh.tetrahedral.location import Search, as_points, locate
@@ -42,30 +42,41 @@ class PeriodicFields:
         """(n, 3) amplitudes of E in V/m at points (n, 3) of the mesh. ValueError for points outside."""
         return self._at(points, self._electric)
 
+    def field(self, points: ArrayLike) -> NDArray[np.complex128]:
+        """The electric field E (n, 3) in V/m at points (n, 3) of the mesh: `electric`."""
+        return self.electric(points)
+
     def magnetic(self, points: ArrayLike) -> NDArray[np.complex128]:
         """(n, 3) amplitudes of H in A/m at points (n, 3) of the mesh. ValueError for points outside."""
         return self._at(points, self._magnetic) / self._domain.medium.impedance
 
     def far_field(
-        self, directions: ArrayLike, radius: float | None = None, center: ArrayLike | None = None
+        self,
+        theta: ArrayLike,
+        phi: ArrayLike | None = None,
+        *,
+        radius: float | None = None,
+        center: ArrayLike | None = None,
     ) -> NDArray[np.complex128]:
-        """F (n, 3) in V in directions (n, 3) of any length: E ~ F exp(ikr) / r about the origin of coordinates, of the
-        field that is scattered or radiated.
+        """F (..., 3) in V in directions given by angles or vectors, see `exact.unit_directions`: E ~ F exp(ikr) / r
+        about the origin of coordinates, of the field that is scattered or radiated.
 
         It comes from a closed surface of element faces in free space: near a sphere of that radius in m around a center
         (3,), by default one tetrahedron away from all that scatters. Errors as for `enclosed`.
         """
-        return self._outgoing(radius, center).far_field(directions)
+        toward = unit_directions(theta, phi)
+        return self._outgoing(radius, center).far_field(toward.reshape(-1, 3)).reshape(toward.shape)
 
     def rcs(
         self,
         theta: ArrayLike,
-        phi: ArrayLike,
+        phi: ArrayLike | None = None,
         polarization: str | None = None,
+        *,
         radius: float | None = None,
         center: ArrayLike | None = None,
     ) -> NDArray[np.float64]:
-        """Bistatic radar cross-section 4 pi |F|^2 / |E_inc|^2 in m^2 toward theta, phi in radians (broadcast).
+        """Bistatic radar cross-section 4 pi |F|^2 / |E_inc|^2 in m^2; directions as for `far_field`.
 
         polarization: "V" or "H" counts what a receiver along theta-hat or phi-hat sees; None counts both. Surface as
         for `far_field`. ValueError unless a single plane wave is the source.

@@ -79,19 +79,27 @@ class AntennaSolution:
         """E (n, 3) in V/m at points (n, 3); on the surface the mean of both sides, with a warning."""
         return self.currents.electric(points, backend, precision)
 
+    def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
+        """The electric field E (n, 3) in V/m at points (n, 3): `electric`."""
+        return self.electric(points, backend, precision)
+
     def magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """H (n, 3) in A/m at points (n, 3); as `electric`."""
         return self.currents.magnetic(points, backend, precision)
 
-    def far_field(self, directions: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
-        """F (n, 3) in V in directions (n, 3) of any length: E ~ F exp(ikr) / r about the origin of coordinates."""
-        return self.currents.far_field(directions, backend, precision)
+    def far_field(
+        self, theta: ArrayLike, phi: ArrayLike | None = None, *, backend: str = "numba", precision: str = "double"
+    ) -> NDArray[Any]:
+        """F (..., 3) in V: E ~ F exp(ikr) / r about the origin of coordinates.
+
+        theta, phi: angles in radians, broadcast; or, without phi, vectors (n, 3). See `exact.unit_directions`.
+        """
+        return self.currents.far_field(theta, phi, backend=backend, precision=precision)
 
     def directivity(
-        self, theta: ArrayLike, phi: ArrayLike, polarization: str | None = None, *, decibels: bool = False
+        self, theta: ArrayLike, phi: ArrayLike | None = None, polarization: str | None = None, *, decibels: bool = False
     ) -> NDArray[np.float64]:
-        """4 pi U / (radiated power) toward theta, phi in radians (broadcast), U = |F|^2 / (2 eta): 1 for an isotropic
-        radiator.
+        """4 pi U / (radiated power) in directions as for `far_field`, U = |F|^2 / (2 eta): 1 for an isotropic radiator.
 
         polarization: "V" or "H" counts what a receiver along theta-hat or phi-hat sees; None counts both. decibels: 10
         log10 of it, in dBi.
@@ -99,7 +107,7 @@ class AntennaSolution:
         return self._relative(theta, phi, polarization, self.radiated_power(), decibels)
 
     def gain(
-        self, theta: ArrayLike, phi: ArrayLike, polarization: str | None = None, *, decibels: bool = False
+        self, theta: ArrayLike, phi: ArrayLike | None = None, polarization: str | None = None, *, decibels: bool = False
     ) -> NDArray[np.float64]:
         """4 pi U / (input power); arguments as for `directivity`."""
         return self._relative(theta, phi, polarization, self.input_power, decibels)
@@ -107,7 +115,7 @@ class AntennaSolution:
     def realized_gain(
         self,
         theta: ArrayLike,
-        phi: ArrayLike,
+        phi: ArrayLike | None = None,
         polarization: str | None = None,
         *,
         reference: float = 50.0,
@@ -122,7 +130,7 @@ class AntennaSolution:
         return float(np.real(self.currents.impedance))
 
     def _relative(
-        self, theta: ArrayLike, phi: ArrayLike, polarization: str | None, power: float, decibels: bool
+        self, theta: ArrayLike, phi: ArrayLike | None, polarization: str | None, power: float, decibels: bool
     ) -> NDArray[np.float64]:
         """4 pi U over a power in W."""
         if not power > 0:

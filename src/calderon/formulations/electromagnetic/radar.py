@@ -21,10 +21,12 @@ class RadarProblem(Problem[Solution]):
     wavenumber: float
 
     def monostatic_rcs(
-        self, theta: ArrayLike, phi: ArrayLike, polarization: str = "VV", **options: Any
+        self, theta: ArrayLike, phi: ArrayLike | None = None, polarization: str = "VV", **options: Any
     ) -> NDArray[np.float64]:
-        """Radar cross-section in m^2 seen by a radar toward theta, phi in radians (broadcast), that both sends and
-        receives.
+        """Radar cross-section in m^2 seen by a radar that both sends and receives.
+
+        theta, phi: toward the radar, angles in radians, broadcast; or, without phi, vectors (n, 3). See
+        `exact.unit_directions`.
 
         polarization: receiver, then transmitter: "VV", "HH", "VH" or "HV", V along theta-hat and H along phi-hat. The
         wave travels along -r. One factorisation serves all angles (solver="lu", the default of a dense matrix); further
@@ -33,7 +35,7 @@ class RadarProblem(Problem[Solution]):
         return 4 * np.pi * np.abs(self.scattering_amplitude(theta, phi, polarization, **options)) ** 2
 
     def scattering_amplitude(
-        self, theta: ArrayLike, phi: ArrayLike, polarization: str = "VV", **options: Any
+        self, theta: ArrayLike, phi: ArrayLike | None = None, polarization: str = "VV", **options: Any
     ) -> NDArray[np.complex128]:
         """The backscattered F . receiver in m for a unit wave: an entry of the scattering matrix; arguments as for
         `monostatic_rcs`."""

@@ -43,12 +43,18 @@ class RadiatingCurrents:
         """H (n, 3) in A/m at points (n, 3); as `electric`."""
         return self._sum(self._magnetic_parts, lambda part: part.evaluate(points, backend, precision))
 
-    def far_field(self, directions: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
-        """F (n, 3) in V in directions (n, 3) of any length: E ~ F exp(ikr) / r about the origin of coordinates.
+    def far_field(
+        self, theta: ArrayLike, phi: ArrayLike | None = None, *, backend: str = "numba", precision: str = "double"
+    ) -> NDArray[Any]:
+        """F (..., 3) in V: E ~ F exp(ikr) / r about the origin of coordinates.
+
+        theta, phi: angles in radians, broadcast; or, without phi, vectors (n, 3). See `exact.unit_directions`.
 
         Of J: F(d) = ik eta / (4 pi) (1 - d d^T) int J(y) exp(-ik d.y) dS(y). Real wavenumber only.
         """
-        return self._sum(self._electric_parts, lambda part: part.far_field(directions, backend, precision))
+        return self._sum(
+            self._electric_parts, lambda part: part.far_field(theta, phi, backend=backend, precision=precision)
+        )
 
     def far_field_square(self) -> float:
         """int |F|^2 over all directions, in V^2; divided by 2 eta the time-averaged power that is radiated, in W."""

@@ -44,17 +44,28 @@ class ElectromagneticSolution:
         x = one_or_more_points(points)
         return self.incident.electric(x) + self.scattered_electric(x, backend, precision)
 
+    def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
+        """The total electric field E (n, 3) in V/m at points (n, 3): `electric`."""
+        return self.electric(points, backend, precision)
+
     def magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The total H (n, 3) in A/m at points (n, 3)."""
         x = one_or_more_points(points)
         return self.incident.magnetic(x) + self.scattered_magnetic(x, backend, precision)
 
-    def far_field(self, directions: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
-        """F (n, 3) in V in directions (n, 3) of any length: E_s ~ F exp(ikr) / r about the origin of coordinates."""
-        return self.currents.far_field(directions, backend, precision)
+    def far_field(
+        self, theta: ArrayLike, phi: ArrayLike | None = None, *, backend: str = "numba", precision: str = "double"
+    ) -> NDArray[Any]:
+        """F (..., 3) in V: E_s ~ F exp(ikr) / r about the origin of coordinates.
 
-    def rcs(self, theta: ArrayLike, phi: ArrayLike, polarization: str | None = None) -> NDArray[np.float64]:
-        """Bistatic radar cross-section 4 pi |F|^2 / |E_inc|^2 in m^2 toward theta, phi in radians (broadcast).
+        theta, phi: angles in radians, broadcast; or, without phi, vectors (n, 3). See `exact.unit_directions`.
+        """
+        return self.currents.far_field(theta, phi, backend=backend, precision=precision)
+
+    def rcs(
+        self, theta: ArrayLike, phi: ArrayLike | None = None, polarization: str | None = None
+    ) -> NDArray[np.float64]:
+        """Bistatic radar cross-section 4 pi |F|^2 / |E_inc|^2 in m^2; directions as for `far_field`.
 
         polarization: "V" or "H" counts what a receiver along theta-hat or phi-hat sees; None counts both.
         """

@@ -284,7 +284,7 @@ class DeviceBlock(Block):
 
     def _host_moments(self, batch: Batch) -> NDArray[np.float64]:
         """(components, 2, n, A, B) moments of the pairs of a batch, integrated by the processor."""
-        return self._all_moments(batch, self.test_surface, 1)
+        return self._all_moments(batch, 1)
 
     def _place(self, orders: NDArray[np.int32], moments: Any, moments_i: Any, lo: int) -> None:
         count = len(orders)

@@ -11,8 +11,8 @@ from calderon.galerkin.block import TINY
 from calderon.galerkin.device.block import GROUP, NORMALS, out_real
 from calderon.galerkin.device.edge_block import DeviceEdgeBlock, edge_data
 from calderon.galerkin.dual_test_block import DualBlock
-from calderon.galerkin.regular.edge_tables import edge_scales
 from calderon.galerkin.regular.element_tables import points_of
+from calderon.galerkin.rows.device_tables import edge_scales
 from calderon.greens.green import green_defines
 from calderon.quadrature import triangle_rule
 

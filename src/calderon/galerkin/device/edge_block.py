@@ -10,8 +10,8 @@ from calderon.backends import Source
 from calderon.galerkin.block import TINY
 from calderon.galerkin.device.block import GROUP, NORMALS, DeviceBlock, out_real
 from calderon.galerkin.edge_block import EdgeBlock
-from calderon.galerkin.regular.edge_tables import edge_scales
 from calderon.galerkin.regular.element_tables import Surface, points_of
+from calderon.galerkin.rows.device_tables import edge_scales
 from calderon.greens.green import green_defines
 from calderon.integrands import ELECTRIC_FIELD, Integrand
 from calderon.pairs.classes import TouchingPairs
@@ -61,8 +61,7 @@ class DeviceEdgeBlock(DeviceBlock, EdgeBlock):
         return super()._acting(touching)
 
     def _host_moments(self, batch: Batch) -> NDArray[np.float64]:
-        moments = self.integrals(batch)
-        return moments[None] if self.electric else moments
+        return self._all_moments(batch)
 
     def _regular_part(self, lo: int, hi: int) -> None:
         width = len(self.trial.triangles)

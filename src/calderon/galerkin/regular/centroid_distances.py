@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends.vectors import aligned, jitable, lanes, load, number, store
-from calderon.galerkin.regular.element_tables import LANES, Surface, blocked, joined, packed
+from calderon.galerkin.regular.element_tables import Surface, blocked, joined, packed
 from calderon.quadrature import TriangleRule
 
 RECORD = 9
@@ -42,8 +42,8 @@ def spreads(test: Surface, trial: Surface, rule: TriangleRule, real: DTypeLike) 
     """Of a rule with points in threes (sides.in_threes)."""
     steps = rule.barycentric[::3, 0] - rule.barycentric[::3, 1]
     return Spreads(
-        _records(test, real),
-        packed(joined(blocked(_records(trial, real).T, 0.0)), real),
+        spread_records(test, real),
+        packed(joined(blocked(spread_records(trial, real).T, 0.0)), real),
         packed(steps, real),
         packed(-2 * np.outer(steps, steps), real),
     )
@@ -54,7 +54,7 @@ def no_spreads(real: DTypeLike) -> Spreads:
     return Spreads(*(np.zeros((0, 0), real), np.zeros((0, 0), real), np.zeros(0, real), np.zeros((0, 0), real)))
 
 
-def _records(surface: Surface, real: DTypeLike) -> NDArray[np.floating]:
+def spread_records(surface: Surface, real: DTypeLike) -> NDArray[np.floating]:
     """(n, 9) of all triangles."""
     centres, records = surface.corners.mean(axis=1), aligned((len(surface.corners), RECORD), real)
     for a in range(3):  # one corner after the other: they are not held twice
@@ -72,60 +72,64 @@ def dot(a, i, d0, d1, d2):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def along(a, i, d0, d1, d2):  # type: ignore[no-untyped-def]
-    """The same for a vector of trial triangles: x, y and z are LANES apart."""
-    return load(a, i) * d0 + load(a, i + LANES) * d1 + load(a, i + 2 * LANES) * d2
+def along(a, i, pitch, d0, d1, d2):  # type: ignore[no-untyped-def]
+    """The same for a vector of triangles: x, y and z are `pitch` apart."""
+    return load(a, i) * d0 + load(a, i + pitch) * d1 + load(a, i + 2 * pitch) * d2
 
 
 @jitable
-def put_pair(test, i, trial, j, steps, triples, d0, d1, d2, square, left_out, kept, products, at_test, at_trial):  # type: ignore[no-untyped-def]
-    """Store what the squared distances of all pairs of points are made of; where a pair is left out, and `kept` is 0
-    instead of 1, these could be negative by rounding, and are made larger."""
+def put_pair(  # type: ignore[no-untyped-def]
+    test, i, trial, j, pitch, steps, triples, d0, d1, d2, square, left_out, kept, out, products, at_test, at_trial
+):
+    """Store what the squared distances of all pairs of points are made of at out[products:], out[at_test:] and
+    out[at_trial:]; where a pair is left out, and `kept` is 0 instead of 1, these could be negative by rounding, and are
+    made larger. test[i:]: the record of one triangle, trial[j:]: of a vector of others, numbers `pitch` apart."""
     if left_out:
-        square = square + (1.0 - kept) * (square + extent(test, i, trial, j))
-    put_dots(test, i, trial, j, products)
-    put_squares(test, i, trial, j, steps, triples, d0, d1, d2, square, at_test, at_trial)
+        square = square + (1.0 - kept) * (square + extent(test, i, trial, j, pitch))
+    put_dots(test, i, trial, j, pitch, out, products)
+    put_squares(test, i, trial, j, pitch, steps, triples, d0, d1, d2, square, out, at_test, at_trial)
 
 
 @jitable
-def three_squares(at_test, here, at_q, product, z0, z1, z2):  # type: ignore[no-untyped-def]
-    """Squared distances of the three points x whose numbers begin at at_test[here] from a point y: its number, -2 s s',
+def three_squares(values, here, at_q, product, z0, z1, z2):  # type: ignore[no-untyped-def]
+    """Squared distances of the three points x whose numbers begin at values[here] from a point y: its number, -2 s s',
     and the products of its corner."""
-    step = lanes(at_test)
-    r0, r1 = load(at_test, here) + at_q + product * z0, load(at_test, here + step) + at_q + product * z1
-    return r0, r1, load(at_test, here + 2 * step) + at_q + product * z2
+    step = lanes(values)
+    r0, r1 = load(values, here) + at_q + product * z0, load(values, here + step) + at_q + product * z1
+    return r0, r1, load(values, here + 2 * step) + at_q + product * z2
 
 
 @jitable
-def put_squares(test, i, trial, j, steps, triples, d0, d1, d2, square, at_test, at_trial):  # type: ignore[no-untyped-def]
-    """Store the number of each point x and of each point y, of the test triangle whose record is test[i:] and the
-    vector of trial triangles at trial[j:], for D and its square."""
-    step, here = lanes(trial), j + 6 * LANES
+def put_squares(  # type: ignore[no-untyped-def]
+    test, i, trial, j, pitch, steps, triples, d0, d1, d2, square, out, at_test, at_trial
+):
+    """Store the number of each point x and of each point y for D and its square."""
+    step, here = lanes(out), j + 6 * pitch
     w0, w1 = dot(test, i, d0, d1, d2), dot(test, i + 3, d0, d1, d2)
-    v0, v1 = along(trial, j, d0, d1, d2), along(trial, j + 3 * LANES, d0, d1, d2)
+    v0, v1 = along(trial, j, pitch, d0, d1, d2), along(trial, j + 3 * pitch, pitch, d0, d1, d2)
     w2, v2 = -(w0 + w1), -(v0 + v1)
     for t in range(triples):
-        s = number(steps, t)
+        s, first = number(steps, t), 3 * t * step
         twice, square_of_s = s + s, s * s
-        store(at_test, 3 * t * step, twice * w0 + (square + square_of_s * number(test, i + 6)))
-        store(at_test, (3 * t + 1) * step, twice * w1 + (square + square_of_s * number(test, i + 7)))
-        store(at_test, (3 * t + 2) * step, twice * w2 + (square + square_of_s * number(test, i + 8)))
-        store(at_trial, 3 * t * step, square_of_s * load(trial, here) - twice * v0)
-        store(at_trial, (3 * t + 1) * step, square_of_s * load(trial, here + LANES) - twice * v1)
-        store(at_trial, (3 * t + 2) * step, square_of_s * load(trial, here + 2 * LANES) - twice * v2)
+        store(out, at_test + first, twice * w0 + (square + square_of_s * number(test, i + 6)))
+        store(out, at_test + first + step, twice * w1 + (square + square_of_s * number(test, i + 7)))
+        store(out, at_test + first + 2 * step, twice * w2 + (square + square_of_s * number(test, i + 8)))
+        store(out, at_trial + first, square_of_s * load(trial, here) - twice * v0)
+        store(out, at_trial + first + step, square_of_s * load(trial, here + pitch) - twice * v1)
+        store(out, at_trial + first + 2 * step, square_of_s * load(trial, here + 2 * pitch) - twice * v2)
 
 
 @jitable
-def put_dots(test, i, trial, j, out):  # type: ignore[no-untyped-def]
+def put_dots(test, i, trial, j, pitch, out, place):  # type: ignore[no-untyped-def]
     """Store w_a . v_b at [b][a]."""
     step = lanes(out)
-    v0, v1, v2 = load(trial, j), load(trial, j + LANES), load(trial, j + 2 * LANES)
+    v0, v1, v2 = load(trial, j), load(trial, j + pitch), load(trial, j + 2 * pitch)
     g0, g1 = dot(test, i, v0, v1, v2), dot(test, i + 3, v0, v1, v2)
-    put_corner(out, 0, g0, g1)
-    v0, v1, v2 = load(trial, j + 3 * LANES), load(trial, j + 4 * LANES), load(trial, j + 5 * LANES)
+    put_corner(out, place, g0, g1)
+    v0, v1, v2 = load(trial, j + 3 * pitch), load(trial, j + 4 * pitch), load(trial, j + 5 * pitch)
     h0, h1 = dot(test, i, v0, v1, v2), dot(test, i + 3, v0, v1, v2)
-    put_corner(out, 3 * step, h0, h1)
-    put_corner(out, 6 * step, -(g0 + h0), -(g1 + h1))
+    put_corner(out, place + 3 * step, h0, h1)
+    put_corner(out, place + 6 * step, -(g0 + h0), -(g1 + h1))
 
 
 @jitable
@@ -138,20 +142,21 @@ def put_corner(out, place, g0, g1):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def extent(test, i, trial, j):  # type: ignore[no-untyped-def]
+def extent(test, i, trial, j, pitch):  # type: ignore[no-untyped-def]
     """The sum of all |w_a|^2 and |v_b|^2."""
-    here = j + 6 * LANES
-    of_trial = load(trial, here) + load(trial, here + LANES) + load(trial, here + 2 * LANES)
+    here = j + 6 * pitch
+    of_trial = load(trial, here) + load(trial, here + pitch) + load(trial, here + 2 * pitch)
     return of_trial + (number(test, i + 6) + number(test, i + 7) + number(test, i + 8))
 
 
 @jitable
-def put_planes(steps, triples, weights, first, middle, w0, w1, out):  # type: ignore[no-untyped-def]
-    """Store weight * (middle - s w_a), from the weights of each three points that begin at weights[first]."""
+def put_planes(steps, triples, weights, first, middle, w0, w1, out, place):  # type: ignore[no-untyped-def]
+    """Store weight * (middle - s w_a) at out[place:], from the weights of each three points that begin at
+    weights[first]."""
     step, w2 = lanes(out), -(w0 + w1)
     for t in range(triples):
-        weight = number(weights, first + t)
+        weight, here = number(weights, first + t), place + 3 * t * step
         s, base = weight * number(steps, t), weight * middle
-        store(out, 3 * t * step, base - s * w0)
-        store(out, (3 * t + 1) * step, base - s * w1)
-        store(out, (3 * t + 2) * step, base - s * w2)
+        store(out, here, base - s * w0)
+        store(out, here + step, base - s * w1)
+        store(out, here + 2 * step, base - s * w2)

@@ -11,7 +11,7 @@ from calderon.backends.vectors import aligned
 from calderon.galerkin.regular.scatter_columns import Columns, columns_of
 from calderon.quadrature import TriangleRule, triangle_rule
 from calderon.spaces import EdgeSpace
-from calderon.spaces.element import barycentric
+from calderon.spaces.element import Element, barycentric
 from calderon.spaces.space import Space
 
 LANES = 128
@@ -26,7 +26,7 @@ class TestSide(NamedTuple):
     nodes (n, 3 P): coordinates of the quadrature points. weights (groups, m), the local functions times weight, those
     of a group of F = 1 or 3 (F * P,); with points in threes (see `in_threes`) alpha, then beta, of each three points.
     factors (groups, n): what these are to be multiplied by. normals, centres (n, 3); curls (n, 3, 3) of the linear
-    functions.
+    functions; data (n, k): what a form reads.
     """
 
     nodes: NDArray[np.floating]
@@ -35,6 +35,7 @@ class TestSide(NamedTuple):
     normals: NDArray[np.floating]
     centres: NDArray[np.floating]
     curls: NDArray[np.floating]
+    data: NDArray[np.floating]
 
 
 class TrialSide(NamedTuple):
@@ -43,7 +44,7 @@ class TrialSide(NamedTuple):
     points (blocks, Q, 3 * LANES), normals, centres (blocks, 3 * LANES): x, then y, then z. jacobian (blocks, LANES),
     curls (blocks, L, 3, LANES). table: weights times local functions (L, Q), or with points in threes alpha and beta
     (groups, 2, Q / 3) of each group of three functions, to be multiplied by units (L,); measure (Q,) weights. columns:
-    where the results of a block go.
+    where the results of a block go. data (blocks, k, LANES): what a form reads.
     """
 
     points: NDArray[np.floating]
@@ -55,6 +56,7 @@ class TrialSide(NamedTuple):
     table: NDArray[np.floating]
     units: NDArray[np.floating]
     measure: NDArray[np.floating]
+    data: NDArray[np.floating]
 
 
 class Surface(NamedTuple):
@@ -111,13 +113,19 @@ def _threes(table: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
     return np.stack([alpha, beta]) / alpha[0], float(alpha[0])
 
 
-def _by_groups(rule: TriangleRule, table: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def by_groups(rule: TriangleRule, table: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Weights (groups, m) of functions (L, P), and the factor (groups,) that they lack."""
     groups = np.split(table, max(1, len(table) // GROUP))
     if not in_threes(rule):
         return np.stack(groups).reshape(len(groups), -1), np.ones(len(groups))
     weights, units = zip(*map(_threes, groups), strict=True)
     return np.stack(weights).reshape(len(groups), -1), np.array(units)
+
+
+def jointly(rule: TriangleRule, table: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Weights (m,) of one, three or six functions (L, P) that are applied together, and the factor that they lack."""
+    weights, units = by_groups(rule, table)
+    return (weights * (units / units[0])[:, None]).ravel(), float(units[0])
 
 
 def points_of(surface: Surface, rule: TriangleRule) -> NDArray[np.float64]:
@@ -129,21 +137,56 @@ def test_side(space: Space, surface: Surface, degree: int, constant: bool, real:
     """Tabulate the test triangles for a rule of that degree; `constant`: with the function 1 only."""
     rule = triangle_rule(degree)
     table = np.ones((1, len(rule.weights))) if constant else space.element.values(rule.points)
-    weights, units = _by_groups(rule, table * rule.weights)
+    weights, units = by_groups(rule, table * rule.weights)
     nodes = points_of(surface, rule).reshape(len(surface.corners), -1)
     factors = units[:, None] * surface.jacobian
-    parts = (nodes, weights, factors, surface.normals, surface.corners.mean(axis=1), surface.curls)
+    parts = (nodes, weights, factors, surface.normals, surface.corners.mean(axis=1), surface.curls, np.zeros((0, 0)))
     return TestSide(*(packed(part, real) for part in parts))
+
+
+def barycentric_functions(rule: TriangleRule, functions: int) -> NDArray[np.float64]:
+    """(3, P) barycentric coordinates, or (6, P) products of two, at the points of a rule (`Form.tests`)."""
+    l0, l1, l2 = rule.barycentric.T
+    if functions == 3:
+        return np.stack([l0, l1, l2])
+    return np.stack([l0 * l0, l1 * l1, l2 * l2, l1 * l2, l2 * l0, l0 * l1])
+
+
+def edge_test_side(
+    surface: Surface, data: NDArray[np.float64], degree: int, functions: int, real: DTypeLike
+) -> TestSide:
+    """The same for a form that reads `data`, with 3 barycentric coordinates or 6 products of two (`Form.tests`)."""
+    rule = triangle_rule(degree)
+    table = barycentric_functions(rule, functions) * rule.weights
+    weights, unit = jointly(rule, table)
+    nodes = points_of(surface, rule).reshape(len(surface.corners), -1)
+    factors, centres = unit * surface.jacobian[None], surface.corners.mean(axis=1)
+    parts = (nodes, weights[None], factors, surface.normals, centres, surface.curls, data)
+    return TestSide(*(packed(part, real) for part in parts))
+
+
+def edge_trial_side(
+    surface: Surface, data: NDArray[np.float64], columns: NDArray[np.int64], degree: int, real: DTypeLike
+) -> TrialSide:
+    """The trial triangles for a form that reads `data`, with barycentric coordinates."""
+    return _trial_side(Element(1), surface, data, columns, degree, real)
 
 
 def trial_side(
     space: Space | EdgeSpace, surface: Surface, columns: NDArray[np.int64], degree: int, real: DTypeLike
 ) -> TrialSide:
     """Tabulate the trial triangles for a rule of that degree."""
+    return _trial_side(space.element, surface, np.zeros((len(surface.corners), 0)), columns, degree, real)
+
+
+def _trial_side(
+    element: Element, surface: Surface, data: NDArray[np.float64], columns: NDArray[np.int64], degree: int,
+    real: DTypeLike,
+) -> TrialSide:  # fmt: skip
     rule = triangle_rule(degree)
     table, units = rule.weights, np.ones(1)
-    if space.element.size > 1:
-        table, units = _by_groups(rule, space.element.values(rule.points) * rule.weights)
+    if element.size > 1:
+        table, units = by_groups(rule, element.values(rule.points) * rule.weights)
 
     def pack(array: NDArray) -> NDArray:
         return packed(array, real)
@@ -156,8 +199,9 @@ def trial_side(
         columns_of(blocked(columns.T, -1).reshape(len(jacobian), -1)),
         pack(blocked(np.moveaxis(surface.curls, 0, 2), None)),
         pack(table.ravel()),
-        pack(np.repeat(units, min(GROUP, space.element.size))),
+        pack(np.repeat(units, min(GROUP, element.size))),
         pack(rule.weights),
+        pack(blocked(data.T, None) if data.size else np.zeros((0, 0))),
     )
 
 

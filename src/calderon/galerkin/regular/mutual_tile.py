@@ -35,6 +35,7 @@ from calderon.galerkin.regular.point_sums import (
     folded_times,
     one_applied,
     put_three,
+    squared,
     three,
     zeros,
 )
@@ -46,7 +47,7 @@ from calderon.galerkin.regular.scatter_columns import (
     column_scratch,
     fetched,
 )
-from calderon.galerkin.regular.tile import add_product, add_three, squared
+from calderon.galerkin.regular.tile import add_product, add_three
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
 
@@ -146,15 +147,18 @@ def mutual_kernel(
                         part, others = RECORD * i, b * RECORD * LANES + v
                         if not close:
                             put_pair(
-                                shapes, part, around, others, steps, triples, d0, d1, d2, square, missing,
-                                load(mask, 0), products, at_test, at_trial,
+                                shapes, part, around, others, LANES, steps, triples, d0, d1, d2, square, missing,
+                                load(mask, 0), forward, (16 + 2 * points) * far, 14 * far, 15 * far,
                             )  # fmt: skip
                         ahead = -(d0 * n0 + d1 * n1 + d2 * n2)  # -(x - y) . n_y, at any y
                         w0, w1 = dot(shapes, part, n0, n1, n2), dot(shapes, part + 3, n0, n1, n2)
-                        put_planes(steps, triples, weights, 0 if linear else triples, ahead, w0, w1, forward)
+                        put_planes(steps, triples, weights, 0 if linear else triples, ahead, w0, w1, forward, 0)
                         behind = d0 * l0 + d1 * l1 + d2 * l2  # (x - y) . n_x, at any x
-                        w0, w1 = along(around, others, l0, l1, l2), along(around, others + 3 * LANES, l0, l1, l2)
-                        put_planes(steps, triples, ones, 0, behind, w0, w1, back)
+                        w0, w1 = (
+                            along(around, others, LANES, l0, l1, l2),
+                            along(around, others + 3 * LANES, LANES, l0, l1, l2),
+                        )
+                        put_planes(steps, triples, ones, 0, behind, w0, w1, back, 0)
                         for q in range(points):
                             at_q, pair, corner = load(at_trial, q * step), q // 3 * triples, q % 3 * 3 * step
                             z0, z1, z2 = three(products, corner, step)

@@ -4,7 +4,14 @@ Values and sums lie in an array, `stride` numbers apart from point to point; tab
 element_tables.py.
 """
 
-from calderon.backends.vectors import jitable, lanes, load, number, store, zero
+from calderon.backends.vectors import complex_product, jitable, lanes, load, number, store, zero
+
+
+@jitable
+def squared(x, p, y0, y1, y2, tiny):  # type: ignore[no-untyped-def]
+    """The squared distance of the point x[p : p + 3] from y."""
+    d0, d1, d2 = number(x, p) - y0, number(x, p + 1) - y1, number(x, p + 2) - y2
+    return d0 * d0 + tiny + d1 * d1 + d2 * d2
 
 
 @jitable
@@ -83,3 +90,21 @@ def one_applied(values, stride, across, offsets, points, table, weight, sums):  
     for p in range(points):
         total = combined(values, p * across, stride, points, table, weight)
         store(sums, p * step, load(offsets, p * step) * total)
+
+
+@jitable
+def combined_three(sums, place, stride, points, table, weight):  # type: ignore[no-untyped-def]
+    """The same with three functions, whose values follow each other."""
+    return (
+        combined(sums, place, stride, points, table, weight),
+        combined(sums, place, stride, points, table, weight + points),
+        combined(sums, place, stride, points, table, weight + 2 * points),
+    )
+
+
+@jitable
+def put_product(s, place, imaginary, re, im, c, d):  # type: ignore[no-untyped-def]
+    """Store (re + i im) (c + i d), the imaginary part so much further."""
+    re, im = complex_product(re, im, c, d)
+    store(s, place, re)
+    store(s, place + imaginary, im)

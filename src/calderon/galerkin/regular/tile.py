@@ -2,11 +2,10 @@
 rules.
 
 One call computes a tile: some consecutive test triangles against all trial triangles, added into the rows of the
-output. Innermost is a loop over the quadrature points of the test triangle for a vector of trial triangles at one of
-their points, the test functions applied at once; then the trial functions are applied, and the entries of the pair
-are added to the rows of the tile, which go to the output block by block of trial triangles. Of double layers between
-linear functions the trial functions are applied first, and the test functions then. Pairs that touch or are near are
-masked here and integrated in touching_pairs.py.
+output. For each pair the sums of pair_sums.py come first; then the trial functions are applied, and the entries of the
+pair, or those that a form makes of these moments, are added to the rows of the tile, which go to the output block by
+block of trial triangles. Of double layers between linear functions the trial functions are applied first, and the test
+functions then. Pairs that touch or are near are masked here and integrated in special/.
 """
 
 import functools
@@ -30,11 +29,13 @@ from calderon.backends.vectors import (
     width,
     zero,
 )
-from calderon.galerkin.regular.centroid_distances import PRODUCTS, RECORD, dot, put_pair, put_planes, three_squares
+from calderon.galerkin.forms.form import Form
+from calderon.galerkin.regular.centroid_distances import RECORD
 from calderon.galerkin.regular.element_tables import LANES
 from calderon.galerkin.regular.flush import take, take_curls, take_values
 from calderon.galerkin.regular.pair_mask import first_left_out, left_out, mark, words_for
-from calderon.galerkin.regular.point_sums import applied, combined, folded, three, totals, zeros
+from calderon.galerkin.regular.pair_sums import pair_room, pair_sums
+from calderon.galerkin.regular.point_sums import combined, combined_three, folded, put_product, three
 from calderon.galerkin.regular.scatter_columns import (
     across,
     add_complex_columns,
@@ -43,20 +44,24 @@ from calderon.galerkin.regular.scatter_columns import (
     fetched,
 )
 from calderon.greens import Radial
-from calderon.greens.elementary import inverse_square_root
+
+KERNELS = {"none": "value", "test": "fixed", "trial": "varying"}
+"""The kernel of `pair_sums` by the normal of an integrand; in a tile the test triangle is the fixed one."""
 
 
 def tile_scratch(
-    rows: int, functions: int, curls: bool, mass: bool, complex_out: bool, points: int, real: DTypeLike
-) -> NDArray[Any]:
+    rows: int, functions: int, curls: bool, mass: bool, complex_out: bool, points: int, form: Form | None, tests: int,
+    real: DTypeLike,
+) -> NDArray[Any]:  # fmt: skip
     """Working memory of one tile: for each of its output rows (one more that nobody reads, and whole vectors of them)
     a block of each trial function if there are products of functions (mass), and of each component of curls, real and
-    imaginary; results of some rows; in vectors, of one pair: sums at each trial point, distances from the plane of
-    each test point and squared distances (centroid_distances.py); a mask."""
+    imaginary; results of some rows; in vectors: a mask, what `pair_sums` needs, and for a form its moments, fields and
+    the test data of a triangle with so many functions."""
     step, slots = width(real), (functions if mass else 0) + (3 if curls else 0)
     rowwise = (2 if complex_out else 1) * (rows // step + 1) * step * slots * LANES
-    of_pair = 9 * points + PRODUCTS
-    return aligned(rowwise + step + column_scratch(functions * LANES, step) + of_pair * step, real)
+    of_form = 0 if form is None else form.vectors(tests)
+    of_pair = pair_room(points, 1 if form is None else form.groups)
+    return aligned(rowwise + step + column_scratch(functions * LANES, step) + (of_pair + of_form) * step, real)
 
 
 @functools.lru_cache(maxsize=256)
@@ -72,31 +77,40 @@ def tile_kernel(
     through_centroids: bool,
     points: int,
     trials: int,
+    form: Form | None = None,
 ) -> Callable[..., None]:
     """The compiled tile of one Green's function and integrand.
 
     normal: the integrand's. linear: three local test functions at a time (else one, a constant). single_slot: sum over
     the trial points at once (constant trial functions). curls: integrate by parts. oscillates: complex values. threes:
-    points and functions as `sides.in_threes` says. through_centroids: squared distances as in centroid_distances.py,
-    for points in threes. points: quadrature points of a triangle. trials: local trial functions.
+    points and functions as `element_tables.in_threes` says. through_centroids: squared distances as in
+    centroid_distances.py, for points in threes. points: quadrature points of a triangle. trials: local trial functions.
+    form: what makes entries from moments with barycentric coordinates, in place of products of local functions.
 
     tile(test, trial, spread, group, skip_start, skip_position, scalars, lo, hi, upper, tile_rows, row_ids, scratch,
-    out): test triangles lo..hi, one group of local test functions; spread: spreads.Spreads; scalars = (p0, p1, tiny, Re
-    and Im of alpha, Re and Im of the mass coefficient, times what `Radial.multiple` lacks); upper: only pairs with
-    trial number > test number; tile_rows (hi - lo, L) numbers the rows of the tile, row_ids are their rows in the
-    output.
+    out): test triangles lo..hi, one group of local test functions; spread: centroid_distances.Spreads; scalars = (p0,
+    p1, tiny, Re and Im of alpha, Re and Im of the mass coefficient, times what `Radial.multiple` lacks); upper: only
+    pairs with trial number > test number; tile_rows (hi - lo, L) numbers the rows of the tile, row_ids are their rows
+    in the output.
     """
+    has_form = form is not None
     has_mass = linear or not curls
     at_once = single_slot and not linear and has_mass
     functions = 3 if linear else 1
     size, triples = trials * LANES, points // 3
     by_threes = threes and not single_slot
     exchanged = normal == "trial" and threes and through_centroids and linear and trials == 3
-    radial_value, radial_phase, shifts = radial.multiple or radial.value, radial.phase, radial.shifts
-    of_trial, of_test = normal == "trial", normal == "test"
-    multiplied, slopes = of_trial and not exchanged, of_test or exchanged
+    groups = form.groups if form is not None else 1 if linear else 0
     parts = 2 if complex_out else 1
     add_columns = add_complex_columns if complex_out else add_real_columns
+    kinds = groups, curls or at_once, has_mass and not at_once, exchanged
+    sums = pair_sums(
+        radial, form.kernel if form is not None else KERNELS[normal], *kinds, oscillates, threes, through_centroids,
+        points,
+    )  # fmt: skip
+    add_entries = add_of_functions(by_threes, exchanged, oscillates, complex_out, points, trials, functions)
+    if form is not None:
+        add_entries = add_of_form(form, threes, points)
 
     @kernel
     def tile(  # type: ignore[no-untyped-def]
@@ -104,7 +118,7 @@ def tile_kernel(
         scratch, out,
     ):  # fmt: skip
         p0, p1, tiny = scalars[0], scalars[1], scalars[2]
-        blocks = trial.points.shape[0]
+        blocks = trial.centres.shape[0]
         rows, step = row_ids.size, lanes(scratch)
         t, first = scratch, group * functions
         kept = (rows // step + 1) * step
@@ -112,20 +126,23 @@ def tile_kernel(
         imaginary = curl_base + (3 * kept * LANES if curls else 0)
         mask, rest = scratch[parts * imaginary : parts * imaginary + step], scratch[parts * imaginary + step :]
         re, im, work = rest[: size * step], rest[size * step : 2 * size * step], rest[2 * size * step : 3 * size * step]
-        offsets, sums = rest[3 * size * step :], rest[(3 * size + points) * step :]
-        at_test, at_trial = rest[(3 * size + 7 * points) * step :], rest[(3 * size + 8 * points) * step :]
-        products = rest[(3 * size + 9 * points) * step :]
+        w = parts * imaginary + step + 3 * size * step
+        # references to arrays are counted where these are indexed or taken from a tuple: not within the loops
         shapes, around = spread.test.reshape(-1), spread.trial.reshape(-1)
         steps, pairs, ones = spread.steps, spread.products.reshape(-1), np.ones(triples, scratch.dtype)
-        # references to arrays are counted where these are indexed or taken from a tuple: not within the loops
-        x, weights, factors = test.nodes.reshape(-1), test.weights[group], test.factors[group]
-        inner, outer, inside = weights, trial.table, at_test
-        beside, corner, stride = at_trial, 3 * step, step
-        if exchanged:  # trial functions first: a distance from the plane then multiplies three sums, not six values
-            inner, outer, inside = trial.table, weights, at_trial
-            beside, corner, stride = at_test, step, 3 * step
-        test_normals, test_centres, test_curls = test.normals, test.centres, test.curls
+        x, factors = test.nodes.reshape(-1), test.factors[group]
+        weights, table = test.weights[group], trial.table
+        inner, outer = (table, weights) if exchanged else (weights, table)
+        test_normals, test_centres, test_curls = test.normals, test.centres, test.curls.reshape(-1)
+        y, y_pitch, measure, units = (
+            trial.points.reshape(-1),
+            trial.points.shape[1] * 3 * LANES,
+            trial.measure,
+            trial.units,
+        )
         jacobian, trial_curls, columns = trial.jacobian.reshape(-1), trial.curls.reshape(-1), trial.columns
+        all_normals, all_centres = trial.normals.reshape(-1), trial.centres.reshape(-1)
+        data, trial_data, length = test.data.reshape(-1), trial.data.reshape(-1), test.data.shape[1]
         flat, pitch = out.reshape(-1), out.shape[1]
         wide = LANES if at_once else step  # trial triangles for which all test triangles are done, then the next
         start = lo // LANES if upper else 0
@@ -134,153 +151,40 @@ def tile_kernel(
             store(t, v, zero(t))
         for b in range(start, blocks):
             direct = at_once and columns.first[b] >= 0
-            normals, centres = trial.normals[b], trial.centres[b]
             mark(words, cursors, skip_start, skip_position, lo, hi, b, upper)
             for strip in range(0, LANES, wide):
                 for i in range(lo, min(hi, b * LANES + strip + wide) if upper else hi):
-                    m0, m1, m2 = test_normals[i, 0], test_normals[i, 1], test_normals[i, 2]
-                    c0, c1, c2 = test_centres[i, 0], test_centres[i, 1], test_centres[i, 2]
-                    o = i * 3 * points
+                    m = test_normals[i, 0], test_normals[i, 1], test_normals[i, 2]
+                    c = test_centres[i, 0], test_centres[i, 1], test_centres[i, 2]
                     row = tile_rows[i - lo, first if has_mass else 0]
                     for v in range(strip, strip + wide, step):
-                        n0, n1, n2 = load(normals, v), load(normals, LANES + v), load(normals, 2 * LANES + v)
-                        d0, d1 = c0 - load(centres, v), c1 - load(centres, LANES + v)
-                        d2 = c2 - load(centres, 2 * LANES + v)
-                        square, reference = d0 * d0 + tiny + d1 * d1 + d2 * d2, zero(t)
-                        if shifts:
-                            reference = square * inverse_square_root(square)
-                        f_re, f_im = radial_phase(reference, p0, p1)
-                        factor = zero(t) + number(factors, i)
+                        here = 3 * b * LANES + v
+                        n, e = three(all_normals, here, LANES), three(all_centres, here, LANES)
+                        factor = number(factors, i) * load(jacobian, b * LANES + v)
                         missing = left_out(words, i - lo, v, mask)
                         if missing:
                             factor = factor * load(mask, 0)
-                        if through_centroids:
-                            put_pair(
-                                shapes, RECORD * i, around, b * RECORD * LANES + v, steps, triples, d0, d1, d2, square,
-                                missing, load(mask, 0), products, at_test, at_trial,
-                            )  # fmt: skip
-                        factor = factor * load(jacobian, b * LANES + v)
+                        f_re, f_im, total, total_i = sums(
+                            x, 3 * points * i, m, c, shapes, RECORD * i, inner, y, b * y_pitch + v, LANES, e, n,
+                            around, b * RECORD * LANES + v, steps, pairs, ones, measure, p0, p1, tiny, missing,
+                            load(mask, 0), t, w,
+                        )  # fmt: skip
                         f_re, f_im = f_re * factor, f_im * factor
                         e_re, e_im = complex_product(f_re, f_im, scalars[3], scalars[4])
                         f_re, f_im = complex_product(f_re, f_im, scalars[5], scalars[6])
                         if curls:
-                            cosine = m0 * n0 + m1 * n1 + m2 * n2
+                            cosine = m[0] * n[0] + m[1] * n[1] + m[2] * n[2]
                             f_re, f_im = f_re * cosine, f_im * cosine
-                        if of_trial and through_centroids:  # -d.n at each test point, the same for all trial points
-                            w0 = dot(shapes, RECORD * i, n0, n1, n2)
-                            w1 = dot(shapes, RECORD * i + 3, n0, n1, n2)
-                            put_planes(steps, triples, ones, 0, -(d0 * n0 + d1 * n1 + d2 * n2), w0, w1, offsets)
-                        elif of_trial:
-                            e0 = load(centres, v)
-                            e1, e2 = load(centres, LANES + v), load(centres, 2 * LANES + v)
-                            for p in range(points):
-                                d0, d1 = number(x, o + 3 * p) - e0, number(x, o + 3 * p + 1) - e1
-                                d2 = number(x, o + 3 * p + 2) - e2
-                                store(offsets, p * step, -(d0 * n0 + d1 * n1 + d2 * n2))
-                        total, total_i = zero(t), zero(t)
-                        for q in range(points):
-                            y0, y1, y2 = zero(t), zero(t), zero(t)
-                            if of_test or not through_centroids:
-                                y = trial.points[b, q]
-                                y0, y1, y2 = load(y, v), load(y, LANES + v), load(y, 2 * LANES + v)
-                            s0, s1, s2, i0, i1, i2 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
-                            if threes:
-                                at_p, at_p_i = zeros(t), zeros(t)
-                                at_q, z0, z1, z2 = zero(t), zero(t), zero(t), zero(t)
-                                if through_centroids:
-                                    at_q = load(beside, q * step)
-                                    z0, z1, z2 = three(products, q % 3 * corner, stride)
-                                for p in range(triples):
-                                    here = 3 * p * step
-                                    if through_centroids:
-                                        product = number(pairs, q // 3 * triples + p)
-                                        r0, r1, r2 = three_squares(inside, here, at_q, product, z0, z1, z2)
-                                    else:
-                                        r0 = squared(x, o + 9 * p, y0, y1, y2, tiny)
-                                        r1 = squared(x, o + 9 * p + 3, y0, y1, y2, tiny)
-                                        r2 = squared(x, o + 9 * p + 6, y0, y1, y2, tiny)
-                                    found = radial_value(r0, p0, p1, reference)
-                                    k0, u0 = asked(slopes, multiplied, found, offsets, here)
-                                    found = radial_value(r1, p0, p1, reference)
-                                    k1, u1 = asked(slopes, multiplied, found, offsets, here + step)
-                                    found = radial_value(r2, p0, p1, reference)
-                                    k2, u2 = asked(slopes, multiplied, found, offsets, here + 2 * step)
-                                    alpha, beta = 1.0 if p == 0 else number(inner, p), number(inner, triples + p)
-                                    at_p = applied(at_p, k0, k1, k2, alpha, beta)
-                                    if oscillates:
-                                        at_p_i = applied(at_p_i, u0, u1, u2, alpha, beta)
-                                if linear:
-                                    (s0, s1, s2), (i0, i1, i2) = totals(at_p), totals(at_p_i)
-                                else:
-                                    s0, i0 = at_p[3], at_p_i[3]
-                            else:
-                                for p in range(points):
-                                    r2, place = squared(x, o + 3 * p, y0, y1, y2, tiny), p * step
-                                    k, u = asked(of_test, of_trial, radial_value(r2, p0, p1, reference), offsets, place)
-                                    s0 = s0 + number(weights, p) * k
-                                    if oscillates:
-                                        i0 = i0 + number(weights, p) * u
-                                    if linear:
-                                        w1, w2 = number(weights, points + p), number(weights, 2 * points + p)
-                                        s1, s2 = s1 + w1 * k, s2 + w2 * k
-                                        if oscillates:
-                                            i1, i2 = i1 + w1 * u, i2 + w2 * u
-                            if exchanged:
-                                offset = load(offsets, q * step)
-                                s0, s1, s2 = offset * s0, offset * s1, offset * s2
-                                i0, i1, i2 = offset * i0, offset * i1, offset * i2
-                            if of_test:  # d.m, the same for all points of the test triangle
-                                offset = (c0 - y0) * m0 + (c1 - y1) * m1 + (c2 - y2) * m2
-                                s0, s1, s2 = offset * s0, offset * s1, offset * s2
-                                i0, i1, i2 = offset * i0, offset * i1, offset * i2
-                            if curls or at_once:
-                                weight = trial.measure[q]
-                                total = total + weight * (s0 + s1 + s2)
-                                if oscillates:
-                                    total_i = total_i + weight * (i0 + i1 + i2)
-                            if has_mass and not at_once:
-                                place = 6 * q * step
-                                store(sums, place, s0)
-                                if linear:
-                                    store(sums, place + step, s1)
-                                    store(sums, place + 2 * step, s2)
-                                if oscillates:
-                                    store(sums, place + 3 * step, i0)
-                                    if linear:
-                                        store(sums, place + 4 * step, i1)
-                                        store(sums, place + 5 * step, i2)
-                        if has_mass and not at_once:
-                            for f in range(0, trials, 3 if by_threes else 1):
-                                unit = trial.units[f]
-                                g_re, g_im = unit * f_re, unit * f_im
-                                for a in range(3 if exchanged else 0):  # of one trial function, for all test functions
-                                    here = (a + 3) * step
-                                    values = folded(sums, a * step, 6 * step, triples, outer, 0)
-                                    values_i = zero(t), zero(t), zero(t)
-                                    if oscillates:
-                                        values_i = folded(sums, here, 6 * step, triples, outer, 0)
-                                    for n in range(3):
-                                        place = v * kept * trials + (tile_rows[i - lo, first + n] * trials + a) * step
-                                        add_product(
-                                            t, place, imaginary, values[n], values_i[n], g_re, g_im, complex_out
-                                        )
-                                for a in range(0 if exchanged else functions):
-                                    place = v * kept * trials + (tile_rows[i - lo, first + a] * trials + f) * step
-                                    here = (a + 3) * step
-                                    if by_threes:
-                                        weight = 2 * triples * (f // 3)
-                                        values = folded(sums, a * step, 6 * step, triples, trial.table, weight)
-                                        values_i = zero(t), zero(t), zero(t)
-                                        if oscillates:
-                                            values_i = folded(sums, here, 6 * step, triples, trial.table, weight)
-                                        add_three(t, place, imaginary, values, values_i, g_re, g_im, complex_out)
-                                    else:
-                                        s0 = combined(sums, a * step, 6 * step, points, trial.table, f * points)
-                                        i0 = zero(t)
-                                        if oscillates:
-                                            i0 = combined(sums, here, 6 * step, points, trial.table, f * points)
-                                        add_product(t, place, imaginary, s0, i0, g_re, g_im, complex_out)
-                        if has_mass and direct:
+                        if has_form:
+                            add_entries(
+                                t, v * kept * trials, imaginary, w, table, units, e_re, e_im, c, e, scalars, data,
+                                length * i, length, trial_data, 12 * b * LANES + v, tile_rows, i - lo, rows,
+                            )  # fmt: skip
+                        elif has_mass and not at_once:
+                            add_entries(
+                                t, v * kept * trials, imaginary, w, outer, units, f_re, f_im, tile_rows, i - lo, first
+                            )
+                        elif has_mass and direct:
                             s0, i0 = complex_product(total, total_i, f_re, f_im)
                             accumulate(out[row_ids[row]], columns.first[b] + v, s0, i0)
                         elif has_mass and at_once:
@@ -289,10 +193,11 @@ def tile_kernel(
                             total, total_i = complex_product(total, total_i, e_re, e_im)
                             for a in range(3):
                                 place = curl_base + 3 * (v * kept + tile_rows[i - lo, a] * step)
-                                for c in range(3):
-                                    add(t, place + c * step, test_curls[i, a, c] * total)
+                                for k in range(3):
+                                    curl = number(test_curls, 9 * i + 3 * a + k)
+                                    add(t, place + k * step, curl * total)
                                     if complex_out:
-                                        add(t, imaginary + place + c * step, test_curls[i, a, c] * total_i)
+                                        add(t, imaginary + place + k * step, curl * total_i)
             if direct:
                 continue
             for top in range(0, rows, step):
@@ -312,24 +217,108 @@ def tile_kernel(
     return tile
 
 
-@jitable
-def squared(x, p, y0, y1, y2, tiny):  # type: ignore[no-untyped-def]
-    """The squared distance of the point x[p : p + 3] from y."""
-    d0, d1, d2 = number(x, p) - y0, number(x, p + 1) - y1, number(x, p + 2) - y2
-    return d0 * d0 + tiny + d1 * d1 + d2 * d2
+def add_of_functions(
+    by_threes: bool, exchanged: bool, oscillates: bool, complex_out: bool, points: int, trials: int, functions: int
+) -> Callable[..., Any]:
+    """The compiled sum over trial points: products of local functions are entries, but for a factor."""
+    triples = points // 3
+
+    @jitable
+    def add_entries(t, base, imaginary, w, table, units, f_re, f_im, tile_rows, i, first):  # type: ignore[no-untyped-def]
+        """Add the entries of test triangle i of the tile with a vector of others, from sums at t[w:]."""
+        step = lanes(t)
+        at = w + points * step
+        for f in range(0, trials, 3 if by_threes else 1):
+            unit = number(units, f)
+            g_re, g_im = unit * f_re, unit * f_im
+            for a in range(3 if exchanged else functions):
+                here, there = at + a * step, at + (a + 3) * step
+                weight = 0 if exchanged else 2 * triples * (f // 3)
+                if exchanged:  # sums of one trial function, for all test functions
+                    values = folded(t, here, 6 * step, triples, table, weight)
+                    values_i = zero(t), zero(t), zero(t)
+                    if oscillates:
+                        values_i = folded(t, there, 6 * step, triples, table, weight)
+                    for n in range(3):
+                        place = base + (tile_rows[i, first + n] * trials + a) * step
+                        add_product(t, place, imaginary, values[n], values_i[n], g_re, g_im, complex_out)
+                elif by_threes:
+                    place = base + (tile_rows[i, first + a] * trials + f) * step
+                    values = folded(t, here, 6 * step, triples, table, weight)
+                    values_i = zero(t), zero(t), zero(t)
+                    if oscillates:
+                        values_i = folded(t, there, 6 * step, triples, table, weight)
+                    add_three(t, place, imaginary, values, values_i, g_re, g_im, complex_out)
+                else:
+                    place = base + (tile_rows[i, first + a] * trials + f) * step
+                    s0, i0 = combined(t, here, 6 * step, points, table, f * points), zero(t)
+                    if oscillates:
+                        i0 = combined(t, there, 6 * step, points, table, f * points)
+                    add_product(t, place, imaginary, s0, i0, g_re, g_im, complex_out)
+
+    return add_entries
 
 
-@jitable
-def asked(of_test, of_trial, values, offsets, place):  # type: ignore[no-untyped-def]
-    """The part of a Green's function that an integrand needs: its value, or its slope (of_trial: times the distance
-    from the plane of the trial triangle; of_test: that factor comes later)."""
-    value, value_i, slope, slope_i = values
-    if of_trial:
-        offset = load(offsets, place)
-        return slope * offset, slope_i * offset
-    if of_test:
-        return slope, slope_i
-    return value, value_i
+def put_moments(groups: int, threes: bool, points: int) -> Callable[..., Any]:
+    """The compiled sum over the points of the varying triangles, with their barycentric coordinates."""
+    triples, summed = points // 3, 3 * groups
+
+    @jitable
+    def put(s, w, m, table, units, f_re, f_im):  # type: ignore[no-untyped-def]
+        """Moments (3 groups, 3) times f, real and then imaginary ones, at s[m:], from the sums at s[w:]."""
+        step = lanes(s)
+        stride, unit, imaginary = 2 * summed * step, number(units, 0), m + 3 * summed * step
+        g_re, g_im = unit * f_re, unit * f_im
+        for a in range(summed):
+            here = w + (points + a) * step
+            if threes:
+                v0, v1, v2 = folded(s, here, stride, triples, table, 0)
+                u0, u1, u2 = folded(s, here + summed * step, stride, triples, table, 0)
+            else:
+                v0, v1, v2 = combined_three(s, here, stride, points, table, 0)
+                u0, u1, u2 = combined_three(s, here + summed * step, stride, points, table, 0)
+            put_product(s, m + 3 * a * step, imaginary - m, v0, u0, g_re, g_im)
+            put_product(s, m + (3 * a + 1) * step, imaginary - m, v1, u1, g_re, g_im)
+            put_product(s, m + (3 * a + 2) * step, imaginary - m, v2, u2, g_re, g_im)
+
+    return put
+
+
+def add_of_form(form: Form, threes: bool, points: int) -> Callable[..., Any]:
+    """The compiled sum over trial points for a form: moments, fields, entries."""
+    groups, fields, entries, head, function = form.groups, form.fields, form.entries, form.head, form.function
+    moments, room, sums = put_moments(groups, threes, points), form.room, pair_room(points, groups)
+
+    @jitable
+    def add_entries(  # type: ignore[no-untyped-def]
+        t, base, imaginary, w, table, units, f_re, f_im, c, e, scalars, data, place, length, trial_data, there,
+        tile_rows, i, rows,
+    ):  # fmt: skip
+        """Add the entries of test triangle i of the tile with a vector of others, from sums at t[w:]; test data at
+        data[place:], trial data at trial_data[there:], LANES apart; nobody reads row number `rows`."""
+        step = lanes(t)
+        m = w + sums * step
+        at = m + 18 * groups * step
+        own = at + room * step
+        moments(t, w, m, table, units, f_re, f_im)
+        for k in range(length):
+            store(t, own + k * step, zero(t) + number(data, place + k))
+        fields(
+            t, m, 3 * step, step, 9 * groups * step, at, t, own, step, trial_data, there, LANES,
+            c[0] - e[0], c[1] - e[1], c[2] - e[2], scalars[3], scalars[4], scalars[5], scalars[6],
+        )  # fmt: skip
+        result = own + (head + function * tile_rows.shape[1]) * step
+        for a in range(tile_rows.shape[1]):
+            row = tile_rows[i, a]
+            if row == rows:
+                continue
+            entries(t, at, a, t, own + (head + function * a) * step, step, trial_data, there, LANES, result)
+            for b in range(3):
+                here, e = base + (3 * row + b) * step, result + 2 * b * step
+                add(t, here, load(t, e))
+                add(t, imaginary + here, load(t, e + step))
+
+    return add_entries
 
 
 @jitable

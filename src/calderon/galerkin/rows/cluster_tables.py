@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from calderon.backends.numba import kernel
+from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import jitable, number
 from calderon.galerkin.rows.entry_kernels import Clusters
 
@@ -142,3 +142,37 @@ def _listing_kernel() -> Callable[..., Any]:
                 ends[c + 1] = count
 
     return run
+
+
+@jitable
+def run_of(index, cluster):  # type: ignore[no-untyped-def]
+    """First and last triangle of a cluster in the lists, or in the order of all."""
+    if number(index, OWN):
+        first = item(index, FIRST, cluster)
+        return first, first + item(index, SIZES, cluster)
+    return item(index, LIST_STARTS, cluster), item(index, LIST_STARTS, cluster + 1)
+
+
+@jitable_part
+def marking(skips, t, index, chunk, count, scratch, mask, value):  # type: ignore[no-untyped-def]
+    """Put a value at the triangles of the chunk that t skips; whether there are any."""
+    found, k = False, 0
+    own = number(index, OWN)
+    low = chunk if own else item(index, LISTS, chunk)
+    high = chunk + count - 1 if own else item(index, LISTS, chunk + count - 1)
+    for m in range(skips[t], skips[t + 1]):
+        skipped = skips[m]
+        if skipped > high:
+            break
+        if skipped < low:
+            continue
+        if own:
+            scratch[mask + skipped - chunk] = value
+            found = True
+        else:
+            while item(index, LISTS, chunk + k) < skipped:
+                k += 1
+            if item(index, LISTS, chunk + k) == skipped:
+                scratch[mask + k] = value
+                found = True
+    return found

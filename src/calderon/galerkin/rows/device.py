@@ -34,7 +34,8 @@ class DeviceRows(NamedTuple):
 
 def device_rows(operator: BilinearForm, rows: CompiledRows, device: Device) -> DeviceRows:
     """The rows of an operator on a device; rows: the same on the processor, whose tables are sent."""
-    row_side, column_side, _, scalars = rows.data
+    assert rows.device_data is not None
+    row_side, column_side, scalars = rows.device_data()
     sides = [row_side] if row_side is column_side else [row_side, column_side]
     sent = [(device.array(each.numbers), device.array(each.integers)) for each in sides]
     arguments = (*sent[0], *sent[-1], device.array(scalars))

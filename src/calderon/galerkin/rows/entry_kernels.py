@@ -33,7 +33,7 @@ class CompiledRows(NamedTuple):
     overlap(): what rows and columns have in place of it, so that special - overlap() corrects blocks made of those. It
     holds near pairs alone, no entries that special does not have: rows of functions that touch mean nothing. A
     function, as few matrices have near pairs in such blocks.
-    symmetric: A[i, j] = A[j, i] in cluster order.
+    symmetric: A[i, j] = A[j, i] in cluster order. device_data(): both sides and scalars for devices.
     """
 
     shape: tuple[int, int]
@@ -47,3 +47,4 @@ class CompiledRows(NamedTuple):
     special: sp.csr_array
     overlap: Callable[[], sp.csr_array]
     symmetric: bool
+    device_data: Callable[[], tuple[Any, ...]] | None = None

@@ -6,24 +6,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from calderon.backends import Computing
 from calderon.backends.numba import jitable_part
 from calderon.galerkin.bilinear_form import BilinearForm
-from calderon.galerkin.dual_test_block import DualBlock, affine_test
 from calderon.galerkin.regular.element_tables import Surface
-from calderon.galerkin.rows.cluster_tables import RowSide, positions, row_side, triangle_order
-from calderon.galerkin.rows.edge_field_entries import field_records, field_scratch, field_sums, field_table
+from calderon.galerkin.rows.cluster_tables import LENGTH, RowSide, positions, row_side, triangle_order
+from calderon.galerkin.rows.device_tables import device_tables
+from calderon.galerkin.rows.entries import Entries, Layout, entries_scratch, entry_loops, side_records, side_table
 from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows
 from calderon.galerkin.rows.pair_matrix import Neighbours, neighbours, summed
-from calderon.galerkin.rows.scalar_entries import Sums, row_sums, sums_records, sums_scratch, sums_table
-from calderon.galerkin.rows.special_pairs import EdgeSpecialPairs, SpecialPairs
+from calderon.galerkin.rows.special_pairs import SpecialPairs
 from calderon.quadrature import triangle_rule
-
-Tables = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
-NORMAL = {"none": ("none", "none"), "trial": ("varying", "fixed"), "test": ("fixed", "varying")}
-"""The side of the normal derivative in a row and in a column."""
 
 
 class Functions(NamedTuple):
@@ -35,7 +30,7 @@ class Functions(NamedTuple):
 
 
 @functools.lru_cache(maxsize=64)
-def functions_of(by_row: Sums, by_column: Sums) -> Functions:
+def functions_of(by_row: Entries, by_column: Entries) -> Functions:
     """Rows and columns from the loops with the test and with the trial function fixed."""
     fill_row, fill_column, fill_block = by_row.fill, by_column.fill, by_row.block
 
@@ -65,12 +60,15 @@ def compiled_rows(
     if not isinstance(operator, BilinearForm):
         raise TypeError(f"{operator!r} has no compiled rows, integral operators have: assemble its parts")
     pairs = SpecialPairs.of(operator, how)
-    form = form_of(pairs)
-    same = operator.test is operator.trial and row_clusters is column_clusters and form.alike(pairs)
-    rows = _side(pairs, form, True, row_clusters)
-    columns = rows if same else _side(pairs, form, False, column_clusters)
-    functions = form.functions(pairs)
+    form, rule = pairs.form, triangle_rule(pairs.quadrature.regular)
+    tables = [side_table(rule, each) for each in pairs.moment_functions(rule)]
+    rows = _side(pairs, True, row_clusters, tables[0][1])
+    same = form.direct and operator.test is operator.trial and row_clusters is column_clusters
+    columns = rows if same else _side(pairs, False, column_clusters, tables[1][1])
+    functions = _functions(pairs, *(layout for layout, _ in tables))
     around = _neighbours(pairs, np.concatenate([pairs.triangles(pairs.batches), pairs.idle]), rows, columns)
+    sizes = pairs.test.places.shape[1], pairs.trial.places.shape[1]
+    longest = max(int(each.side.integers[LENGTH]) for each in (rows, columns))
     return CompiledRows(
         shape=operator.shape,
         dtype=pairs.out.dtype,
@@ -78,12 +76,21 @@ def compiled_rows(
         row=functions.row,
         column=functions.column,
         block=functions.block,
-        data=(rows.side, columns.side, _skips(around), pairs.scalars),
-        scratch=form.scratch(pairs, how.real),
+        data=(rows.side, columns.side, _skips(around), pairs.tile_scalars),
+        scratch=entries_scratch(form, rule.number_of_points, *sizes, longest, how.real),
         special=summed(around, pairs.values(pairs.batches), rows.side, columns.side, operator.shape),
         overlap=functools.partial(_overlap, pairs, rows, columns),
         symmetric=operator.is_symmetric,
+        device_data=functools.partial(_device_data, pairs, rows, columns),
     )
+
+
+def _functions(pairs: SpecialPairs, test: Layout, trial: Layout) -> Functions:
+    """Rows, columns and blocks."""
+    kinds = pairs.radial, pairs.form
+    last = pairs.green.is_complex, pairs._through_centroids()
+    by_row = entry_loops(*kinds, False, last[0], test, trial, last[1])
+    return functions_of(by_row, entry_loops(*kinds, True, last[0], trial, test, last[1]))
 
 
 class OrderedSide(NamedTuple):
@@ -93,116 +100,26 @@ class OrderedSide(NamedTuple):
     side: RowSide
     order: NDArray[np.int64]
     places: NDArray[np.int64]
+    clusters: Clusters
 
 
-def _side(
-    pairs: SpecialPairs, form: "type[ScalarForm] | type[FieldForm]", test: bool, clusters: Clusters
-) -> OrderedSide:
-    selection = pairs.test if test else pairs.trial
-    places = positions(selection.places, clusters)
+def _side(pairs: SpecialPairs, test: bool, clusters: Clusters, table: NDArray[np.float64]) -> OrderedSide:
+    selection, surface = (pairs.test, pairs.test_surface) if test else (pairs.trial, pairs.trial_surface)
+    places, data = positions(selection.places, clusters), pairs.data[0 if test else 1]
     order = triangle_order(places)
-    side = row_side(places[order], clusters, *form.tables(pairs, test, order), pairs.real)
-    return OrderedSide(side, order, places)
+    ordered = Surface(*(each[order] if len(each) else each for each in surface))
+    records = side_records(ordered, data[order], triangle_rule(pairs.quadrature.regular))
+    side = row_side(places[order], clusters, table, records, records, pairs.real)
+    return OrderedSide(side, order, places, clusters)
 
 
-class ScalarForm:
-    """What compiled rows of scalar functions are made of."""
-
-    @staticmethod
-    def alike(pairs: SpecialPairs) -> bool:
-        """Whether the sides of one space are the same."""
-        return True
-
-    @staticmethod
-    def tables(pairs: SpecialPairs, test: bool, order: NDArray[np.int64]) -> Tables:
-        """The table of a side, records of its triangles and their part in a chunk."""
-        surface = pairs.test_surface if test else pairs.trial_surface
-        space = pairs.test_space if test else pairs.trial_space
-        rule = triangle_rule(pairs.quadrature.regular)
-        records, chunk = sums_records(Surface(*(each[order] for each in surface)), rule)
-        return sums_table(rule, space.element), chunk if space.element.degree == 0 else records, chunk
-
-    @staticmethod
-    def functions(pairs: SpecialPairs) -> Functions:
-        """Rows, columns and blocks."""
-        integrand, green = pairs.integrand, pairs.green
-        mass = not (integrand.curls and green.wavenumber == 0)
-        points = triangle_rule(pairs.quadrature.regular).number_of_points
-        kinds = integrand.curls, mass, green.is_complex, points
-        row, column = NORMAL[integrand.normal]
-        return functions_of(row_sums(pairs.radial, row, *kinds), row_sums(pairs.radial, column, *kinds))
-
-    @staticmethod
-    def scratch(pairs: SpecialPairs, real: DTypeLike) -> int:
-        """Working memory of a thread."""
-        points = triangle_rule(pairs.quadrature.regular).number_of_points
-        sizes = pairs.test.places.shape[1], pairs.trial.places.shape[1]
-        return sums_scratch(points, max(sizes), real)
-
-
-class FieldForm:
-    """The same of edge functions; the cross product of the magnetic field with the normal goes with the test side."""
-
-    @staticmethod
-    def alike(pairs: Any) -> bool:
-        return not pairs.square
-
-    @staticmethod
-    def tables(pairs: Any, test: bool, order: NDArray[np.int64]) -> Tables:
-        surface = pairs.test_surface if test else pairs.trial_surface
-        scales = pairs.test_scales if test else pairs.trial_scales
-        degree = pairs.quadrature.regular
-        ordered = Surface(*(each[order] for each in surface))
-        records = field_records(pairs.test_space, ordered, scales[order], degree, test and pairs.square)
-        return field_table(triangle_rule(degree)), records, records[:, :0]
-
-    @staticmethod
-    def functions(pairs: Any) -> Functions:
-        points = triangle_rule(pairs.quadrature.regular).number_of_points
-        row = field_sums(pairs.radial, pairs.electric, pairs.square, points)
-        return functions_of(row, field_sums(pairs.radial, pairs.electric, False, points))
-
-    @staticmethod
-    def scratch(pairs: Any, real: DTypeLike) -> int:
-        return field_scratch(triangle_rule(pairs.quadrature.regular).number_of_points, 2, real)
-
-
-class DualForm(FieldForm):
-    """The same of the magnetic field tested with fields that are affine on triangles."""
-
-    @staticmethod
-    def alike(pairs: Any) -> bool:
-        return False
-
-    @staticmethod
-    def tables(pairs: Any, test: bool, order: NDArray[np.int64]) -> Tables:
-        if not test:
-            return FieldForm.tables(pairs, test, order)
-        rule, count = triangle_rule(pairs.quadrature.regular), len(order)
-        ordered, crossed = Surface(*(each[order] for each in pairs.test_surface)), pairs.test_corners[order]
-        side = affine_test(ordered, crossed, pairs.quadrature.regular, np.float64)
-        values = crossed * ordered.jacobian[:, None, None, None]
-        parts = side.nodes, side.centres, side.frames, ordered.corners, side.arms, values
-        records = np.concatenate([each.reshape(count, -1) for each in parts], axis=1)
-        return field_table(rule), records, records[:, :0]
-
-    @staticmethod
-    def functions(pairs: Any) -> Functions:
-        points = triangle_rule(pairs.quadrature.regular).number_of_points
-        rows, columns = (field_sums(pairs.radial, False, False, points, affine) for affine in ("fixed", "varying"))
-        return functions_of(rows, columns)
-
-    @staticmethod
-    def scratch(pairs: Any, real: DTypeLike) -> int:
-        most = int(np.diff(pairs.test_space.carriers.start).max())
-        return field_scratch(triangle_rule(pairs.quadrature.regular).number_of_points, most, real)
-
-
-def form_of(pairs: SpecialPairs) -> type[ScalarForm] | type[FieldForm]:
-    """What the rows of such pairs are made of."""
-    if isinstance(pairs, DualBlock):
-        return DualForm
-    return FieldForm if isinstance(pairs, EdgeSpecialPairs) else ScalarForm
+def _device_data(pairs: SpecialPairs, rows: OrderedSide, columns: OrderedSide) -> tuple[RowSide, RowSide, NDArray[Any]]:
+    """Both sides and scalars as sources for devices read them."""
+    sides = []
+    for test, each in ((True, rows), (False, columns)):
+        tables = device_tables(pairs, test, each.order)
+        sides.append(row_side(each.places[each.order], each.clusters, *tables, pairs.real))
+    return sides[0], sides[1], pairs.scalars
 
 
 def _neighbours(

@@ -8,11 +8,9 @@ from numpy.typing import NDArray
 from calderon.backends import Computing, run_tasks
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
-from calderon.galerkin.dual_test_block import DualBlock, affine_scatter_kernel
+from calderon.galerkin.dual_test_block import DualBlock
 from calderon.galerkin.edge_block import EdgeBlock
 from calderon.galerkin.limits import resolved_triangles
-from calderon.galerkin.regular.edge_tables import edge_scales
-from calderon.galerkin.regular.element_tables import Surface
 from calderon.greens import Radial
 from calderon.pairs.classes import Pairs, TouchingPairs
 from calderon.pairs.rules import Batch
@@ -60,35 +58,16 @@ class SpecialPairs(Block):
         tables = ProductTable.of([(side, side)], self.test_space.element, self.trial_space.element)
         return [Batch(tables, np.zeros(len(self.near), np.int32), Pairs(self.near, order, order), None)]
 
-    def _integrals(self, batch: Batch) -> NDArray[np.float64]:
-        """Moments as the scatter kernel wants them."""
-        return self._moments(batch, self.test_surface)
-
-    def _sides_of(self, i: NDArray[np.int32], j: NDArray[np.int32]) -> tuple[Any, ...]:
-        """What the scatter kernel reads of the triangles of each pair."""
-        sides = self.test_surface, self.trial_surface
-        if not self.integrand.curls:
-            return sides  # nothing is read
-        return tuple(Surface(*(part[which] for part in side)) for side, which in zip(sides, (i, j), strict=True))
-
-    def _form(self) -> tuple[bool, ...]:
-        """More arguments of the scatter kernel."""
-        return (self.integrand.curls,)
-
     def local(self, batch: Batch) -> NDArray[Any]:
         """(n, A, B) local matrices of the n pairs of a batch."""
         pairs = batch.pairs
-        count, (i, j) = len(pairs.triangles), pairs.triangles.T
-        moments = self._integrals(batch)
-        height, width = moments.shape[-2:]
+        count, data = len(pairs.triangles), tuple(d[k] for d, k in zip(self.data, pairs.triangles.T, strict=True))
+        height, width = self.test.places.shape[1], self.trial.places.shape[1]
         out = np.zeros((count * height, width), self.out.dtype)
         rows = np.arange(count * height).reshape(count, height)
-        columns = np.broadcast_to(np.arange(width), (count, width))
+        columns = np.ascontiguousarray(np.broadcast_to(np.arange(width), (count, width)))
         numbers = np.repeat(np.arange(count, dtype=np.int32)[:, None], 2, axis=1)
-        self.scatter(
-            moments, Pairs(numbers, *pairs[1:]), *self._sides_of(i, j), rows, np.ascontiguousarray(columns),
-            self.coefficients, *self._form(), False, out,
-        )  # fmt: skip
+        self._scatter(self._all_moments(batch), Pairs(numbers, *pairs[1:]), data, rows, columns, out, False)
         return out.reshape(count, height, width)
 
     def values(self, batches: list[Batch]) -> NDArray[Any]:
@@ -111,53 +90,17 @@ class SpecialPairs(Block):
 
 
 class EdgeSpecialPairs(SpecialPairs, EdgeBlock):
-    """The same of an electric or magnetic field between edge functions."""
-
-    def _prepare(self) -> None:
-        self.test_scales = edge_scales(self.test_space, self.test.triangles, self.scale)
-        self.trial_scales = edge_scales(self.trial_space, self.trial.triangles, self.scale)
-        self.test_corners = self.corners_of_moments()
-        super()._prepare()
+    """The same of an electric or magnetic field of edge functions."""
 
     def _acting(self, touching: TouchingPairs) -> TouchingPairs:
         if not self.electric:
             self.idle = touching.pairs[touching.shared == 3]
         return super()._acting(touching)
 
-    def _integrals(self, batch: Batch) -> NDArray[np.float64]:
-        return self.integrals(batch)
-
-    def _sides_of(self, i: NDArray[np.int32], j: NDArray[np.int32]) -> tuple[Any, ...]:
-        return self.test_corners[i], self.trial_surface.corners[j], self.test_scales[i], self.trial_scales[j]
-
-    def _form(self) -> tuple[bool, ...]:
-        return ()
-
-
-class DualSpecialPairs(EdgeSpecialPairs, DualBlock):
-    """The same of the magnetic field tested with fields that are affine on triangles."""
-
-    def _prepare(self) -> None:
-        self.trial_scales = edge_scales(self.trial_space, self.trial.triangles, self.scale)
-        self.test_corners = self.crossed_values()
-        SpecialPairs._prepare(self)
-
-    def local(self, batch: Batch) -> NDArray[Any]:
-        (i, j), count, functions = batch.pairs.triangles.T, len(batch.rules), self.test_corners.shape[1]
-        out = np.zeros((count * functions, 3), self.out.dtype)
-        rows = np.arange(count * functions).reshape(count, functions)
-        columns = np.ascontiguousarray(np.broadcast_to(np.arange(3), (count, 3)))
-        numbers = np.repeat(np.arange(count, dtype=np.int32)[:, None], 2, axis=1)
-        affine_scatter_kernel()(
-            self.integrals(batch), Pairs(numbers, *batch.pairs[1:]), self.test_corners[i],
-            self.trial_surface.corners[j], self.trial_scales[j], rows, columns, self.coefficients, out,
-        )  # fmt: skip
-        return out.reshape(count, functions, 3)
-
 
 KINDS: dict[type[Block], type[SpecialPairs]] = {
     Block: SpecialPairs,
     EdgeBlock: EdgeSpecialPairs,
-    DualBlock: DualSpecialPairs,
+    DualBlock: EdgeSpecialPairs,
 }
 """The pairs of each kind of block."""

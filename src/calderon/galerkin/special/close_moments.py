@@ -28,7 +28,7 @@ RADIANS = 0.4
 """Points for each radian along a line of the outer or the inner triangle."""
 
 
-class Form(NamedTuple):
+class Integral(NamedTuple):
     """The integrand: its radial part, whose normal it takes ("none", "test", "trial"; "both": of the trial triangle,
     then of the test triangle), whether it is complex, and the parameters of the radial part."""
 
@@ -40,7 +40,7 @@ class Form(NamedTuple):
 
 def close_moments(
     how: ClosePairs,
-    form: Form,
+    integral: Integral,
     test: Surface,
     trial: Surface,
     pairs: NDArray[np.int32],
@@ -53,11 +53,11 @@ def close_moments(
     if how.exchanged:
         sides, numbers, elements = (trial, test), numbers[::-1], elements[::-1]
         normals |= {"test": "inner", "trial": "outer"}
-    kernels = 2 if form.normal == "both" else 1
+    kernels = 2 if integral.normal == "both" else 1
     out = np.empty((kernels, 2, len(pairs), elements[0].size, elements[1].size))
     for low in range(0, len(pairs), SHARE):
         part = slice(low, low + SHARE)
-        out[:, :, part] = _share(how, form, normals[form.normal], sides, numbers[:, part], elements)
+        out[:, :, part] = _share(how, integral, normals[integral.normal], sides, numbers[:, part], elements)
     if not how.exchanged:
         return out
     return np.ascontiguousarray(out[::-1].swapaxes(3, 4))
@@ -65,7 +65,7 @@ def close_moments(
 
 def _share(
     how: ClosePairs,
-    form: Form,
+    integral: Integral,
     normal: str,
     sides: tuple[Surface, Surface],
     numbers: NDArray[np.int32],
@@ -79,12 +79,12 @@ def _share(
     first, slope = INNER[how.power]
     lines = graded_lines(first + _more(how, corners), slope)
     degree, (rows, columns) = elements[1].degree, (element.size for element in elements)
-    kernel = close_kernel(form.radial, normal, form.oscillates, degree)
+    kernel = close_kernel(integral.radial, normal, integral.oscillates, degree)
     values = np.zeros((2 if normal == "both" else 1, 2, len(rules), rows, columns))
     inner = sides[1].normals[numbers[1]]
     kernel(
         outer.corners, outer.normals, outer.jacobian, corners, inner, pieces.parent, rules, *table, *lines,
-        form.parameters, *close_scratch(rows, degree), values,
+        integral.parameters, *close_scratch(rows, degree), values,
     )  # fmt: skip
     values = restriction(elements[0], pieces.outer) @ values
     return (

@@ -1,0 +1,103 @@
+"""Forms of scalar functions: products of local functions, and those integrated by parts.
+
+    scalar   entry_ab = alpha M_ab,
+    curl     entry_ab = alpha curl_a . curl_b sum_mn M_mn + mass n_x . n_y M_ab
+
+with the moments M_ab of the kernel and the local functions a, b (theory: hypersingular operator).
+"""
+
+import functools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends.vectors import complex_product, jitable, lanes, load, store, zero
+from calderon.galerkin.forms.form import Form
+from calderon.galerkin.regular.element_tables import Surface
+
+CURL_HEAD = 3
+"""Numbers of a triangle of a curl form: its normal; then three of each of its linear functions, the curl."""
+
+
+def curl_data(surface: Surface) -> NDArray[np.float64]:
+    """(n, 12) numbers of the triangles of either side of a curl form."""
+    return np.concatenate([surface.normals, surface.curls.reshape(len(surface.normals), -1)], axis=1)
+
+
+@functools.lru_cache(maxsize=32)
+def scalar_form(kernel: str, special: str, tests: int, trials: int) -> Form:
+    """Products of so many test and trial functions."""
+
+    @jitable
+    def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):  # type: ignore[no-untyped-def]
+        """As `Form` says: entries are moments."""
+        step = lanes(s)
+        for k in range(tests):
+            for n in range(trials):
+                here, place = m + k * a + n * b, w + 2 * (k * trials + n) * step
+                store(s, place, load(s, here))
+                store(s, place + step, load(s, here + imaginary))
+
+    @jitable
+    def entries(s, w, a, x, i, x_step, y, j, y_step, e):  # type: ignore[no-untyped-def]
+        """As `Form` says."""
+        step = lanes(s)
+        for k in range(2 * trials):
+            store(s, e + k * step, load(s, w + (2 * a * trials + k) * step))
+
+    return Form(
+        "scalar",
+        kernel,
+        special,
+        tests,
+        trials,
+        0,
+        0,
+        2 * tests * trials,
+        True,
+        True,
+        False,
+        True,
+        fields,
+        fields,
+        entries,
+    )
+
+
+@functools.lru_cache(maxsize=8)
+def curl_form(trials: int, mass: bool = True) -> Form:
+    """Integrated by parts, of three test functions and so many trial functions; mass: with values of functions."""
+    tests = 3
+
+    @jitable
+    def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):  # type: ignore[no-untyped-def]
+        """As `Form` says: moments times the cosine of the normals and the mass, then the sum of all of them."""
+        step, total, total_i = lanes(s), zero(s), zero(s)
+        cosine = zero(s)
+        for c in range(3):
+            cosine = cosine + load(x, i + c * x_step) * load(y, j + c * y_step)
+        for k in range(tests):
+            for n in range(trials):
+                here, place = m + k * a + n * b, w + 2 * (k * trials + n) * step
+                re, im = load(s, here), load(s, here + imaginary)
+                total, total_i = total + re, total_i + im
+                re, im = complex_product(re, im, c2 * cosine, c3 * cosine)
+                store(s, place, re)
+                store(s, place + step, im)
+        total, total_i = complex_product(total, total_i, c0, c1)
+        store(s, w + 2 * tests * trials * step, total)
+        store(s, w + (2 * tests * trials + 1) * step, total_i)
+
+    @jitable
+    def entries(s, w, a, x, i, x_step, y, j, y_step, e):  # type: ignore[no-untyped-def]
+        """As `Form` says."""
+        step, sums = lanes(s), w + 2 * tests * trials * lanes(s)
+        a0, a1, a2 = load(x, i), load(x, i + x_step), load(x, i + 2 * x_step)
+        for n in range(trials):
+            at, place = j + (CURL_HEAD + 3 * n) * y_step, w + 2 * (a * trials + n) * step
+            product = a0 * load(y, at) + a1 * load(y, at + y_step) + a2 * load(y, at + 2 * y_step)
+            store(s, e + 2 * n * step, load(s, place) + product * load(s, sums))
+            store(s, e + (2 * n + 1) * step, load(s, place + step) + product * load(s, sums + step))
+
+    room, kinds = 2 * tests * trials + 2, (False, True, True, mass)  # not scaled, direct, with curls
+    return Form("curl", "value", "none", tests, trials, CURL_HEAD, 3, room, *kinds, fields, fields, entries)

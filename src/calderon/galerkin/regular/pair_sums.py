@@ -1,0 +1,216 @@
+"""The inner sum of regular pairs: a Green's function over all pairs of points of two triangles, times test functions.
+
+One triangle is fixed, others are the lanes of vectors. Innermost is a loop over the points of the fixed triangle for
+one point of the others, where the functions of the fixed triangle are applied. Tiles of dense matrices and blocks of
+clusters share this loop, the distances through centroids and the extraction of the phase (theory, equations of "Regular
+pairs").
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from calderon.backends.vectors import jitable, lanes, load, number, store, zero
+from calderon.galerkin.regular.centroid_distances import PRODUCTS, dot, put_pair, put_planes, three_squares
+from calderon.galerkin.regular.point_sums import applied, squared, three, totals, zeros
+from calderon.greens import Radial
+from calderon.greens.elementary import inverse_square_root
+
+
+def pair_room(points: int, groups: int) -> int:
+    """Vectors of working memory: offsets from planes, sums at each point, squared distances."""
+    return (3 + 6 * max(1, groups)) * points + PRODUCTS
+
+
+@functools.lru_cache(maxsize=256)
+def pair_sums(
+    radial: Radial,
+    kernel: str,
+    groups: int,
+    every: bool,
+    stored: bool,
+    exchanged: bool,
+    oscillates: bool,
+    threes: bool,
+    through_centroids: bool,
+    points: int,
+) -> Callable[..., Any]:
+    """The compiled sums of one Green's function and kernel.
+
+    kernel: "value" G, "slope" G'/r, "fixed" (G'/r) d . m with the normal m of the fixed triangle (d = x - y, x in the
+    fixed one), "varying" -(G'/r) d . n with the normals n of the others. groups: of three functions on the fixed
+    triangle; 0: one constant function. every: also the sum over all points of both sides, with `measure` on that of y.
+    stored: sums at each point y. exchanged: x and y change places in the loops ("varying", through centroids).
+    threes, through_centroids: see element_tables.in_threes and centroid_distances.py. points: of a triangle.
+
+    sums(x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure, p0, p1,
+    tiny, missing, kept, s, w): points x[o:] of the fixed triangle, its normal m and centre c; points, centres e and
+    normals n of the others at y[here + (3 q + k) pitch]; shapes[record:] and around[there:] of centroid_distances.py.
+    Returns the phase and the sum over all points; at s[w:] are offsets (points), then for each y 3 max(1, groups) real
+    and as many imaginary sums.
+    """
+    radial_value, radial_phase, shifts = radial.multiple or radial.value, radial.phase, radial.shifts
+    of_varying, of_fixed, slope = (kernel == each for each in ("varying", "fixed", "slope"))
+    multiplied, slopes = of_varying and not exchanged, of_fixed or exchanged or slope
+    triples, functions = points // 3, 3 * max(1, groups)
+
+    @jitable
+    def select_kernel(values, s, place):  # type: ignore[no-untyped-def]
+        """The value or the slope; the latter times the distance from the plane of a varying triangle, if asked."""
+        value, value_i, slope_, slope_i = values
+        if multiplied:
+            offset = load(s, place)
+            return slope_ * offset, slope_i * offset
+        if slopes:
+            return slope_, slope_i
+        return value, value_i
+
+    @jitable
+    def put_offsets(x, o, shapes, record, d, e, n, steps, ones, s, w):  # type: ignore[no-untyped-def]
+        """Store -(x - y) . n at each point x, the same for all y."""
+        (d0, d1, d2), (e0, e1, e2), (n0, n1, n2) = d, e, n
+        if through_centroids:
+            w0, w1 = dot(shapes, record, n0, n1, n2), dot(shapes, record + 3, n0, n1, n2)
+            put_planes(steps, triples, ones, 0, -(d0 * n0 + d1 * n1 + d2 * n2), w0, w1, s, w)
+        else:
+            for p in range(points):
+                d0, d1 = number(x, o + 3 * p) - e0, number(x, o + 3 * p + 1) - e1
+                d2 = number(x, o + 3 * p + 2) - e2
+                store(s, w + p * lanes(s), -(d0 * n0 + d1 * n1 + d2 * n2))
+
+    @jitable
+    def in_threes(x, o, weights, y0, y1, y2, pairs, q, p0, p1, tiny, reference, s, w):  # type: ignore[no-untyped-def]
+        """The sums at point number q of the others, three points of the fixed triangle at a time."""
+        step = lanes(s)
+        inside, beside = w + (functions * 2 + 1) * points * step, w + (functions * 2 + 2) * points * step
+        products, corner, stride = w + (functions * 2 + 3) * points * step, 3 * step, step
+        if exchanged:
+            inside, beside, corner, stride = beside, inside, step, 3 * step
+        one, one_i, two, two_i = zeros(s), zeros(s), zeros(s), zeros(s)
+        at_q, z0, z1, z2 = zero(s), zero(s), zero(s), zero(s)
+        if through_centroids:
+            at_q = load(s, beside + q * step)
+            z0, z1, z2 = three(s, products + q % 3 * corner, stride)
+        for p in range(triples):
+            here = 3 * p * step
+            if through_centroids:
+                r0, r1, r2 = three_squares(s, inside + here, at_q, number(pairs, q // 3 * triples + p), z0, z1, z2)
+            else:
+                r0 = squared(x, o + 9 * p, y0, y1, y2, tiny)
+                r1 = squared(x, o + 9 * p + 3, y0, y1, y2, tiny)
+                r2 = squared(x, o + 9 * p + 6, y0, y1, y2, tiny)
+            k0, u0 = select_kernel(radial_value(r0, p0, p1, reference), s, w + here)
+            k1, u1 = select_kernel(radial_value(r1, p0, p1, reference), s, w + here + step)
+            k2, u2 = select_kernel(radial_value(r2, p0, p1, reference), s, w + here + 2 * step)
+            alpha, beta = 1.0 if p == 0 else number(weights, p), number(weights, triples + p)
+            one = applied(one, k0, k1, k2, alpha, beta)
+            if oscillates:
+                one_i = applied(one_i, u0, u1, u2, alpha, beta)
+            if groups == 2:
+                alpha, beta = number(weights, 2 * triples + p), number(weights, 3 * triples + p)
+                two = applied(two, k0, k1, k2, alpha, beta)
+                if oscillates:
+                    two_i = applied(two_i, u0, u1, u2, alpha, beta)
+        if groups == 0:
+            z = zero(s)
+            return (one[3], z, z), (one_i[3], z, z), (z, z, z), (z, z, z)
+        return totals(one), totals(one_i), totals(two), totals(two_i)
+
+    @jitable
+    def one_by_one(x, o, weights, y0, y1, y2, p0, p1, tiny, reference, s, w):  # type: ignore[no-untyped-def]
+        """The same, point by point."""
+        z = zero(s)
+        s0, s1, s2, s3, s4, s5, i0, i1, i2, i3, i4, i5 = z, z, z, z, z, z, z, z, z, z, z, z
+        for p in range(points):
+            r2 = squared(x, o + 3 * p, y0, y1, y2, tiny)
+            k, u = select_kernel(radial_value(r2, p0, p1, reference), s, w + p * lanes(s))
+            w0 = number(weights, p)
+            s0 = s0 + w0 * k
+            if oscillates:
+                i0 = i0 + w0 * u
+            if groups > 0:
+                w1, w2 = number(weights, points + p), number(weights, 2 * points + p)
+                s1, s2 = s1 + w1 * k, s2 + w2 * k
+                if oscillates:
+                    i1, i2 = i1 + w1 * u, i2 + w2 * u
+            if groups > 1:
+                w3, w4, w5 = (
+                    number(weights, 3 * points + p), number(weights, 4 * points + p), number(weights, 5 * points + p)
+                )  # fmt: skip
+                s3, s4, s5 = s3 + w3 * k, s4 + w4 * k, s5 + w5 * k
+                if oscillates:
+                    i3, i4, i5 = i3 + w3 * u, i4 + w4 * u, i5 + w5 * u
+        return (s0, s1, s2), (i0, i1, i2), (s3, s4, s5), (i3, i4, i5)
+
+    @jitable
+    def put_sums(s, place, one, one_i, two, two_i):  # type: ignore[no-untyped-def]
+        """Store the sums at one point."""
+        step, imaginary = lanes(s), place + functions * lanes(s)
+        store(s, place, one[0])
+        if oscillates:
+            store(s, imaginary, one_i[0])
+        if groups > 0:
+            store(s, place + step, one[1])
+            store(s, place + 2 * step, one[2])
+            if oscillates:
+                store(s, imaginary + step, one_i[1])
+                store(s, imaginary + 2 * step, one_i[2])
+        if groups > 1:
+            store(s, place + 3 * step, two[0])
+            store(s, place + 4 * step, two[1])
+            store(s, place + 5 * step, two[2])
+            if oscillates:
+                store(s, imaginary + 3 * step, two_i[0])
+                store(s, imaginary + 4 * step, two_i[1])
+                store(s, imaginary + 5 * step, two_i[2])
+
+    @jitable
+    def sums(  # type: ignore[no-untyped-def]
+        x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure,
+        p0, p1, tiny, missing, kept, s, w,
+    ):  # fmt: skip
+        step, (c0, c1, c2), (e0, e1, e2), (m0, m1, m2) = lanes(s), c, e, m
+        d0, d1, d2 = c0 - e0, c1 - e1, c2 - e2
+        square, reference = d0 * d0 + tiny + d1 * d1 + d2 * d2, zero(s)
+        if shifts:
+            reference = square * inverse_square_root(square)
+        if through_centroids:
+            put_pair(
+                shapes, record, around, there, pitch, steps, triples, d0, d1, d2, square, missing, kept, s,
+                w + (functions * 2 + 3) * points * step, w + (functions * 2 + 1) * points * step,
+                w + (functions * 2 + 2) * points * step,
+            )  # fmt: skip
+        if of_varying:
+            put_offsets(x, o, shapes, record, (d0, d1, d2), e, n, steps, ones, s, w)
+        total, total_i = zero(s), zero(s)
+        for q in range(points):
+            y0, y1, y2 = zero(s), zero(s), zero(s)
+            if of_fixed or not through_centroids:
+                y0, y1, y2 = three(y, here + 3 * q * pitch, pitch)
+            if threes:
+                one, one_i, two, two_i = in_threes(
+                    x, o, weights, y0, y1, y2, pairs, q, p0, p1, tiny, reference, s, w
+                )  # fmt: skip
+            else:
+                one, one_i, two, two_i = one_by_one(x, o, weights, y0, y1, y2, p0, p1, tiny, reference, s, w)
+            if exchanged or of_fixed:  # the same factor for all points of the fixed triangle
+                offset = load(s, w + q * step) if exchanged else (c0 - y0) * m0 + (c1 - y1) * m1 + (c2 - y2) * m2
+                one, one_i = times(one, offset), times(one_i, offset)
+            if every:
+                weight = number(measure, q)
+                total = total + weight * (one[0] + one[1] + one[2])
+                if oscillates:
+                    total_i = total_i + weight * (one_i[0] + one_i[1] + one_i[2])
+            if stored:
+                put_sums(s, w + (points + 2 * functions * q) * step, one, one_i, two, two_i)
+        f_re, f_im = radial_phase(reference, p0, p1)
+        return f_re, f_im, total, total_i
+
+    return sums
+
+
+@jitable
+def times(values, factor):  # type: ignore[no-untyped-def]
+    """Three vectors times one."""
+    v0, v1, v2 = values
+    return v0 * factor, v1 * factor, v2 * factor

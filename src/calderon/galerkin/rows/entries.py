@@ -1,0 +1,410 @@
+"""Entries between two clusters of unknowns: the loops behind rows, columns and blocks of a matrix.
+
+Each pair of triangles is integrated once for all its entries: one triangle of the fixed side with the triangles of the
+varying cluster, which are the lanes of vectors, by the sums of pair_sums.py. A row is a block with one row; in a column
+the trial side is the fixed one. Results are kept for ROWS rows and a chunk of the varying triangles, and then added to
+the unknowns of the cluster.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from calderon.backends.numba import jitable_part
+from calderon.backends.vectors import add, complex_product, jitable, lanes, load, number, put, store, width, zero
+from calderon.galerkin.forms.form import Form
+from calderon.galerkin.regular.centroid_distances import spread_records
+from calderon.galerkin.regular.element_tables import Surface, by_groups, in_threes, jointly, points_of
+from calderon.galerkin.regular.pair_sums import pair_room, pair_sums
+from calderon.galerkin.regular.point_sums import combined, combined_three, folded, put_product, three
+from calderon.galerkin.rows.cluster_tables import (
+    CHUNK,
+    CHUNKS,
+    FIRST,
+    FUNCTIONS,
+    LENGTH,
+    LISTS,
+    OWN,
+    PITCH,
+    PLACES,
+    RECORDS,
+    ROW,
+    SIZES,
+    STARTS,
+    TRIANGLES,
+    item,
+    marking,
+    run_of,
+)
+from calderon.greens import Radial
+from calderon.quadrature import TriangleRule
+
+ROWS = 64
+"""Rows of a block that are computed at a time."""
+CENTRE, NORMAL, JACOBIAN, SPREAD, DATA = 0, 3, 6, 7, 16
+"""Places in the record of a triangle, and rows of a chunk: centroid, normal, twice the area, corners (see
+centroid_distances.py), what the form reads; then come the quadrature points."""
+
+
+class Layout(NamedTuple):
+    """Places in the table of a side with so many moment functions, by points of a rule: weights of the fixed role,
+    table and units of the varying role, weights of the rule, barycentric coordinates, and what centroid_distances.py
+    needs."""
+
+    functions: int
+    points: int
+    threes: bool
+    table: int
+    units: int
+    measure: int
+    barycentric: int
+    steps: int
+    products: int
+    ones: int
+
+
+def side_table(rule: TriangleRule, functions: NDArray[np.float64]) -> tuple[Layout, NDArray[np.float64]]:
+    """The layout and the table of a side with these moment functions (F, P) at the points of a rule."""
+    fixed, unit = jointly(rule, functions * rule.weights)
+    varying, units = by_groups(rule, functions * rule.weights)
+    steps = rule.barycentric[::3, 0] - rule.barycentric[::3, 1]
+    barycentric, ones = rule.barycentric.T, np.ones(len(steps))
+    parts = fixed, varying, np.append(units, unit), rule.weights, barycentric, steps, -2 * np.outer(steps, steps), ones
+    begins = np.cumsum([each.size for each in parts]).tolist()
+    layout = Layout(len(functions), rule.number_of_points, in_threes(rule), *begins[:-1])
+    return layout, np.concatenate([each.ravel() for each in parts])
+
+
+def side_records(surface: Surface, data: NDArray[np.float64], rule: TriangleRule) -> NDArray[np.float64]:
+    """(n, DATA + k + 3 P) records of the triangles, with what the form reads (n, k)."""
+    count = len(surface.corners)
+    columns = (
+        surface.corners.mean(axis=1), surface.normals, surface.jacobian, spread_records(surface, np.float64), data,
+        points_of(surface, rule),
+    )  # fmt: skip
+    return np.concatenate([each.reshape(count, -1) for each in columns], axis=1)
+
+
+def entries_scratch(form: Form, points: int, tests: int, trials: int, longest: int, real: DTypeLike) -> int:
+    """Numbers of working memory of one thread; tests, trials: local functions; longest: record of a triangle."""
+    vectors = pair_room(points, 2) + form.vectors(tests) + longest
+    return (longest + 2 * ROWS * max(tests, trials) + 2) * PITCH + vectors * width(real)
+
+
+class Entries(NamedTuple):
+    """fill(fixed, varying, scalars, position, cluster, scratch, out): out[:n] = the entries of one unknown with those
+    of a cluster. block(fixed, varying, scalars, skips, fixed_cluster, cluster, scratch, out): out[:m, :n] = those of
+    two clusters, without pairs of triangles t, s with s among skips[skips[t] : skips[t + 1]], which increase. scalars
+    as in tile.py."""
+
+    fill: Callable[..., None]
+    block: Callable[..., None]
+
+
+@functools.lru_cache(maxsize=64)
+def entry_loops(
+    radial: Radial, form: Form, columns: bool, oscillates: bool, fixed: Layout, varying: Layout, through_centroids: bool
+) -> Entries:
+    """The compiled loops of one Green's function and form; columns: the trial side is the fixed one."""
+    swapped = {"fixed": "varying", "varying": "fixed"} if columns else {}
+    kernel = swapped.get(form.kernel, form.kernel)
+    points, constant = fixed.points, fixed.functions == 1 and varying.functions == 1
+    kinds = fixed.functions // 3, form.curls or constant, form.mass and not constant, False, oscillates, fixed.threes
+    sums = pair_sums(radial, kernel, *kinds, through_centroids, points)
+    gathered = gathering(points, varying.barycentric, kernel == "fixed" or not through_centroids)
+    if form.direct:
+        finish = local_functions(form, constant, oscillates, fixed, varying)
+    else:
+        finish = local_matrix(form, columns, fixed, varying)
+    measure, steps, products, ones = varying.measure, fixed.steps, fixed.products, fixed.ones
+    unit, scattered = fixed.measure - 1, scattering(oscillates)
+
+    @jitable
+    def pair(  # type: ignore[no-untyped-def]
+        x, near, t, row, some, side, flat, pitch, place, v, missing, tables, scalars, s, mask, w, results, apart
+    ):
+        """Add triangle t and a vector of others to rows row .. row + some of the fixed side in results."""
+        base, rows = number(near, RECORDS) + number(near, LENGTH) * t, number(side.integers, LENGTH) - 3 * points
+        n, e = three(flat, NORMAL * pitch + place, pitch), three(flat, CENTRE * pitch + place, pitch)
+        m = number(x, base + NORMAL), number(x, base + NORMAL + 1), number(x, base + NORMAL + 2)
+        c = number(x, base + CENTRE), number(x, base + CENTRE + 1), number(x, base + CENTRE + 2)
+        kept = load(s, mask + v)
+        f_re, f_im, total, total_i = sums(
+            x, base + number(near, LENGTH) - 3 * points, m, c, x, base + SPREAD, x, flat, rows * pitch + place, pitch,
+            e, n, flat, SPREAD * pitch + place, tables[0], tables[1], tables[2], tables[3], scalars[0], scalars[1],
+            scalars[2], missing, kept, s, w,
+        )  # fmt: skip
+        factor = kept * (number(x, unit) * number(x, base + JACOBIAN)) * load(flat, JACOBIAN * pitch + place)
+        f_re, f_im = f_re * factor, f_im * factor
+        finish(
+            x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, total, total_i, c, e, m, n, scalars, s,
+            w, results + v, apart,
+        )  # fmt: skip
+
+    @jitable_part
+    def block_of(fixed, varying, scalars, skips, masked, top, rows, cluster, scratch, out):  # type: ignore[no-untyped-def]
+        """out[:rows, :n] = the entries of the unknowns from position `top` with those of a cluster."""
+        x, near, index, step = fixed.numbers, fixed.integers, varying.integers, lanes(scratch)
+        own, functions, size = number(index, OWN), number(index, FUNCTIONS), number(near, FUNCTIONS)
+        mask = number(index, LENGTH) * PITCH
+        results = mask + PITCH
+        w = results + 2 * min(rows, ROWS) * functions * PITCH
+        tables = x[steps:], x[products:], x[ones:], varying.numbers[measure:]
+        first, count = item(index, FIRST, cluster), item(index, SIZES, cluster)
+        low, high = run_of(index, cluster)
+        for i in range(rows):
+            for j in range(count):
+                out[i, j] = 0.0
+        for k in range(0, PITCH, step):
+            store(scratch, mask + k, zero(scratch) + 1.0)
+        for chunk in range(low, high, CHUNK):
+            many = min(CHUNK, high - chunk)
+            apart = (many // step + 1) * step  # numbers of one function and row
+            if own:
+                flat, pitch, origin = varying.numbers, number(index, ROW), number(index, CHUNKS) + chunk
+            else:
+                flat, pitch, origin = scratch, PITCH, 0
+                gathered(varying, chunk, chunk + many, scratch)
+            for group in range(0, rows, ROWS):
+                some, row = min(ROWS, rows - group), top + group
+                for v in range(0, 2 * some * functions * apart, step):
+                    store(scratch, results + v, zero(scratch))
+                for r in range(some):
+                    for at in range(item(near, STARTS, row + r), item(near, STARTS, row + r + 1)):
+                        t = item(near, TRIANGLES, at)
+                        if r > 0 and earlier(near, t, size, row, r):
+                            continue
+                        missing = masked and marking(skips, t, index, chunk, many, scratch, mask, 0.0)
+                        for v in range(0, many, step):
+                            pair(
+                                x, near, t, row, some, varying, flat, pitch, origin + v, v, missing, tables, scalars,
+                                scratch, mask, w, results, apart,
+                            )  # fmt: skip
+                        if missing:
+                            marking(skips, t, index, chunk, many, scratch, mask, 1.0)
+                scattered(index, scratch, results, apart, chunk, many, first, count, group, some, out)
+
+    @jitable_part
+    def fill(fixed, varying, scalars, position, cluster, scratch, out):  # type: ignore[no-untyped-def]
+        """As `Entries` says."""
+        nothing = varying.integers  # in place of skips, which are not read
+        block_of(fixed, varying, scalars, nothing, False, position, 1, cluster, scratch, out.reshape(1, out.size))
+
+    @jitable_part
+    def block(fixed, varying, scalars, skips, fixed_cluster, cluster, scratch, out):  # type: ignore[no-untyped-def]
+        """As `Entries` says."""
+        first, rows = item(fixed.integers, FIRST, fixed_cluster), item(fixed.integers, SIZES, fixed_cluster)
+        block_of(fixed, varying, scalars, skips, True, first, rows, cluster, scratch, out)
+
+    return Entries(fill, block)
+
+
+def gathering(points: int, barycentric: int, with_points: bool) -> Callable[..., None]:
+    """What gathers the triangles of a chunk."""
+
+    @jitable_part
+    def gathered(side, low, high, scratch):  # type: ignore[no-untyped-def]
+        """Gather triangles low..high of the lists of a side into rows of a chunk, in the order of a record."""
+        numbers, index, step = side.numbers, side.integers, lanes(scratch)
+        rows = number(index, LENGTH) - 3 * points
+        for k in range(high - low):
+            place = number(index, RECORDS) + number(index, LENGTH) * item(index, LISTS, low + k)
+            for c in range(rows):
+                put(scratch, c * PITCH + k, number(numbers, place + c))
+        for v in range(0, high - low if with_points else 0, step):
+            for c in range(3):
+                e, w0 = load(scratch, (CENTRE + c) * PITCH + v), load(scratch, (SPREAD + c) * PITCH + v)
+                w1 = load(scratch, (SPREAD + 3 + c) * PITCH + v)
+                for q in range(points):
+                    b0, b1 = number(numbers, barycentric + q), number(numbers, barycentric + points + q)
+                    b2 = number(numbers, barycentric + 2 * points + q)
+                    store(scratch, (rows + 3 * q + c) * PITCH + v, e + (b0 - b2) * w0 + (b1 - b2) * w1)
+
+    return gathered
+
+
+def local_functions(form: Form, constant: bool, oscillates: bool, fixed: Layout, varying: Layout) -> Callable[..., Any]:
+    """What adds entries that are products of local functions, and those of their curls."""
+    points, triples, curls, mass = fixed.points, fixed.points // 3, form.curls, form.mass
+    summed, many, threes = 3 * max(1, fixed.functions // 3), varying.functions, varying.threes
+    table, units = varying.table, varying.units
+
+    @jitable
+    def put_products(s, place, apart, at, stride, imaginary, numbers, g_re, g_im):  # type: ignore[no-untyped-def]
+        """Add the sums at s[at:] times the functions of the varying side to s[place:]."""
+        if threes and many > 1:
+            for f in range(0, many, 3):
+                unit, weight = number(numbers, units + f // 3), table + 2 * triples * (f // 3)
+                values = folded(s, at, stride, triples, numbers, weight)
+                values_i = zero(s), zero(s), zero(s)
+                if oscillates:
+                    values_i = folded(s, at + imaginary, stride, triples, numbers, weight)
+                add_pair(s, place + 2 * f * apart, apart, values[0], values_i[0], unit * g_re, unit * g_im, oscillates)
+                add_pair(
+                    s, place + 2 * (f + 1) * apart, apart, values[1], values_i[1], unit * g_re, unit * g_im, oscillates
+                )
+                add_pair(
+                    s, place + 2 * (f + 2) * apart, apart, values[2], values_i[2], unit * g_re, unit * g_im, oscillates
+                )
+            return
+        for f in range(many):
+            weight = varying.measure if many == 1 else table + f * points
+            re, im = combined(s, at, stride, points, numbers, weight), zero(s)
+            if oscillates:
+                im = combined(s, at + imaginary, stride, points, numbers, weight)
+            add_pair(s, place + 2 * f * apart, apart, re, im, g_re, g_im, oscillates)
+
+    @jitable
+    def finish(  # type: ignore[no-untyped-def]
+        x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, total, total_i, c, e, m, n, scalars, s, w,
+        results, apart,
+    ):  # fmt: skip
+        """Add the entries of triangle t with a vector of others."""
+        step, functions, size = lanes(s), number(side.integers, FUNCTIONS), number(near, FUNCTIONS)
+        g_re, g_im = complex_product(f_re, f_im, zero(s) + scalars[5], zero(s) + scalars[6])
+        if curls:
+            cosine = m[0] * n[0] + m[1] * n[1] + m[2] * n[2]
+            g_re, g_im = g_re * cosine, g_im * cosine
+            f_re, f_im = complex_product(f_re, f_im, zero(s) + scalars[3], zero(s) + scalars[4])
+            total, total_i = complex_product(total, total_i, f_re, f_im)
+        for a in range(size):
+            inside = item(near, PLACES, t * size + a) - row
+            if inside < 0 or inside >= some:
+                continue
+            target = results + 2 * inside * functions * apart
+            if constant and mass:
+                add_pair(s, target, apart, total, total_i, g_re, g_im, oscillates)
+            elif mass:
+                at = w + (points + a) * step
+                put_products(s, target, apart, at, 2 * summed * step, summed * step, side.numbers, g_re, g_im)
+            if curls:
+                curl = base + DATA + 3 + 3 * a
+                d0, d1, d2 = number(x, curl), number(x, curl + 1), number(x, curl + 2)
+                for f in range(functions):
+                    k0, k1, k2 = three(flat, (DATA + 3 + 3 * f) * pitch + place, pitch)
+                    product = d0 * k0 + d1 * k1 + d2 * k2
+                    add(s, target + 2 * f * apart, product * total)
+                    if oscillates:
+                        add(s, target + (2 * f + 1) * apart, product * total_i)
+
+    return finish
+
+
+def local_matrix(form: Form, columns: bool, fixed: Layout, varying: Layout) -> Callable[..., Any]:
+    """What adds entries that a form makes of moments."""
+    points, triples, threes = fixed.points, fixed.points // 3, varying.threes
+    height, many, table, units = fixed.functions, varying.functions, varying.table, varying.units
+    fields, entries, head, function, room = form.fields, form.entries, form.head, form.function, form.room
+    first = pair_room(points, height // 3)
+
+    @jitable
+    def put_moments(s, w, m, numbers, f_re, f_im):  # type: ignore[no-untyped-def]
+        """Moments (fixed, varying functions) times f at s[m:], real and then imaginary ones."""
+        step = lanes(s)
+        stride, imaginary = 2 * height * step, height * many * step
+        for a in range(height):
+            at = w + (points + a) * step
+            for n in range(0, many, 3):
+                place = m + (a * many + n) * step
+                unit, weight = 1.0, table + n * points
+                if threes:
+                    unit, weight = number(numbers, units + n // 3), table + 2 * triples * (n // 3)
+                    v0, v1, v2 = folded(s, at, stride, triples, numbers, weight)
+                    u0, u1, u2 = folded(s, at + height * step, stride, triples, numbers, weight)
+                else:
+                    v0, v1, v2 = combined_three(s, at, stride, points, numbers, weight)
+                    u0, u1, u2 = combined_three(s, at + height * step, stride, points, numbers, weight)
+                g_re, g_im = unit * f_re, unit * f_im
+                put_product(s, place, imaginary, v0, u0, g_re, g_im)
+                put_product(s, place + step, imaginary, v1, u1, g_re, g_im)
+                put_product(s, place + 2 * step, imaginary, v2, u2, g_re, g_im)
+
+    @jitable
+    def finish(  # type: ignore[no-untyped-def]
+        x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, total, total_i, c, e, m, n, scalars, s, w,
+        results, apart,
+    ):  # fmt: skip
+        """Add the entries of triangle t with a vector of others."""
+        step, functions, size = lanes(s), number(side.integers, FUNCTIONS), number(near, FUNCTIONS)
+        length, here = number(near, LENGTH) - 3 * points - DATA, DATA * pitch + place
+        moments = w + first * step
+        at = moments + 2 * height * many * step
+        own = at + room * step
+        result = own + length * step
+        f_re, f_im = complex_product(f_re, f_im, zero(s) + scalars[3], zero(s) + scalars[4])
+        put_moments(s, w, moments, side.numbers, f_re, f_im)
+        for k in range(length):
+            store(s, own + k * step, zero(s) + number(x, base + DATA + k))
+        d0, d1, d2 = c[0] - e[0], c[1] - e[1], c[2] - e[2]
+        if columns:
+            fields(
+                s, moments, step, many * step, height * many * step, at, flat, here, pitch, s, own, step, -d0, -d1,
+                -d2, scalars[3], scalars[4], scalars[5], scalars[6],
+            )  # fmt: skip
+            for a in range(functions):
+                entries(s, at, a, flat, here + (head + function * a) * pitch, pitch, s, own, step, result)
+                for b in range(size):
+                    inside = item(near, PLACES, t * size + b) - row
+                    if 0 <= inside < some:
+                        target = results + 2 * (inside * functions + a) * apart
+                        add(s, target, load(s, result + 2 * b * step))
+                        add(s, target + apart, load(s, result + (2 * b + 1) * step))
+        else:
+            fields(
+                s, moments, many * step, step, height * many * step, at, s, own, step, flat, here, pitch, d0, d1, d2,
+                scalars[3], scalars[4], scalars[5], scalars[6],
+            )  # fmt: skip
+            for a in range(size):
+                inside = item(near, PLACES, t * size + a) - row
+                if 0 <= inside < some:
+                    entries(s, at, a, s, own + (head + function * a) * step, step, flat, here, pitch, result)
+                    target = results + 2 * inside * functions * apart
+                    for b in range(functions):
+                        add(s, target + 2 * b * apart, load(s, result + 2 * b * step))
+                        add(s, target + (2 * b + 1) * apart, load(s, result + (2 * b + 1) * step))
+
+    return finish
+
+
+@jitable
+def add_pair(s, place, apart, re, im, c, d, oscillates):  # type: ignore[no-untyped-def]
+    """Add (re + i im) (c + i d) to results, whose imaginary part lies so much further."""
+    re, im = complex_product(re, im, c, d)
+    add(s, place, re)
+    if oscillates:
+        add(s, place + apart, im)
+
+
+@jitable
+def earlier(near, t, size, row, r):  # type: ignore[no-untyped-def]
+    """Whether triangle t has a function among those at positions row .. row + r."""
+    for a in range(size):
+        if row <= item(near, PLACES, t * size + a) < row + r:
+            return True
+    return False
+
+
+def scattering(oscillates: bool) -> Callable[..., None]:
+    """What brings results to their entries."""
+
+    @jitable_part
+    def scattered(index, scratch, results, apart, chunk, size, first, count, group, rows, out):  # type: ignore[no-untyped-def]
+        """Add the results of a chunk to rows group .. group + rows of the block."""
+        functions, own = number(index, FUNCTIONS), number(index, OWN)
+        for k in range(size):
+            for f in range(functions):
+                target = chunk + k - first
+                if not own:
+                    target = item(index, PLACES, item(index, LISTS, chunk + k) * functions + f) - first
+                if 0 <= target < count:
+                    for r in range(rows):
+                        here = results + 2 * (r * functions + f) * apart + k
+                        if oscillates:
+                            out[group + r, target] += complex(scratch[here], scratch[here + apart])
+                        else:
+                            out[group + r, target] += scratch[here]
+
+    return scattered

@@ -1,0 +1,108 @@
+"""Local matrices of touching and near pairs, from their moments, added to a matrix."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends.numba import kernel
+from calderon.backends.vectors import aligned, complex_product, lanes, load, number, put, store, width, zero
+from calderon.galerkin.forms.form import Form
+from calderon.pairs.classes import Pairs
+from calderon.spaces.element import Element
+
+
+def local_functions(element: Element, order: NDArray[np.int8]) -> NDArray[np.int8]:
+    """(n, size) the local functions of a triangle in the order of the rules of n pairs, from that of its vertices."""
+    return np.ascontiguousarray(element.permuted(order))
+
+
+def scatter(
+    form: Form,
+    moments: NDArray[np.float64],
+    pairs: Pairs,
+    elements: tuple[Element, Element],
+    data: tuple[NDArray[np.float64], NDArray[np.float64]],
+    places: tuple[NDArray[np.int64], NDArray[np.int64]],
+    coefficients: NDArray[np.float64],
+    half: bool,
+    out: NDArray[Any],
+) -> None:
+    """Add the local matrices of pairs.
+
+    moments (components, 2, n, A, B) real and imaginary, in the order of the rules; data (triangles, k): numbers of the
+    test and of the trial triangles; places (triangles, L), (triangles, B): row and column of each local function, -1
+    for none. half: pairs of a triangle with itself count half (see `symmetrise`).
+    """
+    orders = [local_functions(*each) for each in zip(elements, (pairs.test_order, pairs.trial_order), strict=True)]
+    room = form.vectors(1) + data[1].shape[1] + 2 * moments.shape[0] * moments.shape[3] * moments.shape[4]
+    run = scatter_kernel(form, out.dtype.kind == "c")
+    shape = moments.reshape(-1, *moments.shape[2:])
+    run(shape, pairs.triangles, *orders, *data, *places, coefficients, half, _scratch(room), out)
+
+
+def _scratch(vectors: int) -> NDArray[np.float64]:
+    return aligned(vectors * width(np.float64), np.float64)
+
+
+@functools.lru_cache(maxsize=64)
+def scatter_kernel(form: Form, complex_out: bool) -> Callable[..., None]:
+    """The compiled loop over pairs, which are the lanes of vectors."""
+    fields, entries, scaled, trials = form.special_fields, form.entries, form.scaled, form.trials
+    head, function, room, components = form.head, form.function, form.room, form.components
+
+    @kernel
+    def run(  # type: ignore[no-untyped-def]
+        moments, triangles, test_order, trial_order, test_data, trial_data, rows, columns, coefficients, half, s, out
+    ):
+        step, (height, across) = lanes(s), moments.shape[2:]
+        size, long = height * across, trial_data.shape[1]
+        own = 2 * components * size * step  # moments come first
+        other, at = own + (head + function) * step, own + (head + function + long) * step
+        e, nothing = at + room * step, zero(s)
+        c0, c1, c2, c3 = coefficients[0], coefficients[1], coefficients[2], coefficients[3]
+        for start in range(0, len(triangles), step):
+            count = min(step, len(triangles) - start)
+            for lane in range(step):
+                pair = start + min(lane, count - 1)
+                i, j = triangles[pair, 0], triangles[pair, 1]
+                part = 0.5 if half and i == j else 1.0
+                for k in range(2 * components):
+                    for a in range(height):
+                        for b in range(across):
+                            place = (k * height + test_order[pair, a]) * across + trial_order[pair, b]
+                            put(s, place * step + lane, part * moments[k, pair, a, b])
+                for k in range(head):
+                    put(s, own + k * step + lane, test_data[i, k])
+                for k in range(long):
+                    put(s, other + k * step + lane, trial_data[j, k])
+            for k in range(components if scaled else 0):
+                for n in range(2 * k * size * step, (2 * k + 1) * size * step, step):
+                    re, im = complex_product(load(s, n), load(s, n + size * step), c0, c1)
+                    store(s, n, re)
+                    store(s, n + size * step, im)
+            fields(
+                s, 0, across * step, step, size * step, at, s, own, step, s, other, step, nothing, nothing, nothing,
+                c0, c1, c2, c3,
+            )  # fmt: skip
+            for a in range(rows.shape[1]):
+                for lane in range(step):
+                    i = triangles[start + min(lane, count - 1), 0]
+                    for k in range(function):
+                        put(s, own + (head + k) * step + lane, test_data[i, head + function * a + k])
+                entries(s, at, a, s, own + head * step, step, s, other, step, e)
+                for lane in range(count):
+                    i, j = triangles[start + lane, 0], triangles[start + lane, 1]
+                    row = rows[i, a]
+                    for b in range(trials if row >= 0 else 0):
+                        column = columns[j, b]
+                        if column >= 0:
+                            re, im = number(s, e + 2 * b * step + lane), number(s, e + (2 * b + 1) * step + lane)
+                            if complex_out:
+                                out[row, column] += complex(re, im)
+                            else:
+                                out[row, column] += re
+
+    return run
