@@ -21,6 +21,8 @@ from calderon.galerkin.regular.centroid_distances import NEAR, no_spreads, sprea
 from calderon.galerkin.regular.element_tables import (
     LANES,
     Surface,
+    form_test_side,
+    form_trial_side,
     in_threes,
     part_of,
     surface_of,
@@ -168,28 +170,29 @@ class Block:
         mass = -alpha * k2 if self.integrand.curls else alpha
         return np.array([alpha.real, alpha.imag, mass.real, mass.imag])
 
-    def _scalars(self, lacking: float = 1.0) -> NDArray[Any]:
-        """What compiled loops over points read, the coefficients times what their values lack."""
-        values = [*self.parameters, TINY[self.real], *(lacking * self.coefficients)]
+    def _scalars(self, lacking: float = 1.0, both: bool = True) -> NDArray[Any]:
+        """What compiled loops over points read, the coefficients (both, or the first) times what their values lack."""
+        coefficients = self.coefficients * np.repeat([lacking, lacking if both else 1.0], 2)
+        values = [*self.parameters, TINY[self.real], *coefficients]
         return np.array(values).astype(self.real)
-
-    def _tile_scalars(self, radial: Radial) -> NDArray[Any]:
-        """The same for tiles, which take multiples of Green's functions."""
-        return self._scalars(radial.lacking(self.integrand.normal != "none", 8 * self.real.itemsize))
 
     def _compile(self, radial: Radial, factor: complex) -> None:
         """Coefficients and compiled kernels."""
-        green, integrand = self.green, self.integrand
+        green, integrand, form = self.green, self.integrand, self.form
         self.coefficients = self._coefficients(factor)
-        self.scalars = self._scalars()
-        curls_alone = integrand.curls and green.wavenumber == 0
-        self.linear = self.test_space.element.degree > 0 and not curls_alone
-        self.single_slot = self.trial_space.element.degree == 0
         rule = triangle_rule(self.quadrature.regular)
         points = in_threes(rule), self._through_centroids(), rule.number_of_points
-        form = (*points, 3 if integrand.curls else self.trial.places.shape[1])
-        kinds = (self.linear, self.single_slot, integrand.curls, green.is_complex, self.is_complex, *form)
-        self.tile, self.tile_scalars = tile_kernel(radial, integrand.normal, *kinds), self._tile_scalars(radial)
+        self.linear = self.test_space.element.degree > 0 and form.mass
+        self.single_slot = self.trial_space.element.degree == 0
+        kinds: tuple[Any, ...] = (self.linear, self.single_slot, integrand.curls)
+        trials, normal = 3 if integrand.curls else self.trial.places.shape[1], integrand.normal
+        if not form.direct:
+            self.linear, kinds, trials, normal = True, (True, False, False), form.width, "none"
+            self.tile_form = form
+        kinds = (*kinds, green.is_complex, self.is_complex, *points, trials, self.tile_form)
+        self.tile = tile_kernel(radial, normal, *kinds)
+        lacking = form.kernel != "value"
+        self.tile_scalars = self._scalars(radial.lacking(lacking, 8 * self.real.itemsize), form.direct)
 
     @property
     def form(self) -> Form:
@@ -224,9 +227,14 @@ class Block:
 
     def _tile_sides(self) -> None:
         """Both sides as tiles read them."""
-        degree, real = self.quadrature.regular, self.real
-        self.test_side: Any = test_side(self.test_space, self.test_surface, degree, not self.linear, real)
-        self.trial_side: Any = trial_side(self.trial_space, self.trial_surface, self.trial.places, degree, real)
+        degree, real, places = self.quadrature.regular, self.real, self.trial.places
+        if self.tile_form is not None:
+            test, trial = self.moment_functions(triangle_rule(degree))
+            self.test_side: Any = form_test_side(self.test_surface, self.data[0], degree, test, real)
+            self.trial_side: Any = form_trial_side(self.trial_surface, self.data[1], trial, places, degree, real)
+            return
+        self.test_side = test_side(self.test_space, self.test_surface, degree, not self.linear, real)
+        self.trial_side = trial_side(self.trial_space, self.trial_surface, places, degree, real)
 
     def _through_centroids(self) -> bool:
         """Whether squared distances of points come from the centroids of their triangles (centroid_distances.py)."""
@@ -238,7 +246,7 @@ class Block:
 
     def _reads_points(self) -> bool:
         """Whether tiles read the points themselves, if not for their distances."""
-        return bool(self.integrand.normal != "none")
+        return self.form.direct and self.integrand.normal != "none"
 
     def _prepare(self) -> None:
         if not self.integrand.curls:  # nobody reads them
@@ -314,7 +322,7 @@ class Block:
         backward = self._backward(touching.pairs), self._backward(pairs)
         x, y = self.test_surface.corners, self.trial_surface.corners
         wavenumber = abs(complex(*self.parameters))
-        power = 1 if self.integrand.normal == "none" else 2
+        power = self.form.power
         elements = self.test_space.element, self.trial_space.element
         coarse = self._coarse()
         degree, digits = elements[0].degree + elements[1].degree, 5 if coarse else 6
@@ -475,7 +483,7 @@ class Block:
         if isinstance(batch.tables, ProductTable):
             run, scratch = product, product_scratch(batch.tables, 2 * kernels)
         else:
-            run, scratch = touching, moment_scratch(batch.tables)
+            run, scratch = touching, moment_scratch(batch.tables, kernels)
         run(*surfaces, pairs, batch.rules, batch.tables, self.parameters, scratch, matrices)
         if batch.parts is not None:
             whole = [restriction(*each) for each in zip(elements, batch.parts, strict=True)]

@@ -10,12 +10,10 @@ from calderon.galerkin.forms.edge import test_data, trial_data
 from calderon.galerkin.forms.electric import ELECTRIC
 from calderon.galerkin.forms.form import Form
 from calderon.galerkin.forms.magnetic import MAGNETIC
-from calderon.galerkin.regular.element_tables import barycentric_functions, edge_test_side, edge_trial_side, in_threes
-from calderon.galerkin.regular.tile import tile_kernel
-from calderon.greens import Radial
+from calderon.galerkin.regular.element_tables import barycentric_functions
 from calderon.integrands import ELECTRIC_FIELD
 from calderon.pairs.classes import TouchingPairs
-from calderon.quadrature import TriangleRule, triangle_rule
+from calderon.quadrature import TriangleRule
 
 
 class EdgeBlock(Block):
@@ -40,17 +38,6 @@ class EdgeBlock(Block):
         charge = 4 / k**2
         return np.array([alpha.real, alpha.imag, charge.real, charge.imag])
 
-    def _compile(self, radial: Radial, factor: complex) -> None:
-        self.coefficients = self._coefficients(factor)
-        self.scalars = self._scalars()
-        self.tile_form = self.form
-        rule = triangle_rule(self.quadrature.regular)
-        points = in_threes(rule), self._through_centroids(), rule.number_of_points
-        self.linear = True
-        self.tile = tile_kernel(radial, "none", True, False, False, True, True, *points, 3, self.form)
-        self.tile_scalars = self._scalars()
-        self.tile_scalars[3:5] *= radial.lacking(not self.electric, 8 * self.real.itemsize)
-
     def moment_functions(self, rule: TriangleRule) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return barycentric_functions(rule, self.form.tests), barycentric_functions(rule, 3)
 
@@ -62,14 +49,6 @@ class EdgeBlock(Block):
             values = np.cross(values, self.test_surface.normals[:, None, None])
         scales = self.trial_space.scale[self.trial.triangles] / self.scale
         return test_data(self.test_surface, values, charges), trial_data(self.trial_surface, scales)
-
-    def _tile_sides(self) -> None:
-        degree, real = self.quadrature.regular, self.real
-        self.test_side = edge_test_side(self.test_surface, self.data[0], degree, self.form.tests, real)
-        self.trial_side = edge_trial_side(self.trial_surface, self.data[1], self.trial.places, degree, real)
-
-    def _reads_points(self) -> bool:
-        return False
 
     def _coarse(self) -> bool:
         return False  # entries of loops and of the magnetic field are small beside the largest

@@ -31,7 +31,7 @@ class MutualBlock(Block):
         rule = triangle_rule(self.quadrature.regular)
         form = (in_threes(rule), not self._through_centroids(), rule.number_of_points, self.trial.places.shape[1])
         self.tile = mutual_kernel(radial, self.linear, self.green.is_complex, self.is_complex, *form)
-        self.tile_scalars = self._tile_scalars(radial)
+        self.tile_scalars = self._scalars(radial.lacking(True, 8 * self.real.itemsize))
         self.moments = self._moment_kernels("both")
 
     def _prepare(self) -> None:

@@ -60,4 +60,4 @@ def put_entries(s, w, part, x, i, x_step, y, j, y_step, e):  # type: ignore[no-u
         store(s, e + 2 * b * step, strength(y, j, y_step, b) * along)
 
 
-ELECTRIC = Form("electric", "value", "none", 3, 3, HEAD, 7, ROOM, True, False, False, True, fields, fields, entries)
+ELECTRIC = Form("electric", "value", "none", 3, 3, 3, HEAD, 7, ROOM, fields, fields, entries)

@@ -12,19 +12,20 @@ class Form(NamedTuple):
     """A local matrix and what it is made of.
 
     kernel: of regular pairs, "value" G, "slope" G'/r, "fixed" or "varying" (pair_sums.py, of a fixed test triangle).
-    special: of touching and near pairs, the normal of an integrand or "gradient" (G'/r)(x - y). tests, trials:
-    functions
-    of the moments on either side: local functions of scalar spaces; of edge functions on the trial side the barycentric
-    coordinates l_n, on the test side l_m (tests = 3) or the products l_m l_m, then l_1 l_2, l_2 l_0, l_0 l_1. head,
-    function: numbers of a test triangle and of each of its functions. room: vectors of fields. scaled: drivers
-    multiply moments by alpha, the first of the coefficients. direct: entries are products of local functions (mass),
-    and of curls, which tiles and rows add without a local matrix.
+    special: of touching and near pairs, the normal of an integrand, or "gradient" (G'/r)(x - y), or "outer"
+    (G'/r)(x - y)(x - y)^T with the components xx, yy, zz, yz, zx, xy. tests, trials: functions of the moments of
+    regular pairs: local functions of scalar spaces; barycentric coordinates l_m (3), or the products l_m l_m, then
+    l_1 l_2, l_2 l_0, l_0 l_1 (6). width: local trial functions. head, function: numbers of a test triangle and of each
+    of its functions. room: vectors of fields.
 
     fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3): from moments
     s[m + a M + b N], the imaginary ones so much further, the test data x[i + k x_step] and trial data y[j + k y_step],
     c_i - c_j and the coefficients (`Block._coefficients`), fields at s[w:]. special_fields: the same from the moments
     of touching and near pairs. entries(s, w, a, x, i, x_step, y, j, y_step, e): real and imaginary entries of test
     function a, with data x[i + k x_step], and all trial functions, one after the other at s[e:].
+
+    scaled: drivers multiply moments by alpha, the first of the coefficients. direct: entries are products of local
+    functions (mass) and of their curls, which tiles and rows add without a local matrix.
     """
 
     name: str
@@ -32,16 +33,17 @@ class Form(NamedTuple):
     special: str
     tests: int
     trials: int
+    width: int
     head: int
     function: int
     room: int
-    scaled: bool
-    direct: bool
-    curls: bool
-    mass: bool
     fields: Callable[..., None]
     special_fields: Callable[..., None]
     entries: Callable[..., None]
+    scaled: bool = True
+    direct: bool = False
+    curls: bool = False
+    mass: bool = True
 
     @property
     def groups(self) -> int:
@@ -51,9 +53,14 @@ class Form(NamedTuple):
     @property
     def components(self) -> int:
         """Of the moments of touching and near pairs."""
-        return 3 if self.special == "gradient" else 1
+        return {"gradient": 3, "outer": 6}.get(self.special, 1)
+
+    @property
+    def power(self) -> int:
+        """The kernel of touching and near pairs is singular like 1/|x - y|^power."""
+        return 1 if self.special in ("none", "outer") else 2
 
     def vectors(self, functions: int) -> int:
         """Working memory for moments, fields, a test triangle with so many functions, and entries of one of them."""
         moments = 2 * self.components * self.tests * self.trials
-        return moments + self.room + self.head + functions * self.function + 2 * self.trials
+        return moments + self.room + self.head + functions * self.function + 2 * self.width

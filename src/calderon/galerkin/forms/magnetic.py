@@ -103,6 +103,4 @@ def put_entries(s, w, part, x, i, x_step, y, j, y_step, e):  # type: ignore[no-u
         store(s, e + 2 * b * step, strength(y, j, y_step, b) * along)
 
 
-MAGNETIC = Form(
-    "magnetic", "slope", "gradient", 6, 3, HEAD, 6, ROOM, True, False, False, True, fields, special_fields, entries
-)
+MAGNETIC = Form("magnetic", "slope", "gradient", 6, 3, 3, HEAD, 6, ROOM, fields, special_fields, entries)

@@ -45,23 +45,8 @@ def scalar_form(kernel: str, special: str, tests: int, trials: int) -> Form:
         for k in range(2 * trials):
             store(s, e + k * step, load(s, w + (2 * a * trials + k) * step))
 
-    return Form(
-        "scalar",
-        kernel,
-        special,
-        tests,
-        trials,
-        0,
-        0,
-        2 * tests * trials,
-        True,
-        True,
-        False,
-        True,
-        fields,
-        fields,
-        entries,
-    )
+    sizes = tests, trials, trials, 0, 0, 2 * tests * trials
+    return Form("scalar", kernel, special, *sizes, fields, fields, entries, direct=True)
 
 
 @functools.lru_cache(maxsize=8)
@@ -99,5 +84,5 @@ def curl_form(trials: int, mass: bool = True) -> Form:
             store(s, e + 2 * n * step, load(s, place) + product * load(s, sums))
             store(s, e + (2 * n + 1) * step, load(s, place + step) + product * load(s, sums + step))
 
-    room, kinds = 2 * tests * trials + 2, (False, True, True, mass)  # not scaled, direct, with curls
-    return Form("curl", "value", "none", tests, trials, CURL_HEAD, 3, room, *kinds, fields, fields, entries)
+    sizes, made = (tests, trials, trials, CURL_HEAD, 3, 2 * tests * trials + 2), (fields, fields, entries)
+    return Form("curl", "value", "none", *sizes, *made, scaled=False, direct=True, curls=True, mass=mass)

@@ -11,7 +11,7 @@ from calderon.backends.vectors import aligned
 from calderon.galerkin.regular.scatter_columns import Columns, columns_of
 from calderon.quadrature import TriangleRule, triangle_rule
 from calderon.spaces import EdgeSpace
-from calderon.spaces.element import Element, barycentric
+from calderon.spaces.element import barycentric
 from calderon.spaces.space import Space
 
 LANES = 128
@@ -43,8 +43,8 @@ class TrialSide(NamedTuple):
 
     points (blocks, Q, 3 * LANES), normals, centres (blocks, 3 * LANES): x, then y, then z. jacobian (blocks, LANES),
     curls (blocks, L, 3, LANES). table: weights times local functions (L, Q), or with points in threes alpha and beta
-    (groups, 2, Q / 3) of each group of three functions, to be multiplied by units (L,); measure (Q,) weights. columns:
-    where the results of a block go. data (blocks, k, LANES): what a form reads.
+    (groups, 2, Q / 3) of each group of three functions, to be multiplied by units (groups,); measure (Q,) weights.
+    columns: where the results of a block go. data (blocks, k, LANES): what a form reads.
     """
 
     points: NDArray[np.floating]
@@ -152,41 +152,46 @@ def barycentric_functions(rule: TriangleRule, functions: int) -> NDArray[np.floa
     return np.stack([l0 * l0, l1 * l1, l2 * l2, l1 * l2, l2 * l0, l0 * l1])
 
 
-def edge_test_side(
-    surface: Surface, data: NDArray[np.float64], degree: int, functions: int, real: DTypeLike
+def form_test_side(
+    surface: Surface, data: NDArray[np.float64], degree: int, functions: NDArray[np.float64], real: DTypeLike
 ) -> TestSide:
-    """The same for a form that reads `data`, with 3 barycentric coordinates or 6 products of two (`Form.tests`)."""
+    """The same for a form that reads `data`, with functions (F, P) at the points of the rule."""
     rule = triangle_rule(degree)
-    table = barycentric_functions(rule, functions) * rule.weights
-    weights, unit = jointly(rule, table)
+    weights, unit = jointly(rule, functions * rule.weights)
     nodes = points_of(surface, rule).reshape(len(surface.corners), -1)
     factors, centres = unit * surface.jacobian[None], surface.corners.mean(axis=1)
     parts = (nodes, weights[None], factors, surface.normals, centres, surface.curls, data)
     return TestSide(*(packed(part, real) for part in parts))
 
 
-def edge_trial_side(
-    surface: Surface, data: NDArray[np.float64], columns: NDArray[np.int64], degree: int, real: DTypeLike
+def form_trial_side(
+    surface: Surface,
+    data: NDArray[np.float64],
+    functions: NDArray[np.float64],
+    columns: NDArray[np.int64],
+    degree: int,
+    real: DTypeLike,
 ) -> TrialSide:
-    """The trial triangles for a form that reads `data`, with barycentric coordinates."""
-    return _trial_side(Element(1), surface, data, columns, degree, real)
+    """The trial triangles for a form that reads `data`, with functions (F, P) at the points of the rule."""
+    return _trial_side(functions, surface, data, columns, degree, real)
 
 
 def trial_side(
     space: Space | EdgeSpace, surface: Surface, columns: NDArray[np.int64], degree: int, real: DTypeLike
 ) -> TrialSide:
     """Tabulate the trial triangles for a rule of that degree."""
-    return _trial_side(space.element, surface, np.zeros((len(surface.corners), 0)), columns, degree, real)
+    functions = space.element.values(triangle_rule(degree).points)
+    return _trial_side(functions, surface, np.zeros((len(surface.corners), 0)), columns, degree, real)
 
 
 def _trial_side(
-    element: Element, surface: Surface, data: NDArray[np.float64], columns: NDArray[np.int64], degree: int,
-    real: DTypeLike,
+    functions: NDArray[np.float64], surface: Surface, data: NDArray[np.float64], columns: NDArray[np.int64],
+    degree: int, real: DTypeLike,
 ) -> TrialSide:  # fmt: skip
     rule = triangle_rule(degree)
     table, units = rule.weights, np.ones(1)
-    if element.size > 1:
-        table, units = by_groups(rule, element.values(rule.points) * rule.weights)
+    if len(functions) > 1:
+        table, units = by_groups(rule, functions * rule.weights)
 
     def pack(array: NDArray) -> NDArray:
         return packed(array, real)
@@ -199,7 +204,7 @@ def _trial_side(
         columns_of(blocked(columns.T, -1).reshape(len(jacobian), -1)),
         pack(blocked(np.moveaxis(surface.curls, 0, 2), None)),
         pack(table.ravel()),
-        pack(np.repeat(units, min(GROUP, element.size))),
+        pack(units),
         pack(rule.weights),
         pack(blocked(data.T, None) if data.size else np.zeros((0, 0))),
     )

@@ -250,7 +250,7 @@ def mutual_kernel(
                         add_product(t, other + row0, imaginary, b_re, b_im, f_re, f_im, complex_out)
                     elif threes:
                         for g in range(trials // 3):
-                            unit = trial.units[3 * g]
+                            unit = trial.units[g]
                             g_re, g_im = unit * f_re, unit * f_im
                             for a in range(3):
                                 row = begin + (tile_rows[i - lo, slot + a] * trials + 3 * g) * step

@@ -33,9 +33,10 @@ from calderon.galerkin.forms.form import Form
 from calderon.galerkin.regular.centroid_distances import RECORD
 from calderon.galerkin.regular.element_tables import LANES
 from calderon.galerkin.regular.flush import take, take_curls, take_values
+from calderon.galerkin.regular.moments import moment_sums
 from calderon.galerkin.regular.pair_mask import first_left_out, left_out, mark, words_for
 from calderon.galerkin.regular.pair_sums import pair_room, pair_sums
-from calderon.galerkin.regular.point_sums import combined, combined_three, folded, put_product, three
+from calderon.galerkin.regular.point_sums import combined, folded, three
 from calderon.galerkin.regular.scatter_columns import (
     across,
     add_complex_columns,
@@ -110,7 +111,7 @@ def tile_kernel(
     )  # fmt: skip
     add_entries = add_of_functions(by_threes, exchanged, oscillates, complex_out, points, trials, functions)
     if form is not None:
-        add_entries = add_of_form(form, threes, points)
+        add_entries = add_of_form(form, threes, oscillates, complex_out, points)
 
     @kernel
     def tile(  # type: ignore[no-untyped-def]
@@ -142,7 +143,8 @@ def tile_kernel(
         )
         jacobian, trial_curls, columns = trial.jacobian.reshape(-1), trial.curls.reshape(-1), trial.columns
         all_normals, all_centres = trial.normals.reshape(-1), trial.centres.reshape(-1)
-        data, trial_data, length = test.data.reshape(-1), trial.data.reshape(-1), test.data.shape[1]
+        data, length = test.data.reshape(-1), test.data.shape[1]
+        trial_data, trial_length = trial.data.reshape(-1), trial.data.shape[1] * LANES
         flat, pitch = out.reshape(-1), out.shape[1]
         wide = LANES if at_once else step  # trial triangles for which all test triangles are done, then the next
         start = lo // LANES if upper else 0
@@ -178,7 +180,7 @@ def tile_kernel(
                         if has_form:
                             add_entries(
                                 t, v * kept * trials, imaginary, w, table, units, e_re, e_im, c, e, scalars, data,
-                                length * i, length, trial_data, 12 * b * LANES + v, tile_rows, i - lo, rows,
+                                length * i, length, trial_data, b * trial_length + v, tile_rows, i - lo, rows,
                             )  # fmt: skip
                         elif has_mass and not at_once:
                             add_entries(
@@ -229,7 +231,7 @@ def add_of_functions(
         step = lanes(t)
         at = w + points * step
         for f in range(0, trials, 3 if by_threes else 1):
-            unit = number(units, f)
+            unit = number(units, f // 3)
             g_re, g_im = unit * f_re, unit * f_im
             for a in range(3 if exchanged else functions):
                 here, there = at + a * step, at + (a + 3) * step
@@ -259,35 +261,11 @@ def add_of_functions(
     return add_entries
 
 
-def put_moments(groups: int, threes: bool, points: int) -> Callable[..., Any]:
-    """The compiled sum over the points of the varying triangles, with their barycentric coordinates."""
-    triples, summed = points // 3, 3 * groups
-
-    @jitable
-    def put(s, w, m, table, units, f_re, f_im):  # type: ignore[no-untyped-def]
-        """Moments (3 groups, 3) times f, real and then imaginary ones, at s[m:], from the sums at s[w:]."""
-        step = lanes(s)
-        stride, unit, imaginary = 2 * summed * step, number(units, 0), m + 3 * summed * step
-        g_re, g_im = unit * f_re, unit * f_im
-        for a in range(summed):
-            here = w + (points + a) * step
-            if threes:
-                v0, v1, v2 = folded(s, here, stride, triples, table, 0)
-                u0, u1, u2 = folded(s, here + summed * step, stride, triples, table, 0)
-            else:
-                v0, v1, v2 = combined_three(s, here, stride, points, table, 0)
-                u0, u1, u2 = combined_three(s, here + summed * step, stride, points, table, 0)
-            put_product(s, m + 3 * a * step, imaginary - m, v0, u0, g_re, g_im)
-            put_product(s, m + (3 * a + 1) * step, imaginary - m, v1, u1, g_re, g_im)
-            put_product(s, m + (3 * a + 2) * step, imaginary - m, v2, u2, g_re, g_im)
-
-    return put
-
-
-def add_of_form(form: Form, threes: bool, points: int) -> Callable[..., Any]:
+def add_of_form(form: Form, threes: bool, oscillates: bool, complex_out: bool, points: int) -> Callable[..., Any]:
     """The compiled sum over trial points for a form: moments, fields, entries."""
-    groups, fields, entries, head, function = form.groups, form.fields, form.entries, form.head, form.function
-    moments, room, sums = put_moments(groups, threes, points), form.room, pair_room(points, groups)
+    fields, entries, head, function, room = form.fields, form.entries, form.head, form.function, form.room
+    tests, trials, width = form.tests, form.trials, form.width
+    moments, sums = moment_sums(tests, trials, threes, points, oscillates), pair_room(points, form.groups)
 
     @jitable
     def add_entries(  # type: ignore[no-untyped-def]
@@ -298,13 +276,13 @@ def add_of_form(form: Form, threes: bool, points: int) -> Callable[..., Any]:
         data[place:], trial data at trial_data[there:], LANES apart; nobody reads row number `rows`."""
         step = lanes(t)
         m = w + sums * step
-        at = m + 18 * groups * step
+        at = m + 2 * tests * trials * step
         own = at + room * step
-        moments(t, w, m, table, units, f_re, f_im)
+        moments(t, w, m, table, 0, units, 0, f_re, f_im)
         for k in range(length):
             store(t, own + k * step, zero(t) + number(data, place + k))
         fields(
-            t, m, 3 * step, step, 9 * groups * step, at, t, own, step, trial_data, there, LANES,
+            t, m, trials * step, step, tests * trials * step, at, t, own, step, trial_data, there, LANES,
             c[0] - e[0], c[1] - e[1], c[2] - e[2], scalars[3], scalars[4], scalars[5], scalars[6],
         )  # fmt: skip
         result = own + (head + function * tile_rows.shape[1]) * step
@@ -313,10 +291,11 @@ def add_of_form(form: Form, threes: bool, points: int) -> Callable[..., Any]:
             if row == rows:
                 continue
             entries(t, at, a, t, own + (head + function * a) * step, step, trial_data, there, LANES, result)
-            for b in range(3):
-                here, e = base + (3 * row + b) * step, result + 2 * b * step
+            for b in range(width):
+                here, e = base + (width * row + b) * step, result + 2 * b * step
                 add(t, here, load(t, e))
-                add(t, imaginary + here, load(t, e + step))
+                if complex_out:
+                    add(t, imaginary + here, load(t, e + step))
 
     return add_entries
 

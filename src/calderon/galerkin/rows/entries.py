@@ -18,8 +18,9 @@ from calderon.backends.vectors import add, complex_product, jitable, lanes, load
 from calderon.galerkin.forms.form import Form
 from calderon.galerkin.regular.centroid_distances import spread_records
 from calderon.galerkin.regular.element_tables import Surface, by_groups, in_threes, jointly, points_of
+from calderon.galerkin.regular.moments import moment_sums
 from calderon.galerkin.regular.pair_sums import pair_room, pair_sums
-from calderon.galerkin.regular.point_sums import combined, combined_three, folded, put_product, three
+from calderon.galerkin.regular.point_sums import combined, folded, three
 from calderon.galerkin.rows.cluster_tables import (
     CHUNK,
     CHUNKS,
@@ -118,7 +119,7 @@ def entry_loops(
     if form.direct:
         finish = local_functions(form, constant, oscillates, fixed, varying)
     else:
-        finish = local_matrix(form, columns, fixed, varying)
+        finish = local_matrix(form, columns, oscillates, fixed, varying)
     measure, steps, products, ones = varying.measure, fixed.steps, fixed.products, fixed.ones
     unit, scattered = fixed.measure - 1, scattering(oscillates)
 
@@ -293,34 +294,14 @@ def local_functions(form: Form, constant: bool, oscillates: bool, fixed: Layout,
     return finish
 
 
-def local_matrix(form: Form, columns: bool, fixed: Layout, varying: Layout) -> Callable[..., Any]:
+def local_matrix(form: Form, columns: bool, oscillates: bool, fixed: Layout, varying: Layout) -> Callable[..., Any]:
     """What adds entries that a form makes of moments."""
-    points, triples, threes = fixed.points, fixed.points // 3, varying.threes
+    points, threes = fixed.points, varying.threes
     height, many, table, units = fixed.functions, varying.functions, varying.table, varying.units
     fields, entries, head, function, room = form.fields, form.entries, form.head, form.function, form.room
     first = pair_room(points, height // 3)
 
-    @jitable
-    def put_moments(s, w, m, numbers, f_re, f_im):  # type: ignore[no-untyped-def]
-        """Moments (fixed, varying functions) times f at s[m:], real and then imaginary ones."""
-        step = lanes(s)
-        stride, imaginary = 2 * height * step, height * many * step
-        for a in range(height):
-            at = w + (points + a) * step
-            for n in range(0, many, 3):
-                place = m + (a * many + n) * step
-                unit, weight = 1.0, table + n * points
-                if threes:
-                    unit, weight = number(numbers, units + n // 3), table + 2 * triples * (n // 3)
-                    v0, v1, v2 = folded(s, at, stride, triples, numbers, weight)
-                    u0, u1, u2 = folded(s, at + height * step, stride, triples, numbers, weight)
-                else:
-                    v0, v1, v2 = combined_three(s, at, stride, points, numbers, weight)
-                    u0, u1, u2 = combined_three(s, at + height * step, stride, points, numbers, weight)
-                g_re, g_im = unit * f_re, unit * f_im
-                put_product(s, place, imaginary, v0, u0, g_re, g_im)
-                put_product(s, place + step, imaginary, v1, u1, g_re, g_im)
-                put_product(s, place + 2 * step, imaginary, v2, u2, g_re, g_im)
+    put_moments = moment_sums(height, many, threes, points, oscillates)
 
     @jitable
     def finish(  # type: ignore[no-untyped-def]
@@ -335,7 +316,7 @@ def local_matrix(form: Form, columns: bool, fixed: Layout, varying: Layout) -> C
         own = at + room * step
         result = own + length * step
         f_re, f_im = complex_product(f_re, f_im, zero(s) + scalars[3], zero(s) + scalars[4])
-        put_moments(s, w, moments, side.numbers, f_re, f_im)
+        put_moments(s, w, moments, side.numbers, table, side.numbers, units, f_re, f_im)
         for k in range(length):
             store(s, own + k * step, zero(s) + number(x, base + DATA + k))
         d0, d1, d2 = c[0] - e[0], c[1] - e[1], c[2] - e[2]
@@ -351,7 +332,8 @@ def local_matrix(form: Form, columns: bool, fixed: Layout, varying: Layout) -> C
                     if 0 <= inside < some:
                         target = results + 2 * (inside * functions + a) * apart
                         add(s, target, load(s, result + 2 * b * step))
-                        add(s, target + apart, load(s, result + (2 * b + 1) * step))
+                        if oscillates:
+                            add(s, target + apart, load(s, result + (2 * b + 1) * step))
         else:
             fields(
                 s, moments, many * step, step, height * many * step, at, s, own, step, flat, here, pitch, d0, d1, d2,
@@ -364,7 +346,8 @@ def local_matrix(form: Form, columns: bool, fixed: Layout, varying: Layout) -> C
                     target = results + 2 * inside * functions * apart
                     for b in range(functions):
                         add(s, target + 2 * b * apart, load(s, result + 2 * b * step))
-                        add(s, target + (2 * b + 1) * apart, load(s, result + (2 * b + 1) * step))
+                        if oscillates:
+                            add(s, target + (2 * b + 1) * apart, load(s, result + (2 * b + 1) * step))
 
     return finish
 

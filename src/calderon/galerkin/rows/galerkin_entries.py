@@ -119,7 +119,7 @@ def _device_data(pairs: SpecialPairs, rows: OrderedSide, columns: OrderedSide) -
     for test, each in ((True, rows), (False, columns)):
         tables = device_tables(pairs, test, each.order)
         sides.append(row_side(each.places[each.order], each.clusters, *tables, pairs.real))
-    return sides[0], sides[1], pairs.scalars
+    return sides[0], sides[1], pairs._scalars()
 
 
 def _neighbours(

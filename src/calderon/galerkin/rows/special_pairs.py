@@ -1,5 +1,6 @@
 """Touching and near pairs of triangles and their local matrices, apart from the pairs that the regular rule serves."""
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,6 @@ from numpy.typing import NDArray
 from calderon.backends import Computing, run_tasks
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
-from calderon.galerkin.dual_test_block import DualBlock
-from calderon.galerkin.edge_block import EdgeBlock
 from calderon.galerkin.limits import resolved_triangles
 from calderon.greens import Radial
 from calderon.pairs.classes import Pairs, TouchingPairs
@@ -37,7 +36,7 @@ class SpecialPairs(Block):
         resolved_triangles(operator.green, operator.test, operator.trial)
         empty = np.broadcast_to(np.zeros((), how.dtype(operator.is_complex)), operator.shape)
         form = operator.green, operator.integrand, operator.test, operator.trial
-        kind = KINDS[operator.block]
+        kind = special_pairs_of(operator.block)
         return kind(empty, *form, 1.0, None, None, operator.quadrature, how.real, half=operator.is_symmetric)
 
     def _compile(self, radial: Radial, factor: complex) -> None:
@@ -46,6 +45,12 @@ class SpecialPairs(Block):
 
     def _prepare(self) -> None:
         self.batches, _ = self._special_pairs()
+
+    def _acting(self, touching: TouchingPairs) -> TouchingPairs:
+        acting = super()._acting(touching)
+        if len(acting.pairs) < len(touching.pairs):
+            self.idle = touching.pairs[touching.shared == 3]
+        return acting
 
     def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float32]) -> list[Batch]:
         self.near = pairs
@@ -89,18 +94,7 @@ class SpecialPairs(Block):
         return np.concatenate([np.zeros((0, 2), np.int32), *(batch.pairs.triangles for batch in batches)])
 
 
-class EdgeSpecialPairs(SpecialPairs, EdgeBlock):
-    """The same of an electric or magnetic field of edge functions."""
-
-    def _acting(self, touching: TouchingPairs) -> TouchingPairs:
-        if not self.electric:
-            self.idle = touching.pairs[touching.shared == 3]
-        return super()._acting(touching)
-
-
-KINDS: dict[type[Block], type[SpecialPairs]] = {
-    Block: SpecialPairs,
-    EdgeBlock: EdgeSpecialPairs,
-    DualBlock: EdgeSpecialPairs,
-}
-"""The pairs of each kind of block."""
+@functools.lru_cache(maxsize=16)
+def special_pairs_of(block: type[Block]) -> type[SpecialPairs]:
+    """The special pairs of a kind of block."""
+    return SpecialPairs if block is Block else type(f"SpecialPairsOf{block.__name__}", (SpecialPairs, block), {})

@@ -19,6 +19,7 @@ from calderon.galerkin.special.touching_pairs import (
     give_moments,
     moment_kernels,
     put_gradient,
+    put_outer,
     put_pairs,
     three,
 )
@@ -32,7 +33,7 @@ def product_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..
     ProductTable."""
     radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
     of_trial, of_test, both, gradient = (normal == each for each in ("trial", "test", "both", "gradient"))
-    kernels, parts = moment_kernels(normal), moment_kernels(normal) * (2 if oscillates else 1)
+    kernels, parts, outer = moment_kernels(normal), moment_kernels(normal) * (2 if oscillates else 1), normal == "outer"
 
     @kernel
     def moments(test, trial, pairs, rules, table, parameters, scratch, out):  # type: ignore[no-untyped-def]
@@ -40,7 +41,7 @@ def product_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..
         step, s = lanes(scratch), scratch
         one, two = table
         height, functions = one.products.shape[0], two.products.shape[0]
-        values, inner = 22 * step, 46 * step
+        values, inner = 22 * step, (22 + 8 * kernels) * step
         sums = inner + parts * functions * step
         places = sums + parts * height * functions * step
         # references to arrays are counted where these are indexed or taken from a tuple: not within the loops
@@ -104,6 +105,8 @@ def product_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..
                                 store(s, values + (12 + q) * step, by_test_i)
                         if gradient:
                             put_gradient(s, values + q * step, 4 * step, h, hi, d0, d1, d2, oscillates)
+                        if outer:
+                            put_outer(s, values + q * step, 4 * step, h, hi, d0, d1, d2, oscillates)
                     for part in range(parts):
                         v0, v1, v2, v3 = four(s, values + 4 * (part if oscillates else 2 * part) * step)
                         for n in range(functions):
@@ -130,4 +133,4 @@ def product_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..
 def product_scratch(table: ProductTable, parts: int) -> NDArray[np.floating]:
     """Working memory of one thread of `product_kernel`, for so many parts: kernels, twice those of complex ones."""
     (height, functions), real = table.sizes, table.test.points.dtype
-    return aligned((46 + parts * functions * (1 + height) + 3 * table.most) * width(real), real)
+    return aligned((22 + 4 * parts + parts * functions * (1 + height) + 3 * table.most) * width(real), real)

@@ -50,7 +50,7 @@ def _scratch(vectors: int) -> NDArray[np.float64]:
 @functools.lru_cache(maxsize=64)
 def scatter_kernel(form: Form, complex_out: bool) -> Callable[..., None]:
     """The compiled loop over pairs, which are the lanes of vectors."""
-    fields, entries, scaled, trials = form.special_fields, form.entries, form.scaled, form.trials
+    fields, entries, scaled, trials = form.special_fields, form.entries, form.scaled, form.width
     head, function, room, components = form.head, form.function, form.room, form.components
 
     @kernel

@@ -24,16 +24,16 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
     real and imaginary parts of int int k phi_a psi_b over the triangles of the n pairs by the rules (n,) of the table;
     test and trial are surfaces (element_tables.py), local functions are numbered in the order of the rule. Pairs of
     one rule should follow each other. normal: the integrand's; "both": those of the trial side in out[0], of the test
-    side in out[1]; or "gradient": (G'/r) (x - y), component by component."""
+    side in out[1]; or "gradient": (G'/r) (x - y), "outer": (G'/r) (x - y) (x - y)^T, component by component."""
     radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
     of_trial, of_test, both, gradient = (normal == each for each in ("trial", "test", "both", "gradient"))
-    kernels, stride = moment_kernels(normal), 2 if oscillates else 1
+    kernels, stride, outer = moment_kernels(normal), 2 if oscillates else 1, normal == "outer"
 
     @kernel
     def moments(test, trial, pairs, rules, table, parameters, scratch, out):  # type: ignore[no-untyped-def]
         p0, p1 = parameters[0], parameters[1]
         step, s = lanes(scratch), scratch
-        sizes, values, sums = table.products.shape[0], 22 * step, 70 * step
+        sizes, values, sums = table.products.shape[0], 22 * step, (22 + 16 * kernels) * step
         # references to arrays are counted where these are indexed or taken from a tuple: not within the loops
         points, products, all_points = table.points.reshape(-1), table.products.reshape(-1), table.points.shape[1]
         triangles, corners = pairs.triangles.reshape(-1), (test.corners.reshape(-1), trial.corners.reshape(-1))
@@ -85,6 +85,8 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
                             store(s, values + (24 + q) * step, hi * offset)
                     if gradient:
                         put_gradient(s, values + q * step, 8 * step, h, hi, d0, d1, d2, oscillates)
+                    if outer:
+                        put_outer(s, values + q * step, 8 * step, h, hi, d0, d1, d2, oscillates)
                 for part in range(kernels * stride):
                     here = values + 8 * (part if oscillates else 2 * part) * step
                     v0, v1, v2, v3 = four(s, here)
@@ -163,6 +165,19 @@ def put_gradient(s, place, apart, h, hi, d0, d1, d2, oscillates):  # type: ignor
 
 
 @jitable
+def put_outer(s, place, apart, h, hi, d0, d1, d2, oscillates):  # type: ignore[no-untyped-def]
+    """The same of (h + i hi) d d^T: components xx, yy, zz, then yz, zx, xy."""
+    for part in range(2 if oscillates else 1):
+        k, at = hi if part else h, place + part * apart
+        store(s, at, k * d0 * d0)
+        store(s, at + 2 * apart, k * d1 * d1)
+        store(s, at + 4 * apart, k * d2 * d2)
+        store(s, at + 6 * apart, k * d1 * d2)
+        store(s, at + 8 * apart, k * d2 * d0)
+        store(s, at + 10 * apart, k * d0 * d1)
+
+
+@jitable
 def give_moments(s, sums, values, kernels, oscillates, sizes, c, d, results, count, start, stop):  # type: ignore[no-untyped-def]
     """Turn the sums of pairs start to stop of `count` by the phase c + d i, and write them."""
     step = lanes(s)
@@ -200,12 +215,12 @@ def side(s, lane, place, corners, triangle, order, pair):  # type: ignore[no-unt
             put(s, place + (3 * n + c) * step + lane, edge)
 
 
-def moment_scratch(table: RuleTable) -> NDArray[np.floating]:
-    """Working memory of one thread of `moment_kernel`."""
+def moment_scratch(table: RuleTable, kernels: int) -> NDArray[np.floating]:
+    """Working memory of one thread of `moment_kernel`, of so many kernels."""
     real = table.points.dtype
-    return aligned((70 + 6 * len(table.products)) * width(real), real)
+    return aligned((22 + 2 * kernels * (8 + len(table.products))) * width(real), real)
 
 
 def moment_kernels(normal: str) -> int:
     """How many kernels `moment_kernel` integrates at once."""
-    return {"both": 2, "gradient": 3}.get(normal, 1)
+    return {"both": 2, "gradient": 3, "outer": 6}.get(normal, 1)
