@@ -5,7 +5,7 @@ import pytest
 
 import calderon as cal
 from calderon.backends import Computing
-from calderon.galerkin.block import select
+from calderon.galerkin.selection import select
 from calderon.spaces import dual_tests
 
 GREENS = [cal.Laplace(), cal.Helmholtz(3.0), cal.Helmholtz(3.0 + 1.0j), cal.ModifiedHelmholtz(2.0)]

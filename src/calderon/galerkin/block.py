@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from calderon.backends import thread_count
 from calderon.galerkin.forms.form import Form
@@ -30,13 +29,13 @@ from calderon.galerkin.regular.element_tables import (
     trial_side,
 )
 from calderon.galerkin.regular.tile import KERNELS, tile_kernel, tile_scratch
+from calderon.galerkin.selection import common_frame, select, vertex_numbers
 from calderon.galerkin.special.close_moments import Integral, close_moments
 from calderon.galerkin.special.near_pairs import product_kernel, product_scratch
 from calderon.galerkin.special.scatter import scatter
 from calderon.galerkin.special.touching_pairs import moment_kernel, moment_scratch
 from calderon.greens import Radial
 from calderon.integrands import HYPERSINGULAR, SINGLE_LAYER
-from calderon.mesh.locality import locality_order
 from calderon.pairs.classes import Pairs, TouchingPairs, near_pairs, touching_pairs
 from calderon.pairs.grouping import grouped
 from calderon.pairs.near import restrict_kernel, restriction
@@ -45,7 +44,6 @@ from calderon.pairs.rules import Batch, Wanted, batch_of, close_batches, special
 from calderon.pairs.search import extents
 from calderon.pairs.tables import ProductTable
 from calderon.quadrature import TriangleRule, triangle_rule
-from calderon.spaces import Space
 
 TILE = 512
 """Test triangles in a tile at most, for real kernels in double precision: tasks that write to the same rows wait for
@@ -83,31 +81,6 @@ class Rows(NamedTuple):
         return Rows(self.out, tile_rows, self.ids[found], self.places)
 
 
-class Selection(NamedTuple):
-    """The triangles of a space that carry wanted functions, in order: numbers into space.triangles, places in the
-    output (n, L)."""
-
-    triangles: NDArray[np.int64]
-    places: NDArray[np.int64]
-
-
-def select(space: Space, wanted: NDArray[np.int64] | None) -> Selection:
-    """Triangles that carry the wanted functions (all for None) and where in the output each local function goes, or
-    -1."""
-    if wanted is None:
-        triangles = np.flatnonzero((space.dofs >= 0).any(axis=1))
-        index = space.dofs[triangles]
-    else:  # takes as long as there are wanted functions, however large the mesh
-        triangles = space.carriers.of(wanted)
-        index, order = space.dofs[triangles], np.argsort(wanted)
-        place = np.searchsorted(wanted, index, sorter=order).clip(max=len(wanted) - 1)
-        index = np.where(wanted[order[place]] == index, order[place], -1) if len(wanted) else index
-    if space.is_continuous:
-        order = locality_order(space.mesh.centroids[space.triangles[triangles]])
-        triangles, index = triangles[order], index[order]
-    return Selection(triangles, np.ascontiguousarray(index))
-
-
 class Stage(NamedTuple):
     """Tasks of a block that may run side by side, as `backends.run_tasks` takes them."""
 
@@ -132,7 +105,7 @@ class Block:
         self.test_space, self.trial_space = test, trial
         self.test = select(test, rows)
         self.trial = self.test if test is trial and rows is columns else select(trial, columns)
-        scale, origin = _common_frame(test.mesh, trial.mesh)
+        scale, origin = common_frame(test.mesh, trial.mesh)
         self.test_surface = surface_of(test, self.test.triangles, scale, origin)
         self.trial_surface = self.test_surface
         if test is not trial or self.test is not self.trial:
@@ -306,7 +279,7 @@ class Block:
     def _found(self) -> tuple[TouchingPairs, NDArray[np.int32], NDArray[np.float32]]:
         """Touching pairs, near pairs and the ratio of distance to size of these."""
         spaces, chosen = (self.test_space, self.trial_space), (self.test.triangles, self.trial.triangles)
-        ids = _vertex_numbers(spaces[0], chosen[0], spaces[1], chosen[1])
+        ids = vertex_numbers(spaces[0], chosen[0], spaces[1], chosen[1])
         touching = touching_pairs(ids[0], ids[1], self.half)
         corners = self.test_surface.corners, self.trial_surface.corners
         pairs, ratio = near_pairs(*corners, ids, self.quadrature.reach(self._coarse()), self.half)
@@ -505,25 +478,3 @@ def _numbered(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
 def _radius(side: Surface) -> float:
     """Largest distance of a corner from the centroid of its triangle."""
     return float(extents(side.corners).radius.max())
-
-
-def _common_frame(first, second) -> tuple[float, NDArray[np.float64]]:  # type: ignore[no-untyped-def]
-    """Scale and origin that bring both meshes into a box of about unit size, where squared distances suit single
-    precision."""
-    low = np.minimum(first.vertices.min(axis=0), second.vertices.min(axis=0))
-    high = np.maximum(first.vertices.max(axis=0), second.vertices.max(axis=0))
-    return 1.0 / float(np.linalg.norm(high - low)), (low + high) / 2
-
-
-def _vertex_numbers(test: Space, test_triangles, trial: Space, trial_triangles):  # type: ignore[no-untyped-def]
-    """Vertex numbers (n, 3) of both sides in one numbering; vertices at the same place are one."""
-    first = test.mesh.triangles[test.triangles[test_triangles]]
-    second = trial.mesh.triangles[trial.triangles[trial_triangles]]
-    if test.mesh is trial.mesh:
-        places = test.mesh.vertex_places
-        return places[first], places[second]
-    tolerance = 1e-10 / _common_frame(test.mesh, trial.mesh)[0]
-    distance, nearest = cKDTree(test.mesh.vertices).query(trial.mesh.vertices, distance_upper_bound=tolerance)
-    offset = test.mesh.number_of_vertices
-    numbers = np.where(np.isfinite(distance), nearest, offset + np.arange(trial.mesh.number_of_vertices))
-    return first, numbers[second]

@@ -1,0 +1,57 @@
+"""Which triangles of a space a block integrates, and in which coordinates and numbers of vertices."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from calderon.mesh.locality import locality_order
+from calderon.spaces import Space
+
+
+class Selection(NamedTuple):
+    """The triangles of a space that carry wanted functions, in order: numbers into space.triangles, places in the
+    output (n, L)."""
+
+    triangles: NDArray[np.int64]
+    places: NDArray[np.int64]
+
+
+def select(space: Space, wanted: NDArray[np.int64] | None) -> Selection:
+    """Triangles that carry the wanted functions (all for None) and where in the output each local function goes, or
+    -1."""
+    if wanted is None:
+        triangles = np.flatnonzero((space.dofs >= 0).any(axis=1))
+        index = space.dofs[triangles]
+    else:  # takes as long as there are wanted functions, however large the mesh
+        triangles = space.carriers.of(wanted)
+        index, order = space.dofs[triangles], np.argsort(wanted)
+        place = np.searchsorted(wanted, index, sorter=order).clip(max=len(wanted) - 1)
+        index = np.where(wanted[order[place]] == index, order[place], -1) if len(wanted) else index
+    if space.is_continuous:
+        order = locality_order(space.mesh.centroids[space.triangles[triangles]])
+        triangles, index = triangles[order], index[order]
+    return Selection(triangles, np.ascontiguousarray(index))
+
+
+def common_frame(first, second) -> tuple[float, NDArray[np.float64]]:  # type: ignore[no-untyped-def]
+    """Scale and origin that bring both meshes into a box of about unit size, where squared distances suit single
+    precision."""
+    low = np.minimum(first.vertices.min(axis=0), second.vertices.min(axis=0))
+    high = np.maximum(first.vertices.max(axis=0), second.vertices.max(axis=0))
+    return 1.0 / float(np.linalg.norm(high - low)), (low + high) / 2
+
+
+def vertex_numbers(test: Space, test_triangles, trial: Space, trial_triangles):  # type: ignore[no-untyped-def]
+    """Vertex numbers (n, 3) of both sides in one numbering; vertices at the same place are one."""
+    first = test.mesh.triangles[test.triangles[test_triangles]]
+    second = trial.mesh.triangles[trial.triangles[trial_triangles]]
+    if test.mesh is trial.mesh:
+        places = test.mesh.vertex_places
+        return places[first], places[second]
+    tolerance = 1e-10 / common_frame(test.mesh, trial.mesh)[0]
+    distance, nearest = cKDTree(test.mesh.vertices).query(trial.mesh.vertices, distance_upper_bound=tolerance)
+    offset = test.mesh.number_of_vertices
+    numbers = np.where(np.isfinite(distance), nearest, offset + np.arange(trial.mesh.number_of_vertices))
+    return first, numbers[second]
