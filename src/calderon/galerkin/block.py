@@ -20,6 +20,8 @@ from calderon.galerkin.regular.centroid_distances import NEAR, no_spreads, sprea
 from calderon.galerkin.regular.element_tables import (
     LANES,
     Surface,
+    TestSide,
+    TrialSide,
     form_test_side,
     form_trial_side,
     in_threes,
@@ -97,6 +99,8 @@ class Block:
     """
 
     by_rule = False
+    test_side: TestSide
+    trial_side: TrialSide
     tile_form: Form | None = None
     """What tiles make entries with, unless these are products of local functions."""
 
@@ -203,8 +207,8 @@ class Block:
         degree, real, places = self.quadrature.regular, self.real, self.trial.places
         if self.tile_form is not None:
             test, trial = self.moment_functions(triangle_rule(degree))
-            self.test_side: Any = form_test_side(self.test_surface, self.data[0], degree, test, real)
-            self.trial_side: Any = form_trial_side(self.trial_surface, self.data[1], trial, places, degree, real)
+            self.test_side = form_test_side(self.test_surface, self.data[0], degree, test, real)
+            self.trial_side = form_trial_side(self.trial_surface, self.data[1], trial, places, degree, real)
             return
         self.test_side = test_side(self.test_space, self.test_surface, degree, not self.linear, real)
         self.trial_side = trial_side(self.trial_space, self.trial_surface, places, degree, real)
