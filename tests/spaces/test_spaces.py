@@ -168,6 +168,40 @@ def test_functions_get_normals_only_where_they_ask_for_them(sphere):
         assert np.array_equal(space.interpolation(along), space.node_normals[:, 2])
 
 
+@pytest.mark.parametrize(
+    "make, kind, data",
+    [
+        (cal.P0, cal.Function, 2.0),
+        (cal.P2, cal.Function, lambda x: x[:, 0] + 1j),
+        (lambda mesh: cal.P1(mesh, components=3), cal.Function, lambda x: 2.0 * x),
+        (cal.RWG, cal.VectorFunction, lambda x: np.cross(x, [0.0, 0.0, 1.0])),
+        (cal.BC, cal.VectorFunction, lambda x: np.cross(x, [0.0, 0.0, 1.0])),
+    ],
+)
+def test_interpolation_and_projection_are_functions_and_vectors_of_coefficients(sphere, make, kind, data):
+    space = make(sphere)
+    for u in (space.interpolation(data), space.projection(data)):
+        assert type(u) is kind and u.space is space
+        c, mass = u.coefficients, space.mass_matrix()
+        assert np.array_equal(np.asarray(u), c)
+        assert np.array_equal(np.asarray(u, np.complex128), c.astype(complex))
+        assert np.array_equal(kind(space, u).coefficients, c)
+        assert np.array_equal(mass @ u, mass @ c) and np.array_equal(mass.toarray() @ u, mass.toarray() @ c)
+        assert u @ mass @ u == pytest.approx(c @ mass @ c, rel=1e-14)
+        assert u @ u == pytest.approx(c @ c, rel=1e-14)
+    field = cal.VectorFunction if kind is cal.VectorFunction else cal.Function
+    assert np.array_equal(field.project(space, data, "w", "m").coefficients, space.projection(data).coefficients)
+
+
+def test_a_projection_solves_as_a_right_hand_side_and_a_start(sphere):
+    space = cal.P1(sphere)
+    mass = cal.identity(space).assemble()
+    f = space.interpolation(lambda x: x[:, 2])
+    found, info = cal.gmres(mass, f, rtol=1e-10)
+    assert info.converged and np.allclose(mass @ found, f.coefficients, atol=1e-8)
+    assert np.allclose(mass @ f, mass @ f.coefficients, rtol=1e-14)
+
+
 def test_labels_are_texts(sphere):
     space = cal.P0(sphere)
     for text in ({"label": 3}, {"unit": None}):

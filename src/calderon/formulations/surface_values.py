@@ -25,7 +25,7 @@ def values_at_nodes(
     if isinstance(given, numbers.Complex) and not isinstance(given, bool):
         return complex(transform(_finite(np.array(given, complex), name)))
     if callable(given):
-        values = np.asarray(space.interpolation(given), complex)  # refuses wrong shapes, NaN and infinity
+        values = space.interpolation(given).coefficients.astype(complex)  # refuses wrong shapes, NaN and infinity
         return np.asarray(transform(values), complex)
     per_triangle = np.asarray(transform(_finite(_per_triangle(given, space.mesh, name), name)), complex)
     areas = space.mesh.areas[space.triangles]

@@ -19,9 +19,9 @@ def smooth_vectors(space: Any, wavenumber: float) -> NDArray[np.float64]:
     k = max(2 * np.pi / np.linalg.norm(np.ptp(points, axis=0)), wavenumber)
     waves = [_Wave(k * direction, phase) for direction, phase in zip(DIRECTIONS, PHASES, strict=True)]
     if isinstance(space, Space):
-        return np.stack([space.interpolation(wave.value) for wave in waves], axis=1)
+        return np.stack([space.interpolation(wave.value).coefficients for wave in waves], axis=1)
     fields = [field for wave in waves for field in (wave.gradient, wave.turned)]
-    return np.stack([space.interpolation(field) for field in fields], axis=1)
+    return np.stack([space.interpolation(field).coefficients for field in fields], axis=1)
 
 
 class _Wave:

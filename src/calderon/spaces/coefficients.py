@@ -13,8 +13,8 @@ from calderon.validation import finite_number
 class _AnySpace(Protocol):
     @property
     def dimension(self) -> int: ...
-    def interpolation(self, data: Any) -> NDArray[Any]: ...
-    def projection(self, data: Any) -> NDArray[Any]: ...
+    def interpolation(self, data: Any) -> Any: ...
+    def projection(self, data: Any) -> Any: ...
     def mass_matrix(self) -> sp.csr_array: ...
 
 
@@ -26,7 +26,9 @@ class Coefficients(Generic[S]):
     """u = sum_j coefficients[j] phi_j with the functions phi_j of a space; label and unit go into files and pictures.
 
     Raises TypeError for another kind of space and for what are no numbers, ValueError when the number of coefficients
-    is not the dimension, for NaN and infinity. Functions of one space add, and are multiplied by numbers.
+    is not the dimension, for NaN and infinity. Functions of one space add, and are multiplied by numbers. In
+    products with matrices, `A @ u`, `u @ A @ u`, and for NumPy, `np.asarray(u)`, a function is its coefficients; other
+    arithmetic with arrays needs `u.coefficients`.
     """
 
     space: S
@@ -65,12 +67,24 @@ class Coefficients(Generic[S]):
     def interpolate(cls, space: S, data: Any, label: str = "u", unit: str = "") -> Self:
         """The function of `space` with the degrees of freedom of `data`: values at the nodes of scalar spaces, normal
         components on the edges of RWG (tangential for SNC). data: a constant, f(x) or f(x, n)."""
-        return cls(space, space.interpolation(data), label, unit)
+        return cls(space, space.interpolation(data).coefficients, label, unit)
 
     @classmethod
     def project(cls, space: S, data: Any, label: str = "u", unit: str = "") -> Self:
         """The function of `space` nearest to `data` in L2."""
-        return cls(space, space.projection(data), label, unit)
+        return cls(space, space.projection(data).coefficients, label, unit)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """(dimension,) the coefficients."""
+        return np.array(self.coefficients, dtype, copy=copy)
+
+    def __matmul__(self, other: Any) -> Any:
+        """The coefficients times an array, a sparse matrix or the coefficients of another function."""
+        return self.coefficients @ other
+
+    def __rmatmul__(self, matrix: NDArray[Any]) -> Any:
+        """An array times the coefficients."""
+        return matrix @ self.coefficients
 
     def l2_norm(self) -> float:
         """The L2 norm over the surface."""
@@ -101,3 +115,8 @@ class Coefficients(Generic[S]):
 
     def __neg__(self) -> Self:
         return self * -1
+
+
+def function_in(space: Any, coefficients: NDArray[Any]) -> Any:
+    """The Function or VectorFunction with these coefficients, whichever belongs to the kind of the space."""
+    return next(each for each in Coefficients.__subclasses__() if isinstance(space, each.kind))(space, coefficients)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from calderon.mesh import BarycentricRefinement, MeshError, TriangleMesh
 from calderon.mesh.topology import edge_signs
 from calderon.quadrature import gauss
+from calderon.spaces.coefficients import function_in
 from calderon.spaces.element import Element, barycentric
 from calderon.spaces.interning import interned, support_key
 from calderon.spaces.lagrange import Tags
@@ -128,7 +129,7 @@ class EdgeSpace(VectorSpace):
         shape = (len(self.support), self.dimension)
         return sp.coo_array((2 * self.scale[kept], (rows[kept], self.dofs[kept])), shape).tocsr()
 
-    def interpolation(self, data: VectorData, points: int = 4) -> NDArray[Any]:
+    def interpolation(self, data: VectorData, points: int = 4) -> Any:
         """Each coefficient is the mean over the edge of the component across it, from the + to the - triangle (along
         it if rotated); where the two triangles differ in plane and normal, the mean of both sides.
         """
@@ -148,7 +149,7 @@ class EdgeSpace(VectorSpace):
             total = total + np.bincount(at, moments.real, self.dimension)
             if np.iscomplexobj(moments):
                 total = total + 1j * np.bincount(at, moments.imag, self.dimension)
-        return total / (self.sides >= 0).sum(axis=1)
+        return function_in(self, total / (self.sides >= 0).sum(axis=1))
 
     def perpendicular(self) -> "EdgeSpace":
         name = "RWG" if self.rotated else "SNC"

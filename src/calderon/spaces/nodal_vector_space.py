@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.mesh import TriangleMesh
+from calderon.spaces.coefficients import function_in
 from calderon.spaces.element import Element
 from calderon.spaces.interning import interned
 from calderon.spaces.space import Space
@@ -113,13 +114,13 @@ class NodalVectorSpace:
         """
         return self.scalar.load_table(data, degree, self.value_shape).ravel()
 
-    def interpolation(self, data: VectorData) -> NDArray[Any]:
-        """(dimension,) coefficients of the field that equals `data` at the nodes; `data` as in `load_vector`."""
-        return self.scalar.node_values(data, self.value_shape).ravel()
+    def interpolation(self, data: VectorData) -> Any:
+        """The `Function` that equals `data` at the nodes; `data` as in `load_vector`."""
+        return function_in(self, self.scalar.node_values(data, self.value_shape).ravel())
 
-    def projection(self, data: VectorData, degree: int | None = None) -> NDArray[Any]:
-        """(dimension,) coefficients of the field nearest to `data` in L2."""
-        return self.solve_mass(self.load_vector(data, degree))
+    def projection(self, data: VectorData, degree: int | None = None) -> Any:
+        """The `Function` nearest to `data` in L2; `data` and degree as in `load_vector`."""
+        return function_in(self, self.solve_mass(self.load_vector(data, degree)))
 
     def solve_mass(self, right_hand_side: NDArray[Any]) -> NDArray[Any]:
         """Apply the inverse mass matrix to (dimension,) or (dimension, m), real or complex."""

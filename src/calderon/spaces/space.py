@@ -13,6 +13,7 @@ from scipy.sparse.linalg import splu
 
 from calderon.mesh import TriangleMesh
 from calderon.quadrature import triangle_rule
+from calderon.spaces.coefficients import function_in
 from calderon.spaces.element import Element
 from calderon.spaces.geometry import reference_to_surface, surface_gradients
 from calderon.spaces.supports import Carriers, carriers_of
@@ -166,17 +167,17 @@ class Space:
         values = evaluate_data(data, x.reshape(-1, 3), normals.reshape(-1, 3), components)
         return self.expansion(points).T @ (weights.ravel() * values.T).T
 
-    def interpolation(self, data: Data) -> NDArray[Any]:
-        """(dimension,) coefficients of the function that equals `data` at the nodes; `data` as in `load_vector`."""
-        return self.node_values(data)
+    def interpolation(self, data: Data) -> Any:
+        """The `Function` that equals `data` at the nodes; `data` as in `load_vector`."""
+        return function_in(self, self.node_values(data))
 
     def node_values(self, data: Any, components: tuple[int, ...] = ()) -> NDArray[Any]:
         """(dimension, *components) values of data at the nodes."""
         return evaluate_data(data, self.nodes, self.node_normals, components)
 
-    def projection(self, data: Data, degree: int | None = None) -> NDArray[Any]:
-        """(dimension,) coefficients of the function nearest to `data` in L2."""
-        return self.solve_mass(self.load_vector(data, degree))
+    def projection(self, data: Data, degree: int | None = None) -> Any:
+        """The `Function` nearest to `data` in L2; `data` and degree as in `load_vector`."""
+        return function_in(self, self.solve_mass(self.load_vector(data, degree)))
 
     def solve_mass(self, right_hand_side: NDArray[Any]) -> NDArray[Any]:
         """Apply the inverse mass matrix to (dimension,) or (dimension, m), real or complex."""

@@ -13,6 +13,7 @@ from scipy.sparse.linalg import splu
 
 from calderon.mesh import TriangleMesh
 from calderon.quadrature import triangle_rule
+from calderon.spaces.coefficients import function_in
 from calderon.spaces.geometry import reference_to_surface
 from calderon.spaces.interning import interned
 from calderon.spaces.space import evaluate_data
@@ -60,9 +61,9 @@ class VectorSpace(ABC):
         """
 
     @abstractmethod
-    def interpolation(self, data: VectorData, points: int = 4) -> NDArray[Any]:
-        """(dimension,) coefficients from the mean normal component of `data` over edges (tangential if rotated), by
-        `points` Gauss points an edge: exact for fields of the space.
+    def interpolation(self, data: VectorData, points: int = 4) -> Any:
+        """The `VectorFunction` with the mean normal component of `data` over edges (tangential if rotated), by `points`
+        Gauss points an edge: exact for fields of the space.
         """
 
     def mass_matrix(self, test: "VectorSpace | None" = None) -> sp.csr_array:
@@ -104,9 +105,9 @@ class VectorSpace(ABC):
         values = evaluate_data(data, x, normals, (3,)) * weights[:, None]
         return sum(part.T @ values[:, c] for c, part in enumerate(self.expansion(rule.points)))
 
-    def projection(self, data: VectorData, degree: int = 5) -> NDArray[Any]:
-        """(dimension,) coefficients of the field of the space nearest to `data` in L2."""
-        return self.solve_mass(self.load_vector(data, degree))
+    def projection(self, data: VectorData, degree: int = 5) -> Any:
+        """The `VectorFunction` of the space nearest to `data` in L2; arguments as in `load_vector`."""
+        return function_in(self, self.solve_mass(self.load_vector(data, degree)))
 
     def solve_mass(self, right_hand_side: NDArray[Any]) -> NDArray[Any]:
         """Apply the inverse mass matrix to (dimension,) or (dimension, m), real or complex."""
@@ -185,5 +186,5 @@ class CombinedSpace(VectorSpace):
     def divergence_matrix(self) -> sp.csr_array:
         return (self.base.divergence_matrix() @ self.matrix).tocsr()
 
-    def interpolation(self, data: VectorData, points: int = 4) -> NDArray[Any]:
-        return self.moments @ self.base.interpolation(data, points)
+    def interpolation(self, data: VectorData, points: int = 4) -> Any:
+        return function_in(self, self.moments @ self.base.interpolation(data, points).coefficients)
