@@ -58,7 +58,7 @@ class Element:
         edge = [4 * (bary[j][:, None] * slope[k] + bary[k][:, None] * slope[j]) for j, k in ((1, 2), (2, 0), (0, 1))]
         return np.concatenate([vertex, np.stack(edge)])
 
-    def permuted(self, order: NDArray[np.int64]) -> NDArray[np.int64]:
+    def permuted(self, order: NDArray[np.integer]) -> NDArray[np.integer]:
         """(..., size): which original local function each local function becomes when vertex m is renamed order[...,
         m].
         """

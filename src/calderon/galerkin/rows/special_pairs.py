@@ -36,7 +36,7 @@ class SpecialPairs(Block):
         resolved_triangles(operator.green, operator.test, operator.trial)
         empty = np.broadcast_to(np.zeros((), how.dtype(operator.is_complex)), operator.shape)
         form = operator.green, operator.integrand, operator.test, operator.trial
-        kind = special_pairs_of(operator.block)
+        kind = special_pairs_of(operator.block)  # type: ignore[arg-type]
         return kind(empty, *form, 1.0, None, None, operator.quadrature, how.real, half=operator.is_symmetric)
 
     def _compile(self, radial: Radial, factor: complex) -> None:

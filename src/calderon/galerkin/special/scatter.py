@@ -14,7 +14,7 @@ from calderon.pairs.classes import Pairs
 from calderon.spaces.element import Element
 
 
-def local_functions(element: Element, order: NDArray[np.int8]) -> NDArray[np.int8]:
+def local_functions(element: Element, order: NDArray[np.int8]) -> NDArray[np.integer]:
     """(n, size) the local functions of a triangle in the order of the rules of n pairs, from that of its vertices."""
     return np.ascontiguousarray(element.permuted(order))
 
