@@ -17,7 +17,8 @@ from calderon.galerkin.rows.device_tables import device_tables
 from calderon.galerkin.rows.entries import Entries, Layout, entries_scratch, entry_loops, side_records, side_table
 from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows
 from calderon.galerkin.rows.pair_matrix import Neighbours, neighbours, summed
-from calderon.galerkin.rows.special_pairs import SpecialPairs
+from calderon.galerkin.rows.special_pairs import FoundPairs, SpecialPairs
+from calderon.pairs.rules import Batch
 from calderon.quadrature import triangle_rule
 
 
@@ -50,16 +51,21 @@ def functions_of(by_row: Entries, by_column: Entries) -> Functions:
 
 
 def compiled_rows(
-    operator: BilinearForm, row_clusters: Clusters, column_clusters: Clusters, how: Computing
+    operator: BilinearForm,
+    row_clusters: Clusters,
+    column_clusters: Clusters,
+    how: Computing,
+    found: FoundPairs | None = None,
 ) -> CompiledRows:
     """The matrix of an integral operator by rows, columns and blocks, on the processor.
 
     row_clusters, column_clusters: of the test and the trial functions. The numbers are those of the dense matrix, but
-    for rounding. Raises TypeError for operators that are sums, products or tables of others.
+    for rounding. found: the search for special pairs of another operator on the same spaces. Raises TypeError for
+    operators that are sums, products or tables of others.
     """
     if not isinstance(operator, BilinearForm):
         raise TypeError(f"{operator!r} has no compiled rows, integral operators have: assemble its parts")
-    pairs = SpecialPairs.of(operator, how)
+    pairs = SpecialPairs.of(operator, how, found)
     form, rule = pairs.form, triangle_rule(pairs.quadrature.regular)
     tables = [side_table(rule, each) for each in pairs.moment_functions(rule)]
     rows = _side(pairs, True, row_clusters, tables[0][1])
@@ -82,7 +88,29 @@ def compiled_rows(
         overlap=functools.partial(_overlap, pairs, rows, columns),
         symmetric=operator.is_symmetric,
         device_data=functools.partial(_device_data, pairs, rows, columns),
+        found=pairs.found,
     )
+
+
+def corrections(form: BilinearForm, degree: int, how: Computing) -> sp.csr_array:
+    """(test, trial) sparse matrix of a form: the entries of its touching and near pairs of triangles less what a sum
+    over the points of two rules of that degree adds for them, where points that coincide add nothing. A method that
+    sums over such points (spaces/charges.py) becomes the matrix of the form by adding it."""
+    pairs, clusters = SpecialPairs.of(form, how), [_one_cluster(each) for each in form.shape]
+    rule = triangle_rule(form.quadrature.regular)
+    tables = [side_table(rule, each)[1] for each in pairs.moment_functions(rule)]
+    rows, columns = (_side(pairs, bool(1 - n), clusters[n], tables[n]) for n in range(2))
+
+    def entries(batches: list[Batch]) -> sp.csr_array:
+        around = _neighbours(pairs, pairs.triangles(batches), rows, columns)
+        return summed(around, pairs.values(batches), rows.side, columns.side, form.shape)
+
+    return (entries(pairs.batches) - entries(pairs.with_rule(degree))).tocsr()
+
+
+def _one_cluster(size: int) -> Clusters:
+    """All unknowns in their own order."""
+    return Clusters(np.arange(size), np.array([0]), np.array([size]))
 
 
 def _functions(pairs: SpecialPairs, test: Layout, trial: Layout) -> Functions:

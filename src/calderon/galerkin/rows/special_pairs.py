@@ -1,7 +1,7 @@
 """Touching and near pairs of triangles and their local matrices, apart from the pairs that the regular rule serves."""
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from calderon.galerkin.limits import resolved_triangles
 from calderon.greens import Radial
 from calderon.pairs.classes import Pairs, TouchingPairs
 from calderon.pairs.rules import Batch
-from calderon.pairs.tables import ProductTable
+from calderon.pairs.tables import ProductTable, RuleTable
 from calderon.quadrature.singular import points_on_side
 
 SHARE = 32_768
@@ -30,13 +30,18 @@ class SpecialPairs(Block):
     near: NDArray[np.int32]
     idle = np.zeros((0, 2), np.int32)
 
+    found: "FoundPairs | None" = None
+    """What a search gave, for other operators on the same spaces."""
+
     @staticmethod
-    def of(operator: BilinearForm, how: Computing) -> "SpecialPairs":
-        """The pairs of an operator."""
+    def of(operator: BilinearForm, how: Computing, found: "FoundPairs | None" = None) -> "SpecialPairs":
+        """The pairs of an operator; found: `found` of another one, which is taken if its search fits."""
         resolved_triangles(operator.green, operator.test, operator.trial)
         empty = np.broadcast_to(np.zeros((), how.dtype(operator.is_complex)), operator.shape)
         form = operator.green, operator.integrand, operator.test, operator.trial
         kind = special_pairs_of(operator.block)  # type: ignore[arg-type]
+        if found is not None:
+            kind = type(kind.__name__, (kind,), {"found": found})
         return kind(empty, *form, 1.0, None, None, operator.quadrature, how.real, half=operator.is_symmetric)
 
     def _compile(self, radial: Radial, factor: complex) -> None:
@@ -45,6 +50,12 @@ class SpecialPairs(Block):
 
     def _prepare(self) -> None:
         self.batches, _ = self._special_pairs()
+
+    def _found(self) -> tuple[TouchingPairs, NDArray[np.int32], NDArray[np.float32]]:
+        key = self.half, self.quadrature.reach(self._coarse()), self.test_space, self.trial_space
+        if self.found is None or self.found.key != key:
+            self.found = FoundPairs(key, super()._found())
+        return self.found.pairs
 
     def _acting(self, touching: TouchingPairs) -> TouchingPairs:
         acting = super()._acting(touching)
@@ -58,10 +69,19 @@ class SpecialPairs(Block):
 
     def regular(self) -> list[Batch]:
         """The near pairs that do not touch, with the rule of distant ones."""
-        order = np.broadcast_to(np.arange(3, dtype=np.int8), (len(self.near), 3))
         side = points_on_side(self.quadrature.regular)
         tables = ProductTable.of([(side, side)], self.test_space.element, self.trial_space.element)
-        return [Batch(tables, np.zeros(len(self.near), np.int32), Pairs(self.near, order, order), None)]
+        return [_unordered(tables, self.near)]
+
+    def with_rule(self, degree: int) -> list[Batch]:
+        """All special pairs with the product of two rules of that degree, where points that coincide add nothing: what
+        a method adds that sums over points."""
+        assert self.found is not None
+        touching = self.found.pairs[0]
+        elements, side = (self.test_space.element, self.trial_space.element), points_on_side(degree)
+        tables, itself = ProductTable.of([(side, side)], *elements), touching.shared == 3
+        apart = np.concatenate([touching.pairs[~itself], self.near])
+        return [_unordered(tables, apart), _unordered(apart_from_itself(tables), touching.pairs[itself])]
 
     def local(self, batch: Batch) -> NDArray[Any]:
         """(n, A, B) local matrices of the n pairs of a batch."""
@@ -92,6 +112,28 @@ class SpecialPairs(Block):
     def triangles(self, batches: list[Batch]) -> NDArray[np.int32]:
         """(n, 2) triangles of the pairs of some batches."""
         return np.concatenate([np.zeros((0, 2), np.int32), *(batch.pairs.triangles for batch in batches)])
+
+
+class FoundPairs(NamedTuple):
+    """Touching pairs, near pairs and their distances, and what they were searched for."""
+
+    key: tuple[Any, ...]
+    pairs: tuple[TouchingPairs, NDArray[np.int32], NDArray[np.float32]]
+
+
+def _unordered(tables: RuleTable | ProductTable, pairs: NDArray[np.int32]) -> Batch:
+    """Pairs that all have the first rule, in the order of their own vertices."""
+    order = np.broadcast_to(np.arange(3, dtype=np.int8), (len(pairs), 3))
+    return Batch(tables, np.zeros(len(pairs), np.int32), Pairs(pairs, order, order), None)
+
+
+def apart_from_itself(tables: ProductTable) -> RuleTable:
+    """The pairs of points of a rule with itself, the weight of points that coincide being zero: they are moved."""
+    pairs = tables.in_pairs()
+    same = (pairs.points[:2] == pairs.points[2:]).all(axis=0)
+    points, products = pairs.points.copy(), pairs.products.copy()
+    points[2:, same], products[:, same] = 1 / 3 + 0.1, 0.0
+    return RuleTable(points, products, pairs.starts)
 
 
 @functools.lru_cache(maxsize=16)

@@ -1,0 +1,78 @@
+"""What fast methods ask of the Galerkin integrals: blocks between boxes, and corrections of sums over points."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.backends import computing
+from calderon.galerkin.rows.entry_kernels import Clusters
+from calderon.galerkin.rows.galerkin_entries import corrections
+from calderon.galerkin.rows.near_blocks import near_blocks
+from calderon.mesh.locality import locality_order
+from calderon.spaces.charges import charges
+from calderon.spaces.supports import support_boxes
+
+HOW = computing("numba", "double")
+
+
+def boxes(space, size):
+    """Runs of neighbouring unknowns."""
+    order = locality_order(support_boxes(space).mean(axis=1), size).astype(np.int64)
+    starts = np.arange(0, len(order), size)
+    return Clusters(order, starts, np.append(starts[1:], len(order)))
+
+
+@pytest.fixture(scope="module")
+def mesh():
+    return cal.mesh.sphere(1.0, h=0.35)
+
+
+def test_blocks_of_a_sum_are_parts_of_its_dense_matrix(mesh):
+    space = cal.P1(mesh)
+    green = cal.Helmholtz(3.0)
+    terms = [(2.0, cal.single_layer(green, space)), (0.5j, cal.double_layer(green, space))]
+    clusters = boxes(space, 20)
+    number = len(clusters.start)
+    pairs = np.array([(i, j) for i in range(number) for j in range(number) if (i + j) % 3 < 2])
+    found = near_blocks(terms, clusters, clusters, pairs, HOW).matrix().toarray()
+    dense = sum(factor * operator.assemble().to_array() for factor, operator in terms)
+    kept = np.zeros(dense.shape, bool)
+    for i, j in pairs:
+        rows, columns = (clusters.order[clusters.start[n] : clusters.stop[n]] for n in (i, j))
+        kept[np.ix_(rows, columns)] = True
+    assert np.abs(found[kept] - dense[kept]).max() < 1e-13 * np.abs(dense).max()
+    assert not found[~kept].any()
+
+
+def test_special_pairs_are_searched_once(mesh, monkeypatch):
+    from calderon.galerkin import block
+
+    calls = []
+    search = block.near_pairs
+    monkeypatch.setattr(block, "near_pairs", lambda *given: calls.append(1) or search(*given))
+    space, green = cal.RWG(mesh), cal.Helmholtz(2.0)
+    clusters = boxes(space, 60)
+    other = cal.magnetic_field(green, space)
+    near_blocks([(1.0, other), (2.0, other)], clusters, clusters, np.array([[0, 0], [0, 1]]), HOW)
+    assert len(calls) == 1
+
+
+def test_terms_on_other_spaces_are_refused(mesh):
+    operators = [cal.single_layer(cal.Laplace(), space(mesh)) for space in (cal.P0, cal.P1)]
+    clusters = boxes(cal.P1(mesh), 20)
+    with pytest.raises(ValueError, match="one test and one trial space, got 2"):
+        near_blocks([(1.0, each) for each in operators], clusters, clusters, np.zeros((1, 2), np.int64), HOW)
+
+
+def test_a_sum_over_points_with_corrections_is_the_dense_matrix(mesh):
+    """Of charges at the points of a rule, as a fast multipole method sums them."""
+    space, degree = cal.P1(mesh), 4
+    operator = cal.single_layer(cal.Laplace(), space)
+    sources = charges(space, degree, "value")
+    x = np.random.default_rng(1).standard_normal(space.dimension)
+    distance = np.linalg.norm(sources.points[:, None] - sources.points[None], axis=2)
+    np.fill_diagonal(distance, np.inf)
+    potential = (1 / (4 * np.pi * distance)) @ sources.strengths("value", x)[:, 0]
+    summed = sources.moments("value", potential[:, None]) + corrections(operator, degree, HOW) @ x
+    dense = operator.assemble() @ x
+    assert np.abs(summed - dense).max() < 1e-12 * np.abs(dense).max()
