@@ -79,3 +79,13 @@ def test_fixed_vertices_stay():
 
     moved = with_volume_kept(mesh.vertices, mesh.triangles, project, fixed)
     np.testing.assert_array_equal((moved != mesh.vertices).any(axis=1), ~fixed)
+
+
+@pytest.mark.parametrize("make", [cal.mesh.sphere, cal.mesh.ellipsoid, cal.mesh.torus])
+def test_print_says_that_vertices_lie_off_the_surface(make):
+    said = "vertices lie off the curved surface, so that the volume is kept (volume=False: on it)"
+    mesh = make(h=0.3)
+    assert str(mesh).endswith(f"; {said}")
+    assert str(mesh.scaled(2.0).translated([1.0, 0.0, 0.0]).rotated(np.eye(3))).endswith(said)
+    assert said not in str(make(h=0.3, volume=False))
+    assert said not in str(cal.mesh.cube(1.0, 0.5))

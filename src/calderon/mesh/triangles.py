@@ -23,8 +23,8 @@ class TriangleMesh(Triangulation):
     """Flat triangles in space, validated and consistently oriented from the moment they exist.
 
     vertices (nv, 3) float64, triangles (nt, 3) int64 (counter-clockwise seen from the side of the normal), tags (nt,)
-    int64 (default zeros), names {name: tag}. All arrays are read-only. Unused vertices are kept, so the numbering
-    stays the caller's; bounds and diameter look at used vertices only.
+    int64 (default zeros), names {name: tag}, note: a sentence that `print` adds. All arrays are read-only. Unused
+    vertices are kept, so the numbering stays the caller's; bounds and diameter look at used vertices only.
 
     Raises MeshError for an empty mesh, NaN or infinity, vertex numbers out of range, degenerate or repeated triangles
     and surfaces that cannot be oriented. Triangles of mixed orientation, and closed components whose normals point
@@ -42,14 +42,14 @@ class TriangleMesh(Triangulation):
 
     def scaled(self, factor: float) -> "TriangleMesh":
         """The mesh with all coordinates times factor > 0 (0.001: from millimetres to metres)."""
-        return TriangleMesh(self.vertices * scale_factor(factor), self.triangles, self.tags, self.names)
+        return TriangleMesh(self.vertices * scale_factor(factor), self.triangles, self.tags, self.names, self.note)
 
     def translated(self, vector: ArrayLike) -> "TriangleMesh":
         """The mesh moved by a vector (3,)."""
         step = np.asarray(vector)
         if step.shape != (3,) or step.dtype.kind not in "fiu" or not np.isfinite(step).all():
             raise MeshError(f"a mesh is moved by a vector of three finite real numbers, got {vector!r}")
-        return TriangleMesh(self.vertices + step, self.triangles, self.tags, self.names)
+        return TriangleMesh(self.vertices + step, self.triangles, self.tags, self.names, self.note)
 
     def rotated(self, matrix: ArrayLike) -> "TriangleMesh":
         """The mesh turned by a rotation matrix (3, 3), x -> matrix @ x (see scipy.spatial.transform.Rotation)."""
@@ -61,7 +61,7 @@ class TriangleMesh(Triangulation):
             or np.linalg.det(matrix) < 0
         ):
             raise MeshError("rotated needs a rotation matrix: shape (3, 3), orthogonal, determinant +1")
-        return TriangleMesh(self.vertices @ matrix.T, self.triangles, self.tags, self.names)
+        return TriangleMesh(self.vertices @ matrix.T, self.triangles, self.tags, self.names, self.note)
 
     def tag_numbers(self, tags: int | str | Iterable[int | str]) -> NDArray[np.int64]:
         """Tags given as numbers or names as sorted numbers; MeshError for those that the mesh does not have."""
@@ -143,6 +143,7 @@ class TriangleMesh(Triangulation):
             f"{shape} surface of {self.number_of_triangles} triangles and {self.number_of_vertices} vertices, "
             f"{self.number_of_components} component(s), area {self.area:.6g}, diameter {self.diameter:.6g}, "
             f"edges {self.edge_lengths.min():.3g} to {self.edge_lengths.max():.3g} (mean {self.mean_edge_length:.3g})"
+            f"{'; ' if self.note else ''}{self.note}"
         )
 
 

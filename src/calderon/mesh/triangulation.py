@@ -26,6 +26,7 @@ class Triangulation:
     triangles: NDArray[np.int64]
     tags: NDArray[np.int64]
     names: Mapping[str, int]
+    note: str
     edges: NDArray[np.int64] = field(init=False)
     triangle_edges: NDArray[np.int64] = field(init=False)
     edge_triangle_counts: NDArray[np.int64] = field(init=False)
@@ -38,6 +39,7 @@ class Triangulation:
         triangles: ArrayLike,
         tags: ArrayLike | None = None,
         names: Mapping[str, int] | None = None,
+        note: str = "",
     ) -> None:
         vertices, triangles, tags = validated_arrays(vertices, triangles, tags)
         area_vectors = area_vectors_of(vertices, triangles)
@@ -67,6 +69,7 @@ class Triangulation:
             value.setflags(write=False)
             self.__dict__[name] = value
         self.__dict__["names"] = checked_names(names)
+        self.__dict__["note"] = note
         self.__dict__["flipped"] = int(np.count_nonzero(flipped))
 
     @property

@@ -9,7 +9,7 @@ from scipy.spatial import ConvexHull
 
 from calderon.mesh.errors import MeshError
 from calderon.mesh.shapes.remeshing import Projection, remeshed
-from calderon.mesh.shapes.volume_kept import with_volume_kept
+from calderon.mesh.shapes.volume_kept import volume_note, with_volume_kept
 from calderon.mesh.sizes import exceeds, positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 
@@ -36,7 +36,7 @@ def sphere(radius: float = 1.0, h: float = 0.1, volume: bool = True) -> Triangle
         points = _of_unit_ball(points, triangles, volume)
     else:
         points, triangles = _spread_sphere(h / radius, volume)
-    return TriangleMesh(radius * points, triangles)
+    return TriangleMesh(radius * points, triangles, note=volume_note(volume))
 
 
 def _onto_sphere(points: NDArray) -> NDArray:
@@ -182,7 +182,7 @@ def ellipsoid(semi_axes: Sequence[float] = (1.0, 1.0, 0.5), h: float = 0.1, volu
     points, triangles = geodesic_sphere(frequency)
     project = onto_ellipsoid(axes)
     vertices, triangles = remeshed(points * axes, triangles, h, project)
-    return TriangleMesh(_placed(vertices, triangles, project, volume), triangles)
+    return TriangleMesh(_placed(vertices, triangles, project, volume), triangles, note=volume_note(volume))
 
 
 def onto_ellipsoid(axes: NDArray) -> Projection:
@@ -239,4 +239,4 @@ def torus(major_radius: float = 1.0, minor_radius: float = 0.3, h: float = 0.1, 
         return centre + minor * away / np.linalg.norm(away, axis=1)[:, None]
 
     vertices, triangles = remeshed(points, triangles, h, project)
-    return TriangleMesh(_placed(vertices, triangles, project, volume), triangles)
+    return TriangleMesh(_placed(vertices, triangles, project, volume), triangles, note=volume_note(volume))

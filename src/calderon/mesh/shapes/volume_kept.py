@@ -17,6 +17,11 @@ DAMPING = 0.01  # of the mean diagonal: neighbours that could only oscillate sta
 ACCURACY = 1e-10  # of the displacements; conjugate gradients take some hundred steps whatever the mesh size
 
 
+def volume_note(kept: bool) -> str:
+    """What `print` says of a curved shape whose triangles enclose its volume."""
+    return "vertices lie off the curved surface, so that the volume is kept (volume=False: on it)" if kept else ""
+
+
 def with_volume_kept(
     vertices: NDArray, triangles: NDArray, project: Projection, fixed: NDArray | None = None
 ) -> NDArray:
