@@ -26,7 +26,8 @@ from calderon.potentials.layer import (
     host_sums,
     warn_on_surface,
 )
-from calderon.potentials.near_evaluation import beside_surface, checked_points
+from calderon.potentials.near_evaluation import beside_surface, checked_points, digits_of
+from calderon.potentials.point_triangle import point_triangle_integrals
 from calderon.quadrature import triangle_rule
 from calderon.quadrature.options import Quadrature
 from calderon.spaces import VectorFunction
@@ -130,6 +131,23 @@ class CurrentField:
         y = inside @ mesh.vertices[mesh.triangles[triangles]]
         return np.concatenate([y, current.real, current.imag, charge.real, charge.imag], axis=2)
 
+    def _exact(self, x: NDArray[np.float64], local: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(n, 3, 2) fields of triangles local (n,) at points x (n, 3), in the frame."""
+        mesh, frame = self.density.space.base.mesh, self._frame
+        distinct, numbers = np.unique(local, return_inverse=True)
+        first, second, third = np.moveaxis(self._corner_values[distinct], 1, 0)
+        plane = frame.plane(mesh, self._triangles[distinct], np.stack([first, second - first, third - first], axis=2))
+        at, k = frame.inside(x), self.green.wavenumber
+        parts = point_triangle_integrals(at, plane, numbers, k / frame.scale, False, self.magnetic)
+        if self.magnetic:  # curl: sum over components b of grad (int G J_b) x e_b
+            slopes = parts / frame.scale**2
+            return np.stack([slopes[:, (i + 2) % 3, (i + 1) % 3] - slopes[:, (i + 1) % 3, (i + 2) % 3]
+                             for i in range(3)], axis=1)  # fmt: skip
+        charges = frame.plane(mesh, self._triangles[distinct], self._divergence[distinct][:, None, None])
+        slopes = point_triangle_integrals(at, charges, numbers, k / frame.scale, False, True)[:, 0]
+        field = 1j * k * _as_complex(parts[:, :, 0]) + 1j / k * frame.scale * _as_complex(slopes)
+        return np.stack([field.real, field.imag], axis=2) / frame.scale**2
+
     @cached_property
     def _frame(self) -> Frame:
         return Frame.of(self.density.space.base.mesh, self._triangles, self.green)
@@ -137,7 +155,7 @@ class CurrentField:
     def _field(self, points: ArrayLike, how: Computing) -> NDArray[np.complexfloating[Any, Any]]:
         given = checked_points(points, self.density.space.mesh)
         mesh, triangles, frame, green = self.density.space.base.mesh, self._triangles, self._frame, self.green
-        beside = beside_surface(mesh, triangles, given)
+        beside = beside_surface(mesh, triangles, given, digits_of(points))
         x, rule = beside.points, triangle_rule(self.quadrature.regular)
         sources = self._emitted(np.arange(len(triangles)), barycentric(rule.points).T, rule.weights)
         sources[..., :3] = frame.inside(sources[..., :3])
@@ -154,11 +172,16 @@ class CurrentField:
             total = device_sums(how, sent, green, frame.inside(x), sources, floors, frame.scalars[:4])
         paired = paired_current_kernel(green.radial(math.inf), self.magnetic)
         near = Near(x, mesh, triangles, self.quadrature.regular, floors)
-        correct_near(total, near, self._emitted, paired, frame)
+        correct_near(total, near, self._emitted, paired, frame, self._exact)
         warn_on_surface(given, beside.on)
         total = beside.means(total)
         total *= frame.scale ** (2 if self.magnetic else 1) / (4 * math.pi)
         return (total[..., 0] + 1j * total[..., 1]).astype(how.dtype(True), copy=False)
+
+
+def _as_complex(parts: NDArray[np.float64]) -> NDArray[np.complex128]:
+    """From real and imaginary parts (..., 2)."""
+    return parts[..., 0] + 1j * parts[..., 1]
 
 
 def electric_field_potential(

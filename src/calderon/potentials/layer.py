@@ -18,7 +18,7 @@ from calderon.greens.green import checked_quadrature
 from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import AccuracyWarning
 from calderon.potentials.device import LAYER_FAR_FIELDS, LAYER_FIELDS, device_sums, far_sums, warn_if_coarse
-from calderon.potentials.near_evaluation import beside_surface, checked_points, near_sources
+from calderon.potentials.near_evaluation import beside_surface, checked_points, digits_of, near_pairs
 from calderon.potentials.patches import GroupedSources
 from calderon.potentials.point_sources import (
     EMISSIONS,
@@ -28,6 +28,7 @@ from calderon.potentials.point_sources import (
     lacking,
     paired_field_kernel,
 )
+from calderon.potentials.point_triangle import Plane, point_triangle_integrals
 from calderon.quadrature import triangle_rule
 from calderon.quadrature.options import Quadrature
 from calderon.spaces import Function
@@ -125,6 +126,16 @@ class Potential:
         charges = (2 * mesh.areas[triangles, None] * weights * density)[..., None]
         return np.concatenate([y, normals, charges.real, charges.imag], axis=2)
 
+    def _exact(self, x: NDArray[np.float64], local: NDArray[np.int64], gradient: bool) -> NDArray[np.float64]:
+        """(n, 1 or 3, 2) integrals over triangles local (n,) at points x (n, 3), in the frame."""
+        space = self.density.space
+        distinct, numbers = np.unique(local, return_inverse=True)
+        values = np.append(self.density.coefficients, 0)[space.dofs[distinct]] @ space.element.monomials
+        plane = self._frame.plane(space.mesh, space.triangles[distinct], values[:, None].astype(complex))
+        k = self.green.wavenumber / self._frame.scale
+        x = self._frame.inside(x)
+        return point_triangle_integrals(x, plane, numbers, k, self.double, gradient)[:, 0] / self._frame.scale**2
+
     @cached_property
     def _frame(self) -> "Frame":
         return Frame.of(self.density.space.mesh, self.density.space.triangles, self.green)
@@ -145,7 +156,7 @@ class Potential:
     def _field(self, points: ArrayLike, gradient: bool, how: Computing) -> NDArray[Any]:
         space, frame, green = self.density.space, self._frame, self.green
         given = checked_points(points, space.mesh)
-        beside = beside_surface(space.mesh, space.triangles, given)
+        beside = beside_surface(space.mesh, space.triangles, given, digits_of(points))
         x = beside.points
         is_complex = green.is_complex or np.iscomplexobj(self.density.coefficients)
         if how.device is None:
@@ -160,7 +171,7 @@ class Potential:
         emission = EMISSIONS[self.double, gradient]
         paired = paired_field_kernel(green.radial(math.inf), emission, gradient, green.is_complex)
         near = Near(x, space.mesh, space.triangles, self.quadrature.regular, floors, how.device is None)
-        correct_near(total, near, self._emitted, paired, frame)
+        correct_near(total, near, self._emitted, paired, frame, lambda x, local: self._exact(x, local, gradient))
         if self.double or gradient:
             warn_on_surface(given, beside.on)
         total = beside.means(total)
@@ -242,28 +253,22 @@ class Near(NamedTuple):
 
 
 def correct_near(
-    total: NDArray[np.float64], near: Near, emitted: Emission, run: Callable[..., None], frame: "Frame"
-) -> None:
-    """Replace in total (n, ..., 2) the regular quadrature of triangles near a point by an adaptive one. run: a paired
-    kernel for a radial part that is not shifted."""
-    x = near.x
-    pairs, pieces = near_sources(near.mesh, near.triangles, x, NEAR)
-    if len(pairs) == 0:
-        return
+    total: NDArray[np.float64], near: Near, emitted: Emission, run: Callable[..., None], frame: "Frame",
+    exact: Callable[[NDArray[np.float64], NDArray[np.int64]], NDArray[np.float64]],
+) -> None:  # fmt: skip
+    """Replace in total (n, ..., 2) the regular quadrature of triangles near a point by exact(x, local), the integrals
+    (m, ..., 2) over triangles `local` (m,) at points x (m, 3). run: a paired kernel for a radial part that is not
+    shifted."""
     rule = triangle_rule(near.degree)
-    regular = emitted(pairs[:, 1], barycentric(rule.points).T, rule.weights)
-    floors = near.counted(pairs, regular[..., :3], frame).ravel()
-    _add_paired(total, run, x, np.repeat(pairs[:, 0], len(rule.weights)), regular, frame, floors, -1.0, -1.0)
-    drop = frame.cut * 1e-16  # only a point that coincides with a quadrature point is dropped
-    fine = triangle_rule(pieces.degree)
-    bary = barycentric(fine.points).T
-    for start in range(0, len(pieces.pair), PIECES):
-        part = slice(start, start + PIECES)
-        point, local = pairs[pieces.pair[part]].T
-        sources = emitted(local, bary @ pieces.corners[part], pieces.share[part, None] * fine.weights)
-        targets = np.repeat(point, len(fine.weights))
-        floors = np.repeat(np.maximum((frame.scale * pieces.floor[part]) ** 2, drop), len(fine.weights))
-        _add_paired(total, run, x, targets, sources, frame, floors, drop, 1.0)
+    inside = barycentric(rule.points).T
+    for pairs in near_pairs(near.mesh, near.triangles, near.x, NEAR):
+        regular = emitted(pairs[:, 1], inside, rule.weights)
+        floors = near.counted(pairs, regular[..., :3], frame).ravel()
+        _add_paired(total, run, near.x, np.repeat(pairs[:, 0], len(rule.weights)), regular, frame, floors, -1.0, -1.0)
+        values = exact(near.x[pairs[:, 0]], pairs[:, 1])
+        for place in np.ndindex(total.shape[1:]):
+            every = (slice(None), *place)
+            total[every] += np.bincount(pairs[:, 0], values[every], minlength=len(total))
 
 
 def warn_on_surface(x: NDArray[np.float64], points: NDArray[np.int64]) -> None:
@@ -271,8 +276,8 @@ def warn_on_surface(x: NDArray[np.float64], points: NDArray[np.int64]) -> None:
     if len(points):
         warnings.warn(
             f"{len(points)} of {len(x)} points lie on the surface, the first is number {points[0]} at "
-            f"{x[points[0]]}: the mean of both sides is returned, accurate to about three digits; move them off by a "
-            "thousandth of the mesh size",
+            f"{x[points[0]]}: the mean of both sides is returned; for the limit on one side, move them off by a "
+            "part of the mesh size",
             AccuracyWarning,
             stacklevel=4,
         )
@@ -302,6 +307,11 @@ class Frame(NamedTuple):
     def inside(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Points (..., 3) in these coordinates."""
         return (x - self.origin) * self.scale
+
+    def plane(self, mesh: TriangleMesh, triangles: NDArray[np.int64], densities: NDArray[np.complex128]) -> Plane:
+        """The triangles in these coordinates, with densities as `Plane.of` says."""
+        corners = self.inside(mesh.vertices[mesh.triangles[triangles]])
+        return Plane.of(corners, mesh.normals[triangles], densities)
 
     def floors(self, mesh: TriangleMesh, triangles: NDArray[np.int64], sizes: float) -> NDArray[np.float64]:
         """(m,) squared distances of so many sizes of triangles."""

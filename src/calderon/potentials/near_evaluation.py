@@ -1,5 +1,6 @@
-"""Points near a surface: which triangles are near which points, cut into pieces that a rule integrates."""
+"""Points near a surface: which triangles are near which points, and which points lie on one."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -7,35 +8,22 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
 from calderon.mesh import TriangleMesh
-from calderon.pairs.near import CHILDREN
 from calderon.validation import one_or_more_points
 
-DEGREE = 10
-DEEPEST = 12
-"""A triangle of size h is halved so many times at most, to h/4096."""
-ON = 0.5**DEEPEST
-"""Points nearer to a triangle than so many times its size lie on it."""
-BESIDE = 4 * ON
-"""And are moved off that many times its size: far enough for the smallest pieces, on edges of 30 degrees or more."""
+ON = 1e-14
+"""Points nearer to a triangle than so many times its size lie on it, or nearer than ROUNDING of their coordinates."""
+ROUNDING = 8.0
+"""Units in the last place of the largest coordinate, in the precision in which points are given."""
+BESIDE = 1e-8
+"""Points on a triangle are moved off that many times its size, to either side."""
 FLAT = 0.1
 """Length of the mean of unit normals below which they say nothing about a side: on edges of less than 11 degrees both
 points may then lie on the same side."""
-FLOOR = 0.25
-"""Distance, in sizes of the smallest pieces, below which a point counts as that far."""
+PAIRS = 50_000
+"""Pairs of a point and a triangle that are held at a time."""
 FARTHEST = 1e15
 """Diameters of the surface within which points may lie: squares of their distances fit into single precision, from
 which the kernels start their square roots."""
-
-
-class PointPieces(NamedTuple):
-    """Parts of triangles near points: `pair` (n,) the pair, corners (n, 3, 3) barycentric, share (n,) of the area, the
-    distance (n,) that counts at least, and the degree of the rule."""
-
-    pair: NDArray[np.int64]
-    corners: NDArray[np.float64]
-    share: NDArray[np.float64]
-    floor: NDArray[np.float64]
-    degree: int
 
 
 class Beside(NamedTuple):
@@ -56,10 +44,15 @@ class Beside(NamedTuple):
         return total / count.reshape(-1, *[1] * (values.ndim - 1))
 
 
-def beside_surface(mesh: TriangleMesh, triangles: NDArray[np.int64], points: NDArray[np.float64]) -> Beside:
+def beside_surface(
+    mesh: TriangleMesh, triangles: NDArray[np.int64], points: NDArray[np.float64], digits: float = 0.0
+) -> Beside:
     """Points (n, 3) on some of the triangles, replaced by one on either side, along the mean normal of those they lie
-    on: kernels and their gradients have limits there, and no quadrature on the surface itself."""
-    pairs, offsets = _near_pairs(mesh, triangles, points, ON)
+    on: kernels and their gradients have limits there. digits: the relative precision of the points as given."""
+    digits = max(digits, float(np.finfo(float).eps))
+    extent = float(np.abs(mesh.bounds).max())
+    sizes = mesh.diameters[triangles]
+    pairs, offsets = _near_pairs(mesh, triangles, points, np.maximum(ON * sizes, ROUNDING * digits * extent))
     every = np.arange(len(points))
     if not len(pairs):
         return Beside(points, every, pairs[:, 0])
@@ -71,60 +64,45 @@ def beside_surface(mesh: TriangleMesh, triangles: NDArray[np.int64], points: NDA
     mean = np.add.reduceat(normals, first) / np.diff(np.append(first, len(point)))[:, None]
     length = np.linalg.norm(mean, axis=1, keepdims=True)
     mean = np.where(length > FLAT, mean / np.maximum(length, FLAT), normals[first])
-    step = BESIDE * mesh.diameters[triangles[triangle[first]], None] * mean
+    step = np.maximum(BESIDE * sizes[triangle[first]], 64 * np.finfo(float).eps * extent)[:, None] * mean
     places = points[on] - offsets[first]
     off = np.delete(every, on)
     moved = np.concatenate([points[off], places + step, places - step])
     return Beside(moved, np.concatenate([off, on, on]), on)
 
 
-def near_sources(
+def near_pairs(
     mesh: TriangleMesh, triangles: NDArray[np.int64], points: NDArray[np.float64], reach: float
-) -> tuple[NDArray[np.int64], PointPieces]:
-    """Pairs (n, 2) of point and place in `triangles` nearer than `reach` times the triangle's size, and their
-    pieces."""
-    pairs, _ = _near_pairs(mesh, triangles, points, reach)
-    return pairs, _pieces(points[pairs[:, 0]], mesh.vertices[mesh.triangles[triangles[pairs[:, 1]]]])
+) -> Iterator[NDArray[np.int64]]:
+    """Pairs (n, 2) of point and place in `triangles` that are nearer than `reach` times the triangle's size, and some
+    more, PAIRS at a time at most."""
+    centres, radii = mesh.centroids[triangles], (reach + 0.6) * mesh.diameters[triangles]
+    tree = cKDTree(points)
+    counts = tree.query_ball_point(centres, radii, return_length=True)
+    chosen = np.flatnonzero(counts)
+    groups = np.cumsum(counts[chosen]) // PAIRS
+    for group in np.split(chosen, np.flatnonzero(np.diff(groups)) + 1):
+        lists = tree.query_ball_point(centres[group], radii[group], return_sorted=False)
+        found = np.concatenate([np.asarray(each, dtype=np.int64) for each in lists]) if len(group) else group
+        pairs = np.stack([found, np.repeat(group, counts[group])], axis=1)
+        yield from (pairs[start : start + PAIRS] for start in range(0, len(pairs), PAIRS))
 
 
 def _near_pairs(
-    mesh: TriangleMesh, triangles: NDArray[np.int64], points: NDArray[np.float64], reach: float
+    mesh: TriangleMesh, triangles: NDArray[np.int64], points: NDArray[np.float64], reach: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The pairs of `near_sources`, and from the nearest point of each triangle to the point (n, 3)."""
+    """Pairs (n, 2) of point and place in `triangles` nearer than that (m,), and from the nearest point of each triangle
+    to the point (n, 3)."""
     corners = mesh.vertices[mesh.triangles[triangles]]
     size = mesh.diameters[triangles]
     centres = corners.mean(axis=1)
-    lists = cKDTree(points).query_ball_point(centres, (reach + 0.6) * size, return_sorted=False)
+    lists = cKDTree(points).query_ball_point(centres, reach + 0.6 * size, return_sorted=False)
     lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
     flat = np.fromiter((j for each in lists for j in each), dtype=np.int64, count=int(lengths.sum()))
     pairs = np.stack([flat, np.repeat(np.arange(len(lists)), lengths)], axis=1)
     offsets = _offsets(points[pairs[:, 0]], corners[pairs[:, 1]])
-    near = np.linalg.norm(offsets, axis=1) < reach * size[pairs[:, 1]]
+    near = np.linalg.norm(offsets, axis=1) < reach[pairs[:, 1]]
     return pairs[near], offsets[near]
-
-
-def _pieces(x: NDArray[np.float64], whole: NDArray[np.float64]) -> PointPieces:
-    """Cut triangles (n, 3, 3) toward points (n, 3) until each part is no larger than its distance."""
-    pair = np.arange(len(x))
-    corners = np.broadcast_to(np.eye(3), (len(x), 3, 3))
-    done_pair, done_corners, done_share, done_floor = [], [], [], []
-    for level in range(DEEPEST + 1):
-        parts = corners @ whole[pair]
-        size = np.linalg.norm(parts - np.roll(parts, 1, axis=1), axis=2).max(axis=1)
-        far = point_distances(x[pair], parts) >= size
-        floor = np.where(far, 0.0, FLOOR * size)
-        if level == DEEPEST:
-            far[:] = True
-        done_pair.append(pair[far])
-        done_corners.append(corners[far])
-        done_share.append(np.full(int(far.sum()), 0.25**level))
-        done_floor.append(floor[far])
-        if far.all():
-            break
-        corners = (CHILDREN[None] @ corners[~far][:, None]).reshape(-1, 3, 3)
-        pair = np.repeat(pair[~far], 4)
-    pair, corners = np.concatenate(done_pair), np.concatenate(done_corners)
-    return PointPieces(pair, corners, np.concatenate(done_share), np.concatenate(done_floor), DEGREE)
 
 
 def point_distances(points: NDArray[np.float64], corners: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -167,3 +145,9 @@ def checked_points(points: ArrayLike, mesh: TriangleMesh) -> NDArray[np.float64]
             f"number {far[0]} at {x[far[0]].tolist()}: check their unit, or take far_field(directions)"
         )
     return x
+
+
+def digits_of(points: ArrayLike) -> float:
+    """The relative precision of points as given: that of their type if it is a floating-point one, else 0."""
+    kind = np.asarray(points).dtype
+    return float(np.finfo(kind).eps) if kind.kind == "f" else 0.0

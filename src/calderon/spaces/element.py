@@ -58,6 +58,13 @@ class Element:
         edge = [4 * (bary[j][:, None] * slope[k] + bary[k][:, None] * slope[j]) for j, k in ((1, 2), (2, 0), (0, 1))]
         return np.concatenate([vertex, np.stack(edge)])
 
+    @property
+    def monomials(self) -> NDArray[np.float64]:
+        """(size, size): row a has the coefficients of local function a in 1, u, v, u^2, u v, v^2."""
+        u, v = self.nodes.T
+        table = np.stack([np.ones_like(u), u, v, u * u, u * v, v * v])[: self.size]
+        return np.asarray(np.linalg.inv(table))
+
     def permuted(self, order: NDArray[np.integer]) -> NDArray[np.integer]:
         """(..., size): which original local function each local function becomes when vertex m is renamed order[...,
         m].
