@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends.numba import kernel
-from calderon.backends.vectors import aligned, complex_product, lanes, load, number, store, width, zero
+from calderon.backends.vectors import aligned, complex_product, jitable, lanes, load, number, store, width, zero
 from calderon.galerkin.regular.centroid_distances import (
     PRODUCTS,
     RECORD,
@@ -81,12 +81,16 @@ def mutual_kernel(
     row_ids, scratch, out): test triangles lo..hi with trial triangles of blocks first..last and larger number; spread:
     spreads.Spreads; the rest as in `regular.tile_kernel`.
     """
-    functions = 3 if linear else 1
-    size, triples = trials * LANES, points // 3
-    radial_value, radial_phase, shifts = radial.multiple or radial.value, radial.phase, radial.shifts
-    parts = 2 if complex_out else 1
+    functions, size, triples = 3 if linear else 1, trials * LANES, points // 3
+    radial_phase, shifts, parts = radial.phase, radial.shifts, 2 if complex_out else 1
     add_columns = add_complex_columns if complex_out else add_real_columns
     add_rows = add_complex_rows if complex_out else add_real_rows
+    if threes:
+        sums = mutual_sums_in_threes(radial, linear, oscillates, close, points)
+        add_results = mutual_results_in_threes(oscillates, complex_out, points, trials)
+    else:
+        sums = mutual_sums(radial, linear, oscillates, points)
+        add_results = mutual_results(oscillates, complex_out, points, trials)
 
     @kernel
     def tile(  # type: ignore[no-untyped-def]
@@ -106,31 +110,25 @@ def mutual_kernel(
         if linear and threes:
             for p in range(triples):  # alpha enters the distances from planes; at points within a triangle it is not 0
                 gammas[p] = weights[triples + p] / weights[p]
-        forward, far = rest[3 * size * step :], points * step  # in vectors, of one pair of triangles
-        back, sums, sums_i = forward[far:], forward[2 * far :], forward[8 * far :]
-        at_test, at_trial = forward[14 * far :], forward[15 * far :]
-        slopes, slopes_i = forward[16 * far :], forward[(16 + points) * far :]
-        products = forward[(16 + 2 * points) * far :]
+        pair = rest[3 * size * step :]  # of one pair of triangles
         shapes, around = spread.test.reshape(-1), spread.trial.reshape(-1)
-        steps, pairs = spread.steps, spread.products.reshape(-1)
+        steps, products, measure, units = spread.steps, spread.products.reshape(-1), trial.measure, trial.units
         test_normals, test_centres, jacobian = test.normals, test.centres, trial.jacobian.reshape(-1)
+        normals, centres, y = trial.normals.reshape(-1), trial.centres.reshape(-1), trial.points.reshape(-1)
         flat, pitch, columns = out.reshape(-1), out.shape[1], trial.columns
         cursors, words = first_left_out(skip_start, skip_position, lo, hi, first), words_for(lo, hi)
         for v in range(0, 2 * other, step):
             store(t, v, zero(t))
         for b in range(first, last):
             mark(words, cursors, skip_start, skip_position, lo, hi, b, True)
-            normals, centres, y = trial.normals[b], trial.centres[b], trial.points[b].reshape(-1)
             for v in range(0, LANES, step):
-                begin = v * kept * trials
+                begin, here = v * kept * trials, 3 * b * LANES + v
                 for i in range(lo, min(hi, b * LANES + v + step)):
-                    m0, m1, m2 = test_normals[i, 0], test_normals[i, 1], test_normals[i, 2]
-                    c0, c1, c2 = test_centres[i, 0], test_centres[i, 1], test_centres[i, 2]
-                    o = 3 * points * i
-                    row0 = begin + tile_rows[i - lo, slot] * trials * step
-                    e0, e1, e2 = load(centres, v), load(centres, LANES + v), load(centres, 2 * LANES + v)
-                    d0, d1, d2 = c0 - e0, c1 - e1, c2 - e2
-                    square, reference = d0 * d0 + tiny + d1 * d1 + d2 * d2, zero(t)
+                    m = test_normals[i, 0], test_normals[i, 1], test_normals[i, 2]
+                    c = test_centres[i, 0], test_centres[i, 1], test_centres[i, 2]
+                    e, n = three(centres, here, LANES), three(normals, here, LANES)
+                    d = c[0] - e[0], c[1] - e[1], c[2] - e[2]
+                    square, reference = d[0] * d[0] + tiny + d[1] * d[1] + d[2] * d[2], zero(t)
                     if shifts:
                         reference = square * inverse_square_root(square)
                     f_re, f_im = radial_phase(reference, p0, p1)
@@ -139,151 +137,21 @@ def mutual_kernel(
                     missing = left_out(words, i - lo, v, mask)
                     if missing:
                         factor = factor * load(mask, 0)
-                    n0, n1 = load(normals, v) * factor, load(normals, LANES + v) * factor
-                    n2 = load(normals, 2 * LANES + v) * factor
-                    l0, l1, l2 = factor * m0, factor * m1, factor * m2
-                    a_re, a_im, b_re, b_im = zero(t), zero(t), zero(t), zero(t)
-                    if threes:
-                        part, others = RECORD * i, b * RECORD * LANES + v
-                        if not close:
-                            put_pair(
-                                shapes, part, around, others, LANES, steps, triples, d0, d1, d2, square, missing,
-                                load(mask, 0), forward, (16 + 2 * points) * far, 14 * far, 15 * far,
-                            )  # fmt: skip
-                        ahead = -(d0 * n0 + d1 * n1 + d2 * n2)  # -(x - y) . n_y, at any y
-                        w0, w1 = dot(shapes, part, n0, n1, n2), dot(shapes, part + 3, n0, n1, n2)
-                        put_planes(steps, triples, weights, 0 if linear else triples, ahead, w0, w1, forward, 0)
-                        behind = d0 * l0 + d1 * l1 + d2 * l2  # (x - y) . n_x, at any x
-                        w0, w1 = (
-                            along(around, others, LANES, l0, l1, l2),
-                            along(around, others + 3 * LANES, LANES, l0, l1, l2),
+                    n = n[0] * factor, n[1] * factor, n[2] * factor
+                    l = factor * m[0], factor * m[1], factor * m[2]
+                    a_re, a_im, b_re, b_im = sums(
+                        x, 3 * points * i, c, d, e, l, n, y, points * 3 * b * LANES + v, weights, gammas, ones, measure,
+                        shapes, RECORD * i, around, b * RECORD * LANES + v, steps, products, square, missing,
+                        load(mask, 0), p0, p1, tiny, reference, pair,
+                    )  # fmt: skip
+                    if linear:
+                        add_results(
+                            t, begin, imaginary, other, f_re, f_im, weights, table, units, tile_rows, i - lo, slot, pair
                         )
-                        put_planes(steps, triples, ones, 0, behind, w0, w1, back, 0)
-                        for q in range(points):
-                            at_q, pair, corner = load(at_trial, q * step), q // 3 * triples, q % 3 * 3 * step
-                            z0, z1, z2 = three(products, corner, step)
-                            here = 3 * q * LANES + v
-                            y0, y1, y2 = load(y, here), load(y, here + LANES), load(y, here + 2 * LANES)
-                            sa, sa_i, sb, sb_i = zeros(t), zeros(t), zeros(t), zeros(t)
-                            if oscillates:  # too many numbers for the registers
-                                for p in range(triples):
-                                    for k in range(3):
-                                        here = (3 * p + k) * step
-                                        dots = load(products, corner + k * step)
-                                        r2 = load(at_test, here) + at_q + number(pairs, pair + p) * dots
-                                        if close:
-                                            r2 = squared(x, o + 9 * p + 3 * k, y0, y1, y2, tiny)
-                                        _g, _gi, k0, u0 = radial_value(r2, p0, p1, reference)
-                                        store(slopes, here, k0)
-                                        store(slopes_i, here, u0)
-                            for p in range(triples):
-                                here, product = 3 * p * step, number(pairs, pair + p)
-                                h0, h1, h2 = three(forward, here, step)
-                                alpha = 1.0 if p == 0 else number(weights, p)
-                                beta, gamma = number(weights, triples + p), number(gammas, p)
-                                if oscillates:
-                                    k0, k1, k2 = three(slopes, here, step)
-                                else:
-                                    r0, r1, r2 = three_squares(at_test, here, at_q, product, z0, z1, z2)
-                                    if close:
-                                        r0 = squared(x, o + 9 * p, y0, y1, y2, tiny)
-                                        r1 = squared(x, o + 9 * p + 3, y0, y1, y2, tiny)
-                                        r2 = squared(x, o + 9 * p + 6, y0, y1, y2, tiny)
-                                    _g, _gi, k0, u0 = radial_value(r0, p0, p1, reference)
-                                    _g, _gi, k1, u1 = radial_value(r1, p0, p1, reference)
-                                    _g, _gi, k2, u2 = radial_value(r2, p0, p1, reference)
-                                sa = applied(sa, h0 * k0, h1 * k1, h2 * k2, 1.0, gamma)
-                                sb = applied(sb, k0, k1, k2, alpha, beta)
-                                if oscillates:
-                                    k0, k1, k2 = three(slopes_i, here, step)
-                                    sa_i = applied(sa_i, h0 * k0, h1 * k1, h2 * k2, 1.0, gamma)
-                                    sb_i = applied(sb_i, k0, k1, k2, alpha, beta)
-                            if linear:
-                                put_three(sums, 6 * q * step, sa)
-                                put_three(sums, (6 * q + 3) * step, sb)
-                                if oscillates:
-                                    put_three(sums_i, 6 * q * step, sa_i)
-                                    put_three(sums_i, (6 * q + 3) * step, sb_i)
-                            else:
-                                weight = number(trial.measure, q)
-                                behind = weight * load(back, q * step)
-                                a_re, b_re = a_re + weight * sa[3], b_re + behind * sb[3]
-                                if oscillates:
-                                    a_im, b_im = a_im + weight * sa_i[3], b_im + behind * sb_i[3]
                     else:
-                        for p in range(points):
-                            d0, d1 = e0 - number(x, o + 3 * p), e1 - number(x, o + 3 * p + 1)
-                            d2 = e2 - number(x, o + 3 * p + 2)
-                            ahead = d0 * n0 + d1 * n1 + d2 * n2
-                            if not linear:
-                                ahead = ahead * number(weights, p)
-                            store(forward, p * step, ahead)
-                        for q in range(points):
-                            here = 3 * q * LANES + v
-                            y0, y1, y2 = load(y, here), load(y, here + LANES), load(y, here + 2 * LANES)
-                            d0, d1, d2 = c0 - y0, c1 - y1, c2 - y2
-                            behind = d0 * l0 + d1 * l1 + d2 * l2
-                            if linear:
-                                store(back, q * step, behind)
-                                for p in range(points):
-                                    r2 = squared(x, o + 3 * p, y0, y1, y2, tiny)
-                                    _g, _gi, k0, u0 = radial_value(r2, p0, p1, reference)
-                                    store(slopes, q * far + p * step, k0)
-                                    if oscillates:
-                                        store(slopes_i, q * far + p * step, u0)
-                            else:
-                                a_q, a_qi, b_q, b_qi = zero(t), zero(t), zero(t), zero(t)
-                                for p in range(points):
-                                    r2 = squared(x, o + 3 * p, y0, y1, y2, tiny)
-                                    _g, _gi, k0, u0 = radial_value(r2, p0, p1, reference)
-                                    ahead, weight = load(forward, p * step), number(weights, p)
-                                    a_q, b_q = a_q + ahead * k0, b_q + weight * k0
-                                    if oscillates:
-                                        a_qi, b_qi = a_qi + ahead * u0, b_qi + weight * u0
-                                weight = number(trial.measure, q)
-                                behind = weight * behind
-                                a_re, b_re = a_re + weight * a_q, b_re + behind * b_q
-                                if oscillates:
-                                    a_im, b_im = a_im + weight * a_qi, b_im + behind * b_qi
-                    if not linear:
-                        add_product(t, row0, imaginary, a_re, a_im, f_re, f_im, complex_out)
-                        add_product(t, other + row0, imaginary, b_re, b_im, f_re, f_im, complex_out)
-                    elif threes:
-                        for g in range(trials // 3):
-                            unit = trial.units[g]
-                            g_re, g_im = unit * f_re, unit * f_im
-                            for a in range(3):
-                                row = begin + (tile_rows[i - lo, slot + a] * trials + 3 * g) * step
-                                weight, there = 2 * triples * g, (a + 3) * step
-                                at = folded(sums, a * step, 6 * step, triples, table, weight)
-                                bt = folded_times(sums, there, 6 * step, triples, back, table, weight)
-                                at_i, bt_i = (zero(t), zero(t), zero(t)), (zero(t), zero(t), zero(t))
-                                if oscillates:
-                                    at_i = folded(sums_i, a * step, 6 * step, triples, table, weight)
-                                    bt_i = folded_times(sums_i, there, 6 * step, triples, back, table, weight)
-                                add_three(t, row, imaginary, at, at_i, g_re, g_im, complex_out)
-                                add_three(t, other + row, imaginary, bt, bt_i, g_re, g_im, complex_out)
-                    else:
-                        for f in range(trials):
-                            one_applied(slopes, far, step, forward, points, table, f * points, sums)
-                            if oscillates:
-                                one_applied(slopes_i, far, step, forward, points, table, f * points, sums_i)
-                            for a in range(3):
-                                s0, i0 = combined(sums, 0, step, points, weights, a * points), zero(t)
-                                if oscillates:
-                                    i0 = combined(sums_i, 0, step, points, weights, a * points)
-                                place = begin + (tile_rows[i - lo, slot + a] * trials + f) * step
-                                add_product(t, place, imaginary, s0, i0, f_re, f_im, complex_out)
-                        for a in range(3):
-                            one_applied(slopes, step, far, back, points, weights, a * points, sums)
-                            if oscillates:
-                                one_applied(slopes_i, step, far, back, points, weights, a * points, sums_i)
-                            place = other + begin + tile_rows[i - lo, slot + a] * trials * step
-                            for f in range(trials):
-                                s0, i0 = combined(sums, 0, step, points, table, f * points), zero(t)
-                                if oscillates:
-                                    i0 = combined(sums_i, 0, step, points, table, f * points)
-                                add_product(t, place + f * step, imaginary, s0, i0, f_re, f_im, complex_out)
+                        row = begin + tile_rows[i - lo, slot] * trials * step
+                        add_product(t, row, imaginary, a_re, a_im, f_re, f_im, complex_out)
+                        add_product(t, other + row, imaginary, b_re, b_im, f_re, f_im, complex_out)
             for side in range(2):
                 by_rows = (side == 1) == adjoint  # else transposed
                 for top in range(0, rows, step):
@@ -299,3 +167,211 @@ def mutual_kernel(
                         add_rows(flat, pitch, row_ids, top, count, columns, b, re, im, work)
 
     return tile
+
+
+BACK, SUMS, SUMS_I, AT_TEST, AT_TRIAL, SLOPES = 1, 2, 8, 14, 15, 16
+"""Places in the working memory of a pair, in numbers of points: distances of points from planes forward and back, sums
+at each trial point, squared distances, slopes at all pairs of points; then imaginary slopes, and products."""
+
+
+def mutual_sums_in_threes(
+    radial: Radial, linear: bool, oscillates: bool, close: bool, points: int
+) -> Callable[..., Any]:
+    """The compiled sums of points in threes, at each trial point, or all of them for constants."""
+    radial_value, triples = radial.multiple or radial.value, points // 3
+
+    @jitable
+    def slopes_at(x, o, y0, y1, y2, at_q, q, products, tiny, p0, p1, reference, s):  # type: ignore[no-untyped-def]
+        """Store the slopes at all test points: complex ones are too many numbers for the registers."""
+        step = lanes(s)
+        far, corner = points * step, q % 3 * 3 * step
+        for p in range(triples):
+            for k in range(3):
+                here = (3 * p + k) * step
+                r2 = squared(x, o + 9 * p + 3 * k, y0, y1, y2, tiny)
+                if not close:
+                    dots = load(s, (SLOPES + 2 * points) * far + corner + k * step)
+                    r2 = load(s, AT_TEST * far + here) + at_q + number(products, q // 3 * triples + p) * dots
+                _g, _gi, slope, slope_i = radial_value(r2, p0, p1, reference)
+                store(s, SLOPES * far + here, slope)
+                store(s, (SLOPES + points) * far + here, slope_i)
+
+    @jitable
+    def real_slopes(x, o, y0, y1, y2, at_q, z0, z1, z2, product, p, tiny, p0, p1, reference, s):  # type: ignore[no-untyped-def]
+        """The slopes at three test points."""
+        here = (AT_TEST * points + 3 * p) * lanes(s)
+        r0, r1, r2 = three_squares(s, here, at_q, product, z0, z1, z2)
+        if close:
+            r0, r1 = squared(x, o + 9 * p, y0, y1, y2, tiny), squared(x, o + 9 * p + 3, y0, y1, y2, tiny)
+            r2 = squared(x, o + 9 * p + 6, y0, y1, y2, tiny)
+        return (
+            radial_value(r0, p0, p1, reference)[2],
+            radial_value(r1, p0, p1, reference)[2],
+            radial_value(r2, p0, p1, reference)[2],
+        )
+
+    @jitable
+    def sums(  # type: ignore[no-untyped-def]
+        x, o, c, d, e, l, n, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps, products,
+        square, missing, kept, p0, p1, tiny, reference, s,
+    ):  # fmt: skip
+        step, (d0, d1, d2), (l0, l1, l2), (n0, n1, n2) = lanes(s), d, l, n
+        far = points * step
+        a_re, a_im, b_re, b_im = zero(s), zero(s), zero(s), zero(s)
+        if not close:
+            put_pair(
+                shapes, part, around, others, LANES, steps, triples, d0, d1, d2, square, missing, kept, s,
+                (SLOPES + 2 * points) * far, AT_TEST * far, AT_TRIAL * far,
+            )  # fmt: skip
+        ahead = -(d0 * n0 + d1 * n1 + d2 * n2)  # -(x - y) . n_y, at any y
+        w0, w1 = dot(shapes, part, n0, n1, n2), dot(shapes, part + 3, n0, n1, n2)
+        put_planes(steps, triples, weights, 0 if linear else triples, ahead, w0, w1, s, 0)
+        behind = d0 * l0 + d1 * l1 + d2 * l2  # (x - y) . n_x, at any x
+        w0, w1 = along(around, others, LANES, l0, l1, l2), along(around, others + 3 * LANES, LANES, l0, l1, l2)
+        put_planes(steps, triples, ones, 0, behind, w0, w1, s, BACK * far)
+        for q in range(points):
+            at_q, corner = load(s, AT_TRIAL * far + q * step), q % 3 * 3 * step
+            z0, z1, z2 = three(s, (SLOPES + 2 * points) * far + corner, step)
+            y0, y1, y2 = three(y, there + 3 * q * LANES, LANES)
+            sa, sa_i, sb, sb_i = zeros(s), zeros(s), zeros(s), zeros(s)
+            if oscillates:
+                slopes_at(x, o, y0, y1, y2, at_q, q, products, tiny, p0, p1, reference, s)
+            for p in range(triples):
+                here, product = 3 * p * step, number(products, q // 3 * triples + p)
+                h0, h1, h2 = three(s, here, step)
+                alpha = 1.0 if p == 0 else number(weights, p)
+                beta, gamma = number(weights, triples + p), number(gammas, p)
+                if oscillates:
+                    k0, k1, k2 = three(s, SLOPES * far + here, step)
+                else:
+                    k0, k1, k2 = real_slopes(
+                        x, o, y0, y1, y2, at_q, z0, z1, z2, product, p, tiny, p0, p1, reference, s
+                    )  # fmt: skip
+                sa = applied(sa, h0 * k0, h1 * k1, h2 * k2, 1.0, gamma)
+                sb = applied(sb, k0, k1, k2, alpha, beta)
+                if oscillates:
+                    k0, k1, k2 = three(s, (SLOPES + points) * far + here, step)
+                    sa_i = applied(sa_i, h0 * k0, h1 * k1, h2 * k2, 1.0, gamma)
+                    sb_i = applied(sb_i, k0, k1, k2, alpha, beta)
+            if linear:
+                put_three(s, SUMS * far + 6 * q * step, sa)
+                put_three(s, SUMS * far + (6 * q + 3) * step, sb)
+                if oscillates:
+                    put_three(s, SUMS_I * far + 6 * q * step, sa_i)
+                    put_three(s, SUMS_I * far + (6 * q + 3) * step, sb_i)
+            else:
+                weight = number(measure, q)
+                back = weight * load(s, BACK * far + q * step)
+                a_re, b_re = a_re + weight * sa[3], b_re + back * sb[3]
+                if oscillates:
+                    a_im, b_im = a_im + weight * sa_i[3], b_im + back * sb_i[3]
+        return a_re, a_im, b_re, b_im
+
+    return sums
+
+
+def mutual_sums(radial: Radial, linear: bool, oscillates: bool, points: int) -> Callable[..., Any]:
+    """The same point by point; of linear functions the slopes at all pairs of points."""
+    radial_value = radial.multiple or radial.value
+
+    @jitable
+    def sums(  # type: ignore[no-untyped-def]
+        x, o, c, d, e, l, n, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps, products,
+        square, missing, kept, p0, p1, tiny, reference, s,
+    ):  # fmt: skip
+        step, (c0, c1, c2), (e0, e1, e2), (l0, l1, l2), (n0, n1, n2) = lanes(s), c, e, l, n
+        far = points * step
+        a_re, a_im, b_re, b_im = zero(s), zero(s), zero(s), zero(s)
+        for p in range(points):
+            d0, d1 = e0 - number(x, o + 3 * p), e1 - number(x, o + 3 * p + 1)
+            d2 = e2 - number(x, o + 3 * p + 2)
+            ahead = d0 * n0 + d1 * n1 + d2 * n2
+            if not linear:
+                ahead = ahead * number(weights, p)
+            store(s, p * step, ahead)
+        for q in range(points):
+            y0, y1, y2 = three(y, there + 3 * q * LANES, LANES)
+            behind = (c0 - y0) * l0 + (c1 - y1) * l1 + (c2 - y2) * l2
+            a_q, a_qi, b_q, b_qi = zero(s), zero(s), zero(s), zero(s)
+            if linear:
+                store(s, BACK * far + q * step, behind)
+            for p in range(points):
+                r2 = squared(x, o + 3 * p, y0, y1, y2, tiny)
+                _g, _gi, k0, u0 = radial_value(r2, p0, p1, reference)
+                if linear:
+                    store(s, (SLOPES + q) * far + p * step, k0)
+                    if oscillates:
+                        store(s, (SLOPES + points + q) * far + p * step, u0)
+                else:
+                    ahead, weight = load(s, p * step), number(weights, p)
+                    a_q, b_q = a_q + ahead * k0, b_q + weight * k0
+                    if oscillates:
+                        a_qi, b_qi = a_qi + ahead * u0, b_qi + weight * u0
+            weight = number(measure, q)
+            behind = weight * behind
+            a_re, b_re = a_re + weight * a_q, b_re + behind * b_q
+            if oscillates:
+                a_im, b_im = a_im + weight * a_qi, b_im + behind * b_qi
+        return a_re, a_im, b_re, b_im
+
+    return sums
+
+
+def mutual_results_in_threes(oscillates: bool, complex_out: bool, points: int, trials: int) -> Callable[..., Any]:
+    """The compiled sum over trial points of linear test functions, added to the results A and B, for points in
+    threes."""
+    triples = points // 3
+
+    @jitable
+    def add_results(t, begin, imaginary, other, f_re, f_im, weights, table, units, tile_rows, i, slot, s):  # type: ignore[no-untyped-def]
+        step = lanes(s)
+        far, apart = points * step, 6 * step
+        nothing = zero(s), zero(s), zero(s)
+        for g in range(trials // 3):
+            unit, weight = number(units, g), 2 * triples * g
+            g_re, g_im = unit * f_re, unit * f_im
+            for a in range(3):
+                row = begin + (tile_rows[i, slot + a] * trials + 3 * g) * step
+                here, there = a * step, (a + 3) * step
+                at = folded(s, SUMS * far + here, apart, triples, table, weight)
+                bt = folded_times(s, SUMS * far + there, apart, triples, BACK * far, table, weight)
+                at_i, bt_i = nothing, nothing
+                if oscillates:
+                    at_i = folded(s, SUMS_I * far + here, apart, triples, table, weight)
+                    bt_i = folded_times(s, SUMS_I * far + there, apart, triples, BACK * far, table, weight)
+                add_three(t, row, imaginary, at, at_i, g_re, g_im, complex_out)
+                add_three(t, other + row, imaginary, bt, bt_i, g_re, g_im, complex_out)
+
+    return add_results
+
+
+def mutual_results(oscillates: bool, complex_out: bool, points: int, trials: int) -> Callable[..., Any]:
+    """The same for any points."""
+
+    @jitable
+    def add_results(t, begin, imaginary, other, f_re, f_im, weights, table, units, tile_rows, i, slot, s):  # type: ignore[no-untyped-def]
+        step = lanes(s)
+        far, at, at_i = points * step, SUMS * points * step, SUMS_I * points * step
+        first, first_i = SLOPES * far, (SLOPES + points) * far
+        for f in range(trials):
+            one_applied(s, first, far, step, 0, points, table, f * points, at)
+            if oscillates:
+                one_applied(s, first_i, far, step, 0, points, table, f * points, at_i)
+            for a in range(3):
+                s0, i0 = combined(s, at, step, points, weights, a * points), zero(s)
+                if oscillates:
+                    i0 = combined(s, at_i, step, points, weights, a * points)
+                place = begin + (tile_rows[i, slot + a] * trials + f) * step
+                add_product(t, place, imaginary, s0, i0, f_re, f_im, complex_out)
+        for a in range(3):
+            one_applied(s, first, step, far, BACK * far, points, weights, a * points, at)
+            if oscillates:
+                one_applied(s, first_i, step, far, BACK * far, points, weights, a * points, at_i)
+            place = other + begin + tile_rows[i, slot + a] * trials * step
+            for f in range(trials):
+                s0, i0 = combined(s, at, step, points, table, f * points), zero(s)
+                if oscillates:
+                    i0 = combined(s, at_i, step, points, table, f * points)
+                add_product(t, place + f * step, imaginary, s0, i0, f_re, f_im, complex_out)
+
+    return add_results

@@ -63,11 +63,11 @@ def folded(sums, place, stride, triples, table, weight):  # type: ignore[no-unty
 
 @jitable
 def folded_times(sums, place, stride, triples, offsets, table, weight):  # type: ignore[no-untyped-def]
-    """The same of the sums times an offset at each point."""
+    """The same of the sums times an offset at each point, which begin at sums[offsets]."""
     total, step = zeros(sums), lanes(sums)
     for p in range(triples):
         k0, k1, k2 = three(sums, place + 3 * p * stride, stride)
-        h0, h1, h2 = three(offsets, 3 * p * step, step)
+        h0, h1, h2 = three(sums, offsets + 3 * p * step, step)
         alpha = 1.0 if p == 0 else number(table, weight + p)
         total = applied(total, h0 * k0, h1 * k1, h2 * k2, alpha, number(table, weight + triples + p))
     return totals(total)
@@ -83,13 +83,13 @@ def combined(sums, place, stride, points, table, weight):  # type: ignore[no-unt
 
 
 @jitable
-def one_applied(values, stride, across, offsets, points, table, weight, sums):  # type: ignore[no-untyped-def]
-    """Values at all pairs of points to sums (P,): one function of the points that are `stride` apart, at each of those
-    that are `across` apart, times the offset there."""
-    step = lanes(sums)
+def one_applied(s, place, stride, across, offsets, points, table, weight, out):  # type: ignore[no-untyped-def]
+    """Values at all pairs of points, from s[place] on, to sums (P,) at s[out]: one function of the points that are
+    `stride` apart, at each of those that are `across` apart, times the offset there, from s[offsets] on."""
+    step = lanes(s)
     for p in range(points):
-        total = combined(values, p * across, stride, points, table, weight)
-        store(sums, p * step, load(offsets, p * step) * total)
+        total = combined(s, place + p * across, stride, points, table, weight)
+        store(s, out + p * step, load(s, offsets + p * step) * total)
 
 
 @jitable
