@@ -158,7 +158,7 @@ def test_potentials_need_a_density_and_real_points_within_reach(space, layer):
     for values in (potential.evaluate, potential.gradient, potential.far_field):
         with pytest.raises(TypeError, match="must be real numbers, got an array of complex128"):
             values([[0, 0, 2 + 1j]])
-        with pytest.raises(ValueError, match=r"must have shape \(n, 3\), got \(1, 2\)"):
+        with pytest.raises(ValueError, match=r"must have shape \(n, 3\), got \((1, 2|2,)\)"):
             values([0, 1])
     for values in (potential.evaluate, potential.gradient):
         with pytest.raises(ValueError, match="1 of 2 points are farther than 1e.15 diameters .* the first is number 1"):
