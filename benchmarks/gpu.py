@@ -23,6 +23,7 @@ from benchmarks import assembly, gpu_dg, gpu_hmatrix, gpu_solves, results
 from benchmarks.machine import Floor, best_of
 from benchmarks.spheres import octahedral_sphere
 from calderon.backends import Computing, Device, Source, format_bytes, free_memory, real_type
+from calderon.operators.tree import ArrayPlace
 from calderon.quadrature import triangle_rule
 
 ROWS = [
@@ -295,7 +296,7 @@ def timed(row: assembly.Row, operator: Any, device: Device, in_strips: bool, rep
     def run(where: Any = device) -> None:
         how = Computing(np.dtype(real_type(row.precision)), where)
         if in_strips:
-            operator.add_to(out, 1.0, np.arange(height), None, how)
+            operator.add_to(ArrayPlace(out, how), 1.0, np.arange(height), None)
         else:
             out.fill(0)
             operator.fill(out, how)

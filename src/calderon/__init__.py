@@ -27,6 +27,7 @@ from calderon.formulations import (
 from calderon.greens import Helmholtz, Laplace, ModifiedHelmholtz
 from calderon.hmatrix import assemble_hmatrix as _assemble_hmatrix
 from calderon.hmatrix import hlu
+from calderon.hmatrix import save_assembly as _save_assembly
 from calderon.mesh import AccuracyWarning, Material, MeshError, MeshWarning, TetrahedralMesh, TriangleMesh
 from calderon.onsurface import osrc_dtn, osrc_ntd
 from calderon.operators import (
@@ -40,6 +41,7 @@ from calderon.operators import (
     magnetic_field,
     single_layer,
 )
+from calderon.operators.methods import Method as _Method
 from calderon.operators.methods import register as _register
 from calderon.potentials import (
     double_layer_potential,
@@ -66,9 +68,19 @@ from calderon.waves import (
 if _TYPE_CHECKING:
     from calderon import plots
 
-_register("dense", _assemble_dense)
-_register("matrix-free", _assemble_matrix_free)
-_register("hmatrix", _assemble_hmatrix)
+_register(
+    _Method(
+        "dense", _assemble_dense, several=True, mixed=True, stores_entries=True, keeps_on_device=True,
+        matrix="dense matrix",
+    )
+)  # fmt: skip
+_register(_Method("matrix-free", _assemble_matrix_free, matrix="no matrix"))
+_register(
+    _Method(
+        "hmatrix", _assemble_hmatrix, several=True, compresses=True, saves=_save_assembly, factorise=hlu,
+        matrix="H-matrix",
+    )
+)  # fmt: skip
 
 try:
     __version__ = _version("calderon")

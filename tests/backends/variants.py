@@ -10,9 +10,9 @@ import calderon as cal
 from calderon.backends import Source, computing
 from calderon.galerkin.rows.device import row_defines
 from calderon.hmatrix import Admissibility, Choices, assemble_hmatrix
-from calderon.hmatrix.device_crosses import approximation_source, recompression_source
-from calderon.hmatrix.device_dense_blocks import dense_source
-from calderon.hmatrix.device_products import products_source
+from calderon.hmatrix.device.dense_blocks import dense_source
+from calderon.hmatrix.device.products import products_source
+from calderon.hmatrix.device.skeleton import approximation_source, recompression_source
 from calderon.spaces import dual_tests
 
 

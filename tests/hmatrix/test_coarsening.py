@@ -8,7 +8,7 @@ from point_kernels import dense, point_matrix, sphere_points
 import calderon as cal
 from calderon.hmatrix import Admissibility, Choices, HMatrix, assemble_hmatrix, block_tree, cluster_tree, hmatrix
 from calderon.hmatrix.block_tree import SPLIT
-from calderon.hmatrix.smooth_vectors import smooth_vectors
+from calderon.hmatrix.galerkin import smooth_vectors
 
 MESH = cal.mesh.sphere(1.0, 0.1)
 SPACE, CURRENTS = cal.P1(MESH), cal.RWG(cal.mesh.sphere(1.0, 0.14))

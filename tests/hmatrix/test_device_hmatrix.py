@@ -7,18 +7,13 @@ import calderon as cal
 from calderon.backends import computing, get
 from calderon.galerkin.rows.device import device_rows
 from calderon.galerkin.rows.galerkin_entries import compiled_rows
-from calderon.hmatrix import (
-    Choices,
-    assemble_hmatrix,
-    compression,
-    device_batches,
-    device_compression,
-    device_crosses,
-    device_dense_blocks,
-)
-from calderon.hmatrix.composition import _Composition
+from calderon.hmatrix import Choices, assemble_hmatrix, compression
+from calderon.hmatrix.device import batches as device_batches
+from calderon.hmatrix.device import compression as device_compression
+from calderon.hmatrix.device import dense_blocks as device_dense_blocks
+from calderon.hmatrix.device import skeleton as device_skeleton
+from calderon.hmatrix.galerkin import _Composition, smooth_vectors
 from calderon.hmatrix.products import RANK
-from calderon.hmatrix.smooth_vectors import smooth_vectors
 from calderon.hmatrix.tolerances import filling_of
 from calderon.spaces import dual_tests
 
@@ -211,7 +206,7 @@ def test_blocks_without_room_get_more(monkeypatch):
     operator = cal.single_layer(LAPLACE, SPACE)
     whole = assembled(operator, 1e-5)
     rooms = []
-    run = device_crosses.DeviceCrosses._crosses
+    run = device_skeleton.DeviceSkeletons._skeletons
 
     def noted(self, blocks, room, batch):
         rooms.append(room.max())
@@ -220,10 +215,10 @@ def test_blocks_without_room_get_more(monkeypatch):
     def never(*arguments):
         raise AssertionError("the processor computes a block")
 
-    monkeypatch.setattr(device_crosses.DeviceCrosses, "_crosses", noted)
+    monkeypatch.setattr(device_skeleton.DeviceSkeletons, "_skeletons", noted)
     monkeypatch.setattr(compression.Compression, "run", never)
-    monkeypatch.setattr(device_crosses, "CROSSES", 2)
-    monkeypatch.setattr(device_crosses, "CROSSES_PER_DIGIT", 0)
+    monkeypatch.setattr(device_skeleton, "CROSSES", 2)
+    monkeypatch.setattr(device_skeleton, "CROSSES_PER_DIGIT", 0)
     found = assembled(operator, 1e-5)
     assert min(rooms) == 2 and max(rooms) >= 8
     assert deviation(found, whole) < 1e-10
@@ -234,7 +229,7 @@ def test_many_batches_make_one_matrix(monkeypatch):
     operator = cal.single_layer(LAPLACE, SPACE)
     whole = assembled(operator, 1e-4)
     monkeypatch.setattr(device_batches, "BATCH", 200_000)
-    monkeypatch.setattr(device_crosses, "BATCH", 20_000)
+    monkeypatch.setattr(device_skeleton, "BATCH", 20_000)
     monkeypatch.setattr(compression, "LARGEST", 2e4)
     monkeypatch.setattr(device_compression, "ROUND", 1e4)
     monkeypatch.setattr(device_compression, "ROUNDS", 12)

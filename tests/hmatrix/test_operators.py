@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.hmatrix import Choices, HMatrix, assemble_hmatrix, composition
+from calderon.hmatrix import Choices, HMatrix, assemble_hmatrix, galerkin
 
 MESH = cal.mesh.sphere(1.0, 0.11)
 SPACE = cal.P1(MESH)
@@ -109,12 +109,12 @@ def test_choices_and_refusals():
 def test_progress_is_shown_until_the_end(monkeypatch):
     shown = []
 
-    class Recorded(composition.Progress):
+    class Recorded(galerkin.Progress):
         def update(self, *arguments, **options):
             shown.append((options["completed"], options["total"]))
             super().update(*arguments, **options)
 
-    monkeypatch.setattr(composition, "Progress", Recorded)
+    monkeypatch.setattr(galerkin, "Progress", Recorded)
     cal.single_layer(LAPLACE, SPACE).assemble("hmatrix", progress=True)
     assert shown == [(done + 1, len(shown)) for done in range(len(shown))] and len(shown) > 3
 

@@ -7,7 +7,7 @@ from point_kernels import point_matrix, sphere_points
 
 import calderon as cal
 from calderon.backends import memory
-from calderon.hmatrix import Admissibility, HMatrix, block_tree, cluster_tree, composition, hmatrix
+from calderon.hmatrix import Admissibility, HMatrix, block_tree, cluster_tree, galerkin, hmatrix
 
 X, Y = sphere_points(500), sphere_points(300, seed=1)
 
@@ -111,13 +111,13 @@ def test_a_loaded_sum_is_the_saved_one_and_can_be_factorised(tmp_path):
 def computed(monkeypatch):
     """A list of the operators that were compressed, not taken from a file."""
     found = []
-    whole = composition._Composition._hmatrix
+    whole = galerkin._Composition._hmatrix
 
     def noted(self, operator, *arguments):
         found.append(operator.integrand.name)
         return whole(self, operator, *arguments)
 
-    monkeypatch.setattr(composition._Composition, "_hmatrix", noted)
+    monkeypatch.setattr(galerkin._Composition, "_hmatrix", noted)
     return found
 
 
@@ -127,7 +127,7 @@ def test_an_interrupted_assembly_goes_on_from_its_file(tmp_path, monkeypatch, co
     names = computed.copy()
     assert len(names) == 2
     computed.clear()
-    compress = composition.hmatrix
+    compress = galerkin.hmatrix
 
     def interrupted(*arguments):
         if len(computed) == 2:
@@ -135,7 +135,7 @@ def test_an_interrupted_assembly_goes_on_from_its_file(tmp_path, monkeypatch, co
         return compress(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(composition, "hmatrix", interrupted)
+        patch.setattr(galerkin, "hmatrix", interrupted)
         with pytest.raises(KeyboardInterrupt):
             operator.assemble("hmatrix", rtol=1e-4, matrix_file=path)
     assert computed == names and [each.name for each in tmp_path.iterdir()] == ["A.h5"]

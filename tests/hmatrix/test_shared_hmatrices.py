@@ -5,7 +5,8 @@ import pytest
 
 import calderon as cal
 from calderon.backends import SharingWarning, survey
-from calderon.hmatrix import Choices, assemble_hmatrix, compression, device_dense_blocks
+from calderon.hmatrix import Choices, assemble_hmatrix, compression
+from calderon.hmatrix.device import dense_blocks as device_dense_blocks
 
 SPACE = cal.P1(cal.mesh.sphere(1.0, 0.13))
 OPERATORS = {

@@ -101,7 +101,7 @@ def test_refusals(operator, space, monkeypatch):
         cal.Helmholtz(2 - 1j)
     monkeypatch.setattr("calderon.backends.memory.free_memory", lambda: 1000)
     with pytest.raises(MemoryError, match="needs .* and 1.0 kB are free"):
-        dense.assemble_dense(operator, backend="numba", precision="double", rtol=None, progress=False)
+        dense.assemble_dense(operator, backend="numba", precision="double")
 
 
 def test_sums_begin_at_zero(operator, space):

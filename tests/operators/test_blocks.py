@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.operators.scaled import Scaled
+from calderon.operators.algebra import Scaled
 
 K = cal.Helmholtz(2.0)
 
@@ -86,7 +86,7 @@ def test_tables_that_are_no_system_are_refused(spaces):
 def test_dense_assembly_has_no_tolerance(spaces):
     p1, _ = spaces
     for operator in (cal.identity(p1), cal.blocks([[cal.identity(p1)]])):
-        with pytest.raises(ValueError, match=r"rtol=0\.001: dense assembly compresses nothing"):
+        with pytest.raises(ValueError, match="rtol= is supported by method='hmatrix' only"):
             operator.assemble("dense", rtol=1e-3)
 
 
@@ -94,7 +94,7 @@ def test_an_operator_after_a_multiplication(spaces):
     p1, _ = spaces
     layer, rest = cal.single_layer(K, p1), cal.identity(p1) - cal.hypersingular(cal.Laplace(), p1)
     factors = np.linspace(1, 2, p1.dimension) + 0.5j
-    scaled, whole = Scaled(layer, factors, rest), np.arange(p1.dimension)
+    scaled, whole = Scaled(layer, factors) + rest, np.arange(p1.dimension)
     values = layer.entries(whole, whole)
     expected = values * factors + rest.entries(whole, whole)
     assert np.abs(scaled.entries([3, 1], [7, 7, 2]) - expected[np.ix_([3, 1], [7, 7, 2])]).max() < 1e-14
@@ -102,7 +102,7 @@ def test_an_operator_after_a_multiplication(spaces):
     assert np.abs(scaled.assemble().to_array() - expected).max() < 1e-9
     assert np.abs((2 * scaled - layer).assemble().to_array() + values - 2 * expected).max() < 1e-9
     with pytest.raises(ValueError, match="needs 42 factors"):
-        Scaled(layer, factors[1:], rest)
+        Scaled(layer, factors[1:])
 
 
 def test_blocks_that_are_no_rows_are_told(spaces):

@@ -117,7 +117,7 @@ def test_refusals(opencl, monkeypatch):
     operator = OPERATORS["symmetric"]
     with pytest.raises(ValueError, match="keep_on_device=True is for devices.*backend='cuda'"):
         operator.assemble(keep_on_device=True)
-    with pytest.raises(ValueError, match="not for method 'matrix-free'"):
+    with pytest.raises(ValueError, match="keep_on_device= is supported by method='dense' only: method 'matrix-free'"):
         operator.assemble("matrix-free", backend="opencl", keep_on_device=True)
     with pytest.raises(ValueError, match="precision='mixed' is for dense matrices"):
         operator.assemble("matrix-free", precision="mixed")

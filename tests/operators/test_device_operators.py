@@ -6,6 +6,7 @@ import pytest
 import calderon as cal
 from calderon.backends import Computing
 from calderon.galerkin.selection import select
+from calderon.operators.tree import ArrayPlace
 from calderon.spaces import dual_tests
 
 GREENS = [cal.Laplace(), cal.Helmholtz(3.0), cal.Helmholtz(3.0 + 1.0j), cal.ModifiedHelmholtz(2.0)]
@@ -124,7 +125,8 @@ def test_entries_cost_what_their_block_costs(opencl, kind):
         rows, columns = np.array([9, 3, 40]), space.dimension - 1 - np.arange(5)
         device = Counting(opencl)
         out = np.zeros((3, 5), operator.dtype())
-        operator.add_to(out, 1.0, np.sort(rows), np.sort(columns), Computing(np.dtype(float), device))
+        place = ArrayPlace(out, Computing(np.dtype(float), device))
+        operator.add_to(place, 1.0, np.sort(rows), np.sort(columns))
         assert device.threads == touched(space, rows) * touched(space, columns)
         scale = np.abs(operator.entries(rows, rows)).max()
         assert np.abs(out - operator.entries(np.sort(rows), np.sort(columns))).max() < 1e-12 * scale

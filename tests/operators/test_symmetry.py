@@ -6,6 +6,7 @@ import pytest
 import calderon as cal
 from calderon.backends import computing
 from calderon.galerkin.symmetry import symmetrise
+from calderon.operators.tree import ArrayPlace
 from calderon.quadrature import triangle_rule
 
 
@@ -34,7 +35,7 @@ def test_half_equals_whole(space, green):
     for operator in operators:
         halves = operator.assemble().to_array()
         whole = np.zeros_like(halves)
-        operator.add_to(whole, 1.0, None, None, computing("numba", "double"))
+        operator.add_to(ArrayPlace(whole, computing("numba", "double")), 1.0, None, None)
         assert np.array_equal(halves, halves.T)
         assert np.abs(halves - whole).max() < 1e-13 * np.abs(whole).max()  # both orders of a pair have the same points
 

@@ -75,7 +75,11 @@ def test_a_run_takes_the_matrix_that_another_has_saved(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("[solver]", '[solver]\nmatrix_file = "ball.h5"', "method = 'dense' saves nothing"),
+        (
+            "[solver]",
+            '[solver]\nmatrix_file = "ball.h5"',
+            "matrix_file= is supported by method='hmatrix' only",
+        ),
         ("[solver]", '[solver]\nmethod = "hmatrix"\nmatrix_file = "ball"', "should end in .h5"),
         ('distance = "5 m"', 'distance = "0 m"', "greater than zero"),
         ("[output]", "[output]\nexact = true", "without the exact series"),

@@ -9,6 +9,13 @@ from calderon.case.mesh import Mesh
 from calderon.case.output import Output
 from calderon.case.physics import Physics
 from calderon.case.table import Table, backend_name
+from calderon.operators.methods import candidates, require
+
+
+def method_name(name: str) -> str:
+    """The name of a method; ValueError naming the choices for another."""
+    candidates(name)
+    return name
 
 
 class Solver(Table):
@@ -22,7 +29,7 @@ class Solver(Table):
     nothing where there is none.
     """
 
-    method: Literal["dense", "hmatrix", "auto", "matrix-free"] = "dense"
+    method: Annotated[str, AfterValidator(method_name)] = "dense"
     solver: Literal["gmres", "lu"] = "gmres"
     rtol: float = Field(default=1e-5, gt=0, lt=1)
     compression_rtol: float | None = Field(default=None, gt=0, lt=1)
@@ -35,14 +42,14 @@ class Solver(Table):
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Solver":
-        if self.compression_rtol is not None and self.method not in ("hmatrix", "auto"):
-            raise ValueError(f"compression_rtol: method = {self.method!r} compresses nothing, 'hmatrix' and 'auto' do")
-        if self.matrix_file is not None and self.method not in ("hmatrix", "auto"):
-            raise ValueError(f"matrix_file: method = {self.method!r} saves nothing, 'hmatrix' does")
+        if self.compression_rtol is not None:
+            require(self.method, "compression_rtol")
+        if self.matrix_file is not None:
+            require(self.method, "matrix_file")
         if self.matrix_file is not None and not self.matrix_file.endswith((".h5", ".hdf5")):
             raise ValueError(f"matrix_file: {self.matrix_file!r} should end in .h5 or .hdf5")
-        if self.solver == "lu" and self.method not in ("dense", "auto"):
-            raise ValueError(f"solver = 'lu' needs method = 'dense', got {self.method!r}")
+        if self.solver == "lu":
+            require(self.method, "solver='lu'")
         return self
 
 

@@ -12,8 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import DeviceMatrix, computing, format_bytes, require_memory, thread_count
 from calderon.backends.vectors import aligned
 from calderon.dense.device import assemble_on_device
-from calderon.operators.blocks import BlockOperator
-from calderon.operators.boundary import BoundaryOperator
+from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.memory_estimate import preparation_bytes
 
 MIXED_ROWS = 1024
@@ -64,16 +63,10 @@ class DenseMatrix(LinearOperator):
 
 
 def assemble_dense(
-    operator: BoundaryOperator | BlockOperator, *, backend: str, precision: str, rtol: float | None, progress: bool,
+    operator: BoundaryOperator, *, backend: str, precision: str, progress: bool = False,
     keep_on_device: bool = False,
 ) -> DenseMatrix | DeviceMatrix:  # fmt: skip
-    """Compute every entry, to the accuracy of the quadrature. ValueError for an `rtol`, which means compression, and
-    for `keep_on_device` on the processor."""
-    if rtol is not None:
-        raise ValueError(
-            f"rtol={rtol!r}: dense assembly compresses nothing and has the accuracy of its quadrature: leave rtol out, "
-            "or give the operator another Quadrature(regular=, singular=)"
-        )
+    """Compute every entry, to the accuracy of the quadrature. ValueError for `keep_on_device` on the processor."""
     dtype, how = operator.dtype(precision), computing(backend, precision, several=not keep_on_device, mixed=True)
     label = repr(operator)
     label = label if len(label) < 100 else label[:97] + "..."

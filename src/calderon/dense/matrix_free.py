@@ -19,10 +19,10 @@ from calderon.backends import Computing, Source, computing, require_memory, run_
 from calderon.galerkin.assembly import block_of
 from calderon.galerkin.block import Block
 from calderon.galerkin.device.block import GROUP, DeviceBlock
-from calderon.operators.blocks import BlockOperator
-from calderon.operators.boundary import BoundaryOperator, IntegralOperator, TransformedHypersingular
-from calderon.operators.composed import composed
+from calderon.operators.algebra import BoundaryOperator
+from calderon.operators.boundary import IntegralOperator
 from calderon.operators.memory_estimate import preparation_bytes
+from calderon.operators.tree import Products
 
 TILE_BYTES = 32_000_000
 """Rows of a tile that are held at a time, for each thread."""
@@ -51,29 +51,20 @@ class MatrixFree(LinearOperator):
 
 
 def assemble_matrix_free(
-    operator: BoundaryOperator | BlockOperator, *, backend: str, precision: str, rtol: float | None, progress: bool
+    operator: BoundaryOperator, *, backend: str, precision: str, progress: bool = False
 ) -> MatrixFree:
-    """Prepare products with an operator; nothing is compressed, so rtol and progress mean nothing here.
-
-    Raises ValueError for an `rtol`, as the dense method does.
-    """
-    if rtol is not None:
-        raise ValueError(f"rtol={rtol!r}: matrix-free products compress nothing: leave rtol out")
+    """Prepare products with an operator; nothing takes long here, so progress shows nothing."""
     started = time.perf_counter()
     how = computing(backend, precision)
-    product = composed(operator, how, lambda each, half: _integral(each, how, half), _transformed)
+    product = Products(how, lambda each: _integral(each, how)).of(operator)
     label = repr(operator)
     return MatrixFree(product, label if len(label) < 100 else label[:97] + "...", time.perf_counter() - started, how)
 
 
-def _integral(operator: IntegralOperator, how: Computing, half: bool) -> LinearOperator:
-    """Products with an integral operator."""
+def _integral(operator: IntegralOperator, how: Computing) -> LinearOperator:
+    """Products with an integral operator, a symmetric one by half."""
     kind = OnDevice if how.device is not None else OnProcessor
-    return kind(operator, how, half)
-
-
-def _transformed(operator: TransformedHypersingular) -> LinearOperator:
-    raise ValueError("matrix-free products of the transformed hypersingular form are not there: take form='direct'")
+    return kind(operator, how, operator.is_symmetric)
 
 
 def _require_memory(operator: IntegralOperator, tiles: int) -> None:

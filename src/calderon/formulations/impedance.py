@@ -21,7 +21,7 @@ from calderon.operators import (
     identity,
     single_layer,
 )
-from calderon.operators.scaled import Scaled
+from calderon.operators.algebra import Scaled
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
 from calderon.spaces import Function
 
@@ -97,7 +97,7 @@ class ImpedanceScattering(CombinedProblem):
             operator = operator + eta * hypersingular(green, space)
             flux = flux + eta * adjoint_double_layer(green, space) + (0.5 * eta) * identity(space)
         if isinstance(slope, np.ndarray):
-            operator = Scaled(flux, slope, operator)
+            operator = Scaled(flux, slope) + operator  # scaled where it stands: first
         elif slope != 0:
             operator = operator + slope * flux
         equation = (

@@ -11,8 +11,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import check_backend, entry_type, require_memory
 from calderon.formulations.info import SolutionInfo
-from calderon.hmatrix import hlu, save_assembly
-from calderon.operators import BlockOperator, BoundaryOperator
+from calderon.operators import BoundaryOperator
+from calderon.operators.methods import AUTO, Method, candidates, first_that, method_named, require
 from calderon.solvers import Factorisation, gmres, lu
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import Space, VectorSpace
@@ -22,10 +22,8 @@ SOLVERS = ("gmres", "lu")
 PRECONDITIONERS = ("mass", "osrc", "near", "dual", "hlu")
 HLU_RTOL = 1e-2
 """Tolerance of the hierarchical factors that precondition a compressed matrix."""
-EXACT_METHODS = ("dense", "matrix-free")
-"""Methods that compress nothing."""
 LARGEST_DENSE = 8000  # where an H-matrix takes less time: 1 GB of complex numbers
-"""Unknowns up to which method "auto" is "dense", above "hmatrix"."""
+"""Unknowns up to which method "auto" stores the entries; above, it compresses."""
 
 
 @dataclass(frozen=True)
@@ -51,27 +49,29 @@ class SolveOptions:
         tolerance(self.rtol)
         if self.compression_rtol is not None:
             tolerance(self.compression_rtol, "compression_rtol")
-        if self.compression_rtol is not None and self.method in EXACT_METHODS:
-            raise ValueError(f"compression_rtol={self.compression_rtol!r}: method {self.method!r} compresses nothing; "
-                             "leave it out, or choose a compressed method")  # fmt: skip
-        if self.matrix_file is not None and self.method not in ("hmatrix", "auto"):
-            raise ValueError(f"matrix_file={str(self.matrix_file)!r}: method {self.method!r} saves nothing; "
-                             "leave it out, or choose method='hmatrix'")  # fmt: skip
+        candidates(self.method)  # refuses an unknown name
+        for option, given in (
+            ("compression_rtol", self.compression_rtol is not None),
+            ("matrix_file", self.matrix_file is not None),
+            ("solver='lu'", self.solver == "lu"),
+        ):
+            if given:
+                require(self.method, option)
         check_backend(self.backend)
         entry_type(self.precision)
-        if self.solver == "lu" and self.method not in ("dense", "auto"):
-            raise ValueError(f"solver 'lu' needs the entries of a matrix, which method {self.method!r} does not keep: "
-                             "choose method='dense', or solver='gmres', "
-                             "for compressed matrices with preconditioner='hlu'")  # fmt: skip
 
     def for_unknowns(self, unknowns: int) -> "SolveOptions":
-        """The options with a method in the place of "auto": dense for few unknowns and for LU. A dense matrix needs no
-        compression_rtol."""
-        if self.method != "auto":
+        """The options with a method in the place of "auto": one that stores entries for few unknowns and for LU, which
+        needs no compression_rtol."""
+        if self.method != AUTO:
             return self
-        if unknowns <= LARGEST_DENSE or self.solver == "lu":
-            return replace(self, method="dense", compression_rtol=None)
-        return replace(self, method="hmatrix")
+        chosen = first_that("stores_entries" if unknowns <= LARGEST_DENSE or self.solver == "lu" else "compresses")
+        return replace(self, method=chosen.name, compression_rtol=self.compression_rtol if chosen.compresses else None)
+
+    @property
+    def chosen(self) -> Method:
+        """The method itself; ValueError for "auto"."""
+        return method_named(self.method)
 
     def preconditioned_by(self, name: str) -> bool:
         """Whether the preconditioner is the one of that name; a matrix has none."""
@@ -80,7 +80,7 @@ class SolveOptions:
     @property
     def assembly_rtol(self) -> float | None:
         """The accuracy asked of a compressed matrix: a tenth of the solver's unless given; None for an exact one."""
-        if self.method in EXACT_METHODS:
+        if not any(each.compresses for each in candidates(self.method)):
             return None
         return self.rtol / 10 if self.compression_rtol is None else self.compression_rtol
 
@@ -121,7 +121,7 @@ class LinearSystem:
     """
 
     equation: str
-    operator: BoundaryOperator | BlockOperator
+    operator: BoundaryOperator
     spaces: tuple[Space | VectorSpace, ...]
     thin: NDArray[np.float64] | None = None
     key: tuple[Any, ...] | None = field(default=None, init=False)
@@ -164,8 +164,9 @@ class LinearSystem:
         """Have the matrix at hand in the file of the options, if they name one."""
         if options.matrix_file is None:
             return
+        require(options.method, "matrix_file")
         matrix = self.matrix.matrix if isinstance(self.matrix, LiftedMatrix) else self.matrix
-        save_assembly(
+        options.chosen.saves(  # type: ignore[misc]
             self.operator,
             matrix,
             options.matrix_file,
@@ -181,9 +182,9 @@ class LinearSystem:
         preconditioner = mass_preconditioner(self.spaces) if isinstance(given, str) else given
         if options.preconditioned_by("hlu"):
             if self.factors is None:
-                self.factors = hlu(self.matrix, HLU_RTOL)
+                self.factors = options.chosen.factorise(self.matrix, HLU_RTOL)  # type: ignore[misc]
                 factorisation = self.factors.seconds
-            preconditioner = self.factors.as_preconditioner()  # type: ignore[attr-defined]
+            preconditioner = self.factors.as_preconditioner()  # type: ignore[union-attr]
         solution, record = gmres(
             self.matrix,
             rhs,

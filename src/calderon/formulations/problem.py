@@ -14,6 +14,7 @@ from calderon.backends import LinearAlgebra, computing
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem, SolveOptions
 from calderon.hmatrix import is_sum
+from calderon.operators.methods import candidates
 from calderon.validation import one_of
 
 Solution = TypeVar("Solution")
@@ -87,24 +88,25 @@ class Problem(ABC, Generic[Solution]):
         chosen.update(choices)
         options = SolveOptions(method, rtol, **chosen).for_unknowns(self.unknowns)
         if isinstance(options.preconditioner, str):
-            compressed = options.method == "hmatrix"
-            one_of(options.preconditioner, (*self.preconditioners, *(["hlu"] if compressed else [])), "preconditioner")
+            hlu = ["hlu"] if options.chosen.factorise else []
+            one_of(options.preconditioner, (*self.preconditioners, *hlu), "preconditioner")
         return self._preconditioned(options)
 
     def _sweep_options(self, method: str | None, rtol: float, choices: SolverChoices) -> SolveOptions:
         """The same for many right-hand sides: by default with the matrix at hand, which is factorised: a dense one to
         solve with (not left on a device that cannot), a compressed one roughly, to precondition where the problem
         knows nothing better."""
-        kept = self.system.key or ("dense", None, "numba", "double", False)
+        kept = self.system.key or SolveOptions().matrix_key
         usual: SolverChoices = {"backend": kept[2], "precision": kept[3]}
         if method in (None, kept[0]):
             usual["compression_rtol"] = kept[1]
             usual["keep_on_device"] = kept[4] and "backend" not in choices
-        if (method or kept[0]) == "hmatrix" and self.preconditioners[0] == "mass" and is_sum(self.system.operator):
+        factorised = all(each.factorise for each in candidates(method or kept[0])) and is_sum(self.system.operator)
+        if factorised and self.preconditioners[0] == "mass":
             usual["preconditioner"] = "hlu"
         usual.update(choices)
         options = self._options(method or kept[0], rtol, usual)
-        if "solver" in choices or options.method != "dense":
+        if "solver" in choices or not options.chosen.stores_entries:
             return options
         if options.keep_on_device and "keep_on_device" not in choices:
             device = computing(options.backend, options.precision, mixed=True).device

@@ -1,18 +1,16 @@
 """H-matrices: matrices in blocks, most of them of low rank, by adaptive cross approximation.
 
 Knows nothing of spaces or equations: a matrix is what its compiled rows, columns and blocks say
-(galerkin/rows/entry_kernels.py).
+(galerkin/rows/entry_kernels.py). One file looks at spaces, integrands and operators: galerkin.py.
 """
 
-from calderon.hmatrix.admissibility import Admissibility
-from calderon.hmatrix.block_tree import BlockTree, block_tree
+from calderon.hmatrix.block_tree import Admissibility, BlockTree, block_tree
 from calderon.hmatrix.cluster_tree import ClusterTree, cluster_tree
 from calderon.hmatrix.composed_operator import ComposedOperator
-from calderon.hmatrix.composition import Choices, assemble_hmatrix, save_assembly
 from calderon.hmatrix.compression import compress, hmatrix
+from calderon.hmatrix.galerkin import Choices, assemble_hmatrix, is_sum, save_assembly
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.lu import HierarchicalLU, hlu
-from calderon.hmatrix.terms import is_sum
 
 __all__ = [
     "Admissibility",

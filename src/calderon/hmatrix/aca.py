@@ -22,7 +22,7 @@ from collections.abc import Callable
 
 from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import number
-from calderon.hmatrix.sums import add_multiple_at, conjugated_dot_at, magnitude2, square, square_at
+from calderon.hmatrix.vector_ops import add_multiple_at, conjugated_dot_at, magnitude2, square, square_at
 
 FULL, NO_ROOM = -1, -2
 """Outcomes of a block other than a rank: no low rank, and no room for the next cross."""

@@ -20,9 +20,9 @@ from calderon.backends.vectors import number, put
 from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.block_tree import LOW_RANK, SPLIT, BlockTree
 from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, first_at_least
-from calderon.hmatrix.recompression import best_crosses
+from calderon.hmatrix.recompression import best_skeleton
 from calderon.hmatrix.storage import Arena, Draft
-from calderon.hmatrix.sums import add_multiple_at, magnitude2, square_at, subtract_cross
+from calderon.hmatrix.vector_ops import add_multiple_at, magnitude2, square_at, subtract_cross
 
 LARGEST = 144
 """Rows or columns of a block that may be put together from parts; 320 saves 1 % of the memory for 30 % more time."""
@@ -103,7 +103,7 @@ def expand(numbers, place, rank, m, n, residual, width, first_row, first_column)
 
 
 @jitable_part
-def crosses_of(residual, m, n, tolerance2, most, part, lengths):  # type: ignore[no-untyped-def]
+def skeleton_of(residual, m, n, tolerance2, most, part, lengths):  # type: ignore[no-untyped-def]
     """Crosses in `part` until the residual is below the tolerance; their number, or -1 when `most` are not enough."""
     total = lengths[0] * 0
     for i in range(m):
@@ -145,7 +145,7 @@ def coarsening_kernel() -> Callable[..., tuple[int, int]]:
     numbers and table (sorted by BLOCK): the leaves below the roots. nodes (blocks, 6): see `nodes_of`. tolerances
     (blocks,): error that a new approximation of a block may have in the Frobenius norm; 0 leaves it alone. room:
     LARGEST^2 numbers for a residual, then as many for crosses and as many for their better ones; merged: numbers of
-    the new blocks of one root, 2 LARGEST^2; lengths (LARGEST,) real. tables, scale, order: see `best_crosses`.
+    the new blocks of one root, 2 LARGEST^2; lengths (LARGEST,) real. tables, scale, order: see `best_skeleton`.
     Returns how many blocks and numbers are in out_table and out, which have room for all leaves.
     """
 
@@ -194,10 +194,10 @@ def coarsening_kernel() -> Callable[..., tuple[int, int]]:
                         nodes[q, 0] - r, nodes[q, 2] - c,
                     )  # fmt: skip
                 most = min(min(5 * cost[t] // (4 * (m + n)), part.size // (m + n)), tables.shape[1])
-                found = crosses_of(residual, m, n, CROSSES * tolerances[b] ** 2, most, part, lengths)
+                found = skeleton_of(residual, m, n, CROSSES * tolerances[b] ** 2, most, part, lengths)
                 if found > 0:
                     error2 = TRUNCATION2 * tolerances[b] ** 2
-                    found = best_crosses(part, m, n, found, 0.0, error2, tables, scale, order, better)
+                    found = best_skeleton(part, m, n, found, 0.0, error2, tables, scale, order, better)
                 if found < 0 or found * (m + n) >= cost[t]:
                     whole[t] = children == 0
                     continue

@@ -1,18 +1,29 @@
-"""Operators made of H-matrices: sums, products, transposes, tables, and the transformed hypersingular operator."""
+"""Operators made of H-matrices: sums, products, transposes, tables."""
 
 import os
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from calderon.backends import format_bytes
+from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.hmatrix import HMatrix
-from calderon.hmatrix.saved_sums import read_sum, write_sum
-from calderon.hmatrix.siblings import Term
-from calderon.hmatrix.terms import product_of
+from calderon.hmatrix.off_diagonal import Term
+from calderon.hmatrix.saving import (
+    SUM,
+    get_hmatrix,
+    get_sparse,
+    new_file,
+    put_hmatrix,
+    put_sparse,
+    saved_file,
+    with_shared_trees,
+)
+
+COLUMNS = "is_sparse", "number", "transposed", "conjugated"
+"""Of the table of summands in a file."""
 
 
 class ComposedOperator(LinearOperator):
@@ -74,32 +85,58 @@ class ComposedOperator(LinearOperator):
     __repr__ = __str__
 
 
-class Transformed(LinearOperator):
-    """sum_d factor_d L_d^T V R_d with sparse L_d, R_d: all d in one product with V."""
+def product_of(terms: list[Term]) -> LinearOperator:
+    """The products of a sum of terms."""
+    summands = []
+    for term in terms:
+        matrix = aslinearoperator(term.matrix)
+        if term.transposed:
+            matrix = matrix.H if term.conjugated else matrix.T
+        elif term.conjugated:
+            matrix = matrix.H.T
+        summands.append(term.factor * matrix)
+    return sum(summands[1:], summands[0])
 
-    def __init__(
-        self,
-        layer: HMatrix,
-        factors: list[complex],
-        left: list[sp.csr_array],
-        right: list[sp.csr_array],
-        dtype: np.dtype[Any],
-    ) -> None:
-        super().__init__(dtype=dtype, shape=(left[0].shape[1], right[0].shape[1]))
-        self._layer = layer
-        real = np.zeros(0, dtype).real.dtype
-        self._factors = factors
-        self._left, self._right = ([each.astype(real) for each in side[: len(factors)]] for side in (left, right))
 
-    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._through(x, self._layer.matmat, self._left, self._right, self._factors)
+def write_sum(matrix: Any, path: str | os.PathLike[str]) -> None:
+    """Write a ComposedOperator with terms, whole or not at all; errors as for `write_hmatrix`."""
+    compressed = {id(part): number for number, part in enumerate(matrix.parts)}
+    with new_file(path, SUM) as file:
+        file.attrs.update(label=matrix.label, seconds=matrix.seconds, rtol=matrix.rtol, parts=len(matrix.parts))
+        file.attrs["shape"] = matrix.shape
+        for number, part in enumerate(matrix.parts):
+            put_hmatrix(file.create_group(f"parts/{number}"), part)
+        rows = []
+        for number, term in enumerate(matrix.terms):
+            is_sparse = id(term.matrix) not in compressed
+            if is_sparse:
+                put_sparse(file.create_group(f"sparse/{number}"), term.matrix)
+            place = number if is_sparse else compressed[id(term.matrix)]
+            rows.append((is_sparse, place, term.transposed, term.conjugated))
+        file.create_dataset("factors", data=np.array([complex(term.factor) for term in matrix.terms]))
+        file.create_dataset("terms", data=np.array(rows, np.int64).reshape(-1, len(COLUMNS)))
 
-    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._through(x, self._layer.rmatmat, self._right, self._left, list(np.conj(self._factors)))
 
-    def _through(self, x, multiply, left, right, factors):  # type: ignore[no-untyped-def]
-        inner = multiply(np.concatenate([each @ x for each in right], axis=1))
-        dtype = np.result_type(self.dtype, x.dtype)
-        pieces = np.split(inner, len(factors), axis=1)
-        terms = [f * (each.T @ piece) for f, each, piece in zip(factors, left, pieces, strict=True)]
-        return np.asarray(sum(terms[1:], terms[0]), dtype)
+def read_sum(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The arguments of a ComposedOperator but its product; errors as for `read_hmatrix`."""
+    with saved_file(path, SUM) as file:
+        attrs: Any = dict(file.attrs)
+        trees: list[ClusterTree] = []
+        parts = [
+            HMatrix(**with_shared_trees(get_hmatrix(file[f"parts/{number}"]), trees))
+            for number in range(int(attrs["parts"]))
+        ]
+        terms = []
+        for factor, row in zip(file["factors"][()], file["terms"][()], strict=True):
+            is_sparse, number, transposed, conjugated = (int(each) for each in row)
+            rows, columns = (int(size) for size in attrs["shape"][:: -1 if transposed else 1])
+            matrix = get_sparse(file[f"sparse/{number}"], (rows, columns)) if is_sparse else parts[number]
+            value = complex(factor)
+            terms.append(Term(value if value.imag else value.real, matrix, bool(transposed), bool(conjugated)))
+        return {
+            "parts": parts,
+            "label": str(attrs["label"]),
+            "seconds": float(attrs["seconds"]),
+            "rtol": float(attrs["rtol"]),
+            "terms": terms,
+        }

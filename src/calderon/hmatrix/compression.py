@@ -199,7 +199,7 @@ class Compression:
             if done == first:
                 arena.enlarge_work()
                 continue
-            self.shorten(arena, arena.work, blocks[first:done], ranks[first:done])
+            self.keep_recompressed(arena, arena.work, blocks[first:done], ranks[first:done])
             first = done
         self.keep_full(arena, blocks[ranks == FULL])
 
@@ -221,7 +221,9 @@ class Compression:
             self.full.append(self._unexpected(blocks))
             self._dense(arena, blocks)
 
-    def shorten(self, arena: Arena, work: NDArray[Any], blocks: NDArray[np.int64], ranks: NDArray[np.int64]) -> None:
+    def keep_recompressed(
+        self, arena: Arena, work: NDArray[Any], blocks: NDArray[np.int64], ranks: NDArray[np.int64]
+    ) -> None:
         """Keep blocks whose crosses, so many each, are in `work` one after the other; as many as the tolerance asks."""
         m, n = self.tree.sizes(blocks)
         found = ranks.copy()

@@ -1,7 +1,7 @@
-"""The H-matrix as a SciPy linear operator."""
+"""The H-matrix as a SciPy linear operator, and what it is made of, level by level."""
 
 import os
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,14 +10,58 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import format_bytes, run_tasks, thread_count
 from calderon.hmatrix.block_tree import BlockTree
-from calderon.hmatrix.device_products import DeviceProducts
-from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, product_kernel
+from calderon.hmatrix.device.products import DeviceProducts
+from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, product_kernel
 from calderon.hmatrix.saving import read_hmatrix, write_hmatrix
-from calderon.hmatrix.statistics import Statistics, statistics
 from calderon.hmatrix.storage import Slab, shares_of, stored
 
 COLUMNS_AT_ONCE = 32
 """Vectors that are multiplied at a time."""
+
+
+class Level(NamedTuple):
+    """Blocks of one level of the tree, or of all: how many are of low rank and how many dense, the mean and largest
+    rank of the former, memory in bytes."""
+
+    low_rank: int
+    dense: int
+    mean_rank: float
+    largest_rank: int
+    nbytes: int
+
+
+class Statistics(NamedTuple):
+    """levels: from the whole matrix to the smallest blocks. total: all of them. Prints as a table."""
+
+    levels: list[Level]
+    total: Level
+
+    def __str__(self) -> str:
+        lines = ["level  low rank   dense  mean rank  largest     memory"]
+        for name, level in [*enumerate(self.levels), ("all", self.total)]:
+            lines.append(
+                f"{name:>5}  {level.low_rank:8d}  {level.dense:6d}  {level.mean_rank:9.1f}  {level.largest_rank:7d}  "
+                f"{format_bytes(level.nbytes):>9}"
+            )
+        return "\n".join(lines)
+
+
+def statistics(tree: BlockTree, slabs: list[Slab], dtype: np.dtype[Any]) -> Statistics:
+    """Blocks, ranks and memory by level of the block tree (the deeper level of the two clusters of a block)."""
+    table = np.concatenate([slab.table for slab in slabs])
+    blocks, nbytes = table[:, BLOCK], stored(table) * dtype.itemsize
+    level = np.maximum(tree.rows.level[tree.row[blocks]], tree.columns.level[tree.column[blocks]])
+    depth = int(level.max(initial=0)) + 1
+    return Statistics(
+        [_level(table, nbytes, level == each) for each in range(depth)], _level(table, nbytes, level >= 0)
+    )
+
+
+def _level(table: NDArray[np.int64], nbytes: NDArray[np.int64], chosen: NDArray[np.bool_]) -> Level:
+    ranks = table[chosen, RANK]
+    low = ranks[ranks >= 0]
+    mean = float(low.mean()) if len(low) else 0.0
+    return Level(len(low), len(ranks) - len(low), mean, int(low.max(initial=0)), int(nbytes[chosen].sum()))
 
 
 class HMatrix(LinearOperator):

@@ -23,7 +23,7 @@ from scipy.sparse.linalg import LinearOperator, onenormest
 from calderon.backends import format_bytes, require_memory
 from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.hmatrix import HMatrix
-from calderon.hmatrix.siblings import ABOVE, BELOW, WITHIN, Division, Part, Term, parts_of
+from calderon.hmatrix.off_diagonal import ABOVE, BELOW, WITHIN, Division, Part, Term, parts_of
 from calderon.solvers.factorisation import NOT_FINITE, Factorisation
 from calderon.solvers.iteration import tolerance
 

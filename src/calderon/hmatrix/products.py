@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from calderon.backends.numba import jitable_part, kernel
-from calderon.hmatrix.sums import add_multiple, dot
+from calderon.hmatrix.vector_ops import add_multiple, dot
 
 ROW, HEIGHT, COLUMN, WIDTH, RANK, OFFSET, BLOCK = range(7)
 """Columns of the table of stored blocks: first row, rows, first column, columns, rank (-1 for a dense block), place of
@@ -25,7 +25,7 @@ def multiply_dense(block, m, n, x_here, x_there, y_here, y_there, down, across):
 
 
 @jitable_part
-def multiply_crosses(part, m, n, rank, x_here, x_there, y_here, y_there, down, across):  # type: ignore[no-untyped-def]
+def multiply_low_rank(part, m, n, rank, x_here, x_there, y_here, y_there, down, across):  # type: ignore[no-untyped-def]
     """The same for sum_l u_l v_l^T."""
     for l in range(rank):
         u = part[l * (m + n) : l * (m + n) + m]
@@ -59,7 +59,7 @@ def product_kernel() -> Callable[..., None]:
                     multiply_dense(numbers[start : start + m * n], m, n, here, there, y, z, down, back)
                 else:
                     part = numbers[start : start + rank * (m + n)]
-                    multiply_crosses(part, m, n, rank, here, there, y, z, down, back)
+                    multiply_low_rank(part, m, n, rank, here, there, y, z, down, back)
 
     return multiply
 

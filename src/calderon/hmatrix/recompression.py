@@ -14,7 +14,7 @@ import numpy as np
 
 from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import number, put
-from calderon.hmatrix.sums import add_multiple_at, conjugated_dot_at, magnitude2, square_at
+from calderon.hmatrix.vector_ops import add_multiple_at, conjugated_dot_at, magnitude2, square_at
 
 DEPENDENT = 1e-12
 """Squared length of a column of unit length beside those before it, below which it depends on them."""
@@ -121,7 +121,7 @@ def combine(part, size, offset, length, rank, weights, kept, out):  # type: igno
 
 
 @jitable_part
-def best_crosses(part, m, n, rank, relative2, absolute2, table, scale, order, out):  # type: ignore[no-untyped-def]
+def best_skeleton(part, m, n, rank, relative2, absolute2, table, scale, order, out):  # type: ignore[no-untyped-def]
     """Write fewer crosses than the `rank` in `part` to `out` and return how many; with as many they are copied.
 
     relative2, absolute2: squared errors in the Frobenius norm, of which the larger is allowed. table (4, k, k), scale
@@ -192,7 +192,7 @@ def recompression_kernel() -> Callable[..., int]:
             part, place = work[read : read + rank * (m + n)], out[written:]
             read += rank * (m + n)
             relative2, absolute2 = tolerance * tolerance, errors[b] * errors[b]
-            ranks[b] = best_crosses(part, m, n, rank, relative2, absolute2, table, scale, order, place)
+            ranks[b] = best_skeleton(part, m, n, rank, relative2, absolute2, table, scale, order, place)
             written += ranks[b] * (m + n)
         return written
 

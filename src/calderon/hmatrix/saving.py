@@ -2,7 +2,7 @@
 
 The file holds arrays alone: the cluster trees (under "rows" and, unless it is the same one, "columns"), the block tree
 ("blocks"), every slab of numbers with its table ("slabs/0" ...), and the sparse correction if there is one. Files of
-sums (saved_sums.py) and of assemblies (saved_parts.py) have a group of this kind for each H-matrix.
+sums (composed_operator.py) and of assemblies (saved_parts.py) have a group of this kind for each H-matrix.
 """
 
 import os

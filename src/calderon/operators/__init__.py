@@ -1,8 +1,8 @@
 """Boundary operators as lazy values, and their algebra."""
 
+from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.blocks import BlockOperator, blocks
 from calderon.operators.boundary import (
-    BoundaryOperator,
     adjoint_double_layer,
     double_layer,
     hypersingular,

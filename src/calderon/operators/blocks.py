@@ -1,21 +1,44 @@
-"""Systems of boundary operators: a table of blocks, None for zero."""
+"""Systems of boundary operators: a table of blocks, None for zero; an operator like others, between block spaces."""
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import scipy.sparse as sp
 
-from calderon.backends import Computing, computing, entry_type
-from calderon.operators.boundary import BoundaryOperator, IntegralOperator, SparseOperator, Sum
-from calderon.operators.methods import builder_for, special_options
+from calderon.operators.algebra import BoundaryOperator, checked_operator
+from calderon.operators.tree import Term
 from calderon.validation import describe
 
 
+@dataclass(frozen=True)
+class BlockSpace:
+    """The spaces of the rows or columns of blocks, one after the other."""
+
+    spaces: tuple[Any, ...]
+
+    @property
+    def dimension(self) -> int:
+        return sum(space.dimension for space in self.spaces)
+
+    @property
+    def name(self) -> str:
+        return " + ".join(space.name for space in self.spaces)
+
+    @property
+    def mesh(self) -> tuple[Any, ...]:
+        """The meshes of the spaces."""
+        return tuple(space.mesh for space in self.spaces)
+
+    def mass_matrix(self, test: "BlockSpace") -> sp.csr_array:
+        """Block diagonal, of the spaces in pairs."""
+        pairs = zip(self.spaces, test.spaces, strict=True)
+        return sp.csr_array(sp.block_diag([trial.mass_matrix(other) for trial, other in pairs]))
+
+
 @dataclass(frozen=True, eq=False)
-class BlockOperator:
+class BlockOperator(BoundaryOperator):
     """[[A, B], [C, D]] with boundary operators or None. Rows share a test space, columns a trial space."""
 
     table: tuple[tuple[BoundaryOperator | None, ...], ...]
@@ -24,11 +47,9 @@ class BlockOperator:
         if not self.table or len({len(row) for row in self.table}) != 1 or not self.table[0]:
             raise ValueError("blocks need a rectangular table of operators or None, such as [[A, B], [C, None]]")
         for each in (each for row in self.table for each in row):
-            if not isinstance(each, BoundaryOperator | None):
-                raise TypeError(
-                    f"blocks are operators that are not assembled, or None for zero, got {describe(each)}: a number c "
-                    "stands for c * identity(space)"
-                )
+            if each is not None:
+                what = "blocks are operators that are not assembled, or None for zero"
+                checked_operator(each, what, "a number c stands for c * identity(space)")
         for name, lines in (("row", self.table), ("column", tuple(zip(*self.table, strict=True)))):
             for number, line in enumerate(lines):
                 sizes = {each.shape[0 if name == "row" else 1] for each in line if each is not None}
@@ -47,60 +68,31 @@ class BlockOperator:
         return [next(each.shape[1] for each in line if each is not None) for line in zip(*self.table, strict=True)]
 
     @property
-    def shape(self) -> tuple[int, int]:
-        return sum(self.heights), sum(self.widths)
+    def trial(self) -> "BlockSpace":  # type: ignore[override]
+        return BlockSpace(
+            tuple(next(each.trial for each in line if each is not None) for line in zip(*self.table, strict=True))
+        )
+
+    @property
+    def test(self) -> "BlockSpace":  # type: ignore[override]
+        return BlockSpace(tuple(next(each.test for each in row if each is not None) for row in self.table))
 
     @property
     def is_complex(self) -> bool:
         return any(each is not None and each.is_complex for row in self.table for each in row)
 
+    def terms(self) -> list[Term]:
+        tops, lefts = (np.cumsum([0, *sizes]).tolist() for sizes in (self.heights, self.widths))
+        return [
+            term.moved(top, left)
+            for top, row in zip(tops, self.table, strict=False)
+            for left, each in zip(lefts, row, strict=False)
+            if each is not None
+            for term in each.terms()
+        ]
+
     def __repr__(self) -> str:
         return f"{len(self.heights)} x {len(self.widths)} blocks, {self.shape[0]} x {self.shape[1]}"
-
-    def dtype(self, precision: str = "double") -> np.dtype[Any]:
-        """The NumPy type of the matrix in that precision."""
-        return Computing(np.dtype(entry_type(precision))).dtype(self.is_complex)
-
-    def fill(self, out: NDArray[Any], how: Computing, advance: Any = None) -> None:
-        """out = matrix, where out (rows, columns) is zero and C-contiguous."""
-        top = np.cumsum([0, *self.heights])
-        left = np.cumsum([0, *self.widths])
-        for i, row in enumerate(self.table):
-            for j, operator in enumerate(row):
-                if operator is not None:
-                    place = out[top[i] : top[i + 1], left[j] : left[j + 1]]
-                    _fill_block(place, out.shape[1], operator, how, advance)
-
-    def assemble(
-        self, method: str = "dense", *, backend: str = "numba", precision: str = "double", rtol: float | None = None,
-        progress: bool = False, keep_on_device: bool = False, matrix_file: str | os.PathLike[str] | None = None,
-    ) -> Any:  # fmt: skip
-        """Compute the matrix of the whole system; see BoundaryOperator.assemble."""
-        build = builder_for(method)
-        computing(backend, precision, several=method in ("dense", "hmatrix"), mixed=method == "dense")
-        options = special_options(method, keep_on_device, matrix_file)
-        return build(self, backend=backend, precision=precision, rtol=rtol, progress=progress, **options)
-
-    def split(self, vector: NDArray[Any]) -> list[NDArray[Any]]:
-        """Cut a solution (columns' dimension, ...) into one piece per column of blocks."""
-        return np.split(vector, np.cumsum(self.widths)[:-1])
-
-
-def _fill_block(place: NDArray[Any], pitch: int, operator: BoundaryOperator, how: Computing, advance: Any) -> None:
-    """Compute one block at its place in a matrix whose rows are `pitch` long, without a copy where the operator allows.
-
-    Integral and sparse operators add to the columns of their trial functions, in rows that lie one after the other.
-    They are given full rows that begin at the block's first entry, so that a block's column number is the right one.
-    (Such rows end beyond those of the matrix, the last one beyond the array: nothing is written there, as a block is
-    no wider than its columns.)
-    """
-    terms = operator.parts if isinstance(operator, Sum) else ((1.0, operator),)
-    if all(isinstance(term, IntegralOperator | SparseOperator) for _, term in terms):
-        operator.fill(np.lib.stride_tricks.as_strided(place, (len(place), pitch), place.strides), how, advance)
-        return
-    block = np.zeros(place.shape, place.dtype)
-    operator.fill(block, how, advance)
-    place += block
 
 
 def blocks(table: Sequence[Sequence[BoundaryOperator | None]]) -> BlockOperator:

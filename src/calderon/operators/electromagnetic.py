@@ -1,5 +1,6 @@
 """Electric and magnetic field operators between spaces of tangential vector fields."""
 
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,7 +15,9 @@ from calderon.greens.green import checked_quadrature
 from calderon.greens.helmholtz import helmholtz
 from calderon.integrands import ELECTRIC_FIELD, MAGNETIC_FIELD, Integrand
 from calderon.mesh.locality import locality_order
-from calderon.operators.boundary import BoundaryOperator, IntegralOperator
+from calderon.operators.algebra import BoundaryOperator, Index, Sliced
+from calderon.operators.boundary import IntegralOperator
+from calderon.operators.tree import ArrayPlace, Congruence, Products
 from calderon.quadrature.options import Quadrature
 from calderon.spaces import DualTests, EdgeSpace, VectorSpace
 
@@ -71,7 +74,21 @@ class CombinedOperator(BoundaryOperator):
     def is_complex(self) -> bool:
         return True
 
-    def add_to(self, out, factor, rows, columns, how, advance=None):  # type: ignore[no-untyped-def]
+    @property
+    def key(self) -> Hashable:
+        return CombinedOperator, self.edges.key, self.trial, self.test
+
+    def integrals(self) -> Iterator[Sliced]:
+        return iter([(self.edges, self.shape)])
+
+    def value(self, products: Products) -> Any:
+        return Congruence(products.value(self.edges), [1.0], [self.left.matrix], [self.right.matrix])
+
+    def add_to(self, place: Any, factor: complex, rows: Index | None, columns: Index | None) -> None:
+        with place.on_host(repr(self)) as out:
+            self._add(out, factor, rows, columns, place.how, place.advance)
+
+    def _add(self, out, factor, rows, columns, how, advance):  # type: ignore[no-untyped-def]
         left = self.left.matrix if rows is None else self.left.matrix[:, rows]
         right = self.right.matrix if columns is None else self.right.matrix[:, columns]
         left, right = left.tocsr(), right.tocsr()
@@ -84,7 +101,7 @@ class CombinedOperator(BoundaryOperator):
         for number, piece in enumerate(pieces):
             needed = np.sort(piece)
             block = np.zeros((len(needed), len(kept)), kind)
-            self.edges.add_to(block, factor, needed, kept, how)
+            self.edges.add_to(ArrayPlace(block, how), factor, needed, kept)
             weights = left[needed].tocsc()
             touched = np.flatnonzero(np.diff(weights.indptr))
             part = weights[:, touched].T.tocsr() @ block

@@ -1,16 +1,13 @@
 """How much memory an assembly or product takes beside what it results in, known before it is taken."""
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from calderon.galerkin.limits import LARGEST_PHASE
 from calderon.mesh import TriangleMesh
-from calderon.operators.blocks import BlockOperator
-from calderon.operators.boundary import BoundaryOperator, TransformedHypersingular
-from calderon.operators.electromagnetic import CombinedOperator
+from calderon.operators.algebra import BoundaryOperator, integrals_of
 from calderon.operators.transformed import SLICE
 from calderon.pairs.rules import fibre_points
 from calderon.spaces import VectorSpace
@@ -23,27 +20,14 @@ MANY_RULES = 4.0
 """Largest stretch from which touching pairs have all rules there are; below they have fewer."""
 
 
-def preparation_bytes(operator: BoundaryOperator | BlockOperator) -> int:
+def preparation_bytes(operator: BoundaryOperator) -> int:
     """What the largest integral operator takes; they are computed one after the other."""
-    return max(map(_bytes_of, _integrals(operator)), default=0)
+    return max((_bytes_of(*each) for each in integrals_of(operator)), default=0)
 
 
-def _integrals(part: Any) -> Iterator[Any]:
-    """The operators with a Green's function in an expression, and those of which only some rows are held at a time."""
-    if isinstance(part, tuple | list):
-        for each in part:
-            yield from _integrals(each)
-    elif hasattr(part, "green") or isinstance(part, CombinedOperator):
-        yield part
-    elif isinstance(part, BoundaryOperator | BlockOperator):
-        yield from _integrals(list(vars(part).values()))
-
-
-def _bytes_of(operator: Any) -> int:
-    """Of one of them."""
-    in_slices = isinstance(operator, CombinedOperator | TransformedHypersingular)
-    rows = max(SLICE, 16 * math.prod(operator.shape) // 20) if in_slices else 0
-    leaf = operator.edges if isinstance(operator, CombinedOperator) else operator
+def _bytes_of(leaf: Any, sliced: tuple[int, int] | None) -> int:
+    """Of one of them; sliced: the shape of the matrix of which some rows are computed at a time."""
+    rows = 0 if sliced is None else max(SLICE, 16 * math.prod(sliced) // 20)
     sides = leaf.test, leaf.trial
     edge = max(float(side.mesh.diameters.max()) for side in sides)
     degrees = [side.element.degree for side in sides]

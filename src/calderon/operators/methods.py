@@ -1,38 +1,94 @@
-"""How an operator may be assembled: one table, method name -> builder, filled only by calderon/__init__.py.
+"""How an operator may be assembled: one table of methods, filled only by calderon/__init__.py.
 
-A builder takes (operator, backend=, precision=, rtol=, progress=) and returns a SciPy LinearOperator. The table lets
-`assemble("hmatrix")` reach a layer above without an import. It is read-only after start.
+The table lets `assemble("hmatrix")` reach a layer above without an import. A method says what it can do, so that others
+compare no names: `assemble`, the formulations and case files refuse by it what a method does not support.
 """
 
-import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-_builders: dict[str, Callable[..., Any]] = {}
+AUTO = "auto"
+"""Stands for a method of the table that is chosen by the number of unknowns."""
 
 
-def register(name: str, builder: Callable[..., Any]) -> None:
-    """Enter a builder; each name once."""
-    if _builders.setdefault(name, builder) is not builder:
-        raise ValueError(f"method {name!r} is registered already")
+@dataclass(frozen=True)
+class Method:
+    """A way to assemble an operator.
+
+    build(operator, backend=, precision=, progress=, **options) gives a SciPy LinearOperator; of the options rtol,
+    keep_on_device and matrix_file it receives those that are given, and only where the method supports them.
+
+    several: backends may share one matrix. mixed: precision="mixed" is supported. stores_entries: `to_array()` costs
+    nothing, as LU and preconditioners of entries ask. keeps_on_device: keep_on_device= is supported. compresses: rtol=
+    is supported. saves: matrix_file= is supported; saves(operator, matrix, matrix_file, backend=, precision=, rtol=)
+    writes what `build` would have written. factorise(matrix, rtol) gives rough factors, for preconditioner="hlu".
+    ranks: the ranks of MPI may share one matrix. matrix: what is stored, in words.
+    """
+
+    name: str
+    build: Callable[..., Any]
+    several: bool = False
+    mixed: bool = False
+    stores_entries: bool = False
+    keeps_on_device: bool = False
+    compresses: bool = False
+    saves: Callable[..., None] | None = None
+    factorise: Callable[..., Any] | None = None
+    ranks: bool = False
+    matrix: str = "matrix"
+
+    def options(self, **given: Any) -> dict[str, Any]:
+        """Those of the options that are given (neither None nor False); ValueError for one that is not supported."""
+        chosen = {name: value for name, value in given.items() if value is not None and value is not False}
+        for name in chosen:
+            require(self.name, name)
+        return chosen
 
 
-def builder_for(name: str) -> Callable[..., Any]:
-    """The builder of a method; ValueError naming the choices for an unknown one."""
-    if not isinstance(name, str) or name not in _builders:
-        choices = " or ".join(repr(each) for each in sorted(_builders))
-        raise ValueError(f"unknown method {name!r}: choose {choices}")
-    return _builders[name]
+ABILITIES = {
+    "rtol": ("compresses", "compresses nothing and has the accuracy of its quadrature"),
+    "compression_rtol": ("compresses", "compresses nothing"),
+    "keep_on_device": ("keeps_on_device", "keeps no matrix on a device"),
+    "matrix_file": ("saves", "saves nothing"),
+    "solver='lu'": ("stores_entries", "keeps no entries of a matrix (preconditioner='hlu' factorises an H-matrix)"),
+    "preconditioner='near'": ("stores_entries", "keeps no entries of a matrix"),
+}
+"""The ability of a method that an option needs, and what is to be said of a method without it."""
+_methods: dict[str, Method] = {}
 
 
-def special_options(
-    method: str, keep_on_device: bool, matrix_file: str | os.PathLike[str] | None = None
-) -> dict[str, Any]:
-    """What only some builders are told: that dense matrices stay on the device, the file of an H-matrix. ValueError for
-    other methods."""
-    if keep_on_device and method != "dense":
-        raise ValueError(f"keep_on_device=True is for dense matrices, not for method {method!r}: leave it out")
-    if matrix_file is not None and method != "hmatrix":
-        raise ValueError(f"matrix_file= is for method 'hmatrix', method {method!r} saves nothing: leave it out")
-    options: dict[str, Any] = {"keep_on_device": True} if keep_on_device else {}
-    return options if matrix_file is None else {**options, "matrix_file": matrix_file}
+def register(method: Method) -> None:
+    """Enter a method; each name once."""
+    if method.name == AUTO or _methods.setdefault(method.name, method) is not method:
+        raise ValueError(f"method {method.name!r} is registered already")
+
+
+def method_named(name: str) -> Method:
+    """A method of the table; ValueError naming the choices for an unknown one."""
+    return _found(name, sorted(_methods))
+
+
+def candidates(name: str) -> tuple[Method, ...]:
+    """The methods that a name may stand for: all of them for "auto"; ValueError for an unknown name."""
+    return tuple(_methods.values()) if name == AUTO else (_found(name, [*sorted(_methods), AUTO]),)
+
+
+def first_that(ability: str) -> Method:
+    """The method with an ability, such as "compresses", that was registered first."""
+    return next(each for each in _methods.values() if getattr(each, ability))
+
+
+def require(name: str, option: str) -> None:
+    """ValueError where no method that the name may stand for supports an option out of ABILITIES."""
+    ability, lack = ABILITIES[option]
+    if not any(getattr(each, ability) for each in candidates(name)):
+        able = " or ".join(f"method={each.name!r}" for each in _methods.values() if getattr(each, ability))
+        shown = option if "=" in option else f"{option}="
+        raise ValueError(f"{shown} is supported by {able} only: method {name!r} {lack}; leave it out")
+
+
+def _found(name: Any, choices: list[str]) -> Method:
+    if not isinstance(name, str) or name not in _methods:
+        raise ValueError(f"unknown method {name!r}: choose {' or '.join(map(repr, choices))}")
+    return _methods[name]

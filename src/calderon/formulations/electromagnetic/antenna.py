@@ -17,6 +17,7 @@ from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.problem import Problem, SolverChoices
 from calderon.mesh import TriangleMesh
+from calderon.operators.methods import candidates
 from calderon.spaces import EdgeSpace, VectorFunction
 from calderon.validation import positive_length
 
@@ -138,4 +139,5 @@ class PECAntenna(Problem[AntennaSolution]):
 
 
 def _direct(options: SolverChoices, method: str) -> SolverChoices:
-    return options if "solver" in options or method != "dense" else {**options, "solver": "lu"}
+    stored = all(each.stores_entries for each in candidates(method))
+    return {**options, "solver": "lu"} if stored and "solver" not in options else options

@@ -40,6 +40,7 @@ from calderon.formulations.linear_system import LinearSystem, SolveOptions
 from calderon.formulations.problem import SolverChoices
 from calderon.mesh import TriangleMesh
 from calderon.operators import BlockOperator
+from calderon.operators.methods import require
 from calderon.spaces import RWG, EdgeSpace, VectorFunction
 from calderon.validation import one_of, wavenumber_of_a_wave
 
@@ -220,19 +221,15 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
         return ("near", "mass") if self.formulation == "pmchwt" else ("mass",)
 
     def _options(self, method: str, rtol: float, choices: SolverChoices) -> SolveOptions:
-        compressed = SolveOptions(method, rtol).for_unknowns(self.unknowns).method != "dense"
-        if "preconditioner" not in choices and compressed:
+        chosen = SolveOptions(method, rtol).for_unknowns(self.unknowns).chosen
+        if "preconditioner" not in choices and not chosen.stores_entries:
             choices = {**choices, "preconditioner": "mass"}
         return super()._options(method, rtol, choices)
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
         if not options.preconditioned_by("near") or options.solver == "lu":
             return options
-        if options.method != "dense":
-            raise ValueError(
-                f"preconditioner 'near' takes entries of a dense matrix, which method {options.method!r} does not "
-                "keep: choose preconditioner='mass', or method='dense'"
-            )
+        require(options.method, "preconditioner='near'")
         return replace(options, preconditioner=NearPreconditioner(self.system))
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> DielectricSolution:

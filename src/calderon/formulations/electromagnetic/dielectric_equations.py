@@ -14,57 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, splu
 
-from calderon.backends import Computing, require_memory
+from calderon.backends import require_memory
 from calderon.formulations.electromagnetic.dielectric_regions import Region
 from calderon.formulations.electromagnetic.vector_loads import VectorLoads, vector_loads
 from calderon.operators import BlockOperator, BoundaryOperator, electric_field, identity, magnetic_field
-from calderon.operators.boundary import SparseOperator, Sum, Transposed
+from calderon.operators.algebra import Sum
 from calderon.spaces import BC, EdgeSpace
 
 COLUMNS_AT_ONCE = 256
-CACHE = 1_000_000  # bytes
-Table = list[list[BoundaryOperator | None]]
+Table = list[list[list[tuple[complex, BoundaryOperator]]]]
+"""Summands (factor, operator) of each block."""
 TestedField = Callable[[VectorLoads], NDArray[Any]]
 """Integrals (dimension, m) of m fields against the functions of a quadrature."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SharedBlocks(BlockOperator):
-    """Blocks, sums of operators, in which the same ones stand in several places: each is computed once, beside the
-    matrix."""
-
-    def fill(self, out: NDArray[Any], how: Computing, advance: Any = None) -> None:
-        top, left = np.cumsum([0, *self.heights]), np.cumsum([0, *self.widths])
-        uses: dict[int, tuple[BoundaryOperator, list[tuple[NDArray[Any], complex, bool]]]] = {}
-        for i, row in enumerate(self.table):
-            for j, entry in enumerate(row):
-                place = out[top[i] : top[i + 1], left[j] : left[j + 1]]
-                for factor, term in entry.parts if isinstance(entry, Sum) else ():
-                    turned = isinstance(term, Transposed) and not term.conjugate
-                    shared = term.operator if isinstance(term, Transposed) and turned else term
-                    uses.setdefault(id(shared), (shared, []))[1].append((place, factor, turned))
-        size = max(self.heights) * max(self.widths)
-        require_memory(size * out.itemsize, "one block of the equations beside the matrix", "try precision='single'")
-        room = np.empty(size, out.dtype)
-        for term, places in uses.values():
-            if isinstance(term, SparseOperator):
-                for place, factor, _ in places:
-                    term.add_to(place, factor, None, None, how)
-                continue
-            block = room[: term.shape[0] * term.shape[1]].reshape(term.shape)
-            block.fill(0)
-            term.fill(block, how, advance)
-            for place, factor, turned in places:
-                _add_multiple(place, factor, block.T if turned else block)
-
-
-def _add_multiple(place: NDArray[Any], factor: complex, block: NDArray[Any]) -> None:
-    """place += factor * block, some rows at a time, which stay in the cache."""
-    kind = place.dtype if np.imag(factor) else place.real.dtype
-    scale = np.asarray(factor if np.imag(factor) else np.real(factor), kind)
-    step = max(1, CACHE // (block.shape[1] * block.itemsize))
-    for n in range(0, len(place), step):
-        place[n : n + step] += scale * block[n : n + step]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +73,7 @@ class Rotation:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RotatedBlocks(SharedBlocks):
+class RotatedBlocks(BlockOperator):
     """Blocks [[A, B], [C, D]] that stand for [[A, R B], [R C, D]], R the rotations of each interface in turn."""
 
     rotations: tuple[Rotation, ...]
@@ -161,7 +122,7 @@ class RotatedMatrix(LinearOperator):
     __repr__ = __str__
 
 
-def pmchwt(spaces: Sequence[EdgeSpace], regions: Sequence[Region]) -> SharedBlocks:
+def pmchwt(spaces: Sequence[EdgeSpace], regions: Sequence[Region]) -> BlockOperator:
     """The fields from both sides of each interface are equal, tested with RWG functions (Poggio, Miller; Chang,
     Harrington; Wu, Tsai): rows of E, then of -H, for unknowns J of all interfaces, then M. Complex symmetric. On
     conductors there is no M and no row of H, and E is zero.
@@ -179,11 +140,11 @@ def pmchwt(spaces: Sequence[EdgeSpace], regions: Sequence[Region]) -> SharedBloc
                 for row, column, factor, term in (
                     (i, j, sign * z, T), (n + i, n + j, -sign / z, T), (i, n + j, -sign, K), (n + i, j, -sign, K)
                 ):  # fmt: skip
-                    _add(table, row, column, factor, term)
+                    table[row][column].append((factor, term))
                     if i != j:
-                        _add(table, column, row, factor, term.T)
+                        table[column][row].append((factor, term.T))
     kept = unknown_fields(regions)
-    return SharedBlocks(tuple(tuple(table[row][column] for column in kept) for row in kept))
+    return BlockOperator(_sums_of([[table[row][column] for column in kept] for row in kept]))
 
 
 def unknown_fields(regions: Sequence[Region]) -> list[int]:
@@ -207,8 +168,8 @@ def mueller(
     weights = _sums(regions, n)
     loads = np.zeros((2, n), np.complex128)
     for number, space in enumerate(spaces):
-        _add(table, number, number, 1.0, identity(space))
-        _add(table, n + number, n + number, 1.0, table[number][number].parts[0][1])  # type: ignore[union-attr]
+        for place in (number, n + number):
+            table[place][place].append((1.0, identity(space)))
     for number, medium in enumerate(regions):
         for i, _ in medium.surfaces:
             h, e = medium.permeability / weights[0, i], medium.permittivity / weights[1, i]
@@ -218,11 +179,11 @@ def mueller(
                 K = medium.operator(magnetic_field(medium.green, spaces[j], spaces[i]))
                 T = medium.operator(electric_field(medium.green, spaces[j], spaces[i]))
                 z = medium.impedance
-                _add(table, i, j, -h * t, K)
-                _add(table, n + i, n + j, -e * t, K)
-                _add(table, i, n + j, -h * t / z, T)
-                _add(table, n + i, j, e * t * z, T)
-    return RotatedBlocks(tuple(map(tuple, table)), tuple(rotations)), loads
+                table[i][j].append((-h * t, K))
+                table[n + i][n + j].append((-e * t, K))
+                table[i][n + j].append((-h * t / z, T))
+                table[n + i][j].append((e * t * z, T))
+    return RotatedBlocks(_sums_of(table), tuple(rotations)), loads
 
 
 def _sums(regions: Sequence[Region], number: int) -> NDArray[np.complex128]:
@@ -240,10 +201,9 @@ def _sums(regions: Sequence[Region], number: int) -> NDArray[np.complex128]:
 
 
 def _empty(size: int) -> Table:
-    return [[None] * size for _ in range(size)]
+    return [[[] for _ in range(size)] for _ in range(size)]
 
 
-def _add(table: Table, row: int, column: int, factor: complex, term: BoundaryOperator) -> None:
-    """Add factor times a term to one block."""
-    old = table[row][column]
-    table[row][column] = Sum.of([(factor, term)] if old is None else [(1.0, old), (factor, term)])
+def _sums_of(table: Table) -> tuple[tuple[BoundaryOperator | None, ...], ...]:
+    """The blocks; None where there are no summands."""
+    return tuple(tuple(Sum.of(parts) if parts else None for parts in row) for row in table)

@@ -183,7 +183,7 @@ class PECScattering(RadarProblem[PECSolution]):
             return self._with_pairing(options)
         if not options.preconditioned_by("dual") or options.solver == "lu":
             return options
-        if (options.method, options.backend, options.precision) != ("dense", "numba", "double"):
+        if not options.chosen.stores_entries or (options.backend, options.precision) != ("numba", "double"):
             raise ValueError(
                 "preconditioner 'dual' of formulation='calderon' is dense, in double precision, by backend 'numba'; "
                 f"asked were method={options.method!r}, backend={options.backend!r}, precision={options.precision!r}: "

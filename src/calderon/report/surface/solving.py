@@ -27,10 +27,9 @@ def options(case: Case) -> dict[str, Any]:
 
 def announcement(case: Case, unknowns: int, at: str) -> str:
     """What is about to be solved, with the memory of a dense matrix; `at`: the step of a sweep, empty without one."""
-    method = SolveOptions(**options(case)).for_unknowns(unknowns).method
-    if method != "dense":
-        kind = "no matrix" if method == "matrix-free" else "H-matrix"
-        return ", ".join([*([at] if at else []), f"{unknowns} unknowns, {kind}"])
+    method = SolveOptions(**options(case)).for_unknowns(unknowns).chosen
+    if not method.stores_entries:
+        return ", ".join([*([at] if at else []), f"{unknowns} unknowns, {method.matrix}"])
     entry = 16 if case.physics.wave else 8
     entry //= 2 if case.solver.precision == "single" else 1
     copies = 2 if case.solver.solver == "lu" else 1

@@ -1,5 +1,10 @@
-"""Operators of every kind through H-matrices of the integral operators in them."""
+"""Operators of every kind through H-matrices of the integral operators in them.
 
+The one file of this folder that looks at spaces, integrands and operators: which unknowns are clustered, what the
+matrix of an operator is recognised by in a file, and which smooth functions it is expected to be applied to.
+"""
+
+import hashlib
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -8,6 +13,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scipy.sparse.linalg import LinearOperator
@@ -17,32 +23,30 @@ from calderon.galerkin.limits import checked_range
 from calderon.galerkin.rows.device import device_rows
 from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.galerkin.rows.galerkin_entries import compiled_rows
-from calderon.hmatrix.admissibility import Admissibility
-from calderon.hmatrix.block_tree import BlockTree, block_tree
+from calderon.hmatrix.block_tree import Admissibility, BlockTree, block_tree
 from calderon.hmatrix.cluster_tree import ClusterTree, cluster_tree
-from calderon.hmatrix.composed_operator import ComposedOperator, Transformed
+from calderon.hmatrix.composed_operator import ComposedOperator
 from calderon.hmatrix.compression import Advance, expected_bytes, hmatrix, hmatrix_of
-from calderon.hmatrix.device_compression import compress_on_devices
-from calderon.hmatrix.device_dense_blocks import device_filling
-from calderon.hmatrix.device_products import ADVICE as ON_PROCESSOR
-from calderon.hmatrix.device_products import DeviceProducts
+from calderon.hmatrix.device.compression import compress_on_devices
+from calderon.hmatrix.device.dense_blocks import device_filling
+from calderon.hmatrix.device.products import ADVICE as ON_PROCESSOR
+from calderon.hmatrix.device.products import DeviceProducts
 from calderon.hmatrix.hmatrix import HMatrix
-from calderon.hmatrix.identities import identity_of
+from calderon.hmatrix.off_diagonal import Term
 from calderon.hmatrix.saved_parts import SavedParts
 from calderon.hmatrix.saving import with_shared_trees
-from calderon.hmatrix.smooth_vectors import smooth_vectors
-from calderon.hmatrix.terms import terms_of
 from calderon.hmatrix.tolerances import Filling, Scales, block_errors, filling_of
-from calderon.integrands import SINGLE_LAYER
-from calderon.operators.blocks import BlockOperator
-from calderon.operators.boundary import BoundaryOperator, IntegralOperator, Sum, TransformedHypersingular
-from calderon.operators.composed import composed
-from calderon.operators.transformed import transforms
+from calderon.operators.algebra import BoundaryOperator
+from calderon.operators.boundary import IntegralOperator
+from calderon.operators.tree import Products
 from calderon.solvers.iteration import tolerance
-from calderon.spaces import DualTests
+from calderon.spaces import DualTests, Space, numbering
 from calderon.spaces.supports import support_boxes
 
 DEFAULT_RTOL = 1e-4
+DIRECTIONS = np.array([[0.8, 0.48, 0.36], [-0.36, 0.8, 0.48], [0.48, -0.36, 0.8]])
+PHASES = 0.4, 1.7, 2.9
+"""Of the waves of `smooth_vectors`."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ class Choices:
 
 
 def assemble_hmatrix(
-    operator: BoundaryOperator | BlockOperator,
+    operator: BoundaryOperator,
     *,
     backend: str = "numba",
     precision: str = "double",
@@ -100,19 +104,19 @@ def assemble_hmatrix(
 
 
 def _assembled(
-    operator: BoundaryOperator | BlockOperator, label: str, started: float, composition: "_Composition"
+    operator: BoundaryOperator, label: str, started: float, composition: "_Composition"
 ) -> HMatrix | ComposedOperator:
     product = composition.product(operator)
     seconds = time.perf_counter() - started
     if isinstance(product, HMatrix):
         product.label, product.seconds = label, seconds
         return product
-    terms = terms_of(operator, composition.compressed)
+    terms = composition.summands(operator)
     return ComposedOperator(product, composition.parts, label, seconds, composition.choices.rtol, terms)
 
 
 def save_assembly(
-    operator: BoundaryOperator | BlockOperator,
+    operator: BoundaryOperator,
     matrix: HMatrix | ComposedOperator,
     matrix_file: str | os.PathLike[str],
     *,
@@ -144,28 +148,33 @@ class _Composition:
         self.devices = [each.device for each in how.team or (how,) if each.device is not None]
         self.parts: list[HMatrix] = []
         self._trees: dict[int, tuple[Any, ClusterTree]] = {}
-        self._made: dict[int, tuple[Any, HMatrix]] = {}
+        self._products = Products(how, self.compressed)
 
-    def product(self, operator: BoundaryOperator | BlockOperator) -> LinearOperator:
+    def product(self, operator: BoundaryOperator) -> LinearOperator:
         """The products of an operator by those of its parts."""
-        for _, part in operator.parts if isinstance(operator, Sum) else ():
-            if isinstance(part.test, DualTests):
-                self._tree(part.test)  # before that of the functions that they stand for
-        return composed(operator, self.how, lambda each, _: self.compressed(each), self._transformed)
+        for each in operator.terms():
+            if isinstance(each.atom.test, DualTests):
+                self._tree(each.atom.test)  # before that of the functions that they stand for
+        return self._products.of(operator)
+
+    def summands(self, operator: BoundaryOperator) -> list[Term] | None:
+        """The operator as a sum of compressed and sparse matrices; None where it is made of others, or of blocks."""
+        if not all(each.atom.is_leaf and each.shape == operator.shape for each in operator.terms()):
+            return None
+        return [
+            Term(each.factor, sp.csr_array(value) if each.atom.is_local else value, each.transposed, each.conjugated)
+            for each, value in self._products.values(operator)
+        ]
 
     def compressed(self, operator: IntegralOperator) -> HMatrix:
-        """The H-matrix of an integral operator, made once."""
-        made = self._made.get(id(operator))
-        if made is None:
-            found = self._kept(operator) if self.ready else self._restored(operator) or self._computed(operator)
-            self._made[id(operator)] = made = (operator, found)
-        return made[1]
+        """The H-matrix of an integral operator."""
+        return self._kept(operator) if self.ready else self._restored(operator) or self._computed(operator)
 
     def _identity(self, operator: IntegralOperator) -> dict[str, str]:
         choices, dtype = self.choices, self.how.dtype(operator.is_complex)
         leaf = " x ".join(str(self._leaf(space)) for space in (operator.test, operator.trial))
         blocks = f"leaf {leaf}, {choices.admissibility}, coarsen {choices.coarsen}"
-        return identity_of(operator) | {"rtol": f"{choices.rtol:g}", "numbers": str(dtype), "blocks": blocks}
+        return fingerprint(operator) | {"rtol": f"{choices.rtol:g}", "numbers": str(dtype), "blocks": blocks}
 
     def _kept(self, operator: IntegralOperator) -> HMatrix:
         """The H-matrix that is ready, written to the file unless it is there."""
@@ -271,16 +280,62 @@ class _Composition:
             return self.choices.leaf
         return 48 if space.dofs.shape[1] == 1 and not self.devices else 32
 
-    def _transformed(self, operator: TransformedHypersingular) -> LinearOperator:
-        """sum_d T_d^T V T_d - k^2 N_d^T V N_d (operators/transformed.py) with an H-matrix V."""
-        test, trial = operator.test, operator.trial
-        k2 = complex(operator.green.wavenumber) ** 2
-        left, *left_parts = transforms(test, test.element.degree - (k2 == 0))
-        if trial is test:
-            right, right_parts = left, left_parts
-        else:
-            right, *right_parts = transforms(trial, trial.element.degree - (k2 == 0))
-        layer = self.compressed(IntegralOperator(operator.green, SINGLE_LAYER, right, left, operator.quadrature))
-        factors: list[complex] = [1.0] * 3 + ([] if k2 == 0 else [-k2 if operator.green.is_complex else -k2.real] * 3)
-        dtype = self.how.dtype(operator.is_complex)
-        return Transformed(layer, factors, left_parts[0] + left_parts[1], right_parts[0] + right_parts[1], dtype)
+
+def is_sum(operator: BoundaryOperator) -> bool:
+    """Whether an operator is a sum of integral and sparse operators between one space and itself or its dual tests."""
+    terms = operator.terms()
+    between = ((each.atom.trial, numbering(each.atom.test)) for each in terms)
+    return all(each.atom.is_leaf and each.shape == operator.shape for each in terms) and all(a is b for a, b in between)
+
+
+def fingerprint(operator: IntegralOperator) -> dict[str, str]:
+    """What the matrix of an operator belongs to, as named texts that can be compared and reported: the integrand, the
+    Green's function with its wavenumber, the mesh by a digest of its vertices and triangles, the spaces by one of their
+    functions, the quadrature."""
+    both = operator.trial, operator.test
+    spaces = " to ".join(f"{each.name} {_digest(each.triangles, each.dofs)}" for each in both)
+    meshes = (each.mesh for each in both)
+    return {
+        "operator": operator.integrand.name,
+        "Green's function": repr(operator.green),
+        "mesh": " to ".join(dict.fromkeys(_digest(each.vertices, each.triangles) for each in meshes)),
+        "spaces": spaces,
+        "quadrature": repr(operator.quadrature),
+    }
+
+
+def _digest(*arrays: Any) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()[:12]
+
+
+def smooth_vectors(space: Any, wavenumber: float) -> NDArray[np.float64]:
+    """(dimension, s) coefficients of cosines with a wavelength of the size of the surface, or that of the wavenumber
+    (rad/m) if it is shorter; for tangential fields of their surface gradients and, without divergence, of these turned
+    by a right angle."""
+    points = space.mesh.vertices[np.unique(space.mesh.triangles[space.triangles])]
+    k = max(2 * np.pi / np.linalg.norm(np.ptp(points, axis=0)), wavenumber)
+    waves = [_Wave(k * direction, phase) for direction, phase in zip(DIRECTIONS, PHASES, strict=True)]
+    if isinstance(space, Space):
+        return np.stack([space.interpolation(wave.value).coefficients for wave in waves], axis=1)
+    fields = [field for wave in waves for field in (wave.gradient, wave.rotated)]
+    return np.stack([space.interpolation(field).coefficients for field in fields], axis=1)
+
+
+class _Wave:
+    """cos(k . x + phase) with its surface gradient."""
+
+    def __init__(self, wavevector: NDArray[np.float64], phase: float) -> None:
+        self.wavevector, self.phase = wavevector, phase
+
+    def value(self, x: Any) -> NDArray[np.float64]:
+        return np.asarray(np.cos(x @ self.wavevector + self.phase))
+
+    def gradient(self, x: Any, n: Any) -> NDArray[np.float64]:
+        along = self.wavevector - (n @ self.wavevector)[:, None] * n
+        return np.asarray(-np.sin(x @ self.wavevector + self.phase)[:, None] * along)
+
+    def rotated(self, x: Any, n: Any) -> NDArray[np.float64]:
+        return np.cross(n, self.gradient(x, n))

@@ -13,7 +13,7 @@ from calderon.backends import Source, real_name
 from calderon.galerkin.rows.device import Defines, DeviceRows
 from calderon.hmatrix.aca import FULL, NO_ROOM
 from calderon.hmatrix.block_tree import BlockTree
-from calderon.hmatrix.device_batches import BATCH, GROUP, SHARE, Batch, batches, dealt, rounds_of
+from calderon.hmatrix.device.batches import BATCH, GROUP, SHARE, Batch, batches, dealt, rounds_of
 from calderon.hmatrix.storage import Slab, table_of
 
 CROSSES_PER_DIGIT, CROSSES = 8, 12
@@ -37,16 +37,16 @@ class Tolerances(NamedTuple):
 
 def approximation_source(defines: Defines, real: np.dtype[Any]) -> Source:
     """The variant of aca.c for a matrix with these definitions."""
-    return Source("hmatrix/aca.c", real_name(real), (*defines, ("GROUP_SIZE", GROUP)))
+    return Source("hmatrix/device/aca.c", real_name(real), (*defines, ("GROUP_SIZE", GROUP)))
 
 
 def recompression_source(dtype: np.dtype[Any], wide: np.dtype[Any]) -> Source:
     """The variant of recompression.c for numbers of that type and small matrices with such reals."""
     defines = ("COMPLEX", int(dtype.kind == "c")), ("WIDE_REAL", real_name(wide)), ("GROUP_SIZE", GROUP)
-    return Source("hmatrix/recompression.c", real_name(np.empty(0, dtype).real.dtype), defines)
+    return Source("hmatrix/device/recompression.c", real_name(np.empty(0, dtype).real.dtype), defines)
 
 
-class DeviceCrosses:
+class DeviceSkeletons:
     """Approximates blocks by crosses."""
 
     def __init__(self, rows: DeviceRows, tree: BlockTree, dtype: np.dtype[Any], tolerances: Tolerances) -> None:
@@ -73,14 +73,14 @@ class DeviceCrosses:
             reals = m + n + np.maximum(*sides)
             for batch in batches(rooms * (m + n), reals, self.dtype, self.device, "a block of low rank"):
                 chosen = blocks[batch.chosen]
-                ranks, crosses = self._crosses(chosen, rooms[batch.chosen], batch)
+                ranks, crosses = self._skeletons(chosen, rooms[batch.chosen], batch)
                 full += chosen[ranks == FULL].tolist()
                 left.append(chosen[ranks == NO_ROOM])
                 done = ranks >= 0
-                yield from self._fewer(chosen[done], ranks[done], batch.begins[done], crosses)
+                yield from self._recompressed(chosen[done], ranks[done], batch.begins[done], crosses)
             blocks, room = np.concatenate(left), MORE_ROOM * room
 
-    def _crosses(
+    def _skeletons(
         self, blocks: NDArray[np.int64], room: NDArray[np.int64], batch: Batch
     ) -> tuple[NDArray[np.int64], Any]:
         """Ranks (blocks,), FULL or NO_ROOM, and the crosses on the device."""
@@ -95,7 +95,7 @@ class DeviceCrosses:
         )  # fmt: skip
         return device.to_host(ranks).astype(np.int64), crosses
 
-    def _fewer(
+    def _recompressed(
         self, blocks: NDArray[np.int64], ranks: NDArray[np.int64], begins: NDArray[np.int64], crosses: Any
     ) -> Iterator[Slab]:
         """The same blocks with as many crosses as the tolerance asks, in parts whose small matrices fit."""
@@ -116,7 +116,7 @@ class DeviceCrosses:
         several = np.flatnonzero(ranks > 1)
         kept = device.empty((len(several),), np.int32)
         device.launch(
-            self.recompression, "shorten", (len(several) * GROUP,), (GROUP,), crosses,
+            self.recompression, "recompress", (len(several) * GROUP,), (GROUP,), crosses,
             device.array(given[several].astype(np.int32)), self.fewer,
             device.array(self.errors[1][blocks[several]].astype(self.wide)), tables, kept,
         )  # fmt: skip

@@ -103,7 +103,7 @@ DEVICE wide sum_of_parts(SHARED const wide_real *sums, SHARED const wide_real *s
    matrices begin in `tables`: 4 rank^2 numbers and then room for 2 rank more. relative: error in the
    Frobenius norm that is allowed, or errors (b,) if that is larger. kept (b,): crosses that are needed; where these are fewer than there are, the first
    small matrix is left with the weights (kept, rank) of the columns of U, the third with those of V. */
-KERNEL shorten(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLOBAL const wide_real *relative,
+KERNEL recompress(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLOBAL const wide_real *relative,
                GLOBAL const wide_real *errors, GLOBAL wide *tables, GLOBAL int *kept)
 {
     LOCAL wide_real sums[3 * GROUP_SIZE], sums_i[GROUP_SIZE]; /* of g.im and, in Gram matrices, of imaginary parts */
@@ -288,7 +288,7 @@ KERNEL shorten(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLOBAL
     }
 }
 
-/* The crosses that are kept, one block after the other. blocks (b, 7): as for `shorten`, then how many are kept, and where
+/* The crosses that are kept, one block after the other. blocks (b, 7): as for `recompress`, then how many are kept, and where
    they begin in `out`; as many as there are, they are copied. */
 KERNEL combine(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLOBAL const wide *tables,
                GLOBAL real_type *out)

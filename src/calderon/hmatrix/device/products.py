@@ -118,7 +118,7 @@ def products_source(dtype: np.dtype[Any], vector: np.dtype[Any]) -> Source:
     """The variant of products.c for a matrix of that type and vectors with those real numbers."""
     real = np.empty(0, dtype).real.dtype
     defines = (("COMPLEX", int(dtype.kind == "c")), ("VECTOR_REAL", real_name(vector)), ("SLICES", SLICES))
-    return Source("hmatrix/products.c", real_name(real), defines)
+    return Source("hmatrix/device/products.c", real_name(real), defines)
 
 
 def _united(device: Device, slabs: list[Slab], dtype: np.dtype[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:

@@ -28,8 +28,8 @@ from calderon.hmatrix.compression import (
     expected_bytes,
     pieces_of,
 )
-from calderon.hmatrix.device_crosses import DeviceCrosses, Tolerances
-from calderon.hmatrix.device_dense_blocks import DeviceDenseBlocks
+from calderon.hmatrix.device.dense_blocks import DeviceDenseBlocks
+from calderon.hmatrix.device.skeleton import DeviceSkeletons, Tolerances
 from calderon.hmatrix.storage import ADVICE, Slab
 
 ROUND, ROUNDS = 1e9, 8
@@ -102,7 +102,7 @@ class DeviceCompression:
     def __init__(self, device_rows: DeviceRows, work: Compression, rtol: float) -> None:
         errors = APPROXIMATION * work.errors, TRUNCATION * work.errors
         tolerances = Tolerances(work.limits, work.truncation, errors, -float(np.log10(rtol)))
-        self.crosses = DeviceCrosses(device_rows, work.tree, work.rows.dtype, tolerances)
+        self.skeletons = DeviceSkeletons(device_rows, work.tree, work.rows.dtype, tolerances)
         self.dense = DeviceDenseBlocks(device_rows, work.rows, work.tree)
 
     def compressed(self, pieces: Sequence[tuple[int, NDArray[np.int64]]]) -> tuple[list[Slab], NDArray[np.int64]]:
@@ -110,7 +110,7 @@ class DeviceCompression:
         kinds = {kind: [blocks for each, blocks in pieces if each == kind] for kind in (DENSE, LOW_RANK)}
         dense, low = (np.concatenate([np.zeros(0, np.int64), *kinds[kind]]) for kind in (DENSE, LOW_RANK))
         full: list[int] = []
-        slabs = list(self.crosses.approximate(low, full))
+        slabs = list(self.skeletons.approximate(low, full))
         without = np.array(full, np.int64)
         slabs += self.dense.fill(np.concatenate([dense, without]))
         return slabs, without

@@ -11,14 +11,14 @@ from calderon.backends import Source, real_name
 from calderon.galerkin.rows.device import Defines, DeviceRows
 from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.block_tree import BlockTree
-from calderon.hmatrix.device_batches import GROUP, batches, dealt
+from calderon.hmatrix.device.batches import GROUP, batches, dealt
 from calderon.hmatrix.storage import Slab, table_of
 from calderon.hmatrix.tolerances import Filling
 
 
 def dense_source(defines: Defines, real: np.dtype[Any]) -> Source:
     """The variant of dense.c for a matrix with these definitions."""
-    return Source("hmatrix/dense.c", real_name(real), (*defines, ("GROUP_SIZE", GROUP)))
+    return Source("hmatrix/device/dense.c", real_name(real), (*defines, ("GROUP_SIZE", GROUP)))
 
 
 def device_filling(on_device: DeviceRows, rows: CompiledRows, tree: BlockTree) -> Filling:

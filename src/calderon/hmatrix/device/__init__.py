@@ -1,0 +1,1 @@
+"""H-matrices on devices: skeletons of blocks, dense blocks, products."""

@@ -1,0 +1,418 @@
+"""Expressions of operators, read in one place.
+
+Sums, multiples, transposes and tables of operators are linear: every expression of them is a list of terms,
+
+    matrix = sum of factor * A, or A^T, conjugated if so, from row `top` and column `left` on,
+
+with atoms A, the operators that are computed: integral, sparse and composed ones. `terms()` of an operator gives this
+list. An atom that stands in several terms is computed once; atoms are the same where their `key` is equal. `fill` puts
+the entries in a `Place`, an array or a part of a matrix on a device; `Products` multiplies vectors, by the products of
+integral operators that a method gives.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+from calderon.backends import Computing, require_memory
+from calderon.backends.vectors import aligned
+from calderon.galerkin.symmetry import symmetrise
+
+Index = NDArray[np.int64]
+CACHE = 1_000_000
+"""Bytes of the rows of a block that are added at a time."""
+
+
+Region = tuple[int, int, tuple[int, int]]
+"""A part of a matrix: its first row and column, and its shape."""
+
+
+class Term(NamedTuple):
+    """factor * A, transposed and conjugated if so, from row `top` and column `left` on."""
+
+    factor: complex
+    atom: Any
+    transposed: bool = False
+    conjugated: bool = False
+    top: int = 0
+    left: int = 0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        rows, columns = self.atom.shape
+        return (columns, rows) if self.transposed else (rows, columns)
+
+    @property
+    def region(self) -> Region:
+        """Where the term stands."""
+        return self.top, self.left, self.shape
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the term adds the matrix of the atom as it is, times the factor."""
+        return not (self.transposed or self.conjugated)
+
+    def times(self, factor: complex) -> "Term":
+        """The same term with another factor in addition."""
+        product = factor * self.factor
+        return self._replace(factor=product if complex(product).imag else complex(product).real)
+
+    def moved(self, top: int, left: int) -> "Term":
+        """The same term further down and to the right."""
+        return self._replace(top=self.top + top, left=self.left + left)
+
+    def exchanged(self, conjugate: bool) -> "Term":
+        """The transposed or adjoint of the term. A symmetric atom is its own transposed, a real one its conjugate."""
+        conjugated = self.conjugated != (conjugate and self.atom.is_complex)
+        transposed = not self.transposed and (conjugated or not self.atom.is_symmetric)
+        factor = complex(self.factor).conjugate() if conjugate else self.factor
+        return Term(1.0, self.atom, transposed, conjugated, self.left, self.top).times(factor)
+
+
+def terms_of(operator: Any) -> list[Term]:
+    """The terms of an expression, those of one atom in one place and orientation together."""
+    merged: dict[tuple[Any, ...], Term] = {}
+    for term in operator.terms():
+        place = term.atom.key, term.transposed, term.conjugated, term.top, term.left
+        found = merged.get(place)
+        merged[place] = term.times(1.0) if found is None else found._replace(factor=found.factor + term.factor)
+    return list(merged.values())
+
+
+class Place(Protocol):
+    """Where the entries of an operator are put: all of an array or a matrix on a device, or a part of it."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    how: Computing
+    advance: Any
+    hosts: bool
+    """Whether what is computed in a part can be added to others from there."""
+
+    @property
+    def target(self) -> Any:
+        """What `add_block` adds to."""
+
+    def part(self, top: int, left: int, shape: tuple[int, int]) -> "Place": ...
+
+    def beside(self, shapes: list[tuple[tuple[int, int], bool]]) -> Callable[[tuple[int, int], bool], "Place"]:
+        """Room for matrices beside this one, of these shapes, complex if so, one after the other: a function that
+        gives the place of each, zero."""
+
+    def add_entries(self, values: NDArray[Any], rows: Index, columns: Index) -> None: ...
+
+    def add(self, other: Any, factor: complex, transposed: bool, conjugated: bool) -> None:
+        """Add a multiple of what was computed beside."""
+
+    def symmetrise(self) -> None:
+        """S + S^T in the place of S."""
+
+    def scale_columns(self, factors: NDArray[Any]) -> None: ...
+
+    def on_host(self, what: str) -> Any:
+        """A context with an array of the host that is added to this place at its end, or is this place."""
+
+
+class ArrayPlace:
+    """An array (rows, columns) with contiguous rows, or a part of one; advance(done, total) is called after tiles."""
+
+    hosts = True
+
+    def __init__(self, array: NDArray[Any], how: Computing, advance: Any = None) -> None:
+        self.array, self.how, self.advance = array, how, advance
+        self.shape, self.dtype = array.shape, array.dtype
+
+    @property
+    def target(self) -> NDArray[Any]:
+        """Rows that lie one after the other: of a part of an array full ones, which begin at the first entry of the
+        part, so that its columns have the right numbers. (They end beyond those of the array, the last one beyond the
+        array itself: nothing is written there, as the part is no wider than its columns.)"""
+        if self.array.flags.c_contiguous:
+            return self.array
+        pitch = self.array.strides[0] // self.array.itemsize
+        return np.lib.stride_tricks.as_strided(self.array, (len(self.array), pitch), self.array.strides)
+
+    def part(self, top: int, left: int, shape: tuple[int, int]) -> "ArrayPlace":
+        if shape == self.shape:
+            return self
+        return ArrayPlace(self.array[top : top + shape[0], left : left + shape[1]], self.how, self.advance)
+
+    def beside(self, shapes: list[tuple[tuple[int, int], bool]]) -> Callable[[tuple[int, int], bool], "ArrayPlace"]:
+        bytes_of = [rows * columns * self.how.dtype(kind).itemsize for (rows, columns), kind in shapes]
+        size = max(bytes_of, default=0)
+        require_memory(size, "one block of the equations beside the matrix", "try precision='single'")
+        room = aligned(size, np.uint8)
+
+        def place(shape: tuple[int, int], is_complex: bool) -> ArrayPlace:
+            kind = self.how.dtype(is_complex)
+            block = room[: shape[0] * shape[1] * kind.itemsize].view(kind).reshape(shape)
+            block.fill(0)
+            return ArrayPlace(block, self.how, self.advance)
+
+        return place
+
+    def add_entries(self, values: NDArray[Any], rows: Index, columns: Index) -> None:
+        self.array[rows, columns] += values.astype(self.dtype)
+
+    def add(self, other: "ArrayPlace", factor: complex, transposed: bool, conjugated: bool) -> None:
+        block = other.array.T if transposed else other.array
+        kind = self.dtype if np.imag(factor) else self.array.real.dtype
+        scale = np.asarray(factor if np.imag(factor) else np.real(factor), kind)
+        step = max(1, CACHE // max(1, block.shape[1] * block.itemsize))
+        for n in range(0, len(block), step):
+            piece = block[n : n + step].conj() if conjugated else block[n : n + step]
+            self.array[n : n + step] += scale * piece
+
+    def symmetrise(self) -> None:
+        symmetrise(self.target)
+
+    def scale_columns(self, factors: NDArray[Any]) -> None:
+        self.array *= factors.astype(self.dtype)
+
+    @contextmanager
+    def on_host(self, what: str) -> Iterator[NDArray[Any]]:
+        yield self.array
+
+
+def fill(place: Any, operator: Any, rows: Index | None = None, columns: Index | None = None) -> None:
+    """place = matrix[rows][:, columns], where it is zero; rows and columns ascending, all for None.
+
+    Of whole matrices symmetric integral operators come first, integrated by half (symmetry.py). An atom that is used
+    more than once is computed once: in one of its places, if nothing else is there yet, else beside the matrix.
+    """
+    if rows is not None or columns is not None:
+        _fill_part(place, operator, rows, columns)
+        return
+    uses: dict[Any, list[Term]] = {}
+    for term in terms_of(operator):
+        uses.setdefault(term.atom.key, []).append(term)
+    direct, shared = [], []
+    for group in uses.values():
+        if group[0].atom.is_local or (len(group) == 1 and group[0].is_plain):
+            direct += group
+        else:
+            shared.append(group)
+    whole, rest = _apart(direct)
+    for region, terms in whole.items():
+        _fill_region(place.part(*region), terms)
+    written, beside = list(whole), []
+    for group in shared:
+        host = _host(group, written) if place.hosts else None
+        if host is None:
+            beside.append(group)
+        else:
+            _fill_shared(place, group, host)
+            written += [term.region for term in group]
+    for term in rest:
+        _add_term(place.part(*term.region), term, None, None)
+    _add_beside(place, beside)
+
+
+def _apart(direct: list[Term]) -> tuple[dict[Region, list[Term]], list[Term]]:
+    """Terms that need a place that is zero, by their places, none of which overlaps another one; all others. An atom
+    that fills a place by itself has no other term of the first kind there."""
+    whole: dict[Region, list[Term]] = {}
+    rest = []
+    for term in direct:
+        region = term.region
+        there = whole.get(region, [])
+        alone = not any(_overlap(region, other) for other in whole if other != region)
+        halves = all(each.atom.is_symmetric for each in [*there, term])
+        if alone and (halves or (term.atom.fills and not there)):
+            whole.setdefault(region, []).append(term)
+        else:
+            rest.append(term)
+    return whole, rest
+
+
+def _overlap(one: Region, other: Region) -> bool:
+    (top, left, (rows, columns)), (below, right, (height, width)) = one, other
+    return top < below + height and below < top + rows and left < right + width and right < left + columns
+
+
+def _host(group: list[Term], written: list[Region]) -> Term | None:
+    """Of the terms of an atom one in whose place the atom can be computed for all: nothing is written there, and no
+    other term overlaps it."""
+    for term in group:
+        others = [*written, *(other.region for other in group if other is not term)]
+        if term.is_plain and not any(_overlap(term.region, other) for other in others):
+            return term
+    return None
+
+
+def _fill_shared(place: Any, group: list[Term], host: Term) -> None:
+    """Compute an atom in the place of one of its terms, and add it from there in those of the others."""
+    source = place.part(*host.region)
+    fill(source, host.atom)
+    for term in group:
+        if term is not host:
+            place.part(*term.region).add(source, term.factor, term.transposed, term.conjugated)
+    if host.factor != 1:
+        source.scale_columns(np.full(source.shape[1], host.factor))
+
+
+def _fill_region(place: Any, terms: list[Term]) -> None:
+    """place = sum of terms, symmetric ones by half or one that fills a place by itself."""
+    if terms[0].atom.fills:
+        terms[0].atom.fill_to(place, terms[0].factor)
+        return
+    for term in terms:
+        term.atom.add_half_to(place, term.factor)
+    place.symmetrise()
+
+
+def _add_term(place: Any, term: Term, rows: Index | None, columns: Index | None) -> None:
+    """place += the rows and columns of a term that need nothing beside."""
+    if term.atom.is_local:
+        term.atom.add_sparse_to(place, term.factor, rows, columns, term.transposed)
+    else:
+        term.atom.add_to(place, term.factor, rows, columns)
+
+
+def _add_beside(place: Any, groups: list[list[Term]]) -> None:
+    """Add atoms, each computed once beside the matrix, in all places where they stand."""
+    if not groups:
+        return
+    room = place.beside([(group[0].atom.shape, group[0].atom.is_complex) for group in groups])
+    for group in groups:
+        atom = group[0].atom
+        other = room(atom.shape, atom.is_complex)
+        fill(other, atom)
+        for term in group:
+            place.part(*term.region).add(other, term.factor, term.transposed, term.conjugated)
+
+
+def _fill_part(place: Any, operator: Any, rows: Index | None, columns: Index | None) -> None:
+    for term in terms_of(operator):
+        top, height, own_rows = _within(rows, term.top, term.shape[0], operator.shape[0])
+        left, width, own_columns = _within(columns, term.left, term.shape[1], operator.shape[1])
+        if not height or not width:
+            continue
+        target = place.part(top, left, (height, width))
+        if term.is_plain or term.atom.is_local:
+            _add_term(target, term, own_rows, own_columns)
+            continue
+        shape, kept = (height, width), (own_rows, own_columns)
+        if term.transposed:
+            shape, kept = shape[::-1], kept[::-1]
+        other = place.beside([(shape, term.atom.is_complex)])(shape, term.atom.is_complex)
+        fill(other, term.atom, *kept)
+        target.add(other, term.factor, term.transposed, term.conjugated)
+
+
+def _within(chosen: Index | None, first: int, count: int, size: int) -> tuple[int, int, Index | None]:
+    """Of numbers (ascending; None for all `size`) those in a run of `count`: where they begin, how many, and which."""
+    if chosen is None:
+        return first, count, None
+    if count == size:
+        return 0, len(chosen), chosen
+    begin, end = np.searchsorted(chosen, [first, first + count])
+    return int(begin), int(end - begin), chosen[begin:end] - first
+
+
+class Products:
+    """Products with operators, by those of their atoms: leaf(operator) gives the linear operator of an integral one."""
+
+    def __init__(self, how: Computing, leaf: Callable[[Any], LinearOperator]) -> None:
+        self.how, self.leaf = how, leaf
+        self._values: dict[Any, tuple[Any, Any]] = {}
+
+    def value(self, atom: Any) -> Any:
+        """The linear operator or sparse matrix of an atom, made once for all equal ones."""
+        if atom.key not in self._values:
+            self._values[atom.key] = atom, atom.value(self)  # the atom lives as long as its key
+        return self._values[atom.key][1]
+
+    def values(self, operator: Any) -> list[tuple[Term, Any]]:
+        """The terms of an expression with the values of their atoms."""
+        return [(term, self.value(term.atom)) for term in terms_of(operator)]
+
+    def of(self, operator: Any) -> LinearOperator:
+        """The products of an expression."""
+        found = self.values(operator)
+        if len(found) == 1 and found[0][0].is_plain and found[0][0][0] == 1 and found[0][0].shape == operator.shape:
+            return aslinearoperator(found[0][1])
+        return SumOfProducts(found, operator.shape, self.how.dtype(operator.is_complex))
+
+
+class SumOfProducts(LinearOperator):
+    """The products of a list of terms with linear operators or sparse matrices for their atoms."""
+
+    def __init__(self, terms: list[tuple[Term, Any]], shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
+        super().__init__(dtype=dtype, shape=shape)
+        self._parts = []
+        for term, value in terms:
+            part = aslinearoperator(value)
+            if term.transposed:
+                part = part.H if term.conjugated else part.T
+            elif term.conjugated:
+                part = part.H.T
+            rows, columns = part.shape
+            self._parts.append(
+                (slice(term.top, term.top + rows), slice(term.left, term.left + columns), term.factor, part)
+            )
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        y = np.zeros((self.shape[0], x.shape[1]), np.result_type(self.dtype, x.dtype))
+        for rows, columns, factor, part in self._parts:
+            y[rows] += _multiple(factor, part.matmat(x[columns]))
+        return y
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        y = np.zeros((self.shape[1], x.shape[1]), np.result_type(self.dtype, x.dtype))
+        for rows, columns, factor, part in self._parts:
+            y[columns] += _multiple(np.conj(factor), part.rmatmat(x[rows]))
+        return y
+
+
+def _multiple(factor: complex, values: NDArray[Any]) -> NDArray[Any]:
+    return values if factor == 1 else factor * values
+
+
+class Congruence(LinearOperator):
+    """sum_d factor_d L_d^T A R_d with sparse L_d, R_d: all d in one product with A."""
+
+    def __init__(
+        self, inner: LinearOperator, factors: list[complex], left: list[sp.csr_array], right: list[sp.csr_array]
+    ) -> None:
+        super().__init__(dtype=inner.dtype, shape=(left[0].shape[1], right[0].shape[1]))
+        self._inner, self._factors = inner, factors
+        real = np.zeros(0, inner.dtype).real.dtype
+        self._left, self._right = ([each.astype(real) for each in side[: len(factors)]] for side in (left, right))
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._through(x, self._inner.matmat, self._left, self._right, self._factors)
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._through(x, self._inner.rmatmat, self._right, self._left, list(np.conj(self._factors)))
+
+    def _through(self, x, multiply, left, right, factors):  # type: ignore[no-untyped-def]
+        inner = multiply(np.concatenate([each @ x for each in right], axis=1))
+        dtype = np.result_type(self.dtype, x.dtype)
+        pieces = np.split(inner, len(factors), axis=1)
+        terms = [f * (each.T @ piece) for f, each, piece in zip(factors, left, pieces, strict=True)]
+        return np.asarray(sum(terms[1:], terms[0]), dtype)
+
+
+class SparseInverse(LinearOperator):
+    """The inverse of a real sparse matrix by its factors."""
+
+    def __init__(self, factors: Any) -> None:
+        super().__init__(dtype=np.dtype(np.float64), shape=factors.shape)
+        self._factors = factors
+
+    def _solved(self, x: NDArray[Any], kind: str) -> NDArray[Any]:
+        if np.iscomplexobj(x):
+            return self._solved(x.real, kind) + 1j * self._solved(x.imag, kind)
+        return np.asarray(self._factors.solve(np.ascontiguousarray(x, np.float64), kind))
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._solved(x, "N")
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._solved(x, "T")
