@@ -25,7 +25,7 @@ EXPRESSIONS = {
     "adjoint": cal.blocks([[K, C], [None, W]]).H + TABLE,
     "conjugate": (1j * cal.blocks([[K, C], [C.T, W]])).H.T,
     "nested": cal.blocks([[cal.blocks([[V, K], [K.T, V]]), None], [None, -W]]),
-    "product": TABLE @ cal.blocks([[ONE, None], [None, cal.identity(P0)]]) - TABLE,
+    "product": TABLE @ cal.blocks([[ONE, None], [None, cal.identity(P0)]]) + TABLE,
     "scaled": Scaled(K + V, np.linspace(1, 2j, P1.dimension)) + ONE - V,
     "repeated": cal.blocks([[K + K.T, K.H], [2j * K, ONE + V]]),
     "transformed": cal.hypersingular(G, P1, form="transformed") + V,
