@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import jitable_part, kernel
-from calderon.backends.vectors import aligned, complex_product, lanes, load, store, width, zero
+from calderon.backends.vectors import add, aligned, complex_product, jitable, lanes, load, store, width, zero
 from calderon.greens import Radial
 from calderon.quadrature.graded import graded
 
@@ -149,10 +149,10 @@ def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> 
     "none", "outer", "inner" or "both": those of the inner one in out[0], of the outer one in out[1]; the kernel takes
     x - y with x in the outer one.
     """
-    radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
-    of_inner, of_outer, both = normal in ("inner", "both"), normal == "outer", normal == "both"
-    kernels, stride = 2 if both else 1, 2 if oscillates else 1
+    radial_phase, shifts = radial.phase, radial.shifts
+    kernels, stride = 2 if normal == "both" else 1, 2 if oscillates else 1
     count_of = (1, 3, 6)[degree]
+    inner_sums = sums_over_the_inner_triangle(radial, normal, oscillates, degree)
 
     @kernel
     def close(
@@ -206,101 +206,10 @@ def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> 
                         w * x[0, 2] + u * x[1, 2] + v * x[2, 2],
                     )
                     _prepare(point, vertices, lane, step, s, ratios)
-                for k in range(kernels * stride * count_of):
-                    store(s, here + k * step, zero(s))
-                a0, a1, a2 = load(s, 0), load(s, step), load(s, 2 * step)
-                au, av = load(s, 3 * step), load(s, 4 * step)
-                fixed, fixed_two = zero(s), zero(s)
-                if of_inner:
-                    fixed = -(a0 * n0 + a1 * n1 + a2 * n2)
-                if of_outer:
-                    fixed = a0 * m0 + a1 * m1 + a2 * m2
-                if both:
-                    fixed_two = a0 * m0 + a1 * m1 + a2 * m2
-                for k in range(6):
-                    if ratios[k, 0] < 0.0:
-                        continue
-                    level, level_t = _level(ratios[k, 0]), _level(ratios[k, 1])
-                    at = (HEAD + CONE * k) * step
-                    q0, q1, q2 = load(s, at), load(s, at + step), load(s, at + 2 * step)
-                    e0, e1, e2 = load(s, at + 3 * step), load(s, at + 4 * step), load(s, at + 5 * step)
-                    qu, qv = load(s, at + 6 * step), load(s, at + 7 * step)
-                    eu, ev = load(s, at + 8 * step), load(s, at + 9 * step)
-                    area = load(s, at + 10 * step)
-                    for i in range(line_starts[level], line_starts[level + 1]):
-                        c = line_points[i]
-                        weight = area * line_weights[i]
-                        g0, g1, g2 = q0 + c * e0, q1 + c * e1, q2 + c * e2
-                        gu, gv = qu + c * eu, qv + c * ev
-                        slope, slope_two = zero(s), zero(s)
-                        if of_inner:
-                            slope = g0 * n0 + g1 * n1 + g2 * n2
-                        if of_outer:
-                            slope = -(g0 * m0 + g1 * m1 + g2 * m2)
-                        if both:
-                            slope_two = -(g0 * m0 + g1 * m1 + g2 * m2)
-                        r0, r1, r2, i0, i1, i2 = zero(s), zero(s), zero(s), zero(s), zero(s), zero(s)
-                        t0, t1, t2, j0, j1, j2 = zero(s), zero(s), zero(s), zero(s), zero(s), zero(s)
-                        for j in range(line_starts[level_t], line_starts[level_t + 1]):
-                            t = line_points[j]
-                            wt = t * line_weights[j]
-                            d0, d1, d2 = a0 - t * g0, a1 - t * g1, a2 - t * g2
-                            square = d0 * d0 + 1e-37 + d1 * d1 + d2 * d2
-                            re, im, h, hi = radial_value(square, p0, p1, reference)
-                            if of_inner or of_outer:
-                                factor = fixed + t * slope
-                                re = h * factor
-                                if oscillates:
-                                    im = hi * factor
-                            r0 = r0 + wt * re
-                            if oscillates:
-                                i0 = i0 + wt * im
-                            if degree > 0:
-                                r1 = r1 + (wt * t) * re
-                                if oscillates:
-                                    i1 = i1 + (wt * t) * im
-                            if degree > 1:
-                                r2 = r2 + (wt * t * t) * re
-                                if oscillates:
-                                    i2 = i2 + (wt * t * t) * im
-                            if both:
-                                factor = fixed_two + t * slope_two
-                                re = h * factor
-                                t0 = t0 + wt * re
-                                if degree > 0:
-                                    t1 = t1 + (wt * t) * re
-                                if degree > 1:
-                                    t2 = t2 + (wt * t * t) * re
-                                if oscillates:
-                                    im = hi * factor
-                                    j0 = j0 + wt * im
-                                    if degree > 0:
-                                        j1 = j1 + (wt * t) * im
-                                    if degree > 1:
-                                        j2 = j2 + (wt * t * t) * im
-                        place = here
-                        for kind in range(kernels * stride):
-                            if kind == 1:
-                                if oscillates:
-                                    r0, r1, r2 = i0, i1, i2
-                                else:
-                                    r0, r1, r2 = t0, t1, t2
-                            if kind == 2:
-                                r0, r1, r2 = t0, t1, t2
-                            if kind == 3:
-                                r0, r1, r2 = j0, j1, j2
-                            store(s, place, load(s, place) + weight * r0)
-                            if degree > 0:
-                                mu, mv = au * r0 + gu * r1, av * r0 + gv * r1
-                                store(s, place + step, load(s, place + step) + weight * mu)
-                                store(s, place + 2 * step, load(s, place + 2 * step) + weight * mv)
-                                if degree > 1:
-                                    lu, lv = au * r1 + gu * r2, av * r1 + gv * r2
-                                    uu, uv, vv = au * mu + gu * lu, au * mv + gu * lv, av * mv + gv * lv
-                                    store(s, place + 3 * step, load(s, place + 3 * step) + weight * uu)
-                                    store(s, place + 4 * step, load(s, place + 4 * step) + weight * uv)
-                                    store(s, place + 5 * step, load(s, place + 5 * step) + weight * vv)
-                            place += count_of * step
+                inner_sums(
+                    s, step, here, (m0, m1, m2), (n0, n1, n2), ratios, line_points, line_weights, line_starts, p0, p1,
+                    reference,
+                )  # fmt: skip
                 place = sums
                 for kind in range(kernels * stride):
                     for a in range(functions):
@@ -329,6 +238,114 @@ def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> 
                             out[kind, 1, n, a, m] = jacobian[n] * total_i
 
     return close
+
+
+def sums_over_the_inner_triangle(radial: Radial, normal: str, oscillates: bool, degree: int) -> Callable[..., None]:
+    """The compiled integrals of the kernel and the monomials over the inner triangle, for eight points of the outer
+    one: six triangles with a vertex at the point next to x, along lines through it (theory, (T39) and (T40))."""
+    radial_value = radial.value
+    of_inner, of_outer, both = normal in ("inner", "both"), normal == "outer", normal == "both"
+    kernels, stride = 2 if both else 1, 2 if oscillates else 1
+    count_of = (1, 3, 6)[degree]
+
+    @jitable
+    def along_line(line, low, high, points, weights, a, p0, p1, reference, s):  # type: ignore[no-untyped-def]
+        """Integrals of the kernels times 1, t, t^2, times t, along the lines a - t g: real and imaginary parts of the
+        first kernel, then of the second."""
+        (a0, a1, a2), (g0, g1, g2), (fixed, fixed_two), (slope, slope_two) = a, line[0], line[1], line[2]
+        z = zero(s)
+        r0, r1, r2, i0, i1, i2, t0, t1, t2, j0, j1, j2 = z, z, z, z, z, z, z, z, z, z, z, z
+        for j in range(low, high):
+            t = points[j]
+            wt = t * weights[j]
+            d0, d1, d2 = a0 - t * g0, a1 - t * g1, a2 - t * g2
+            square = d0 * d0 + 1e-37 + d1 * d1 + d2 * d2
+            re, im, h, hi = radial_value(square, p0, p1, reference)
+            if of_inner or of_outer:
+                factor = fixed + t * slope
+                re, im = h * factor, hi * factor
+            r0, r1, r2 = powers(r0, r1, r2, wt, t, re)
+            if oscillates:
+                i0, i1, i2 = powers(i0, i1, i2, wt, t, im)
+            if both:
+                factor = fixed_two + t * slope_two
+                t0, t1, t2 = powers(t0, t1, t2, wt, t, h * factor)
+                if oscillates:
+                    j0, j1, j2 = powers(j0, j1, j2, wt, t, hi * factor)
+        return (r0, r1, r2), (i0, i1, i2), (t0, t1, t2), (j0, j1, j2)
+
+    @jitable
+    def powers(s0, s1, s2, wt, t, value):  # type: ignore[no-untyped-def]
+        """Add a value times wt, wt t and wt t^2, as many as the degree asks for."""
+        s0 = s0 + wt * value
+        if degree > 0:
+            s1 = s1 + (wt * t) * value
+        if degree > 1:
+            s2 = s2 + (wt * t * t) * value
+        return s0, s1, s2
+
+    @jitable
+    def put_monomials(s, step, place, weight, values, au, av, gu, gv):  # type: ignore[no-untyped-def]
+        """Add the integrals of one kernel along a line with u = au + t gu, v = av + t gv."""
+        r0, r1, r2 = values
+        add(s, place, weight * r0)
+        if degree > 0:
+            mu, mv = au * r0 + gu * r1, av * r0 + gv * r1
+            add(s, place + step, weight * mu)
+            add(s, place + 2 * step, weight * mv)
+            if degree > 1:
+                lu, lv = au * r1 + gu * r2, av * r1 + gv * r2
+                add(s, place + 3 * step, weight * (au * mu + gu * lu))
+                add(s, place + 4 * step, weight * (au * mv + gu * lv))
+                add(s, place + 5 * step, weight * (av * mv + gv * lv))
+
+    @jitable
+    def normal_part(v, m, n):  # type: ignore[no-untyped-def]
+        """-v . n for the normal of the inner triangle, v . m for that of the outer one, and the latter again."""
+        (v0, v1, v2), (m0, m1, m2), (n0, n1, n2) = v, m, n
+        outer = v0 * m0 + v1 * m1 + v2 * m2
+        first = outer
+        if of_inner:
+            first = -(v0 * n0 + v1 * n1 + v2 * n2)
+        return first, outer
+
+    @jitable
+    def inner_sums(s, step, here, m, n, ratios, points, weights, starts, p0, p1, reference):  # type: ignore[no-untyped-def]
+        for k in range(kernels * stride * count_of):
+            store(s, here + k * step, zero(s))
+        a = load(s, 0), load(s, step), load(s, 2 * step)
+        au, av = load(s, 3 * step), load(s, 4 * step)
+        fixed = normal_part(a, m, n)
+        for k in range(6):
+            if ratios[k, 0] < 0.0:
+                continue
+            level, level_t = _level(ratios[k, 0]), _level(ratios[k, 1])
+            at = (HEAD + CONE * k) * step
+            q0, q1, q2 = load(s, at), load(s, at + step), load(s, at + 2 * step)
+            e0, e1, e2 = load(s, at + 3 * step), load(s, at + 4 * step), load(s, at + 5 * step)
+            qu, qv = load(s, at + 6 * step), load(s, at + 7 * step)
+            eu, ev = load(s, at + 8 * step), load(s, at + 9 * step)
+            area = load(s, at + 10 * step)
+            for i in range(starts[level], starts[level + 1]):
+                c = points[i]
+                weight = area * weights[i]
+                g = q0 + c * e0, q1 + c * e1, q2 + c * e2
+                gu, gv = qu + c * eu, qv + c * ev
+                first, second = normal_part(g, m, n)
+                re, im, two, two_i = along_line(
+                    (g, fixed, (-first, -second)), starts[level_t], starts[level_t + 1], points, weights, a, p0, p1,
+                    reference, s,
+                )  # fmt: skip
+                apart = count_of * step
+                put_monomials(s, step, here, weight, re, au, av, gu, gv)
+                if oscillates:
+                    put_monomials(s, step, here + apart, weight, im, au, av, gu, gv)
+                if both:
+                    put_monomials(s, step, here + stride * apart, weight, two, au, av, gu, gv)
+                    if oscillates:
+                        put_monomials(s, step, here + 3 * apart, weight, two_i, au, av, gu, gv)
+
+    return inner_sums
 
 
 def close_scratch(functions: int, degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
