@@ -1,11 +1,12 @@
-"""Folders and files that a reader can survey."""
+"""Folders, files and functions that a reader can survey."""
 
+import ast
 from pathlib import Path
 
 import calderon
 
 PACKAGE = Path(calderon.__file__).parent
-FILES, LINES = 20, 500
+FILES, LINES, FUNCTION = 20, 500, 120
 CROWDED = {"hmatrix"}
 """Folders that are still to be split."""
 
@@ -24,3 +25,14 @@ def test_no_folder_is_crowded():
 def test_no_file_is_long():
     lines = {str(path): path.read_text(encoding="utf-8").count("\n") for path in PACKAGE.rglob("*.py")}
     assert not {name: number for name, number in lines.items() if number > LINES}
+
+
+def test_no_function_is_long():
+    """With its docstring; factories of compiled kernels hold several functions."""
+    long = [
+        (path.name, node.name)
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= FUNCTION
+    ]
+    assert not long

@@ -20,9 +20,11 @@ PACKAGE = Path(calderon.__file__).parent
 STAMPS = """
 import calderon as cal
 from calderon.backends import kernel_cache
-from calderon.galerkin.regular.tile import tile_kernel
+from calderon.galerkin.regular.tile import TileKind, tile_kernel
 
-helmholtz = tile_kernel(cal.Helmholtz(2.0).radial(0.0), "none", True, False, False, True, True, True, False, 6, 3)
+helmholtz = tile_kernel(
+    TileKind(cal.Helmholtz(2.0).radial(0.0), "none", True, False, False, True, True, True, False, 6, 3)
+)
 print(kernel_cache.__file__)
 
 def change(name):

@@ -30,7 +30,7 @@ from calderon.galerkin.regular.element_tables import (
     test_side,
     trial_side,
 )
-from calderon.galerkin.regular.tile import KERNELS, tile_kernel, tile_scratch
+from calderon.galerkin.regular.tile import KERNELS, TileKind, tile_kernel, tile_scratch
 from calderon.galerkin.selection import common_frame, select, vertex_numbers
 from calderon.galerkin.special.close_moments import Integral, close_moments
 from calderon.galerkin.special.near_pairs import product_kernel, product_scratch
@@ -167,7 +167,7 @@ class Block:
             self.linear, kinds, trials, normal = True, (True, False, False), form.width, "none"
             self.tile_form = form
         kinds = (*kinds, green.is_complex, self.is_complex, *points, trials, self.tile_form)
-        self.tile = tile_kernel(radial, normal, *kinds)
+        self.tile = tile_kernel(TileKind(radial, normal, *kinds))
         lacking = form.kernel != "value"
         self.tile_scalars = self._scalars(radial.lacking(lacking, 8 * self.real.itemsize), form.direct)
 

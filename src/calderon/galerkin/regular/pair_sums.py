@@ -49,120 +49,13 @@ def pair_sums(
     Returns the phase and the sum over all points; at s[w:] are offsets (points), then for each y 3 max(1, groups) real
     and as many imaginary sums.
     """
-    radial_value, radial_phase, shifts = radial.multiple or radial.value, radial.phase, radial.shifts
-    of_varying, of_fixed, slope = (kernel == each for each in ("varying", "fixed", "slope"))
-    multiplied, slopes = of_varying and not exchanged, of_fixed or exchanged or slope
-    triples, functions = points // 3, 3 * max(1, groups)
-
-    @jitable
-    def select_kernel(values, s, place):  # type: ignore[no-untyped-def]
-        """The value or the slope; the latter times the distance from the plane of a varying triangle, if asked."""
-        value, value_i, slope_, slope_i = values
-        if multiplied:
-            offset = load(s, place)
-            return slope_ * offset, slope_i * offset
-        if slopes:
-            return slope_, slope_i
-        return value, value_i
-
-    @jitable
-    def put_offsets(x, o, shapes, record, d, e, n, steps, ones, s, w):  # type: ignore[no-untyped-def]
-        """Store -(x - y) . n at each point x, the same for all y."""
-        (d0, d1, d2), (e0, e1, e2), (n0, n1, n2) = d, e, n
-        if through_centroids:
-            w0, w1 = dot(shapes, record, n0, n1, n2), dot(shapes, record + 3, n0, n1, n2)
-            put_planes(steps, triples, ones, 0, -(d0 * n0 + d1 * n1 + d2 * n2), w0, w1, s, w)
-        else:
-            for p in range(points):
-                d0, d1 = number(x, o + 3 * p) - e0, number(x, o + 3 * p + 1) - e1
-                d2 = number(x, o + 3 * p + 2) - e2
-                store(s, w + p * lanes(s), -(d0 * n0 + d1 * n1 + d2 * n2))
-
-    @jitable
-    def in_threes(x, o, weights, y0, y1, y2, pairs, q, p0, p1, tiny, reference, s, w):  # type: ignore[no-untyped-def]
-        """The sums at point number q of the others, three points of the fixed triangle at a time."""
-        step = lanes(s)
-        inside, beside = w + (functions * 2 + 1) * points * step, w + (functions * 2 + 2) * points * step
-        products, corner, stride = w + (functions * 2 + 3) * points * step, 3 * step, step
-        if exchanged:
-            inside, beside, corner, stride = beside, inside, step, 3 * step
-        one, one_i, two, two_i = zeros(s), zeros(s), zeros(s), zeros(s)
-        at_q, z0, z1, z2 = zero(s), zero(s), zero(s), zero(s)
-        if through_centroids:
-            at_q = load(s, beside + q * step)
-            z0, z1, z2 = three(s, products + q % 3 * corner, stride)
-        for p in range(triples):
-            here = 3 * p * step
-            if through_centroids:
-                r0, r1, r2 = three_squares(s, inside + here, at_q, number(pairs, q // 3 * triples + p), z0, z1, z2)
-            else:
-                r0 = squared(x, o + 9 * p, y0, y1, y2, tiny)
-                r1 = squared(x, o + 9 * p + 3, y0, y1, y2, tiny)
-                r2 = squared(x, o + 9 * p + 6, y0, y1, y2, tiny)
-            k0, u0 = select_kernel(radial_value(r0, p0, p1, reference), s, w + here)
-            k1, u1 = select_kernel(radial_value(r1, p0, p1, reference), s, w + here + step)
-            k2, u2 = select_kernel(radial_value(r2, p0, p1, reference), s, w + here + 2 * step)
-            alpha, beta = 1.0 if p == 0 else number(weights, p), number(weights, triples + p)
-            one = applied(one, k0, k1, k2, alpha, beta)
-            if oscillates:
-                one_i = applied(one_i, u0, u1, u2, alpha, beta)
-            if groups == 2:
-                alpha, beta = number(weights, 2 * triples + p), number(weights, 3 * triples + p)
-                two = applied(two, k0, k1, k2, alpha, beta)
-                if oscillates:
-                    two_i = applied(two_i, u0, u1, u2, alpha, beta)
-        if groups == 0:
-            z = zero(s)
-            return (one[3], z, z), (one_i[3], z, z), (z, z, z), (z, z, z)
-        return totals(one), totals(one_i), totals(two), totals(two_i)
-
-    @jitable
-    def one_by_one(x, o, weights, y0, y1, y2, p0, p1, tiny, reference, s, w):  # type: ignore[no-untyped-def]
-        """The same, point by point."""
-        z = zero(s)
-        s0, s1, s2, s3, s4, s5, i0, i1, i2, i3, i4, i5 = z, z, z, z, z, z, z, z, z, z, z, z
-        for p in range(points):
-            r2 = squared(x, o + 3 * p, y0, y1, y2, tiny)
-            k, u = select_kernel(radial_value(r2, p0, p1, reference), s, w + p * lanes(s))
-            w0 = number(weights, p)
-            s0 = s0 + w0 * k
-            if oscillates:
-                i0 = i0 + w0 * u
-            if groups > 0:
-                w1, w2 = number(weights, points + p), number(weights, 2 * points + p)
-                s1, s2 = s1 + w1 * k, s2 + w2 * k
-                if oscillates:
-                    i1, i2 = i1 + w1 * u, i2 + w2 * u
-            if groups > 1:
-                w3, w4, w5 = (
-                    number(weights, 3 * points + p), number(weights, 4 * points + p), number(weights, 5 * points + p)
-                )  # fmt: skip
-                s3, s4, s5 = s3 + w3 * k, s4 + w4 * k, s5 + w5 * k
-                if oscillates:
-                    i3, i4, i5 = i3 + w3 * u, i4 + w4 * u, i5 + w5 * u
-        return (s0, s1, s2), (i0, i1, i2), (s3, s4, s5), (i3, i4, i5)
-
-    @jitable
-    def put_sums(s, place, one, one_i, two, two_i):  # type: ignore[no-untyped-def]
-        """Store the sums at one point."""
-        step, imaginary = lanes(s), place + functions * lanes(s)
-        store(s, place, one[0])
-        if oscillates:
-            store(s, imaginary, one_i[0])
-        if groups > 0:
-            store(s, place + step, one[1])
-            store(s, place + 2 * step, one[2])
-            if oscillates:
-                store(s, imaginary + step, one_i[1])
-                store(s, imaginary + 2 * step, one_i[2])
-        if groups > 1:
-            store(s, place + 3 * step, two[0])
-            store(s, place + 4 * step, two[1])
-            store(s, place + 5 * step, two[2])
-            if oscillates:
-                store(s, imaginary + 3 * step, two_i[0])
-                store(s, imaginary + 4 * step, two_i[1])
-                store(s, imaginary + 5 * step, two_i[2])
+    radial_phase, shifts, triples, functions = radial.phase, radial.shifts, points // 3, 3 * max(1, groups)
+    of_varying, of_fixed = kernel == "varying", kernel == "fixed"
+    value = selected_kernel(radial, kernel, exchanged)
+    at_one_point = sums_one_by_one(value, groups, oscillates, points)
+    if threes:
+        at_one_point = sums_in_threes(value, groups, exchanged, oscillates, through_centroids, points)
+    put_sums, put_offsets = putting_sums(groups, oscillates), putting_offsets(through_centroids, points)
 
     @jitable
     def sums(  # type: ignore[no-untyped-def]
@@ -187,12 +80,9 @@ def pair_sums(
             y0, y1, y2 = zero(s), zero(s), zero(s)
             if of_fixed or not through_centroids:
                 y0, y1, y2 = three(y, here + 3 * q * pitch, pitch)
-            if threes:
-                one, one_i, two, two_i = in_threes(
-                    x, o, weights, y0, y1, y2, pairs, q, p0, p1, tiny, reference, s, w
-                )  # fmt: skip
-            else:
-                one, one_i, two, two_i = one_by_one(x, o, weights, y0, y1, y2, p0, p1, tiny, reference, s, w)
+            one, one_i, two, two_i = at_one_point(
+                x, o, weights, y0, y1, y2, pairs, q, p0, p1, tiny, reference, s, w
+            )  # fmt: skip
             if exchanged or of_fixed:  # the same factor for all points of the fixed triangle
                 offset = load(s, w + q * step) if exchanged else (c0 - y0) * m0 + (c1 - y1) * m1 + (c2 - y2) * m2
                 one, one_i = times(one, offset), times(one_i, offset)
@@ -207,6 +97,154 @@ def pair_sums(
         return f_re, f_im, total, total_i
 
     return sums
+
+
+def selected_kernel(radial: Radial, kernel: str, exchanged: bool) -> Callable[..., Any]:
+    """The compiled kernel: the value or the slope; the latter times the distance from the plane of a varying triangle
+    at s[place], if that is not applied later (exchanged)."""
+    radial_value = radial.multiple or radial.value
+    multiplied = kernel == "varying" and not exchanged
+    slopes = exchanged or kernel in ("fixed", "slope")
+
+    @jitable
+    def value(r2, p0, p1, reference, s, place):  # type: ignore[no-untyped-def]
+        g, g_i, slope, slope_i = radial_value(r2, p0, p1, reference)
+        if multiplied:
+            offset = load(s, place)
+            return slope * offset, slope_i * offset
+        if slopes:
+            return slope, slope_i
+        return g, g_i
+
+    return value
+
+
+def putting_offsets(through_centroids: bool, points: int) -> Callable[..., None]:
+    """What stores the distances of the points of the fixed triangle from the planes of the others."""
+    triples = points // 3
+
+    @jitable
+    def put_offsets(x, o, shapes, record, d, e, n, steps, ones, s, w):  # type: ignore[no-untyped-def]
+        """Store -(x - y) . n at each point x, the same for all y."""
+        (d0, d1, d2), (e0, e1, e2), (n0, n1, n2) = d, e, n
+        if through_centroids:
+            w0, w1 = dot(shapes, record, n0, n1, n2), dot(shapes, record + 3, n0, n1, n2)
+            put_planes(steps, triples, ones, 0, -(d0 * n0 + d1 * n1 + d2 * n2), w0, w1, s, w)
+        else:
+            for p in range(points):
+                d0, d1 = number(x, o + 3 * p) - e0, number(x, o + 3 * p + 1) - e1
+                d2 = number(x, o + 3 * p + 2) - e2
+                store(s, w + p * lanes(s), -(d0 * n0 + d1 * n1 + d2 * n2))
+
+    return put_offsets
+
+
+def sums_in_threes(
+    value: Callable[..., Any], groups: int, exchanged: bool, oscillates: bool, through_centroids: bool, points: int
+) -> Callable[..., Any]:
+    """The compiled sums at one point y, three points of the fixed triangle at a time."""
+    triples, functions = points // 3, 3 * max(1, groups)
+
+    @jitable
+    def at_one_point(x, o, weights, y0, y1, y2, pairs, q, p0, p1, tiny, reference, s, w):  # type: ignore[no-untyped-def]
+        """The sums at point number q of the others, three points of the fixed triangle at a time."""
+        step = lanes(s)
+        inside, outside = w + (functions * 2 + 1) * points * step, w + (functions * 2 + 2) * points * step
+        products, corner, stride = w + (functions * 2 + 3) * points * step, 3 * step, step
+        if exchanged:
+            inside, outside, corner, stride = outside, inside, step, 3 * step
+        one, one_i, two, two_i = zeros(s), zeros(s), zeros(s), zeros(s)
+        at_q, z0, z1, z2 = zero(s), zero(s), zero(s), zero(s)
+        if through_centroids:
+            at_q = load(s, outside + q * step)
+            z0, z1, z2 = three(s, products + q % 3 * corner, stride)
+        for p in range(triples):
+            here = 3 * p * step
+            if through_centroids:
+                r0, r1, r2 = three_squares(s, inside + here, at_q, number(pairs, q // 3 * triples + p), z0, z1, z2)
+            else:
+                r0 = squared(x, o + 9 * p, y0, y1, y2, tiny)
+                r1 = squared(x, o + 9 * p + 3, y0, y1, y2, tiny)
+                r2 = squared(x, o + 9 * p + 6, y0, y1, y2, tiny)
+            k0, u0 = value(r0, p0, p1, reference, s, w + here)
+            k1, u1 = value(r1, p0, p1, reference, s, w + here + step)
+            k2, u2 = value(r2, p0, p1, reference, s, w + here + 2 * step)
+            alpha, beta = 1.0 if p == 0 else number(weights, p), number(weights, triples + p)
+            one = applied(one, k0, k1, k2, alpha, beta)
+            if oscillates:
+                one_i = applied(one_i, u0, u1, u2, alpha, beta)
+            if groups == 2:
+                alpha, beta = number(weights, 2 * triples + p), number(weights, 3 * triples + p)
+                two = applied(two, k0, k1, k2, alpha, beta)
+                if oscillates:
+                    two_i = applied(two_i, u0, u1, u2, alpha, beta)
+        if groups == 0:
+            z = zero(s)
+            return (one[3], z, z), (one_i[3], z, z), (z, z, z), (z, z, z)
+        return totals(one), totals(one_i), totals(two), totals(two_i)
+
+    return at_one_point
+
+
+def sums_one_by_one(value: Callable[..., Any], groups: int, oscillates: bool, points: int) -> Callable[..., Any]:
+    """The same, point by point."""
+
+    @jitable
+    def at_one_point(x, o, weights, y0, y1, y2, pairs, q, p0, p1, tiny, reference, s, w):  # type: ignore[no-untyped-def]
+        """The same, point by point."""
+        z = zero(s)
+        s0, s1, s2, s3, s4, s5, i0, i1, i2, i3, i4, i5 = z, z, z, z, z, z, z, z, z, z, z, z
+        for p in range(points):
+            r2 = squared(x, o + 3 * p, y0, y1, y2, tiny)
+            k, u = value(r2, p0, p1, reference, s, w + p * lanes(s))
+            w0 = number(weights, p)
+            s0 = s0 + w0 * k
+            if oscillates:
+                i0 = i0 + w0 * u
+            if groups > 0:
+                w1, w2 = number(weights, points + p), number(weights, 2 * points + p)
+                s1, s2 = s1 + w1 * k, s2 + w2 * k
+                if oscillates:
+                    i1, i2 = i1 + w1 * u, i2 + w2 * u
+            if groups > 1:
+                w3, w4, w5 = (
+                    number(weights, 3 * points + p), number(weights, 4 * points + p), number(weights, 5 * points + p)
+                )  # fmt: skip
+                s3, s4, s5 = s3 + w3 * k, s4 + w4 * k, s5 + w5 * k
+                if oscillates:
+                    i3, i4, i5 = i3 + w3 * u, i4 + w4 * u, i5 + w5 * u
+        return (s0, s1, s2), (i0, i1, i2), (s3, s4, s5), (i3, i4, i5)
+
+    return at_one_point
+
+
+def putting_sums(groups: int, oscillates: bool) -> Callable[..., None]:
+    """What stores the sums at one point."""
+    functions = 3 * max(1, groups)
+
+    @jitable
+    def put_sums(s, place, one, one_i, two, two_i):  # type: ignore[no-untyped-def]
+        """Store the sums at one point."""
+        step, imaginary = lanes(s), place + functions * lanes(s)
+        store(s, place, one[0])
+        if oscillates:
+            store(s, imaginary, one_i[0])
+        if groups > 0:
+            store(s, place + step, one[1])
+            store(s, place + 2 * step, one[2])
+            if oscillates:
+                store(s, imaginary + step, one_i[1])
+                store(s, imaginary + 2 * step, one_i[2])
+        if groups > 1:
+            store(s, place + 3 * step, two[0])
+            store(s, place + 4 * step, two[1])
+            store(s, place + 5 * step, two[2])
+            if oscillates:
+                store(s, imaginary + 3 * step, two_i[0])
+                store(s, imaginary + 4 * step, two_i[1])
+                store(s, imaginary + 5 * step, two_i[2])
+
+    return put_sums
 
 
 @jitable

@@ -10,7 +10,7 @@ functions then. Pairs that touch or are near are masked here and integrated in s
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -65,49 +65,52 @@ def tile_scratch(
     return aligned(rowwise + step + column_scratch(functions * LANES, step) + (of_pair + of_form) * step, real)
 
 
-@functools.lru_cache(maxsize=256)
-def tile_kernel(
-    radial: Radial,
-    normal: str,
-    linear: bool,
-    single_slot: bool,
-    curls: bool,
-    oscillates: bool,
-    complex_out: bool,
-    threes: bool,
-    through_centroids: bool,
-    points: int,
-    trials: int,
-    form: Form | None = None,
-) -> Callable[..., None]:
-    """The compiled tile of one Green's function and integrand.
+class TileKind(NamedTuple):
+    """What is compiled: a Green's function and an integrand.
 
     normal: the integrand's. linear: three local test functions at a time (else one, a constant). single_slot: sum over
     the trial points at once (constant trial functions). curls: integrate by parts. oscillates: complex values. threes:
     points and functions as `element_tables.in_threes` says. through_centroids: squared distances as in
     centroid_distances.py, for points in threes. points: quadrature points of a triangle. trials: local trial functions.
     form: what makes entries from moments with barycentric coordinates, in place of products of local functions.
-
-    tile(test, trial, spread, group, skip_start, skip_position, scalars, lo, hi, upper, tile_rows, row_ids, scratch,
-    out): test triangles lo..hi, one group of local test functions; spread: centroid_distances.Spreads; scalars = (p0,
-    p1, tiny, Re and Im of alpha, Re and Im of the mass coefficient, times what `Radial.multiple` lacks); upper: only
-    pairs with trial number > test number; tile_rows (hi - lo, L) numbers the rows of the tile, row_ids are their rows
-    in the output.
     """
+
+    radial: Radial
+    normal: str
+    linear: bool
+    single_slot: bool
+    curls: bool
+    oscillates: bool
+    complex_out: bool
+    threes: bool
+    through_centroids: bool
+    points: int
+    trials: int
+    form: Form | None = None
+
+
+@functools.lru_cache(maxsize=256)
+def tile_kernel(kind: TileKind) -> Callable[..., None]:
+    """The compiled tile(test, trial, spread, group, skip_start, skip_position, scalars, lo, hi, upper, tile_rows,
+    row_ids, scratch, out): test triangles lo..hi, one group of local test functions; spread:
+    centroid_distances.Spreads; scalars = (p0, p1, tiny, Re and Im of alpha, Re and Im of the mass coefficient, times
+    what `Radial.multiple` lacks); upper: only pairs with trial number > test number; tile_rows (hi - lo, L) numbers the
+    rows of the tile, row_ids are their rows in the output.
+    """
+    radial, normal, linear, single_slot, curls, oscillates, complex_out, threes, centroids, points, trials, form = kind
     has_form = form is not None
     has_mass = linear or not curls
     at_once = single_slot and not linear and has_mass
     functions = 3 if linear else 1
     size, triples = trials * LANES, points // 3
     by_threes = threes and not single_slot
-    exchanged = normal == "trial" and threes and through_centroids and linear and trials == 3
+    exchanged = normal == "trial" and threes and centroids and linear and trials == 3
     groups = form.groups if form is not None else 1 if linear else 0
-    parts = 2 if complex_out else 1
+    parts, take_results = 2 if complex_out else 1, taking_results(curls, has_mass, trials)
     add_columns = add_complex_columns if complex_out else add_real_columns
     kinds = groups, curls or at_once, has_mass and not at_once, exchanged
     sums = pair_sums(
-        radial, form.kernel if form is not None else KERNELS[normal], *kinds, oscillates, threes, through_centroids,
-        points,
+        radial, form.kernel if form is not None else KERNELS[normal], *kinds, oscillates, threes, centroids, points
     )  # fmt: skip
     add_entries = add_of_functions(by_threes, exchanged, oscillates, complex_out, points, trials, functions)
     if form is not None:
@@ -192,31 +195,51 @@ def tile_kernel(
                         elif has_mass and at_once:
                             add_product(t, v * kept + row * step, imaginary, total, total_i, f_re, f_im, complex_out)
                         if curls:
-                            total, total_i = complex_product(total, total_i, e_re, e_im)
-                            for a in range(3):
-                                place = curl_base + 3 * (v * kept + tile_rows[i - lo, a] * step)
-                                for k in range(3):
-                                    curl = number(test_curls, 9 * i + 3 * a + k)
-                                    add(t, place + k * step, curl * total)
-                                    if complex_out:
-                                        add(t, imaginary + place + k * step, curl * total_i)
+                            add_curls(
+                                t, curl_base + 3 * v * kept, imaginary, total, total_i, e_re, e_im, test_curls, i,
+                                tile_rows, i - lo, complex_out,
+                            )  # fmt: skip
             if direct:
                 continue
             for top in range(0, rows, step):
                 count = min(step, rows - top)
                 fetched(flat, pitch, row_ids, top, count, columns, b)
-                for part in range(parts):
-                    begin, side = part * imaginary, im if part else re
-                    if curls:
-                        take_curls(t, begin + curl_base, kept, top, trial_curls, b * 3 * size, trials, work)
-                        if has_mass:
-                            take_values(t, begin, kept, trials, top, work)
-                        across(work, side)
-                    else:
-                        take(t, begin, kept, trials, top, side)
+                take_results(t, 0, curl_base, kept, top, trial_curls, b * 3 * size, re, work)
+                if complex_out:
+                    take_results(t, imaginary, imaginary + curl_base, kept, top, trial_curls, b * 3 * size, im, work)
                 add_columns(flat, pitch, row_ids, top, count, columns, b, re, im, work)
 
     return tile
+
+
+@jitable
+def add_curls(t, place, imaginary, total, total_i, f_re, f_im, curls, i, tile_rows, row, is_complex):  # type: ignore[no-untyped-def]
+    """Add the sum over all points times f and the curls of test triangle i to three components of its rows."""
+    step = lanes(t)
+    total, total_i = complex_product(total, total_i, f_re, f_im)
+    for a in range(3):
+        here = place + 3 * tile_rows[row, a] * step
+        for k in range(3):
+            curl = number(curls, 9 * i + 3 * a + k)
+            add(t, here + k * step, curl * total)
+            if is_complex:
+                add(t, imaginary + here + k * step, curl * total_i)
+
+
+def taking_results(curls: bool, has_mass: bool, trials: int) -> Callable[..., None]:
+    """What takes the results of a block of trial triangles out of a tile, real or imaginary ones."""
+
+    @jitable
+    def take_results(t, begin, curl_base, kept, top, trial_curls, first, side, work):  # type: ignore[no-untyped-def]
+        if curls:
+            take_curls(t, curl_base, kept, top, trial_curls, first, trials, work)
+            if has_mass:
+                take_values(t, begin, kept, trials, top, work)
+            across(work, side)
+        else:
+            take(t, begin, kept, trials, top, side)
+
+    return take_results
 
 
 def add_of_functions(
