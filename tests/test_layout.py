@@ -7,8 +7,6 @@ import calderon
 
 PACKAGE = Path(calderon.__file__).parent
 FILES, LINES, FUNCTION = 20, 500, 120
-CROWDED = {"hmatrix"}
-"""Folders that are still to be split."""
 
 
 def test_no_folder_is_crowded():
@@ -19,7 +17,7 @@ def test_no_folder_is_crowded():
             folder = str(path.parent.relative_to(PACKAGE))
             count[folder] = count.get(folder, 0) + 1
     assert sum(count.values()) > 300
-    assert {folder for folder, number in count.items() if number > FILES} == CROWDED
+    assert not {folder for folder, number in count.items() if number > FILES}
 
 
 def test_no_file_is_long():
