@@ -1,0 +1,79 @@
+"""What the package offers, listed once: a line added here inherits the theorems of the tests that read the list."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import pytest
+
+import calderon as cal
+from calderon.spaces import dual_tests
+
+GREENS = {
+    "laplace": cal.Laplace(),
+    "helmholtz": cal.Helmholtz(2.0),
+    "lossy helmholtz": cal.Helmholtz(2.0 + 0.5j),
+    "modified helmholtz": cal.ModifiedHelmholtz(2.0),
+}
+"""Green's functions: their equation (tests/greens/test_equations.py), operators, potentials and device sources."""
+
+NODAL_SPACES = {"P0": cal.P0, "DP1": cal.DP1, "P1": cal.P1, "P2": cal.P2}
+EDGE_SPACES = {
+    "RWG": cal.RWG,
+    "SNC": cal.SNC,
+    "BC": cal.BC,
+    "RBC": cal.RBC,
+    "dual tests": lambda mesh: dual_tests(cal.RWG(mesh)),
+}
+SPACES = NODAL_SPACES | EDGE_SPACES
+"""Spaces by name: mesh -> space."""
+
+
+class Form(NamedTuple):
+    """A bilinear form on its usual spaces. waves: the form exists for Green's functions of waves only."""
+
+    build: Callable[..., Any]
+    trial: str
+    test: str
+    waves: bool = False
+
+    def on(self, green: Any, mesh: Any) -> Any:
+        """The operator of this form on a mesh."""
+        trial = SPACES[self.trial](mesh)
+        return self.build(green, trial, trial if self.test == self.trial else SPACES[self.test](mesh))
+
+
+FORMS = {
+    "single_layer": Form(cal.single_layer, "P1", "P1"),
+    "double_layer": Form(cal.double_layer, "P1", "P1"),
+    "adjoint_double_layer": Form(cal.adjoint_double_layer, "P1", "P1"),
+    "hypersingular": Form(cal.hypersingular, "P1", "P1"),
+    "electric_field": Form(cal.electric_field, "RWG", "RWG", waves=True),
+    "magnetic_field": Form(cal.magnetic_field, "RWG", "RWG", waves=True),
+    "magnetic_field SNC": Form(cal.magnetic_field, "RWG", "SNC", waves=True),
+    "magnetic_field dual tests": Form(cal.magnetic_field, "RWG", "dual tests", waves=True),
+}
+"""Bilinear forms: every method and every backend holds their dense matrix (tests/operators/test_every_form.py)."""
+
+LAYERS = [name for name, form in FORMS.items() if not form.waves]
+LAYER_POTENTIALS = {"single": cal.single_layer_potential, "double": cal.double_layer_potential}
+CURRENT_POTENTIALS = {"electric": cal.electric_field_potential, "magnetic": cal.magnetic_field_potential}
+METHODS = ["dense", "matrix-free", "hmatrix"]
+BACKENDS = ["numba", "opencl"]
+PRECISIONS = {"double": 1e-12, "single": 1e-5}
+"""Precisions, and the largest relative difference between numbers of two backends."""
+
+
+def form_cases() -> list[tuple[str, str]]:
+    """(form, Green's function) by name, for all that there are."""
+    pairs = [(form, green) for form in FORMS for green in GREENS]
+    return [(form, green) for form, green in pairs if GREENS[green].is_complex or not FORMS[form].waves]
+
+
+def cases(values: Iterable[Any], kept: Iterable[Any]) -> list[Any]:
+    """Parameters of a test: the `kept` of the values run always, the others are variants (see conftest.py)."""
+    always = list(kept)
+    return [each if each in always else parameter(each, pytest.mark.variant) for each in values]
+
+
+def parameter(value: Any, *marks: Any) -> Any:
+    return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=marks)
