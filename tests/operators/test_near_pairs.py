@@ -7,7 +7,6 @@ from wilton import uniform_triangle_potential
 import calderon as cal
 from calderon.pairs import rules as pair_rules
 from calderon.pairs.classes import closest_points, distances, near_pairs, touching_pairs
-from calderon.pairs.grouping import grouped, numbered
 from calderon.quadrature import triangle_rule
 
 
@@ -145,16 +144,6 @@ def test_no_points_are_closer_than_the_closest(kind):
     assert np.abs(np.linalg.norm(ends[0] - ends[1], axis=1) - found).max() < 1e-14
     assert places.min() >= 0 and max(places[:, :2].sum(axis=1).max(), places[:, 2:].sum(axis=1).max()) <= 1 + 1e-12
     assert np.abs(distances(y, x) - found).max() < 1e-14
-
-
-def test_order_and_numbers_of_codes():
-    codes = np.random.default_rng(6).integers(0, 300, 5000) ** 5
-    distinct, numbers = numbered(codes)
-    expected = np.unique(codes, return_inverse=True)
-    assert np.array_equal(distinct, expected[0]) and np.array_equal(numbers, expected[1])
-    starts, order = grouped(numbers, len(distinct) + 2)
-    assert np.array_equal(order, np.argsort(numbers, kind="stable"))
-    assert np.array_equal(np.diff(starts), np.bincount(numbers, minlength=len(distinct) + 2))
 
 
 @pytest.mark.parametrize("phase", [3.0, 9.0, 16.0])
