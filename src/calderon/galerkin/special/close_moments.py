@@ -1,6 +1,5 @@
 """Moments of pairs of triangles that are much closer to each other than their size."""
 
-import functools
 import math
 from typing import NamedTuple
 
@@ -89,7 +88,7 @@ def _share(
     values = restriction(elements[0], pieces.outer) @ values
     return (
         np.add.reduceat(values, np.searchsorted(pieces.parent, np.arange(numbers.shape[1])), axis=2)
-        @ _monomials(elements[1]).T
+        @ elements[1].monomials.T
     )
 
 
@@ -117,11 +116,3 @@ def _more(how: ClosePairs, corners: NDArray[np.float64]) -> int:
     """Additional points of lines in triangles with corners (n, 3, 3): as asked for, and for oscillation and decay."""
     size = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(initial=0.0)
     return how.more + math.ceil(RADIANS * how.wavenumber * size)
-
-
-@functools.lru_cache(maxsize=8)
-def _monomials(element: Element) -> NDArray[np.float64]:
-    """(size, size): local functions as sums of 1, u, v, u^2, u v, v^2."""
-    u, v = element.nodes.T
-    monomials = np.stack([np.ones_like(u), u, v, u * u, u * v, v * v])[: element.size]
-    return np.asarray(np.linalg.inv(monomials))
