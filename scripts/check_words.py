@@ -9,7 +9,24 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PATHS = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "benchmarks/README.md", "benchmarks/history.md")
+PATHS = (
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "docs",
+    "benchmarks/README.md",
+    "benchmarks/history.md",
+    "src/calderon/mesh",
+    "src/calderon/exact",
+    "src/calderon/dg",
+    "src/calderon/backends",
+    "src/calderon/parallel",
+    "src/calderon/solvers",
+    "src/calderon/waves",
+    "src/calderon/quadrature",
+    "src/calderon/cli.py",
+    "src/calderon/validation.py",
+)
 SUFFIXES = {".md", ".py", ".c", ".h"}
 WORDS = ROOT / "docs" / "words.txt"
 IGNORED = {"_build", "gallery"}  # written by sphinx

@@ -137,7 +137,7 @@ def info() -> None:
 
 
 def _compute(file: AnyCaseFile, folder: Path, force: bool) -> None:
-    """Run a case under a progress display and write its result; of several ranks, one speaks and writes."""
+    """Run a case under a progress display and write its result; of several ranks, one prints and writes."""
     ranks = world()
     if ranks.rank == 0:
         report.refuse_existing(folder, force)
@@ -170,7 +170,7 @@ def _compute(file: AnyCaseFile, folder: Path, force: bool) -> None:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Let a terminated run clean up behind itself as one stopped by Ctrl-C does."""
+    """Let a terminated run clean up as one stopped by Ctrl-C does."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -184,7 +184,7 @@ def _interruptible() -> Iterator[None]:
 
 @contextmanager
 def _plain_errors() -> Iterator[None]:
-    """Errors that a user can mend are told in words, with an exit code of their own; others keep their traceback."""
+    """Errors that a user can correct become messages with an exit code of their own; others keep their traceback."""
     try:
         yield
     except report.ResultExists as error:
@@ -200,12 +200,12 @@ def _plain_errors() -> Iterator[None]:
         FloatingPointError,
     ) as error:
         code, text = WRONG_INPUT, str(error)
-    except BrokenPipeError:  # who reads what is printed has gone: nobody is there to be told
+    except BrokenPipeError:  # the reader of the output has ended: a message would reach no one
         raise
     except OSError as error:
         code, text = WRONG_INPUT, _of_the_system(error)
     except KeyboardInterrupt as stop:
-        code, text = INTERRUPTED, f"interrupted: no result was written, an earlier one is as it was{stop}"
+        code, text = INTERRUPTED, f"interrupted: no result was written, an earlier one is unchanged{stop}"
     except Exception:
         if world().size == 1:
             raise
@@ -224,7 +224,7 @@ def _of_the_system(error: OSError) -> str:
 
 
 def _tell_error(text: str, code: int) -> None:
-    """Of several ranks the first speaks. One that fails alone, while others wait for it, speaks and ends all."""
+    """Of several ranks the first prints. One that fails alone, while others wait for it, prints and ends all."""
     ranks = world()
     if ranks.rank == 0:
         _print_error(text)
@@ -250,7 +250,7 @@ def _devices(backend: str) -> list[tuple[str, str]]:
     """The devices of a backend, one a line, those that do not work with the reason; a line if there is none."""
     found = backends.survey(backend)
     if found.missing:
-        return [(backend, f"not at hand: {escape(found.missing)}")]
+        return [(backend, f"not available: {escape(found.missing)}")]
     working = [
         (
             each.name,

@@ -82,7 +82,7 @@ def test_sphere_against_the_series(body):
 def test_mistakes_are_named():
     domain = open_box(0.4, 4, 1)._domain
     mesh = domain.part.mesh
-    with pytest.raises(ValueError, match="meets absorbing faces: take another radius than 0.6 m"):
+    with pytest.raises(ValueError, match="meets absorbing faces: choose another radius than 0.6 m"):
         enclosed(domain, mesh, 0.6, None)
     with pytest.raises(ValueError, match="no tetrahedron"):
         enclosed(domain, mesh, 1e-3, [0.05, 0.0, 0.0])

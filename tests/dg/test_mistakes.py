@@ -60,7 +60,7 @@ def test_one_source_alone_is_a_list_of_one():
         ({"permittivity": 0.0}, "permittivity=0.0: a finite number, positive, is needed"),
         ({"permittivity": "2"}, "permittivity='2': a finite number, positive"),
         ({"permittivity": 2 + 0.1j}, "loss at one frequency f is conductivity = 2 pi f epsilon_0 Im"),
-        ({"permittivity": lambda f: 2.0}, "fields in time know no dispersion: take the constants at the frequency"),
+        ({"permittivity": lambda f: 2.0}, "time-domain fields have no dispersion: use the constants at the frequency"),
         ({"permeability": -1.0}, "permeability=-1.0: a finite number, positive"),
         ({"conductivity": np.nan}, "conductivity=nan: a finite number, not negative"),
         ({"density": "1 g/cm^3"}, "density='1 g/cm.3': a positive number in kg/m.3"),
@@ -80,11 +80,11 @@ def test_constants_of_a_material(values, message):
         (lambda: driven().run_until_periodic("1 GHz"), "frequency='1 GHz': a positive number"),
         (
             lambda: made(materials={}).run_until_periodic(1.0),
-            "that takes .*e.10 steps of .* take fewer periods",
+            "that takes .*e.10 steps of .* use fewer periods",
         ),
         (lambda: driven().run_until_periodic(1e8, "3"), "periods='3': a whole number of at least 2"),
         (lambda: driven().run_until_periodic(1e8, np.inf), "periods=inf: a whole number of at least 2"),
-        (lambda: driven().run_until_periodic(2e8), "a source oscillates with 100000000.0 Hz, take that; .* a pulse"),
+        (lambda: driven().run_until_periodic(2e8), "a source oscillates with 100000000.0 Hz: choose that; .* a pulse"),
         (lambda: driven(lambda t: 1j).run(1e-9), "signal of 'vacuum' gave 1j at t = .*: a finite number"),
         (lambda: driven(lambda t: None).run(1e-9), "signal of 'vacuum' gave None at t"),
         (lambda: driven(lambda t: np.ones(2)).run(1e-9), "signal of 'vacuum' gave .* at t"),
@@ -95,18 +95,21 @@ def test_constants_of_a_material(values, message):
             lambda: made().run(0.1, checkpoint_seconds=-1.0),
             "checkpoint_seconds=-1.0: a number of seconds, not negative",
         ),
-        (lambda: made().add_transform(0.1).fields(0.1), "the transform has seen no steps yet: run"),
+        (lambda: made().add_transform(0.1).fields(0.1), "the transform has recorded no steps yet: call run"),
         (
             lambda: transformed(lambda t: 0.0).fields(1e7),
-            r"current of 'vacuum' has hardly any part at 1e\+07 Hz \(0.0e",
+            r"current of 'vacuum' is almost zero at 1e\+07 Hz \(0.0e",
         ),
         (lambda: transformed().fields(1e7, per=0.0), "per=0.0: a number other than zero, or the name of a port"),
-        (lambda: transformed().fields(1e7, per="port"), "per='port': no such port, choose 'vacuum'"),
+        (lambda: transformed().fields(1e7, per="port"), "per='port': unknown port, choose 'vacuum'"),
         (lambda: cal.dg.PortAmplitudes(0j, 1j).impedance, "no current of this frequency flows through the port"),
         (lambda: made().add_probe([0.1, 0.1, 0.1], stride="2"), "stride='2': a whole number of at least 1"),
         (lambda: made().add_transform([]), "one or several positive numbers in Hz"),
         (lambda: made().add_transform("1 GHz"), "one or several positive numbers in Hz"),
-        (lambda: made(materials={}).add_transform(1e9, stride=3), "stride=3: steps of .* tell those below .* smaller"),
+        (
+            lambda: made(materials={}).add_transform(1e9, stride=3),
+            "stride=3: steps of .* resolve those below .* smaller",
+        ),
         (lambda: made().set_fields([1, 0, 0], [0, 0, 0]), r"electric=\[1, 0, 0\]: a function f"),
         (lambda: made().set_fields(lambda x, t: 1j * x, lambda x, t: x), "electric field gave complex128 values: real"),
     ],
@@ -121,7 +124,7 @@ def test_a_mesh_in_millimetres_is_noticed():
     mesh = cal.TetrahedralMesh(1e3 * BOX.vertices, BOX.tetrahedra, names={"air": 0})
     wave = cal.TransientPlaneWave([0, 0, 1], [1, 0, 0], 9e8)
     simulation = made(mesh, materials={}, boundaries={"wall": "absorbing"}, sources=[wave])
-    with pytest.raises(ValueError, match="far too coarse for such waves, or not in metres; .* scale= where it is read"):
+    with pytest.raises(ValueError, match="far too coarse for such waves, or not in metres; .* scale= when it is read"):
         simulation.run_until_periodic(9e8)
 
 
@@ -156,7 +159,7 @@ def test_files_that_are_no_checkpoints_are_left_alone(tmp_path):
     notes = tmp_path / "notes.txt"
     notes.write_text("mine")
     for path, message in (
-        (notes, "notes.txt' is a file of another kind: name another one"),
+        (notes, "notes.txt' is not a checkpoint: name another file"),
         (tmp_path, "is a folder: name a file in it, such as run.h5"),
         (tmp_path / "none" / "run.h5", "there is no folder .*none': create it first"),
     ):

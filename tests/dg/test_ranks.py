@@ -200,5 +200,5 @@ def test_more_parts_than_tetrahedra_are_refused():
 def test_a_process_that_nobody_launched_is_alone():
     alone = world()
     assert (alone.rank, alone.size) == (0, 1)
-    with pytest.raises(ValueError, match="no others"):
+    with pytest.raises(ValueError, match="no other ranks"):
         alone.exchange({1: np.zeros(1)}, {})

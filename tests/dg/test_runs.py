@@ -178,7 +178,7 @@ def test_a_run_does_not_begin_with_fields_from_amid_another():
     with pytest.raises(KeyboardInterrupt):
         simulation.run(2e-9, stop)
     for again in (lambda: simulation.run(2e-9), lambda: simulation.run(1e-9)):
-        with pytest.raises(RuntimeError, match="an earlier run from t = 0 was not finished.* make a new simulation"):
+        with pytest.raises(RuntimeError, match="an earlier run from t = 0 was not finished.* create a new simulation"):
             again()
 
 

@@ -162,5 +162,5 @@ def test_the_memory_of_a_grid_is_known(monkeypatch):
     assert 0.3 * BYTES_OF_A_VOXEL < peak / 60**3 < 1.2 * BYTES_OF_A_VOXEL
     mesh = cal.mesh.box([0, 0, 0], [0.1, 0.1, 0.1], cells=2)
     monkeypatch.setattr("calderon.backends.memory.free_memory", lambda: 10_000_000)
-    with pytest.raises(MemoryError, match="take larger voxels"):
+    with pytest.raises(MemoryError, match="use larger voxels"):
         voxel_midpoints(mesh, {"vacuum": 1000.0}, 0.001)

@@ -86,7 +86,7 @@ def test_what_devices_cannot_hold_is_refused(opencl, monkeypatch):
     with pytest.raises(ValueError, match="order=6 on opencl:0: choose 1 to 5"):
         cal.MaxwellDG(mesh, 6, "upwind", backend="opencl")
     monkeypatch.setattr(type(opencl), "memory", lambda self: 5_000)
-    with pytest.raises(MemoryError, match="P2 on 6 tetrahedra needs .* opencl:0 .* has 5.0 kB free: take a lower"):
+    with pytest.raises(MemoryError, match="P2 on 6 tetrahedra needs .* opencl:0 .* has 5.0 kB free: use a lower"):
         cal.MaxwellDG(mesh, 2, backend="opencl")
 
 

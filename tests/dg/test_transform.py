@@ -96,5 +96,5 @@ def test_what_cannot_be_transformed_is_refused():
     with pytest.raises(ValueError, match="frequency=2000000000.0: choose one of 1e.09"):
         transform.fields(2e9)
     simulation.run(3 * simulation.time_step)
-    with pytest.raises(ValueError, match="no such port, choose 'feed'"):
+    with pytest.raises(ValueError, match="unknown port, choose 'feed'"):
         transform.fields(1e9, per="gap")

@@ -138,6 +138,6 @@ def test_sweeps_after_a_solution_on_a_device_without_factors(opencl, body):
     assert problem.system.key[4]
     assert np.allclose(problem.monostatic_target_strength(directions), there, atol=1e-4)
     assert problem.system.key == ("dense", None, "opencl", "double", False)
-    with pytest.raises(ValueError, match="no LU factorisation: .* choose solver='gmres', or leave keep_on_device out"):
+    with pytest.raises(ValueError, match="no LU factorisation: .* choose solver='gmres', or omit keep_on_device"):
         problem.monostatic_target_strength(directions, keep_on_device=True)
     assert np.allclose(problem.monostatic_target_strength(directions, backend="numba"), there, atol=1e-4)

@@ -53,5 +53,7 @@ def test_folds_are_refused():
     vertices = BOX.vertices.copy()
     inner = int(np.argmin(np.linalg.norm(vertices - 1 / 3, axis=1)))
     vertices[inner] = [0.9, 0.9, 0.9]
-    with pytest.raises(cal.MeshError, match="pairs of tetrahedra overlap, the first are numbers .* the mesh is folded"):
+    with pytest.raises(
+        cal.MeshError, match="pairs of tetrahedra overlap, the first are numbers .* inverted tetrahedra"
+    ):
         require_unfolded(cal.TetrahedralMesh(vertices, BOX.tetrahedra))

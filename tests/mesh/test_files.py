@@ -61,7 +61,7 @@ def test_scale_must_be_positive(tmp_path):
 
 @pytest.mark.parametrize("path", [None, 3, ["a.stl"]])
 def test_what_is_no_path_is_refused(path):
-    with pytest.raises(MeshError, match="meshes lie in files, got"):
+    with pytest.raises(MeshError, match="a mesh is stored in a file, got"):
         read(path)
 
 
@@ -251,11 +251,11 @@ def test_wavefront_files_of_other_programs(tmp_path, vertex, corner):
     ("line", "message"),
     [
         ("f 1 2", "line 76: a face has three corners or four"),
-        ("f 1 2 3 4 5", "line 76: a polygon of more than four"),
+        ("f 1 2 3 4 5", "line 76: a polygon with more than four"),
         ("v 1 2", "line 76: a vertex has three coordinates"),
         ("f 1 2 0", "line 76: vertices are numbered from 1"),
-        ("f 1 2 99", "1 faces name vertices that are not there, such as 99 where 26 are, numbered from 1"),
-        ("f 1 2 -27", "line 76: vertex -27 counts back from the last one, and there are 26 so far"),
+        ("f 1 2 99", "1 faces refer to missing vertices, such as 99; the file has 26, numbered from 1"),
+        ("f 1 2 -27", "line 76: vertex -27 counts back from the last one, but only 26 precede"),
         ("f 1 2 x", "cannot be read as a .obj file"),
     ],
 )
@@ -314,8 +314,8 @@ def test_the_smallest_of_several_sets_counts(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([*elements(0, 48), "49, 1, 2"], "195 numbers of elements that have 4 each"),
-        ([*elements(0, 48), "49, 1, 2, 77"], "name 1 nodes that are not there, such as 77"),
+        ([*elements(0, 48), "49, 1, 2"], "195 numbers for elements of 4 each"),
+        ([*elements(0, 48), "49, 1, 2, 77"], "refer to 1 missing nodes, such as 77"),
         ([*elements(0, 48), "*NODE", "1, 0, 0, 0"], "node 1 is given twice: write one part"),
         ([*elements(0, 48), *elements(0, 1)], "element numbers are given twice"),
         (["*ELEMENT, TYPE=C3D8", "1, 1, 2, 3, 4, 5, 6, 7, 8"], "only elements of the types C3D8"),
@@ -337,7 +337,7 @@ def test_ply_files_say_how_many_faces_they_hold(tmp_path):
     meshio.ply.write(path, binary, binary=True)
     assert read(path).is_closed
     path.write_bytes(path.read_bytes()[:-13])
-    with pytest.raises(MeshError, match="cut short, it holds 47 of 48 faces"):
+    with pytest.raises(MeshError, match="incomplete, it holds 47 of 48 faces"):
         read(path)
 
 
@@ -345,7 +345,7 @@ def test_binary_stl_of_another_size_than_it_says(tmp_path):
     path = tmp_path / "a.stl"
     CUBE.write(path)
     path.write_bytes(path.read_bytes()[:-50])
-    with pytest.raises(MeshError, match="2434 bytes, where the 48 triangles that it promises take 2484"):
+    with pytest.raises(MeshError, match="2434 bytes, but its 48 triangles take 2484"):
         read(path)
 
 
@@ -358,7 +358,7 @@ def test_texts_cut_between_or_within_lines(tmp_path, name):
     rows = whole.splitlines(keepends=True)
     if name != "a.inp":  # its sets stand behind the triangles
         path.write_bytes(b"".join(rows[:-1]))
-        with pytest.raises(MeshError, match="cut short, it holds 7 of 8 triangles|list index"):
+        with pytest.raises(MeshError, match="incomplete, it holds 7 of 8 triangles|list index"):
             read(path)
     path.write_bytes(whole[:-1])
     with pytest.warns(MeshWarning, match="the last line does not end"):
@@ -404,10 +404,10 @@ def test_tags_of_more_than_32_bits_are_refused(tmp_path, name):
 
 
 def test_places_that_are_none(tmp_path):
-    with pytest.raises(MeshError, match="meshes lie in files, got None"):
+    with pytest.raises(MeshError, match="a mesh is stored in a file, got None"):
         CUBE.write(None)
     (tmp_path / "a.stl").mkdir()
     with pytest.raises(IsADirectoryError, match="a.stl: it is a folder"):
         CUBE.write(tmp_path / "a.stl")
-    with pytest.raises(MeshError, match="version '2.2' is one of .msh files"):
+    with pytest.raises(MeshError, match="version '2.2' is for .msh files only"):
         CUBE.write(tmp_path / "b.stl", version="2.2")

@@ -39,7 +39,7 @@ def test_sections_have_their_end_marks(tmp_path, version):
         end = whole.index(f"\n$End{section}")
         for stop in (end - 1, end, end + 1, end + 9):
             path.write_text(whole[:stop])
-            with pytest.raises(MeshError, match=rf"\${section} has no end mark \$End{section}: it is cut short"):
+            with pytest.raises(MeshError, match=rf"\${section} has no end mark \$End{section}: it is incomplete"):
                 read(path)
     path.write_text(whole.rstrip())
     assert read(path).is_closed

@@ -76,7 +76,7 @@ def test_abaqus_files_cut_between_or_within_their_sets(tmp_path):
     sets = [number for number, row in enumerate(rows) if row.startswith("*ELSET")]
     for stop in (*sets, sets[-1] + 1, len(rows) - 1):
         path.write_text("".join(rows[:stop]))
-        with pytest.raises(MeshError, match="cut short, its last line .* is missing"):
+        with pytest.raises(MeshError, match="incomplete, its last line .* is missing"):
             read(path)
 
 
@@ -108,5 +108,5 @@ def test_texts_of_stl_end_with_a_mark(tmp_path, parts):
     assert read(path).is_closed
     for end in (whole.rindex("endsolid"), whole.rindex("endfacet"), whole.index("endfacet") + len("endfacet\n")):
         path.write_text(whole[:end])
-        with pytest.raises(MeshError, match="no 'endsolid' at the end of the text: it is cut short"):
+        with pytest.raises(MeshError, match="no 'endsolid' at the end of the text: incomplete"):
             read(path)

@@ -96,7 +96,7 @@ def moebius(n=24):
 
 def test_moebius_strip_is_refused():
     vertices, triangles = moebius()
-    with pytest.raises(MeshError, match="one side only: 48 triangles"):
+    with pytest.raises(MeshError, match="one-sided surface: 48 triangles"):
         TriangleMesh(vertices, triangles)
 
 

@@ -68,13 +68,13 @@ def test_few_tetrahedra_are_flat(head):
         ({"thicknesses": (0.03, 0.03, 0.03)}, "smallest semi-axis"),
         ({"air_radius": 0.12}, "air_radius=0.12 m: more than 0.1.* m holds"),
         ({"width": 0.03}, "thinner than the box"),
-        ({"h": {"bone": 0.01}}, "nothing is called 'bone': choose 'skin', 'skull'"),
+        ({"h": {"bone": 0.01}}, "unknown name 'bone': choose 'skin', 'skull'"),
         ({"h": {"brain": 0.0}}, "positive number"),
         ({"h": 0.01}, r"h=0.01: lengths by part are needed, such as h=\{'brain': 0.008\}"),
         ({"h": {"brain": "1 cm"}}, r"h\['brain'\]='1 cm': a positive number \(SI units\)"),
         ({"box": 0.05}, "box=0.05: 3 positive numbers"),
         ({"distance": None}, "distance=None: a positive number"),
-        ({"frequency": 900e9}, "a quarter of the wavelength, 8.3.*e-05 m: take a smaller width or a lower frequency"),
+        ({"frequency": 900e9}, "a quarter of the wavelength, 8.3.*e-05 m: choose a smaller width or a lower frequency"),
         ({"semi_axes": (100, 80, 115)}, "all lengths are in metres"),
     ],
 )
@@ -85,7 +85,7 @@ def test_what_cannot_be_built_is_refused(options, message):
 
 @pytest.mark.parametrize("options", [{"h": {"csf": 5e-5}}, {"air_radius": 300.0}])
 def test_more_tetrahedra_than_memory_holds_are_refused(options):
-    with pytest.raises(MemoryError, match="a mesh of about .* tetrahedra needs .* take edges longer than h"):
+    with pytest.raises(MemoryError, match="a mesh of about .* tetrahedra needs .* choose edges longer than h"):
         cal.mesh.phantom(**options)
 
 

@@ -140,7 +140,7 @@ def test_disc(h):
         (lambda: plate(1.0, 0.1), "2 positive lengths"),
         (lambda: cuboid((1.0, 2.0), 0.1), "3 positive lengths"),
         (lambda: ellipsoid((1.0, 2.0), 0.1), "three lengths"),
-        (lambda: torus(1.0, 1.0, 0.1), "meet itself"),
+        (lambda: torus(1.0, 1.0, 0.1), "intersect itself"),
         (lambda: torus(1.0, 0.1, 0.3), "too large for a torus"),
         (lambda: cylinder(0.1, 1.0, 0.3), "too large for a cylinder"),
         (lambda: disc(1.0, 1.5), "too large for a disc"),
@@ -158,7 +158,7 @@ def test_sizes_that_make_no_sense_are_refused(make, message):
     "shape", ["sphere", "ellipsoid", "torus", "plate", "disc", "cuboid", "cylinder", "almond", "ogive"]
 )
 def test_more_triangles_than_memory_holds_are_refused(shape):
-    with pytest.raises(MemoryError, match=r"triangles needs .* are free: take edges longer than h = 1e-07"):
+    with pytest.raises(MemoryError, match=r"triangles needs .* are free: choose edges longer than h = 1e-07"):
         getattr(cal.mesh, shape)(h=1e-7)
 
 

@@ -229,6 +229,6 @@ def test_bad_points_are_refused_on_devices_too(opencl):
 
 def test_a_device_without_double_precision_says_what_to_do(opencl, monkeypatch):
     monkeypatch.setattr(get("opencl"), "has_double", False)
-    with pytest.raises(RuntimeError, match=r"single precision alone: choose precision='single', or backend='numba'"):
+    with pytest.raises(RuntimeError, match=r"single precision only: choose precision='single', or backend='numba'"):
         layer("single", "laplace").evaluate(points(), backend="opencl")
     assert np.isfinite(layer("single", "laplace").evaluate(points(), backend="opencl", precision="single")).all()

@@ -58,7 +58,9 @@ def test_refusals(opencl):
         lambda: operator.assemble(backend="numba+opencl", keep_on_device=True),
         lambda: operator.entries([0], [1], backend="numba+opencl"),
     ):
-        with pytest.raises(ValueError, match="several share dense and H-matrices alone: choose one of 'numba', 'op"):
+        with pytest.raises(
+            ValueError, match="only 'dense' and 'hmatrix' accept several backends: choose one of 'numba', 'op"
+        ):
             compute()
     with pytest.raises(ValueError, match="unknown backend 'gpu'"):
         operator.assemble(backend="numba+gpu")

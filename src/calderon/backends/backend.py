@@ -1,4 +1,4 @@
-"""Which backends there are and which are at hand."""
+"""Which backends exist and which are available on this machine."""
 
 import functools
 from collections.abc import Callable
@@ -30,10 +30,10 @@ def available() -> list[str]:
 def get(name: str, turn: int = 0) -> Device | None:
     """The device of a backend, "cuda:1", or its first that works, "cuda"; None for "numba", the processor itself.
 
-    "auto": the first NVIDIA device, else the first OpenCL graphics processor, else "numba". turn: of several processes
-    beside each other; where no device is named they take the next ones, and the first again after the last. Raises
-    ValueError for an unknown name, RuntimeError with the reason and what to do for a backend that is not at hand; a
-    request is never quietly replaced.
+    "auto": the first NVIDIA device, else the first OpenCL graphics processor, else "numba". turn: the number of this
+    process among several that run at the same time; where no device is named, each takes the next device in turn,
+    cyclically. Raises ValueError for an unknown name, RuntimeError with the reason and what to do for a backend that is
+    not available; a request is never quietly replaced.
     """
     if name == "auto":
         for each in (cuda.NAME, opencl.NAME):
@@ -60,7 +60,7 @@ def get(name: str, turn: int = 0) -> Device | None:
 
 
 def check_backend(name: str) -> str:
-    """Return `name` if that backend, or each of several joined by "+", is at hand; errors as for `get`."""
+    """Return `name` if that backend, or each of several joined by "+", is available; errors as for `get`."""
     for each in name.split("+") if isinstance(name, str) else [name]:
         get(each)
     return name
@@ -92,7 +92,7 @@ def survey(backend: str) -> Survey:
         found = _DRIVERS[backend]()
     except ImportError as error:
         return Survey((), {}, f"its Python package is missing ({error})")
-    except Exception as error:  # noqa: BLE001 - drivers raise what they like; the reason is handed on
+    except Exception as error:  # noqa: BLE001 - drivers raise any exception; the reason is passed on
         return Survey((), {}, str(error))
     reasons = {device.name: probe_failure(device) for device in found}
     failures = {each.name: f"{each.name} ({each.label}) {reasons[each.name]}" for each in found if reasons[each.name]}
@@ -100,7 +100,7 @@ def survey(backend: str) -> Survey:
 
 
 def probe_failure(device: Device) -> str:
-    """Why a device cannot be used, empty if it can: it runs a small kernel and is held to the right numbers."""
+    """Why a device cannot be used, empty if it can: it runs a small kernel and its numbers are checked."""
     kinds: list[tuple[str, Any, float]] = [("float", np.float32, 1e-5)] + (
         [("double", np.float64, 1e-13)] if device.has_double else []
     )
@@ -111,7 +111,7 @@ def probe_failure(device: Device) -> str:
             y = device.empty(x.shape, kind)
             device.launch(program, "probe", x.shape, (32,), device.array(x), y, len(x))
             result = device.to_host(y)
-        except Exception as error:  # noqa: BLE001 - drivers raise what they like; the reason is handed on
+        except Exception as error:  # noqa: BLE001 - drivers raise any exception; the reason is passed on
             return f"fails in a probe: {error}"
         exact = 1 / np.sqrt(x) + 2 * np.exp(-x)
         if not np.abs(result - exact).max() < bound:

@@ -15,9 +15,9 @@ from calderon.backends.device import Device
 class Computing:
     """The real NumPy type of what is computed, and the device that does it, None for the processor.
 
-    far: the type in which the regular part of a matrix is computed, `real` for None.
-    team: several that share the work, none of them twice; device is None then. parts: what each of these did, a record
-    that is filled while computing.
+    far: the type in which the regular part of a matrix is computed, `real` if None.
+    team: several backends that share the work, all different; device is None then. parts: what each of them did, a
+    record that is filled while computing.
     """
 
     real: np.dtype[Any]
@@ -50,11 +50,11 @@ class Computing:
 def computing(backend: str, precision: str, several: bool = False, mixed: bool = False, turn: int = 0) -> Computing:
     """A backend in a precision; errors and turn as for `get`, RuntimeError for a device without double precision.
 
-    mixed: whether "mixed" precision may be asked for; ValueError if not. several: whether "numba+cuda:0" may stand for
+    mixed: whether "mixed" precision may be requested; ValueError if not. several: whether "numba+cuda:0" may stand for
     several that share the work; ValueError if not, or if one is named twice.
     """
     if precision == "mixed" and not mixed:
-        raise ValueError("precision='mixed' is for dense matrices and their entries: choose 'double' or 'single'")
+        raise ValueError("precision='mixed' is for dense matrices and their entries only: choose 'double' or 'single'")
     real = np.dtype(entry_type(precision) if mixed else real_type(precision))
     far = np.dtype(np.float32) if precision == "mixed" else None
     names = backend.split("+") if isinstance(backend, str) else [backend]
@@ -62,13 +62,13 @@ def computing(backend: str, precision: str, several: bool = False, mixed: bool =
         return _one(names[0], real, far, turn)
     if not several:
         raise ValueError(
-            f"backend {backend!r}: several share dense and H-matrices alone: choose one of "
+            f"backend {backend!r}: only 'dense' and 'hmatrix' accept several backends: choose one of "
             f"{', '.join(map(repr, names))}"
         )
     team = sorted((_one(name, real, far) for name in names), key=lambda each: each.device is not None)
     found = [each.name for each in team]
     if len(set(found)) < len(found):
-        raise ValueError(f"backend {backend!r} names one of {', '.join(map(repr, found))} twice")
+        raise ValueError(f"backend {backend!r} names one of {', '.join(map(repr, found))} twice: name each once")
     return Computing(real, None, far, tuple(team))
 
 
@@ -76,7 +76,7 @@ def _one(name: str, real: np.dtype[Any], far: np.dtype[Any] | None, turn: int = 
     device = get(name, turn)
     if device is not None and real == np.float64 and not device.has_double:
         raise RuntimeError(
-            f"{device.name} ({device.label}) computes in single precision alone: "
+            f"{device.name} ({device.label}) supports single precision only: "
             "choose precision='single', or backend='numba'"
         )
     return Computing(real, device, far)

@@ -14,7 +14,7 @@ NAME = "cuda"
 
 
 def options(source: Source) -> tuple[str, ...]:
-    """What the compiler is told. Fast math for single precision: in double precision it changes nothing."""
+    """Options of the compiler. Fast math for single precision; in double precision it changes nothing."""
     return ("--std=c++17", "--use_fast_math") if source.real == "float" else ("--std=c++17",)
 
 

@@ -1,4 +1,4 @@
-"""What operators may ask of a device: arrays, programs, launches. One class for each driver stands behind it."""
+"""What operators may ask of a device: arrays, programs, launches. Each driver has one class that implements it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class BuildError(RuntimeError):
 
 
 class Device(Protocol):
-    """A device that runs kernels written in prelude.h's words; calls are queued in order.
+    """A device that runs kernels written with the macros of prelude.h; calls are queued in order.
 
     name: as in `get(name)`, such as "opencl:0". label: the vendor's name for it. has_double: whether it computes in
     double precision. is_gpu: whether "auto" may choose it.
@@ -28,7 +28,7 @@ class Device(Protocol):
     is_gpu: bool
 
     def memory(self) -> int:
-        """Bytes that may be taken at once."""
+        """Largest allocation in bytes."""
         ...
 
     def array(self, host: NDArray[Any]) -> Any:
@@ -36,7 +36,7 @@ class Device(Protocol):
         ...
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
-        """An array on the device with nothing in it."""
+        """An array on the device, uninitialised."""
         ...
 
     def to_host(self, array: Any) -> NDArray[Any]:
@@ -44,13 +44,13 @@ class Device(Protocol):
         ...
 
     def fetch(self, array: Any) -> Callable[[], NDArray[Any]]:
-        """Begin to copy an array to the host, behind what fills it and beside what is queued next; call what is
-        returned to wait for the copy."""
+        """Begin to copy an array to the host, after the kernels that fill it and in parallel with what is queued next;
+        call what is returned to wait for the copy."""
         ...
 
     def put(self, host: NDArray[Any], array: Any, first: int = 0) -> None:
-        """Copy a contiguous array into one of the device, from its number `first` on, beside what is queued, which must
-        not need that part; done when it returns."""
+        """Copy a contiguous array into one of the device, from its element `first` on, in parallel with what is queued,
+        which must not need that part; done when it returns."""
         ...
 
     def build(self, source: "Source") -> Any:
@@ -71,18 +71,18 @@ class Device(Protocol):
 
 @runtime_checkable
 class LinearAlgebra(Protocol):
-    """What a device with a library of linear algebra offers besides. A matrix stored by rows is its transposed to such
-    libraries, which take columns."""
+    """What a device with a library of linear algebra offers in addition. A matrix stored by rows is its transpose to
+    such libraries, which expect columns."""
 
     name: str
 
     def lu_factor(self, array: Any, overwrite: bool) -> tuple[Any, NDArray[Any]]:
-        """The factors of the transposed of a square array of the device, and the diagonal of U on the host, with zeros
-        where the matrix is singular. overwrite: the factors take the place of the array."""
+        """The factors of the transpose of a square array of the device, and the diagonal of U on the host, with zeros
+        where the matrix is singular. overwrite: the factors overwrite the array."""
         ...
 
     def lu_solve(self, factors: Any, rhs: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        """Solutions (n, m) of the factorised matrix, or its transposed, for right-hand sides of its type."""
+        """Solutions (n, m) of the factorised matrix, or of its transpose, for right-hand sides of its type."""
         ...
 
 
@@ -108,7 +108,7 @@ class Source:
 
 
 def _expanded(path: str, named: dict[str, str], seen: set[str]) -> list[str]:
-    """Lines of a file of the package with those it includes, each once; #include NAME takes the path from `named`."""
+    """Lines of a file of the package with those it includes, each once; `named` gives the path of #include NAME."""
     if path in seen:
         return []
     seen.add(path)

@@ -144,7 +144,7 @@ KERNEL scale_columns(GLOBAL const real_type *factors, int width, int top, int le
     }
 }
 
-/* S + S^T in place of the square S of `size` rows at row `top` and column `left`; a thread takes an entry below the
+/* S + S^T replaces the square S of `size` rows at row `top` and column `left`; a thread takes an entry below the
    diagonal and its mirror image, in groups of (SQUARE, SQUARE), which turn theirs round in local memory. */
 KERNEL symmetrise(int size, int top, int left, int columns, GLOBAL real_type *matrix)
 {

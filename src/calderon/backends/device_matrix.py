@@ -55,7 +55,7 @@ class DeviceMatrix(LinearOperator):
         return self.device.to_host(self.entries).reshape(self.shape)
 
     def times(self, x: Any, first: int = 0) -> Any:
-        """A x on the device: of a vector there, from its number `first` on; a new vector."""
+        """A x on the device: of a vector there, from its element `first` on; a new vector."""
         y = self.device.empty((self.shape[0], 2), vector_type(self.device))
         self._rows("rows_times", self.entries, x, first, self.shape[1], 0, y)
         return y
@@ -75,7 +75,7 @@ class DeviceMatrix(LinearOperator):
         return float(self.device.to_host(sums).max(initial=0.0))
 
     def add_entries(self, values: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any]) -> None:
-        """Add values (n,) to entries, none of them twice."""
+        """Add values (n,) to entries, each at most once."""
         array = self.device.array
         places = (array(np.ascontiguousarray(each, np.int32)) for each in (rows, columns))
         given = (array(pairs(values, self.real)), *places, len(values), self.shape[1], self.entries)
@@ -96,7 +96,7 @@ class DeviceMatrix(LinearOperator):
         self._rows("scale_columns", *given, rows=rows)
 
     def symmetrise(self, size: int, top: int, left: int) -> None:
-        """S + S^T in place of the square S of `size` rows at row `top` and column `left`."""
+        """Replace the square S of `size` rows at row `top` and column `left` by S + S^T."""
         threads, group = (size, size), (SQUARE, SQUARE)
         self.device.launch(self.program, "symmetrise", threads, group, size, top, left, self.shape[1], self.entries)
 
@@ -141,7 +141,7 @@ def matrix_program(device: Device, real: np.dtype[Any], is_complex: bool) -> Any
 
 
 def vector_type(device: Device) -> np.dtype[Any]:
-    """The type of vectors: double precision where the device has it, whatever the matrix holds."""
+    """The type of vectors: double precision where the device has it, whatever the type of the matrix."""
     return np.dtype(np.float64 if device.has_double else np.float32)
 
 
@@ -162,11 +162,11 @@ def on_host(device: Device, vector: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def require_device_memory(device: Device, needed: int, what: str, advice: str = "") -> None:
-    """MemoryError, before anything is taken, where a device has not so many bytes."""
+    """MemoryError, before any allocation, where a device has fewer free bytes."""
     free = device.memory()
     if needed > free:
         advice = advice or (
-            'try precision="single", a coarser mesh, or keep_on_device=False: the matrix then stands on the host'
+            'try precision="single", a coarser mesh, or keep_on_device=False: the matrix is then on the host'
         )
         raise MemoryError(
             f"{what} needs {format_bytes(needed)} and {device.name} ({device.label}) has {format_bytes(free)} free: "

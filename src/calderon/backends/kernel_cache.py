@@ -89,7 +89,8 @@ def _reached(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _closure(modules: set[str]) -> set[str]:
-    """Modules of this package that hold compiled code and that `modules` import, directly or through others such."""
+    """Modules of this package that hold compiled code and that `modules` import, directly or through such
+    modules."""
     found, waiting = set[str](), {each for each in modules if _root(each) == PACKAGE}
     while waiting:
         module = waiting.pop()
@@ -116,6 +117,6 @@ def _file(module: str) -> str:
 
 @functools.cache
 def _content(file: str) -> bytes:
-    """Digest of a file; nothing for functions that were typed in (Numba then hashes their text)."""
+    """Digest of a file; nothing for functions defined interactively (Numba then hashes their text)."""
     path = Path(file)
     return hashlib.sha256(path.read_bytes()).digest() if path.is_file() else b""

@@ -38,7 +38,7 @@ def free_memory() -> int:
 
 
 def format_bytes(number: float) -> str:
-    """Bytes for people: 8.6 GB, 12.3 MB (powers of 1000)."""
+    """Bytes as readable text: 8.6 GB, 12.3 MB (powers of 1000)."""
     for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if number >= size:
             return f"{number / size:.1f} {unit}"
@@ -46,7 +46,7 @@ def format_bytes(number: float) -> str:
 
 
 def require_memory(needed: int, what: str, advice: str) -> None:
-    """Raise MemoryError before the machine swaps: says what needs how much, what is free and what to try."""
+    """Raise MemoryError before the machine swaps: says what needs how much, how much is free, and advice."""
     free = free_memory()
     if needed > free:
         raise MemoryError(f"{what} needs {format_bytes(needed)} and {format_bytes(free)} are free: {advice}")

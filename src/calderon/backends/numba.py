@@ -1,7 +1,7 @@
 """The CPU backend: Numba kernels that release the interpreter lock, run by a pool of Python threads.
 
-Kernels are serial functions over one tile of work; `threads.run_tasks` deals the tiles. A serial kernel compiles in
-half the time of a `parallel=True` one, can be interrupted between tiles and needs no threading layer.
+Kernels are serial functions over one tile of work; `threads.run_tasks` distributes the tiles. A serial kernel compiles
+in half the time of a `parallel=True` one, can be interrupted between tiles and needs no threading layer.
 """
 
 import functools
@@ -22,15 +22,15 @@ NAME = "numba"
 PRECISIONS = {"double": np.float64, "single": np.float32}
 
 ARITHMETIC = {"contract", "arcp", "afn", "nsz", "nnan", "ninf"}
-"""What LLVM may do to floating-point arithmetic. Not "reassoc": it would fold the constants of an argument
-reduction.
+"""Transformations of floating-point arithmetic that LLVM may apply. Not "reassoc": it would fold the constants of an
+argument reduction.
 """
 
 
 class _HeldBack(event.Listener):  # type: ignore[misc]
     """Python's garbage collector leaves older objects alone while a kernel of this package is compiled.
 
-    It would walk through all that Numba knows again and again, a seventh of the time. It stays on for new objects.
+    It would traverse all objects of Numba repeatedly, which takes a seventh of the time. It stays on for new objects.
     Nothing is done for kernels of other packages, nor where the program has frozen objects itself. Numba reports
     kernels, and the functions that they call, while it holds its lock.
     """

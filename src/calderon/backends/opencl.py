@@ -86,7 +86,7 @@ class OpenCLDevice:
         self._copies.flush()
 
         def wait() -> NDArray[Any]:
-            self._queue.flush()  # what was queued since then runs meanwhile
+            self._queue.flush()  # work queued since then runs in the meantime
             copied.wait()
             return host
 
@@ -101,7 +101,7 @@ class OpenCLDevice:
         if source not in self._programs:
             try:
                 with _ignoring, warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # the log of a compiler that has something to say
+                    warnings.simplefilter("ignore")  # the compiler's log may be non-empty on success
                     program = self._cl.Program(self._context, source.text).build(["-cl-mad-enable", "-cl-std=CL1.2"])
             except self._cl.Error as error:
                 raise BuildError(f"{self.name} ({self.label}) cannot build {source}:\n{error}") from error

@@ -1,9 +1,9 @@
-"""One list of tasks shared by the processor and devices, or by several devices, by what each is measured to do.
+"""One list of tasks shared by the processor and devices, or by several devices, in proportion to their measured speeds.
 
 The processor's threads take tasks one by one from the front, each device takes runs of them from the end. A run is half
 of a device's share of what is left, by the work that each did per second until then, so that all end together whatever
 their speeds; the first run is a small one, to measure. (Static shares from a calibration would be wrong for the next
-kernel, and on a machine that does something else besides.)
+kernel, and on a machine that runs other programs too.)
 """
 
 import time
@@ -21,7 +21,7 @@ from calderon.backends.threads import Dealing
 FIRST = 1 / 16
 """Part of all work that a device is given to begin with."""
 SHORTEST = 0.02
-"""Seconds that a run on a device takes at least, so that launches do not dominate."""
+"""Least duration of a run on a device in seconds, so that launches do not dominate."""
 
 
 class HandedOver(Exception):
@@ -74,13 +74,13 @@ def share_tasks(
     neighbours: Sequence[Iterable[int]] | None = None,
     advance: Callable[[], None] | None = None,
 ) -> NDArray[np.float64]:
-    """Do all tasks, one for each weight (their work, in any unit); give the part (workers,) that each worker did, the
+    """Do all tasks, one for each weight (their work, in any unit); return the part (workers,) that each worker did, the
     processor first.
 
     processor(task): on one thread, None to leave the processor out. devices: each called with a run of tasks and
-    `deliver`, a context in which it may write what neighbours of the run write, too; what one leaves by HandedOver is
-    dealt to the others, with a SharingWarning, and raises its cause where there are none. neighbours, advance, other
-    errors: as in `run_tasks`.
+    `deliver`, a context in which it may write what neighbours of the run write, too; what a device leaves by HandedOver
+    is distributed to the others, with a SharingWarning; if there are no others, its cause is raised. neighbours,
+    advance, other errors: as in `run_tasks`.
     """
     dealing = Dealing(len(weights), neighbours, advance)
     first = 0 if processor is None else 1
@@ -105,7 +105,7 @@ def share_tasks(
                 devices[number](tasks, lambda tasks=tasks: dealing.exclusive(tasks))  # type: ignore[misc]
             except HandedOver as failure:
                 working.remove(number)
-                speeds.seconds[worker] = 0.0  # no longer counted on
+                speeds.seconds[worker] = 0.0  # no longer used
                 if not working and processor is None:
                     raise failure.__cause__ or failure from None
                 failures.append(str(failure))

@@ -1,7 +1,7 @@
-"""Deal tasks to threads; tasks that write to the same rows never run side by side.
+"""Distribute tasks to threads; tasks that write to the same rows never run at the same time.
 
-Tasks with weights are dealt so that those which share rows with much other work left come first. From the front in
-order, the last ones were neighbours of each other, which only one thread can do at a time.
+Of tasks with weights, those that share rows with much other remaining work come first. In the order of their numbers,
+the last tasks would be neighbours of each other, which only one thread can do at a time.
 """
 
 import threading
@@ -14,8 +14,8 @@ from calderon.backends.numba import thread_count
 
 
 class Dealing:
-    """The tasks 0 .. count - 1 while they are dealt. `neighbours[task]` lists those that must not run beside it, and
-    itself. weights: the work of each task, in any unit; None to deal them in order."""
+    """The tasks 0 .. count - 1 while they are distributed. `neighbours[task]` lists those that must not run with it,
+    and itself. weights: the work of each task, in any unit; None for the order of their numbers."""
 
     def __init__(
         self,
@@ -38,8 +38,8 @@ class Dealing:
         self._delivering = threading.Lock()
 
     def take(self, leave: Callable[[int], bool] | None = None) -> int | None:
-        """A task none of whose neighbours runs: the first, or that with the heaviest neighbours pending, itself among
-        them; None when all are dealt, or left to others."""
+        """A task of which no neighbour runs: the first, or that with the heaviest pending neighbours, itself included;
+        None when all are taken, or left to others."""
         with self.condition:
             while self.pending and not self.stopped:
                 if leave is not None and leave(self.pending[0]):
@@ -53,7 +53,7 @@ class Dealing:
         return None
 
     def take_run(self, length: Callable[[list[int]], int]) -> range:
-        """Consecutive tasks from the end, at most `length(pending)` and at least one; empty when all are dealt. Their
+        """Consecutive tasks from the end, at most `length(pending)` and at least one; empty when all are taken. Their
         neighbours may run: what they write is delivered in `exclusive`."""
         with self.condition:
             if not self.pending or self.stopped:
@@ -103,7 +103,7 @@ class Dealing:
             self.condition.notify_all()
 
     def fail(self, error: BaseException) -> None:
-        """Stop the dealing; the first error is raised by `run`."""
+        """Stop the distribution; the first error is raised by `run`."""
         with self.condition:
             self.failures.append(error)
             self.stopped = True
@@ -115,7 +115,7 @@ class Dealing:
         def guarded(loop: Callable[[], None]) -> None:
             try:
                 loop()
-            except BaseException as error:  # noqa: BLE001 - handed to the caller below
+            except BaseException as error:  # noqa: BLE001 - passed to the caller below
                 self.fail(error)
 
         threads = [threading.Thread(target=guarded, args=(loop,), daemon=True) for loop in loops]
@@ -165,7 +165,7 @@ def run_tasks(
     itself, so no locks, atomics or private copies are needed. weights[task]: its work, in any unit, for an order in
     which no thread waits for another in the end; None for the order of the numbers. `advance` is called once after
     each task, from the calling thread's process, under the scheduler's lock. The first exception, also
-    KeyboardInterrupt, stops the dealing, waits for the tasks under way and is raised.
+    KeyboardInterrupt, stops the distribution, waits for the running tasks and is raised.
     """
     dealing = Dealing(count, neighbours, advance, weights)
 

@@ -1,8 +1,8 @@
 """Vectors of 64 bytes (8 doubles or 16 singles) as values inside Numba kernels.
 
-LLVM's loop vectoriser gives up on loops that write several rows, and knows no estimate of 1/sqrt in double. Here the
+LLVM's loop vectoriser gives up on loops that write several rows, and has no estimate of 1/sqrt in double. Here the
 vector is explicit: `load` and `store` move 64 bytes between an array and a value, + - * / work on such values and mix
-with numbers, and everything stays in registers in between. Processors with shorter vectors split them.
+with numbers, and intermediate values stay in registers. Processors with shorter vectors split them.
 
 Functions of numbers (Green's functions, integrands) work on vectors unchanged as long as they use arithmetic and the
 functions of this file or of greens/elementary.py.
@@ -26,7 +26,7 @@ from calderon.backends.numba import jitable_part
 BYTES = 64
 """Bytes of a vector."""
 FLAGS = ("contract", "arcp", "afn", "nsz", "nnan", "ninf")
-"""What LLVM may do to the arithmetic. Not "reassoc": it would fold the constants of an argument reduction."""
+"""Transformations that LLVM may apply. Not "reassoc": it would fold the constants of an argument reduction."""
 
 
 def width(real: Any) -> int:
@@ -35,7 +35,7 @@ def width(real: Any) -> int:
 
 
 def aligned(shape: int | tuple[int, ...], real: Any) -> NDArray[Any]:
-    """An array of zeros that begins where a vector may: NumPy's begin at multiples of 16 bytes, and vectors that cross
+    """An array of zeros that is aligned for vectors: NumPy's begin at multiples of 16 bytes, and vectors that cross
     a cache line take twice as long to load."""
     kind = np.dtype(real)
     size = int(np.prod(shape)) * kind.itemsize
@@ -85,7 +85,7 @@ class _Arithmetic(AbstractTemplate):
 
 
 def _splat(builder: ir.IRBuilder, value: Any, kind: VectorType) -> Any:
-    """A vector with that number in every place."""
+    """A vector with that number in every component."""
     vector = _llvm_vector(kind)
     single = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
     places = ir.Constant(ir.VectorType(ir.IntType(32), kind.width), [0] * kind.width)
@@ -281,7 +281,7 @@ def transpose(typing_context, source, i, j, target, k, m):  # type: ignore[no-un
 @_intrinsic
 def transpose_apart(typing_context, source, i, pitch, target, k, apart):  # type: ignore[no-untyped-def]
     """As `transpose`, of contiguous 1-D arrays of real numbers: the rows of the square begin at source[i], `pitch`
-    apart, those of the transposed one at target[k], so far apart."""
+    apart, those of the transpose at target[k], `apart` apart."""
     kind = VectorType(_require_row(source).dtype)
 
     def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
@@ -331,16 +331,16 @@ def _prefetching(write: int) -> Any:
 
 
 prefetch = _intrinsic(_prefetching(1), "prefetch")
-"""Ask for the cache line of array[index], which will be written to; an index beyond the end does no harm."""
+"""Prefetch the cache line of array[index] for writing; an index beyond the end is harmless."""
 prefetch_to_read = _intrinsic(_prefetching(0), "prefetch_to_read")
-"""The same for what will only be read."""
+"""The same for reading only."""
 
 
 @_intrinsic
 def lanes(typing_context, array):  # type: ignore[no-untyped-def]
     """Numbers in a vector loaded from this array: a constant to the compiler.
 
-    Every kernel asks for it, so this also has the kernel's stack aligned to vectors: LLVM would put those that do not
+    Every kernel calls it, so this also has the kernel's stack aligned to vectors: LLVM would put those that do not
     fit the registers wherever the caller's stack ends, across two cache lines in most threads but the first.
     """
     count = VectorType(array.dtype).width
@@ -348,7 +348,7 @@ def lanes(typing_context, array):  # type: ignore[no-untyped-def]
     def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
         attributes = builder.function.attributes
         attributes.alignstack = BYTES
-        attributes.add("nonlazybind")  # it prints none if there is none of this kind
+        attributes.add("nonlazybind")  # llvmlite prints no attributes unless one of this kind is present
         return context.get_constant(types.intp, count)
 
     return types.intp(array), generate

@@ -1,4 +1,4 @@
-"""What a rank computes on: its part of the mesh, and how this meets the rest of the world."""
+"""What a rank computes on: its part of the mesh, and the interfaces to everything outside."""
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -78,7 +78,7 @@ class Domain:
         return np.asarray(self.communicator.total(found))
 
     def own_elements(self, elements: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Numbers in this rank's part of tetrahedra of the whole mesh (0 for others'), and whether they are in it."""
+        """Numbers in this rank's part for tetrahedra of the whole mesh (0 if not in it), and whether they are in it."""
         place = np.minimum(np.searchsorted(self.part.elements, elements), len(self.part.elements) - 1)
         here = self.part.elements[place] == elements
         return np.where(here, place, 0), here
@@ -95,13 +95,13 @@ def domain(
     local: bool = False,
 ) -> Domain:
     """This rank's part. Errors as for `medium_of`, `conditions_by_face` and `partition`; ValueError for waves without
-    absorbing faces to enter through, or without materials, which say that units are SI; for currents as `loads`."""
+    absorbing faces to enter through, or without materials, which imply SI units; for currents as `loads`."""
     everywhere = conditions_by_face(mesh, boundaries)
     waves, currents = _sorted_sources(sources)
     if waves and not (everywhere == "absorbing").any():
         raise ValueError("sources: plane waves enter through absorbing faces: name one in boundaries")
     if waves and materials is None:
-        raise ValueError("sources: plane waves are in SI units: give materials too, {} for free space alone")
+        raise ValueError("sources: plane waves are in SI units: give also materials, {} for free space alone")
     whole = medium_of(mesh, materials)  # its errors are those of the whole mesh
     if waves:
         _warn_of_matter(mesh, everywhere, whole)
@@ -124,7 +124,7 @@ def domain(
 
 def _classes(mesh: TetrahedralMesh, conditions: NDArray[np.str_], medium: Medium) -> StepClasses | None:
     """By the time that light takes to cross the inscribed radius; None if one step for all is best. Elements with
-    absorbing faces take the longest step."""
+    absorbing faces use the longest step."""
     delay = mesh.inradii * np.sqrt(medium.permittivity * medium.permeability)
     found = step_classes(mesh, delay, _absorbing(mesh, conditions))
     return found if found.deepest else None
@@ -137,7 +137,7 @@ def _absorbing(mesh: TetrahedralMesh, conditions: NDArray[np.str_]) -> NDArray[n
 
 
 def _warn_of_matter(mesh: TetrahedralMesh, conditions: NDArray[np.str_], medium: Medium) -> None:
-    """MeshWarning where plane waves, which are those of free space, enter through absorbing faces of something else."""
+    """MeshWarning where plane waves, which are free-space waves, enter through absorbing faces of something else."""
     matter = (medium.permittivity != 1) | (medium.permeability != 1) | (medium.loss != 0)
     found = _absorbing(mesh, conditions) & matter
     if found.any():
@@ -151,7 +151,7 @@ def _warn_of_matter(mesh: TetrahedralMesh, conditions: NDArray[np.str_], medium:
 
 
 def _parts(mesh: TetrahedralMesh, count: int, classes: StepClasses | None) -> NDArray[np.int64]:
-    """The rank of each tetrahedron; elements that take part in short steps stay with their neighbours, so that ranks
+    """The rank of each tetrahedron; elements that participate in short steps stay with their neighbours, so that ranks
     wait for each other only once in each of the longest steps."""
     if classes is None:
         return partition(mesh, count)
@@ -161,11 +161,11 @@ def _parts(mesh: TetrahedralMesh, count: int, classes: StepClasses | None) -> ND
 
 
 def listed(sources: Any) -> tuple[Any, ...]:
-    """Sources as a tuple, one alone too. ValueError for another type."""
+    """Sources as a tuple, also a single one. ValueError for another type."""
     if isinstance(sources, SOURCES):
         return (sources,)
     if sources is None or isinstance(sources, str) or not isinstance(sources, Iterable):
-        raise ValueError(f"sources={sources!r}: a list of TransientPlaneWave, CurrentSource or CurrentDipole")
+        raise ValueError(f"sources={sources!r}: give a list of TransientPlaneWave, CurrentSource or CurrentDipole")
     return tuple(sources)
 
 

@@ -32,10 +32,10 @@ from calderon.parallel import Communicator, agreed, require_same
 from calderon.waves import TransientPlaneWave
 
 FIELDS = {"centred": 5, "upwind": 12}
-"""E, H and what is beside them at most, in the search for the step; measured on boxes, degrees 1 to 4; one more
+"""Peak number of arrays like E and H, in the search for the step; measured on boxes, degrees 1 to 4; one more
 for several lengths of steps."""
 GEOMETRY = 1500
-"""Bytes of a tetrahedron's tables, and of what they are made from."""
+"""Bytes per tetrahedron of the tables and of their input."""
 
 
 class MaxwellDG:
@@ -46,15 +46,15 @@ class MaxwellDG:
     fourth-order low-storage Runge-Kutta method, h^(p+1)). courant: the step as a fraction of the stability limit, which
     is computed from the spectral radius. materials {name: Material} by the names of the mesh ("air" and "vacuum" need
     none); with them everything is in SI units, without them epsilon = mu = 1. boundaries {name: "pec", "pmc" or
-    "absorbing"}; names of the mesh that are left out are "pec". sources: incident plane waves, which enter through the
+    "absorbing"}; names of the mesh that are not given are "pec". sources: incident plane waves, which enter through the
     absorbing faces, and driven currents (`CurrentSource`, `CurrentDipole`), whose current, voltage and power are
     recorded at every step in ports {name: Port}. precision: "double" or "single". time_step: instead of courant, in the
     unit of time. communicator: ranks that share the mesh, by default all that mpiexec started; each makes the same
-    calls and gets the same answers. local_time_stepping: small elements take two, four or more steps while the others
+    calls and gets the same results. local_time_stepping: small elements take two, four or more steps while the others
     take one (centred flux, on processors); `time_step` and its limit then are the longest steps. progress: show how far
     the search for the limit is, or a function that is called with the parts of it done and all parts.
 
-    Raises ValueError for a choice that is not there, a material or boundary that the mesh does not have, or a step
+    Raises ValueError for an unknown choice, a material or boundary that the mesh does not have, or a step
     above the limit.
 
     Source: J. Hesthaven and T. Warburton, Nodal Discontinuous Galerkin Methods (Springer, 2008).
@@ -89,9 +89,9 @@ class MaxwellDG:
         self.mesh, self.order, self.flux, self.precision = mesh, reference.order, flux, precision
         fields = FIELDS[flux] + int(local_time_stepping)
         self.memory = (fields * 3 * reference.size * how.real.itemsize + GEOMETRY) * mesh.number_of_tetrahedra
-        """Bytes that the fields and what belongs to them take, about, on all ranks together."""
+        """Approximate bytes of the fields and their tables, on all ranks together."""
         what = f"P{self.order} on {mesh.number_of_tetrahedra} tetrahedra"
-        advice = "take a lower order, a coarser mesh or precision='single'"
+        advice = "use a lower order, a coarser mesh or precision='single'"
         agreed(ranks, lambda: require_memory(self.memory, what, advice))
         self.sources, self.backend, self.time = listed(sources), how.name, 0.0
         self._observers: list[Observer] = []
@@ -129,7 +129,7 @@ class MaxwellDG:
 
     @property
     def saving(self) -> float:
-        """By how much less work a span of time takes than with one step for all elements."""
+        """Factor of work saved against one step for all elements."""
         return self._system.saving
 
     @property
@@ -139,7 +139,7 @@ class MaxwellDG:
 
     @property
     def memory_of_amplitudes(self) -> int:
-        """Bytes that `run_until_periodic` takes besides, on all ranks together."""
+        """Additional bytes that `run_until_periodic` needs, on all ranks together."""
         return int(self._domain.communicator.total(np.int64(LastPeriods.memory(self._domain))))
 
     def set_fields(self, electric: Field, magnetic: Field) -> None:
@@ -193,8 +193,8 @@ class MaxwellDG:
         """Advance both fields to the time `until`, in equal steps of at most `time_step`.
 
         progress: show a bar with the time left; or a function that is called with the steps done and all steps.
-        checkpoint: an HDF5 file that holds the state of the run about every `checkpoint_seconds`; if it is there
-        already, the run goes on from it and ends with the same numbers as without the interruption, those of probes
+        checkpoint: an HDF5 file that holds the state of the run about every `checkpoint_seconds`; if it exists
+        already, the run continues from it and ends with the same numbers as without the interruption, those of probes
         included; one of another run is refused. It is removed when the run is done. Errors as for `read_checkpoint`;
         RuntimeError after a run that was not finished and left no checkpoint.
         """
@@ -212,7 +212,7 @@ class MaxwellDG:
         checkpoint: str | os.PathLike[str] | None,
         checkpoint_seconds: float,
     ) -> None:
-        """Steps with all that is done between them."""
+        """Steps with all actions between them."""
         observers, ports = [*self._observers, *more], list(self.ports.values())
         watching: list[Recorder] = [*observers, *ports]
         watched = "; ".join(each.label for each in watching)
@@ -230,8 +230,8 @@ class MaxwellDG:
         self._initial = None
 
     def _initial_fields(self) -> NDArray[np.float64]:
-        """What a checkpoint knows of the fields at the present time: those of its begin behind a run that was
-        interrupted, which left others."""
+        """What a checkpoint records of the present fields: those at the begin of the run if a run was
+        interrupted, since it left other fields."""
         if self._initial is None:
             system = self._system
             self._initial = np.stack([sums(each, self._domain) for each in (system.electric, system.magnetic)])
@@ -268,11 +268,12 @@ class MaxwellDG:
         )
 
     def require_surface(self) -> None:
-        """ValueError where there is no closed surface for far fields, which otherwise shows after the run."""
+        """ValueError where there is no closed surface for far fields, which would otherwise be reported after the
+        run."""
         enclosed(self._domain, self.mesh, None, None)
 
     def require_tissue(self, mass: float, voxel: float) -> None:
-        """ValueError or MemoryError where `PeriodicFields.averaged_sar` will have too little tissue or memory."""
+        """ValueError or MemoryError where `PeriodicFields.averaged_sar` would have too little tissue or memory."""
         require_tissue(self.mesh, self._densities, mass, voxel)
 
     def steps_per_period(self, frequency: float) -> int:

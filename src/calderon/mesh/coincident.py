@@ -16,11 +16,12 @@ FLOAT32_ROUNDING = 1e-7  # of the diameter: what a coordinate loses in a file of
 
 
 def joining_tolerance(given: float | None, diameter: float) -> float:
-    """The distance up to which vertices are joined, 1e-7 of the diameter for None; MeshError for no distance."""
+    """The distance up to which vertices are joined, 1e-7 of the diameter for None; MeshError if it is not a
+    distance."""
     if given is None:
         return FLOAT32_ROUNDING * diameter
     if isinstance(given, bool) or not (isinstance(given, numbers.Real) and 0 <= float(given) < np.inf):
-        raise MeshError(f"tolerance {given!r}: a distance that is zero or positive is needed, or None")
+        raise MeshError(f"tolerance {given!r}: a value that is zero, positive or None is needed")
     return float(given)
 
 

@@ -13,7 +13,7 @@ def winding_numbers(vertices: Floats, triangles: Index, points: Floats) -> Index
     """(n,) how often the closed surface turns about points (n, 3), seen from inside: 1 inside, 0 outside.
 
     Counts the triangles above a point, +1 where their normal points up, -1 where it points down. Above means that the
-    projection along z holds the point; a point on a projected edge belongs to one of the two triangles beside it,
+    projection along z holds the point; a point on a projected edge belongs to one of its two triangles,
     because an edge is compared with the point by the same arithmetic from both sides and holds its lower end only.
     """
     columns = _Columns(vertices[triangles])
@@ -69,7 +69,7 @@ class _Columns:
         x, y = first[triangle, 0] + local // wide[triangle, 1], first[triangle, 1] + local % wide[triangle, 1]
         cell = x * self.shape[1] + y
         self.members = triangle[np.argsort(cell, kind="stable")]
-        # one cell more, always empty, for the points beside the surface
+        # one more cell, always empty, for the points outside the grid
         self.count = np.append(np.bincount(cell, minlength=int(self.shape.prod())), 0)
         self.start = np.cumsum(self.count) - self.count
 
@@ -80,8 +80,8 @@ class _Columns:
         """(n,) the number of each point's cell."""
         xy = points[:, :2]
         place = self._at(xy)
-        beside = ((xy < self.low) | (xy > self.low + self.step * self.shape * (1 + 1e-12))).any(axis=1)
-        return np.where(beside, len(self.count) - 1, place[:, 0] * self.shape[1] + place[:, 1])
+        outside = ((xy < self.low) | (xy > self.low + self.step * self.shape * (1 + 1e-12))).any(axis=1)
+        return np.where(outside, len(self.count) - 1, place[:, 0] * self.shape[1] + place[:, 1])
 
 
 def _crossing(corners: Floats, points: Floats) -> Floats:

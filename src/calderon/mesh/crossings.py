@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 MARGIN = 1e-9
-"""Of the size: what touches by less does not overlap."""
+"""Relative to the size: triangles that overlap by less only touch."""
 ROUNDING = 1e-14
 """Of determinants of three unit vectors."""
 AT_A_TIME = 4096
@@ -20,7 +20,7 @@ AT_A_TIME = 4096
 
 
 def overlapping(x: NDArray, y: NDArray) -> NDArray[np.bool_]:
-    """(n,) whether triangles with corners x and y (n, 3, 3) have more in common than points of their rims: one passes
+    """(n,) whether triangles with corners x and y (n, 3, 3) have more in common than boundary points: one passes
     through the other, or both lie in a plane and share an area.
 
     Through: an edge of one pierces the other inside. In a plane: no line along an edge parts them (separating axes).
@@ -98,7 +98,7 @@ def _overlapping_arcs(arcs: list[NDArray]) -> NDArray[np.bool_]:
     near = np.flatnonzero(cross)  # a crossing of the great circles, which may be that opposite to the other arc
     meet = np.einsum("ni,nij->nj", np.abs(heights[0][near][:, ::-1]), arcs[0][near])
     cross[near] = np.einsum("ni,ni->n", meet, arcs[1][near].sum(axis=1)) > 0
-    # heights would not do: those of needles beside the edge of a thin wedge are small, too
+    # heights would not do: those of needles near the edge of a thin wedge are small, too
     flat = np.linalg.norm(np.cross(poles[0], poles[1]), axis=1) < MARGIN * spans[0] * spans[1]
     near = np.flatnonzero(flat)
     (first, one), (second, two) = (_middle(arc[near]) for arc in arcs)
@@ -107,7 +107,7 @@ def _overlapping_arcs(arcs: list[NDArray]) -> NDArray[np.bool_]:
 
 
 def _middle(arcs: NDArray) -> tuple[NDArray, NDArray]:
-    """(n, 3) middles of arcs (n, 2, 3) and half their angles (n,), less what rounding makes of both."""
+    """(n, 3) middles of arcs (n, 2, 3) and half their angles (n,), less the rounding error of both."""
     total = arcs.sum(axis=1)
     length = np.linalg.norm(total, axis=1)
     return total / length[:, None], 0.5 * _angles(arcs[:, 0], arcs[:, 1]) - MARGIN - ROUNDING / length

@@ -1,4 +1,4 @@
-"""What goes wrong with meshes: one error that stops, one warning that tells of a repair or a doubt."""
+"""What goes wrong with meshes: an error that stops, a warning that reports a repair or a doubt."""
 
 import sys
 

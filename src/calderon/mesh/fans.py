@@ -17,7 +17,8 @@ class Fans:
 
     A vertex at which two sheets touch has two fans. corners (3 nt,); start (n + 1,): fan f holds the corners
     start[f] to start[f + 1]; closed (n,): whether the last triangle meets the first, which on open surfaces fails at
-    vertices of the rim; there the fan runs from rim to rim. fan, place (3 nt,): where each corner is found.
+    boundary vertices; there the fan runs from one boundary edge to the other. fan, place (3 nt,): where each corner is
+    found.
     """
 
     corners: NDArray[np.int64]
@@ -33,7 +34,7 @@ def fans(mesh: TriangleMesh) -> Fans:
     if len(wrong):
         raise MeshError(
             f"{len(wrong)} edges (first {wrong[:5].tolist()}) have three triangles or more: the triangles around their "
-            "ends have no order, as dual functions ask; give the parts of the surface meshes of their own"
+            "ends have no order, which dual functions need; make a mesh of each part of the surface"
         )
     following = _following(mesh)
     number = len(following)
@@ -41,7 +42,7 @@ def fans(mesh: TriangleMesh) -> Fans:
     graph = coo_array((np.ones(len(inner), dtype=np.int8), (inner, following[inner])), shape=(number, number))
     fan = connected_components(graph, directed=False)[1].astype(np.int64)
     size = np.bincount(fan)
-    corner = np.unique(fan, return_index=True)[1]  # any of a closed fan
+    corner = np.unique(fan, return_index=True)[1]  # any corner of a closed fan
     at_rim = np.setdiff1d(np.arange(number), following[inner])
     corner[fan[at_rim]] = at_rim
     closed = np.ones(len(size), dtype=bool)
@@ -55,7 +56,7 @@ def fans(mesh: TriangleMesh) -> Fans:
 
 
 def _following(mesh: TriangleMesh) -> NDArray[np.int64]:
-    """(3 nt,) the corner counter-clockwise after each around the same vertex, -1 at the rim.
+    """(3 nt,) the corner counter-clockwise after each around the same vertex, -1 at the boundary.
 
     The triangle after corner i lies across local edge i + 1, and runs along it from the vertex: it is its local edge
     e with the vertex at e + 1.

@@ -1,4 +1,4 @@
-"""What may be wrong with a surface: counts, elements and advice."""
+"""Possible faults of a surface: counts, elements and advice."""
 
 from dataclasses import dataclass
 
@@ -15,13 +15,13 @@ from calderon.mesh.triangulation import Triangulation
 from calderon.mesh.validation import listed
 
 SLIVER = np.radians(1.0)
-HOLE = 0.5  # boundary loops shorter than the square root of this fraction of the area are holes, not rims
+HOLE = 0.5  # boundary loops shorter than the square root of this fraction of the area are holes, not outer boundaries
 SIZE_JUMP = 8.0
 
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """One kind of trouble: what it is, how many, the numbers of the elements (of which kind), and what to do."""
+    """One kind of fault: what it is, how many, the numbers of the elements (of which kind), and what to do."""
 
     name: str
     count: int
@@ -36,7 +36,7 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class MeshReport:
-    """Problems (answers would be wrong or poor) and notes (to know, harmless if meant) about a mesh; printable."""
+    """Problems (results would be wrong or poor) and notes (harmless if intended) about a mesh; printable."""
 
     summary: str
     problems: tuple[Finding, ...]
@@ -69,7 +69,7 @@ def check(mesh: Triangulation) -> MeshReport:
          "remove inner walls of a body; junctions of thin sheets suit open-surface formulations only")  # fmt: skip
     crossing = np.unique(crossing_pairs(mesh.vertices[mesh.triangles], mesh.triangles))
     _add(problems, "crossings", "triangles that pass through or lie on others", crossing,
-         "operators refuse those without a common vertex, and integrate the others wrongly: unite the bodies in the "
+         "operators refuse pairs without a common vertex and integrate the others wrongly: unite the bodies in the "
          "CAD or mesh program, or move them apart")  # fmt: skip
     sharpest = mesh.angles.min(axis=1)
     _add(problems, "slivers", "triangles with an angle below 1 degree", np.flatnonzero(sharpest < SLIVER),
@@ -81,7 +81,7 @@ def check(mesh: Triangulation) -> MeshReport:
     if mesh.is_closed and mesh.number_of_components > 1:
         within = np.isin(mesh.components, nested_components(mesh.vertices, mesh.triangles, mesh.components))
         _add(notes, "nested parts", "triangles of closed parts within others", np.flatnonzero(within),
-             "an impenetrable body hides them: leave them out; the volume counts them, too")  # fmt: skip
+             "an impenetrable body hides them: remove them; the volume includes them")  # fmt: skip
     if mesh.flipped:
         ids = np.array([], dtype=np.int64)
         notes.append(
@@ -98,7 +98,7 @@ def _add(findings: list[Finding], name: str, elements: str, ids: NDArray, advice
 
 
 def _open_edges(mesh: Triangulation, problems: list[Finding], notes: list[Finding]) -> None:
-    """Torn edges, holes, and the rims of open surfaces."""
+    """Torn edges, holes, and the boundaries of open surfaces."""
     boundary = mesh.boundary_edges
     if len(boundary) == 0:
         return
@@ -119,7 +119,7 @@ def _open_edges(mesh: Triangulation, problems: list[Finding], notes: list[Findin
     longest = np.zeros(len(areas))
     np.maximum.at(longest, owner, lengths[loop])
     hole = (longest**2 < HOLE * areas)[owner] & ~torn
-    _add(problems, "holes", "open edges around holes of a surface that is closed otherwise", boundary[hole],
+    _add(problems, "holes", "open edges around holes of an otherwise closed surface", boundary[hole],
          "fill the holes in the CAD or mesh program: inside and outside are not defined")  # fmt: skip
     _add(notes, "open edges", "edges with one triangle", boundary[~torn & ~hole],
          "an open surface: right for screens and plates, refused by formulations for closed bodies")  # fmt: skip
@@ -149,6 +149,6 @@ def _vertices(mesh: Triangulation, problems: list[Finding], notes: list[Finding]
     fans = np.unique(np.stack([mesh.triangles.ravel(), fan], axis=1), axis=0)[:, 0]
     touching = np.flatnonzero(np.bincount(fans, minlength=mesh.number_of_vertices) > 1)
     _add(notes, "touching vertices", "vertices where sheets meet in a point only", touching,
-         "double them if the parts are meant to be apart: continuous spaces join the parts there")  # fmt: skip
+         "double them if the parts are to be separate: continuous spaces join the parts there")  # fmt: skip
     unused = np.setdiff1d(np.arange(mesh.number_of_vertices), used)
     _add(notes, "unused vertices", "vertices without a triangle", unused, "harmless: spaces number used vertices only")

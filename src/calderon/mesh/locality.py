@@ -1,4 +1,4 @@
-"""Orders in which neighbours come together, so that what is used together lies together in memory."""
+"""Orders in which neighbours come together, so that data used together are close in memory."""
 
 import numpy as np
 from numpy.typing import NDArray

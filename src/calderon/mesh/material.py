@@ -1,4 +1,4 @@
-"""What a volume is made of."""
+"""The material of a volume."""
 
 import math
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ class Material:
     """Constants of a linear medium.
 
     permittivity and permeability relative to vacuum, conductivity in S/m, density in kg/m^3 (for the specific
-    absorption rate; None if that is of no interest). Raises ValueError unless the first two are positive and the others
+    absorption rate; None if that is not needed). Raises ValueError unless the first two are positive and the others
     not negative.
     """
 
@@ -36,4 +36,4 @@ class Material:
 def _advice(value: object) -> str:
     if isinstance(value, Complex) and not isinstance(value, Real):
         return "; loss at one frequency f is conductivity = 2 pi f epsilon_0 Im(permittivity)"
-    return "; fields in time know no dispersion: take the constants at the frequency in question" * callable(value)
+    return "; time-domain fields have no dispersion: use the constants at the frequency of interest" * callable(value)

@@ -15,8 +15,8 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components, mini
 from calderon.mesh.errors import MeshError
 from calderon.mesh.topology import components_by_edges, edge_pairs, edge_signs
 
-LINES, CLEAR = 16, 1e-6  # tried in search of the outside; and how far they must pass from edges, of a triangle's size
-SWEEPS = 50  # of the descent that aligns patches at non-manifold edges; a handful is used in practice
+LINES, CLEAR = 16, 1e-6  # lines tried to find the outside; least distance from edges, relative to a triangle's size
+SWEEPS = 50  # of the descent that aligns patches at non-manifold edges; a few are used in practice
 
 
 def consistent_orientation(
@@ -28,7 +28,7 @@ def consistent_orientation(
     area_vectors: NDArray,
 ) -> NDArray:
     """Mask (nt,) of the triangles to flip, so that normals agree within each component and point outward on closed
-    ones. Of closed components with walls inside, the triangles that are seen from outside do.
+    ones. In closed components with inner walls, only the triangles that are seen from outside do.
 
     Open components keep the orientation of the majority of their triangles. At non-manifold edges (three triangles or
     more) the patches between them are aligned so that as few edges as possible are run along more often one way than
@@ -54,8 +54,8 @@ def consistent_orientation(
         groups = _joined_groups(components_by_edges(triangle_edges, len(counts)), patches, closed)
         joined = coo_array((np.ones(number), (np.arange(number), groups))).tocsr()
         closed = (np.asarray(abs(imbalance @ joined).sum(axis=0)).ravel() == 0)[groups]
-        unbalanced, rims = np.unique(groups[~closed]), (counts[triangle_edges] == 1).any(axis=1)
-        flip ^= _facing_inward(vertices[triangles], np.where(flip, -1, 1), groups[patches], unbalanced, rims)
+        unbalanced, open_triangles = np.unique(groups[~closed]), (counts[triangle_edges] == 1).any(axis=1)
+        flip ^= _facing_inward(vertices[triangles], np.where(flip, -1, 1), groups[patches], unbalanced, open_triangles)
     if not closed.any():
         return flip
     volumes, sizes = _volumes(vertices, triangles, area_vectors, flip, groups[patches])
@@ -85,9 +85,9 @@ def _within_patches(triangles: NDArray, incidence: NDArray, counts: NDArray) -> 
     if one_sided.any():
         ids = np.flatnonzero(one_sided)
         raise MeshError(
-            f"surface with one side only: {len(ids)} triangles (first {ids[:5].tolist()}) form "
+            f"one-sided surface: {len(ids)} triangles (first {ids[:5].tolist()}) form "
             f"{len(np.unique(patches[ids]))} patch(es) that cannot be oriented, like a Moebius strip; "
-            "look there for wrongly glued faces, or cut the strip by doubling the vertices along a line"
+            "check it for wrongly joined faces, or cut the strip by doubling the vertices along a line"
         )
     seed = np.unique(patches, return_index=True)[1]
     return labels[:, 0] != labels[seed, 0][patches], patches
@@ -113,7 +113,8 @@ def _imbalance(
 def _aligned_patches(imbalance: csr_array, sizes: NDArray) -> NDArray:
     """Patches to flip (number,), so that the sum of |imbalance| over the shared edges is small.
 
-    Descent from the orientation given and from a spanning tree of the strongest couplings; the given one wins a tie.
+    Descent from the orientation given and from a spanning tree of the strongest couplings; the given one is preferred
+    in a tie.
     """
     given = _descent(imbalance, np.ones(imbalance.shape[1], dtype=np.int64))
     coupling = -(imbalance.T @ imbalance).tocoo()
@@ -165,18 +166,20 @@ def _fewest_flips(flip: NDArray, coupling: csr_array, sizes: NDArray) -> NDArray
 
 
 def _joined_groups(components: NDArray, patches: NDArray, closed: NDArray) -> NDArray:
-    """Group number of each patch: its component, or one of its own if the patch is closed by itself."""
+    """Group number of each patch: its component, or a separate one if the patch is closed."""
     seed = np.unique(patches, return_index=True)[1]
     number = len(closed)
     return np.unique(np.where(closed, number + np.arange(number), components[seed]), return_inverse=True)[1]
 
 
-def _facing_inward(corners: NDArray, signs: NDArray, groups: NDArray, chosen: NDArray, rims: NDArray) -> NDArray:
-    """Mask (nt,) of those of the chosen groups without rims whose outside, which they have though they are not the
-    boundary of a volume, faces inward. corners (nt, 3, 3); signs (nt,): -1 where the normal is to be turned; rims
-    (nt,): triangles with an edge of their own."""
+def _facing_inward(
+    corners: NDArray, signs: NDArray, groups: NDArray, chosen: NDArray, open_triangles: NDArray
+) -> NDArray:
+    """Mask (nt,) of the chosen groups without boundary whose outside (which exists although they are not the
+    boundary of a volume) faces inward. corners (nt, 3, 3); signs (nt,): -1 where the normal is to be turned;
+    open_triangles (nt,): those with an edge of no other triangle."""
     turned = np.zeros(len(groups), dtype=bool)
-    for group in np.setdiff1d(chosen, groups[rims]):
+    for group in np.setdiff1d(chosen, groups[open_triangles]):
         own = np.flatnonzero(groups == group)
         turned[own] = _last_faces_back(corners[own], signs[own])
     return turned

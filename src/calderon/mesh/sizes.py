@@ -1,4 +1,4 @@
-"""Lengths that shapes are asked for, and whether there is room for what they ask."""
+"""Checks of the lengths given for shapes, and of the memory that a mesh needs."""
 
 import numbers
 
@@ -8,9 +8,9 @@ from calderon.backends import require_memory
 from calderon.mesh.errors import MeshError
 
 TRIANGLE, REMESHED = 1000, 12000
-"""Bytes at the highest while a triangle is made, on shapes with a formula and where edges are split and moved."""
+"""Peak bytes per triangle, for shapes with a formula and for remeshed ones."""
 TETRAHEDRON = 1500
-"""The same of a tetrahedron."""
+"""Peak bytes per tetrahedron."""
 
 
 def positive(name: str, value: float) -> float:
@@ -39,11 +39,11 @@ def room_for_surface(area: float, h: float, each: int = TRIANGLE) -> None:
 
 
 def room_for_volume(volumes: list[float], h: list[float]) -> None:
-    """MemoryError if tetrahedra of edge lengths h in volumes of such content would not fit."""
+    """MemoryError if tetrahedra of edge lengths h in volumes of that content would not fit."""
     _room(TETRAHEDRON, sum(v * 72**0.5 / size**3 for v, size in zip(volumes, h, strict=True)), "tetrahedra", min(h))
 
 
 def _room(each: int, count: float, what: str, h: float) -> None:
     require_memory(
-        int(min(each * count, 1e30)), f"a mesh of about {count:.2g} {what}", f"take edges longer than h = {h:g}"
+        int(min(each * count, 1e30)), f"a mesh of about {count:.2g} {what}", f"choose edges longer than h = {h:g}"
     )

@@ -156,7 +156,7 @@ def _checked(vertices: ArrayLike, tetrahedra: ArrayLike) -> tuple[NDArray[np.flo
     order = np.lexsort(cells.T[::-1])
     again = np.flatnonzero((cells[order[1:]] == cells[order[:-1]]).all(axis=1))
     if len(again):
-        raise MeshError(f"{len(again)} tetrahedra are there twice, the first is number {order[again[0] + 1]}")
+        raise MeshError(f"{len(again)} tetrahedra are repeated, the first is number {order[again[0] + 1]}")
     return points, cells
 
 
@@ -165,7 +165,7 @@ def _joined(cells, marked, marks, known):  # type: ignore[no-untyped-def]
     sides = cells[:, FACES].reshape(-1, 3)
     everything = np.concatenate([sides, marked])
     if marked.size and (marked.min() < 0 or marked.max() > cells.max()):
-        raise MeshError("tagged faces name vertices that no tetrahedron has")
+        raise MeshError("tagged faces refer to vertices that belong to no tetrahedron")
     # one number per face: its place among all different ones
     order = np.lexsort(everything.T[::-1])
     ordered = everything[order]
@@ -207,13 +207,13 @@ def without_part(mesh: TetrahedralMesh, part: str, faces: str = "metal") -> Tetr
     """The mesh without the tetrahedra of a part: metal, which fields do not enter.
 
     faces: name of the faces where the part met others; it may be one of the mesh already. Those at which the mesh ended
-    go with the part. Raises ValueError for a part that the mesh does not have or that is all of it.
+    are removed with the part. Raises ValueError for a part that the mesh does not have or that is all of it.
     """
     if part not in mesh.names:
         raise ValueError(f"the mesh has no part {part!r}: choose {', '.join(map(repr, mesh.names))}")
     kept = mesh.tags != mesh.names[part]
     if not kept.any():
-        raise ValueError(f"the part {part!r} is the whole mesh: nothing is left without it")
+        raise ValueError(f"the part {part!r} is the whole mesh: nothing would remain")
     across = mesh.neighbours[kept]
     rows, sides = np.nonzero((across >= 0) & ~kept[np.maximum(across, 0)])
     opened = mesh.tetrahedra[kept][rows][np.arange(len(rows))[:, None], FACES[sides]]

@@ -35,7 +35,7 @@ def edge_table(triangles: NDArray, number_of_vertices: int) -> tuple[NDArray, ND
 
 
 def directed_edges(triangles: NDArray) -> tuple[NDArray, NDArray]:
-    """Start and end vertex (nt, 3) each of the local edges, in the triangle's own sense."""
+    """Start and end vertex (nt, 3) each of the local edges, in the triangle's orientation."""
     return triangles[:, [1, 2, 0]], triangles[:, [2, 0, 1]]
 
 

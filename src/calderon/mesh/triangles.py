@@ -1,4 +1,4 @@
-"""Triangulated surfaces: the one mesh on which all boundary element spaces stand."""
+"""Triangulated surfaces: the mesh of all boundary element spaces."""
 
 import warnings
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ from calderon.mesh.triangulation import Triangulation
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class TriangleMesh(Triangulation):
-    """Flat triangles in space, validated and consistently oriented from the moment they exist.
+    """Flat triangles in space, validated and consistently oriented at construction.
 
     vertices (nv, 3) float64, triangles (nt, 3) int64 (counter-clockwise seen from the side of the normal), tags (nt,)
     int64 (default zeros), names {name: tag}, note: a sentence that `print` adds. All arrays are read-only. Unused
@@ -28,7 +28,7 @@ class TriangleMesh(Triangulation):
 
     Raises MeshError for an empty mesh, NaN or infinity, vertex numbers out of range, degenerate or repeated triangles
     and surfaces that cannot be oriented. Triangles of mixed orientation, and closed components whose normals point
-    inward, are flipped with a MeshWarning that says how many (attribute flipped).
+    inward, are flipped with a MeshWarning that reports how many (attribute flipped).
 
     Made at construction: edges (ne, 2) sorted vertex pairs in lexicographic order, triangle_edges (nt, 3) the edge
     opposite local vertex i, edge_triangle_counts (ne,) (2 inside, 1 on the boundary, more where sheets meet),
@@ -68,7 +68,7 @@ class TriangleMesh(Triangulation):
         wanted = list(tags) if isinstance(tags, Iterable) and not isinstance(tags, str) else [tags]
         for tag in wanted:
             if isinstance(tag, bool) or not isinstance(tag, str | int | np.integer):
-                raise MeshError(f"tags are numbers or names, got {tag!r}: this mesh has those in .tags and .names")
+                raise MeshError(f"tags are numbers or names, got {tag!r}: see .tags and .names of this mesh")
         present = np.unique(self.tags)
         numbers = {tag: self.names.get(tag) if isinstance(tag, str) else int(tag) for tag in wanted}
         unknown = [tag for tag, number in numbers.items() if number not in present]
@@ -94,8 +94,8 @@ class TriangleMesh(Triangulation):
         keep = with_area & once
         if not keep.any():
             raise MeshError(
-                f"tolerance {reach:g} joins vertices of each of the {len(keep)} triangles: take one below the shortest "
-                f"edge, {self.edge_lengths.min():.3g}"
+                f"tolerance {reach:g} joins vertices of each of the {len(keep)} triangles: choose one below the "
+                f"shortest edge, {self.edge_lengths.min():.3g}"
             )
         if not keep.all():
             lost = np.count_nonzero(~keep)
@@ -105,11 +105,11 @@ class TriangleMesh(Triangulation):
         return TriangleMesh(vertices, triangles, self.tags[keep], self.names)
 
     def orient(self) -> "TriangleMesh":
-        """This mesh: orientation is repaired when a mesh is made, and flipped says how many triangles were turned."""
+        """This mesh: orientation is repaired at construction; `flipped` gives the number of reversed triangles."""
         return self
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
-        """(n,) whether each point (n, 3) lies inside this closed surface; on the surface itself either answer.
+        """(n,) whether each point (n, 3) lies inside this closed surface; either value on the surface itself.
 
         Raises MeshError for a surface that bounds no volume and for points that are not real, NaN or infinite.
         """
@@ -187,7 +187,7 @@ def merge(meshes: Sequence[TriangleMesh]) -> TriangleMesh:
     """One mesh of all triangles, vertices not joined (see TriangleMesh.merged_vertices).
 
     Tags stay as they are where they differ from those of all earlier meshes; otherwise a mesh's tags are raised above
-    them, so that the parts can be told apart. A name met before gets its mesh's number: "hull", "hull (2)".
+    them, so that the parts can be distinguished. A name used before gets its mesh's number: "hull", "hull (2)".
     """
     meshes = [meshes] if isinstance(meshes, TriangleMesh) else list(meshes)
     if not meshes:
@@ -195,7 +195,7 @@ def merge(meshes: Sequence[TriangleMesh]) -> TriangleMesh:
     for mesh in meshes:
         if not isinstance(mesh, TriangleMesh):
             raise MeshError(
-                f"merge takes triangle meshes, got {type(mesh).__name__}: give a list, merge([first, second])"
+                f"merge accepts triangle meshes, got {type(mesh).__name__}: give a list, merge([first, second])"
             )
     names: dict[str, int] = {}
     tags, taken, offset = [], np.array([], dtype=np.int64), [0]

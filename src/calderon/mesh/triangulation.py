@@ -1,4 +1,4 @@
-"""What a triangulated surface is made of: arrays that are checked and oriented, and what is computed from them."""
+"""What a triangulated surface is made of: checked and oriented arrays, and quantities computed from them."""
 
 import warnings
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from calderon.mesh.validation import area_vectors_of, checked_names, refuse_repe
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Triangulation:
-    """Vertices and triangles with what follows from them: edges, areas, normals, components, bounds.
+    """Vertices and triangles with derived quantities: edges, areas, normals, components, bounds.
 
     Described, with the arrays, where it is used: `TriangleMesh`.
     """
@@ -149,7 +149,7 @@ class Triangulation:
 
     @cached_property
     def unbalanced_edges(self) -> NDArray[np.int64]:
-        """Numbers of the edges that triangles do not run along as often one way as the other, sorted.
+        """Numbers of the edges that triangles do not run along equally often in both directions, sorted.
 
         There are none exactly where the surface is the boundary of a volume: open edges are unbalanced, and so are
         those at which a wall inside of a closed surface ends.

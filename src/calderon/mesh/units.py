@@ -1,4 +1,4 @@
-"""Lengths in SI: units of case files by name, and a doubt when mesh and wavenumber do not fit together."""
+"""Lengths in SI: units of case files by name, and a warning when mesh and wavenumber do not fit together."""
 
 import warnings
 

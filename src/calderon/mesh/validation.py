@@ -1,4 +1,4 @@
-"""What the constructor of a triangle mesh refuses, with the elements that are to blame."""
+"""Checks by the constructor of a triangle mesh; errors list the faulty elements."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -34,7 +34,7 @@ def validated_arrays(
     if triangles.min() < 0 or triangles.max() >= len(vertices):
         out = np.flatnonzero(((triangles < 0) | (triangles >= len(vertices))).any(axis=1))
         raise MeshError(
-            f"{len(out)} triangles name vertices outside 0..{len(vertices) - 1}: {listed(out)}; "
+            f"{len(out)} triangles refer to vertices outside 0..{len(vertices) - 1}: {listed(out)}; "
             "numbering starts at 0 (subtract 1 if yours starts at 1)"
         )
     if tags is None:
@@ -63,7 +63,7 @@ def _is_integer(value: Any) -> bool:
 def area_vectors_of(vertices: NDArray, triangles: NDArray) -> NDArray[np.float64]:
     """Normal times area of each triangle, (nt, 3).
 
-    Raises MeshError if a triangle names a vertex twice or its area vanishes against its longest edge squared.
+    Raises MeshError if a triangle repeats a vertex or its area vanishes against its longest edge squared.
     """
     a = vertices[triangles[:, 0]]
     u, v = vertices[triangles[:, 1]] - a, vertices[triangles[:, 2]] - a

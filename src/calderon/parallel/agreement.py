@@ -1,4 +1,4 @@
-"""What all ranks must have in common, so that none waits for ever for one that has stopped."""
+"""What all ranks must have in common, so that no rank waits indefinitely for one that has stopped."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -13,14 +13,14 @@ class RankError(RuntimeError):
 
 
 def agreed(ranks: Communicator, make: Callable[[], T]) -> T:
-    """What `make` returns on this rank if it fails on none; make must not wait for other ranks.
+    """What `make` returns on this rank if it fails on no rank; make must not wait for other ranks.
 
-    An error that all ranks meet alike is raised as it is, any other as RankError on every rank.
+    An error that occurs on all ranks is raised as it is, any other as RankError on every rank.
     """
     result, failure = None, None
     try:
         result = make()
-    except Exception as error:  # noqa: BLE001 - whatever it is, the others must hear of it
+    except Exception as error:  # noqa: BLE001 - every error must reach the other ranks
         failure = error
     texts = ranks.gather(None if failure is None else f"{failure}")
     failed = [rank for rank, text in enumerate(texts) if text is not None]
@@ -32,7 +32,7 @@ def agreed(ranks: Communicator, make: Callable[[], T]) -> T:
 
 
 def require_same(ranks: Communicator, choices: Mapping[str, Any]) -> None:
-    """ValueError on every rank where one of the choices, which are told by their texts, is not that of rank 0."""
+    """ValueError on every rank where one of the choices, compared by their texts, differs from that of rank 0."""
     own = {name: repr(value) for name, value in choices.items()}
     for rank, others in enumerate(found := ranks.gather(own)):
         for name, value in others.items():

@@ -1,4 +1,4 @@
-"""What a distributed computation asks of the ranks that share it."""
+"""What a distributed computation requires of the ranks that share it."""
 
 import os
 import time
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 LAUNCHERS = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "MPI_LOCALNRANKS")
 """Variables that mpiexec sets for the processes that it starts."""
 
-GLANCE = 0.01  # seconds between two looks at whether the other ranks have come
+GLANCE = 0.01  # seconds between two checks whether the other ranks have arrived
 
 
 @runtime_checkable
@@ -35,7 +35,7 @@ class Communicator(Protocol):
 
     def exchange(self, sent: Mapping[int, NDArray[Any]], received: Mapping[int, NDArray[Any]]) -> Any:
         """Begin to send contiguous arrays to other ranks and to receive theirs, each in place; returns what
-        `finish` takes. The arrays must stay as they are until then."""
+        `finish` accepts. The arrays must stay as they are until then."""
         ...
 
     def finish(self, pending: Any) -> None:
@@ -43,11 +43,11 @@ class Communicator(Protocol):
         ...
 
     def meet(self, seconds: float) -> bool:
-        """Wait for the other ranks to call this, too, for so long at most; whether all did."""
+        """Wait for the other ranks to call this, too, for a limited time; whether all did."""
         ...
 
     def abort(self, code: int) -> None:
-        """End all ranks, where there are several, with an exit code: the others may wait for this one for ever."""
+        """End all ranks, where there are several, with an exit code: the others may wait for this one indefinitely."""
         ...
 
 
@@ -67,7 +67,7 @@ class Serial:
 
     def exchange(self, sent: Mapping[int, NDArray[Any]], received: Mapping[int, NDArray[Any]]) -> Any:
         if sent or received:
-            raise ValueError("one process alone has no others to exchange with")
+            raise ValueError("a single process has no other ranks to exchange with")
 
     def finish(self, pending: Any) -> None:
         pass

@@ -9,11 +9,11 @@ from typing import Any
 from calderon.parallel.communicator import Communicator
 
 GRACE = 2.0
-"""Seconds for other ranks to meet the same error, or for mpiexec to pass on what was said before an abort."""
+"""Seconds for other ranks to meet the same error, or for mpiexec to pass on the output before an abort."""
 
 
 def leave(ranks: Communicator, code: int, alone: Callable[[], None] | None = None) -> None:
-    """Return where all ranks come here; else call `alone`, which may say why this one does, and end all of them."""
+    """Return if all ranks arrive here; else call `alone`, which may print why this one does, and end all of them."""
     if ranks.meet(GRACE):
         return
     if alone is not None:
@@ -23,8 +23,8 @@ def leave(ranks: Communicator, code: int, alone: Callable[[], None] | None = Non
 
 
 class Ending:
-    """Takes the place of sys.excepthook: a rank that fails alone, for which the others would wait for ever, tells of it
-    and ends all; ranks that fail together end in good order."""
+    """Replaces sys.excepthook: a rank that fails alone, for which the others would wait indefinitely, reports it
+    and ends all; ranks that fail together end normally."""
 
     def __init__(self, ranks: Communicator, tell: Any) -> None:
         self._ranks, self._tell = ranks, tell

@@ -1,4 +1,4 @@
-"""Gauss rules on the unit interval for functions that are nearly singular beside its first end."""
+"""Gauss rules on the unit interval for functions that are nearly singular near its first end."""
 
 import functools
 

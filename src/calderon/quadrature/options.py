@@ -4,9 +4,9 @@ import numbers
 from dataclasses import dataclass
 
 LESS = {1: 2, 2: 1}
-"""By the power of the kernel, singular like 1/|x - y|^power: so much less is `singular` for five digits."""
+"""Reduction of `singular` for five digits, by the power of a kernel singular like 1/|x - y|^power."""
 NEARER = 0.95
-"""So much of `near` is enough for five digits."""
+"""Fraction of `near` that is enough for five digits."""
 
 
 @dataclass(frozen=True)
@@ -15,10 +15,10 @@ class Quadrature:
 
     regular: degree of the symmetric rule for distant pairs (1 to 20; 4 means 6 x 6 points).
     singular: accuracy of touching pairs (2 to 12): the exponent of the error is in proportion, and each pair takes as
-    many Gauss points along each direction as that asks for; 8 gives 1e-6 for the double layer of 1 on a cube, 5 about
+    many Gauss points along each direction as that requires; 8 gives 1e-6 for the double layer of 1 on a cube, 5 about
     1e-5. near: pairs closer than this many times the longer of their diameters get a raised degree or are subdivided.
-    Matrices in single precision hold 1e-5 of their largest entry: double layers take one less of `singular`, single
-    layers two, and 0.95 `near` is enough, but for quadratic functions and vector fields. Raises ValueError outside
+    Matrices in single precision are accurate to 1e-5 of their largest entry: double layers use `singular` - 1, single
+    layers `singular` - 2, both 0.95 `near`, except for quadratic functions and vector fields. Raises ValueError outside
     those ranges, TypeError for what is not a number.
     """
 
@@ -37,9 +37,9 @@ class Quadrature:
                 raise ValueError(f"quadrature {name}={value!r} is out of range: choose {low} to {high}")
 
     def touching(self, power: int, coarse: bool) -> int:
-        """`singular` for six digits, or five, of a kernel singular like 1/|x - y|^power."""
+        """`singular` for six digits, or for five, of a kernel singular like 1/|x - y|^power."""
         return max(2, self.singular - LESS[power]) if coarse else self.singular
 
     def reach(self, coarse: bool) -> float:
-        """`near` for six digits, or five."""
+        """`near` for six digits, or for five."""
         return NEARER * self.near if coarse else self.near

@@ -2,7 +2,7 @@
 
 Sauter and Schwab, Boundary Element Methods (2011), section 5.2: each pair of reference triangles is cut into regions
 and each region mapped from the unit cube (xi, eta1, eta2, eta3) so that the Jacobian cancels the singularity. The
-distance x - y is then a product of "radial" coordinates and a function of the remaining "angular" ones: the integrand
+distance x - y is then a product of "radial" coordinates and a function of the remaining "angular" ones; the integrand
 is a polynomial in the radial coordinates (for Laplace) and merely smooth in the angular ones. The two kinds get their
 own number of Gauss points, which for the same accuracy needs a fraction of the isotropic rule.
 
@@ -73,7 +73,7 @@ def _common_vertex(s: Array, a: Array, b: Array, c: Array) -> list[tuple[Array, 
 
 _REGIONS: dict[int, Callable[..., list[tuple[Array, ...]]]] = {3: _coincident, 2: _common_edge, 1: _common_vertex}
 SYMMETRIC = ((3, 6), (4, 8), (6, 12), (10, 20))
-"""(n, degree): the symmetric rule of that degree is as accurate as n Gauss points along every direction."""
+"""(n, degree): the symmetric rule of this degree is as accurate as n Gauss points along every direction."""
 
 
 def touching_rule(shared_vertices: int, radial: int, angular: int) -> PairRule:
@@ -187,9 +187,9 @@ def angular_maps(shared_vertices: int) -> list[Callable[..., tuple[Array, ...]]]
 
 @functools.lru_cache(maxsize=256)
 def side_rule(along: int, across: int) -> Side:
-    """Points (n, 2) and weights (n,) on one triangle with so many Gauss points from the first vertex to the opposite
+    """Points (n, 2) and weights (n,) on one triangle with this many Gauss points from the first vertex to the opposite
     edge (along) and parallel to that edge (across): x = (s (1 - t), s t). Where a symmetric rule of the larger number
-    has fewer points, that one."""
+    has fewer points, that rule is returned."""
     most = max(along, across)
     degree = next((each for count, each in SYMMETRIC if count >= most), None)
     if degree is not None and triangle_rule(degree).number_of_points <= along * across:

@@ -67,14 +67,14 @@ def _rules() -> dict[int, TriangleRule]:
     orbits: dict[int, list[tuple[int, list[float]]]] = {}
     degree = 0
     for line in text.splitlines():
-        words = line.split()
-        if not words or words[0] == "#":
+        fields = line.split()
+        if not fields or fields[0] == "#":
             continue
-        if words[0] == "rule":
-            degree = int(words[1])
+        if fields[0] == "rule":
+            degree = int(fields[1])
             orbits[degree] = []
         else:
-            orbits[degree].append((int(words[0]), [float(word) for word in words[1:]]))
+            orbits[degree].append((int(fields[0]), [float(field) for field in fields[1:]]))
     return {degree: _expanded(degree, rows) for degree, rows in orbits.items()}
 
 

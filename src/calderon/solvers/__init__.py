@@ -1,4 +1,4 @@
-"""Solvers of linear systems; the iterations see nothing of a matrix but its products A @ x."""
+"""Solvers of linear systems; the iterations use a matrix through its products A @ x only."""
 
 from calderon.solvers.cg import cg
 from calderon.solvers.convergence import ConvergenceError, SolverInfo

@@ -21,7 +21,7 @@ ROWS = 32  # basis vectors allocated at a time when the number of steps is not k
 
 
 class Basis:
-    """Orthonormal vectors (n,) in rows that lie one after another, as many as come."""
+    """Orthonormal vectors (n,) in rows that lie one after another, any number of them."""
 
     def __init__(self, length: int, dtype: np.dtype, limit: int | None):
         self.dtype, self.length = dtype, length
@@ -35,14 +35,14 @@ class Basis:
         return self.blocks[-1][(self.size - 1) % self.rows]
 
     def append(self, vector: Any, divisor: float) -> None:
-        """Take vector / divisor into the basis."""
+        """Append vector / divisor to the basis."""
         if self.size % self.rows == 0:
             self.blocks.append(self._block())
         self._store(self.blocks[-1], self.size % self.rows, vector, divisor)
         self.size += 1
 
     def orthogonalise(self, vector: Any) -> np.ndarray:
-        """Coefficients V^* w (size,); w loses its part in the space."""
+        """Coefficients V^* w (size,); the component in the space is subtracted from w."""
         coefficients = np.empty(self.size, self.dtype)
         for block, part in self._parts(coefficients):
             part[:] = self._coefficients(block, len(part), vector)
@@ -58,7 +58,7 @@ class Basis:
         return self._on_host(total)
 
     def taken(self, vector: np.ndarray) -> Any:
-        """A vector of the host as the basis takes it."""
+        """A vector of the host as the basis stores it."""
         return vector
 
     def norm(self, vector: Any) -> float:
@@ -72,7 +72,7 @@ class Basis:
             if len(part):
                 yield block, part
 
-    # what a basis elsewhere does by other means (device_basis.py)
+    # overridden by a basis on a device (device_basis.py)
 
     def _block(self) -> Any:
         return np.empty((self.rows, self.length), self.dtype)
@@ -119,7 +119,7 @@ class KrylovSpace:
         return abs(self._rhs[-1])
 
     def extend(self, image: Any) -> float:
-        """Take B v for the newest v (overwritten), give the new residual norm.
+        """Accept B v for the newest v (overwritten), return the new residual norm.
 
         The space is exhausted when B v lies in it: then it holds the solution, unless B is singular.
         """
@@ -128,7 +128,7 @@ class KrylovSpace:
         if not math.isfinite(before):
             raise ValueError(
                 "the operator or the preconditioner gave NaN or infinity: "
-                "look at the mesh for degenerate elements, and at the ranges of the numbers in single precision"
+                "check the mesh for degenerate elements, and the range of the numbers in single precision"
             )
         column = basis.orthogonalise(image)
         after = basis.norm(image)
@@ -149,7 +149,7 @@ class KrylovSpace:
         for j, column in enumerate(self._triangle):
             triangle[: j + 1, j] = column
         rhs = np.array(self._rhs[:-1], triangle.dtype)
-        if np.any(triangle.diagonal() == 0):  # a singular operator; the residual tells
+        if np.any(triangle.diagonal() == 0):  # a singular operator; the residual shows it
             y = np.linalg.lstsq(triangle, rhs)[0]
         else:
             y = np.linalg.solve(triangle, rhs)

@@ -28,7 +28,7 @@ def cg(
     progress: bool = False,
     callback: Callback | None = None,
 ) -> tuple[np.ndarray, SolverInfo]:
-    """Solve A x = b, A Hermitian positive definite, to |b - A x| <= max(rtol |b|, atol); give x and the `SolverInfo`.
+    """Solve A x = b, A Hermitian positive definite, to |b - A x| <= max(rtol |b|, atol); return x and the `SolverInfo`.
 
     A: (n, n) with a product A @ x, such as a single layer of Laplace or a mass matrix.
     b: (n,) or (n, m); the products of several right-hand sides are formed together.
@@ -49,9 +49,9 @@ def cg(
 
 
 VANISHING = 1e-4
-"""Of the largest p^* A p / |p|^2 so far: what is below may be zero, but for rounding and compression."""
+"""Of the largest p^* A p / |p|^2 so far: values below it may be zero up to rounding and compression."""
 RUNAWAY = 1e8
-"""Right-hand sides in a residual that no definite matrix of use leads to: of it sqrt(|A| |A^-1|) is a bound."""
+"""Residual over right-hand side that no usable definite matrix reaches: sqrt(|A| |A^-1|) bounds this ratio."""
 
 
 @dataclass(eq=False)
@@ -70,7 +70,7 @@ class _Column(Outcome):
 
     @property
     def ran_away(self) -> bool:
-        """Whether the residual has grown as it does for a singular matrix and a right-hand side beyond its range."""
+        """Whether the residual has grown as it does for a singular matrix and a right-hand side outside its range."""
         return not self.history[-1] <= RUNAWAY
 
     def singular(self, what: str) -> ValueError:
@@ -142,7 +142,7 @@ def _advance(column: _Column, image: np.ndarray) -> None:
     if not np.isfinite(curvature):
         if column.ran_away:
             raise column.singular(f"and p^* A p = {curvature:.3g}")
-        raise ValueError("the operator or the preconditioner gave NaN or infinity: look at the mesh and its matrix")
+        raise ValueError("the operator or the preconditioner gave NaN or infinity: check the mesh and its matrix")
     quotient = float(curvature.real) / length / length if length > 0 else 0.0
     if curvature.real <= 0 or abs(curvature.imag) > 1e-3 * curvature.real:
         if column.ran_away or abs(quotient) <= VANISHING * column.largest or not curvature:
@@ -152,14 +152,14 @@ def _advance(column: _Column, image: np.ndarray) -> None:
             f"{len(column.history)}: use gmres"
         )
     column.largest = max(column.largest, quotient)
-    with np.errstate(over="ignore", invalid="ignore"):  # told by what comes of it
+    with np.errstate(over="ignore", invalid="ignore"):  # detected from the result
         step = column.slope / curvature.real
         column.x += step * column.direction
         column.residual -= step * image
     column.products += 1
     column.history.append(norm(column.residual) / column.size)
     if not np.isfinite(column.history[-1]):
-        raise column.singular("beyond all numbers")
+        raise column.singular("outside the range of numbers")
 
 
 def _turn(system: LinearSystem, columns: list[_Column]) -> None:
@@ -185,7 +185,7 @@ def _turn(system: LinearSystem, columns: list[_Column]) -> None:
 
 
 def _look(system: LinearSystem, due: list[_Column], last: bool) -> None:
-    """Replace the residual of the recursion by the true one; end, or start afresh from it."""
+    """Replace the residual of the recursion by the true one; end, or restart from it."""
     residuals = _stack([column.rhs for column in due]) - system.product(_stack([column.x for column in due]))
     for column, residual in zip(due, residuals.T, strict=True):
         true = norm(residual)

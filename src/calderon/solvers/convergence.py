@@ -16,7 +16,7 @@ class SolverInfo:
         the last is always computed anew from the solution. With several right-hand sides: the largest of each step.
     histories: one such array for each right-hand side, each as long as its own iteration.
     converged: every right-hand side met |b - A x| <= max(rtol |b|, atol).
-    rtol, atol: what was asked for.
+    rtol, atol: as requested.
     products: applications of A to one vector, those of the residual checks included.
     seconds: wall-clock time.
     """

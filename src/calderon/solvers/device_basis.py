@@ -11,15 +11,15 @@ from calderon.solvers.arnoldi import Basis
 
 
 class BasisVector(NamedTuple):
-    """A vector of the basis: pairs of numbers from number `first` of an array of the device on."""
+    """A vector of the basis: pairs of numbers of an array of the device, from element `first` on."""
 
     array: Any
     first: int
 
 
 class DeviceBasis(Basis):
-    """As `Basis`; vectors are pairs (n, 2) of real and imaginary parts on the device, in double precision where it has
-    it."""
+    """As `Basis`; vectors are pairs (n, 2) of real and imaginary parts on the device, in double precision where the
+    device supports that."""
 
     def __init__(self, device: Device, length: int, dtype: np.dtype, limit: int | None):
         super().__init__(length, dtype, limit)
@@ -51,7 +51,7 @@ class DeviceBasis(Basis):
         return on_host(self.device, out, np.dtype(np.complex128))
 
     def _columns_times(self, block: Any, numbers: np.ndarray, out: Any, adds: int = 0, first: int = 0) -> None:
-        """Sums of the first rows of a block times numbers, to `out` from its number `first` on."""
+        """Sums of the first rows of a block times numbers, to `out` from its element `first` on."""
         x = self.device.array(pairs(numbers, self._real))
         given = (block, x, len(numbers), self.length, 0, adds, first, out)
         self.device.launch(self._program, "columns_times", (self.length,), (GROUP,), *given)

@@ -1,4 +1,4 @@
-"""LU factorisation of a matrix that stays on a device, which factorises and solves."""
+"""LU factorisation of a matrix that stays on a device, which also factorises and solves."""
 
 import time
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from calderon.solvers.factorisation import NOT_FINITE, Factorisation, singular
 
 @dataclass(frozen=True, eq=False)
 class DeviceLU(Factorisation):
-    """The factors of A^T, which a matrix stored by rows is to LAPACK, on a device.
+    """The factors of A^T on a device (LAPACK reads a matrix stored by rows as its transpose).
 
     device: where. factors: what it keeps. size, kind: of A.
     """
@@ -43,8 +43,8 @@ class DeviceLU(Factorisation):
 
     @property
     def condition(self) -> float:
-        """Estimate of |A^T| |A^-T| in the 1-norm from a few solutions (Higham and Tisseur 2000), to a factor of three
-        or so."""
+        """Estimate of |A^T| |A^-T| in the 1-norm from a few solutions (Higham and Tisseur 2000), accurate to a factor
+        of about three."""
         inverse = LinearOperator(
             self.shape,
             matvec=lambda x: self.solve(x.conj(), adjoint=True).conj(),
@@ -67,14 +67,14 @@ def device_lu(matrix: DeviceMatrix, overwrite: bool) -> DeviceLU:
     if not isinstance(device, LinearAlgebra):
         raise ValueError(
             f"{device.name} ({device.label}) has no LU factorisation: solve with gmres(A, b), which stays on the "
-            "device, or factorise on the processor with lu(A.to_array()); of a problem, choose solver='gmres', or "
-            "leave keep_on_device out"
+            "device, or factorise on the processor with lu(A.to_array()); for a problem, choose solver='gmres', or "
+            "omit keep_on_device"
         )
     if matrix.shape[0] != matrix.shape[1] or size == 0:
         raise ValueError(f"lu needs a square matrix that is not empty, got shape {matrix.shape}")
     if not overwrite:
-        advice = "try lu(A, overwrite=True), which gives up the matrix, gmres(A, b), or precision='single'"
-        require_device_memory(device, matrix.nbytes, "an LU factorisation beside the matrix", advice)
+        advice = "try lu(A, overwrite=True), which overwrites the matrix, gmres(A, b), or precision='single'"
+        require_device_memory(device, matrix.nbytes, "an LU factorisation in addition to the matrix", advice)
     began = time.perf_counter()
     norm = matrix.largest_row_sum()
     if not np.isfinite(norm):

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-NOT_FINITE = "the matrix holds NaN or infinite entries: look at the mesh for degenerate elements"
+NOT_FINITE = "the matrix holds NaN or infinite entries: check the mesh for degenerate elements"
 
 
 def singular(pivot: int, size: int) -> str:
-    """What is said of a pivot that is zero."""
+    """The message for a pivot that is zero."""
     return (
         f"the matrix is singular: pivot {pivot} of {size} is zero; "
         "the equation has no unique solution (a resonance, or a Neumann problem without a condition on the mean)"
@@ -17,10 +17,10 @@ def singular(pivot: int, size: int) -> str:
 
 
 class Factorisation(ABC):
-    """A = P L U, in the precision of A: solves for as many right-hand sides as come.
+    """A = P L U, in the precision of A: solves for any number of right-hand sides.
 
     shape, dtype: of A. nbytes: memory of the factors. norm: |A| in the 1-norm (of its transpose where that was
-    factorised), for the condition number. seconds: time of the factorisation. where: said when printed.
+    factorised), for the condition number. seconds: time of the factorisation. where: text that `print` adds.
     """
 
     norm: float

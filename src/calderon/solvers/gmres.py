@@ -20,8 +20,8 @@ from calderon.solvers.iteration import Callback, Limits, Outcome, batches, limit
 from calderon.solvers.progress import live_progress
 from calderon.solvers.system import LinearSystem, linear_system, norm, norms
 
-_NO_GAIN = 1 - 1e-8  # a whole restart cycle that leaves more than this of the residual has stagnated
-_FLOOR = 1e-14  # residuals of a cycle below this part of its first one are rounding
+_NO_GAIN = 1 - 1e-8  # a restart cycle that leaves more than this fraction of the residual has stagnated
+_FLOOR = 1e-14  # residuals of a cycle below this fraction of its first one are rounding
 
 
 def gmres(
@@ -37,24 +37,24 @@ def gmres(
     progress: bool = False,
     callback: Callback | None = None,
 ) -> tuple[np.ndarray, SolverInfo]:
-    """Solve A x = b to |b - A x| <= max(rtol |b|, atol); give x and the `SolverInfo`.
+    """Solve A x = b to |b - A x| <= max(rtol |b|, atol); return x and the `SolverInfo`.
 
     A: (n, n), anything with a product A @ x: NumPy array, SciPy sparse matrix or LinearOperator, assembled operator.
-        With a matrix that stays on a device (`DeviceMatrix`) the basis is there, too, and only a few numbers a step
+        With a matrix that stays on a device (`DeviceMatrix`) the basis is also there, and only a few numbers a step
         and the solution come to the host.
     b: (n,) or (n, m) for m right-hand sides. x has the same shape; it is complex as soon as A, b, x0 or M is.
     restart: steps after which the basis is dropped; None keeps it all (16 n bytes a step and complex right-hand side).
     maxiter: the largest number of steps for each right-hand side.
     preconditioner: M, an approximation of the inverse of A, used as M @ x; it must be the same linear map in each step.
-    side: "right" solves A M z = b, x = M z and watches the residual itself; "left" solves M A x = M b and watches the
+    side: "right" solves A M z = b, x = M z and monitors the residual itself; "left" solves M A x = M b and monitors the
         preconditioned residual. Either ends only when the residual of A x = b, computed anew, meets the tolerance.
     x0: initial guess, of the shape of b.
     progress: show a live line on the terminal.
     callback: called as ``callback(iteration, residual)`` after each step with the relative residual (the largest of the
         right-hand sides that are iterated together, 16 at most).
 
-    Raises `ConvergenceError`, which carries the history and the best solution, when the limit is reached or nothing
-    more is gained; ValueError for NaN or infinity in b or from A.
+    Raises `ConvergenceError`, which carries the history and the best solution, when the limit is reached or no
+    further progress is made; ValueError for NaN or infinity in b or from A.
     """
     began = time.perf_counter()
     if side not in ("left", "right"):
@@ -130,7 +130,7 @@ class _Column(Outcome):
     """One right-hand side b.
 
     rhs, size: b and |b|. goal: the residual norm to reach. scale: what the iteration's own residuals are relative to,
-    |b| or |M b|. target: its residual at which the true one is looked at. checked: the last true residual norm.
+    |b| or |M b|. target: its residual at which the true one is computed. checked: the last true residual norm.
     """
 
     rhs: np.ndarray = field(kw_only=True)
@@ -229,7 +229,7 @@ def _look(run: _Run, due: list[_Column], steps: int) -> None:
 
 
 def _goes_on(run: _Run, column: _Column, true: float) -> bool:
-    """Left preconditioning: the preconditioned residual ran ahead of the true one, ask for less in the same space."""
+    """Left preconditioning: the preconditioned residual is ahead of the true one: lower its target, same space."""
     space = column.space
     if run.side == "right" or space.exhausted or space.steps == run.restart:
         return False
@@ -241,7 +241,7 @@ def _goes_on(run: _Run, column: _Column, true: float) -> bool:
 
 
 def _gained(run: _Run, column: _Column, true: float) -> bool:
-    """Whether a restart from this iterate promises anything: the cycle reduced the residual that it works on.
+    """Whether a restart from this iterate can help: the cycle reduced the residual that it works on.
 
     A cycle that reached its target, or the floor of rounding, without reducing the true residual is at its end.
     """

@@ -106,8 +106,8 @@ def _advice(method: str, worst: Outcome, system: LinearSystem, limit: Limits) ->
         return f"raise {larger}, give a preconditioner=, or factorise a matrix that fits in memory with lu(A)"
     if worst.history[-1] < 1e3 * system.digits:
         if system.digits > 1e-10:
-            return "the matrix is in single precision, which allows no more: assemble in double, or ask for rtol=1e-5"
-        return "rounding allows no more for this matrix: ask for a larger rtol"
+            return "single precision of the matrix limits the accuracy: assemble in double, or choose rtol=1e-5"
+        return "rounding limits the accuracy for this matrix: choose a larger rtol"
     if "restart" in method and "singular" not in worst.failure:
         return "raise restart= (None keeps the whole history), or give a preconditioner="
-    return "look for a resonance, an equation without a unique solution, or a preconditioner that is singular"
+    return "check for a resonance, an equation without a unique solution, or a preconditioner that is singular"

@@ -1,4 +1,4 @@
-"""LU factorisation of a dense matrix, kept for as many right-hand sides as come."""
+"""LU factorisation of a dense matrix, kept for any number of right-hand sides."""
 
 import time
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class LU(Factorisation):
 
     @property
     def condition(self) -> float:
-        """Estimate of |A| |A^-1| in the 1-norm (Higham 1988, LAPACK gecon), to a factor of three or so.
+        """Estimate of |A| |A^-1| in the 1-norm (Higham 1988, LAPACK gecon), accurate to a factor of about three.
 
         Near an interior resonance of an equation that has them this number is large.
         """
@@ -63,22 +63,23 @@ class LU(Factorisation):
 
 
 def lu(A: Any, overwrite: bool = False) -> Factorisation:
-    """Factorise a dense matrix: NumPy array, or anything with ``to_array()``; one that stays on a CUDA device, there.
+    """Factorise a dense matrix: NumPy array, or anything with ``to_array()``; a matrix that stays on a CUDA device is
+    factorised there.
 
-    overwrite: let the factors take the place of the matrix, which is lost, so that only one is in memory at a time.
+    overwrite: let the factors overwrite the matrix, which is lost, so that only one is in memory at a time.
 
     A matrix stored by rows is factorised as its transpose, which LAPACK reads without a transposing copy. Raises
     LinAlgError for an exactly singular matrix, ValueError for NaN or infinity, and for a matrix that stays on a device
     without LU factorisation (OpenCL).
     """
     if issparse(A):
-        raise TypeError("lu is for dense matrices: use sparse_inverse(A) for a sparse one")
+        raise TypeError("lu supports dense matrices only: use sparse_inverse(A) for a sparse one")
     if isinstance(A, DeviceMatrix):
         return device_lu(A, overwrite)
     array = A.to_array() if hasattr(A, "to_array") else A
     if not isinstance(array, np.ndarray):
         raise TypeError(
-            f"lu needs the entries of a matrix, got {type(A).__name__}: assemble with method='dense', or take gmres"
+            f"lu needs the entries of a matrix, got {type(A).__name__}: assemble with method='dense', or use gmres"
         )
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] == 0:
         raise ValueError(f"lu needs a square matrix that is not empty, got shape {array.shape}")

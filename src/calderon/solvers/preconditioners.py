@@ -1,4 +1,4 @@
-"""Approximate inverses from the entries of a matrix; those that know the physics live with their equations."""
+"""Approximate inverses from the entries of a matrix; those that depend on the physics lie with their equations."""
 
 from typing import Any
 

@@ -9,9 +9,9 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 @contextmanager
 def live_progress(title: str, rtol: float, shown: bool) -> Iterator[Callable[[int, float], None]]:
-    """Give a function ``report(iteration, residual)``; the bar fills with the logarithm of the residual.
+    """Yield a function ``report(iteration, residual)``; the bar fills with the logarithm of the residual.
 
-    The line is closed and the cursor restored however the block ends, by an interrupt from the keyboard too.
+    The line is closed and the cursor restored however the block ends, also by an interrupt from the keyboard.
     """
     if not shown:
         yield lambda iteration, residual: None

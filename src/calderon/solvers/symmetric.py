@@ -3,7 +3,7 @@
 Without pivoting, which is stable for positive definite real or imaginary parts, also after a rotation e^(i t) A (N. J.
 Higham, Math. Comp. 67 (1998) 1591): mass matrices M, and M - b L with positive semidefinite L and b off the positive
 axis.
-The factor takes half of the memory of L and U, and no BLAS is called for small pieces, whose threads wait for each
+The factor takes half of the memory of L and U, and BLAS is not called for small pieces, where its threads wait for each
 other longer than they work.
 
 The ordering is nested dissection by coordinates: halves of a set of nodes come first, the nodes between them last (A.
@@ -57,7 +57,7 @@ class SymmetricPencil:
 
     @cached_property
     def _tree(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
-        """The parent of each node in the elimination tree, starts of the columns of L and the numbers of their rows."""
+        """The parent of each node in the elimination tree, starts of the columns of L and their row numbers."""
         starts, columns, _ = self._entries
         n = len(self.points)
         parent, count = np.full(n, -1, np.int64), np.zeros(n, np.int64)
@@ -107,7 +107,7 @@ class SymmetricFactors:
         return self.below.nbytes + self.pivots.nbytes
 
     def solve(self, right_hand_side: NDArray[Any]) -> NDArray[Any]:
-        """A^-1 b for b (n,) or (n, m); complex b are taken by real factors, too."""
+        """A^-1 b for b (n,) or (n, m); real factors accept complex b, too."""
         b = np.asarray(right_hand_side)
         if b.dtype.kind == "c" and self.pivots.dtype.kind != "c":
             return np.asarray(self.solve(b.real) + 1j * self.solve(b.imag))

@@ -5,8 +5,8 @@ precision is never converted, the vector is. A real A meets a complex vector as 
 make a complex copy of a dense matrix in each product.
 
 All linear algebra of the iterations goes through NumPy. The wheels of NumPy and SciPy each bring an OpenBLAS with
-threads of its own, and each pool keeps the cores busy for a while after a call: changing between the two in every step
-cost 60 ms a step on two cores, for a product and a triangular solve that take 0.2 ms.
+threads of its own, and each pool keeps the cores busy for a short time after a call: switching between the two in every
+step cost 60 ms a step on two cores, for a product and a triangular solve that take 0.2 ms.
 """
 
 from collections.abc import Callable
@@ -77,7 +77,7 @@ def applied(matrix: Any, dtype: np.dtype, name: str) -> Apply:
             parts = np.concatenate([vectors.real, vectors.imag], axis=1)
             both = _product(matrix, parts.astype(own, copy=False), name)
             half = vectors.shape[1]
-            if both.dtype.kind == "c":  # the matrix does not keep to its own type
+            if both.dtype.kind == "c":  # the matrix returned another type than its own
                 return both[:, :half] + 1j * both[:, half:]
             result = np.empty(vectors.shape, dtype, order="F")
             result.real, result.imag = both[:, :half], both[:, half:]
@@ -115,7 +115,7 @@ def _product(matrix: Any, vectors: np.ndarray, name: str) -> np.ndarray:
     if wrong:
         raise TypeError(
             f"{name} @ x gave {type(result).__name__} of shape {getattr(result, 'shape', '?')} for an array of shape "
-            f"{vectors.shape}: a solver needs an array back (an operator not yet assembled needs .assemble())"
+            f"{vectors.shape}: a solver needs an array (call .assemble() of an operator that is not assembled)"
         )
     return result
 
@@ -130,7 +130,7 @@ def _size(matrix: Any, name: str, method: str) -> int:
     unassembled = callable(getattr(matrix, "assemble", None))
     if shape is None or not hasattr(matrix, "__matmul__") or unassembled:
         raise TypeError(
-            f"{method} needs {name} as something with a shape and a product A @ x (a NumPy array, a SciPy sparse "
+            f"{method} needs {name} with a shape and a product A @ x (a NumPy array, a SciPy sparse "
             f"matrix or LinearOperator, an assembled operator), got {type(matrix).__name__}"
             + (", which is not assembled: call its .assemble()" if unassembled else "")
         )

@@ -17,20 +17,20 @@ from calderon.mesh.tetrahedral.conformity import covered_faces, pieces, require_
 from calderon.mesh.tetrahedral.partition import CUT
 
 FACTORS = {"pec": (-1.0, 1.0), "pmc": (1.0, -1.0), "absorbing": (0.0, 0.0), CUT: (0.0, 0.0)}
-"""Ghost traces of E and H, those beyond the face, over the own ones; at an absorbing face they are the incident
+"""Ratio of the ghost traces of E and H, beyond the face, to the own ones; at an absorbing face ghosts are the incident
 field's."""
 CONDITIONS = "pec", "pmc", "absorbing"
-"""What a user may choose."""
+"""Conditions that a user may choose."""
 
 SHOWN = 4
-"""Pieces of a mesh that a warning gives the sizes of."""
+"""Number of pieces of a mesh whose sizes a warning lists."""
 
 
 def completed(mesh: TetrahedralMesh, boundaries: Mapping[str, str] | None) -> dict[str, str]:
-    """The conditions that a user has chosen, and "pec" for all other names of the mesh.
+    """The conditions that a user chose, and "pec" for all other names of the mesh.
 
     Raises ValueError for another type than a mapping, and MeshError where a mesh is folded or tetrahedra touch that
-    share no vertices: these faces would be mirrors unnoticed. A MeshWarning reports where a condition is chosen there,
+    share no vertices: these faces would reflect unnoticed. A MeshWarning reports where a condition is chosen there,
     and a mesh in pieces that share no faces.
     """
     if boundaries is not None and not isinstance(boundaries, Mapping):
@@ -65,7 +65,7 @@ def completed(mesh: TetrahedralMesh, boundaries: Mapping[str, str] | None) -> di
 
 
 def conditions_by_face(mesh: TetrahedralMesh, boundaries: Mapping[str, str]) -> NDArray[np.str_]:
-    """The condition of every face of the mesh. ValueError for a name or a condition that is not there, and for a name
+    """The condition of every face of the mesh. ValueError for an unknown name or condition, and for a name
     without one."""
     for name, condition in boundaries.items():
         if name not in mesh.face_names:
@@ -80,7 +80,7 @@ def conditions_by_face(mesh: TetrahedralMesh, boundaries: Mapping[str, str]) -> 
         result[on] = boundaries.get(name, "")
     if (result == "").any():
         tag = mesh.face_tags[result == ""][0]
-        raise ValueError(f"faces with tag {tag} have no name: give it one in face_names, and a condition")
+        raise ValueError(f"faces with tag {tag} have no name: give it a name in face_names, and a condition")
     return result
 
 
@@ -90,7 +90,7 @@ def _listed(names: Any) -> str:
 
 @dataclass(frozen=True, eq=False)
 class FacesOf:
-    """Faces with one condition, each seen from a tetrahedron it belongs to.
+    """Faces with one condition, each seen from a tetrahedron that it belongs to.
 
     elements, sides (f,): tetrahedron and its face; numbers (f,): the face of the mesh. tangents (f, 2, 3): the two
     edges along which traces are kept, normals (f, 3) outward, points (f, m, 3).
@@ -109,7 +109,7 @@ class FacesOf:
         numbers = -1 - across[elements, sides]
         kept = conditions[numbers] == condition
         if len(np.unique(numbers[kept])) < kept.sum():
-            raise ValueError(f"{condition} faces inside the mesh: only outer faces can be so")
+            raise ValueError(f"{condition} faces inside the mesh: only outer faces support this condition")
         return cls(element_blocks, elements[kept], sides[kept], numbers[kept])
 
     @property

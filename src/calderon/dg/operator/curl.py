@@ -3,8 +3,8 @@
 Per node of a block: 6 products with the rows of the derivatives and 2 for each face with those of the lift; every
 number is a vector of elements. Floor: 12 n^2 + 16 n m flops per element and half step, n nodes and m on a face, and
 three numbers of memory traffic for each one of a field (read the source, read and write the target) and the metric.
-What later blocks need is asked for while the products of this one keep the processor busy: the traces are gathered
-from all over a neighbour, which no processor foresees.
+Data of later blocks are prefetched while the processor computes the products of this one: the traces are gathered
+from all over a neighbour, which no hardware prefetcher predicts.
 """
 
 from functools import cache
@@ -19,14 +19,14 @@ from calderon.dg.operator.gather import gather
 from calderon.dg.operator.reference import EDGES_TO_CURL, ReferenceTetrahedron
 
 SOURCE_AHEAD = 96 << 10
-"""Bytes of the source that are asked for before their turn: blocks nearby, whose traces are read before them, too."""
+"""Bytes of the source that are prefetched: blocks nearby, whose traces are also read before them."""
 TARGET_AHEAD = 2
-"""Blocks of the target likewise."""
+"""Blocks of the target that are prefetched."""
 
 
 @jitable
 def approach(source, target, at, further, nearer, vector):  # type: ignore[no-untyped-def]
-    """Ask for the part of later blocks (both vectors, three components, two nodes) that begins at `at` in this one."""
+    """Prefetch the part of later blocks (both vectors, three components, two nodes) that begins at `at` in this one."""
     for n in range(12):
         prefetch_to_read(source, at + further + n * vector)
         prefetch(target, at + nearer + n * vector)
@@ -42,7 +42,7 @@ def lifted(face):  # type: ignore[no-untyped-def]
     """A part of `row_pair` for one face: for the nodes i and i + 1 and both vectors, c + p times what the traces
     (t1, t2) across the face add, summed over its nodes; p the lift.
 
-    The numbers of EDGES_TO_CURL are -1, 0 or 1 and known when it is compiled: products with them cost nothing.
+    The numbers of EDGES_TO_CURL are -1, 0 or 1 and known at compile time: products with them cost nothing.
     """
     (u1, v1), (u2, v2), (u3, v3) = EDGES_TO_CURL[face].tolist()
 
@@ -75,7 +75,7 @@ lifted_0, lifted_1, lifted_2, lifted_3 = (lifted(face) for face in range(4))
 @jitable
 def row_pair(i, source, base, volume, lift, traces, size, face_size, vector):  # type: ignore[no-untyped-def]
     """Contravariant components J curl^k at the nodes i (a, c) and i + 1 (b, d), for both vectors of a block: (a, b) and
-    (c, d). Twelve sums at a time keep the multiply-adds busy, and the matrices are read once for both vectors."""
+    (c, d). Twelve sums at a time use all multiply-add units, and the matrices are read once for both vectors."""
     width = 2 * vector
     stride = size * width
     a1 = zero(source)

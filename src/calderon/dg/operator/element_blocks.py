@@ -22,10 +22,10 @@ class ElementBlocks:
     """Tetrahedra in blocks of `lanes`; a field is an array [block][component][node][lane] of covariant components
     e_i = E . (v_i - v_0).
 
-    place (tetrahedra,): where each is, numbered through all blocks; places left over are filled with elements that stay
+    place (tetrahedra,): where each is, numbered through all blocks; remaining places are filled with elements that stay
     zero. codes (blocks, 4, lanes) int32: 4 * place + face of the element across each face, or -1 - face number of the
-    mesh. inner_blocks: so many blocks, the first ones, hold no element that meets another part of the mesh. ends: see
-    `first_blocks`.
+    mesh. inner_blocks: the number of blocks, the first ones, that hold no element next to another part of the mesh.
+    ends: see `first_blocks`.
     """
 
     mesh: TetrahedralMesh
@@ -43,11 +43,11 @@ class ElementBlocks:
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """Of a field."""
+        """Shape of a field."""
         return self.blocks, 3, self.reference.size, self.lanes
 
     def first_blocks(self, key: int) -> int:
-        """So many blocks, the first ones, hold the elements of that key and all higher ones, and no others."""
+        """Number of blocks, the first ones, that hold exactly the elements of that key and all higher ones."""
         return self.ends[key] if key < len(self.ends) else 0
 
     @cached_property
@@ -58,7 +58,7 @@ class ElementBlocks:
 
     @cached_property
     def determinants(self) -> NDArray[np.float64]:
-        """(elements,) of the frames, with their sign."""
+        """(elements,) determinants of the frames, with their sign."""
         return np.linalg.det(self.frames)
 
     def in_lanes(self, values: NDArray[np.floating], filling: float = 0.0) -> NDArray[np.floating]:
@@ -113,7 +113,7 @@ def build_blocks(
     real: np.dtype[np.floating],
     keys: NDArray[np.int64] | None = None,
 ) -> ElementBlocks:
-    """Neighbours into the same block, two vectors of elements a block; elements that meet another part last.
+    """Neighbours into the same block, two vectors of elements a block; elements next to another part last.
 
     keys (tetrahedra,): elements of one key have blocks of their own, those with the highest key come first.
     """
@@ -127,7 +127,7 @@ def build_blocks(
     ends = np.cumsum(-(-sizes[::-1] // lanes))[::-1]
     blocks = int(ends[0])
     if 4 * blocks * lanes > np.iinfo(np.int32).max:
-        raise ValueError(f"{count} tetrahedra are more than one process can number: use more ranks")
+        raise ValueError(f"{count} tetrahedra are too many for one process: use more ranks")
     filled = np.cumsum(sizes[::-1])[::-1] - sizes  # elements before those of each key
     begins = (ends - -(-sizes // lanes)) * lanes
     place = np.empty(count, np.int64)
@@ -147,6 +147,6 @@ def _codes(mesh: TetrahedralMesh, place: NDArray[np.int64], blocks: int, lanes: 
     inside = mesh.neighbours >= 0
     whom = np.where(inside, mesh.neighbours, 0)
     back = np.argmax(mesh.neighbours[whom] == np.arange(len(place))[:, None, None], axis=2)
-    padded = (4 * np.arange(blocks * lanes)[:, None] + np.arange(4)).astype(np.int32)  # those that fill meet themselves
+    padded = (4 * np.arange(blocks * lanes)[:, None] + np.arange(4)).astype(np.int32)  # fillers meet themselves
     padded[place] = np.where(inside, 4 * place[whom] + back, mesh.neighbours)
     return np.ascontiguousarray(np.moveaxis(padded.reshape(blocks, lanes, 4), 1, 2))

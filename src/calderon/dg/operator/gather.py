@@ -1,7 +1,7 @@
 """What neighbours have on the faces that they share with a block of elements.
 
 The type of the face on the neighbour's side (which of its faces it is) decides what is read; the faces of a block are
-sorted by it, so that no branch depends on data that the processor cannot foresee: up to five times as fast as going
+sorted by it, so that no branch depends on unpredictable data: up to five times as fast as going
 through the elements one by one.
 """
 
@@ -54,9 +54,9 @@ def gather(  # type: ignore[no-untyped-def]
 ):
     """Tangential components [face][node][2][lane] that the neighbours of a block have on the shared faces.
 
-    first, places, starts, own: of SortedFaces, one by one, since Numba counts references to what it takes out of a
-    tuple. A face with a boundary condition takes the own trace times its factor, or a row of `ghosts` if conditions
-    say so (>= 0).
+    first, places, starts, own: of SortedFaces, one by one, since Numba counts references to items of a
+    tuple. A face with a boundary condition gets the own trace times its factor, or a row of `ghosts` if conditions
+    require it (>= 0).
     """
     stride, base = size * width, block * 4 * width
     for n in range(base, base + first[block, 1]):

@@ -1,4 +1,4 @@
-"""Traces that ranks send each other, of fields on the processor or on a device."""
+"""Traces that ranks send each other, for fields on the processor or on a device."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ from calderon.mesh.tetrahedral.partition import CUT, Part
 from calderon.parallel import Communicator
 
 Traces = Callable[[Any, Any, Any, int, Any], None]
-"""Puts into the last argument what a field is on faces: their elements' starts, their sides, their number."""
+"""Writes the traces of a field on faces into the last argument: starts of elements, sides, number of faces."""
 
 
 class Halo:
@@ -41,7 +41,7 @@ class Halo:
         self.send(which, self.faces.traces(field))
 
     def send(self, which: int, traces: NDArray[np.floating]) -> None:
-        """The same with traces (f, 2, m) that are known already."""
+        """The same with given traces (f, 2, m)."""
         self._sent[which] = traces
         sent = {rank: self._sent[which, run] for rank, run in self._runs.items()}
         received = {rank: self._received[which, run] for rank, run in self._runs.items()}
@@ -68,7 +68,7 @@ class Halo:
 
 
 class DeviceHalo:
-    """A halo whose own traces are gathered on the device, and the others' put back there: nothing else of a field
+    """A halo whose own traces are gathered on the device, and the others' copied back there: nothing else of a field
     leaves it. The device advances inner elements between `begin` and `finish`."""
 
     def __init__(self, halo: Halo, device: Device, traces: Traces) -> None:
@@ -79,13 +79,13 @@ class DeviceHalo:
         self._fetched: list[Callable[[], NDArray[Any]]] = []
 
     def begin(self, fields: dict[int, Any]) -> None:
-        """Gather the traces of E (0), H (1) or both, and begin to fetch them."""
+        """Gather the traces of E (0), H (1) or both, and begin to copy them to the host."""
         for which, field in fields.items():
             self._traces(field, self._starts, self._sides, self._halo.faces.number, self._own[which])
         self._fetched = [self._device.fetch(self._own[which]) for which in fields]
 
     def finish(self, fields: dict[int, Any], ghosts: list[Any], first: int) -> None:
-        """Send them, and put what comes from the others into ghosts of each field, from the number `first` on."""
+        """Send them, and copy the traces of the others into ghosts of each field, from element `first` on."""
         for which, fetched in zip(fields, self._fetched, strict=True):
             self._halo.send(which, fetched())
         for which in fields:

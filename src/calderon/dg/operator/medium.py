@@ -1,6 +1,6 @@
 """Materials of the elements, in the units of the computation.
 
-Fields are kept as E and Z0 H, times as c t, so that both fields are of one size also in single precision.
+Fields are kept as E and Z0 H, times as c t, so that both fields are of the same magnitude, also in single precision.
 """
 
 from collections.abc import Mapping

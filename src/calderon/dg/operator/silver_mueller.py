@@ -1,6 +1,6 @@
-"""Absorbing faces in leap-frog: the field that leaves takes part in the step that it damps.
+"""Absorbing faces in leap-frog: the outgoing field is part of the step that damps it.
 
-Beyond an open face the centred flux finds H_inc - Y n x (E_inc - E) or E_inc + Z n x (H_inc - H), in which the own
+Beyond an open face the centred flux sees H_inc - Y n x (E_inc - E) or E_inc + Z n x (H_inc - H), in which the own
 field is the mean of its values before and after the step: second order, and no limit on the step. The mean is known
 only after the step, but it couples the unknowns of one element alone, so small systems give it. Source: L. Fezoui, S.
 Lanteri, S. Lohrengel, S. Piperno, ESAIM: M2AN 39 (2005), 1149 (there the value before the step is taken).

@@ -1,4 +1,4 @@
-"""Classes of elements that advance with steps of their own: the longest step, half of it, a quarter and so on."""
+"""Classes of elements with time steps of their own: the longest step, half of it, a quarter and so on."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 from calderon.mesh import TetrahedralMesh
 
 RATIOS = 2.0 ** np.arange(0, 8.01, 0.125)
-"""Longest over least step that are weighed against each other."""
+"""Ratios of longest to least step that are compared."""
 DEEPEST = 6
 """Halvings of the longest step, at most."""
 LOSS = 0.04
-"""Part of the longest step that each halving costs, about: classes meet, and the bounds of stability with them."""
+"""Approximate part of the longest step that each halving costs, since stability bounds of adjacent classes interact."""
 
 
 @dataclass(frozen=True, eq=False)
 class StepClasses:
     """own (tetrahedra,): how often the step is halved for E; near (tetrahedra,): for H, the largest `own` of an element
-    and its neighbours. These differ by one at most. ratio: longest over least step that was asked for."""
+    and its neighbours. These differ by one at most. ratio: longest over least step that was requested."""
 
     own: NDArray[np.int64]
     near: NDArray[np.int64]
@@ -37,12 +37,12 @@ class StepClasses:
 
     @cached_property
     def work(self) -> float:
-        """Updates of E and H in the longest step, for each one that all elements would do with that step."""
+        """Updates of E and H in the longest step, for each update with that step for all elements."""
         return float((2.0**self.own + 2.0**self.near).sum() / 2 / len(self.own))
 
     @property
     def keys(self) -> NDArray[np.int64]:
-        """(tetrahedra,) own + near: elements that take part in the k-th halving have at least 2 k for E, 2 k - 1 for
+        """(tetrahedra,) own + near: elements that participate in the k-th halving have at least 2 k for E, 2 k - 1 for
         H."""
         return self.own + self.near
 
@@ -51,7 +51,7 @@ def step_classes(mesh: TetrahedralMesh, delay: NDArray[np.float64], whole: NDArr
     """The classes with the least work.
 
     delay (tetrahedra,): to which the stable step of each is about proportional. whole (tetrahedra,): those that take
-    the longest step, and so do their neighbours.
+    the longest step, also their neighbours.
     """
     across = np.maximum(mesh.neighbours, 0)
     inside = mesh.neighbours >= 0
@@ -65,7 +65,7 @@ def step_classes(mesh: TetrahedralMesh, delay: NDArray[np.float64], whole: NDArr
 def _halved(
     delay: NDArray[np.float64], ratio: float, across: NDArray[np.int64], inside: NDArray[np.bool_]
 ) -> StepClasses:
-    """With so much of the least delay for the longest step; next to each class only the one above and below."""
+    """With that multiple of the least delay for the longest step; next to each class only the one above and below."""
     longest = ratio * delay.min() * (1 - 1e-9)
     own = np.maximum(np.ceil(np.log2(longest / delay)), 0).astype(np.int64)
     while True:

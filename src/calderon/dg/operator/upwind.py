@@ -2,8 +2,8 @@
 
 At a face with outward normal n and neighbour "+", the numerical traces solve the Riemann problem of the two media,
     E* - E = (Y+ [E] + n x [H]) / (Y+ + Y),    H* - H = (Z+ [H] - n x [E]) / (Z+ + Z),    [q] = q+ - q,
-with impedances Z = 1 / Y. Tangential vectors are kept by their products with the two edges of the face, on which n x is
-a matrix of three numbers. Source: J. Hesthaven and T. Warburton, J. Comput. Phys. 181 (2002), 186.
+with impedances Z = 1 / Y. Tangential vectors are stored by their products with the two edges of the face, on which n x
+is a matrix of three numbers. Source: J. Hesthaven and T. Warburton, J. Comput. Phys. 181 (2002), 186.
 """
 
 from functools import cache

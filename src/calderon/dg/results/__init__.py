@@ -1,1 +1,1 @@
-"""What a simulation gives: fields at points and in files, amplitudes, far fields, absorption."""
+"""Results of a simulation: fields at points and in files, amplitudes, far fields, absorption."""

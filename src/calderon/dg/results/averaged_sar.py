@@ -87,14 +87,14 @@ def voxel_midpoints(
     if not 0 < voxel < (high - low).min():
         raise ValueError(f"voxel={voxel!r}: a length below the tissue's extent, {(high - low).min():.4g} m, is needed")
     counts = np.ceil((high - low) / voxel - 1e-9).astype(int)
-    require_memory(int(BYTES_OF_A_VOXEL * counts.prod()), f"a grid of {counts} voxels", "take larger voxels")
+    require_memory(int(BYTES_OF_A_VOXEL * counts.prod()), f"a grid of {counts} voxels", "use larger voxels")
     middle = (low + high) / 2
     nx, ny, nz = map(int, counts)
     return middle - (counts - 1) / 2 * voxel, (nx, ny, nz)
 
 
 def require_tissue(mesh: TetrahedralMesh, densities: Mapping[str, float | None], mass: float, voxel: float) -> None:
-    """Errors as for `voxel_midpoints`, and ValueError for less tissue than a cube of that mass in kg holds."""
+    """Errors as for `voxel_midpoints`, and ValueError for less tissue than the mass of a cube in kg."""
     voxel_midpoints(mesh, densities, voxel)
     parts = [(mesh.tags == tag, densities.get(name)) for name, tag in mesh.names.items()]
     require_mass(sum(float(mesh.volumes[own].sum()) * density for own, density in parts if density), mass)
@@ -106,8 +106,8 @@ def averaged_sar(
     """On a grid of voxels, from a function of points (n, 3) to density (n,) in kg/m^3, 0 where there is no tissue, and
     power density (n,) in W/m^3.
 
-    Voxels take the values at their midpoints; those with another density beside them, in which surfaces may run, the
-    means of eight points. So voxels are filled in part at the skin: with voxels of all or nothing the average at the
+    Voxels have the values at their midpoints; those next to another density, in which surfaces may lie, the
+    means of eight points. So voxels are partly filled at the skin: with full or empty voxels only, the average at the
     surface would jump by a tenth as the grid moves by half a voxel of 2 mm. ValueError as for `cube_averages`.
     """
     density, power = (values.reshape(shape) for values in _at_midpoints(sample, corner, shape, voxel))

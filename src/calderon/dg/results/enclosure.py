@@ -1,4 +1,4 @@
-"""Which tetrahedra a closed surface in free space holds, around all that scatters or radiates."""
+"""Tetrahedra inside a closed surface in free space, around all scatterers and sources."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +23,7 @@ def enclosed(
     """
     body, opened = _scattering(domain), _open(domain)
     if not opened.any():
-        raise ValueError("no faces absorb: a far field needs them all around; say so in boundaries")
+        raise ValueError("no faces absorb: a far field needs absorbing faces all around; set them in boundaries")
     if radius is None:
         inside = body
         for _ in range(LAYERS):
@@ -33,7 +33,7 @@ def enclosed(
         ends = mesh.vertices[mesh.tetrahedra[body if body.any() else slice(None)]].reshape(-1, 3)
         middle = (ends.min(axis=0) + ends.max(axis=0)) / 2 if center is None else one_point(center, "center")
         inside = _near(middle, positive_length(radius, "radius"), mesh)
-        advice = f"take another radius than {radius:.4g} m or another center than {middle.round(4).tolist()}"
+        advice = f"choose another radius than {radius:.4g} m or another center than {middle.round(4).tolist()}"
     if (inside & opened).any():
         raise ValueError(f"the surface around the body meets absorbing faces: {advice}")
     if (body & ~inside).any():
@@ -41,7 +41,7 @@ def enclosed(
             f"{(body & ~inside).sum()} tetrahedra at a body or a current lie outside the surface: {advice}"
         )
     if not inside.any():
-        raise ValueError(f"the surface holds no tetrahedron: {advice}")
+        raise ValueError(f"the surface encloses no tetrahedron: {advice}")
     return inside
 
 

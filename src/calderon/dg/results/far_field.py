@@ -3,7 +3,7 @@
 With J = n x H and M = -n x E on a surface around all that scatters or radiates, n outward (Love's equivalence), the
 field far away is that of Hertz dipoles J dS and M dS (see exact.hertz_dipole),
   F(d) = (ik / 4 pi) int exp(-ik d . x) (eta (J - d (d . J)) - d x M) dS,   E ~ F exp(ikr) / r.
-A field that comes from outside alone adds nothing, so that total fields may be taken. Those of both sides of a face
+A field from outside contributes nothing, so that total fields may be used. Those of both sides of a face
 count half each. Source: C. A. Balanis, Advanced Engineering Electromagnetics, 2nd ed. (2012), sections 7.8 and 12.2.
 """
 
@@ -67,7 +67,7 @@ class EquivalentCurrents:
         return float(weights @ squares * np.pi / order / (2 * VACUUM_IMPEDANCE))
 
     def _bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Lowest and highest coordinates; of none, what changes nothing."""
+        """Lowest and highest coordinates; neutral values if there are no points."""
         if not len(self.points):
             return np.full(3, np.inf), np.full(3, -np.inf)
         return self.points.min(axis=0), self.points.max(axis=0)
@@ -99,7 +99,7 @@ def equivalent_currents(
     values = np.stack([reference.interpolation(barycentric @ each) for each in corners])[sides]
     ends = mesh.vertices[mesh.tetrahedra[elements[:, None], FACES[sides]]]
     normals = _outward(ends, mesh, elements) * np.where(own[elements], 1.0, -1.0)[:, None]
-    areas = rule.weights[:, None] * normals[:, None] / 2  # each side counts half
+    areas = rule.weights[:, None] * normals[:, None] / 2  # each side has half the weight
     fields = [np.einsum("fqn,fni->fqi", values, each[elements]) for each in (magnetic, electric)]
     flat = [np.cross(areas, each).reshape(-1, 3) for each in fields]
     return EquivalentCurrents(wavenumber, (barycentric @ ends).reshape(-1, 3), flat[0], -flat[1], domain.communicator)

@@ -23,7 +23,7 @@ class PeriodicFields:
     """E(t) = Re E exp(-i w t) and H alike, from the discrete Fourier transform of one period.
 
     change: relative change of the electric amplitude from the period before to the last one (root mean square), which
-    says how periodic the fields are. ports {name: amplitudes}: current, voltage, impedance and power of the driven
+    measures how periodic the fields are. ports {name: amplitudes}: current, voltage, impedance and power of the driven
     currents. incident_amplitude: in V/m of a single plane wave, None with other sources. densities {name: kg/m^3 or
     None}.
     """
@@ -78,16 +78,16 @@ class PeriodicFields:
     ) -> NDArray[np.float64]:
         """Bistatic radar cross-section 4 pi |F|^2 / |E_inc|^2 in m^2; directions as for `far_field`.
 
-        polarization: "V" or "H" counts what a receiver along theta-hat or phi-hat sees; None counts both. Surface as
+        polarization: "V" or "H" selects the component along theta-hat or phi-hat; None sums both. Surface as
         for `far_field`. ValueError unless a single plane wave is the source.
         """
         if self.incident_amplitude is None:
-            raise ValueError("a cross-section needs one plane wave as the only source; or take far_field")
+            raise ValueError("a cross-section needs one plane wave as the only source, or use far_field")
         far_field = self._outgoing(radius, center).far_field
         return radar_cross_section(far_field, self.incident_amplitude, theta, phi, polarization)
 
     def radiated_power(self, radius: float | None = None, center: ArrayLike | None = None) -> float:
-        """W that leave for good, scattered from waves or radiated by currents: |F|^2 / (2 Z0) over all directions.
+        """Power in W scattered from waves or radiated by currents: |F|^2 / (2 Z0) over all directions.
         Surface as for `far_field`."""
         return self._outgoing(radius, center).radiated_power()
 
@@ -98,14 +98,14 @@ class PeriodicFields:
         return equivalent_currents(self._domain, wavenumber, inside, *fields)
 
     def absorbed_power(self) -> dict[str, float]:
-        """W lost in each part of the mesh: integral of sigma |E|^2 / 2."""
+        """Power in W lost in each part of the mesh: integral of sigma |E|^2 / 2."""
         mesh = self._domain.part.mesh
         density = self._loss_density() * mesh.volumes
         own = np.array([density[mesh.tags == tag].sum() for tag in mesh.names.values()])
         return dict(zip(mesh.names, map(float, self._domain.communicator.total(own)), strict=True))
 
     def specific_absorption_rate(self) -> NDArray[np.float64]:
-        """(tetrahedra,) mean of sigma |E|^2 / (2 density) over each element in W/kg; NaN where no density is known."""
+        """(tetrahedra,) mean of sigma |E|^2 / (2 density) over each element in W/kg; NaN where no density is given."""
         return self._everywhere(self._loss_density()) / self._density()
 
     def mean_electric(self) -> NDArray[np.float64]:
@@ -113,8 +113,8 @@ class PeriodicFields:
         return np.sqrt(self._everywhere(self._mean_square()))
 
     def local_sar(self, points: ArrayLike) -> NDArray[np.float64]:
-        """(n,) sigma |E|^2 / (2 density) in W/kg at points (n, 3) of the mesh; NaN where no density is known. On an
-        interface the tetrahedron that is found first counts. ValueError for points outside."""
+        """(n,) sigma |E|^2 / (2 density) in W/kg at points (n, 3) of the mesh; NaN where no density is given. On an
+        interface the tetrahedron that is found first is used. ValueError for points outside."""
         x = as_points(points)
         elements, _ = locate(self._mesh, x)
         own, here = self._domain.own_elements(elements)
@@ -126,7 +126,7 @@ class PeriodicFields:
     def averaged_sar(self, mass: float = 0.010, voxel: float = 0.002) -> AveragedSAR:
         """Rates averaged over cubes that hold `mass` (in kg) of tissue, on voxels with the side `voxel` (in m).
 
-        The field is taken at the midpoints of the voxels, at eight points where tissues meet; tissue is what has a
+        The field is evaluated at the midpoints of the voxels, at eight points where tissues meet; tissue is what has a
         density. See `calderon.dg.results.sar` for the rules of IEC/IEEE 62704-1 and what differs. Errors: ValueError
         where there is too little tissue, MemoryError.
         """
@@ -149,10 +149,10 @@ class PeriodicFields:
         return averaged_sar(sample, corner, shape, voxel, mass)
 
     def outward_power(self) -> float:
-        """W that leaves through the absorbing boundary: integral of Re(E x conj(H)) . n / 2.
+        """Power in W that leaves through the absorbing boundary: integral of Re(E x conj(H)) . n / 2.
 
-        With what is absorbed it is the power fed; of a plane wave that enters through the boundary, it is minus the
-        power absorbed. An independent check: neither the equations' losses nor the feed enter.
+        Together with the absorbed power it is the power fed; of a plane wave that enters through the boundary, it is
+        minus the power absorbed. An independent check: neither the losses in the equations nor the feed are used.
         """
         faces, reference = self._domain.open, self._domain.element_blocks.reference
         if not faces.number:
@@ -190,7 +190,7 @@ class PeriodicFields:
                 content.write(partial, file_format="vtu")
 
     def _density(self) -> NDArray[np.float64]:
-        """(tetrahedra,) kg/m^3, NaN where none is known."""
+        """(tetrahedra,) kg/m^3, NaN where none is given."""
         rho = np.full(self._mesh.number_of_tetrahedra, np.nan)
         for name, tag in self._mesh.names.items():
             value = self.densities.get(name)

@@ -15,7 +15,7 @@ class Probe:
     """E and H at points (n, 3) at every `stride`-th step of the runs that follow; made by `MaxwellDG.add_probe`.
 
     times (t,) of E; electric, magnetic (t, n, 3). H of leap-frog is the mean of the two values half a step
-    before and after that time, but at the end of a run, where it is known at the time itself: second order in the step.
+    before and after that time, except at the end of a run, where it is known at that time: second order in the step.
     """
 
     whole = False
@@ -54,12 +54,12 @@ class Probe:
         return f"probe of {len(self.points)} points ({digest(self.points)}), every {self.stride} steps"
 
     def begin(self, span: Span, first: int, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
-        """H half a step before the next one, whatever was seen in an earlier run."""
+        """H half a step before the next one, independent of an earlier run."""
         if staggered and (first + 1) % self.stride == 0:
             self._before = self._at(magnetic)
 
     def wanted(self, step: int) -> bool:
-        """Also one before a record, for the mean of H."""
+        """Also one step before a record, for the mean of H."""
         return step % self.stride == 0 or (step + 1) % self.stride == 0
 
     def record(self, step: int, time: float, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]

@@ -3,12 +3,12 @@
 After IEC/IEEE 62704-1:2017, section 6: around each voxel of tissue a cube with sides along the axes grows until it
 holds the mass (10 g by convention), and the power absorbed in it over its mass is the voxel's average. The cube is
 valid if at most a tenth of it is air and none of its faces lies in air altogether. A voxel without a valid cube of its
-own takes the largest average of the valid cubes in which it lies wholly; one that lies in none, the largest average of
+own gets the largest average of the valid cubes in which it lies entirely; one that lies in none, the largest average of
 cubes that have the voxel in the middle of one of their six faces, among those at most 5 % larger than the smallest.
 
-What differs from the standard: masses and powers of cubes are exact integrals of data that are constant on each voxel,
+Differences from the standard: masses and powers of cubes are exact integrals of data that are constant on each voxel,
 sides may end within voxels and cubes hold the mass to 1e-9, where the standard fills layers of voxels in part; the cube
-at a face has the whole voxel inside. All tissue counts, of whatever kind.
+at a face contains the whole voxel. All kinds of tissue count.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ AIR = 0.10
 LARGER = 1.05
 """Cubes at a face count if their volume is at most that many times the smallest one's."""
 ACCURACY = 1e-9
-"""Of the mass of a cube, relative."""
+"""Relative accuracy of the mass of a cube."""
 CHUNK = 50_000
 """Cubes at a time."""
 OWN, WITHIN, AT_FACE = 1, 2, 3
@@ -52,8 +52,8 @@ def cube_averages(
     is no tissue; voxel: side in m. filled: the part of each voxel that is tissue, if some hold air too; density and
     power are means over the whole voxel. ValueError if all tissue together is lighter than a cube.
 
-    Error: cubes are exact for the voxels' data; what voxels make of smooth fields and curved surfaces is of second and
-    first order in their side.
+    Error: cubes are exact for the voxels' data; the voxel approximation of smooth fields and curved surfaces is of
+    second and first order in their side.
     """
     tissue = density > 0
     total = float(density.sum()) * voxel**3
@@ -80,9 +80,9 @@ def cube_averages(
 
 
 def require_mass(total: float, mass: float) -> None:
-    """ValueError if tissue of that weight in kg makes no cube of that mass."""
+    """ValueError if tissue of that weight in kg is lighter than a cube of that mass."""
     if total < mass:
-        raise ValueError(f"the tissue weighs {total:.4g} kg, less than one cube of {mass:.4g} kg: take a smaller mass")
+        raise ValueError(f"the tissue weighs {total:.4g} kg, less than one cube of {mass:.4g} kg: use a smaller mass")
 
 
 def _chunks(where: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
@@ -120,7 +120,7 @@ class _Cubes:
         return self.middle - half, self.middle + half
 
     def valid(self, tables: "_Tables") -> NDArray[np.bool_]:
-        """(n,) whether little of it is air, and none of its faces in air altogether."""
+        """(n,) whether little of the cube is air, and no face lies entirely in air."""
         low, high = self.box
         full = tables.tissue.over(low, high) >= (1 - AIR) * (2 * self.half) ** 3
         thin = 1e-3  # voxels
@@ -143,8 +143,8 @@ class _Tables:
         self._largest = float(max(mass.shape))
 
     def cubes(self, start: NDArray[np.float64], along: NDArray[np.float64], mass: float) -> _Cubes:
-        """Cubes of a mass: about the points start (n, 3), or, with a unit vector along (3,), with the voxel there in
-        the middle of the face behind.
+        """Cubes of a mass: about the points start (n, 3), or, with a unit vector along (3,), with that voxel in
+        the middle of the rear face.
 
         The cube root of the mass grows about linearly with the side, and the Illinois form of false position finds
         where it has its value.
@@ -167,7 +167,7 @@ class _Tables:
             if (np.abs(value[reached]) <= ACCURACY / 3 * np.cbrt(mass)).all():
                 break
             above = value > 0
-            # an end that stays twice counts half, or it would stay for ever
+            # the value of an end that stays twice is halved, otherwise it would stay indefinitely
             at_low = np.where(above, np.where(last > 0, at_low / 2, at_low), value)
             at_high = np.where(above, value, np.where(last < 0, at_high / 2, at_high))
             low, high = np.where(above, low, half), np.where(above, half, high)
@@ -179,7 +179,7 @@ class _Tables:
 def _take_from_others(
     values: NDArray[np.float64], origin: NDArray[np.int8], halves: NDArray[np.float64], tissue: NDArray[np.bool_]
 ) -> None:
-    """Give voxels without a valid cube the largest average of the valid cubes in which they lie wholly."""
+    """Give voxels without a valid cube the largest average of the valid cubes in which they lie entirely."""
     without = tissue & (origin != OWN)
     counts = _Sums(without.astype(float))
     givers = np.argwhere(origin == OWN)

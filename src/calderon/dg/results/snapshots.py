@@ -18,12 +18,12 @@ COLLECTION = "fields.pvd"
 
 
 class Snapshots:
-    """VTU files fields_0001.vtu, ... and the collection fields.pvd, which knows their times, in a folder; made by
+    """VTU files fields_0001.vtu, ... and the collection fields.pvd, which lists their times, in a folder; made by
     `MaxwellDG.add_snapshots`.
 
     Each holds E in V/m and H in A/m (without materials in units where epsilon = mu = 1) in single precision at the four
-    corners of every tetrahedron, which share none: fields may jump across faces. The folder is made if need be. H of
-    leap-frog is half a step ahead. folder: where they are. files: names and times in s
+    corners of every tetrahedron, which share no points: fields may jump across faces. The folder is created if needed.
+    H of leap-frog is half a step ahead. folder: where they are. files: names and times in s
     so far.
     """
 
@@ -36,7 +36,7 @@ class Snapshots:
         self.files: list[tuple[str, float]] = []
         if domain.communicator.rank == 0:
             if self.folder.exists() and not self.folder.is_dir():
-                raise ValueError(f"folder={str(folder)!r} is a file: name a folder, which is made if need be")
+                raise ValueError(f"folder={str(folder)!r} is a file: name a folder, which is created if needed")
             self.folder.mkdir(parents=True, exist_ok=True)
 
     @property
@@ -44,7 +44,7 @@ class Snapshots:
         return f"snapshots every {self._stride} steps from {self._first}"
 
     def begin(self, span: Span, first: int, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
-        """Nothing is noted before the first step."""
+        """Nothing is recorded before the first step."""
 
     def wanted(self, step: int) -> bool:
         return step >= self._first and (step - self._first) % self._stride == 0

@@ -13,11 +13,11 @@ from calderon.dg.run.observer import Span, State
 from calderon.dg.run.sampling import whole_number
 
 PART = 1 << 16
-"""Numbers at a time, which fit a cache."""
+"""Numbers processed at a time, which fit a cache."""
 Result = Callable[
     [float, NDArray[np.complexfloating], NDArray[np.complexfloating], complex | str | None], PeriodicFields
 ]
-"""Makes the result from frequency, E, Z0 H and what to divide by."""
+"""Makes the result from frequency, E, Z0 H and the divisor."""
 
 
 class LastPeriods:
@@ -49,7 +49,7 @@ class LastPeriods:
         return f"amplitudes at {self._frequency!r} Hz, {self._samples} samples"
 
     def begin(self, span: Span, first: int, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
-        """Nothing is noted before the first step."""
+        """Nothing is recorded before the first step."""
 
     def wanted(self, step: int) -> bool:
         return step % self._stride == 0 and self._period(step) < 2
@@ -86,9 +86,9 @@ class RunningTransform:
     `stride`-th step of the runs that follow, counted through all of them; made by `MaxwellDG.add_transform`.
 
     A sample has half the time from the one before it to the one after it as weight, for H by the times of H itself,
-    which in leap-frog is half a step ahead but at the end of a run. Within a run of even steps that is the rectangle
+    which in leap-frog is half a step ahead except at the end of a run. Within a run of even steps that is the rectangle
     rule; where a run follows whose steps have another length, the sample after the last one comes at another time than
-    was foreseen, and the weight that is missing is given to the field with which the run begins.
+    was predicted, and the missing weight is given to the field with which the run begins.
 
     For pulses: with fields that begin and end at rest the rule's error falls faster than any power of the step, as long
     as the pulse holds no frequency above half the rate of samples. frequencies (f,) in Hz.
@@ -102,11 +102,11 @@ class RunningTransform:
         self._domain, self._h_offset, self._result = domain, h_offset, result
         self._span: Span | None = None
         self._left = self._stride  # steps from the begin of the run to its first sample
-        self._last, self._next = np.zeros(2), np.zeros(2)  # times of E and H in the last sample and in the one foreseen
+        self._last, self._next = np.zeros(2), np.zeros(2)  # times of E and H in the last sample and the predicted one
         self._samples = 0
         real = domain.element_blocks.real
         kind, shape = np.result_type(real, np.complex64), (len(self.frequencies), *domain.element_blocks.shape)
-        require_memory(2 * int(np.prod(shape)) * kind.itemsize, "a transform", "ask for fewer frequencies")
+        require_memory(2 * int(np.prod(shape)) * kind.itemsize, "a transform", "request fewer frequencies")
         self.electric, self.magnetic = np.zeros(shape, kind), np.zeros(shape, kind)
 
     def require_samples(self, longest: float) -> None:
@@ -115,7 +115,7 @@ class RunningTransform:
         if self.frequencies.max() > most:
             raise ValueError(
                 f"frequencies up to {self.frequencies.max():.4g} Hz, stride={self._stride}: steps of {longest:.3g} s "
-                f"tell those below {most:.4g} Hz apart; take a smaller stride or a finer mesh"
+                f"resolve those below {most:.4g} Hz only; use a smaller stride or a finer mesh"
             )
 
     @property
@@ -130,12 +130,12 @@ class RunningTransform:
             self._last = self._times(0)
         else:
             self._left = (self._left - before.count - 1) % self._stride + 1
-        foreseen, self._next = self._next, self._times(self._left)
+        predicted, self._next = self._next, self._times(self._left)
         if self._samples:
-            self._add(electric, magnetic, self._times(0), (self._next - foreseen) / 2)
+            self._add(electric, magnetic, self._times(0), (self._next - predicted) / 2)
 
     def _times(self, step: int) -> NDArray[np.float64]:
-        """(2,) of E and of H after so many steps of the run, or where it would be then if the run went on."""
+        """(2,) of E and of H after that many steps of the run, or where it would be then if the run went on."""
         assert self._span is not None
         time = self._span.start + step * self._span.step
         return np.array([time, time if step == self._span.count else time + self._h_offset * self._span.step])
@@ -167,13 +167,13 @@ class RunningTransform:
 
         per: a number; or the name of a port, by whose current's spectrum all is divided, so that amplitudes are those
         of 1 A; by default the only port, or 1 where there is none or several (then fields are in V s/m). ValueError for
-        a frequency or a port that is not there. The result's `change` is NaN.
+        an unknown frequency or port. The result's `change` is NaN.
         """
         found = np.flatnonzero(np.isclose(self.frequencies, frequency, rtol=1e-9))
         if not len(found):
             raise ValueError(f"frequency={frequency!r}: choose one of {', '.join(f'{f:g}' for f in self.frequencies)}")
         if not self._samples:
-            raise ValueError("the transform has seen no steps yet: run(until=...) comes first")
+            raise ValueError("the transform has recorded no steps yet: call run(until=...) first")
         number = int(found[0])
         return self._result(float(self.frequencies[number]), self.electric[number], self.magnetic[number], per)
 
@@ -195,7 +195,7 @@ class RunningTransform:
 
 
 def _positive(frequencies: ArrayLike) -> NDArray[np.float64]:
-    """(f,) ValueError unless all are positive."""
+    """(f,) frequencies. ValueError unless all are positive."""
     values = np.atleast_1d(np.asarray(frequencies))
     if values.dtype.kind not in "fiu" or values.ndim != 1 or not len(values):
         raise ValueError(f"frequencies={frequencies!r}: one or several positive numbers in Hz are needed")
@@ -205,7 +205,7 @@ def _positive(frequencies: ArrayLike) -> NDArray[np.float64]:
 
 
 def _take(array: NDArray[np.complexfloating], values: NDArray[np.complexfloating], domain: Domain) -> None:
-    """Put values (tetrahedra, 3, n) of the whole mesh into a field of this rank."""
+    """Copy values (tetrahedra, 3, n) of the whole mesh into a field of this rank."""
     for part in ("real", "imag"):
         getattr(array, part)[:] = domain.restricted(getattr(values, part)).reshape(array.shape)
 

@@ -1,1 +1,1 @@
-"""A run: its steps, its ranks and devices, its checkpoints, and what watches it."""
+"""A run: its steps, its ranks and devices, its checkpoints, and its observers."""

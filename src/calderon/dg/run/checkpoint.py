@@ -1,4 +1,4 @@
-"""The state of a run in an HDF5 file: whole or not at all, so that a run that was killed goes on where it was."""
+"""The state of a run in an HDF5 file: whole or not at all, so that an interrupted run continues."""
 
 import os
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ class OtherRun(ValueError):
 
     def __init__(self, path: str | os.PathLike[str], differing: Sequence[str]) -> None:
         super().__init__(
-            f"{str(path)!r} belongs to another run ({', '.join(differing)} differ): delete it to start anew, or name "
+            f"{str(path)!r} belongs to another run ({', '.join(differing)} differ): delete it to restart, or name "
             "another file"
         )
         self.differing = tuple(differing)
@@ -29,7 +29,7 @@ class OtherRun(ValueError):
 
 @dataclass(frozen=True)
 class Moment:
-    """A run after so many steps: E and Z0 H (elements, 3, n) in the mesh's order, as they are in the middle of a run,
+    """A run after that many steps: E and Z0 H (elements, 3, n) in the mesh's order, as they are in the middle of a run,
     and the states of its observers."""
 
     steps: int
@@ -49,7 +49,7 @@ def write_checkpoint(path: str | os.PathLike[str], key: RunKey, moment: Moment) 
 
 
 def read_checkpoint(path: str | os.PathLike[str], key: RunKey) -> Moment | None:
-    """What was written, None if there is no file.
+    """The checkpoint, None if there is no file.
 
     Raises ValueError for a file of another kind or version, or a damaged one; OtherRun, naming what differs, for one of
     another run: mesh, materials, boundaries, sources, order, steps, observers and their places, or initial fields;
@@ -62,7 +62,7 @@ def read_checkpoint(path: str | os.PathLike[str], key: RunKey) -> Moment | None:
     if not Path(path).is_file():
         return None
     if not h5py.is_hdf5(path) and Path(path).suffix not in (".h5", ".hdf5"):
-        raise ValueError(f"checkpoint={str(path)!r} is a file of another kind: name another one, such as run.h5")
+        raise ValueError(f"checkpoint={str(path)!r} is not a checkpoint: name another file, such as run.h5")
     try:
         with h5py.File(path, "r") as file:
             if file.attrs.get("kind") != KIND:
@@ -70,7 +70,7 @@ def read_checkpoint(path: str | os.PathLike[str], key: RunKey) -> Moment | None:
             if (version := file.attrs.get("version")) != VERSION:
                 raise ValueError(
                     f"{str(path)!r} is a checkpoint of version {version}, of another release of calderon: version "
-                    f"{VERSION} is needed; delete it to start anew"
+                    f"{VERSION} is needed; delete it to restart"
                 )
             different = key.differing(file.attrs, file["signals"][:], file["initial_fields"][:])
             if different:
@@ -78,4 +78,4 @@ def read_checkpoint(path: str | os.PathLike[str], key: RunKey) -> Moment | None:
             observed = [{name: one[name][:] for name in one} for one in file.get("observers", {}).values()]
             return Moment(int(file.attrs["steps"]), file["electric"][:], file["magnetic"][:], observed)
     except (OSError, KeyError) as error:
-        raise ValueError(f"{str(path)!r} is damaged: delete it to start anew ({error})") from error
+        raise ValueError(f"{str(path)!r} is damaged: delete it to restart ({error})") from error

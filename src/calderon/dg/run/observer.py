@@ -1,4 +1,4 @@
-"""What watches a run: fields at points, amplitudes, snapshots."""
+"""Observers of a run: fields at points, amplitudes, snapshots."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -19,32 +19,32 @@ class Span:
 
 
 class Recorder(Protocol):
-    """Takes notes during a run, which go into its checkpoints; every rank makes the same calls."""
+    """Records data during a run, which are saved in its checkpoints; every rank makes the same calls."""
 
     @property
     def label(self) -> str:
-        """What is observed, in words; it must agree between an interrupted run and the one that goes on."""
+        """What is observed, as text; it must agree between an interrupted run and the one that continues."""
         ...
 
     def state(self) -> State:
-        """All that was noted so far, on rank 0."""
+        """All that was recorded so far, on rank 0."""
         ...
 
     def restore(self, state: State) -> None:
-        """Go on from a state, which every rank is given."""
+        """Continue from a state, which every rank receives."""
         ...
 
 
 class Observer(Recorder, Protocol):
-    """Looks at the fields after some of the steps.
+    """Observes the fields after some of the steps.
 
-    whole: whether it needs all of a field; if not, `record` is given what can only be indexed by flat numbers.
+    whole: whether it needs all of a field; if not, `record` receives objects that support flat indexing only.
     """
 
     whole: bool
 
     def begin(self, span: Span, first: int, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
-        """A run begins, or goes on after `first` steps (behind `restore`): flat fields E at that time and Z0 H, which
+        """A run begins, or continues after `first` steps (after `restore`): flat fields E at that time and Z0 H, which
         is half a step ahead where it is `staggered`."""
         ...
 
@@ -53,5 +53,5 @@ class Observer(Recorder, Protocol):
         ...
 
     def record(self, step: int, time: float, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
-        """Take note of flat fields E at the time and Z0 H, which is half a step ahead where it is `staggered`."""
+        """Record flat fields E at the time and Z0 H, which is half a step ahead where it is `staggered`."""
         ...

@@ -1,4 +1,4 @@
-"""The ranks that share a simulation, and the device on which each computes.
+"""The ranks that share a simulation, and the device of each.
 
 A device is chosen by the rank's place on its node, and shared if there are more ranks than devices.
 """
@@ -20,14 +20,14 @@ T = TypeVar("T")
 
 
 def ranks_of(communicator: Communicator | None, mesh: TetrahedralMesh, **choices: Any) -> Communicator:
-    """Those given, or all that mpiexec started; from now on an error that one meets alone ends all.
+    """Those given, or all that mpiexec started; from now on an error on one rank alone ends all.
 
     ValueError for another type than Communicator, and where the mesh or one of the choices, which are compared by their
     texts, is not the same on all ranks.
     """
     ranks = world() if communicator is None else communicator
     if not isinstance(ranks, Communicator):
-        raise ValueError(f"communicator={communicator!r}: leave it out, or take calderon.parallel.world()")
+        raise ValueError(f"communicator={communicator!r}: omit it, or use calderon.parallel.world()")
     if ranks.size > 1:
         end_together(ranks)
         require_same(ranks, choices | {"digest of the mesh": mesh_digest(mesh)})
@@ -46,12 +46,12 @@ def warn_once(ranks: Communicator) -> Iterator[None]:
 
 
 class DeviceError(RuntimeError):
-    """A device failed: names it, its rank, and what its driver said."""
+    """A device failed: the message names it, its rank, and the driver's error."""
 
 
 class RankDevice:
-    """A device as one rank sees it: with its part of the memory that was free, and errors that name rank and device;
-    see `backends.Device`.
+    """A device from the view of one rank: with its part of the memory that was free, and errors that name rank and
+    device; see `backends.Device`.
 
     rank: None for a process alone. sharers: ranks that compute on this device.
     """
@@ -105,16 +105,16 @@ class RankDevice:
 
 
 def computing_of_rank(backend: str, precision: str, ranks: Communicator) -> Computing:
-    """A backend in a precision for this rank: the device that is named, or of those that work the one whose number is
+    """A backend in a precision for this rank: the named device, or of the working ones that whose number is
     the rank's place among those of its node, modulo their number. Errors as for `computing`; RankError where it fails
-    on some of the ranks alone."""
+    on some of the ranks only."""
     same_node = ranks.on_node()
 
     def choose() -> tuple[Computing, int]:
         how = computing(backend, precision, turn=same_node.index(ranks.rank))
         return how, 0 if how.device is None else how.device.memory()
 
-    how, free = agreed(ranks, choose)  # no rank takes memory before all have seen what is free
+    how, free = agreed(ranks, choose)  # no rank allocates memory before all have read what is free
     names = ranks.gather(how.name)
     if how.device is None:
         return how

@@ -1,4 +1,4 @@
-"""One run: steps, and what is done between them, from a checkpoint or to one."""
+"""One run: steps and the actions between them, from a checkpoint or to one."""
 
 import os
 import time as clock
@@ -19,7 +19,7 @@ from calderon.dg.sources.port import Port
 from calderon.dg.stepping.system import System
 
 CHECKED = 100
-"""Steps from one look at whether the fields are numbers to the next."""
+"""Steps between two checks that the fields are finite."""
 SHOWN = 20
 """Steps between two updates of the progress."""
 Listener = Callable[[int, int], None]
@@ -28,8 +28,8 @@ Listener = Callable[[int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """key: what is run, with the start and step in the user's unit of time and the number of steps. courant: the step
-    as a fraction of the limit."""
+    """key: identity of the run, with the start and step in the user's unit of time and the number of steps. courant:
+    the step as a fraction of the limit."""
 
     system: System
     domain: Domain
@@ -45,7 +45,7 @@ class Run:
         done.
 
         Raises FloatingPointError, with the step and the element, where the field is no longer finite; RuntimeError
-        where an earlier run left fields of some moment within it, and there is no checkpoint to go on from.
+        where an earlier run left intermediate fields, and there is no checkpoint to continue from.
         """
         if not (isinstance(checkpoint_seconds, Real) and checkpoint_seconds >= 0):
             raise ValueError(f"checkpoint_seconds={checkpoint_seconds!r}: a number of seconds, not negative, is needed")
@@ -68,7 +68,7 @@ class Run:
         if self.system.interrupted and first == 0:
             raise RuntimeError(
                 f"an earlier run from t = {self.key.start:.6g} was not finished, so that fields and records are "
-                "incomplete: continue from its checkpoint if it wrote one, otherwise make a new simulation"
+                "incomplete: continue from its checkpoint if it wrote one, otherwise create a new simulation"
             )
 
         def begin() -> None:
@@ -82,7 +82,7 @@ class Run:
             Path(checkpoint).unlink(missing_ok=True)
 
     def _begin(self, first: int) -> None:
-        """What is done before the steps that follow the first so many."""
+        """Actions before the steps that follow the given number of steps."""
         span, system = Span(self.key.start, self.key.step, self.key.count), self.system
         if any(each.whole for each in self.observers):
             system.fetch()
@@ -91,7 +91,7 @@ class Run:
             each.begin(span, first, electric, magnetic, system.h_offset > 0)
 
     def _look(self, n: int) -> None:
-        """What is done after every step."""
+        """Actions after every step."""
         if n % CHECKED == 0 or n == self.key.count:
             self._check(n)
         time, system = self.key.start + n * self.key.step, self.system
@@ -110,7 +110,7 @@ class Run:
         return [*self.observers, *self.ports]
 
     def _resume(self, path: str | os.PathLike[str]) -> int:
-        """Steps done by an interrupted run, whose fields are taken over; 0 without one."""
+        """Steps done by an interrupted run, whose fields are restored; 0 without one."""
         moment = read_checkpoint(path, self.key)
         if moment is None:
             return 0
@@ -128,7 +128,7 @@ class Run:
             write_checkpoint(path, self.key, Moment(steps, *fields, states))
 
     def _check(self, n: int) -> None:
-        """Stops a run whose fields are no longer numbers."""
+        """Stops a run whose fields are no longer finite."""
         if not self.domain.communicator.total(np.int64(not self.system.finite())):
             return
         self.system.fetch()
@@ -137,7 +137,7 @@ class Run:
         if len(elements):
             raise FloatingPointError(
                 f"the field is no longer finite at step {n}, first in tetrahedron {elements[0]}: take a smaller step "
-                f"(courant below {self.courant:.3g}) and look at the mesh's quality there"
+                f"(courant below {self.courant:.3g}) and check the mesh quality there"
             )
 
 

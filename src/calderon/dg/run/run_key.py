@@ -1,6 +1,6 @@
-"""What a run is: all that must agree between the run that wrote a checkpoint and the one that goes on from it.
+"""Identity of a run: all that must agree between the run that wrote a checkpoint and the one that continues.
 
-What is given as numbers goes into digests. What comes as functions is known by what they give: signals at some times of
+Numbers enter digests. Functions are identified by their values: signals at some times of
 the run, fields by a few sums over their values at the begin of the run. These numbers agree only to rounding where
 another device or another number of ranks has computed, so they are compared with a tolerance.
 """
@@ -21,19 +21,19 @@ from calderon.mesh import Material, TetrahedralMesh
 from calderon.waves import CurrentDipole, CurrentSource, GaussianPulse, RampedSine, TransientPlaneWave
 
 TOLERANCES = {"double": 1e-9, "single": 1e-4}
-"""Of sums over fields relative to the root of the sum of their squares."""
+"""Tolerance of sums over fields relative to the root of the sum of their squares."""
 SIGNAL_TOLERANCE = 1e-9
-"""Of a signal relative to its largest value."""
+"""Tolerance of a signal relative to its largest value."""
 TIMES = 500
-"""At which signals are compared, at most, in even and again in growing steps: most pulses come early."""
+"""Largest number of times at which signals are compared, in even and again in growing steps: most pulses come early."""
 SUMS = 4
-"""Over the values of a field, each with other weights."""
+"""Number of sums over the values of a field, each with other weights."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Digests of what does not change from run to run: mesh, constants of its parts, conditions at its boundary, and
-    places, directions and constants of the sources."""
+    """Digests of the data that do not change from run to run: mesh, constants of its parts, conditions at its boundary,
+    and places, directions and constants of the sources."""
 
     mesh: str
     materials: str
@@ -61,14 +61,14 @@ class RunKey:
 
     @property
     def exact(self) -> dict[str, Any]:
-        """What must be the same to the last bit, by name."""
+        """Data that must be identical to the last bit, by name."""
         rest = ("problem", "signals", "initial_fields")
         return vars(self.problem) | {each.name: vars(self)[each.name] for each in fields(self) if each.name not in rest}
 
     def differing(
         self, exact: Mapping[str, Any], signals: NDArray[np.float64], initial_fields: NDArray[np.float64]
     ) -> list[str]:
-        """Names of what is not as in another key, of which these are the parts."""
+        """Names of the parts that differ from another key."""
         names = [name for name, value in self.exact.items() if exact[name] != value]
         timed, placed = {"start", "step", "count"}.isdisjoint(names), {"mesh", "order"}.isdisjoint(names)
         if timed and "sources" not in names and not _agree(self.signals, signals, SIGNAL_TOLERANCE):
@@ -87,7 +87,7 @@ def _agree(one: NDArray[np.float64], two: NDArray[np.float64], tolerance: float)
 
 
 def digest(*parts: ArrayLike) -> str:
-    """Of arrays of numbers, with their kinds and shapes."""
+    """Digest of arrays of numbers, with their kinds and shapes."""
     total = hashlib.sha256()
     for each in parts:
         array = np.ascontiguousarray(each)
@@ -97,7 +97,7 @@ def digest(*parts: ArrayLike) -> str:
 
 
 def mesh_digest(mesh: TetrahedralMesh) -> str:
-    """Of vertices, tetrahedra, materials and boundary faces."""
+    """Digest of vertices, tetrahedra, materials and boundary faces."""
     return digest(mesh.vertices, mesh.tetrahedra, mesh.tags, mesh.faces, mesh.face_tags)
 
 
@@ -107,7 +107,7 @@ def problem_of(
     boundaries: Mapping[str, str],
     sources: Sequence[Any],
 ) -> Problem:
-    """What is solved; a density, which does not act on the fields, may change."""
+    """Digests of the problem; a density, which does not act on the fields, may change."""
     medium = medium_of(mesh, materials)
     tags, first = np.unique(mesh.tags, return_index=True)
     constants = medium.permittivity[first], medium.permeability[first], medium.loss[first]
@@ -122,7 +122,7 @@ def problem_of(
 
 
 def _constants(source: Any, mesh: TetrahedralMesh) -> list[ArrayLike]:
-    """Numbers that make a source, but for what a signal of the user's own does in time."""
+    """Numbers that define a source, except the time dependence of a user's signal."""
     if isinstance(source, TransientPlaneWave):
         wave = source.amplitudes
         return ["wave", wave.direction, wave.polarization, complex(wave.amplitude), float(source.frequency)]
@@ -137,7 +137,7 @@ def _constants(source: Any, mesh: TetrahedralMesh) -> list[ArrayLike]:
 
 
 def signals_of(loads: Sequence[Load], start: float, step: float, count: int) -> NDArray[np.float64]:
-    """(sources, times) what currents do in the middle of some steps of a run, of all if there are few. Errors as for
+    """(sources, times) signals of currents in the middle of some steps of a run, of all if there are few. Errors as for
     `Load.at`."""
     even, growing = np.linspace(1, count, TIMES), np.geomspace(1, count, TIMES)
     steps = np.unique(np.concatenate([even, growing]).astype(np.int64))
@@ -151,7 +151,7 @@ def sums(field: NDArray[np.floating], domain: Domain) -> NDArray[np.float64]:
     own = domain.element_blocks.by_element(field.reshape(domain.element_blocks.shape))
     own = own.reshape(len(own), -1).astype(np.float64, copy=False)
     result = [float(np.vdot(own, own))]
-    for n in range(1, 1 + SUMS):  # angles that are no fractions of a circle: no two weights are alike
+    for n in range(1, 1 + SUMS):  # angles that are not fractions of a circle: no two weights are alike
         inside, elements = np.cos(np.sqrt(n + 1.0) * np.arange(own.shape[1])), np.cos(n * domain.part.elements)
         result.append(float(elements @ (own @ inside)))
     total = np.asarray(domain.communicator.total(np.array(result)))

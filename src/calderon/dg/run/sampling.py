@@ -1,4 +1,4 @@
-"""How many steps a run has: up to a time, or so that they divide periods evenly; and nodes in a wavelength."""
+"""How many steps a run has: up to a time, or so that they divide periods evenly; and nodes per wavelength."""
 
 import math
 import warnings
@@ -15,19 +15,20 @@ from calderon.mesh.errors import callers_level
 from calderon.waves import RampedSine, TransientPlaneWave
 
 SAMPLES = 24
-"""Samples of a period that enter a discrete Fourier transform, at least."""
+"""Least number of samples of a period that enter a discrete Fourier transform."""
 
 MOST_STEPS = 10**8
-"""Of a run; more is a slip in a unit."""
+"""Largest number of steps of a run; more indicates a wrong unit."""
 FEWEST = 6
-"""Stable steps in a period; less, and the elements are longer than the waves."""
+"""Least number of stable steps in a period; with fewer, the elements are longer than the waves."""
 FEWEST_NODES = 2.0
-"""In a wavelength: no polynomial with less of them oscillates so."""
+"""Least number of nodes in a wavelength: no polynomial with fewer nodes resolves it."""
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """Of a period of a frequency in Hz: `samples` that enter the transform, `stride` steps from one to the next."""
+    """Samples of a period of a frequency in Hz: `samples` that enter the transform, `stride` steps from one to the
+    next."""
 
     frequency: float
     samples: int
@@ -35,7 +36,7 @@ class Sampling:
 
     @property
     def steps(self) -> int:
-        """Of a period."""
+        """Number of steps of a period."""
         return self.samples * self.stride
 
     def steps_in(self, periods: int) -> int:
@@ -43,7 +44,7 @@ class Sampling:
         if periods * self.steps > MOST_STEPS:
             raise ValueError(
                 f"frequency={self.frequency!r}, periods={periods}: that takes {periods * self.steps:.2g} steps of "
-                f"{self.step:.3g} s, more than {MOST_STEPS:.0e}: take fewer periods or a coarser mesh; is the "
+                f"{self.step:.3g} s, more than {MOST_STEPS:.0e}: use fewer periods or a coarser mesh; is the "
                 "frequency in Hz, and the mesh in metres?"
             )
         return periods * self.steps
@@ -61,7 +62,7 @@ def sampling(frequency: float, longest: float) -> Sampling:
     if frequency * longest * FEWEST > 1:
         raise ValueError(
             f"frequency={frequency!r}: a period lasts {1 / frequency:.3g} and the longest stable step {longest:.3g}: "
-            "the mesh is far too coarse for such waves, or not in metres; take a finer mesh, or scale= where it is read"
+            "the mesh is far too coarse for such waves, or not in metres; use a finer mesh, or scale= when it is read"
         )
     stride = max(1, math.floor(1 / (frequency * longest * SAMPLES)))
     return Sampling(frequency, math.ceil(1 / (frequency * longest * stride)), stride)
@@ -75,8 +76,8 @@ def require_period(sources: Iterable[Any], frequency: float) -> None:
             times = signal.frequency / frequency
             if round(times) < 1 or abs(times - round(times)) > 1e-9 * times:
                 raise ValueError(
-                    f"frequency={frequency!r}: a source oscillates with {signal.frequency!r} Hz, take that; for "
-                    "several frequencies take a pulse and add_transform"
+                    f"frequency={frequency!r}: a source oscillates with {signal.frequency!r} Hz: choose that; for "
+                    "several frequencies use a pulse and add_transform"
                 )
 
 
@@ -90,7 +91,7 @@ def steps_until(until: float, now: float, longest: float) -> tuple[float, int]:
     if count > MOST_STEPS:
         raise ValueError(
             f"until={until!r}: that takes {count:.2g} steps of {longest:.3g}, more than {MOST_STEPS:.0e}: is the time "
-            "in seconds (with materials), and the mesh in metres? Take a shorter time or a coarser mesh"
+            "in seconds (with materials), and the mesh in metres? Choose a shorter time or a coarser mesh"
         )
     return span, count
 
@@ -109,14 +110,14 @@ def warn_resolution(domain: Domain, frequency: float) -> None:
         warnings.warn(
             f"{sum(each[1] for each in found)} tetrahedra have fewer than {FEWEST_NODES:g} nodes in a wavelength at "
             f"{frequency:.4g}{hertz}, the worst {fewest:.2g} (edge {edge:.3g}{metres}, wavelength {length:.3g}{metres})"
-            ": amplitudes say little there; take a finer mesh or a higher order; or is the mesh not in metres?",
+            ": amplitudes are inaccurate there; use a finer mesh or a higher order; or is the mesh not in metres?",
             MeshWarning,
             stacklevel=callers_level(),
         )
 
 
 def whole_number(value: float, name: str, least: int = 1) -> int:
-    """ValueError for a number that is not whole, or below the least."""
+    """ValueError for a number that is not an integer or is below the least."""
     if not isinstance(value, Real) or not math.isfinite(value) or value != int(value) or value < least:
         raise ValueError(f"{name}={value!r}: a whole number of at least {least} is needed")
     return int(value)

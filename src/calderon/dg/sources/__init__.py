@@ -1,1 +1,1 @@
-"""What drives the field: currents, incident waves, and the ports of the currents."""
+"""Sources of the field: currents, incident waves, and the ports of the currents."""

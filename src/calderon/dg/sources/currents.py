@@ -14,7 +14,7 @@ from calderon.mesh.tetrahedral.partition import Part
 from calderon.waves import CurrentDipole, CurrentSource, Signal
 
 SPREAD = 2.0
-"""Radius of the bump that stands for a dipole, over the mean edge of the element that holds it, by default."""
+"""Default radius of the bump that models a dipole, over the mean edge of the element that holds it."""
 FIRST, SECOND = np.triu_indices(4, 1)
 
 
@@ -35,7 +35,7 @@ class Load:
     weights: NDArray[np.float64]
 
     def at(self, time: float) -> float:
-        """s(t). ValueError where it is no finite number."""
+        """s(t). ValueError where it is not a finite number."""
         value = self.signal(time)
         if np.ndim(value) or np.asarray(value).dtype.kind not in "fiub" or not np.isfinite(value):
             raise ValueError(f"the signal of {self.name!r} gave {value} at t = {time:.6g}: a finite number is needed")
@@ -79,7 +79,7 @@ def _even(source: CurrentSource, mesh: TetrahedralMesh) -> tuple[NDArray[np.int6
         raise ValueError(f"sources: the mesh has no part {source.part!r}: choose {', '.join(map(repr, mesh.names))}")
     elements = np.flatnonzero(mesh.tags == mesh.names[source.part])
     if not len(elements):
-        raise ValueError(f"sources: the part {source.part!r} has no tetrahedra: take a finer mesh or another part")
+        raise ValueError(f"sources: the part {source.part!r} has no tetrahedra: use a finer mesh or another part")
     extent = float(np.ptp(mesh.vertices[np.unique(mesh.tetrahedra[elements])] @ source.direction))
     density = extent / mesh.volumes[elements].sum() * source.direction
     return elements, np.broadcast_to(density, (len(elements), 1, 3))
@@ -91,7 +91,7 @@ def _around_point(
     """The elements (e,) near the dipole and j at their nodes (e, n, 3): a smooth bump times a polynomial of even degree
     d, at most 4, chosen so that the integral of j with any p of that degree is m p(y).
 
-    A delta function in one element excites waves that the mesh does not carry, which the centred flux never loses.
+    A delta function in one element excites waves that the mesh does not carry, which the centred flux never damps.
     """
     radius = _default_radius(dipole, mesh) if dipole.radius is None else dipole.radius
     elements = _near(dipole.position, 2 * radius, mesh)
@@ -109,7 +109,7 @@ def _around_point(
     if np.linalg.matrix_rank(moments) < len(moments):
         raise ValueError(
             f"sources: {dipole.name!r} spreads over a radius of {radius:.4g} with {len(elements)} tetrahedra, too few "
-            "for a smooth current: take a larger radius or a finer mesh"
+            "for a smooth current: use a larger radius or a finer mesh"
         )
     factors = np.linalg.solve(moments, np.eye(len(moments))[0])
     return elements, np.einsum("b,ben->en", factors, bump * monomials)[:, :, None] * dipole.moment

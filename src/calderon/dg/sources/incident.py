@@ -13,7 +13,7 @@ from calderon.waves.signals import RAMP_PERIODS, smooth
 
 
 class Amplitudes(NamedTuple):
-    """Of one wave at the open faces: tangential components (f, 2, m) of E and Z0 H, for the time factor exp(-i w c t),
+    """One wave at the open faces: tangential components (f, 2, m) of E and Z0 H, for the time factor exp(-i w c t),
     frequency w; ramp: the reciprocal of the time in which it is switched on."""
 
     frequency: float
@@ -41,7 +41,7 @@ class IncidentWaves:
         ]
 
     def phases(self, time: float) -> NDArray[np.complex128]:
-        """(waves,) what the amplitudes are to be multiplied by, before the real part is taken."""
+        """(waves,) factors of the amplitudes, before the real part is taken."""
         return np.array([smooth(wave.ramp * time) * np.exp(-1j * wave.frequency * time) for wave in self.waves])
 
     def __call__(self, time: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -1,4 +1,4 @@
-"""What driven currents do to the field and feel of it: current, voltage, power."""
+"""Ports of driven currents: current, voltage, power."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from calderon.dg.sources.currents import Load
 from calderon.parallel import Communicator
 
 FAINT = 1e-9
-"""Part of a pulse that tells nothing: rounding is as large."""
+"""Part of a pulse that carries no information: rounding is as large."""
 
 
 class Port:
@@ -48,7 +48,7 @@ class Port:
         return f"port {self._load.name!r}"
 
     def record(self, time: float) -> None:
-        """Take note of the voltage after a step."""
+        """Record the voltage after a step."""
         self._times.append(time)
         self._own.append(self._voltage(self._load))
 
@@ -79,20 +79,20 @@ class Port:
             most = float(np.abs(np.gradient(self.times)) @ np.abs(self.current))
         if abs(found) <= FAINT * most:
             raise ValueError(
-                f"the current of {self._load.name!r} has hardly any part at {frequency:.6g} Hz ({abs(found):.1e} A s): "
-                "take a shorter pulse, one with a carrier near that frequency, or per=1.0"
+                f"the current of {self._load.name!r} is almost zero at {frequency:.6g} Hz ({abs(found):.1e} A s): "
+                "use a shorter pulse, one with a carrier near that frequency, or per=1.0"
             )
         return found
 
 
 def divisor(ports: Mapping[str, Port], per: complex | str | None, frequency: float) -> complex:
-    """What spectra are to be divided by: a number, or the spectrum of the current of a port, by default the only one's.
-    ValueError for a port that is not there, or zero."""
+    """The divisor of spectra: a number, or the spectrum of the current of a port, by default of the only port.
+    ValueError for an unknown port, or zero."""
     if per is None:
         per = next(iter(ports)) if len(ports) == 1 else 1.0
     if isinstance(per, str):
         if per not in ports:
-            raise ValueError(f"per={per!r}: no such port, choose {', '.join(map(repr, ports)) or 'a number'}")
+            raise ValueError(f"per={per!r}: unknown port, choose {', '.join(map(repr, ports)) or 'a number'}")
         return ports[per].driven(frequency)
     if not isinstance(per, Complex) or per == 0 or not np.isfinite(per):
         raise ValueError(f"per={per!r}: a number other than zero, or the name of a port, is needed")

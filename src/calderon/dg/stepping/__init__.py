@@ -1,1 +1,1 @@
-"""Methods in time: leap-frog, local leap-frog, Runge-Kutta, on processors and devices, and their stable steps."""
+"""Time stepping: leap-frog, local leap-frog, Runge-Kutta, on processors and devices, and their stable steps."""

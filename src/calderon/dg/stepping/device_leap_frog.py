@@ -14,8 +14,9 @@ from calderon.dg.stepping.system import Steps
 
 @dataclass(frozen=True)
 class Step:
-    """What a step of one field takes: medium (blocks, 2, lanes), and for the open faces turn, raised, and groups of
-    elements with as many of them (count, elements, numbers, inverse); drives: places and what a current adds there."""
+    """Arguments of a step of one field: medium (blocks, 2, lanes), and for the open faces turn, raised, and groups of
+    elements with as many of them (count, elements, numbers, inverse); drives: places and the contribution of a current
+    there."""
 
     medium: Any
     turn: Any = None
@@ -90,7 +91,7 @@ class DeviceLeapFrog(OnDevice, CentredLeapFrog):
             )  # fmt: skip
 
     def _launch(self, kernel: str, faces: int, *arguments: Any) -> None:
-        """A thread for each node of so many faces; for each of its two components if the number is negative."""
+        """A thread for each node of that many faces; for each of its two components if the number is negative."""
         threads = abs(faces) * self.ghosts[0].shape[2] * (2 if faces < 0 else 1)
         self._device.launch(self._program, kernel, (threads,), (GROUP,), *arguments)
 
@@ -98,7 +99,7 @@ class DeviceLeapFrog(OnDevice, CentredLeapFrog):
 @dataclass(frozen=True)
 class Opened:
     """The open faces on the device: where their elements begin, which side they are, amplitudes of what enters for E
-    and for H, and room for traces before the step, ghost traces, and solved ones."""
+    and for H, and memory for traces before the step, ghost traces, and solved ones."""
 
     starts: Any
     sides: Any

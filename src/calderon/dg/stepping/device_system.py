@@ -14,13 +14,13 @@ from calderon.dg.stepping.system import Steps, System
 GROUP = 128
 """Threads of a group where each works alone."""
 HIGHEST_ORDER = 5
-"""Of which what a group shares of a block of elements fits into GROUP_MEMORY."""
+"""Largest order for which the shared data of a group for a block of elements fit into GROUP_MEMORY."""
 GROUP_MEMORY = 48 * 1024
 """Bytes that a group may share on every device."""
 LARGEST_GROUP = 640
 """Threads of a group for a block of elements, at most."""
 GROUPS = 256
-"""That look for values that are no numbers, at most."""
+"""Largest number of groups that check for values that are not finite."""
 
 
 class OnDevice(System):
@@ -28,8 +28,8 @@ class OnDevice(System):
 
     source: the file with the steps. copies: arrays on the device that are as large as a field.
 
-    Raises ValueError for a degree or a number of elements that devices do not take, MemoryError for fields that do not
-    fit.
+    Raises ValueError for a degree or a number of elements that devices do not support, MemoryError for fields that do
+    not fit.
     """
 
     source: str
@@ -45,7 +45,7 @@ class OnDevice(System):
         if self.electric.size > most:
             raise ValueError(f"{self.electric.size} values of a field on {device.name}: at most {most} are possible")
         needed = self.copies * self.electric.nbytes + self.metric.nbytes
-        advice = "take a lower order, a coarser mesh, precision='single' or backend='numba'"
+        advice = "use a lower order, a coarser mesh, precision='single' or backend='numba'"
         count = self.element_blocks.mesh.number_of_tetrahedra
         require_device_memory(device, needed, f"P{reference.order} on {count} tetrahedra", advice)
         self._device, self._rows = device, max(1, min(reference.size, LARGEST_GROUP // lanes))
@@ -62,13 +62,13 @@ class OnDevice(System):
 
     @property
     def _layout(self) -> tuple[tuple[str, int], ...]:
-        """What block.h takes."""
+        """Arguments of block.h."""
         reference = self.element_blocks.reference
         return ("SIZE", reference.size), ("FACE_SIZE", reference.face_size), ("LANES", self.element_blocks.lanes)
 
     @property
     def _defines(self) -> tuple[tuple[str, int], ...]:
-        """What curl.h takes."""
+        """Arguments of curl.h."""
         size = self.element_blocks.reference.size
         return (*self._layout, ("ROWS", self._rows), ("LIFT_ROWS", size + size % 2))
 
@@ -92,7 +92,7 @@ class OnDevice(System):
             self.electric[:], self.magnetic[:] = (self._device.to_host(field).ravel() for field in self._fields)
 
     def finite(self) -> bool:
-        """One number of each group comes to the host."""
+        """One number of each group is copied to the host."""
         if not self._fields:
             return super().finite()
         threads = GROUP * GROUPS
@@ -111,14 +111,14 @@ class OnDevice(System):
         if id(places) not in self._places:
             numbers = self._device.array(places.ravel().astype(np.int32))
             room = self._device.empty((places.size,), self.element_blocks.real)
-            self._places[id(places)] = places, numbers, room  # the array itself, lest its id goes to another
+            self._places[id(places)] = places, numbers, room  # keep the array itself, so that its id is not reused
         _, numbers, room = self._places[id(places)]
         arguments = self._fields[which], numbers, room, places.size
         self._device.launch(self._between, "values_at", (places.size,), (GROUP,), *arguments)
         return self._device.to_host(room).reshape(places.shape)
 
     def _driven(self, load: Load, drive: NDArray[np.floating]) -> tuple[Any, Any]:
-        """Where a load acts, and what it adds there for a unit of its signal, on the device."""
+        """The places of a load, and its contribution there for a unit of its signal, on the device."""
         return self._device.array(load.places.ravel().astype(np.int32)), self._device.array(drive.ravel())
 
     def _add(self, field: Any, driven: tuple[Any, Any], factor: float, count: int) -> None:
@@ -127,8 +127,8 @@ class OnDevice(System):
         self._device.launch(self._between, "add_load", (count,), (GROUP,), *arguments)
 
     def _by_block(self, kernel: str, drivers: dict[int, Any], *arguments: Any) -> None:
-        """A kernel with a group of threads for each block of elements; what the others have of the drivers, E (0), H
-        (1) or both, travels while inner blocks are done."""
+        """A kernel with a group of threads for each block of elements; the others' traces of the drivers, E (0), H
+        (1) or both, are exchanged while inner blocks are computed."""
         if self._halo is None:
             self._on_blocks(kernel, (0, self.element_blocks.blocks), *arguments)
             return
@@ -144,24 +144,24 @@ class OnDevice(System):
         self._device.launch(self._program, kernel, (threads,), (group,), blocks[0], *arguments)
 
     def _traces(self, field: Any, starts: Any, sides: Any, count: int, out: Any) -> None:
-        """out (count, 2, m): what a field is on so many faces of elements that begin at `starts`."""
+        """out (count, 2, m): traces of a field on `count` faces of elements that begin at `starts`."""
         threads = count * self.element_blocks.reference.face_size
         arguments = field, starts, sides, self._nodes, count, out
         self._device.launch(self._between, "face_traces", (threads,), (GROUP,), *arguments)
 
     def _in_parts(self, values: NDArray[np.complex128]) -> Any:
-        """(waves, 2, ...) real and imaginary parts of amplitudes (waves, ...), on the device; room for one if there is
-        none."""
+        """(waves, 2, ...) real and imaginary parts of amplitudes (waves, ...), on the device; memory for one if there
+        is none."""
         parts = np.stack([values.real, values.imag], axis=1) if len(values) else np.zeros(1)
         return self._device.array(parts.astype(self.element_blocks.real))
 
     def _phases(self, time: float) -> Any:
-        """(waves, 2) of what is incident, as `_in_parts`."""
+        """(waves, 2) incident amplitudes, as `_in_parts`."""
         return self._in_parts(np.zeros(0, complex) if self.incident is None else self.incident.phases(time))
 
 
 class View:
-    """A field on a device, of which `[places]` brings the values at flat numbers alone to the host."""
+    """A field on a device, of which `[places]` copies only the values at flat numbers to the host."""
 
     def __init__(self, system: OnDevice, which: int) -> None:
         self._system, self._which = system, which

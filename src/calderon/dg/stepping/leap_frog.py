@@ -17,8 +17,8 @@ from calderon.dg.stepping.system import Steps, System, silent
 
 @dataclass(frozen=True)
 class Coefficients:
-    """What a step of one field takes besides the fields and what is incident: its length; medium (blocks, 2, lanes),
-    keep and gain; the open faces; and of each load what its current adds, (e, 3, n)."""
+    """Data of a step of one field in addition to the fields and incident waves: its length; medium (blocks, 2, lanes),
+    keep and gain; the open faces; and of each load the contribution of its current, (e, 3, n)."""
 
     length: float
     medium: NDArray[np.floating]
@@ -27,7 +27,7 @@ class Coefficients:
 
 
 class CentredLeapFrog(System):
-    """Centred flux, and E and H by turns: second order in time, without any loss of the discrete energy.
+    """Centred flux, and E and H alternately: second order in time, without any loss of the discrete energy.
 
     The conductive term is averaged over the step, so that it does not limit it. Source: L. Fezoui, S. Lanteri, S.
     Lohrengel, S. Piperno, ESAIM: M2AN 39 (2005), 1149.
@@ -51,7 +51,7 @@ class CentredLeapFrog(System):
             step.absorbing.finish(target, before, self._entering(field, time))
 
     def _curl(self, field: int, step: "Coefficients", time: float) -> None:
-        """What the other field does to E (0) or H (1) in a step, with ghost traces of zero at the open faces."""
+        """The effect of the other field on E (0) or H (1) in a step, with ghost traces of zero at the open faces."""
         target, source = (self.electric, self.magnetic)[:: 1 - 2 * field]
         self._run(target, source, 1 - field, step.medium)
 
@@ -103,7 +103,7 @@ class CentredLeapFrog(System):
         )  # fmt: skip
 
     def _coefficients(self, step: float, field: int) -> "Coefficients":
-        """What an E (0) or H (1) step of that length takes."""
+        """Coefficients of an E (0) or H (1) step of that length."""
         medium, ones = self.medium, np.ones(self.element_blocks.mesh.number_of_tetrahedra)
         if field == 1:
             gains = -step / medium.permeability
@@ -116,7 +116,7 @@ class CentredLeapFrog(System):
     def limit(self, report: Callable[[], None] = silent) -> float:
         """2 / w, w the largest frequency of the lossless closed system, by Lanczos in the energy's inner product.
 
-        Lengths are in units of the smallest element: w^4 of nanometres is more than single precision holds.
+        Lengths are in units of the smallest element: w^4 of nanometres exceeds the range of single precision.
         """
         medium, zeros, unit = self.medium, np.zeros(self.element_blocks.mesh.number_of_tetrahedra), self.domain.size
         magnetic = self.lanes_of(zeros, -unit / medium.permeability)
@@ -143,8 +143,8 @@ class CentredLeapFrog(System):
             self.magnetic[:] = 0
 
     def discrete_energy(self, step: float) -> float:
-        """What leap-frog with that step of c t conserves without losses and sources: integrals of epsilon_r E^2 / 2 and
-        of mu_r H(t - step / 2) . H(t + step / 2) / 2."""
+        """The quantity that leap-frog with that step of c t conserves without losses and sources: integrals of
+        epsilon_r E^2 / 2 and of mu_r H(t - step / 2) . H(t + step / 2) / 2."""
         kept = self.magnetic
         try:
             self.magnetic = kept.copy()

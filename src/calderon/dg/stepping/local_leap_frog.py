@@ -2,7 +2,7 @@
 
 With C E the curl that drives H and C* H the one that drives E, leap-frog is
     H(t + dt/2) = H(t - dt/2) + F(E(t)),    E(t + dt) = E(t) + dt C* H(t + dt/2),
-with F(E) = -dt C E. Here F = F_0 looks closer at the small elements: F_k(E) is what the mean in time of E around t, as
+with F(E) = -dt C E. Here F = F_0 resolves the small elements in time: F_k(E) is what the mean in time of E around t, as
 far as it is even, gives to H in steps dt_k = dt / 2^k, with all elements at rest whose steps are longer. For elements
 whose H has the step dt_k it is -dt_k C E, for those with shorter ones
     F_k(E) = F_k+1(E) + F_k+1(E + (1 + s_k) / 2 dt_k+1 C* F_k+1(E)),
@@ -10,7 +10,7 @@ where the step of E is done in the elements that have the step dt_k+1 or a short
 E'' = -A E with another A, symmetric in the energy's inner product: a discrete energy is conserved, the error is of
 second order, and the scheme is stable as long as the eigenvalues of dt^2 A lie between 0 and 4. s_k = 0 would let
 waves of the small elements touch these bounds; s_k > 0, growing with k, keeps them away. Conduction, absorbing faces
-and what enters there have the longest step; the slope of a driven current is at rest in the shorter ones.
+and incident waves have the longest step; the slope of a driven current is constant in the shorter ones.
 
 Sources: J. Diaz and M. Grote, SIAM J. Sci. Comput. 31 (2009), 1985 and Comput. Methods Appl. Mech. Engrg. 291 (2015),
 240; M. Grote, S. Michel, S. Sauter, Math. Comp. 90 (2021), 2603.
@@ -68,7 +68,7 @@ class LocalLeapFrog(CentredLeapFrog):
 
     def limit(self, report: Callable[[], None] = silent) -> float:
         """By bisection on Lanczos: the largest step whose eigenvalues lie between 0 and 4 / MARGIN^2. `saving` then is
-        by how much the work for a span of time is less than with one step for all."""
+        the factor of work saved against one step for all."""
         least = super().limit(report)
 
         def stable(step: float) -> bool:
@@ -157,8 +157,8 @@ class LocalLeapFrog(CentredLeapFrog):
             self.magnetic += self.real(share) * gained
 
     def discrete_energy(self, step: float) -> float:
-        """What is conserved without losses and sources, the energy of the rates of change: integral of epsilon_r times
-        |(E(t + dt) - E(t)) / dt|^2 + (A E(t + dt)) . E(t), halved, from E and H at one time."""
+        """The quantity conserved without losses and sources, the energy of the rates of change: integral of epsilon_r
+        times |(E(t + dt) - E(t)) / dt|^2 + (A E(t + dt)) . E(t), halved, from E and H at one time."""
         kept = self.electric.copy(), self.magnetic.copy()
         self._begin(step)
         weight = self.element_blocks.in_lanes(self.medium.permittivity)

@@ -145,11 +145,11 @@ class UpwindRungeKutta(System):
             steps.after(n)
 
     def _drives(self, step: float) -> list[NDArray[np.floating]]:
-        """(e, 3, n) what each load adds to E in a step for s = 1."""
+        """(e, 3, n) contribution of each load to E in a step for s = 1."""
         return [self.drive(load, step / self.medium.permittivity) for load in self.loads]
 
     def _decay(self, step: float) -> NDArray[np.floating] | None:
-        """(blocks, lanes) what the conductive term leaves of E in half a step, None without loss."""
+        """(blocks, lanes) factor of E by the conductive term in half a step, None without loss."""
         if not self.medium.loss.any():
             return None
         return self.element_blocks.in_lanes(np.exp(-step / 2 * self.medium.loss / self.medium.permittivity))

@@ -39,12 +39,12 @@ def system_of(flux: str, domain: Domain, device: Device | None) -> System:
 
 
 def chosen_step(courant: float, time_step: float | None, limit: float) -> float:
-    """A fraction of the limit, or what is asked. ValueError for a step above the limit."""
+    """A fraction of the limit, or the requested step. ValueError for a step above the limit."""
     if time_step is None:
         return courant * limit
     if not (isinstance(time_step, Real) and 0 < time_step <= limit):
         raise ValueError(
             f"time_step={time_step!r}: a positive number is needed, up to the stability limit of this mesh and order, "
-            f"{limit:.6g}: take a smaller step, or leave it out and choose courant"
+            f"{limit:.6g}: choose a smaller step, or omit it and choose courant"
         )
     return float(time_step)

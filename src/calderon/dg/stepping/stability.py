@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh_tridiagonal
 
 LANCZOS_STEPS = 40
-"""Enough for a relative error of the largest eigenvalue well below MARGIN on all meshes tried."""
+"""Number of steps, enough for a relative error of the largest eigenvalue well below MARGIN on all meshes tried."""
 POWER_STEPS = 60
 BISECTIONS = 8
-"""At most, from a step that is stable to PRECISION of one that is not."""
+"""Largest number of bisections, from a stable step to within PRECISION of an unstable one."""
 PRECISION = 0.02
-"""Of steps that are found by bisection."""
+"""Relative precision of steps that are found by bisection."""
 FIRST_TRY = 0.75
-"""Of the step that would be stable if the sizes of elements alone decided."""
+"""First trial, over the step that would be stable if the sizes of elements alone decided."""
 MARGIN = 1.01
 """The estimates approach the spectral radius from below."""
 RUNGE_KUTTA_RADIUS = 3.16
@@ -32,7 +32,7 @@ def spectrum_ends(
     """Least and largest eigenvalue of an operator that is symmetric in an inner product, by Lanczos.
 
     products(a, b): the inner products a . a and a . b. start: is overwritten. Each vector is normalised by its norm:
-    what the recurrence would have it to be is rounding where few eigenvalues are left.
+    the norm of the recurrence is rounding where few eigenvalues are left.
 
     Source: G. Golub and C. Van Loan, Matrix Computations, section 10.1.
     """

@@ -1,4 +1,4 @@
-"""The semi-discrete Maxwell system on one process: arrays and tables that every way to advance it needs."""
+"""The semi-discrete Maxwell system on one process: arrays and tables that every time stepping method needs."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -16,21 +16,21 @@ from calderon.dg.sources.currents import Load
 from calderon.dg.stepping.waiting_threads import WaitingThreads
 
 BLOCKS_AT_A_TIME = 64
-"""In integrals, so that what lies between stays in a cache."""
+"""Blocks of elements at a time in integrals, so that intermediate arrays fit a cache."""
 PARTS_PER_THREAD = 4
-"""Parts of the mesh, so that no thread waits long for the slowest."""
+"""Parts of the mesh per thread, so that no thread waits long for the slowest."""
 LEAST_PART = 160
 """Nodes of a lane in a part (blocks times nodes of an element): waking a thread takes as long as ten blocks of P2."""
 
 
 def silent() -> None:
-    """Do nothing: the default of functions that are called on the way."""
+    """Do nothing: the default callback."""
 
 
 @dataclass(frozen=True)
 class Steps:
-    """What is asked of `System.advance`: c t when the first step begins, the length and number of steps, the steps done
-    already, and what is called at the begin and behind each step."""
+    """Arguments of `System.advance`: c t when the first step begins, the length and number of steps, the steps done
+    already, and the callbacks at the begin and after each step."""
 
     time: float
     step: float
@@ -41,7 +41,7 @@ class Steps:
 
     @property
     def numbers(self) -> range:
-        """Of the steps that are still to be done, from 1."""
+        """Numbers of the remaining steps, from 1."""
         return range(self.first + 1, self.count + 1)
 
 
@@ -51,11 +51,11 @@ class System(ABC):
     h_offset: float
     """Steps by which H is later than E in the calls of `after` by `advance`; in the last call it is not later."""
     saving: float = 1.0
-    """By how much less work a span of time takes than with one step for all elements; `limit` finds it."""
+    """Factor of work saved against one step for all elements; `limit` computes it."""
     trials: int
-    """Products with the operator that `limit` takes, at most."""
+    """Largest number of products with the operator in `limit`."""
     interrupted: bool = False
-    """Whether the fields are those of a moment within a run that was not finished."""
+    """Whether the fields are intermediate ones of an unfinished run."""
 
     def __init__(self, domain: Domain) -> None:
         self.domain, element_blocks = domain, domain.element_blocks
@@ -95,7 +95,7 @@ class System(ABC):
         return self.element_blocks.in_lanes(np.stack(columns, axis=1)).ravel()
 
     def drive(self, load: Load, gains: NDArray[np.float64]) -> NDArray[np.floating]:
-        """(e, 3, n) what a load adds to E in a step for s = 1; gains (elements,) of the curl."""
+        """(e, 3, n) contribution of a load to E in a step for s = 1; gains (elements,) of the curl."""
         return np.asarray(-gains[load.elements][:, None, None] * load.density, self.element_blocks.real)
 
     def inner(self, first: NDArray[Any], second: NDArray[Any], weight: NDArray[np.floating]) -> float:
@@ -144,9 +144,9 @@ class System(ABC):
         first: int = 0,
         begun: Callable[[], None] = silent,
     ) -> None:
-        """`count` steps from c t = time, then both fields are at the same time; after(n) is called behind each, with E
+        """`count` steps from c t = time, then both fields are at the same time; after(n) is called after each, with E
         at time + n step. first: steps done already, with the fields as in such a call. begun() is called once before
-        the first of the steps, with the fields as behind the step before it: H is ahead already."""
+        the first of the steps, with the fields as after the step before it: H is already ahead."""
         self._advance(Steps(time, step, count, after, first, begun))
 
     @abstractmethod
@@ -158,7 +158,7 @@ class System(ABC):
         return load.voltage(self.electric[load.places])
 
     def fetch(self) -> None:  # noqa: B027 - nothing to do on the processor
-        """Bring E and H up to date while `advance` runs, where they live elsewhere."""
+        """Bring E and H up to date while `advance` runs, where they are stored elsewhere."""
 
     def views(self) -> tuple[Any, Any]:
         """E and H to be indexed by flat numbers, also while `advance` runs."""

@@ -1,7 +1,7 @@
 """Threads that wait for the next half step.
 
 `backends.run_tasks` starts its threads anew at each call, which takes 0.14 ms for two. Half steps of small meshes are
-as short as that, and a run has thousands of them: here threads stay, asleep between the calls.
+as short as that, and a run has thousands of them: here threads persist and sleep between the calls.
 """
 
 import itertools
@@ -22,7 +22,7 @@ class WaitingThreads:
         self._process = 0
 
     def run(self, work: Callable[[int], None], count: int) -> None:
-        """Call `work(task)` for every task in range(count), in this order, each by the next thread that is free; raises
+        """Call `work(task)` for every task in range(count), in this order, each by the next free thread; raises
         an error of the tasks when all threads have stopped."""
         tasks = itertools.count()
 
@@ -33,7 +33,7 @@ class WaitingThreads:
         if min(self.number, count) < 2:
             loop()
             return
-        if self._others is None or self._process != os.getpid():  # threads do not live on in a forked process
+        if self._others is None or self._process != os.getpid():  # threads do not survive in a forked process
             self._others, self._process = ThreadPoolExecutor(self.number - 1, "calderon-step"), os.getpid()
         running = [self._others.submit(loop) for _ in range(min(self.number, count) - 1)]
         try:

@@ -24,14 +24,14 @@ TYPES = {
     ("tetra", 4): "C3D4 C3D4H C3D4T DC3D4 AC3D4",
     ("tetra10", 10): "C3D10 C3D10H C3D10I C3D10M C3D10MH C3D10T C3D10MT DC3D10 AC3D10",
 }
-"""meshio's name and the number of nodes of the element types that are read; others are passed over with a notice."""
+"""meshio's name and the number of nodes of the element types that are read; others are ignored with a warning."""
 _KINDS = {name: kind for kind, names in TYPES.items() for name in names.split()}
 SOLIDS = ("C3D", "DC3D", "AC3D", "SC6", "SC8", "CSS8")
 """Begin the names of elements with a volume."""
 LINES = ("T2D", "T3D", "B2", "B3", "PIPE", "MASS", "ROTARYI", "SPRING", "DASHPOT", "CONN", "GAP")
-"""Begin the names of bars and points, which are passed over without a word, as in other formats."""
+"""Begin the names of bars and points, which are ignored silently, as in other formats."""
 MAKERS = {"ELGEN", "ELCOPY", "NGEN", "NFILL", "NCOPY", "NMAP", "MIRROR"}
-"""Lines that make elements and nodes from others."""
+"""Keywords that generate elements and nodes from others."""
 
 Section = tuple[str, dict[str, str], list[list[str]]]
 
@@ -39,9 +39,9 @@ Section = tuple[str, dict[str, str], list[list[str]]]
 def read_abaqus(path: Path) -> meshio.Mesh:
     """Surfaces and tetrahedra of one part, element sets as cell sets in the order in which they are met.
 
-    `info` of the mesh holds sentences for the user. Raises MeshError for elements with too few nodes or nodes that are
-    not there, for numbers given twice (several parts), for instances that are moved, for lines that make nodes and
-    elements or turn coordinates, for data in another file, and for tetrahedra beside other volumes.
+    `info` of the mesh holds messages for the user. Raises MeshError for elements with too few nodes or missing
+    nodes, for numbers given twice (several parts), for instances that are moved, for lines that make nodes and
+    elements or rotate coordinates, for data in another file, and for tetrahedra mixed with other volume elements.
     """
     points: list[list[float]] = []
     places: dict[int, int] = {}
@@ -68,12 +68,12 @@ def read_abaqus(path: Path) -> meshio.Mesh:
         elif keyword == "INSTANCE" and rows:
             raise MeshError("an instance of a part is moved: write the assembly as one flat mesh")
     if not blocks and passed:
-        raise MeshError(f"no triangles, only elements of the types {', '.join(sorted(passed))}; mesh the surface")
+        raise MeshError(f"no triangles, only elements of the types {', '.join(sorted(passed))}: mesh the surface")
     flat = any(kind.startswith(("triangle", "quad")) for kind, _ in blocks)
     solids = [name for name in sorted(passed) if name.startswith(SOLIDS)]
     if solids and not flat:
         raise MeshError(
-            f"elements of the types {', '.join(solids)} beside tetrahedra, which alone are read: mesh the volume with "
+            f"elements of the types {', '.join(solids)} are not supported, only tetrahedra: mesh the volume with "
             "tetrahedra only, or its surface with triangles"
         )
     labels = np.concatenate([each[:, 0] for _, each in blocks]) if blocks else np.zeros(0, np.int64)
@@ -83,32 +83,32 @@ def read_abaqus(path: Path) -> meshio.Mesh:
     chosen = {name: np.concatenate(parts) for name, parts in sets.items() if parts}
     found = {name: [np.flatnonzero(np.isin(each[:, 0], ids)) for _, each in blocks] for name, ids in chosen.items()}
     others = [f"{name} ({passed[name]} lines)" for name in sorted(passed) if not name.startswith(LINES)]
-    told = [f"elements passed over, of types that are not read: {', '.join(others)}"] if others else []
-    return meshio.Mesh(np.array(points).reshape(-1, 3), cells, cell_sets=found if blocks else {}, info=told)
+    notes = [f"elements ignored, of types that are not supported: {', '.join(others)}"] if others else []
+    return meshio.Mesh(np.array(points).reshape(-1, 3), cells, cell_sets=found if blocks else {}, info=notes)
 
 
 def _refuse_unread(keyword: str, options: dict[str, str], rows: list[list[str]]) -> None:
-    """MeshError for sections without which the mesh would be another one."""
+    """MeshError for sections that would change the mesh and are not supported."""
     if keyword in MAKERS:
-        raise MeshError(f"*{keyword} makes nodes or elements from others, which is not done here: write all of them")
+        raise MeshError(f"*{keyword} generates nodes or elements, which is not supported: write them all")
     turned = keyword == "NODE" and options.get("SYSTEM", "R").upper() != "R"
     if turned or keyword == "SYSTEM" and rows:
-        raise MeshError(f"*{keyword} gives coordinates in another system: write all nodes in global rectangular ones")
+        raise MeshError(f"*{keyword} uses another coordinate system: write all nodes in global rectangular ones")
     if keyword in ("NODE", "ELEMENT", "ELSET") and "INPUT" in options:
-        raise MeshError(f"*{keyword} stands in another file, {options['INPUT']!r}: write its lines into this one")
+        raise MeshError(f"*{keyword} refers to another file, {options['INPUT']!r}: copy its lines into this one")
 
 
 def _sections(path: Path) -> Iterator[Section]:
-    """(keyword, options, rows of data) one after the other; files that are included stand where they are named."""
+    """(keyword, options, rows of data) one after the other; included files are inserted where they are named."""
     keyword = ""
     options: dict[str, str] = {}
     rows: list[list[str]] = []
     for line in _lines(path):
         if line.startswith("*"):
             yield keyword, options, rows
-            words = [word.strip() for word in line[1:].split(",")]
-            keyword, rows = words[0].upper(), []
-            pairs = (word.partition("=") for word in words[1:])
+            fields = [field.strip() for field in line[1:].split(",")]
+            keyword, rows = fields[0].upper(), []
+            pairs = (field.partition("=") for field in fields[1:])
             options = {name.strip().upper(): value.strip() for name, _, value in pairs}
         else:
             rows.append([word.strip() for word in line.rstrip(",").split(",")])
@@ -130,7 +130,7 @@ def _numbers(rows: list[list[str]], width: int) -> NDArray[np.int64]:
     """Rows (n, width) of integers, which may go on over several lines."""
     flat = np.array([int(word) for row in rows for word in row], np.int64)
     if len(flat) % width:
-        raise MeshError(f"{len(flat)} numbers of elements that have {width} each; the file is cut short, or damaged")
+        raise MeshError(f"{len(flat)} numbers for elements of {width} each; the file is incomplete or damaged")
     return flat.reshape(-1, width)
 
 
@@ -139,14 +139,14 @@ def _set(rows: list[list[str]], generate: bool, sets: dict[str, list[NDArray[np.
     if generate:
         steps = [[int(word) for word in row] for row in rows]
         return [np.arange(row[0], row[1] + 1, *row[2:3]) for row in steps]
-    words = [word for row in rows for word in row]
-    named = [part for word in words if word in sets and not word.isdigit() for part in sets[word]]
-    return [np.array([int(word) for word in words if word.isdigit()], np.int64), *named]
+    entries = [entry for row in rows for entry in row]
+    named = [part for entry in entries if entry in sets and not entry.isdigit() for part in sets[entry]]
+    return [np.array([int(entry) for entry in entries if entry.isdigit()], np.int64), *named]
 
 
 def _placed(elements: NDArray[np.int64], places: dict[int, int]) -> NDArray[np.int64]:
     """The nodes (n, nodes) of elements (n, 1 + nodes) by their places in the array of points."""
     missing = [node for node in np.unique(elements[:, 1:]).tolist() if node not in places]
     if missing:
-        raise MeshError(f"elements name {len(missing)} nodes that are not there, such as {missing[0]}")
+        raise MeshError(f"elements refer to {len(missing)} missing nodes, such as {missing[0]}")
     return np.array([[places[node] for node in row] for row in elements[:, 1:].tolist()], np.int64)

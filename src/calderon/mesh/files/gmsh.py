@@ -1,6 +1,6 @@
 """Elements of gmsh files (.msh) with their physical groups.
 
-meshio takes files that end within their elements, fails where some entities have a physical group and others none
+meshio accepts files that end within their elements, fails where only some entities have a physical group
 (Mesh.SaveAll), and keeps the first of several groups.
 """
 
@@ -24,7 +24,7 @@ Groups = dict[tuple[int, int], list[int]]
 
 def read_gmsh(path: Path) -> meshio.Mesh:
     """What meshio reads; elements without a physical group get the tag 0 where others have one, those in several the
-    smallest group. `info` of the mesh holds sentences for the user.
+    smallest group. `info` of the mesh holds messages for the user.
 
     Raises MeshError for a section without its end mark.
     """
@@ -36,7 +36,7 @@ def read_gmsh(path: Path) -> meshio.Mesh:
         mark = "" if binary else "\n"  # behind binary numbers there may be no new line
         begin = data.find(f"${name}".encode()) if name == "MeshFormat" else data.find(f"\n${name}".encode())
         if begin >= 0 and data.find(f"{mark}$End{name}".encode(), begin) < 0:
-            raise MeshError(f"its section ${name} has no end mark $End{name}: it is cut short; export it again")
+            raise MeshError(f"its section ${name} has no end mark $End{name}: it is incomplete; export it again")
     if version.startswith(b"2"):
         return _each_once(meshio.read(path, file_format="gmsh"))
     begin = data.find(b"\n$Entities")
@@ -57,7 +57,7 @@ Taker = Callable[[np.dtype, int], tuple[NDArray, bytes]]
 
 
 def _taker(body: bytes, binary: bool) -> Taker:
-    """A function that takes the next numbers of a section: as an array, and as they stand."""
+    """A function that reads the next numbers of a section: as an array, and as raw bytes."""
     place, words = 0, [] if binary else body.split()
 
     def take(kind: np.dtype, count: int) -> tuple[NDArray, bytes]:
@@ -96,7 +96,7 @@ def _entities(body: bytes, binary: bool, size: np.dtype) -> tuple[Groups, bytes]
 
 
 def _read_bytes(data: bytes) -> meshio.Mesh:
-    """What meshio reads from such a file; it wants one with a name."""
+    """What meshio reads from such a file; it needs a file with a name."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "repaired.msh"
         path.write_bytes(data)
@@ -104,7 +104,7 @@ def _read_bytes(data: bytes) -> meshio.Mesh:
 
 
 def _smallest_groups(content: meshio.Mesh, groups: Groups) -> meshio.Mesh:
-    """Tags of the elements of entities in several groups: the smallest, and the later one of equal ones."""
+    """Tags of the elements of entities in several groups: the smallest, and of equal ones the later."""
     if "gmsh:physical" not in content.cell_data:
         return content
     numbers = content.cell_data["gmsh:geometrical"]
@@ -126,8 +126,8 @@ def _smallest_groups(content: meshio.Mesh, groups: Groups) -> meshio.Mesh:
 
 
 def _each_once(content: meshio.Mesh) -> meshio.Mesh:
-    """Without the elements that version 2 repeats for each further physical group; the smallest group counts, and the
-    later one of equal ones."""
+    """Without the elements that version 2 repeats for each further physical group; the smallest group is used, and of
+    equal ones the later."""
     if not {"gmsh:physical", "gmsh:geometrical"} <= set(content.cell_data):
         return content
     physical, geometrical = (content.cell_data[f"gmsh:{name}"] for name in ("physical", "geometrical"))
@@ -167,9 +167,9 @@ def _same_rows(rows: NDArray) -> NDArray[np.int64]:
 
 
 def _told(content: meshio.Mesh, several: int, met: set[tuple[int, int]]) -> meshio.Mesh:
-    """The mesh with a sentence about elements in several groups, if there are any."""
+    """The mesh with a message about elements in several groups, if there are any."""
     if several:
         given = {(int(value[1]), int(value[0])): name for name, value in content.field_data.items()}
         names = ", ".join(given.get(each, str(each[1])) for each in sorted(met))
-        content.info = [f"{several} elements are in several physical groups ({names}): the smallest of them counts"]
+        content.info = [f"{several} elements are in several physical groups ({names}): the smallest of them is used"]
     return content

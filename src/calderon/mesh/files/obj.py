@@ -17,7 +17,7 @@ def read_obj(path: Path) -> meshio.Mesh:
     """Triangles and quadrilaterals, with groups ("g" lines, or else objects, "o" lines) as cell sets in their order.
 
     Raises MeshError with the line of a vertex without three coordinates, of a face without three corners or with more
-    than four, and of a corner that is no vertex.
+    than four, and of a corner that is not a vertex.
     """
     points: list[list[float]] = []
     faces: dict[int, list[list[int]]] = {3: [], 4: []}
@@ -27,16 +27,16 @@ def read_obj(path: Path) -> meshio.Mesh:
         kind, _, rest = line.partition(" ")
         if kind == "v":
             if len(rest.split()) < 3:
-                raise MeshError(f"line {number}: a vertex has three coordinates, got {line!r}; is the file cut short?")
+                raise MeshError(f"line {number}: a vertex has three coordinates, got {line!r}; is the file incomplete?")
             points.append([float(word) for word in rest.split()[:3]])
         elif kind == "f":
             corners = [_corner(word, len(points), number) for word in rest.split()]
             if len(corners) < 3:
                 raise MeshError(
-                    f"line {number}: a face has three corners or four, got {line!r}; is the file cut short?"
+                    f"line {number}: a face has three corners or four, got {line!r}; is the file incomplete?"
                 )
             if len(corners) > 4:
-                raise MeshError(f"line {number}: a polygon of more than four corners; triangulate the surface first")
+                raise MeshError(f"line {number}: a polygon with more than four corners; triangulate the surface first")
             faces[len(corners)].append(corners)
             members[len(corners)].append((group, object_))
         elif kind == "g":
@@ -57,7 +57,7 @@ def read_obj(path: Path) -> meshio.Mesh:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """(number, text) of the lines that say something, without comments; those that end with a backslash go on."""
+    """(number, text) of the lines that are not empty, without comments; those that end with a backslash go on."""
     begun = ""
     with path.open(errors="replace") as file:
         for number, line in enumerate(file, start=1):
@@ -73,15 +73,15 @@ def _corner(word: str, count: int, number: int) -> int:
     if vertex == 0:
         raise MeshError(f"line {number}: vertices are numbered from 1, got 0")
     if vertex < -count:
-        raise MeshError(f"line {number}: vertex {vertex} counts back from the last one, and there are {count} so far")
+        raise MeshError(f"line {number}: vertex {vertex} counts back from the last one, but only {count} precede it")
     return vertex - 1 if vertex > 0 else count + vertex
 
 
 def _require_vertices(faces: dict[int, list[list[int]]], count: int) -> None:
-    """MeshError for faces that name vertices which the file does not have; they may stand behind the faces."""
+    """MeshError for faces that refer to vertices missing from the file; vertices may follow the faces."""
     wrong = [max(corners) + 1 for each in faces.values() for corners in each if max(corners) >= count]
     if wrong:
         raise MeshError(
-            f"{len(wrong)} faces name vertices that are not there, such as {wrong[0]} where {count} are, numbered from "
-            "1; is the file cut short?"
+            f"{len(wrong)} faces refer to missing vertices, such as {wrong[0]}; the file has {count}, numbered from "
+            "1; is the file incomplete?"
         )

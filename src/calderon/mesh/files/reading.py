@@ -1,4 +1,4 @@
-"""Surface meshes from files, cleaned with notice, or refused with advice."""
+"""Surface meshes from files, cleaned with a warning, or refused with advice."""
 
 import contextlib
 import json
@@ -37,9 +37,9 @@ READERS = {
     ".ply": read_ply,
     ".inp": read_abaqus,
 }
-"""They read a format themselves, or look at what meshio reads."""
+"""Readers that parse a format themselves, or check the result of meshio."""
 HEAD = 65536
-"""Bytes of a file in which comments begin."""
+"""Bytes of a file in which comments are searched."""
 TAG_KEYS = [
     "gmsh:physical",
     "tags",
@@ -50,7 +50,7 @@ TAG_KEYS = [
     "gmsh:geometrical",
 ]
 CORNERS = {"triangle": 3, "VTK_LAGRANGE_TRIANGLE": 3, "quad": 4, "VTK_LAGRANGE_QUADRILATERAL": 4}
-"""Of surface elements, by the beginning of meshio's names: triangle6, quad9, ..."""
+"""Numbers of corners of surface elements, by the beginning of meshio's names: triangle6, quad9, ..."""
 FACES = {"tetra": [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]]}
 
 
@@ -61,10 +61,10 @@ def read(path: str | Path, scale: float = 1.0, tolerance: float | None = None) -
     coincide within a tolerance (default 1e-7 of the diameter, in the file's unit) are joined, which heals STL and
     torn exports. Each of these gives a MeshWarning: vertices joined (not in STL, where it is the rule), triangles
     without area or repeated dropped, quadrilaterals split, curved triangles flattened, the boundary of tetrahedra
-    taken, triangles in several groups or sets, of which the smallest counts. Unused vertices are dropped.
+    taken, triangles in several groups or sets, of which the smallest is used. Unused vertices are dropped.
 
-    Raises MeshError for a missing, empty, unreadable or unknown file, one that is cut short, and if it holds no
-    surface or elements that are not read.
+    Raises MeshError for a missing, empty, unreadable or unknown file, an incomplete one, and if it holds no
+    surface or elements that are not supported.
     """
     path, scale = mesh_path(path), scale_factor(scale)
     joining_tolerance(tolerance, 1.0)
@@ -76,7 +76,7 @@ def read(path: str | Path, scale: float = 1.0, tolerance: float | None = None) -
     vertices[:, : content.points.shape[1]] = content.points
     numbered = len(triangles) == 0 or (triangles.min() >= 0 and triangles.max() < len(vertices))
     if not numbered or not np.isfinite(vertices[triangles]).all():
-        return _checked(path, vertices, triangles, tags, names)  # the mesh says what is wrong
+        return _checked(path, vertices, triangles, tags, names)  # the mesh reports what is wrong
     vertices, triangles, tags = _cleaned(path, vertices, triangles, tags, tolerance)
     return _checked(path, vertices * scale, triangles, tags, names)
 
@@ -106,17 +106,17 @@ def _refuse_cut_text(path: Path, number: int) -> None:
         file.seek(-1, os.SEEK_END)
         last = file.read()
     if LAST_LINE.encode() in head and b"\n" + LAST_LINE.encode() not in path.read_bytes():
-        raise MeshError(f"{path}: cut short, its last line {LAST_LINE!r} is missing; export it again")
+        raise MeshError(f"{path}: incomplete, its last line {LAST_LINE!r} is missing; export it again")
     counted = re.search(re.escape(COUNT.encode()) + rb"(\d+)", head)
     if counted and number < int(counted[1]):
-        raise MeshError(f"{path}: cut short, it holds {number} of {int(counted[1])} triangles; export it again")
+        raise MeshError(f"{path}: incomplete, it holds {number} of {int(counted[1])} triangles; export it again")
     is_text = path.suffix.lower() in (".obj", ".inp") or head.startswith(b"ply") and b"format ascii" in head
     if is_text and last not in b"\r\n":
-        _notice(f"{path}: the last line does not end; if the file is cut short, its last triangle is wrong")
+        _notice(f"{path}: the last line does not end; if the file is incomplete, its last triangle is wrong")
 
 
 def tell_of_reading(content: meshio.Mesh, path: Path) -> None:
-    """Say what the reader of the format has to say; it may not warn itself, since its output is kept for errors."""
+    """Issue the warnings of the format's reader; it cannot warn itself, since its output is kept for errors."""
     for sentence in content.info or ():
         _notice(f"{path}: {sentence}")
 
@@ -128,7 +128,7 @@ def named_tags(content: meshio.Mesh, dimension: int) -> dict[str, int]:
 
 
 def file_content(path: Path, formats: dict[str, str]) -> meshio.Mesh:
-    """What meshio reads from a file of one of the formats {ending: meshio's name}; MeshError says what is wrong."""
+    """What meshio reads from a file of one of the formats {ending: meshio's name}; MeshError reports what is wrong."""
     suffix = path.suffix.lower()
     if suffix not in formats:
         raise MeshError(f"{path}: unknown mesh format {suffix!r}; choose {', '.join(formats)}")
@@ -146,12 +146,12 @@ def file_content(path: Path, formats: dict[str, str]) -> meshio.Mesh:
             return READERS[suffix](path) if suffix in READERS else meshio.read(path, file_format=formats[suffix])
     except MeshError as error:
         raise MeshError(f"{path}: {error}") from None
-    except (Exception, SystemExit) as error:  # meshio meets broken files with anything from KeyError to SystemExit
-        told = "" if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"  # an exit code says nothing
-        reason = textwrap.shorten(f"{told} {output.getvalue()}", 200, placeholder=" ...") or "no reason given"
+    except (Exception, SystemExit) as error:  # meshio raises anything from KeyError to SystemExit for broken files
+        cause = "" if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"  # an exit code says nothing
+        reason = textwrap.shorten(f"{cause} {output.getvalue()}", 200, placeholder=" ...") or "no reason given"
         raise MeshError(
-            f"{path}: cannot be read as a {suffix} file ({reason}); it may be cut short, or of another format than its "
-            "name says: export it again, or open it in gmsh and save it as .msh"
+            f"{path}: cannot be read as a {suffix} file ({reason}); it may be incomplete, or of another format "
+            "than its name indicates: export it again, or open it in gmsh and save it as .msh"
         ) from None
 
 
@@ -164,7 +164,7 @@ def commented_names(path: Path, comment: str = COMMENT) -> dict[str, int]:
         file.seek(begin + len(comment.encode()))
         line = file.readline().decode("utf-8", errors="ignore")
     try:
-        given = json.JSONDecoder().raw_decode(line)[0]  # behind it the comment may end
+        given = json.JSONDecoder().raw_decode(line)[0]  # the comment may end after it
         return {str(name): int(tag) for name, tag in given.items()}
     except (ValueError, TypeError, AttributeError):
         return {}
@@ -194,9 +194,9 @@ def _surface_blocks(content: meshio.Mesh, path: Path) -> list[tuple[NDArray, NDA
     refuse_mixed_volumes(content, path)
     tetrahedra = [np.asarray(each.data)[:, :4].astype(np.int64) for each in content.cells if each.type[:5] == "tetra"]
     if not tetrahedra or not sum(map(len, tetrahedra)):
-        raise MeshError(f"{path}: no triangles (the file holds {held(content)}); mesh the surface, save all")
+        raise MeshError(f"{path}: no triangles (the file holds {held(content)}): mesh the surface, save all elements")
     boundary = _boundary_faces(np.concatenate(tetrahedra))
-    _notice(f"{path}: no triangles but {held(content)}; their {len(boundary)} boundary faces are taken")
+    _notice(f"{path}: no triangles but {held(content)}; their {len(boundary)} boundary faces are used")
     return [(boundary, None, {})]
 
 
@@ -208,17 +208,17 @@ def _number_of_corners(cells: meshio.CellBlock, path: Path) -> int:
         number = np.shape(cells.data)[1]
         if number > 4:
             raise MeshError(
-                f"{path}: holds {len(cells.data)} polygons of more than four corners; triangulate the surface first"
+                f"{path}: holds {len(cells.data)} polygons with more than four corners; triangulate the surface first"
             )
     else:
         number = next((number for name, number in CORNERS.items() if cells.type.startswith(name)), 0)
     if number and (cells.data.ndim != 2 or cells.data.shape[1] < max(3, number)):
-        raise MeshError(f"{path}: {len(cells.data)} elements without corners; it is cut short: export it again")
+        raise MeshError(f"{path}: {len(cells.data)} elements without corners; it is incomplete: export it again")
     return number
 
 
 def held(content: meshio.Mesh, kinds: Callable[[str], bool] = bool) -> str:
-    """What a file holds, or elements of some kinds, in words: "8 line, 4 tetra"."""
+    """What a file holds, or elements of some kinds, as text: "8 line, 4 tetra"."""
     counts: Counter[str] = Counter()
     for cells in content.cells:
         counts[cells.type] += len(cells.data)
@@ -226,39 +226,39 @@ def held(content: meshio.Mesh, kinds: Callable[[str], bool] = bool) -> str:
 
 
 def refuse_mixed_volumes(content: meshio.Mesh, path: Path) -> None:
-    """MeshError for hexahedra, wedges or pyramids beside tetrahedra: without them the volume would have holes, and a
-    boundary where they meet the tetrahedra."""
+    """MeshError for hexahedra, wedges or pyramids in addition to tetrahedra: without them the volume would have holes,
+    and a boundary where they meet the tetrahedra."""
     solid = {cells.type for cells in content.cells if cells.dim == 3 and len(cells.data)}
     tetrahedra = {kind for kind in solid if kind.startswith("tetra")}
     if tetrahedra and solid > tetrahedra:
         raise MeshError(
-            f"{path}: holds {held(content, (solid - tetrahedra).__contains__)} beside "
-            f"{held(content, tetrahedra.__contains__)}, and volumes are read from tetrahedra only: mesh the volume "
+            f"{path}: holds {held(content, (solid - tetrahedra).__contains__)} and "
+            f"{held(content, tetrahedra.__contains__)}, but volumes are read from tetrahedra only: mesh the volume "
             "with these alone, or its surface with triangles"
         )
 
 
 def whole_tags(values: ArrayLike, key: str, path: Path) -> NDArray[np.int64]:
-    """Tags (n,) of the elements of a block, or MeshError for values that are none."""
+    """Tags (n,) of the elements of a block, or MeshError for invalid values."""
     given = np.asarray(values)
     given = given.reshape(len(given), -1)
     if given.shape[1] > 1:
         raise MeshError(
-            f"{path}: the cell data {key!r} hold {given.shape[1]} numbers for each element, where a tag is one; "
+            f"{path}: the cell data {key!r} hold {given.shape[1]} numbers for each element, but a tag is one number; "
             "rename them, or write one integer"
         )
-    with np.errstate(invalid="ignore"):  # of NaN, which the comparison finds
+    with np.errstate(invalid="ignore"):  # NaN, which the comparison detects
         tags = given.astype(np.int64)
     if (tags != given).any():
         raise MeshError(
-            f"{path}: the cell data {key!r} hold {np.count_nonzero(tags != given)} tags that are no integers, such as "
-            f"{given[tags != given][0]:g}; round them, or rename the data if they are none"
+            f"{path}: the cell data {key!r} hold {np.count_nonzero(tags != given)} tags that are not integers, such as "
+            f"{given[tags != given][0]:g}; round them, or rename the data if they are not tags"
         )
     return tags.ravel()
 
 
 def tell_of_curved(path: Path, curved: Mapping[str, int]) -> None:
-    """Say once of each kind of element how many are flattened, though a file has a block of them for each face."""
+    """Report once for each kind of element how many are flattened, even if a file has a block of them for each face."""
     for kind, count in curved.items():
         _notice(f"{path}: {count} curved elements ({kind}) replaced by flat ones through the corners")
 
@@ -277,7 +277,7 @@ def _boundary_faces(tetrahedra: NDArray) -> NDArray:
 
 
 def _split(block: tuple, points: NDArray) -> tuple[NDArray, NDArray | None, dict[str, NDArray]]:
-    """A block of quadrilaterals as triangles."""
+    """Split a block of quadrilaterals into triangles."""
     quads, tags, sets = block
     return (
         split_quadrilaterals(quads, points),
@@ -288,7 +288,7 @@ def _split(block: tuple, points: NDArray) -> tuple[NDArray, NDArray | None, dict
 
 def _triangles_and_tags(path: Path, blocks: list, names: dict[str, int]) -> tuple[NDArray, NDArray]:
     """All triangles with their tags. Element sets become tags, numbered as the comment says or in their order; where
-    several hold a triangle the smallest counts, and the later one of equal ones."""
+    several hold a triangle the smallest is used, and of equal ones the later."""
     sizes: dict[str, int] = {}
     for _, given, sets in blocks:
         for name, ids in sets.items() if given is None else ():
@@ -308,14 +308,14 @@ def _triangles_and_tags(path: Path, blocks: list, names: dict[str, int]) -> tupl
     all_tags = np.concatenate(tags)
     names.update({name: numbers[name] for name in sizes if numbers[name] in all_tags})
     if several:
-        _notice(f"{path}: {several} elements are in several sets ({', '.join(sizes)}): the smallest of them counts")
+        _notice(f"{path}: {several} elements are in several sets ({', '.join(sizes)}): the smallest of them is used")
     return np.concatenate([block[0] for block in blocks]), all_tags
 
 
 def _cleaned(
     path: Path, vertices: NDArray, triangles: NDArray, tags: NDArray, tolerance: float | None
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """Torn vertices joined, useless triangles and unused vertices dropped, each with a notice."""
+    """Torn vertices joined, useless triangles and unused vertices dropped, each with a warning."""
     used = vertices[triangles.ravel()]
     size = float(np.linalg.norm(used.max(axis=0) - used.min(axis=0)))
     joined = torn_vertices(vertices, triangles, joining_tolerance(tolerance, size))

@@ -43,7 +43,7 @@ def read_tetrahedra(path: str | Path, scale: float = 1.0) -> TetrahedralMesh:
     refuse_mixed_volumes(content, path)
     cells, tags = _cells(content, path, "tetra", 4)
     if not len(cells):
-        raise MeshError(f"{path}: no tetrahedra (the file holds {held(content)}); mesh the volume, save all")
+        raise MeshError(f"{path}: no tetrahedra (the file holds {held(content)}): mesh the volume, save all elements")
     faces, marks = _cells(content, path, "triangle", 3)
     faces, marks = faces[marks > 0], marks[marks > 0]
     points = np.zeros((len(content.points), 3))
@@ -63,7 +63,7 @@ def read_tetrahedra(path: str | Path, scale: float = 1.0) -> TetrahedralMesh:
 
 
 def holds_tetrahedra(path: str | Path) -> bool:
-    """Whether it is a file of tetrahedra that `read_tetrahedra` takes; False for one that cannot be read."""
+    """Whether it is a file of tetrahedra that `read_tetrahedra` accepts; False for one that cannot be read."""
     path = Path(path)
     if path.suffix.lower() not in FORMATS:
         return False
@@ -103,7 +103,7 @@ def _used(
     """Without vertices that no tetrahedron has; faces with one are refused by the mesh, so they are kept whole."""
     everything = np.concatenate([cells.ravel(), faces.ravel()])
     if everything.min() < 0 or everything.max() >= len(points):
-        return points, cells, faces  # the mesh says what is wrong
+        return points, cells, faces  # the mesh reports what is wrong
     kept, together = compacted(points, everything[:, None])
     flat = together.ravel()
     return kept, flat[: cells.size].reshape(-1, 4), flat[cells.size :].reshape(-1, 3)
@@ -115,7 +115,7 @@ def _tell_sheets(mesh: TetrahedralMesh, path: Path) -> None:
     if twice.any():
         names = [name for name, tag in mesh.face_names.items() if (mesh.face_tags[twice] == tag).any()]
         _notice(
-            f"{path}: {twice.sum()} tagged faces ({', '.join(names)}) lie between two tetrahedra: they count as sheets "
+            f"{path}: {twice.sum()} tagged faces ({', '.join(names)}) lie between two tetrahedra: treated as sheets "
             "with two sides; leave them untagged if waves are to pass"
         )
 

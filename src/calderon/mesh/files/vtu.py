@@ -1,4 +1,4 @@
-"""Cells of VTK's unstructured grids (.vtu), all of them or none.
+"""Cells of VTK's unstructured grids (.vtu), complete or not at all.
 
 meshio leaves out cells of kinds that it does not know, and all pieces of a grid but the last.
 """
@@ -15,7 +15,7 @@ from calderon.mesh.errors import MeshError
 KINDS = {6: "triangle strips", 11: "voxels"}
 """By VTK's numbers (vtkCellType.h): cells that have a surface, and that meshio does not know."""
 PASSED = {2, 4}
-"""Clouds of points and chains of lines, which are passed over as single ones are."""
+"""Clouds of points and chains of lines, which are ignored like single ones."""
 
 
 def read_vtu(path: Path) -> meshio.Mesh:
@@ -30,7 +30,7 @@ def read_vtu(path: Path) -> meshio.Mesh:
     if left - PASSED:
         kinds = ", ".join(KINDS.get(kind, f"cells of VTK's type {kind}") for kind in sorted(left - PASSED))
         raise MeshError(
-            f"holds {kinds}, which are not read: write triangles (ParaView's filter Triangulate makes them)"
+            f"holds {kinds}, which are not supported: write triangles (ParaView's filter Triangulate makes them)"
         )
     promised = sum(map(int, re.findall(rb"<Piece\b[^>]*\bNumberOfCells\s*=\s*[\"'](\d+)", path.read_bytes())))
     found = sum(len(cells.data) for cells in content.cells)

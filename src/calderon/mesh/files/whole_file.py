@@ -11,29 +11,29 @@ from calderon.mesh.errors import MeshError
 
 
 def mesh_path(path: str | Path) -> Path:
-    """The path of a mesh file; MeshError for what is none."""
+    """The path of a mesh file; MeshError if it is not a path."""
     try:
         return Path(path)
     except TypeError:
-        raise MeshError(f"meshes lie in files, got {path!r}: give a path such as 'hull.msh'") from None
+        raise MeshError(f"a mesh is stored in a file, got {path!r}: give a path such as 'hull.msh'") from None
 
 
 def file_path(path: Any, what: str, example: str) -> Path:
-    """The path of a file that holds what is named; TypeError, with an example, for what is none."""
+    """The path of a file that holds what is named; TypeError, with an example, if it is not a path."""
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"{what} lies in a file, got {path!r}: give a path such as {example!r}")
+        raise TypeError(f"{what} is stored in a file, got {path!r}: give a path such as {example!r}")
     return Path(path)
 
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """An empty file beside `path`, hidden and with the same ending, that takes its place when the block ends well.
+    """An empty hidden file next to `path`, with the same ending, that replaces it when the block ends without error.
 
         with whole_file("a.vtu") as scratch:
             meshio.write(scratch, content)
 
     It is created with the permissions of any new file (0666 less the umask), unlike those of the module tempfile, which
-    its owner alone may read. After an error it is removed, and what stood at `path` stays.
+    its owner alone may read. After an error it is removed, and an old file at `path` stays.
     FileNotFoundError for a folder that does not exist.
     """
     path = Path(path)

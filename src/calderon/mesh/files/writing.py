@@ -25,15 +25,16 @@ from calderon.mesh.validation import area_vectors_of
 COMMENT = "calderon tags: "
 _DASHES = "-\\u002d"  # of JSON; two plain ones would end a comment of XML
 COUNT = "calderon triangles: "
-"""Begins the comment with the number of triangles in text formats, which else show no sign of being cut short."""
+"""Begins the comment with the number of triangles in text formats, which otherwise do not show that lines are
+missing."""
 LAST_LINE = "** calderon: end"
-"""Of .inp files, in which sets stand behind the triangles; the comment with the number of triangles promises it."""
+"""Of .inp files, in which sets follow the triangles; the comment with the number of triangles promises it."""
 _SPOILT = {
     ".msh": (r"\\$|\\\\", "two backslashes together or one at its end"),
     ".obj": (r"\\$|\t", "tabs, a backslash at its end"),
     ".inp": (",", "commas"),
 }
-"""What programs, this one among them, read as something else than a part of a name."""
+"""Characters that programs, also this one, do not read as part of a name."""
 STL_ROUNDING = 1e-6, 1e-2
 """Of the diameter: what single precision may move vertices by without a notice, and at all."""
 
@@ -42,10 +43,10 @@ def write(mesh: Triangulation, path: str | Path, version: str | None = None) -> 
     """Write a mesh as .msh (version "4.1", the default, or "2.2"), .vtu, .stl (binary), .obj, .ply or .inp, by the
     name's ending.
 
-    The file appears whole: it is written beside its place and moved there.
+    The file appears whole: it is written to a scratch file next to it and renamed.
 
     Raises MeshError for an unknown ending or version, and for names and numbers that the format cannot hold. STL has no
-    place for tags, and seven digits: where some are lost, a MeshWarning says so.
+    place for tags, and keeps seven digits: a MeshWarning reports where some are lost.
     """
     path = mesh_path(path)
     writer = _writer(path.suffix.lower(), version)
@@ -59,8 +60,8 @@ def write(mesh: Triangulation, path: str | Path, version: str | None = None) -> 
     moved = _moved_by_rounding(mesh) if path.suffix.lower() == ".stl" else 0.0
     if moved > STL_ROUNDING[0] * mesh.diameter:
         warnings.warn(
-            f"STL files hold seven digits: vertices move by up to {moved:.2g}, {moved / mesh.diameter:.1g} of the "
-            "diameter; move the mesh to the origin first (translated), or take .msh or .vtu",
+            f"STL files keep seven digits: vertices move by up to {moved:.2g}, {moved / mesh.diameter:.1g} of the "
+            "diameter; move the mesh to the origin first (translated), or use .msh or .vtu",
             MeshWarning,
             stacklevel=3,
         )
@@ -80,7 +81,7 @@ def _writer(suffix: str, version: str | None) -> Callable[[Triangulation, str], 
     if suffix not in writers:
         raise MeshError(f"unknown mesh format {suffix!r}: choose {', '.join(['.msh', *writers])}")
     if version is not None:
-        raise MeshError(f"version {version!r} is one of .msh files, and {suffix} has none: leave it out")
+        raise MeshError(f"version {version!r} is for .msh files only: omit it for {suffix}")
     return writers[suffix]
 
 
@@ -89,13 +90,13 @@ def _refuse_what_is_lost(mesh: Triangulation, suffix: str) -> None:
     limit = np.iinfo(np.int32).max
     if suffix in (".msh", ".ply") and np.abs(mesh.tags).max() > limit:
         raise MeshError(
-            f"{suffix} files hold tags up to {limit}, got {np.abs(mesh.tags).max()}: take .vtu, or other tags"
+            f"{suffix} files hold tags up to {limit}, got {np.abs(mesh.tags).max()}: use .vtu or other tags"
         )
     for name in mesh.names if suffix in _SPOILT else ():
         spoilt, what = _SPOILT[suffix]
         if not name or name != name.strip() or '"' in name or len(name.splitlines()) > 1 or re.search(spoilt, name):
             raise MeshError(
-                f"{suffix} files cannot hold the name {name!r} of a tag: take one without quotes, line breaks, {what} "
+                f"{suffix} files cannot hold the name {name!r} of a tag: use one without quotes, line breaks, {what} "
                 "and blanks at its ends, or .vtu"
             )
 
@@ -114,8 +115,8 @@ def _moved_by_rounding(mesh: Triangulation) -> float:
     except MeshError:
         low, high = (f"({', '.join(f'{x:g}' for x in corner)})" for corner in mesh.bounds)
         raise MeshError(
-            f"STL files hold seven digits up to 3e38, too few for this mesh from {low} to {high}: move it to the "
-            "origin (translated), take another unit (scaled), or write .msh or .vtu"
+            f"STL files keep seven digits up to 3e38, too few for this mesh from {low} to {high}: move it to the "
+            "origin (translated), use another unit (scaled), or write .msh or .vtu"
         ) from None
     return moved
 

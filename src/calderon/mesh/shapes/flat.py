@@ -61,7 +61,7 @@ def disc(radius: float = 1.0, h: float = 0.1) -> TriangleMesh:
 def cylinder(radius: float = 0.5, length: float = 1.0, h: float = 0.1) -> TriangleMesh:
     """Closed cylinder about the z axis, centre at the origin, with flat ends; mean edge length h (at most 1.1 radius).
 
-    The wall is rows of equal triangles, each row turned by half an edge against the next.
+    The wall is rows of equal triangles, each row rotated by half an edge against the next.
     """
     radius, length, h = positive("radius", radius), positive("length", length), positive("h", h)
     limit = min(1.1 * radius, 1.4 * length)
@@ -111,7 +111,8 @@ def _wall_row(row: int, around: int) -> NDArray:
 
 
 def _flat_disc(around: int) -> tuple[NDArray, NDArray, int]:
-    """Points (n, 2) of the unit disc, first the given number on its rim, triangles, and how many points lie inside.
+    """Points (n, 2) of the unit disc, first the given number on its boundary, triangles, and how many points lie
+    inside.
 
     Points inside start on rings and move to the mean of the triangles around them in their Delaunay triangulation.
     """
@@ -155,7 +156,7 @@ def _lengths(lengths: Sequence[float], number: int) -> list[float]:
 
 
 def _cells(size: float, h: float) -> int:
-    """ceil(size / h), forgiving the rounding of h = size / n."""
+    """ceil(size / h), robust against the rounding of h = size / n."""
     return max(1, int(np.ceil(size / positive("h", h) * (1 - 1e-12))))
 
 

@@ -15,12 +15,12 @@ GROWTH = 0.4
 UNTANGLING = "Netgen"
 """The optimiser that leaves the fewest slivers: see docs/decisions/27-time-domain-sources-and-results.md."""
 TRIANGLE, TETRAHEDRON = 2, 4
-"""gmsh's numbers of element types."""
+"""Numbers of element types in gmsh."""
 
 
 @contextmanager
 def gmsh_model(name: str) -> Iterator[Any]:
-    """gmsh with an empty model, silent; it is shut down at the end. MeshError if gmsh is not installed."""
+    """gmsh with an empty model, without output; it is shut down at the end. MeshError if gmsh is not installed."""
     gmsh = _gmsh()
     gmsh.initialize(interruptible=False)
     try:

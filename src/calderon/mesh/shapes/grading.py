@@ -1,4 +1,4 @@
-"""Edge lengths that follow the curvature of a smooth closed surface: short on sharp rims and at tips, longer where it
+"""Edge lengths that follow the curvature of a smooth closed surface: short on sharp edges and at tips, longer where it
 is flat.
 
 A facet with corners on the surface leaves a gap of up to h^2 / (8 R), R the smallest radius of curvature: equal gaps
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 Projection = Callable[[NDArray], NDArray]
-Sizes = Callable[[NDArray], NDArray]  # points (n, 3) -> wanted edge lengths there over the mean one (n,)
+Sizes = Callable[[NDArray], NDArray]  # points (n, 3) -> target edge lengths there over the mean one (n,)
 
 PER_ROOT_RADIUS = 0.6  # least edge length over h where R = h
 SHORTEST, LONGEST = 0.4, 1.1  # over h
 SLOPE = 0.3  # how fast the edge length grows with the distance from a sharp place
 PROBE = 0.3  # distance, over h, at which the surface bends away from its tangents
 DIRECTIONS = 4  # of tangents, over half a turn
-NEAREST = 4  # samples that decide on a size
+NEAREST = 4  # samples that determine a size
 
 
 def curvature_sizes(samples: NDArray, triangles: NDArray, project: Projection, h: float) -> Sizes:

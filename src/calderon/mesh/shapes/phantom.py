@@ -1,4 +1,4 @@
-"""A head beside a phone: nested ellipsoids, a metallic box with a monopole, air around them."""
+"""A head next to a phone: nested ellipsoids, a metallic box with a monopole, air around them."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ TISSUES = ("skin", "skull", "csf", "brain")
 PARTS = (*TISSUES[::-1], "air", "feed")
 """Names of the parts, by tag."""
 REFRACTION = {"skin": 6.4, "skull": 3.5, "csf": 8.3, "brain": 7.3, "air": 1.0}
-"""How many times shorter waves are than in vacuum, about, at mobile phones' frequencies."""
+"""Wavelength in vacuum over that in tissue, about, at the frequencies of mobile phones."""
 PER_WAVELENGTH = 5
 """Edges per wavelength in tissue, for degree 2 and up."""
 SAMPLES = 500
@@ -37,20 +37,21 @@ def phantom(
     width: float = 0.004,
     air_radius: float = 0.30,
 ) -> TetrahedralMesh:
-    """A head beside a phone, in metres: x to the front, y to the ear, z up, the origin in the middle of the head.
+    """A head next to a phone, in metres: x to the front, y to the ear, z up, the origin in the middle of the head.
 
-    Parts "skin", "skull", "csf" and "brain" are nested ellipsoids (that of the skin has the semi-axes given, each
+    Parts "skin", "skull", "csf" and "brain" are nested ellipsoids (that of the skin has the given semi-axes, each
     further one is smaller by the layer's thickness), "air" surrounds them up to a sphere whose faces are called
     "outer". The phone is a metallic box with sides `box` at the `distance` from the ear, its top at z = 0, and on it a
     monopole: a bar of square cross-section, `width` wide, whose tip is a quarter of the vacuum wavelength above the
-    box. Metal is left out of the mesh; its faces are called "metal". The lowest piece of the monopole, as high as it is
+    box. Metal is not meshed; its faces are called "metal". The lowest piece of the monopole, as high as it is
     wide, is the part "feed": a port for `CurrentSource(part="feed", direction=[0, 0, 1], ...)`.
 
     h: lengths of edges in the parts, and at the "phone" and the "antenna", that replace those of `phantom_sizes`;
-    edges grow slowly away from finer parts. Tissues have the volumes of the ellipsoids. Needs gmsh; takes some seconds.
+    edges grow slowly away from finer parts. Tissues have the volumes of the ellipsoids. Needs gmsh; runs for some
+    seconds.
 
-    Raises ValueError for lengths that are not positive, layers thicker than the head, a phone that the air does not
-    hold and unknown names in h; MemoryError for more tetrahedra than memory holds.
+    Raises ValueError for lengths that are not positive, layers thicker than the head, a phone outside the
+    air and unknown names in h; MemoryError for more tetrahedra than memory holds.
     """
     shape = _Shape(
         speed_of_light / _positive("frequency", [frequency], 1)[0] / 4,
@@ -67,7 +68,7 @@ def phantom(
         raise ValueError(f"h={h!r}: lengths by part are needed, such as h={{'brain': 0.008}}: {', '.join(sizes)}")
     for name, value in (h or {}).items():
         if name not in sizes:
-            raise ValueError(f"h: nothing is called {name!r}: choose {', '.join(map(repr, sizes))}")
+            raise ValueError(f"h: unknown name {name!r}: choose {', '.join(map(repr, sizes))}")
         sizes[name] = _positive(f"h[{name!r}]", [value], 1)[0]
     shape.check()
     _require_room(shape, sizes)
@@ -113,7 +114,7 @@ class _Shape:
         if self.width >= min(self.box[:2]) or self.width >= self.monopole:
             raise ValueError(
                 f"width={self.width!r} m: the monopole must be thinner than the box, {min(self.box[:2]):.4g} m, and "
-                f"than its own length, a quarter of the wavelength, {self.monopole:.4g} m: take a smaller width or a "
+                f"than its own length, a quarter of the wavelength, {self.monopole:.4g} m: choose a smaller width or a "
                 "lower frequency"
             )
         corners = np.abs(np.array(self.metal)).max(axis=1)
@@ -153,7 +154,7 @@ class _Shape:
 
 
 def _require_room(shape: _Shape, sizes: dict[str, float]) -> None:
-    """MemoryError if the mesh would not fit: lengths of edges at SAMPLES points of each part stand for its volume."""
+    """MemoryError if the mesh would not fit, estimated from edge lengths at SAMPLES points of each part."""
     random = np.random.default_rng(0)
     directions = random.standard_normal((len(shape.ellipsoids) + 1, SAMPLES, 3))
     directions /= np.linalg.norm(directions, axis=2, keepdims=True)
@@ -209,7 +210,8 @@ def _ellipsoid(occ: Any, semi_axes: NDArray[np.float64]) -> tuple[int, int]:
 
 
 def _size(shape: _Shape, sizes: dict[str, float], x: float, y: float, z: float) -> float:
-    """Edge length at a point: the least of all parts' lengths, each of which grows with the distance from the part."""
+    """Edge length at a point: the minimum of all parts' lengths, each of which grows with the distance from the
+    part."""
     r = math.sqrt(x * x + y * y + z * z)
     levels = [math.sqrt((x / a) ** 2 + (y / b) ** 2 + (z / c) ** 2) for a, b, c in shape.ellipsoids]
     found = sizes["air"]

@@ -28,7 +28,7 @@ NEAR_TIP = 1e-9  # sections closer to a tip than this fraction of the length are
 def almond(length: float = 0.2523744, h: float = 0.01, volume: bool = True) -> TriangleMesh:
     """NASA almond (default 9.936 inch) with its tip at +x, wide in y, thin in z, the origin in its widest section.
 
-    Mean edge length h, longest edge at most 1.5 h; edges are shorter on the sharp rim and at the tip, which is a
+    Mean edge length h, longest edge at most 1.5 h; edges are shorter on the sharp edge and at the tip, which is a
     vertex. volume: move the other vertices off the surface so that the triangles enclose the almond's volume; False
     leaves them on it.
     """
@@ -89,8 +89,8 @@ def _graded(
     volume: bool,
     is_tip: Callable[[NDArray], NDArray],
 ) -> TriangleMesh:
-    """The body with these sections in triangles that follow its curvature; is_tip tells of x / length what must stay a
-    vertex.
+    """The body with these sections in triangles that follow its curvature; is_tip(x / length): whether a point must
+    stay a vertex.
     """
     fine, faces = _wrapped(section, ends, 0.5 * h / length)
     sizes = curvature_sizes(length * fine, faces, project, h)

@@ -82,7 +82,7 @@ def remeshed(
 
 
 def _refuse_poor(vertices: NDArray, triangles: NDArray, h: float) -> None:
-    """MeshError if edges could not follow the shape: it is thinner than h somewhere."""
+    """MeshError if edges cannot follow the shape: it is thinner than h somewhere."""
     edges, sides, _ = _pairs(triangles, len(vertices))
     vectors = _area_vectors(vertices, triangles)
     height = 2 * np.linalg.norm(vectors, axis=1)
@@ -154,7 +154,7 @@ def _collapse_short(
         edges, _, _ = _pairs(triangles, len(vertices))
         lengths = surface.relative(vertices, edges)
         candidates = np.flatnonzero((lengths < SHORT) & ~fixed[edges].all(axis=1))
-        # a shortest edge that cannot go must not hold up its neighbours: from the second attempt on, shuffle a little
+        # a shortest edge that cannot be contracted must not block its neighbours: from the second attempt on, shuffle
         shuffle = 1 + 0.4 * np.modf(0.6180339887 * attempt * candidates)[0]
         ends, place, good = _tried(
             vertices, triangles, fixed, edges, candidates, lengths[candidates] * shuffle, surface
@@ -324,7 +324,7 @@ def _relaxed(vertices: NDArray, triangles: NDArray, fixed: NDArray, surface: Sur
     """Every free vertex moved toward the mean of the centroids around it, weighted by area over wanted area, along the
     surface, and onto it.
 
-    Without the normal part of the move, which would wear off rims that are sharper than the triangles.
+    Without the normal part of the move, which would smooth edges that are sharper than the triangles.
     """
     vectors = _area_vectors(vertices, triangles)
     areas = np.linalg.norm(vectors, axis=1) / surface.edge_length(vertices)[triangles].mean(axis=1) ** 2

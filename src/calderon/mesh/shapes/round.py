@@ -49,7 +49,7 @@ def _placed(vertices: NDArray, triangles: NDArray, project: Projection, volume: 
 
 
 def _of_unit_ball(points: NDArray, triangles: NDArray, volume: bool) -> NDArray:
-    """Points of the unit sphere, placed; a last factor brings what least squares leave of the volume (order h^4)."""
+    """Points of the unit sphere, placed; a last factor corrects the volume error left by least squares (order h^4)."""
     placed = _placed(points, triangles, _onto_sphere, volume)
     enclosed = np.linalg.det(placed[triangles]).sum() / 6
     return placed * (4 * np.pi / 3 / enclosed) ** (1 / 3) if volume else placed
@@ -103,8 +103,8 @@ def _icosahedron() -> tuple[NDArray, NDArray]:
 
 
 def _spread_sphere(h: float, volume: bool) -> tuple[NDArray, NDArray]:
-    """Evenly spread points on (or beside) the unit sphere whose mean edge length is within 3 % of h, or the nearest
-    there is."""
+    """Evenly spread points on (or near) the unit sphere whose mean edge length is within 3 % of h, or the nearest
+    possible."""
 
     def placed(points: NDArray, triangles: NDArray) -> tuple[NDArray, NDArray]:
         return _of_unit_ball(points, triangles, volume), triangles
@@ -175,7 +175,7 @@ def ellipsoid(semi_axes: Sequence[float] = (1.0, 1.0, 0.5), h: float = 0.1, volu
     if exceeds(h, min(middle, 4 * smallest)):
         raise MeshError(
             f"h = {h:g} is too large for semi-axes {axes.tolist()}: at most {min(middle, 4 * smallest):.4g}, the "
-            "middle one and four times the smallest; a body much thinner than its triangles is better a disc"
+            "middle one and four times the smallest; model a body much thinner than its triangles as a disc"
         )
     room_for_surface(4 * np.pi * np.mean([(a * b) ** 1.6 for a, b in combinations(axes, 2)]) ** (1 / 1.6), h)  # Thomsen
     frequency = max(2, round(MEAN_EDGE * np.prod(axes) ** (1 / 3) / h))
@@ -199,11 +199,11 @@ def closest_on_ellipsoid(points: NDArray, axes: NDArray) -> NDArray:
     1983). A radial step at the end puts the point on the surface exactly.
     """
     squares = np.broadcast_to(axes**2, points.shape)
-    # a coordinate near zero makes a pole beside the root, from which Newton's method would creep away
+    # a coordinate near zero makes a pole near the root, from which Newton's method would move slowly
     scaled = np.maximum(np.abs(points) * axes, 1e-6 * squares.min(axis=1, keepdims=True))
     t = (scaled - squares).max(axis=1)
     for _ in range(16):
-        below = np.maximum(squares + t[:, None], scaled)  # the equality, but for rounding
+        below = np.maximum(squares + t[:, None], scaled)  # equality up to rounding
         terms = (scaled / below) ** 2
         total = terms.sum(axis=1)
         step = total * np.maximum(np.sqrt(total) - 1, 0)
@@ -219,7 +219,7 @@ def torus(major_radius: float = 1.0, minor_radius: float = 0.3, h: float = 0.1, 
     """
     major, minor, h = positive("major_radius", major_radius), positive("minor_radius", minor_radius), positive("h", h)
     if minor >= major:
-        raise MeshError(f"minor_radius {minor:g} must be below major_radius {major:g}: the torus would meet itself")
+        raise MeshError(f"minor_radius {minor:g} must be below major_radius {major:g}: it would intersect itself")
     if exceeds(h, min(1.2 * minor, 2.0 * (major - minor))):
         raise MeshError(f"h = {h:g} is too large for a torus of radii {major:g} and {minor:g}: at most "
                         f"{min(1.2 * minor, 2.0 * (major - minor)):.4g}")  # fmt: skip

@@ -13,12 +13,12 @@ from scipy.sparse.linalg import cg
 from calderon.mesh.errors import MeshError
 from calderon.mesh.shapes.grading import Projection, normals_and_areas
 
-DAMPING = 0.01  # of the mean diagonal: neighbours that could only oscillate stay at rest
-ACCURACY = 1e-10  # of the displacements; conjugate gradients take some hundred steps whatever the mesh size
+DAMPING = 0.01  # of the mean diagonal: suppresses oscillations between neighbours
+ACCURACY = 1e-10  # of the displacements; conjugate gradients need some hundred steps whatever the mesh size
 
 
 def volume_note(kept: bool) -> str:
-    """What `print` says of a curved shape whose triangles enclose its volume."""
+    """The note that `print` shows for a curved shape whose triangles enclose its volume."""
     return "vertices lie off the curved surface, so that the volume is kept (volume=False: on it)" if kept else ""
 
 
@@ -47,7 +47,9 @@ def with_volume_kept(
     diagonal = diags_array(1 / damped.diagonal())
     distances, failed = cg(damped.tocsr(), mean.T @ (areas * gaps), rtol=ACCURACY, M=diagonal)
     if failed:
-        raise MeshError("no displacements keep the volume of this mesh: look for degenerate triangles, or volume=False")
+        raise MeshError(
+            "no displacements keep the volume of this mesh: check for degenerate triangles, or use volume=False"
+        )
     moved = vertices.copy()
     moved[free] += distances[:, None] * normals_and_areas(vertices, triangles)[0][free]
     return moved

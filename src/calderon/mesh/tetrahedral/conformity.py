@@ -1,4 +1,4 @@
-"""Whether tetrahedra meet face to face everywhere, as a method of finite elements takes for granted."""
+"""Whether tetrahedra meet face to face everywhere, as a finite element method assumes."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,9 @@ from calderon.mesh.tetrahedra import FACES, TetrahedralMesh
 from calderon.mesh.tetrahedral.location import Search
 
 BEYOND = 1e-4
-"""How far behind an outer face a tetrahedron is sought, over the face's size."""
+"""How far behind an outer face a tetrahedron is searched, relative to the face's size."""
 NEAREST = 16
-"""Tetrahedra among which it is."""
+"""Number of nearest tetrahedra that are searched."""
 
 
 def require_unfolded(mesh: TetrahedralMesh) -> None:
@@ -33,8 +33,8 @@ def require_unfolded(mesh: TetrahedralMesh) -> None:
 
 
 def covered_faces(mesh: TetrahedralMesh) -> NDArray[np.int64]:
-    """Outer faces (n,) of the mesh behind which there is another of its tetrahedra: seams where vertices are there
-    twice, where parts of the mesh that are joined do not match, or overlap."""
+    """Outer faces (n,) of the mesh behind which there is another of its tetrahedra: seams where vertices
+    are duplicated, or where joined parts of the mesh do not match or overlap."""
     elements, sides = np.nonzero(mesh.neighbours < 0)
     numbers = -1 - mesh.neighbours[elements, sides]
     outer = np.bincount(numbers, minlength=len(mesh.faces))[numbers] == 1

@@ -7,16 +7,17 @@ from scipy.spatial import cKDTree
 from calderon.mesh.tetrahedra import TetrahedralMesh
 
 TOLERANCE = 1e-9
-"""Barycentric coordinates may be that much below zero: points on faces and on the boundary belong to some element."""
+"""Barycentric coordinates may be below zero by this much: points on faces and on the boundary belong to some
+element."""
 CANDIDATES = (8, 64, 512)
-"""Tetrahedra with the nearest centroids, so many of which are tried one after the other."""
+"""Tetrahedra with the nearest centroids, numbers of them that are tried one after the other."""
 CHUNK = 20_000
 """Points at a time, which bounds the memory."""
 
 
 class Search:
-    """Which tetrahedron of a mesh holds a point. Candidates are those with the nearest centroids: a point further from
-    its own tetrahedron's centroid than from 512 others' is not found, which takes extreme needles."""
+    """Which tetrahedron of a mesh holds a point. Candidates are those with the nearest centroids: a point farther from
+    its own tetrahedron's centroid than from 512 others' is not found, which happens in extreme needles only."""
 
     def __init__(self, mesh: TetrahedralMesh) -> None:
         corners = mesh.vertices[mesh.tetrahedra]
@@ -44,7 +45,7 @@ class Search:
         return found, local
 
     def among_nearest(self, points: NDArray[np.float64], count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """As `find`, among so many tetrahedra with the nearest centroids, or all if there are fewer."""
+        """As `find`, among that number of tetrahedra with the nearest centroids, or all if there are fewer."""
         candidates = self._tree.query(points, k=min(count, len(self._origins)))[1].reshape(len(points), -1)
         offsets = points[:, None] - self._origins[candidates]
         local = np.einsum("nkij,nkj->nki", self._inverse[candidates], offsets)

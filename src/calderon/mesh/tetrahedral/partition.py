@@ -36,15 +36,15 @@ def partition(
 ) -> NDArray[np.int64]:
     """(tetrahedra,) the part 0 .. count - 1 of each: about equal parts with few faces between them, by METIS.
 
-    together (tetrahedra,): neighbours that both are marked come into one part. work (tetrahedra,): what is to be equal,
-    by default the number of tetrahedra.
+    together (tetrahedra,): neighbours that both are marked stay in one part. work (tetrahedra,): the weight to be
+    balanced, by default the number of tetrahedra.
 
-    Raises MeshError for more parts than tetrahedra, or than there are pieces that may be parted, or where pymetis is
+    Raises MeshError for more parts than tetrahedra, or than separable pieces, or where pymetis is
     not installed.
     """
     total = mesh.number_of_tetrahedra
     if not 1 <= count <= total:
-        raise MeshError(f"{count} parts of {total} tetrahedra: take at most one for each tetrahedron")
+        raise MeshError(f"{count} parts of {total} tetrahedra: choose at most one part per tetrahedron")
     if count == 1:
         return np.zeros(total, np.int64)
     try:
@@ -63,7 +63,7 @@ def partition(
     parts = np.asarray(pymetis.part_graph(count, links, vweights=weights, eweights=graph.data)[1], np.int64)
     if len(np.unique(parts)) < count:  # tiny meshes: METIS may leave a part empty
         if pieces < count:
-            raise MeshError(f"{count} parts of a mesh in {pieces} pieces that must stay whole: take fewer")
+            raise MeshError(f"{count} parts of a mesh in {pieces} pieces that must stay whole: choose fewer")
         parts = np.arange(pieces) * count // pieces
     return parts[piece]
 

@@ -1,4 +1,4 @@
-"""What the shapes of tetrahedra mean for the step of an explicit method in time."""
+"""Effect of the shapes of tetrahedra on the time step of an explicit method."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,9 +32,9 @@ class StepReport:
     """Shapes of a mesh and their effect on the time step.
 
     delay: (tetrahedra,) time in s that light takes to cross the inscribed radius, to which the largest stable step of
-    an explicit method is about proportional: the step goes with the least one. slivers: tetrahedra with a quality below
-    SLIVER. gain: how many times larger the least delay would be without the slivers. worst: number of the tetrahedron
-    with the least delay. spread: of longest edges, longest over shortest.
+    an explicit method is about proportional: the least one determines the step. slivers: tetrahedra with a quality
+    below SLIVER. gain: how many times larger the least delay would be without the slivers. worst: number of the
+    tetrahedron with the least delay. spread: of longest edges, longest over shortest.
     """
 
     parts: tuple[PartShape, ...]
@@ -55,7 +55,7 @@ class StepReport:
 
     @property
     def verdict(self) -> str:
-        """The effect of slivers on the step, in a sentence."""
+        """The effect of slivers on the step, as a sentence."""
         if not self.slivers:
             return f"no slivers (quality below {SLIVER:g}); longest edges differ by a factor of {self.spread:.1f}"
         return (
