@@ -46,7 +46,7 @@ def measure(screen: Console, floor: Floor, options: Any) -> dict[str, Any]:
 
 @cache
 def plain_phantom() -> cal.TetrahedralMesh:
-    """The head beside a phone, its parts and faces all alike."""
+    """The head next to a phone, its parts and faces all alike."""
     mesh = cal.mesh.phantom()
     return cal.TetrahedralMesh(mesh.vertices, mesh.tetrahedra, names={"vacuum": 0})
 

@@ -114,7 +114,7 @@ def run(row: Row, repeat: int) -> list[dict[str, Any]]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     command = shutil.which("mpiexec", path=path)
     if command is None:
-        raise RuntimeError("mpiexec is not at hand: pip install 'calderon[mpi]'")
+        raise RuntimeError("mpiexec is not available: pip install 'calderon[mpi]'")
     environment = os.environ | {"NUMBA_NUM_THREADS": str(row.threads), "PYTHONPATH": os.pathsep.join(sys.path)}
     with tempfile.TemporaryDirectory() as folder:
         length = row.ranks if row.kind == "weak" else 1

@@ -1,4 +1,4 @@
-"""H-matrices on a device, and by the processor's threads beside it: Laplace, P1, single precision, rtol 1e-4.
+"""H-matrices on a device, and for comparison by the processor's threads: Laplace, P1, single precision, rtol 1e-4.
 
 Assembly is timed from the space to the matrix that stands on host and device: cluster tree, touching and near pairs on
 the processor, all blocks on the device. A small matrix comes first, which compiles and is held to the dense one.
@@ -70,7 +70,7 @@ def operator_of(triangles: int) -> Any:
 
 
 def on(device: Device) -> dict[str, str]:
-    """What `assemble` is told."""
+    """The options of `assemble`."""
     return {"backend": device.name, "precision": "single"}
 
 

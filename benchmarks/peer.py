@@ -1,4 +1,4 @@
-"""bempp-cl beside calderon, on the same mesh with the same number of points, where it is installed.
+"""bempp-cl compared with calderon, on the same mesh with the same number of points, where it is installed.
 
 Its regular order 4 is the rule of 6 points that calderon uses; its singular order is left at its default. The first
 call, which compiles, is not counted. Returns None for everything where bempp-cl is not installed.

@@ -18,7 +18,7 @@ WAVENUMBER, RTOL = 10.0, 1e-5
 def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]:
     """Assembly, GMRES and far field, in seconds, with the relative error of the far field."""
     mesh = octahedral_sphere(options.triangles or 8192)
-    k = min(WAVENUMBER, 0.6 / mesh.mean_edge_length)  # a coarse mesh is not asked for more than it can
+    k = min(WAVENUMBER, 0.6 / mesh.mean_edge_length)  # limited to what a coarse mesh resolves
     began = time.perf_counter()
     space, green, eta = cal.P1(mesh), cal.Helmholtz(k), 1j / k
     wave = cal.PlaneWave(direction=[0, 0, 1], wavenumber=k)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def main(folder: Path) -> None:
-    """Run the scripts beside this file one after the other; the first that misses its number stops the run."""
+    """Run the other scripts of this folder one after the other; the first that misses its number stops the run."""
     for script in sorted(Path(__file__).parent.glob("[!_]*.py")):
         began = time.perf_counter()
         print(f"== {script.stem}")

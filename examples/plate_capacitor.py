@@ -6,7 +6,7 @@ distance d with potentials 1/2 and -1/2 have, by Kirchhoff (1877), up to terms t
     C / (4 pi eps0) = a^2 / (4 d) + a / (4 pi) (ln(16 pi a / d) - 1).
 
 The first term is the textbook's; at d = a / 5 the edge adds more than a quarter to it. Both surfaces are open: the
-density is the sum over the two faces, with an inverse square root at the rim, where constant functions converge slowly
+density is the sum over the two faces, with an inverse square root at the edge, where constant functions converge slowly
 from below.
 """
 

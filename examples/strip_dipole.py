@@ -2,8 +2,8 @@
 
 A strip of length L and width L / 250 is fed in its middle by one volt across a gap. It resonates a little below half a
 wavelength, where its impedance is real, and radiates like a thin wire there: checked are the resonant length, the
-resistance and the gain (2.15 dBi for the sinusoidal current of a half-wave dipole). The curve beside the impedance is
-the theory of induced electromotive force for a wire of the radius L / 1000, to which such a strip is equivalent.
+resistance and the gain (2.15 dBi for the sinusoidal current of a half-wave dipole). The curve drawn with the impedance
+is the theory of induced electromotive force for a wire of the radius L / 1000, to which such a strip is equivalent.
 """
 
 import sys
@@ -78,7 +78,7 @@ def draw_current(folder: Path, solution: "cal.formulations.AntennaSolution") -> 
 
 
 def draw_near_field(folder: Path, mesh: cal.TriangleMesh, solution: "cal.formulations.AntennaSolution") -> None:
-    """|E| in dB re 1 V/m on the plane x = 0.02 m beside the strip, peak values for 1 V."""
+    """|E| in dB re 1 V/m on the plane x = 0.02 m next to the strip, peak values for 1 V."""
     points = cal.plots.slice_points([0.02, 0, 0], [0, 0, 1.2], [0, 1.6, 0], (80, 60))
     field = np.linalg.norm(solution.electric(points.reshape(-1, 3)), axis=1).reshape(points.shape[:2])
     cal.plots.field_slice(

@@ -15,7 +15,7 @@ Index = NDArray[np.int64]
 
 
 def describe(value: Any) -> str:
-    """What came, in an error: by its value where that is short, else by its kind."""
+    """Text for the given object in an error: its value if that is short, else its type."""
     short = isinstance(value, str | int | float | complex | type | None)
     return repr(value) if short else f"{type(value).__name__}"
 
@@ -114,7 +114,7 @@ def as_complex(value: Any, name: str) -> complex:
 
 
 def _is_number(value: object, kind: type) -> bool:
-    """Whether it is a number of that kind; True and False are none."""
+    """Whether it is a number of that kind; True and False are not."""
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
@@ -167,7 +167,7 @@ def complex_vector(values: ArrayLike, name: str) -> np.ndarray:
 def transverse_polarization(values: ArrayLike | None, direction: np.ndarray) -> np.ndarray:
     """A unit vector e (3,), complex, orthogonal to the unit vector `direction` to 1e-6, made so to rounding; read-only.
 
-    None: the x axis, or y where the direction is along x to 45 degrees of it, made orthogonal.
+    None: the x axis, or y if the direction is within 45 degrees of x, made orthogonal.
     """
     if values is None:
         values = np.array([0.0, 1, 0]) if abs(direction[0]) > np.sqrt(0.5) else np.array([1.0, 0, 0])
@@ -225,10 +225,10 @@ def wavenumber_of_a_wave(value: Any, name: str = "the wavenumber") -> complex | 
 
 
 def index_array(asked: ArrayLike | slice, size: int, what: str) -> tuple[Index, Index]:
-    """Distinct numbers, ascending, and the place of each asked one among them.
+    """Distinct numbers, ascending, and the place of each requested one among them.
 
     asked: one number, a list of them in -size..size-1, a slice, or a mask (size,) of truth values.
-    Raises TypeError for what is none of these, IndexError for numbers outside and for masks of another length.
+    Raises TypeError for anything else, IndexError for numbers outside and for masks of another length.
     """
     given = np.arange(size)[asked] if isinstance(asked, slice) else np.atleast_1d(np.asarray(asked))
     if given.dtype.kind == "b":

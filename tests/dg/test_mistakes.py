@@ -40,7 +40,7 @@ def transformed(signal=SINE):
         ({"materials": {"glass": cal.Material(2.0)}}, "the mesh has no part 'glass': choose 'vacuum'"),
         ({"sources": None}, "sources=None: a list of TransientPlaneWave, CurrentSource or CurrentDipole"),
         ({"sources": "wave"}, "sources='wave': a list of"),
-        ({"communicator": 2}, "communicator=2: leave it out"),
+        ({"communicator": 2}, "communicator=2: omit it"),
         ({"progress": "yes"}, "progress='yes': True, False or a function"),
     ],
 )
@@ -165,7 +165,7 @@ def test_files_that_are_no_checkpoints_are_left_alone(tmp_path):
     ):
         with pytest.raises(ValueError, match=message):
             made().run(0.1, checkpoint=path)
-    with pytest.raises(TypeError, match="a checkpoint lies in a file, got 3: give a path such as 'run.h5'"):
+    with pytest.raises(TypeError, match="a checkpoint is stored in a file, got 3: give a path such as 'run.h5'"):
         made().run(0.1, checkpoint=3)
     with pytest.raises(ValueError, match="notes.txt' is a file: name a folder"):
         made().add_snapshots(notes, 1)

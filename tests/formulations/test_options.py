@@ -301,5 +301,5 @@ def test_values_of_another_kind_are_told(sphere):
     for wavenumbers in (None, 5, np.float64(2.0)):
         with pytest.raises(TypeError, match="a sweep needs the wavenumbers in 1/m, a list or an array, got"):
             next(frequency_sweep(problem, WAVE, wavenumbers))
-    with pytest.raises(TypeError, match="an H-matrix lies in a file, got 3: give a path such as 'matrix.h5'"):
+    with pytest.raises(TypeError, match="an H-matrix is stored in a file, got 3: give a path such as 'matrix.h5'"):
         problem.solve(WAVE, method="hmatrix", matrix_file=3)

@@ -84,7 +84,7 @@ def test_a_run_takes_the_matrix_that_another_has_saved(tmp_path):
         ('distance = "5 m"', 'distance = "0 m"', "greater than zero"),
         ("[output]", "[output]\nexact = true", "without the exact series"),
         ("[solver]", '[solver]\ncompare = "gpu"', "a device of one"),
-        (AT[AT.index("far_field") :], 'surface = ["abs"]', "output.far_field is to ask for one"),
+        (AT[AT.index("far_field") :], 'surface = ["abs"]', "requires output.far_field"),
     ],
 )
 def test_a_mistake_is_named(old, new, message):

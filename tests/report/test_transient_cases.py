@@ -110,7 +110,11 @@ def calderon_command(*arguments: str | Path):
     ("old", "new", "message"),
     [
         ("cells = 3", "", "line 2: mesh: the shape 'box' also needs cells"),
-        ("cells = 3", "cells = 3\nradii = [1.0]", "radii does not go with shape = 'box': it takes low, high, cells"),
+        (
+            "cells = 3",
+            "cells = 3\nradii = [1.0]",
+            "radii is not supported by shape = 'box': it accepts low, high, cells",
+        ),
         ('"box"', '"sphere"', "line 3: mesh.shape = \"sphere\": choose 'box', 'layered_ball', 'phantom'"),
         ('shape = "box"', 'shape = "box"\nfile = "a.msh"', "give either file or shape"),
         ('wall = "pec"', 'wall = "open"', "boundaries.wall = \"open\": choose 'pec', 'pmc', 'absorbing'"),
@@ -133,32 +137,32 @@ def calderon_command(*arguments: str | Path):
             "line 6: mesh.cells = [3, 3]: a whole number of cells along each side, or a list",
         ),
         ("order = 2", "local_time_stepping = 1", "solver.local_time_stepping = 1: choose true or false"),
-        ("order = 2", "order = true", "solver.order = true: true and false are no answer here"),
-        ("mode = [1, 1, 0]", "mode = [1, true, 0]", "initial.mode = [1, true, 0]: true and false are no answer"),
+        ("order = 2", "order = true", "solver.order = true: a boolean is not allowed here"),
+        ("mode = [1, 1, 0]", "mode = [1, true, 0]", "initial.mode = [1, true, 0]: a boolean is not allowed here"),
         ('until = "10 ns"', "until = true", 'run.until = true: a time is a number or a text such as "10 s"'),
-        ("order = 2", 'local_time_stepping = true\nflux = "upwind"', "local_time_stepping goes with flux = 'centred'"),
+        ("order = 2", 'local_time_stepping = true\nflux = "upwind"', "local_time_stepping requires flux = 'centred'"),
         ("frames = 4", "frame = 4", "output.slice.frame: unknown key; did you mean 'frames'?"),
         ("exact = true", 'far_field = { plane = "xy" }', "far_field is that of one frequency: it needs run.periods"),
         ("frames = 4", 'quantity = "sar"', "needs run.periods and the density of a material"),
-        ("exact = true", 'fed_power = "1 W"', "output.fed_power goes with run.periods and a [[source]]"),
-        ('[initial]\nmode = [1, 1, 0]\nelectric_field = "3 V/m"', "", "nothing sets the fields in motion"),
+        ("exact = true", 'fed_power = "1 W"', "output.fed_power requires run.periods and a [[source]]"),
+        ('[initial]\nmode = [1, 1, 0]\nelectric_field = "3 V/m"', "", "no excitation of the fields"),
         ("[solver]", '[[source]]\nkind = "current"\n[solver]', 'a current needs part = "name" and direction'),
         (
             "[solver]",
             '[[source]]\nkind = "plane-wave"\npart = "a"\n[solver]',
-            "part does not go with kind = 'plane-wave'",
+            "part is not supported by kind = 'plane-wave'",
         ),
         (
             "[solver]",
             "[materials.glass]\npermitivity = 2\n[solver]",
-            "did you mean 'permittivity'? [materials.glass] takes",
+            "did you mean 'permittivity'? [materials.glass] accepts",
         ),
         ('problem = "transient"', 'problem = "transint"', "did you mean 'transient'?"),
         ('"3 V/m"', '"0 V/m"', 'line 13: initial.electric_field = "0 V/m": a field strength here must not be zero'),
         (
             "[solver]",
             '[source]\nkind = "plane-wave"\n[solver]',
-            "source is one table: several are taken here, write [[s",
+            "source is one table, but a list of tables is needed: write [[s",
         ),
     ],
 )
@@ -303,8 +307,11 @@ def test_an_interrupted_run_of_another_case_is_refused(tmp_path, monkeypatch):
         case.write_text(text.replace(old, new))
         done = calderon_command("run", case, "--out", out, "--force")
         said = " ".join(done.output.split())
-        assert done.exit_code == WRONG_INPUT and f"an interrupted run of another case ({table} differ): take" in said
-        assert "delete that folder to start anew" in said and kept.exists() and not out.exists()
+        assert (
+            done.exit_code == WRONG_INPUT
+            and f"an interrupted run of another case ({table} differ): restore the case" in said
+        )
+        assert "delete that folder to restart" in said and kept.exists() and not out.exists()
     case.write_text(text.replace("A cube", "The same cube"))
     assert calderon_command("run", case, "--out", out).exit_code == 0 and not kept.exists()
 
@@ -348,7 +355,7 @@ def test_two_currents_of_one_part_need_names(tmp_path):
 
 def test_more_snapshots_than_steps_are_refused(tmp_path):
     file = parse(CAVITY.replace("count = 3", "count = 900"))
-    with pytest.raises(ValueError, match="output.snapshots.count = 900: there are 82 steps to show, take fewer"):
+    with pytest.raises(ValueError, match="output.snapshots.count = 900: only 82 steps to show: choose fewer"):
         run_transient(file, scratch=tmp_path)
 
 

@@ -159,7 +159,7 @@ def static_problem(case: Case, mesh: TriangleMesh) -> LaplaceDirichlet | Laplace
 
 def require_posed(file: CaseFile[Case], mesh: TriangleMesh) -> None:
     """CaseError where the problem of a case cannot be posed on its mesh: constants by tags that it does not have, feeds
-    and sources in the wrong place, and a mesh that is none for this problem.
+    and sources in the wrong place, and a mesh that does not suit this problem.
     """
     case, physics = file.case, file.case.physics
     _require_constants(file, mesh)

@@ -34,18 +34,18 @@ class Incident(Table):
                 raise ValueError("a point source needs position = [x, y, z]")
             strange = [name for name in ("direction", "azimuth", "elevation") if getattr(self, name) is not None]
             if strange:
-                raise ValueError(f"{', '.join(strange)} does not go with a point source: it takes position, amplitude")
+                raise ValueError(f"{', '.join(strange)} is not a key of a point source: it accepts position, amplitude")
             return self
         if self.position is not None:
-            raise ValueError('position goes with kind = "point-source"; a plane wave takes direction or azimuth')
+            raise ValueError('position requires kind = "point-source"; a plane wave accepts direction or azimuth')
         if (self.direction is None) == (self.azimuth is None):
             raise ValueError("a plane wave needs either direction = [x, y, z] or azimuth (with elevation, if not 0)")
         if self.direction is not None and self.elevation is not None:
-            raise ValueError("elevation goes with azimuth, not with direction")
+            raise ValueError("elevation requires azimuth, not direction")
         if self.direction is not None and not any(self.direction):
-            raise ValueError("direction = [0, 0, 0] points nowhere")
+            raise ValueError("direction = [0, 0, 0] is not a direction")
         if self.polarization is not None and not any(self.polarization):
-            raise ValueError("polarization = [0, 0, 0] points nowhere")
+            raise ValueError("polarization = [0, 0, 0] is not a direction")
         if (vector := self.vector) is not None:
             if abs(vector @ self.unit_direction) > 1e-6:
                 raise ValueError("polarization must be perpendicular to the direction of travel")

@@ -1,4 +1,4 @@
-"""The [mesh] table: where the surface comes from."""
+"""The [mesh] table: the source of the surface."""
 
 from typing import Any, Literal
 
@@ -8,7 +8,7 @@ from calderon.case.quantities import Size
 from calderon.case.table import Table
 from calderon.mesh import metres_per
 
-# parameters that each shape takes besides h; the names are those of calderon.mesh
+# parameters that each shape accepts in addition to h; the names are those of calderon.mesh
 SHAPES: dict[str, tuple[str, ...]] = {
     "sphere": ("radius",),
     "ellipsoid": ("semi_axes",),
@@ -64,7 +64,8 @@ class Mesh(Table):
         if strange:
             takes = ", ".join([*needed, *optional]) or "nothing else"
             raise ValueError(
-                f"{', '.join(strange)} does not go with {sources[0]} = {getattr(self, sources[0])!r}: it takes {takes}"
+                f"{', '.join(strange)} is not supported by {sources[0]} = {getattr(self, sources[0])!r}: "
+                f"it accepts {takes}"
             )
         return self
 
@@ -75,6 +76,6 @@ class Mesh(Table):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the shape's function is called with."""
+        """Arguments of the shape's function."""
         given = {name: getattr(self, name) for name in ("h", *SHAPES[self.shape or ""])}
         return given if self.volume is None else {**given, "volume": self.volume}

@@ -1,4 +1,4 @@
-"""What a case file may say: one model a table, unknown keys refused, every message naming what is allowed."""
+"""Models of a case file: one model a table, unknown keys refused, every message names what is allowed."""
 
 from typing import Annotated, Literal
 
@@ -23,10 +23,10 @@ class Solver(Table):
 
     method "auto": dense for few unknowns, else "hmatrix". rtol: of GMRES; compression_rtol: of an H-matrix, default a
     tenth of it. preconditioner: default the usual one of the problem, "osrc" for hard, soft and impedance bodies.
-    matrix_file: a .h5 file beside the case in which the parts of an H-matrix are saved as they are ready; another run
-    takes from it what is there.
+    matrix_file: a .h5 file in the folder of the case, to which finished parts of an H-matrix are saved; another run
+    reads the saved parts.
     compare: a backend that solves again, for the deviation of its far field; "auto": the first graphics processor, and
-    nothing where there is none.
+    nothing if there is none.
     """
 
     method: Annotated[str, AfterValidator(method_name)] = "dense"
@@ -75,26 +75,26 @@ class Case(Table):
             strange = [name for name in refused if getattr(output, name) is not None]
             strange += ["[incident]"] if self.incident is not None else []
             if strange:
-                raise ValueError(f"{', '.join(strange)} does not go with the problem {physics.problem!r}")
+                raise ValueError(f"{', '.join(strange)} is not supported by the problem {physics.problem!r}")
         if output.exact and (self.mesh.shape != "sphere" or self.incident is None):
-            raise ValueError('output.exact: exact series are there for mesh.shape = "sphere" and an incident wave')
+            raise ValueError('output.exact: exact series need mesh.shape = "sphere" and an incident wave')
         if output.exact and self.incident is not None and self.incident.kind != "plane-wave":
             raise ValueError("output.exact: the series is for an incident plane wave")
         if output.far_field is not None and output.far_field.distance is not None:
             if not physics.acoustic or output.exact:
-                raise ValueError("output.far_field.distance: for sound alone, and without the exact series")
+                raise ValueError("output.far_field.distance: for sound only, and without the exact series")
         if self.solver.compare is not None and not (physics.acoustic and output.far_field is not None):
-            raise ValueError("solver.compare: far fields of sound are compared, and output.far_field is to ask for one")
+            raise ValueError("solver.compare: it compares far fields of sound and requires output.far_field")
         if self.solver.matrix_file is not None and len(physics.frequency or ()) > 1:
-            raise ValueError("solver.matrix_file: it holds the matrix of one frequency, and a sweep is asked for")
+            raise ValueError("solver.matrix_file: it holds the matrix of one frequency, but the case is a sweep")
         tabled = [name for name in ("admittance", "permittivity") if isinstance(getattr(physics, name), dict)]
         if output.exact and tabled:
             raise ValueError(f"output.exact: the series is for one {tabled[0]} of the whole sphere")
         if self.solver.preconditioner == "osrc" and physics.problem not in ("sound-hard", "sound-soft", "impedance"):
-            raise ValueError(f'solver.preconditioner = "osrc" does not go with the problem {physics.problem!r}')
+            raise ValueError(f'solver.preconditioner = "osrc" is not supported by the problem {physics.problem!r}')
         drawn = set(output.surface) - {"abs", "db"}
         if drawn and (physics.electromagnetic or physics.problem == "antenna"):
-            raise ValueError(f'output.surface: of a current "abs" and "db" are drawn, got {sorted(drawn)}')
+            raise ValueError(f'output.surface: a current supports "abs" and "db", got {sorted(drawn)}')
         return self
 
     def _wave_fits(self, incident: Incident) -> None:
@@ -107,11 +107,11 @@ class Case(Table):
             if output.monostatic is not None and output.monostatic.polarizations is not None:
                 strange.append("output.monostatic.polarizations")
             if strange:
-                raise ValueError(f"{', '.join(strange)} does not go with sound, the problem {problem!r}")
+                raise ValueError(f"{', '.join(strange)} is not supported for sound, the problem {problem!r}")
             return
         if incident.kind != "plane-wave":
             raise ValueError(f"the problem {problem!r} needs an incident plane wave, got kind = {incident.kind!r}")
         if incident.amplitude is not None:
-            raise ValueError(f"amplitude is a pressure: the problem {problem!r} takes electric_field")
+            raise ValueError(f"amplitude is a pressure: the problem {problem!r} accepts electric_field")
         if incident.polarization is None:
             raise ValueError(f'the problem {problem!r} needs incident.polarization = "V", "H" or [x, y, z]')

@@ -1,4 +1,4 @@
-"""The [output] table: what is computed from the solution, drawn and written."""
+"""The [output] table: quantities computed from the solution, drawn and written."""
 
 import math
 from typing import Literal
@@ -40,7 +40,7 @@ class Angles(Table):
 
 class FarField(Angles):
     """Bistatic observation; polarization: of the receiver of electromagnetic waves, both together if not given.
-    distance: from the origin, at which sound is heard; infinitely far if not given.
+    distance: from the origin, at which sound is observed; infinitely far if not given.
     """
 
     polarization: Literal["V", "H"] | None = None
@@ -54,10 +54,10 @@ class Monostatic(Angles):
 
 
 class Reference(Table):
-    """A curve of a CSV file (lines that begin with # are notes) drawn beside a computed one.
+    """A curve of a CSV file (lines that begin with # are notes) drawn with a computed one.
 
     angle: the column of angles in degrees, level: that of decibels, by their names in the first line. polarization: of
-    the computed curve to which the mean difference is told, "VV" for example.
+    the computed curve to which the mean difference is reported, "VV" for example.
     """
 
     curve: Literal["far_field", "monostatic"]
@@ -92,7 +92,7 @@ class Output(Table):
     def _curves_of_references(self) -> "Output":
         for one in self.reference:
             if getattr(self, one.curve) is None:
-                raise ValueError(f"reference {one.label!r} is for output.{one.curve}, which is not asked for")
+                raise ValueError(f"reference {one.label!r} is for output.{one.curve}, which is not requested")
         labels = [one.label for one in self.reference]
         if len(set(labels)) < len(labels):
             raise ValueError("two references have the same label")

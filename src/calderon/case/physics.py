@@ -135,17 +135,19 @@ class Physics(Table):
         if strange:
             takes = ", ".join([*needed, *allowed])
             raise ValueError(
-                f"{', '.join(sorted(strange))} does not go with the problem {self.problem!r}: it takes {takes}"
+                f"{', '.join(sorted(strange))} is not supported by the problem {self.problem!r}: it accepts {takes}"
             )
         if isinstance(self.permeability, dict) and not isinstance(self.permittivity, dict):
-            raise ValueError("a table of permeabilities by tag goes with one of permittivities")
+            raise ValueError("a table of permeabilities by tag requires one of permittivities")
         if self.formulation is not None and self.formulation not in FORMULATIONS[self.problem]:
             choices = ", ".join(map(repr, FORMULATIONS[self.problem]))
-            raise ValueError(f"formulation = {self.formulation!r} does not go with {self.problem!r}: choose {choices}")
+            raise ValueError(
+                f"formulation = {self.formulation!r} is not supported by {self.problem!r}: choose {choices}"
+            )
         return self
 
     def _clock(self) -> tuple[str, ...]:
-        """The keys that say how fast the wave oscillates."""
+        """The keys that give the frequency of the wave."""
         if self.problem == "transmission":
             return ("frequency", "speed_of_sound")
         if (self.frequency is None) == (self.wavenumber is None):

@@ -1,4 +1,4 @@
-"""Numbers with units in case files: `200.0` is in SI units, `"200 Hz"`, `"1.2 kHz"` and `"10 deg"` say theirs.
+"""Numbers with units in case files: `200.0` is in SI units, `"200 Hz"`, `"1.2 kHz"` and `"10 deg"` give their unit.
 
 Angles have no default unit: a bare 10 could be degrees or radians, so it is refused.
 """
@@ -34,7 +34,7 @@ NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*?)\s*"
 
 
 def in_si(value: Any, kind: str) -> float:
-    """The value in SI units; ValueError says what a quantity of this kind looks like."""
+    """The value in SI units; ValueError shows the format of a quantity of this kind."""
     units = UNITS[kind]
     spelled = ", ".join(units)
     example = f'"10 {next(iter(units))}"'
@@ -46,7 +46,7 @@ def in_si(value: Any, kind: str) -> float:
             raise ValueError(f"a {kind} is written like {example}, in one of: {spelled}")
         number = float(match[1]) * units[match[2]]
     elif kind == "angle" and value != 0:
-        raise ValueError(f'say the unit of an angle: "{value} deg" or "{value} rad"')
+        raise ValueError(f'give the unit of an angle: "{value} deg" or "{value} rad"')
     else:
         number = float(value)
     if not math.isfinite(number):
@@ -63,10 +63,10 @@ def positive_si(value: Any, kind: str) -> float:
 
 
 def nonzero_si(value: Any, kind: str) -> float:
-    """As in_si, and not zero: amplitudes, by which answers are divided."""
+    """As in_si, and not zero: amplitudes, by which results are divided."""
     number = in_si(value, kind)
     if number == 0:
-        raise ValueError(f"a {kind} here must not be zero, without it there is no field: leave it out for 1")
+        raise ValueError(f"a {kind} here must not be zero, since there is no field without it: omit it for 1")
     return number
 
 

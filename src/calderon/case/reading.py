@@ -1,4 +1,4 @@
-"""From the text of a case file to a checked Case; a mistake is answered with its line, key, value and what is
+"""From the text of a case file to a checked Case; a mistake is reported with its line, key, value and what is
 allowed.
 """
 
@@ -20,7 +20,7 @@ from calderon.case.table import Table
 from calderon.case.transient.models import PROBLEM, TransientCase
 
 TAGS = "function-", "tagged-", "tuple[", "dict["
-"""What pydantic calls the ways in which a key may be given."""
+"""Names in pydantic of the ways in which a key may be given."""
 
 
 class CaseError(ValueError):
@@ -37,7 +37,7 @@ C = TypeVar("C", bound=Table)
 
 @dataclass(frozen=True)
 class CaseFile(Generic[C]):
-    """A case with the text it came from and the folder that its mesh file is looked for in."""
+    """A case with its text and the folder in which its mesh file is searched."""
 
     name: str
     text: str
@@ -45,8 +45,8 @@ class CaseFile(Generic[C]):
     case: C
 
     def mistake(self, table: str, key: str, message: str, value: Any = None) -> CaseError:
-        """An error found only when a value was used, told like those found on reading; key: may lie in a table within
-        the table, "far_field.distance". value: of the key, unless it is that of the table.
+        """An error found only when a value was used, reported like those found on reading; key: may lie in a table
+        within the table, "far_field.distance". value: of the key, unless it is that of the table.
         """
         lines, path = line_numbers(self.text), (table, *key.split("."))
         number = next((lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in lines), None)
@@ -56,7 +56,7 @@ class CaseFile(Generic[C]):
 
     @contextmanager
     def blamed(self, table: str, key: str, value: Any = None) -> Iterator[None]:
-        """Tell what the block finds wrong (ValueError, FileNotFoundError) as a `mistake` in this key."""
+        """Report errors of the block (ValueError, FileNotFoundError) as a `mistake` in this key."""
         try:
             yield
         except CaseError:
@@ -101,7 +101,7 @@ def parse(text: str, name: str = "case", folder: Path = Path()) -> AnyCaseFile:
 
 
 def _model(data: dict[str, Any]) -> type[Case] | type[TransientCase]:
-    """What the file is checked against, by its problem."""
+    """The model that the file is checked against, by its problem."""
     physics = data.get("physics")
     transient = isinstance(physics, dict) and physics.get("problem") == PROBLEM
     return TransientCase if transient else Case
@@ -125,7 +125,7 @@ def _explain(details: Any, lines: dict[tuple[str, ...], int], model: type[Table]
         few = "many" if kind == "too_long" else "few"
         return f"{where}{key} = {_toml(value)}: the list has too {few} entries"
     if kind == "tuple_type" and isinstance(value, dict) and _is_table(path, model):
-        return f"{where}{key} is one table: several are taken here, write [[{key}]]"
+        return f"{where}{key} is one table, but a list of tables is needed: write [[{key}]]"
     if kind == "tuple_type":
         return f"{where}{key} = {_toml(value)}: a list such as [1, 2, 3] is needed"
     if kind in ("model_type", "dict_type") and _is_table(path, model):
@@ -153,11 +153,11 @@ def _unknown_key(path: list[str], model: type[Table]) -> str:
     near = difflib.get_close_matches(path[-1], allowed, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? " if near else ""
     table = f"[{'.'.join(path[:-1])}]" if path[:-1] else "the file"
-    return f"{'.'.join(path)}: unknown key; {hint}{table} takes {', '.join(allowed)}"
+    return f"{'.'.join(path)}: unknown key; {hint}{table} accepts {', '.join(allowed)}"
 
 
 def _fields(path: list[str], model: type[BaseModel]) -> list[str]:
-    """Names of the keys that a table takes."""
+    """Names of the keys that a table accepts."""
     for number, part in enumerate(path):
         if part not in model.model_fields:  # the name of an entry, such as a material
             return _fields(path[number + 1 :], model)
@@ -169,7 +169,7 @@ def _fields(path: list[str], model: type[BaseModel]) -> list[str]:
 
 
 def _is_table(path: list[str], model: type[BaseModel]) -> bool:
-    """Whether a table, or a list of tables, is taken there."""
+    """Whether a table, or a list of tables, is accepted there."""
     try:
         return bool(_fields(path, model))
     except StopIteration:
@@ -202,7 +202,7 @@ def line_numbers(text: str) -> dict[tuple[str, ...], int]:
     """Line of each table header and each key of a TOML text: {("mesh", "h"): 4}.
 
     Reads what case files contain: [table] headers, dotted keys and inline tables on one line; values inside multi-line
-    strings are not looked for, which costs a line number and nothing else.
+    strings are not searched, which only costs a line number.
     """
     lines: dict[tuple[str, ...], int] = {}
     table: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ class Table(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _true_and_false_are_no_numbers(cls, value: Any, info: ValidationInfo) -> Any:
-        """pydantic takes "yes" and 1 for true, and true for 1."""
+        """pydantic reads "yes" and 1 as true, and true as 1."""
         field = cls.model_fields[info.field_name or ""]
         kinds = typing.get_args(field.annotation) or (field.annotation,)
         rules = [*field.metadata, *(each for kind in kinds for each in getattr(kind, "__metadata__", ()))]
@@ -22,9 +22,9 @@ class Table(BaseModel):
             if not isinstance(value, bool):
                 raise ValueError("choose true or false, without quotation marks")
         elif any(isinstance(each, BeforeValidator) for each in rules):
-            pass  # quantities say themselves what they look like
+            pass  # quantities report their format themselves
         elif any(isinstance(one, bool) for one in (value if isinstance(value, list) else [value])):
-            raise ValueError("true and false are no answer here")
+            raise ValueError("a boolean is not allowed here")
         return value
 
 

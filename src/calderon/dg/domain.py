@@ -165,7 +165,7 @@ def listed(sources: Any) -> tuple[Any, ...]:
     if isinstance(sources, SOURCES):
         return (sources,)
     if sources is None or isinstance(sources, str) or not isinstance(sources, Iterable):
-        raise ValueError(f"sources={sources!r}: give a list of TransientPlaneWave, CurrentSource or CurrentDipole")
+        raise ValueError(f"sources={sources!r}: a list of TransientPlaneWave, CurrentSource or CurrentDipole is needed")
     return tuple(sources)
 
 

@@ -37,7 +37,7 @@ def polar(
     written.
 
     curves: {label: values (n,)}. exact: values at the same angles, or (angles, values), a fine dark line with circles.
-    references: {label: (angles, values)}, points beside the curves, such as measurements.
+    references: {label: (angles, values)}, points drawn with the curves, such as measurements.
     Units that begin with "dB" get a floor `span` decibels below the largest value (limits=(floor, top) sets both);
     values below the floor are drawn on it. incident: the angle, in radians, along which the incident wave travels; an
     arrow in the corner shows it. Angles from 0 to pi, or pi / 2, are drawn on a half or a quarter of a disc.
@@ -120,7 +120,7 @@ def cartesian(
     """Curves {label: values (n,)} over x (n,); xlabel and ylabel carry the units, e.g. "angle (degrees)".
 
     exact: values at the same x, or (x, values), a fine dark line with circles. references: {label: (x,
-    values)}, points beside the curves, such as measurements. xscale, yscale: "linear" or "log".
+    values)}, points drawn with the curves, such as measurements. xscale, yscale: "linear" or "log".
     """
     for scale in (xscale, yscale):
         if scale not in ("linear", "log"):
@@ -166,7 +166,7 @@ def convergence(
     """Relative residuals of iterative solutions, logarithmic: a solver's info, a list of residuals or {label: either
     of the two}.
 
-    rtol: the tolerance asked for, drawn as a line.
+    rtol: the requested tolerance, drawn as a line.
     """
     if file is not None:
         checked_path(file)

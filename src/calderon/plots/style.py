@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from calderon.mesh.files.whole_file import whole_file
 
-# Okabe and Ito (2008), Color Universal Design: told apart with every common colour vision; the yellow is left out on
-# white.
+# Okabe and Ito (2008), Color Universal Design: distinguishable with every common colour vision; the yellow is left
+# out on white.
 CURVES = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"]
 DASHES: list[Any] = ["-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 1)), (0, (8, 2))]
 INK = "#22262b"

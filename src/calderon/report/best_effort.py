@@ -10,7 +10,8 @@ import numpy as np
 
 
 class BestEffort:
-    """What is written into a folder, file by file; failures tells those that could not be, each with its reason."""
+    """What is written into a folder, file by file; failures lists those that could not be written, each with its
+    reason."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -18,8 +19,8 @@ class BestEffort:
 
     @contextmanager
     def at(self, name: str) -> Iterator[Path]:
-        """The path of a file, or a folder, that the block writes. Any error but an interruption leaves it out: after a
-        solution of hours, nothing that is drawn from it is worth losing it for.
+        """The path of a file, or a folder, that the block writes. After any error but an interruption it is left out:
+        after a solution of hours, no output file is worth losing the result.
         """
         path = self.folder / name
         try:

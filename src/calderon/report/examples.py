@@ -14,7 +14,7 @@ def examples() -> dict[str, AnyCaseFile]:
 
 
 def example(name: str) -> AnyCaseFile:
-    """The example of that name; ValueError lists the names there are."""
+    """The example of that name; ValueError lists the existing names."""
     path = FOLDER / f"{name}.toml"
     if not path.is_file() or path.parent != FOLDER:
         names = [file.stem for file in sorted(FOLDER.glob("*.toml"))]

@@ -1,6 +1,6 @@
-"""A result folder appears whole or not at all: it is filled beside its place and renamed at the end.
+"""A result folder appears whole or not at all: it is filled under a scratch name next to it and renamed at the end.
 
-A folder that is there already and stays (an empty one, a mount point, the one in which the command runs) is filled:
+An existing folder that must stay (an empty one, a mount point, the current folder) is filled:
 everything is written in a hidden folder within it and moved out at the end, the mark of a result last.
 """
 
@@ -17,15 +17,15 @@ from calderon.parallel import world
 
 MARK = "summary.json"
 SCRATCH = ".calderon-"
-"""How the names of hidden folders begin that last as long as a result is written."""
+"""Prefix of the hidden folders that exist while a result is written."""
 
 
 class ResultExists(FileExistsError):
-    """The folder of a result is there already, or is not a result and must not be replaced."""
+    """The folder of a result exists, or is not a result and must not be replaced."""
 
 
 def refuse_existing(out: Path, force: bool) -> None:
-    """Raise ResultExists unless `out` is free, empty, or an old result with force=True; PermissionError where nothing
+    """Raise ResultExists unless `out` is free, empty, or an old result with force=True; PermissionError where no file
     can be written."""
     place = _place(out)
     _refuse_closed(place if _stays(place) else place.parent)
@@ -33,7 +33,7 @@ def refuse_existing(out: Path, force: bool) -> None:
 
 
 def _place(out: Path) -> Path:
-    """Where a result goes: `out` with links followed, those that lead to nothing yet included."""
+    """Where a result goes: `out` with links followed, also those to a missing folder."""
     try:
         place = out.resolve()
         place.exists()
@@ -43,12 +43,12 @@ def _place(out: Path) -> Path:
 
 
 def _stays(place: Path) -> bool:
-    """Whether a folder is to be filled where it is, since it is the user's own, or cannot be renamed."""
+    """Whether a folder is to be filled in place, since it is the user's own, or cannot be renamed."""
     return place.is_dir() and (not _contents(place) or os.path.ismount(place) or place.samefile(os.curdir))
 
 
 def _contents(folder: Path) -> list[Path]:
-    """What lies in a folder, but for results that are being written."""
+    """The contents of a folder, except results that are being written."""
     return [path for path in folder.iterdir() if not path.name.startswith(SCRATCH)]
 
 
@@ -68,7 +68,7 @@ def _refuse_occupied(out: Path, force: bool) -> None:
 
 
 def _refuse_closed(folder: Path) -> None:
-    """PermissionError where a folder cannot be made, or filled: known before the computation, not after it."""
+    """PermissionError where a folder cannot be created or filled: reported before the computation, not after it."""
     there = next(each for each in (folder, *folder.parents) if each.exists())
     try:
         Path(tempfile.mkdtemp(prefix=".", dir=there)).rmdir()
@@ -83,7 +83,7 @@ def _cannot_write(folder: Path, reason: str) -> str:
 
 @contextmanager
 def result_folder(out: Path, force: bool = False) -> Iterator[Path]:
-    """A scratch folder beside `out`, or within one that stays, to be filled; it takes the place of `out`, or its files
+    """A scratch folder next to `out`, or within one that stays, to be filled; it replaces `out`, or its files
     move there, when the block ends without an error.
 
     An error or an interruption inside the block removes the scratch folder and leaves an old result as it was.
@@ -106,7 +106,7 @@ def result_folder(out: Path, force: bool = False) -> Iterator[Path]:
 
 
 def _take_place(scratch: Path, out: Path) -> None:
-    """Rename scratch to out; an old folder steps aside first and comes back should the renaming fail."""
+    """Rename scratch to out; an old folder is moved away first and restored if the renaming fails."""
     if not out.exists():
         scratch.rename(out)
         return
@@ -114,7 +114,7 @@ def _take_place(scratch: Path, out: Path) -> None:
     old = aside / out.name
     try:
         out.rename(old)
-    except OSError:  # busy: a mount that does not look like one
+    except OSError:  # busy: a mount point that was not recognised
         aside.rmdir()
         within = out / scratch.name
         try:
@@ -133,8 +133,8 @@ def _take_place(scratch: Path, out: Path) -> None:
 
 
 def _fill(scratch: Path, out: Path) -> None:
-    """Move what is in scratch, a folder within out, to out, the mark last; an old result steps aside, its mark first,
-    and comes back should a move fail."""
+    """Move the contents of scratch, a folder within out, to out, the mark last; an old result is moved away, its mark
+    first, and restored if a move fails."""
     aside = out / f"{SCRATCH}{secrets.token_hex(6)}"
     aside.mkdir()
     leaving = sorted(_contents(out), key=lambda path: path.name != MARK)
@@ -156,7 +156,7 @@ CHECKPOINT = "checkpoint.h5"
 
 
 def scratch_folder(file: AnyCaseFile, out: Path) -> Path | None:
-    """The hidden folder beside `out` for a run in time, made if need be; None for other problems."""
+    """The hidden folder next to `out` for a run in time, created if needed; None for other problems."""
     if not isinstance(file.case, TransientCase):
         return None
     out = out.absolute()
@@ -167,11 +167,11 @@ def scratch_folder(file: AnyCaseFile, out: Path) -> Path | None:
 
 
 def has_checkpoint(scratch: Path | None) -> bool:
-    """Whether an interrupted run can go on."""
+    """Whether an interrupted run can continue."""
     return scratch is not None and (scratch / CHECKPOINT).is_file()
 
 
 def tidy(scratch: Path | None) -> None:
-    """Remove the folder of a run that has ended, or has left nothing to go on from."""
+    """Remove the folder of a run that has ended, or has left nothing to continue from."""
     if scratch is not None and world().rank == 0 and not has_checkpoint(scratch):
         shutil.rmtree(scratch, ignore_errors=True)

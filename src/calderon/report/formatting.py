@@ -8,7 +8,7 @@ Row = tuple[str, str, str]
 
 
 def decibels(level: float) -> str:
-    """A tenth of a decibel, with a minus sign that is one."""
+    """A tenth of a decibel, with a typographic minus sign."""
     return f"{level:.1f}".replace("-", "\u2212")
 
 
@@ -24,7 +24,7 @@ def number(value: float) -> str:
 
 
 def extent(vertices: NDArray[np.float64]) -> str:
-    """From where to where vertices (n, 3) in metres reach, as a clause."""
+    """The extent of vertices (n, 3) in metres, as a clause."""
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     spans = (f"{axis} from {a:.4g} to {b:.4g} m" for axis, a, b in zip("xyz", low, high, strict=True))
     return f"which has {', '.join(spans)}"
@@ -34,7 +34,7 @@ FREQUENCY_UNITS = ((1e9, "GHz"), (1e6, "MHz"), (1.0, "Hz"))
 
 
 def frequency_unit(hertz: float) -> tuple[float, str]:
-    """Hertz per unit, and the unit in which a frequency reads well."""
+    """Hertz per unit, and the unit in which a frequency has few digits."""
     return next((unit for unit in FREQUENCY_UNITS if hertz >= unit[0] * (1 - 1e-12)), FREQUENCY_UNITS[-1])
 
 
@@ -48,7 +48,7 @@ TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
 def time_unit(seconds: float) -> tuple[float, str]:
-    """Seconds per unit, and the unit in which a time reads well."""
+    """Seconds per unit, and the unit in which a time has few digits."""
     return next((unit for unit in TIME_UNITS if seconds >= unit[0] * (1 - 1e-12)), (1e-12, "ps"))
 
 

@@ -20,14 +20,14 @@ AnyResults = Results | TransientResults
 
 
 def headlines(results: AnyResults, seconds: dict[str, float]) -> list[Row]:
-    """The few numbers that a reader looks for first: name, value, unit."""
+    """The few numbers that a reader needs first: name, value, unit."""
     if isinstance(results, TransientResults):
         return transient_headlines(results, seconds)
     return surface_headlines(results, seconds)
 
 
 def draw(results: AnyResults, attempts: BestEffort) -> list[Picture]:
-    """The pictures that the case asked for, as far as they can be drawn."""
+    """The pictures that the case requests, as far as they can be drawn."""
     if isinstance(results, TransientResults):
         return draw_transient(results, attempts)
     return draw_surfaces(results, attempts)
@@ -42,12 +42,12 @@ def write_tables(results: AnyResults, attempts: BestEffort) -> None:
 
 
 def numbers(results: AnyResults) -> dict[str, Any]:
-    """What summary.json says of the problem; keys carry the units."""
+    """The entries of summary.json on the problem; keys carry the units."""
     return transient_numbers(results) if isinstance(results, TransientResults) else surface_numbers(results)
 
 
 def content(results: AnyResults, summary: dict[str, Any]) -> Content:
-    """What the page says of the problem."""
+    """The content of the page on the problem."""
     if isinstance(results, TransientResults):
         return transient_content(results, summary)
     return surface_content(results, summary)

@@ -34,7 +34,7 @@ def surface_quality(surface: TriangleMesh, name: str) -> Table:
 
 
 def volume_quality(volume: TetrahedralMesh, name: str) -> Table:
-    """Size and shape of a mesh of tetrahedra, part by part, and what flat ones cost."""
+    """Size and shape of a mesh of tetrahedra, part by part, and the cost of flat ones."""
     report = step_report(volume)
     table = two_columns(name)
     table.add_row("tetrahedra, vertices", f"{volume.number_of_tetrahedra}, {volume.number_of_vertices}")
@@ -59,8 +59,8 @@ def resolution(lengths: np.ndarray, frequencies: list[float], speed: float) -> T
     """Elements per wavelength at each frequency, from the lengths of edges in m."""
     if not all(0 < value < np.inf for value in (speed, *frequencies)):
         given = ", ".join(f"{frequency:g}" for frequency in frequencies)
-        told = f"--frequency {given} Hz, --speed-of-sound {speed:g} m/s"
-        raise ValueError(f"{told}: all must be finite and greater than zero")
+        given_values = f"--frequency {given} Hz, --speed-of-sound {speed:g} m/s"
+        raise ValueError(f"{given_values}: all must be finite and greater than zero")
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("frequency (Hz)", "wavelength (m)", "elements per wavelength: mean", "at the longest edge"):
         table.add_column(name, justify="right")
@@ -68,6 +68,6 @@ def resolution(lengths: np.ndarray, frequencies: list[float], speed: float) -> T
     for frequency in frequencies:
         wavelength = speed / frequency
         mean, least = wavelength / lengths.mean(), wavelength / lengths.max()
-        verdict = "fine" if mean >= 10 else "coarse: 10 give about 1 %" if mean >= 6 else "too coarse: 6 are the least"
+        verdict = "fine" if mean >= 10 else "coarse: 10 give about 1 %" if mean >= 6 else "too coarse: 6 are needed"
         table.add_row(f"{frequency:g}", f"{wavelength:.4g}", f"{mean:.3g}", f"{least:.3g}", verdict)
     return table

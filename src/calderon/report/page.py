@@ -18,7 +18,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 @dataclass(frozen=True)
 class Content:
-    """What the page says of one kind of problem: its kind, a sentence, the first numbers, and tables as HTML."""
+    """The content of the page for one kind of problem: its kind, a sentence, the first numbers, and tables as HTML."""
 
     kind: str
     subtitle: str
@@ -67,7 +67,7 @@ def _unit(unit: str) -> str:
 
 
 def _columns(cards: int) -> int:
-    """How many cards stand in a line, at most six, so that the last line is nearly full."""
+    """Number of cards in a line, at most six, so that the last line is nearly full."""
     lines = -(-cards // 6)
     return -(-cards // lines)
 
@@ -78,7 +78,7 @@ def _card(name: str, value: str, unit: str) -> str:
 
 
 def _pictures(pictures: list[Picture], folder: Path) -> str:
-    """Pictures in rows of one height: each takes a width in proportion to its own."""
+    """Pictures in rows of one height: each gets a width in proportion to its own."""
     rows: list[str] = []
     row, wide = "", 0.0
     for picture in pictures:

@@ -1,4 +1,4 @@
-"""The pictures of a result, each with the caption that stands under it in the report."""
+"""The pictures of a result, each with its caption in the report."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ class Picture:
 
 
 def draw_surfaces(results: Results, attempts: BestEffort) -> list[Picture]:
-    """Draw what the case asked for; a sweep shows fields at its last frequency and patterns at up to five. What cannot
+    """Draw the requested pictures; a sweep shows fields at its last frequency and patterns at up to five. What cannot
     be drawn is left out."""
     pictures = [*_patterns(results, attempts), *_sweeps(results, attempts)]
     last, physics = results.steps[-1], results.file.case.physics
@@ -32,7 +32,7 @@ def draw_surfaces(results: Results, attempts: BestEffort) -> list[Picture]:
     for quantity in results.file.case.output.surface:
         name = f"surface_{quantity}.png"
         with attempts.at(name) as path:
-            # the same picture on every machine, and no graphics driver in the middle of a run
+            # the same picture on every machine, and no graphics driver during a run
             if isinstance(last.surface, VectorFunction):
                 plots.currents(last.surface, path, quantity=quantity, renderer="matplotlib")
             else:
@@ -52,7 +52,7 @@ def draw_surfaces(results: Results, attempts: BestEffort) -> list[Picture]:
 
 
 def _draw_slice(results: Results, cut: Slice, path: Path) -> str:
-    """The field in a plane; what it is, for a caption."""
+    """The field in a plane; its description, for a caption."""
     asked, physics = results.file.case.output.slice, results.file.case.physics
     assert asked is not None
     name, unit, text = _slice_words(physics)
@@ -87,7 +87,7 @@ PART = {
 
 
 def _part(quantity: str, wave: bool) -> str:
-    """How a caption begins; a static field is real, and the whole of it is shown."""
+    """Begin of a caption; a static field is real and is shown as a whole."""
     return "The " if quantity == "real" and not wave else PART[quantity]
 
 
@@ -159,8 +159,8 @@ def _pair(
             limits=_levels(curves),
         )
         over = "angle of observation" if curve == "far_field" else "aspect angle"
-        beside = f" Beside it: {'; '.join(references)}." if references else ""
-        pictures.append(Picture(path.name, f"The same over the {over}.{beside}"))
+        compared = f" For comparison: {'; '.join(references)}." if references else ""
+        pictures.append(Picture(path.name, f"The same over the {over}.{compared}"))
     return pictures
 
 
@@ -213,7 +213,7 @@ def plane_equation(points: np.ndarray) -> str:
 
 
 def _spread(steps: tuple[Step, ...]) -> list[Step]:
-    """At most five steps, evenly over the sweep, first and last included."""
+    """At most five steps, evenly over the sweep, including the first and last."""
     numbers = np.unique(np.linspace(0, len(steps) - 1, min(len(steps), CURVES)).round().astype(int))
     return [steps[n] for n in numbers]
 

@@ -1,4 +1,4 @@
-"""What a run has computed: arrays and functions, ready to be written."""
+"""Results of a run: arrays and functions, ready to be written."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,7 +41,7 @@ def decibels_of_power(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Moment:
-    """One frequency of a case: its wavenumber in 1/m, the frequency in Hz if the case gives one, the words for it in
+    """One frequency of a case: its wavenumber in 1/m, the frequency in Hz if the case gives one, its text in
     a sweep (empty without one), and whether it is the last.
     """
 
@@ -102,7 +102,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Results:
-    """All that a case asked for; several steps where it sweeps the frequency."""
+    """All requested results of a case; several steps where it sweeps the frequency."""
 
     file: CaseFile[Case]
     mesh: TriangleMesh
@@ -117,7 +117,7 @@ class Results:
 
     @property
     def level(self) -> Level:
-        """What the levels of the far field are."""
+        """The kind of levels of the far field."""
         physics = self.file.case.physics
         if physics.electromagnetic:
             return CROSS_SECTION

@@ -1,4 +1,4 @@
-"""What a terminal shows: stages while they run, and tables."""
+"""Output on a terminal: stages while they run, and tables."""
 
 import time
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from calderon.report.stages import Stages
 
 @contextmanager
 def stages_on(screen: Console) -> Iterator[Stages]:
-    """Stages that are shown while they run: live on a terminal, a line each elsewhere, and one for each tenth of a long
+    """Stages shown while they run: live on a terminal, a line each elsewhere, and a line for each tenth of a long
     one."""
     columns = (
         SpinnerColumn(finished_text="[green]✓[/green]"),
@@ -24,8 +24,8 @@ def stages_on(screen: Console) -> Iterator[Stages]:
     )
     with Progress(*columns, console=screen, disable=not screen.is_terminal) as progress:
         tasks: dict[str, TaskID] = {}
-        heard: dict[str, tuple[float, int]] = {}  # when a stage first told how far it was, and how far
-        told: dict[str, int] = {}
+        seen: dict[str, tuple[float, int]] = {}  # time and progress of the first report of a stage
+        tenths: dict[str, int] = {}
 
         def listen(name: str, seconds: float | None) -> None:
             if not screen.is_terminal:
@@ -37,23 +37,23 @@ def stages_on(screen: Console) -> Iterator[Stages]:
                 progress.update(tasks[name], completed=1, total=1, left="")
 
         def tell(name: str, done: int, total: int) -> None:
-            left = f"{100 * done / total:.0f} %{_left(heard, name, done, total)}"
+            left = f"{100 * done / total:.0f} %{_left(seen, name, done, total)}"
             if screen.is_terminal:
                 progress.update(tasks[name], completed=done, total=total, left=left)
                 return
-            if name not in told:
+            if name not in tenths:
                 screen.print(f"  {escape(name)} ...", soft_wrap=True)
-            if (tenth := 10 * done // total) > told.setdefault(name, 0) and done < total:
-                told[name] = tenth
+            if (tenth := 10 * done // total) > tenths.setdefault(name, 0) and done < total:
+                tenths[name] = tenth
                 screen.print(f"    {left}")
 
         yield Stages(listen, tell)
 
 
-def _left(heard: dict[str, tuple[float, int]], name: str, done: int, total: int) -> str:
-    """The time left at the pace since the stage was first heard of, which may have gone on from a checkpoint."""
+def _left(seen: dict[str, tuple[float, int]], name: str, done: int, total: int) -> str:
+    """The time left at the pace since the first report of the stage, which may have continued from a checkpoint."""
     now = time.monotonic()
-    since, first = heard.setdefault(name, (now, done))
+    since, first = seen.setdefault(name, (now, done))
     return f", {(now - since) * (total - done) / (done - first):.0f} s left" if done > first else ""
 
 

@@ -1,20 +1,20 @@
-"""The stages of a run: what is being done, and how long each took."""
+"""The stages of a run: their names, and how long each took."""
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Teller = Callable[[str, int, int], None]
-"""Hears the stage, the parts of it done and all parts."""
+"""Receives the stage, the parts of it done and all parts."""
 
 
 def silent(name: str, seconds: float | None) -> None:
-    """A listener that says nothing."""
+    """A listener that prints nothing."""
 
 
 class Stages:
-    """Times named stages; the listener hears (name, None) when one starts and (name, seconds) when it ends, the teller
-    how far one is that takes long.
+    """Times named stages; the listener receives (name, None) when one starts and (name, seconds) when it ends, the
+    teller the progress of a long one.
 
     A stage that comes again (a frequency sweep) adds to its time.
     """
@@ -26,7 +26,7 @@ class Stages:
         self._listener, self._teller, self._current = listener, teller, ""
 
     def progress(self, done: int, total: int) -> None:
-        """Tell how far the present stage is."""
+        """Report the progress of the present stage."""
         self._teller(self._current, done, total)
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""The files of a result: summary.json, .csv, .vtu, .png and report.html, put in their place together."""
+"""The files of a result: summary.json, .csv, .vtu, .png and report.html, published together."""
 
 import json
 import platform
@@ -20,7 +20,7 @@ from calderon.report.stages import Stages
 def write(results: AnyResults, out: Path, force: bool = False, stages: Stages | None = None) -> list[str]:
     """Write the result folder and return the names of its files; ResultExists where it would replace something.
 
-    A file that cannot be written, such as a picture of nothing, is left out, named among the warnings of report and
+    A file that cannot be written, such as a picture without data, is left out and named in the warnings of report and
     summary and by a UserWarning; the others do not depend on it. OSError where not even the summary can be written.
     """
     stages = stages or Stages()
@@ -31,10 +31,10 @@ def write(results: AnyResults, out: Path, force: bool = False, stages: Stages | 
             write_tables(results, attempts)
         with stages.stage("draw pictures"):
             pictures = draw(results, attempts)
-        told = replace(results, warnings=(*results.warnings, *attempts.failures))
-        summary = summarise(told, {**results.seconds, **stages.seconds})
+        reported = replace(results, warnings=(*results.warnings, *attempts.failures))
+        summary = summarise(reported, {**results.seconds, **stages.seconds})
         with attempts.at("report.html") as path:
-            path.write_text(page(told, content(told, summary), summary, pictures, folder), encoding="utf-8")
+            path.write_text(page(reported, content(reported, summary), summary, pictures, folder), encoding="utf-8")
         summary["warnings"] = [*results.warnings, *attempts.failures]
         names = sorted(path.name for path in folder.iterdir())
         (folder / MARK).write_text(json.dumps({**summary, "files": [*names, MARK]}, indent=2) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The [[source]] and [initial] tables of a transient case: what sets the fields in motion."""
+"""The [[source]] and [initial] tables of a transient case: the excitation of the fields."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ from calderon.case.quantities import Angle, Current, FieldStrength
 from calderon.case.table import Table
 
 Direction = tuple[float, float, float]
-# the keys that each kind of source takes
+# the keys that each kind of source accepts
 KINDS: dict[str, tuple[str, ...]] = {
     "plane-wave": ("direction", "azimuth", "elevation", "polarization", "electric_field"),
     "current": ("part", "direction", "current", "name"),
@@ -39,7 +39,7 @@ class Source(Table):
         strange = sorted(self.model_fields_set - {"kind", *KINDS[self.kind]})
         if strange:
             takes = ", ".join(KINDS[self.kind])
-            raise ValueError(f"{', '.join(strange)} does not go with kind = {self.kind!r}: it takes {takes}")
+            raise ValueError(f"{', '.join(strange)} is not supported by kind = {self.kind!r}: it accepts {takes}")
         if self.kind == "plane-wave":
             if self.polarization is None:
                 raise ValueError('a plane wave needs polarization = "V", "H" or [x, y, z]')
@@ -50,7 +50,7 @@ class Source(Table):
 
     @property
     def incident(self) -> Incident:
-        """The plane wave, as other problems know it."""
+        """The plane wave in the form of other problems."""
         given = {name: getattr(self, name) for name in KINDS["plane-wave"] if name in self.model_fields_set}
         for name in ("azimuth", "elevation"):
             if name in given:

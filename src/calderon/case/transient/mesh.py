@@ -1,4 +1,4 @@
-"""The [mesh] table of a transient case: where the tetrahedra come from."""
+"""The [mesh] table of a transient case: the source of the tetrahedra."""
 
 from typing import Annotated, Any, Literal
 
@@ -63,7 +63,7 @@ class Mesh(Table):
         strange = sorted(self.model_fields_set - {source, *needed, *optional})
         if strange:
             takes, given = ", ".join([*needed, *optional]), f"{source} = {getattr(self, source)!r}"
-            raise ValueError(f"{', '.join(strange)} does not go with {given}: it takes {takes}")
+            raise ValueError(f"{', '.join(strange)} is not supported by {given}: it accepts {takes}")
         if isinstance(self.h, dict) != (self.shape == "phantom") and self.h is not None:
             raise ValueError("h is a table by part for the shape 'phantom', one length or a list for 'layered_ball'")
         return self
@@ -75,6 +75,6 @@ class Mesh(Table):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the shape's function is called with, besides the phantom's frequency."""
+        """Arguments of the shape's function, except the phantom's frequency."""
         needed, optional = SHAPES[self.shape or ""]
         return {name: value for name in (*needed, *optional) if (value := getattr(self, name)) is not None}

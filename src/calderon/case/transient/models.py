@@ -1,4 +1,4 @@
-"""What a case file of a transient problem may say."""
+"""Models of a case file of a transient problem."""
 
 from typing import Annotated, Literal
 
@@ -35,7 +35,7 @@ class Medium(Table):
 
 
 class Solver(Table):
-    """[solver]: polynomial degree, flux ("centred" goes with leap-frog, "upwind" with Runge-Kutta), the step as a
+    """[solver]: polynomial degree, flux ("centred" uses leap-frog, "upwind" Runge-Kutta), the step as a
     fraction of the stability limit, precision and backend. local_time_stepping: small elements take several steps while
     the others take one (centred flux, on processors)."""
 
@@ -49,13 +49,13 @@ class Solver(Table):
     @model_validator(mode="after")
     def _steps_fit(self) -> "Solver":
         if self.local_time_stepping and (self.flux, self.backend) != ("centred", "numba"):
-            raise ValueError("local_time_stepping goes with flux = 'centred' and backend = 'numba'")
+            raise ValueError("local_time_stepping requires flux = 'centred' and backend = 'numba'")
         return self
 
 
 class Run(Table):
     """[run]: for how long; periods of the frequency in [physics], the last of which gives complex amplitudes, or until
-    a time. checkpoint: seconds between two states of the run that are kept, from which an interrupted one goes on."""
+    a time. checkpoint: seconds between two states of the run that are kept, from which an interrupted one continues."""
 
     periods: int | None = Field(default=None, ge=2)
     until: Time | None = None
@@ -85,11 +85,11 @@ class TransientCase(Table):
     @model_validator(mode="after")
     def _fits_together(self) -> "TransientCase":
         if not self.source and self.initial is None:
-            raise ValueError("nothing sets the fields in motion: give a [[source]] or [initial]")
+            raise ValueError("no excitation of the fields: give a [[source]] or [initial]")
         if self.physics.frequency is None and (self.source or self.run.periods is not None):
             raise ValueError("sources, and run.periods, need a frequency in [physics]")
         if self.initial is not None and self.mesh.shape != "box":
-            raise ValueError("[initial] holds the standing wave of a cube: it goes with mesh.shape = 'box'")
+            raise ValueError("[initial] is the standing wave of a cube: it requires mesh.shape = 'box'")
         feeds = [one.name or one.part for one in self.source if one.kind == "current"]
         if len(set(feeds)) < len(feeds):
             raise ValueError("two currents flow through one part of the mesh: give each [[source]] a name of its own")
@@ -104,7 +104,7 @@ class TransientCase(Table):
         if wanting and (self.run.periods is None or not absorbing):
             raise ValueError(f"output: {', '.join(wanting)} needs run.periods and the density of a material")
         if output.fed_power is not None and not (self.run.periods and any(one.part for one in self.source)):
-            raise ValueError('output.fed_power goes with run.periods and a [[source]] of kind = "current"')
+            raise ValueError('output.fed_power requires run.periods and a [[source]] of kind = "current"')
         if output.far_field is not None and self.run.periods is None:
             raise ValueError("output.far_field is that of one frequency: it needs run.periods")
         if output.exact and (self.initial is None or self.source or self.materials):

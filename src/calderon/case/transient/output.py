@@ -1,4 +1,4 @@
-"""The [output] table of a transient case: what is recorded, drawn and written."""
+"""The [output] table of a transient case: quantities recorded, drawn and written."""
 
 from typing import Literal
 
@@ -44,8 +44,8 @@ class Output(Table):
 
     probes: points at which both fields are recorded. slice: cuts through the fields. sar: averages over cubes of
     tissue. fed_power: all fields but snapshots are scaled so that currents feed this mean power. exact: the error
-    against the standing wave of [initial]. far_field: of the last period, in a plane: the gain of what is fed, the
-    cross-section of what scatters a plane wave.
+    against the standing wave of [initial]. far_field: of the last period, in a plane: the gain of a fed antenna, the
+    cross-section of a scatterer of a plane wave.
     """
 
     probes: tuple[Place, ...] = ()
@@ -59,5 +59,5 @@ class Output(Table):
     @model_validator(mode="after")
     def _distinct(self) -> "Output":
         if len(set(self.probes)) < len(self.probes):
-            raise ValueError("probes: the same point is there twice")
+            raise ValueError("probes: the same point is given twice")
         return self

@@ -1,1 +1,1 @@
-"""Runs on surfaces: what is computed, shown and written."""
+"""Runs on surfaces: computation, display and output."""

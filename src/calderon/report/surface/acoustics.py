@@ -65,7 +65,7 @@ def _echo(solution: ScatteringSolution, asked: FarField) -> NDArray[np.complex12
 
 
 def _compared(case: Case) -> str:
-    """The backend that solves again, empty for none."""
+    """The backend that solves again, empty if there is none."""
     if case.solver.compare is None:
         return ""
     device = backends.get(case.solver.compare)

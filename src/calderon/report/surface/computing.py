@@ -1,4 +1,4 @@
-"""A case is run: mesh, problem, solution, and the fields that it asks for."""
+"""A case is run: mesh, problem, solution, and the requested fields."""
 
 import warnings
 from collections.abc import Callable
@@ -27,12 +27,12 @@ from calderon.report.transient.results import TransientResults
 
 
 def run(file: AnyCaseFile, stages: Stages | None = None, scratch: Path | None = None) -> Results | TransientResults:
-    """Compute everything a case asks for; warnings are collected for the report.
+    """Compute everything that a case requests; warnings are collected for the report.
 
-    scratch: a folder for what an interrupted run in time needs to go on. Ranks share problems in time only: ValueError
-    for others on several.
+    scratch: a folder for the data from which an interrupted run in time continues. Ranks share problems in time only:
+    ValueError for other problems on several ranks.
 
-    CaseError tells what in the case cannot be used; errors of the problem and the solver pass through (ValueError,
+    CaseError reports what in the case cannot be used; errors of the problem and the solver pass through (ValueError,
     MemoryError, ConvergenceError).
     """
     stages = stages or Stages()
@@ -97,8 +97,8 @@ def _moments(case: Case) -> list[Moment]:
 
 
 def solve_statics(case: Case, mesh: TriangleMesh, stages: Stages) -> Step:
-    """Solve and evaluate. The total charge is told of exterior problems with a given potential; of the inside the
-    density is the jump between both sides, whose total says nothing of the field there.
+    """Solve and evaluate. The total charge is reported for exterior problems with a given potential; inside, the
+    density is the jump between both sides, whose total does not describe the field there.
     """
     posed = static_problem(case, mesh)
     data = case.physics.potential if case.physics.potential is not None else case.physics.flux

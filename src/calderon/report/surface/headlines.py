@@ -1,4 +1,4 @@
-"""The few numbers that a reader of a result looks for first."""
+"""The few numbers that a reader of a result needs first."""
 
 from itertools import pairwise
 
@@ -11,7 +11,7 @@ from calderon.report.surface.references import mean_difference
 
 
 def surface_headlines(results: Results, seconds: dict[str, float]) -> list[Row]:
-    """The numbers that a reader looks for first."""
+    """The numbers that a reader needs first."""
     steps = results.steps
     level = results.level
     cards: list[Row] = []

@@ -1,4 +1,4 @@
-"""What the page says of a problem on surfaces."""
+"""The content of the page for a problem on surfaces."""
 
 from collections.abc import Iterable
 from html import escape
@@ -33,7 +33,7 @@ def surface_content(results: Results, summary: dict[str, Any]) -> Content:
 
 
 def _subtitle(results: Results) -> str:
-    """One sentence that says what was computed."""
+    """One sentence on what was computed."""
     case = results.file.case
     source = case.mesh.file or case.mesh.sample or case.mesh.shape
     text = f"Mesh “{source}”"

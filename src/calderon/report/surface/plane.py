@@ -1,4 +1,4 @@
-"""The field in a plane, as a case asks for it."""
+"""The field in a plane, as a case requests it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ Field = Callable[[NDArray[np.float64]], NDArray[Any]]
 
 
 def field_in_plane(case: Case, mesh: TriangleMesh, field: Field) -> Slice:
-    """The field on the asked plane, where the problem defines it: outside the body, inside it, or both."""
+    """The field on the requested plane, where the problem defines it: outside the body, inside it, or both."""
     points = _slice_points(case, mesh)
     enclosed, hidden = _sides(case, mesh, points)
     values = field(_moved_off(points, enclosed, mesh)[~hidden])
@@ -26,7 +26,7 @@ def field_in_plane(case: Case, mesh: TriangleMesh, field: Field) -> Slice:
 
 
 def shows_nothing(case: Case, mesh: TriangleMesh) -> bool:
-    """Whether the problem defines a field at no point of the asked plane."""
+    """Whether the problem defines a field at no point of the requested plane."""
     return bool(_sides(case, mesh, _slice_points(case, mesh))[1].all())
 
 
@@ -54,7 +54,7 @@ def _moved_off(points: NDArray[np.float64], enclosed: NDArray[np.bool_], mesh: T
 
 
 def _slice_points(case: Case, mesh: TriangleMesh) -> NDArray[np.float64]:
-    """Points of the asked rectangle; by default 1.6 times the body's extent in each direction, about its centre."""
+    """Points of the requested rectangle; by default 1.6 times the body's extent in each direction, about its centre."""
     asked = case.output.slice
     assert asked is not None
     axes = ["xyz".index(axis) for axis in asked.plane]

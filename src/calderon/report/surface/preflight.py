@@ -1,4 +1,4 @@
-"""What a run on surfaces could not give in the end, found before it begins."""
+"""Requests that a run on surfaces cannot fulfil, reported before it begins."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from calderon.report.surface.plane import shows_nothing
 
 
 def require_outputs(file: CaseFile[Case], mesh: TriangleMesh) -> None:
-    """CaseError for planes on which there is no field, distances within the body, and matrix files that are none."""
+    """CaseError for planes on which there is no field, distances within the body, and invalid matrix files."""
     case = file.case
     asked = case.output.slice
     if asked is not None:
@@ -26,7 +26,7 @@ def require_outputs(file: CaseFile[Case], mesh: TriangleMesh) -> None:
     if far is not None and far.distance is not None:
         reach = float(np.linalg.norm(mesh.vertices, axis=1).max())
         if far.distance <= reach:
-            text = f"the body reaches to {reach:.4g} m from the origin: choose a larger distance, or leave it out for "
+            text = f"the body reaches to {reach:.4g} m from the origin: choose a larger distance, or omit it for "
             raise file.mistake("output", "far_field.distance", text + "the far field", f"{far.distance:g} m")
     if case.solver.matrix_file is not None:
         with file.blamed("solver", "matrix_file"):

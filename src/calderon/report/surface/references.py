@@ -1,4 +1,4 @@
-"""Curves of CSV files that are drawn beside computed ones."""
+"""Curves of CSV files that are drawn with computed ones."""
 
 import csv
 from pathlib import Path
@@ -13,7 +13,7 @@ DEPTH = 80.0  # dB below the top at which deep nulls are cut before curves are c
 
 def read_references(file: CaseFile[Case]) -> dict[str, dict[str, Curve]]:
     """{"far_field" or "monostatic": {label: (angles in degrees, levels in decibels)}}; CaseError for a file or a
-    column that is not there.
+    column that is missing.
     """
     curves: dict[str, dict[str, Curve]] = {}
     for one in file.case.output.reference:
@@ -27,7 +27,7 @@ def read_references(file: CaseFile[Case]) -> dict[str, dict[str, Curve]]:
 
 def mean_difference(results: Results, reference: Reference) -> float | None:
     """Mean of |max(a, T) - max(b, T)| in dB between the computed curve a and the reference b at its angles, T the top
-    of b less 80 dB; None in a sweep, and where angles or polarisations leave nothing to compare.
+    of b less 80 dB; None in a sweep, and where angles or polarisations have nothing in common.
     """
     step, output = results.steps[0], results.file.case.output
     asked = getattr(output, reference.curve)
@@ -43,7 +43,7 @@ def mean_difference(results: Results, reference: Reference) -> float | None:
 
 
 def reference_path(file: CaseFile[Case], reference: Reference) -> Path:
-    """The file of a reference, which lies beside its case."""
+    """The file of a reference, which is in the folder of its case."""
     return file.folder / reference.file
 
 

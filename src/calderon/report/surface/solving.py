@@ -1,4 +1,4 @@
-"""What every kind of problem has in common when it is solved: options in, record out."""
+"""The common part of solving every kind of problem: options in, record out."""
 
 import re
 from typing import Any
@@ -10,7 +10,7 @@ from calderon.formulations.linear_system import SolveOptions
 
 
 def options(case: Case) -> dict[str, Any]:
-    """What the [solver] table says, as options of solve()."""
+    """The [solver] table as options of solve()."""
     solver = case.solver
     chosen = {
         "method": solver.method,
@@ -26,7 +26,8 @@ def options(case: Case) -> dict[str, Any]:
 
 
 def announcement(case: Case, unknowns: int, at: str) -> str:
-    """What is about to be solved, with the memory of a dense matrix; `at`: the step of a sweep, empty without one."""
+    """Description of the next solution, with the memory of a dense matrix; `at`: the step of a sweep, empty without
+    one."""
     method = SolveOptions(**options(case)).for_unknowns(unknowns).chosen
     if not method.stores_entries:
         return ", ".join([*([at] if at else []), f"{unknowns} unknowns, {method.matrix}"])
@@ -39,7 +40,7 @@ def announcement(case: Case, unknowns: int, at: str) -> str:
 
 
 def record(info: SolutionInfo) -> dict[str, Any]:
-    """Of a solver's record what a `Step` keeps."""
+    """The part of a solver's record that a `Step` keeps."""
     return {
         "unknowns": info.unknowns,
         "equation": info.equation,

@@ -1,4 +1,4 @@
-"""A transient case is run: mesh, simulation, fields in time, and what is asked of them."""
+"""A transient case is run: mesh, simulation, fields in time, and the requested results."""
 
 import math
 import warnings
@@ -28,7 +28,7 @@ from calderon.report.transient.results import Amplitudes, CutField, Facts, Patte
 
 FAR_FIELD = Level("far field", "dB re 1 V", "far_field")
 RECORDS = 400
-"""Values that a probe records in a run until a time, at least where it has as many steps; and in each period."""
+"""Least number of values that a probe records in a run until a time (if it has as many steps), and in each period."""
 TABLES = {
     "mesh": "[mesh]",
     "materials": "[materials]",
@@ -40,15 +40,15 @@ TABLES = {
     "observers": "probes, frames or snapshots of [output]",
     "initial fields": "[initial]",
 }
-"""Where a case file says what a run is; all else makes the steps."""
+"""The entries of a case file that define a run; all others define the steps."""
 
 
 def run_transient(
     file: CaseFile[TransientCase], stages: Stages | None = None, scratch: Path | None = None
 ) -> TransientResults:
-    """Compute everything a transient case asks for; every rank makes the same call and gets the same results.
+    """Compute everything that a transient case requests; every rank makes the same call and gets the same results.
 
-    scratch: a folder for checkpoints and snapshots, from which an interrupted run goes on; without it there are no
+    scratch: a folder for checkpoints and snapshots, from which an interrupted run continues; without it there are no
     checkpoints, and snapshots are refused. Errors: CaseError for a mesh, ValueError (also where an interrupted run of
     another case has left its checkpoint in `scratch`), MemoryError, FloatingPointError.
     """
@@ -110,7 +110,7 @@ def _facts(case: TransientCase, posed: MaxwellDG, ranks: Communicator) -> Facts:
 
 
 def announcement(case: TransientCase, facts: Facts, tetrahedra: int) -> str:
-    """What is about to be done: method, size, steps, memory."""
+    """Description of the run: method, size, steps, memory."""
     method = "leap-frog" if case.solver.flux == "centred" else "Runge-Kutta"
     ranks = f" on {facts.ranks} ranks" if facts.ranks > 1 else ""
     return (
@@ -120,7 +120,7 @@ def announcement(case: TransientCase, facts: Facts, tetrahedra: int) -> str:
 
 
 def _halved(facts: Facts) -> str:
-    """Which elements take shorter steps, and what that saves."""
+    """Which elements take shorter steps, and the saving."""
     if len(facts.elements_by_step) == 1:
         return ""
     counts = ", ".join(f"1/{2**k}: {count}" for k, count in enumerate(facts.elements_by_step) if k)
@@ -149,14 +149,14 @@ class _Watch:
                 raise ValueError("output.snapshots need a folder to be written to: scratch=")
             if output.snapshots.count > period:
                 raise ValueError(
-                    f"output.snapshots.count = {output.snapshots.count}: there are {period} steps to show, take fewer"
+                    f"output.snapshots.count = {output.snapshots.count}: only {period} steps to show: choose fewer"
                 )
             stride = max(1, period // output.snapshots.count)
             first = facts.steps - (output.snapshots.count - 1) * stride
             self.files = posed.add_snapshots(scratch / "snapshots", stride, first).folder
 
     def signals(self, scale: float) -> Signals | None:
-        """What the probes recorded, multiplied by a factor."""
+        """The signals of the probes, multiplied by a factor."""
         if self._probe is None:
             return None
         probe = self._probe
@@ -182,23 +182,23 @@ def _advance(
 
 
 def _of_another_case(error: OtherRun, scratch: Path | None) -> str:
-    """What to do where an interrupted run of another case has left its checkpoint."""
+    """Advice where an interrupted run of another case has left its checkpoint."""
     different = dict.fromkeys(TABLES.get(name, "time steps") for name in error.differing)
     return (
-        f"{scratch} holds an interrupted run of another case ({', '.join(different)} differ): take the case back to go "
-        "on with it, delete that folder to start anew, or choose another folder with --out"
+        f"{scratch} holds an interrupted run of another case ({', '.join(different)} differ): restore the case to "
+        "continue it, delete that folder to restart, or choose another folder with --out"
     )
 
 
 def _scale(case: TransientCase, fields: PeriodicFields) -> float:
-    """What all fields are multiplied with to feed the power that is asked."""
+    """The factor of all fields that feeds the requested power."""
     if case.output.fed_power is None:
         return 1.0
     fed = sum(feed.power for feed in fields.ports.values())
     if fed <= 0:
         raise ValueError(
             f"the currents feed {fed:.4g} W in the last period, which cannot be scaled to output.fed_power: run more "
-            "periods, and look whether the part of the source touches metal at both ends"
+            "periods, and check whether the part of the source touches metal at both ends"
         )
     return math.sqrt(case.output.fed_power / fed)
 

@@ -12,12 +12,12 @@ from calderon.mesh.tetrahedra import FACES
 from calderon.plots import cut_triangles, slice_points
 
 MARGIN = 0.35
-"""Of the larger side of what is not air, shown around it."""
+"""Margin shown around everything but air, relative to its larger side."""
 
 
 def cut_points(mesh: TetrahedralMesh, asked: Cut) -> NDArray[np.float64]:
-    """(rows, columns, 3) of the asked rectangle; by default around everything that is not air (metal included), through
-    its middle, within the mesh's bounding box."""
+    """(rows, columns, 3) of the requested rectangle; by default around everything that is not air (metal included),
+    through its middle, within the mesh's bounding box."""
     axes = ["xyz".index(axis) for axis in asked.plane]
     whole = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
     low, high = body_bounds(mesh)
@@ -60,7 +60,7 @@ def around_parts(mesh: TetrahedralMesh, names: Collection[str], points: NDArray[
 
 
 def _around(mesh: TetrahedralMesh, tags: Sequence[int], points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of parts against others, without boundaries of the mesh."""
+    """Faces between parts and others, without boundaries of the mesh."""
     across, own = mesh.neighbours, np.isin(mesh.tags, tags)
     skin = own[:, None] & (across >= 0) & ~own[np.maximum(across, 0)]
     return cut_triangles(mesh.vertices, mesh.tetrahedra[:, FACES][skin], points)

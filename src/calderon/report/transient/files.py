@@ -13,7 +13,7 @@ from calderon.report.transient.results import Amplitudes, TransientResults
 
 
 def transient_numbers(results: TransientResults) -> dict[str, Any]:
-    """What summary.json says of the run."""
+    """The entries of summary.json on the run."""
     mesh, shape, facts = results.mesh, results.shape, results.facts
     said: dict[str, Any] = {
         "mesh": {

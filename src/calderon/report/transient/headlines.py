@@ -1,4 +1,4 @@
-"""The few numbers of a run in time that a reader looks for first."""
+"""The few numbers of a run in time that a reader needs first."""
 
 import numpy as np
 

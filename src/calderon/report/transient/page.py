@@ -1,4 +1,4 @@
-"""What the page says of a run in time."""
+"""The content of the page for a run in time."""
 
 from html import escape
 from typing import Any

@@ -1,4 +1,4 @@
-"""The pictures of a run in time, each with the caption that stands under it in the report."""
+"""The pictures of a run in time, each with its caption in the report."""
 
 from pathlib import Path
 
@@ -50,7 +50,7 @@ def _still(results: TransientResults, found: CutField, path: Path) -> Picture:
 
 
 def _shown(found: CutField) -> tuple[NDArray[np.float64], str, str, str, str]:
-    """Values, how they are coloured, symbol, unit, and words for a caption."""
+    """Values, how they are coloured, symbol, unit, and text for a caption."""
     if found.asked.quantity == "sar":
         assert found.sar is not None
         # the level of a power is half that of a field: 10 log10 SAR = 20 log10 of the root
@@ -62,7 +62,7 @@ def _shown(found: CutField) -> tuple[NDArray[np.float64], str, str, str, str]:
 
 
 def _marks(results: TransientResults, found: CutField) -> tuple[dict[str, tuple[float, float]], str]:
-    """The place of the largest average, seen on the cut, and words that say how far off the plane it is."""
+    """The place of the largest average, seen on the cut, and text with its distance from the plane."""
     amplitudes = results.amplitudes
     if found.asked.quantity != "sar" or amplitudes is None or amplitudes.averaged is None:
         return {}, ""

@@ -1,4 +1,4 @@
-"""What a run in time could not give in the end, found before it begins."""
+"""Requests that a run in time cannot fulfil, reported before it begins."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from calderon.report.transient.cuts import cut_points
 
 
 def require_outputs(file: CaseFile[TransientCase], posed: MaxwellDG) -> None:
-    """CaseError for points or planes outside the mesh, cubes heavier than the tissue, voxels that memory does not hold,
+    """CaseError for points or planes outside the mesh, cubes heavier than the tissue, voxels that do not fit in memory,
     and far fields without absorbing faces around everything."""
     output, mesh = file.case.output, posed.mesh
     search = Search(mesh)

@@ -1,4 +1,4 @@
-"""What a run in time has computed: arrays, ready to be written; ranks share no more."""
+"""Results of a run in time: arrays, ready to be written, complete on each rank."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +16,8 @@ from calderon.report.results import Level
 @dataclass(frozen=True)
 class Facts:
     """How the fields were advanced: times in s, memory in bytes. elements_by_step: tetrahedra that take the step, half
-    of it, a quarter and so on; updates: of an unknown in a step, on average; saving: by how much less work that is than
-    with one step for all."""
+    of it, a quarter and so on; updates: of an unknown in a step, on average; saving: factor of work saved against
+    one step for all."""
 
     unknowns: int
     step: float
@@ -34,7 +34,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Signals:
-    """What probes recorded: times (t,) in s, points (n, 3) in m, electric in V/m and magnetic in A/m (t, n, 3)."""
+    """Signals of probes: times (t,) in s, points (n, 3) in m, electric in V/m and magnetic in A/m (t, n, 3)."""
 
     times: NDArray[np.float64]
     points: NDArray[np.float64]
@@ -62,7 +62,7 @@ class CutField:
 
 @dataclass(frozen=True)
 class Pattern:
-    """The far field E ~ F exp(ikr) / r at the angles asked for: F (n, 3) in V, levels (n,) in decibels."""
+    """The far field E ~ F exp(ikr) / r at the requested angles: F (n, 3) in V, levels (n,) in decibels."""
 
     asked: Angles
     far_field: NDArray[np.complex128]
@@ -74,7 +74,7 @@ class Pattern:
 class Amplitudes:
     """Of a run at one frequency: change from the period before (relative), power in W absorbed in each part and that
     leaves through the boundary, feeds by name, and on each tetrahedron |E| in V/m (root of its mean square) and the
-    specific absorption rate in W/kg. scale: what all fields were multiplied with to feed the power that was asked."""
+    specific absorption rate in W/kg. scale: the factor of all fields that feeds the requested power."""
 
     frequency: float
     change: float
@@ -90,7 +90,7 @@ class Amplitudes:
 
 @dataclass(frozen=True)
 class TransientResults:
-    """All that a transient case asked for; final: |E| in V/m at the end at the centroid
+    """All requested results of a transient case; final: |E| in V/m at the end at the centroid
     of each tetrahedron, without amplitudes; snapshots: the folder of their files."""
 
     file: CaseFile[TransientCase]
