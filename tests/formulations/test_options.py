@@ -288,13 +288,15 @@ def test_matrices_as_preconditioners(sphere, form):
         assert given.iterations == plain.iterations, problem
 
 
-def test_values_of_another_kind_are_told(sphere):
+def test_values_of_another_kind_are_refused(sphere):
     light = PlaneWave([0, 0, 1], 1.0, polarization=[1, 0, 0])
     for weight in ("a", None, 0.5 + 0j, True, 1.0, np.nan):
         with pytest.raises(ValueError, match=r"weight must lie between 0 and 1 \(0.5 is usual\), got"):
             PECScattering(sphere, 1.0, weight=weight)
     solution = PECScattering(sphere, 1.0).solve(light, rtol=1e-2)
-    for angles in (("a", 0), (0, None), (0, 1j), ([0, 1], ["b", "c"])):
+    with pytest.raises(ValueError, match="give vectors, or angles theta and phi in radians"):
+        solution.rcs(0)
+    for angles in (("a", 0), (0, 1j), ([0, 1], ["b", "c"])):
         with pytest.raises(TypeError, match="must be real numbers, angles in radians, got an array of"):
             solution.rcs(*angles)
     problem = SoundHardScattering(sphere, K)

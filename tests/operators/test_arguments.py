@@ -79,7 +79,7 @@ def test_operators_take_operators(operator, space):
         operator @ np.ones(space.dimension)
     with pytest.raises(TypeError):
         np.ones(space.dimension) @ operator
-    with pytest.raises(TypeError, match=r"got float: a number c stands for c \* identity"):
+    with pytest.raises(TypeError, match=r"got 0.5: a number c stands for c \* identity"):
         operator + 0.5
     with pytest.raises(TypeError, match=r"got 0.5: a number c stands for c \* identity"):
         cal.blocks([[operator, 0.5]])

@@ -188,7 +188,8 @@ class Block:
     def _form_data(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """What the form reads of the triangles of both sides."""
         if self.integrand.curls:
-            return curl_data(self.test_surface), curl_data(self.trial_surface)
+            test = curl_data(self.test_surface)
+            return test, test if self.trial_surface is self.test_surface else curl_data(self.trial_surface)
         return np.zeros((len(self.test.triangles), 0)), np.zeros((len(self.trial.triangles), 0))
 
     def _sides(self) -> None:
@@ -226,13 +227,19 @@ class Block:
         return self.form.direct and self.integrand.normal != "none"
 
     def _prepare(self) -> None:
-        if not self.integrand.curls:  # nobody reads them
-            sides = self.test_surface, self.trial_surface
-            self.test_surface, self.trial_surface = (each._replace(curls=np.zeros((0, 3, 3))) for each in sides)
+        if not self.integrand.curls:
+            self._forget_curls()
         self._skip()
         self._sides()
+        self._forget_curls()
         self.tiles, self.spans = self._ranges(TILES), self._ranges(SPANS)
         self.neighbours = self._neighbours(self.tiles)
+
+    def _forget_curls(self) -> None:
+        """Let the curls of the surfaces go: tables and forms have their own."""
+        same, empty = self.trial_surface is self.test_surface, np.zeros((0, 3, 3))
+        self.test_surface = self.test_surface._replace(curls=empty)
+        self.trial_surface = self.test_surface if same else self.trial_surface._replace(curls=empty)
 
     def _ranges(self, number: int) -> NDArray[np.int64]:
         """Bounds of consecutive test triangles, at least so many ranges for each thread if the mesh is large enough."""

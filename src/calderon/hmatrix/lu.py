@@ -165,18 +165,18 @@ def hlu(matrix: Any, rtol: float = 1e-2) -> HierarchicalLU:
     """
     if isinstance(matrix, HMatrix):
         terms: list[Term] | None = [Term(1.0, matrix)]
-    elif hasattr(matrix, "terms"):
+    elif hasattr(matrix, "terms") and not callable(matrix.terms):
         terms = matrix.terms
     else:
         raise TypeError(
-            f"hlu takes a matrix assembled with method='hmatrix', got {type(matrix).__name__}: assemble it, or take lu"
+            f"hlu accepts a matrix assembled with method='hmatrix', got {type(matrix).__name__}: assemble it, or use lu"
         )
     if terms is None:
-        raise ValueError("hlu takes sums of compressed operators, not products or tables of them: take gmres")
+        raise ValueError("hlu supports sums of H-matrices; for products and block systems use gmres")
     compressed = [term.matrix for term in terms if isinstance(term.matrix, HMatrix)]
     trees = {id(tree): tree for each in compressed for tree in (each.tree.rows, each.tree.columns)}
     if len(trees) != 1:
-        raise ValueError("hlu takes matrices with the same space on both sides: take gmres")
+        raise ValueError("hlu needs the same space on both sides: use gmres")
     symmetric = all(
         each.matrix.tree.symmetric
         if isinstance(each.matrix, HMatrix)
