@@ -26,12 +26,13 @@ from calderon.galerkin.regular.element_tables import (
     form_trial_side,
     in_threes,
     part_of,
+    surface,
     surface_of,
     test_side,
     trial_side,
 )
 from calderon.galerkin.regular.tile import KERNELS, TileKind, tile_kernel, tile_scratch
-from calderon.galerkin.selection import common_frame, select, vertex_numbers
+from calderon.galerkin.selection import Rows, common_frame, numbered_rows, select, vertex_numbers
 from calderon.galerkin.special.close_moments import Integral, close_moments
 from calderon.galerkin.special.near_pairs import product_kernel, product_scratch
 from calderon.galerkin.special.scatter import scatter
@@ -65,22 +66,6 @@ LEAST = 1e-12
 moments have the product of two of them."""
 TINY = {np.dtype(np.float64): 1e-37, np.dtype(np.float32): 1e-20}
 """Added to squared distances, so that coincident points give finite values (which then meet the factor zero)."""
-
-
-class Rows(NamedTuple):
-    """Where a tile adds: tile_rows (triangles of the tile, L) numbers its rows, which are rows `ids` of `out`; places
-    (n, L): the row in `out` of each local function of all test triangles, -1 for none."""
-
-    out: NDArray[Any]
-    tile_rows: NDArray[np.int64]
-    ids: NDArray[np.int64]
-    places: NDArray[np.int64]
-
-    def part(self, lo: int, hi: int) -> "Rows":
-        """Of some triangles of the tile."""
-        numbers = self.tile_rows[lo:hi]
-        tile_rows, found = _numbered(np.where(numbers < len(self.ids), numbers, -1))
-        return Rows(self.out, tile_rows, self.ids[found], self.places)
 
 
 class Stage(NamedTuple):
@@ -186,11 +171,15 @@ class Block:
         return self.test_space.element.values(rule.points), self.trial_space.element.values(rule.points)
 
     def _form_data(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What the form reads of the triangles of both sides."""
-        if self.integrand.curls:
-            test = curl_data(self.test_surface)
-            return test, test if self.trial_surface is self.test_surface else curl_data(self.trial_surface)
+        """What the form reads of the triangles of both sides; of curls nothing is kept (`form_data`)."""
         return np.zeros((len(self.test.triangles), 0)), np.zeros((len(self.trial.triangles), 0))
+
+    def form_data(self, test: bool, which: NDArray[Any]) -> NDArray[np.float64]:
+        """The same of some triangles of the test or of the trial side."""
+        if not self.integrand.curls:
+            return self.data[0 if test else 1][which]
+        side = self.test_surface if test else self.trial_surface
+        return curl_data(surface(side.corners[which], side.normals[which], side.jacobian[which]))
 
     def _sides(self) -> None:
         """Tables of both sides for the regular part."""
@@ -410,7 +399,7 @@ class Block:
     def _rows(self, lo: int, hi: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The rows (hi - lo, L) of the local functions of a tile, numbered within it, and (n,) where in the output
         these are."""
-        return _numbered(self.test.places[lo:hi])
+        return numbered_rows(self.test.places[lo:hi])
 
     def add_special(self, number: int, rows: Rows | None = None) -> None:
         """The touching and near pairs of one tile."""
@@ -431,9 +420,19 @@ class Block:
 
     def _add_pairs(self, batch: Batch, rows: Rows) -> None:
         """Add all pairs of a batch."""
-        self._scatter(
-            self._all_moments(batch), batch.pairs, self.data, rows.places, self.trial.places, rows.out, self.half
+        moments, pairs, places, data = (
+            self._all_moments(batch),
+            batch.pairs,
+            (rows.places, self.trial.places),
+            self.data,
         )
+        half = self.half
+        if self.integrand.curls:  # of the triangles of these pairs alone, one for each pair
+            i, j = pairs.triangles.T
+            data, places = (self.form_data(True, i), self.form_data(False, j)), (places[0][i], places[1][j])
+            moments[:, :, (i == j) & half] *= 0.5
+            pairs, half = Pairs(np.repeat(np.arange(len(i), dtype=np.int32)[:, None], 2, axis=1), *pairs[1:]), False
+        self._scatter(moments, pairs, data, *places, rows.out, half)
 
     def _scatter(self, moments, pairs, data, rows, columns, out, half):  # type: ignore[no-untyped-def]
         """Add the local matrices of pairs with these moments (components, 2, n, A, B)."""
@@ -474,16 +473,6 @@ class Block:
             for each in matrices:
                 restrict_kernel()(*whole, each)
         return matrices
-
-
-def _numbered(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Places (m, L) as numbers of the n that occur, -1 as n: the row that nobody reads; and these (n,)."""
-    found, inverse = np.unique(places, return_inverse=True)
-    numbers = inverse.reshape(places.shape).astype(np.int64)
-    if found[0] < 0:
-        found, numbers = found[1:], numbers - 1
-        numbers[numbers < 0] = len(found)
-    return numbers, found
 
 
 def _radius(side: Surface) -> float:

@@ -7,9 +7,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import thread_count
-from calderon.galerkin.block import TILE, Block, Rows, Stage
+from calderon.galerkin.block import TILE, Block, Stage
 from calderon.galerkin.regular.element_tables import LANES, in_threes
 from calderon.galerkin.regular.mutual_tile import mutual_kernel, mutual_scratch
+from calderon.galerkin.selection import Rows
 from calderon.greens import Radial
 from calderon.pairs.classes import TouchingPairs
 from calderon.pairs.rules import Batch

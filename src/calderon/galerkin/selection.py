@@ -1,6 +1,6 @@
-"""Which triangles of a space a block integrates, and in which coordinates and numbers of vertices."""
+"""Which triangles of a space a block integrates, in which coordinates and numbers of vertices, and where it adds."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,3 +55,29 @@ def vertex_numbers(test: Space, test_triangles, trial: Space, trial_triangles): 
     offset = test.mesh.number_of_vertices
     numbers = np.where(np.isfinite(distance), nearest, offset + np.arange(trial.mesh.number_of_vertices))
     return first, numbers[second]
+
+
+class Rows(NamedTuple):
+    """Where a tile adds: tile_rows (triangles of the tile, L) numbers its rows, which are rows `ids` of `out`; places
+    (n, L): the row in `out` of each local function of all test triangles, -1 for none."""
+
+    out: NDArray[Any]
+    tile_rows: NDArray[np.int64]
+    ids: NDArray[np.int64]
+    places: NDArray[np.int64]
+
+    def part(self, lo: int, hi: int) -> "Rows":
+        """Of some triangles of the tile."""
+        numbers = self.tile_rows[lo:hi]
+        tile_rows, found = numbered_rows(np.where(numbers < len(self.ids), numbers, -1))
+        return Rows(self.out, tile_rows, self.ids[found], self.places)
+
+
+def numbered_rows(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Places (m, L) as numbers of the n that occur, -1 as n: the row that nobody reads; and these (n,)."""
+    found, inverse = np.unique(places, return_inverse=True)
+    numbers = inverse.reshape(places.shape).astype(np.int64)
+    if found[0] < 0:
+        found, numbers = found[1:], numbers - 1
+        numbers[numbers < 0] = len(found)
+    return numbers, found

@@ -133,10 +133,10 @@ class OrderedSide(NamedTuple):
 
 def _side(pairs: SpecialPairs, test: bool, clusters: Clusters, table: NDArray[np.float64]) -> OrderedSide:
     selection, surface = (pairs.test, pairs.test_surface) if test else (pairs.trial, pairs.trial_surface)
-    places, data = positions(selection.places, clusters), pairs.data[0 if test else 1]
+    places = positions(selection.places, clusters)
     order = triangle_order(places)
     ordered = Surface(*(each[order] if len(each) else each for each in surface))
-    records = side_records(ordered, data[order], triangle_rule(pairs.quadrature.regular))
+    records = side_records(ordered, pairs.form_data(test, order), triangle_rule(pairs.quadrature.regular))
     side = row_side(places[order], clusters, table, records, records, pairs.real)
     return OrderedSide(side, order, places, clusters)
 

@@ -86,7 +86,7 @@ class SpecialPairs(Block):
     def local(self, batch: Batch) -> NDArray[Any]:
         """(n, A, B) local matrices of the n pairs of a batch."""
         pairs = batch.pairs
-        count, data = len(pairs.triangles), tuple(d[k] for d, k in zip(self.data, pairs.triangles.T, strict=True))
+        count, data = len(pairs.triangles), tuple(map(self.form_data, (True, False), pairs.triangles.T))
         height, width = self.test.places.shape[1], self.trial.places.shape[1]
         out = np.zeros((count * height, width), self.out.dtype)
         rows = np.arange(count * height).reshape(count, height)
