@@ -29,7 +29,6 @@ from calderon.dg.stepping.leap_frog import CentredLeapFrog
 from calderon.dg.stepping.runge_kutta import UpwindRungeKutta
 
 LOCAL_MEMORY = {
-    ("edge_place", "edge_place.c"): 160,  # sums by a number known at run time; once for each touching or near pair
     ("regular", "POINTS=1"): 48,  # a rule of one point, which is for tests
     ("approximate", "POINTS=1,"): 24,  # the same
     ("dense", "POINTS=1,"): 24,  # the same

@@ -2,7 +2,7 @@
 
 from calderon.backends.backend import DEVICE_BACKENDS, available, check_backend, entry_type, get, real_type, survey
 from calderon.backends.computing import Computing, computing
-from calderon.backends.device import BuildError, Device, LinearAlgebra, Source, real_name
+from calderon.backends.device import BuildError, Defines, Device, LinearAlgebra, Source, real_name
 from calderon.backends.device_matrix import DeviceMatrix, require_device_memory
 from calderon.backends.memory import format_bytes, free_memory, require_memory
 from calderon.backends.numba import thread_count
@@ -13,6 +13,7 @@ __all__ = [
     "DEVICE_BACKENDS",
     "BuildError",
     "Computing",
+    "Defines",
     "Device",
     "Deliver",
     "DeviceMatrix",

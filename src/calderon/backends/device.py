@@ -86,13 +86,17 @@ class LinearAlgebra(Protocol):
         ...
 
 
+Defines = tuple[tuple[str, str | int], ...]
+"""What is defined for a source, by names."""
+
+
 @dataclass(frozen=True)
 class Source:
     """A file of the package, such as "dg/curl.c", and what is defined for it: one variant of its kernels."""
 
     path: str
     real: str  # "double" or "float"
-    defines: tuple[tuple[str, str | int], ...] = ()
+    defines: Defines = ()
 
     @property
     def text(self) -> str:

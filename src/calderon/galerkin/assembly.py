@@ -9,11 +9,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Computing, Deliver, run_tasks, share_tasks
 from calderon.galerkin.block import Block
-from calderon.galerkin.device.block import DeviceBlock
-from calderon.galerkin.device.dual_test_block import DeviceDualBlock
-from calderon.galerkin.device.edge_block import DeviceEdgeBlock
-from calderon.galerkin.dual_test_block import DualBlock
-from calderon.galerkin.edge_block import EdgeBlock
+from calderon.galerkin.device.block import DeviceBlock, device_class
 from calderon.galerkin.limits import resolved_triangles
 from calderon.galerkin.mutual_block import MutualBlock
 from calderon.greens import Green
@@ -21,12 +17,6 @@ from calderon.integrands import Integrand
 from calderon.quadrature.options import Quadrature
 from calderon.spaces import Space
 
-ON_DEVICE: dict[type[Block], type[DeviceBlock]] = {
-    Block: DeviceBlock,
-    EdgeBlock: DeviceEdgeBlock,
-    DualBlock: DeviceDualBlock,
-}
-"""The class that computes the same on a device."""
 TILES = 64
 """Tiles for each of several devices that share a matrix."""
 
@@ -34,7 +24,7 @@ TILES = 64
 def _block(kind: type[Block], how: Computing, form: tuple[Any, ...]) -> Block:
     _, green, _, test, trial, *_ = form
     resolved_triangles(green, test, trial)
-    return kind(*form) if how.device is None else ON_DEVICE[kind](how.device, *form)
+    return kind(*form) if how.device is None else device_class(kind)(how.device, *form)
 
 
 def kind_of_whole(kind: type[Block], integrand: Integrand, test: Space, trial: Space) -> type[Block]:

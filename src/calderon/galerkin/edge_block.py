@@ -41,14 +41,27 @@ class EdgeBlock(Block):
     def moment_functions(self, rule: TriangleRule) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return barycentric_functions(rule, self.form.tests), barycentric_functions(rule, 3)
 
-    def _form_data(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        values, charges = self.test_space.corner_values[self.test.triangles], None
+    def fields(self, test: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Values (n, L, 3, 3) of the local functions of one side at the vertices, and divergences (n, L).
+        The cross product of the magnetic field with the normal goes with test functions: f . (n x e) = (f x n) . e."""
+        space, chosen = (self.test_space, self.test) if test else (self.trial_space, self.trial)
+        values: NDArray[np.float64] = space.corner_values[chosen.triangles]
         if self.electric:
-            charges = self.test_space.scale[self.test.triangles] / self.scale
-        else:  # f . (n x e) = (f x n) . e
+            return values, 2 * space.scale[chosen.triangles] / self.scale
+        if test:
             values = np.cross(values, self.test_surface.normals[:, None, None])
-        scales = self.trial_space.scale[self.trial.triangles] / self.scale
-        return test_data(self.test_surface, values, charges), trial_data(self.trial_surface, scales)
+        return values, np.zeros(values.shape[:2])
+
+    @property
+    def trial_scales(self) -> NDArray[np.float64]:
+        """(n, 3) factors s_b of the trial functions s_b (y - w_b)."""
+        scales: NDArray[np.float64] = self.trial_space.scale[self.trial.triangles] / self.scale
+        return scales
+
+    def _form_data(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        values, divergences = self.fields(True)
+        charges = 0.5 * divergences if self.electric else None
+        return test_data(self.test_surface, values, charges), trial_data(self.trial_surface, self.trial_scales)
 
     def _coarse(self) -> bool:
         return False  # entries of loops and of the magnetic field are small beside the largest

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.galerkin.block import Block
-from calderon.galerkin.dual_test_block import DualBlock
 from calderon.galerkin.edge_block import EdgeBlock
 from calderon.greens import Helmholtz
 from calderon.greens.green import checked_quadrature
@@ -29,7 +28,7 @@ ROWS_AT_ONCE = 64
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EdgeOperator(IntegralOperator):
-    """An integral operator between edge functions (RWG, or SNC on the test side)."""
+    """An integral operator between edge functions (RWG; on the test side also SNC, or dual tests)."""
 
     block: ClassVar[type[Block]] = EdgeBlock
 
@@ -40,18 +39,6 @@ class EdgeOperator(IntegralOperator):
         if self.integrand.symmetric or not test.rotated:
             return super().is_symmetric
         return test.perpendicular() is trial
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class DualTestedOperator(EdgeOperator):
-    """The magnetic field of edge functions, tested with `dual_tests` of them."""
-
-    block: ClassVar[type[Block]] = DualBlock
-
-    @property
-    def is_symmetric(self) -> bool:
-        """It is not."""
-        return False
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +153,7 @@ def magnetic_field(
             raise ValueError(f"{test!r} test the magnetic field of the space that they are of, got {trial!r}")
         green = helmholtz(green, "magnetic field")
         quadrature = checked_quadrature("magnetic field", green, quadrature)
-        return DualTestedOperator(green, MAGNETIC_FIELD, trial, test, quadrature)
+        return EdgeOperator(green, MAGNETIC_FIELD, trial, test, quadrature)
     test = trial if test is None else test
     _checked(test, MAGNETIC_FIELD)
     if trial.rotated:

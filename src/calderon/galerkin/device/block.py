@@ -3,7 +3,7 @@
 For a tile of test triangles the device computes the local matrices with all trial triangles (tile.c), replaces
 those of touching and near pairs (touching_pairs.c, scatter.c) and gathers them into rows (gather.c), which the host
 adds to the matrix. Gathering needs neither atomics nor colours. What is integrated how is decided as on the CPU
-(block.py).
+(galerkin/block.py); what sources read of a form is in forms.py.
 """
 
 import math
@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 from calderon.backends import Deliver, Device, DeviceMatrix, Source, format_bytes, real_name, require_device_memory
 from calderon.galerkin.block import TINY, Block
+from calderon.galerkin.device.forms import DeviceForm, device_form
 from calderon.galerkin.regular.element_tables import Surface, part_of, points_of
 from calderon.greens import Radial
 from calderon.greens.green import green_defines
+from calderon.pairs.classes import TouchingPairs
 from calderon.pairs.near import restriction
 from calderon.pairs.rules import Batch
 from calderon.pairs.tables import ProductTable, RuleTable
@@ -30,12 +32,8 @@ LOCAL_MATRICES = 1 << 30
 """Bytes that the local matrices of a tile take at most."""
 SHARE, FEW = 8, 32
 """They take at most this part of the memory of the device: those of one triangle, those of several."""
-DATA = 16
-"""Numbers of a triangle beside its quadrature points."""
 ROWS = 65_535
 """Groups along the second axis of a launch, at most (CUDA): triangles of a tile, and rows that it adds to."""
-NORMALS = {"none": 0, "test": 1, "trial": 2}
-
 
 Pieces = tuple[NDArray[np.int32], list[NDArray[Any]]]
 """Pairs (n, 8) by numbers and orders of vertices, and real and imaginary moments (components, n, A * B)."""
@@ -57,40 +55,36 @@ class DevicePart(NamedTuple):
 class DeviceBlock(Block):
     """One call of add_block on a device: tiles run one after the other."""
 
-    components = 1
-    """Kernels whose moments are needed."""
-
     def __init__(self, device: Device, *arguments: Any) -> None:
         self.device = device
         super().__init__(*arguments)
 
     @property
-    def sizes(self) -> tuple[int, int]:
-        """Local test and trial functions."""
+    def moment_sizes(self) -> tuple[int, int]:
+        """Test and trial functions of the moments of touching and near pairs."""
         return self.test_space.element.size, self.trial_space.element.size
 
     @property
     def local_shape(self) -> tuple[int, int]:
         """The shape of a local matrix."""
-        return self.sizes
+        return self.device_form.sizes
 
     def _compile(self, radial: Radial, factor: complex) -> None:
         self.coefficients = self._coefficients(factor)
+        self.device_form: DeviceForm = device_form(self.integrand, self.test_space, self.trial_space)
         self.stored = np.empty(0, self.out.dtype).real.dtype
         sources = self._sources(real_name(self.real), real_name(self._moment_type), real_name(self.stored))
         self.regular, self.singular, self.placing, self.gathering = map(self.device.build, sources)
 
     def _sources(self, real: str, moment: str, stored: str) -> tuple[Source, Source, Source, Source]:
         """The regular part, the moments of other pairs, where they go, and the rows. stored: type of local matrices."""
-        tests, trials = self.sizes
-        sizes = (("TESTS", tests), ("TRIALS", trials), ("CURLS", int(self.integrand.curls)))
-        green, normal = green_defines(self.green), ("NORMAL", NORMALS[self.integrand.normal])
-        out = ("OUT_COMPLEX", int(self.is_complex))
+        green, out = green_defines(self.green), ("OUT_COMPLEX", int(self.is_complex))
+        form = self.device_form.defines
         points = ("POINTS", triangle_rule(self.quadrature.regular).number_of_points)
         return (
-            Source("galerkin/regular/tile.c", real, (*sizes, *green, normal, out, points, *out_real(real, stored))),
-            Source("galerkin/special/touching_pairs.c", moment, (*sizes, *green, normal, ("GROUP_SIZE", GROUP))),
-            Source("galerkin/special/scatter.c", stored, (*sizes, green[1], out, ("MOMENT_REAL", moment))),
+            Source("galerkin/regular/tile.c", real, (*form, *green, out, points, *out_real(real, stored))),
+            Source("galerkin/special/touching_pairs.c", moment, (*form, *green, ("GROUP_SIZE", GROUP))),
+            Source("galerkin/special/scatter.c", stored, (*form, green[1], out, ("MOMENT_REAL", moment))),
             Source("galerkin/device/gather.c", stored, (out,)),
         )
 
@@ -102,18 +96,15 @@ class DeviceBlock(Block):
     def _sides(self) -> None:
         """Both sides on the device, in the order that tile.c describes."""
         rule, array = triangle_rule(self.quadrature.regular), self._array
-        tables = [space.element.values(rule.points) * rule.weights for space in (self.test_space, self.trial_space)]
-        self.tables = [array(table) for table in tables]
+        self.tables = [array(table * rule.weights) for table in self.device_form.functions(rule)]
         self.test_points = array(points_of(self.test_surface, rule))
         self.trial_points = array(np.moveaxis(points_of(self.trial_surface, rule), 0, 2))
         self.scalars = array(np.array([*self.parameters, TINY[self.real]]))
-        self._send(_data(self.test_surface), _data(self.trial_surface).T, self.coefficients)
-
-    def _send(self, *data: NDArray[np.float64]) -> None:
-        """Data of both sides and coefficients, for the regular part and for touching and near pairs."""
-        self.test_data, self.trial_data, self.device_coefficients = map(self._array, data)
+        test, trial = self.device_form.data(self)
+        data = test, trial.T, self.coefficients
+        self.test_data, self.trial_data, self.device_coefficients = map(array, data)
         self.near_data = self.test_data, self.trial_data, self.device_coefficients
-        if self.stored != self.real:
+        if self.stored != self.real:  # for touching and near pairs
             self.near_data = tuple(self.device.array(np.ascontiguousarray(each, self.stored)) for each in data)
 
     def _array(self, values: NDArray[Any]) -> Any:
@@ -126,7 +117,7 @@ class DeviceBlock(Block):
 
     def _prepare(self) -> None:
         triangles = len(self.test.triangles) + len(self.trial.triangles)
-        numbers = 3 * triangle_rule(self.quadrature.regular).number_of_points + DATA
+        numbers = 3 * triangle_rule(self.quadrature.regular).number_of_points + self.device_form.numbers
         self._require_memory(triangles * numbers * self.real.itemsize, f"the data of {triangles} triangles")
         self._sides()
         self._tables: list[tuple[RuleTable | ProductTable, tuple[Any, ...]]] = []
@@ -197,8 +188,22 @@ class DeviceBlock(Block):
         self.device.launch(
             self.regular, "regular", (width, hi - lo), (GROUP, 1), self.test_points, self.tables[0], self.test_data,
             self.trial_points, self.tables[1], self.trial_data, self.scalars, self.device_coefficients, lo, width,
-            int(self.half), self.local, self.local_i,
+            self.local_shape[0], int(self.half), self.local, self.local_i,
         )  # fmt: skip
+        a, b = np.searchsorted(self.idle[:, 0], [lo, hi])
+        if a < b:
+            shape = self.device_form.components, b - a, math.prod(self.moment_sizes)
+            nothing = self.device.array(np.zeros(shape, self._moment_type))
+            self._place(in_order(self.idle[a:b]), nothing, nothing, lo)
+
+    def _acting(self, touching: TouchingPairs) -> TouchingPairs:
+        """Also keep those whose integrals vanish: the regular part has numbers in their place."""
+        acting = super()._acting(touching)
+        self.idle = (
+            touching.pairs[touching.shared == 3] if len(acting.pairs) < len(touching.pairs) else touching.pairs[:0]
+        )
+        self.idle = self.idle[np.argsort(self.idle[:, 0], kind="stable")].astype(np.int32)
+        return acting
 
     def _device_moments(self, batch: Batch, test: Surface, trial: Surface) -> tuple[Any, Any]:
         """(components, n, A * B) real and imaginary moments of the pairs of a batch, numbered in the order of its
@@ -210,15 +215,14 @@ class DeviceBlock(Block):
             sides.append(np.concatenate([corners.reshape(-1, 9), side.normals[chosen]], axis=1))
         jacobians = test.jacobian[i] * trial.jacobian[j]
         points, products, parameters, starts, all_points = self._on_device(batch.tables)
-        number = math.prod(self.sizes)
-        shape = (self.components, len(i), number)
+        shape = (self.device_form.components, len(i), math.prod(self.moment_sizes))
         out = self.device.empty(shape, kind)
         out_i = self.device.empty(shape if self.green.is_complex else (1,), kind)
         self.device.launch(
-            self.singular, "moments", (self.components * len(i) * GROUP,), (GROUP,),
+            self.singular, "moments", (shape[0] * len(i) * GROUP,), (GROUP,),
             *(self.device.array(np.ascontiguousarray(each, kind)) for each in (*sides, jacobians)), points, products,
             parameters, self.device.array(batch.rules.astype(np.int32)), starts,
-            all_points, self.components, len(i), out, out_i,
+            all_points, len(i), out, out_i,
         )  # fmt: skip
         return out, out_i
 
@@ -240,14 +244,13 @@ class DeviceBlock(Block):
     def _united(self, batches: list[Batch]) -> Pieces:
         """The pairs (n, 8) that are integrated in parts, sorted by test triangle, and their moments (components, n,
         A * B)."""
-        number, kind = math.prod(self.sizes), self._moment_type
+        sizes, components, kind = self.moment_sizes, self.device_form.components, self._moment_type
+        number = math.prod(sizes)
         if not batches:
-            return np.zeros((0, 8), np.int32), [np.zeros((self.components, 0, number), kind)] * 2
+            return np.zeros((0, 8), np.int32), [np.zeros((components, 0, number), kind)] * 2
         triangles = np.concatenate([batch.pairs.triangles for batch in batches])
         pairs, which = np.unique(triangles, axis=0, return_inverse=True)
-        totals = [
-            np.zeros((self.components, len(pairs), *self.sizes), kind) for _ in range(2 if self.green.is_complex else 1)
-        ]
+        totals = [np.zeros((components, len(pairs), *sizes), kind) for _ in range(2 if self.green.is_complex else 1)]
         start = 0
         for batch in batches:
             assert batch.parts is not None
@@ -259,13 +262,12 @@ class DeviceBlock(Block):
             elements = self.test_space.element, self.trial_space.element
             left, right = (restriction(*each) for each in zip(elements, batch.parts, strict=True))
             for total, values in zip(totals, moments, strict=False):
-                matrices = self.device.to_host(values).reshape(self.components, -1, *self.sizes)
+                matrices = self.device.to_host(values).reshape(components, -1, *sizes)
                 for component, each in zip(total, matrices, strict=True):
                     np.add.at(component, which[start : start + count].ravel(), left @ each @ np.swapaxes(right, 1, 2))
             start += count
-        flat = [total.reshape(self.components, -1, number) for total in totals]
-        order = np.broadcast_to(np.tile(np.arange(3, dtype=np.int32), 2), (len(pairs), 6))
-        return np.concatenate([pairs, order], axis=1).astype(np.int32), flat if len(flat) == 2 else flat * 2
+        flat = [total.reshape(components, -1, number) for total in totals]
+        return in_order(pairs), flat if len(flat) == 2 else flat * 2
 
     def _with_close(self, pieces: Pieces, close: list[Batch]) -> Pieces:
         """Also the close pairs, which the processor integrates."""
@@ -273,7 +275,7 @@ class DeviceBlock(Block):
             return pieces
         own = [self._host_moments(batch) for batch in close]
         moments = [
-            np.concatenate([part, *(each[:, n].reshape(self.components, -1, part.shape[2]) for each in own)], axis=1)
+            np.concatenate([part, *(each[:, n].reshape(len(part), -1, part.shape[2]) for each in own)], axis=1)
             for n, part in enumerate(pieces[1])
         ]
         orders = np.concatenate([pieces[0], *map(orders_of, close)])
@@ -284,13 +286,14 @@ class DeviceBlock(Block):
 
     def _host_moments(self, batch: Batch) -> NDArray[np.float64]:
         """(components, 2, n, A, B) moments of the pairs of a batch, integrated by the processor."""
-        return self._all_moments(batch, 1)
+        return self._all_moments(batch, self.device_form.components)
 
     def _place(self, orders: NDArray[np.int32], moments: Any, moments_i: Any, lo: int) -> None:
         count = len(orders)
         self.device.launch(
             self.placing, "place", (count,), (GROUP,), self.device.array(orders), moments, moments_i,
-            *self.near_data, count, lo, len(self.trial.triangles), int(self.half), self.local, self.local_i,
+            *self.near_data, count, lo, len(self.trial.triangles), self.local_shape[0], int(self.half), self.local,
+            self.local_i,
         )  # fmt: skip
 
     def _gathered(self, lo: int, hi: int) -> tuple[NDArray[np.int64], Callable[[], NDArray[Any]]] | None:
@@ -335,19 +338,22 @@ class DeviceBlock(Block):
         return int(self.trial.places.max(initial=-1)) + 1
 
 
-def _data(surface: Surface) -> NDArray[np.float64]:
-    """(n, 13) normal, Jacobian, curls of each triangle."""
-    return np.concatenate([surface.normals, surface.jacobian[:, None], surface.curls.reshape(-1, 9)], axis=1)
-
-
 def out_real(real: str, stored: str) -> tuple[tuple[str, str], ...]:
     """The definition of the type of results, where it differs."""
     return () if stored == real else (("OUT_REAL", stored),)
 
 
 def orders_of(batch: Batch) -> NDArray[np.int32]:
-    """(n, 8) numbers of both triangles, orders of their vertices."""
-    return np.concatenate(batch.pairs, axis=1).astype(np.int32)
+    """(n, 8) numbers of both triangles, places of their vertices in the order of the rule."""
+    pairs = batch.pairs
+    places = [np.argsort(order, axis=1) for order in (pairs.test_order, pairs.trial_order)]
+    return np.concatenate([pairs.triangles, *places], axis=1).astype(np.int32)
+
+
+def in_order(triangles: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The same of pairs (n, 2) with vertices in the order of the mesh."""
+    places = np.broadcast_to(np.tile(np.arange(3), 2), (len(triangles), 6))
+    return np.concatenate([triangles, places], axis=1).astype(np.int32)
 
 
 def _lists(places: NDArray[np.int64], size: int, device: Device) -> tuple[Any, Any]:
@@ -357,3 +363,8 @@ def _lists(places: NDArray[np.int64], size: int, device: Device) -> tuple[Any, A
     start = np.searchsorted(places[order], np.arange(size + 1))
     entries = order if len(order) else np.zeros(1)
     return device.array(start.astype(np.int32)), device.array(entries.astype(np.int32))
+
+
+def device_class(kind: type[Block]) -> type[DeviceBlock]:
+    """The class that computes on a device what blocks of that kind compute on the processor."""
+    return DeviceBlock if kind is Block else type(f"Device{kind.__name__}", (DeviceBlock, kind), {})

@@ -1,19 +1,6 @@
 /* One side of a matrix as rows and columns on a device read it: the places of cluster_tables.py, and what an unknown gathers
-   from the triangles of a cluster. COMPLEX: entries have imaginary parts. */
+   from the triangles of a cluster. SIDE_...: places in the header of the integers of a side. COMPLEX: entries have imaginary parts. */
 #include "backends/prelude.h"
-
-/* Places in the header of the integers of a side, as in cluster_tables.py. */
-#define SIDE_FUNCTIONS 0
-#define SIDE_OWN 1
-#define SIDE_LENGTH 2
-#define SIDE_RECORDS 6
-#define SIDE_STARTS 7
-#define SIDE_TRIANGLES 8
-#define SIDE_LOCALS 9
-#define SIDE_FIRST 10
-#define SIDE_SIZES 11
-#define SIDE_LIST_STARTS 12
-#define SIDE_LISTS 13
 
 /* Entry k of a part of the integers of a side. */
 DEVICE int item(GLOBAL const int *side, int part, int k) { return side[side[part] + k]; }

@@ -24,6 +24,12 @@ HEADER = 16
 FUNCTIONS, OWN, LENGTH, WIDTH, CHUNKS, ROW, RECORDS = range(7)
 STARTS, TRIANGLES, LOCALS, FIRST, SIZES, LIST_STARTS, LISTS, PLACES = range(7, 15)
 """Places in the header of RowSide.integers."""
+HEADER_PLACES = (
+    ("SIDE_FUNCTIONS", FUNCTIONS), ("SIDE_OWN", OWN), ("SIDE_LENGTH", LENGTH), ("SIDE_RECORDS", RECORDS),
+    ("SIDE_STARTS", STARTS), ("SIDE_TRIANGLES", TRIANGLES), ("SIDE_LOCALS", LOCALS), ("SIDE_FIRST", FIRST),
+    ("SIDE_SIZES", SIZES), ("SIDE_LIST_STARTS", LIST_STARTS), ("SIDE_LISTS", LISTS),
+)  # fmt: skip
+"""The same for device sources."""
 
 
 class RowSide(NamedTuple):

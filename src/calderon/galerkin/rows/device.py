@@ -1,23 +1,19 @@
-"""Rows and columns of matrices on a device (scalar_entries.h, edge_field_entries.h, dual_test_entries.h): what sources
-are told."""
+"""Rows and columns of matrices on a device (entries.h): what sources are given."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device
+from calderon.backends import Defines, Device
 from calderon.galerkin.bilinear_form import BilinearForm
-from calderon.galerkin.device.block import NORMALS
-from calderon.galerkin.device.edge_block import form_define
-from calderon.galerkin.dual_test_block import DualBlock
-from calderon.galerkin.edge_block import EdgeBlock
-from calderon.galerkin.rows.cluster_tables import LIST_STARTS, SIZES, RowSide
+from calderon.galerkin.device.forms import device_form
+from calderon.galerkin.rows.cluster_tables import HEADER_PLACES, LIST_STARTS, SIZES, RowSide
+from calderon.galerkin.rows.device_tables import records_of
 from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.greens.green import green_defines
 from calderon.quadrature import triangle_rule
-
-Defines = tuple[tuple[str, str | int], ...]
+from calderon.spaces import Space
 
 
 class DeviceRows(NamedTuple):
@@ -45,22 +41,13 @@ def device_rows(operator: BilinearForm, rows: CompiledRows, device: Device) -> D
 
 
 def row_defines(operator: BilinearForm) -> Defines:
-    """What a source that includes ROWS is told about an operator."""
-    points = ("POINTS", triangle_rule(operator.quadrature.regular).number_of_points)
-    if issubclass(operator.block, DualBlock):
-        return ("ROWS", '"galerkin/rows/dual_test_entries.h"'), ("MAGNETIC", 2), *green_defines(operator.green), points
-    if issubclass(operator.block, EdgeBlock):
-        form = form_define(operator.integrand, operator.test)
-        return ("ROWS", '"galerkin/rows/edge_field_entries.h"'), form, *green_defines(operator.green), points
-    return (
-        ("ROWS", '"galerkin/rows/scalar_entries.h"'),
-        ("TESTS", operator.test.element.size),
-        ("TRIALS", operator.trial.element.size),
-        ("CURLS", int(operator.integrand.curls)),
-        *green_defines(operator.green),
-        ("NORMAL", NORMALS[operator.integrand.normal]),
-        points,
-    )
+    """What a source that includes ROWS is given of an operator."""
+    points = triangle_rule(operator.quadrature.regular).number_of_points
+    form = device_form(operator.integrand, operator.test, operator.trial).defines
+    records = records_of(isinstance(operator.test, Space), points)
+    places: Defines = tuple(each for record in records for each in record.defines)
+    rows: Defines = ("ROWS", '"galerkin/rows/entries.h"'), ("POINTS", points), *places, *HEADER_PLACES
+    return (*form, *green_defines(operator.green), *rows)
 
 
 def _triangles(side: RowSide) -> NDArray[np.int64]:

@@ -143,11 +143,13 @@ def _side(pairs: SpecialPairs, test: bool, clusters: Clusters, table: NDArray[np
 
 def _device_data(pairs: SpecialPairs, rows: OrderedSide, columns: OrderedSide) -> tuple[RowSide, RowSide, NDArray[Any]]:
     """Both sides and scalars as sources for devices read them."""
-    sides = []
-    for test, each in ((True, rows), (False, columns)):
+
+    def side(test: bool, each: OrderedSide) -> RowSide:
         tables = device_tables(pairs, test, each.order)
-        sides.append(row_side(each.places[each.order], each.clusters, *tables, pairs.real))
-    return sides[0], sides[1], pairs._scalars()
+        return row_side(each.places[each.order], each.clusters, *tables, pairs.real)
+
+    first = side(True, rows)
+    return first, first if columns is rows else side(False, columns), pairs._scalars()
 
 
 def _neighbours(

@@ -3,7 +3,6 @@
    COMPLEX numbers or real ones; numbers of the matrix are PARTS reals. */
 #include ROWS
 
-#define PARTS (COMPLEX ? 2 : 1)
 #define FULL (-1)
 #define NO_ROOM (-2)
 #define ROWS_JUDGED 2

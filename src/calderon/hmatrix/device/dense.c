@@ -2,8 +2,6 @@
    with COMPLEX numbers or real ones; numbers of the matrix are PARTS reals. */
 #include ROWS
 
-#define PARTS (COMPLEX ? 2 : 1)
-
 /* The first of indices[low] .. indices[high - 1], which increase, that is not below `bound`, or `high`. */
 DEVICE int first_at_least(GLOBAL const int *indices, int low, int high, int bound)
 {

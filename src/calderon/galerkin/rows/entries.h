@@ -1,0 +1,70 @@
+/* Entries of one function with a cluster of others, in rows and in columns of a matrix. FORM says what a function sends to a
+   point (SENT numbers), what is kept of it by a triangle that receives it (RECEIVED) and what the entries are. POINTS: of a
+   triangle. The tables of both sides are described in cluster_tables.py. */
+#include GREEN
+#include FORM
+#include "galerkin/forms/component.h"
+#include "galerkin/rows/cluster_tables.h"
+
+/* What triangle number k of a cluster of the varying side (y) adds to the entries of its local functions with the
+   function at `position` of the fixed side (x): real and imaginary part of local function f go to out[2 f count + k] and
+   out[(2 f + 1) count + k], the latter where there are any. tests_fixed: whether the fixed side is that of the test
+   functions. masked: leave out triangle pairs (t, s) with s among skips[skips[t]] .. skips[skips[t + 1] - 1], t of the fixed
+   side. scalars: p0, p1, tiny, coefficients of the form. */
+DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOBAL const real_type *y,
+                         GLOBAL const int *index, int position, int cluster, int k, int count, int tests_fixed,
+                         GLOBAL const real_type *scalars, GLOBAL const int *skips, int masked,
+                         GLOBAL real_type *out)
+{
+    int triangle = index[SIDE_OWN] ? cluster_first(index, cluster) + k
+                                   : item(index, SIDE_LISTS, item(index, SIDE_LIST_STARTS, cluster) + k);
+    GLOBAL const real_type *varying = y + index[SIDE_RECORDS] + (size_t)index[SIDE_LENGTH] * triangle;
+    int begin = item(near, SIDE_STARTS, position), end = item(near, SIDE_STARTS, position + 1);
+    int functions = index[SIDE_FUNCTIONS], fixed_functions = near[SIDE_FUNCTIONS];
+    unsigned int bits = masked ? listed_first(near, skips, begin, end, triangle) : 0u;
+    real_type p0 = scalars[0], p1 = scalars[1], tiny = scalars[2], received[PARTS * RECEIVED];
+    for (int n = 0; n < PARTS * RECEIVED; n++)
+        received[n] = R(0.0);
+    NO_UNROLL
+    for (int q = 0; q < POINTS; q++) {
+        real_type at[3] = {varying[3 * q], varying[3 * q + 1], varying[3 * q + 2]}, sent[PARTS * SENT];
+        for (int n = 0; n < PARTS * SENT; n++)
+            sent[n] = R(0.0);
+        NO_UNROLL
+        for (int e = begin; e < end; e++) {
+            GLOBAL const real_type *fixed =
+                x + near[SIDE_RECORDS] + (size_t)near[SIDE_LENGTH] * item(near, SIDE_TRIANGLES, e);
+            int function = item(near, SIDE_LOCALS, e);
+            real_type kept = masked && left_out(near, skips, begin, e, triangle, bits) ? R(0.0) : R(1.0);
+            real_type sums[PARTS * NODE], normal[3] = {R(0.0), R(0.0), R(0.0)};
+#if COMPONENT == TEST_SLOPE || COMPONENT == TRIAL_SLOPE
+            for (int c = 0; c < 3; c++) /* d is taken from the varying to the fixed point */
+                normal[c] = tests_fixed == (COMPONENT == TEST_SLOPE) ? fixed[ROW_NORMAL + c] : -varying[ROW_NORMAL + c];
+#endif
+            for (int n = 0; n < PARTS * NODE; n++)
+                sums[n] = R(0.0);
+            NO_UNROLL
+            for (int p = 0; p < POINTS; p++) {
+                real_type d[3] = {fixed[3 * p] - at[0], fixed[3 * p + 1] - at[1], fixed[3 * p + 2] - at[2]};
+                real_type value[PARTS], node[NODE];
+                component(d, normal, p0, p1, tiny, value);
+                node_of(x, fixed, function, fixed_functions, p, d, node);
+                for (int n = 0; n < NODE; n++)
+                    for (int part = 0; part < PARTS; part++)
+                        sums[part * NODE + n] += node[n] * value[part];
+            }
+            send(fixed, function, varying, kept, sums, sent);
+        }
+        receive(y, functions, q, sent, received);
+    }
+    for (int f = 0; f < MOST_FUNCTIONS(functions); f++) {
+        real_type re, im;
+        entry_of(varying, f, functions, received, scalars + 3, &re, &im);
+        if (f < functions) {
+            out[(size_t)2 * f * count + k] = re;
+#if COMPLEX
+            out[((size_t)2 * f + 1) * count + k] = im;
+#endif
+        }
+    }
+}
