@@ -13,7 +13,7 @@ from calderon.hmatrix import Admissibility, Choices, assemble_hmatrix
 from calderon.hmatrix.device.dense_blocks import dense_source
 from calderon.hmatrix.device.products import products_source
 from calderon.hmatrix.device.skeleton import approximation_source, recompression_source
-from calderon.spaces import dual_tests
+from catalogue import CURRENT_POTENTIALS, FORMS, GREENS, LAYER_POTENTIALS, LAYERS, NODAL_SPACES
 
 
 class NoteTaker:
@@ -63,33 +63,29 @@ class NoteTaker:
         pass
 
 
-GREENS = {
-    "laplace": cal.Laplace(),
-    "helmholtz": cal.Helmholtz(2.0),
-    "lossy helmholtz": cal.Helmholtz(2.0 + 0.5j),
-    "modified helmholtz": cal.ModifiedHelmholtz(2.0),
-}
-LAYERS = ("single_layer", "double_layer", "adjoint_double_layer", "hypersingular")
-LAYER_POTENTIALS = ("single_layer_potential", "double_layer_potential")
 Case = Callable[[str, str], Any]
 """Something to compute, given a backend and a precision."""
+
+
+def every_operator(mesh: Any) -> dict[str, Any]:
+    """Every Green's function and form by name, layers on every space of values."""
+    operators: dict[str, Any] = {}
+    for name, green in GREENS.items():
+        for form, (build, trial, _, waves) in FORMS.items():
+            if form in LAYERS and form != "hypersingular":
+                for space in ("P0", "P1", "P2"):
+                    operators[f"{name} {form} {space}"] = build(green, NODAL_SPACES[space](mesh))
+            elif green.is_complex or not waves:
+                operators[f"{name} {form} {trial}"] = FORMS[form].on(green, mesh)
+    return operators
 
 
 def dense_cases() -> dict[str, Case]:
     """Matrices by name: every Green's function and layer on every space, edge functions with all waves; mixed spaces
     and other quadrature rules with one of them."""
     mesh = cal.mesh.cube(size=1.0, h=1.0)
-    spaces, edges = {"P0": cal.P0(mesh), "P1": cal.P1(mesh), "P2": cal.P2(mesh)}, cal.RWG(mesh)
-    operators: dict[str, Any] = {}
-    for name, green in GREENS.items():
-        for layer in LAYERS:
-            for space in ("P1",) if layer == "hypersingular" else spaces:
-                operators[f"{name} {layer} {space}"] = getattr(cal, layer)(green, spaces[space])
-        if green.is_complex:
-            operators[f"{name} electric_field"] = cal.electric_field(green, edges)
-            operators[f"{name} magnetic_field"] = cal.magnetic_field(green, edges)
-            operators[f"{name} magnetic_field SNC"] = cal.magnetic_field(green, edges, cal.SNC(mesh))
-            operators[f"{name} magnetic_field dual tests"] = cal.magnetic_field(green, edges, dual_tests(edges))
+    spaces = {"P0": cal.P0(mesh), "P1": cal.P1(mesh), "P2": cal.P2(mesh)}
+    operators = every_operator(mesh)
     wave, linear = GREENS["helmholtz"], spaces["P1"]
     for trial, test in (("P1", "P0"), ("P0", "P1"), ("P0", "P2"), ("P2", "P1")):
         operators[f"single_layer {trial} {test}"] = cal.single_layer(wave, spaces[trial], spaces[test])
@@ -134,10 +130,9 @@ def field_cases() -> dict[str, Case]:
     current = cal.VectorFunction(edges, np.ones(edges.dimension))
     cases: dict[str, Case] = {}
     for name, green in GREENS.items():
-        potentials = {layer: getattr(cal, layer)(green, density) for layer in LAYER_POTENTIALS}
+        potentials = {layer: build(green, density) for layer, build in LAYER_POTENTIALS.items()}
         if green.is_complex:
-            potentials["electric"] = cal.electric_field_potential(green, current)
-            potentials["magnetic"] = cal.magnetic_field_potential(green, current)
+            potentials |= {field: build(green, current) for field, build in CURRENT_POTENTIALS.items()}
         for layer, potential in potentials.items():
             for quantity in ("evaluate", "gradient", "far_field"):
                 radiates = name == "helmholtz"
@@ -152,16 +147,7 @@ def hmatrix_cases() -> dict[str, Case]:
     mesh = cal.mesh.sphere(radius=1.0, h=0.3)
     spaces = {"P0": cal.P0(mesh), "P1": cal.P1(mesh), "P2": cal.P2(mesh)}
     edges = cal.RWG(mesh)
-    operators: dict[str, Any] = {}
-    for name, green in GREENS.items():
-        for layer in LAYERS:
-            for space in ("P1",) if layer == "hypersingular" else spaces:
-                operators[f"{name} {layer} {space}"] = getattr(cal, layer)(green, spaces[space])
-        if green.is_complex:
-            operators[f"{name} electric_field"] = cal.electric_field(green, edges)
-            operators[f"{name} magnetic_field"] = cal.magnetic_field(green, edges)
-            operators[f"{name} magnetic_field SNC"] = cal.magnetic_field(green, edges, cal.SNC(mesh))
-            operators[f"{name} magnetic_field dual tests"] = cal.magnetic_field(green, edges, dual_tests(edges))
+    operators = every_operator(mesh)
     operators["single_layer P1 P0"] = cal.single_layer(GREENS["helmholtz"], spaces["P1"], spaces["P0"])
     for degree in (1, 2, 6, 8):
         rule = cal.Quadrature(regular=degree)

@@ -16,12 +16,12 @@ from calderon.hmatrix.galerkin import _Composition, smooth_vectors
 from calderon.hmatrix.products import RANK
 from calderon.hmatrix.tolerances import filling_of
 from calderon.spaces import dual_tests
+from catalogue import LAYERS
 
 MESH = cal.mesh.sphere(1.0, 0.13)
 SPACE = cal.P1(MESH)
 COARSE = cal.P1(cal.mesh.sphere(1.0, 0.16))
 LAPLACE, HELMHOLTZ = cal.Laplace(), cal.Helmholtz(3.0)
-LAYERS = ["single_layer", "double_layer", "adjoint_double_layer", "hypersingular"]
 
 pytestmark = pytest.mark.usefixtures("opencl")
 

@@ -5,11 +5,11 @@ import pytest
 
 import calderon as cal
 from calderon.hmatrix import Choices, HMatrix, assemble_hmatrix, galerkin
+from catalogue import LAYERS
 
 MESH = cal.mesh.sphere(1.0, 0.11)
 SPACE = cal.P1(MESH)
 LAPLACE, HELMHOLTZ = cal.Laplace(), cal.Helmholtz(3.0)
-LAYERS = ["single_layer", "double_layer", "adjoint_double_layer", "hypersingular"]
 
 
 def deviation(compressed, dense):

@@ -1,4 +1,7 @@
-"""Every operator on a device gives the numbers of the processor, touching and near pairs included."""
+"""Operators on a device have the numbers of the processor: other spaces, near pairs, sums, parts of matrices.
+
+Every form: test_every_form.py.
+"""
 
 import numpy as np
 import pytest
@@ -7,11 +10,7 @@ import calderon as cal
 from calderon.backends import Computing
 from calderon.galerkin.selection import select
 from calderon.operators.tree import ArrayPlace
-from calderon.spaces import dual_tests
-
-GREENS = [cal.Laplace(), cal.Helmholtz(3.0), cal.Helmholtz(3.0 + 1.0j), cal.ModifiedHelmholtz(2.0)]
-LAYERS = [cal.single_layer, cal.double_layer, cal.adjoint_double_layer]
-BOUNDS = {"double": 1e-12, "single": 1e-5}
+from catalogue import PRECISIONS
 
 
 @pytest.fixture(scope="module")
@@ -23,39 +22,13 @@ def agrees(operator, precision):
     exact = operator.assemble().to_array()
     matrix = operator.assemble(backend="opencl", precision=precision).to_array()
     assert matrix.dtype == operator.dtype(precision)
-    assert np.abs(matrix - exact).max() < BOUNDS[precision] * np.abs(exact).max()
-
-
-@pytest.mark.parametrize("precision", ["double", "single"])
-@pytest.mark.parametrize("layer", [*LAYERS, cal.hypersingular], ids=lambda layer: layer.__name__)
-def test_layers(opencl, mesh, layer, precision):
-    agrees(layer(cal.Helmholtz(3.0), cal.P1(mesh)), precision)
-
-
-@pytest.mark.parametrize(
-    "green",
-    [pytest.param(each, marks=[pytest.mark.variant] if complex(each.wavenumber).imag else []) for each in GREENS],
-    ids=str,
-)
-def test_greens(opencl, mesh, green):
-    """Every function and its slope; the integrands are the same code for all."""
-    agrees(cal.single_layer(green, cal.P0(mesh)), "single")
-    agrees(cal.double_layer(green, cal.P0(mesh)), "double")
+    assert np.abs(matrix - exact).max() < PRECISIONS[precision] * np.abs(exact).max()
 
 
 @pytest.mark.parametrize("spaces", [("P0", "P1"), ("P1", "P0"), ("DP1", "P1"), ("P2", "P2")], ids="-".join)
 def test_other_spaces(opencl, mesh, spaces):
     test, trial = (getattr(cal, name)(mesh) for name in spaces)
     agrees(cal.double_layer(cal.Laplace(), trial, test), "double")
-
-
-@pytest.mark.parametrize("precision", ["double", "single"])
-def test_edge_operators(opencl, mesh, precision):
-    rwg = cal.RWG(mesh)
-    agrees(cal.electric_field(3.0, rwg), precision)
-    agrees(cal.magnetic_field(3.0, rwg), precision)
-    agrees(cal.magnetic_field(3.0, rwg, cal.SNC(mesh)), precision)
-    agrees(cal.magnetic_field(3.0, rwg, dual_tests(rwg)), precision)
 
 
 def test_dual_functions(opencl):
@@ -144,12 +117,6 @@ def test_triangles_that_carry_functions(mesh, kind, numbers):
     dofs = space.dofs[selection.triangles]
     kept = selection.places >= 0
     assert np.array_equal(kept, np.isin(dofs, wanted)) and np.array_equal(wanted[selection.places[kept]], dofs[kept])
-
-
-def test_small_tiles(opencl, mesh, monkeypatch):
-    """A matrix in many tiles, whose rows overlap."""
-    monkeypatch.setattr("calderon.galerkin.device.block.LOCAL_MATRICES", 100_000)
-    agrees(cal.hypersingular(cal.Helmholtz(3.0), cal.P1(mesh)), "double")
 
 
 def test_solution_on_a_device(opencl, mesh):

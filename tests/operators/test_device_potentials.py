@@ -12,15 +12,8 @@ from calderon.potentials import device as device_field
 from calderon.potentials.device import LAYER_FIELDS, device_sums
 from calderon.quadrature import triangle_rule
 from calderon.spaces.element import barycentric
+from catalogue import CURRENT_POTENTIALS, GREENS, LAYER_POTENTIALS
 
-GREENS = {
-    "laplace": cal.Laplace(),
-    "helmholtz": cal.Helmholtz(2.0),
-    "lossy": cal.Helmholtz(2.0 + 0.3j),
-    "modified": cal.ModifiedHelmholtz(1.5),
-}
-LAYERS = {"single": cal.single_layer_potential, "double": cal.double_layer_potential}
-CURRENTS = {"electric": cal.electric_field_potential, "magnetic": cal.magnetic_field_potential}
 PRECISIONS = [("double", 1e-12, np.complex128), ("single", 1e-5, np.complex64)]
 CENTRE = np.array([0.3, -0.2, 0.5])
 
@@ -51,14 +44,14 @@ def directions():
 @functools.lru_cache(maxsize=16)
 def layer(name, green):
     density = cal.Function.project(cal.P1(mesh()), lambda x: 1 + x[:, 0] - 1j * x[:, 1] * x[:, 2])
-    return LAYERS[name](GREENS[green], density)
+    return LAYER_POTENTIALS[name](GREENS[green], density)
 
 
 @functools.lru_cache(maxsize=4)
 def current(name, wavenumber):
     space, rng = cal.RWG(mesh()), np.random.default_rng(3)
     coefficients = rng.normal(size=space.dimension) + 1j * rng.normal(size=space.dimension)
-    return CURRENTS[name](wavenumber, cal.VectorFunction(space, coefficients))
+    return CURRENT_POTENTIALS[name](wavenumber, cal.VectorFunction(space, coefficients))
 
 
 @functools.lru_cache(maxsize=64)
@@ -78,7 +71,7 @@ def check(quantity, opencl, precision, bound, kind):
 
 @pytest.mark.parametrize(("precision", "bound", "kind"), PRECISIONS)
 @pytest.mark.parametrize("quantity", ["evaluate", "gradient"])
-@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("name", LAYER_POTENTIALS)
 @pytest.mark.parametrize("green", GREENS)
 def test_layers_agree_with_the_processor(opencl, green, name, quantity, precision, bound, kind):
     check(getattr(layer(name, green), quantity), opencl, precision, bound, kind)
@@ -86,15 +79,15 @@ def test_layers_agree_with_the_processor(opencl, green, name, quantity, precisio
 
 @pytest.mark.parametrize(("precision", "bound", "kind"), PRECISIONS)
 @pytest.mark.parametrize("wavenumber", [2.0, 2.0 + 0.3j])
-@pytest.mark.parametrize("name", CURRENTS)
+@pytest.mark.parametrize("name", CURRENT_POTENTIALS)
 def test_currents_agree_with_the_processor(opencl, name, wavenumber, precision, bound, kind):
     check(current(name, wavenumber).evaluate, opencl, precision, bound, kind)
 
 
 @pytest.mark.parametrize(("precision", "bound", "kind"), PRECISIONS)
-@pytest.mark.parametrize("name", [*LAYERS, *CURRENTS])
+@pytest.mark.parametrize("name", [*LAYER_POTENTIALS, *CURRENT_POTENTIALS])
 def test_far_fields_agree_with_the_processor(opencl, name, precision, bound, kind):
-    potential = layer(name, "helmholtz") if name in LAYERS else current(name, 2.0)
+    potential = layer(name, "helmholtz") if name in LAYER_POTENTIALS else current(name, 2.0)
     check(potential.far_field, opencl, precision, bound, kind)
 
 

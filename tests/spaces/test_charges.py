@@ -8,12 +8,11 @@ import pytest
 import calderon as cal
 from calderon.spaces import dual_tests
 from calderon.spaces.charges import charges, kinds_of
+from catalogue import EDGE_SPACES, NODAL_SPACES
 
 DEGREE = 3
 K = 1.3
 GREEN = cal.Helmholtz(K)
-SCALARS = {"P0": cal.P0, "DP1": cal.DP1, "P1": cal.P1, "P2": cal.P2}
-FIELDS = {"RWG": cal.RWG, "SNC": cal.SNC, "BC": cal.BC, "RBC": cal.RBC, "dual tests": lambda m: dual_tests(cal.RWG(m))}
 LAYERS = {
     "single": (cal.single_layer, "value", "value"),
     "double": (cal.double_layer, "value", "normal"),
@@ -69,7 +68,7 @@ def paired(test, trial, kinds, values):
 @pytest.mark.parametrize("layer", LAYERS)
 @pytest.mark.parametrize("test, trial", [("P0", "P1"), ("P1", "P0"), ("DP1", "P2"), ("P2", "DP1")])
 def test_layers_are_sums_over_points(meshes, layer, test, trial):
-    left, right = SCALARS[test](meshes[0]), SCALARS[trial](meshes[1])
+    left, right = NODAL_SPACES[test](meshes[0]), NODAL_SPACES[trial](meshes[1])
     operator, *kinds = LAYERS[layer]
     tests, trials = charges(left, DEGREE), charges(right, DEGREE)
     g, h, d = kernel(tests.points, trials.points)
@@ -84,7 +83,7 @@ def test_layers_are_sums_over_points(meshes, layer, test, trial):
 
 @pytest.mark.parametrize("test, trial", [("P1", "P1"), ("P2", "P1")])
 def test_the_hypersingular_operator_is_a_sum_of_curls_and_normals(meshes, test, trial):
-    left, right = SCALARS[test](meshes[0]), SCALARS[trial](meshes[1], boundary=False)
+    left, right = NODAL_SPACES[test](meshes[0]), NODAL_SPACES[trial](meshes[1], boundary=False)
     tests, trials = charges(left, DEGREE), charges(right, DEGREE)
     g, _, _ = kernel(tests.points, trials.points)
     diagonal = lambda a, b: g * (a == b)  # noqa: E731
@@ -94,7 +93,7 @@ def test_the_hypersingular_operator_is_a_sum_of_curls_and_normals(meshes, test, 
 
 @pytest.mark.parametrize("test, trial", [("RWG", "RWG"), ("BC", "RWG"), ("RWG", "BC")])
 def test_the_electric_field_is_a_sum_of_currents_and_divergences(meshes, test, trial):
-    left, right = FIELDS[test](meshes[0]), FIELDS[trial](meshes[1])
+    left, right = EDGE_SPACES[test](meshes[0]), EDGE_SPACES[trial](meshes[1])
     tests, trials = charges(left, DEGREE), charges(right, DEGREE)
     g, _, _ = kernel(tests.points, trials.points)
     currents = paired(tests, trials, ("current", "current"), lambda a, b: g * (a == b))
@@ -106,7 +105,7 @@ def test_the_electric_field_is_a_sum_of_currents_and_divergences(meshes, test, t
 @pytest.mark.parametrize("test, trial", [("RWG", "RWG"), ("SNC", "RWG"), ("BC", "RWG"), ("RBC", "BC")])
 def test_the_magnetic_field_is_a_sum_of_currents(meshes, test, trial):
     """<f, n x H> = -<n x f, H> with H = grad_x G x J."""
-    left, right = FIELDS[test](meshes[0]), FIELDS[trial](meshes[1])
+    left, right = EDGE_SPACES[test](meshes[0]), EDGE_SPACES[trial](meshes[1])
     agree(magnetic_sum(left, right), cal.magnetic_field(K, right, left, quadrature=cal.Quadrature(regular=DEGREE)))
 
 
@@ -133,9 +132,9 @@ def magnetic_sum(left, right):
     return paired(tests, trials, ("rotated", "current"), values)
 
 
-@pytest.mark.parametrize("name", SCALARS | FIELDS)
+@pytest.mark.parametrize("name", NODAL_SPACES | EDGE_SPACES)
 def test_strengths_and_moments_are_products_with_spread_and_gather(meshes, name):
-    space = (SCALARS | FIELDS)[name](meshes[0])
+    space = (NODAL_SPACES | EDGE_SPACES)[name](meshes[0])
     found = charges(space, 4)
     rng = np.random.default_rng(1)
     x = rng.standard_normal(space.dimension) + 1j * rng.standard_normal(space.dimension)

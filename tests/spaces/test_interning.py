@@ -7,10 +7,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.spaces import dual_tests
-
-SCALAR = [cal.P0, cal.DP1, cal.P1, cal.P2]
-VECTOR = [cal.RWG, cal.SNC, cal.BC, cal.RBC]
+from catalogue import NODAL_SPACES, SPACES
 
 
 @pytest.fixture
@@ -21,14 +18,14 @@ def halves():
     )
 
 
-@pytest.mark.parametrize("make", [*SCALAR, *VECTOR, lambda mesh: dual_tests(cal.RWG(mesh))])
+@pytest.mark.parametrize("make", SPACES.values())
 def test_spaces_of_one_mesh_are_one_object_and_those_of_another_are_not(make, halves):
     space = make(halves)
     assert make(halves) is space
     assert make(cal.TriangleMesh(halves.vertices, halves.triangles, halves.tags)) is not space
 
 
-@pytest.mark.parametrize("make", [*SCALAR, cal.RWG, cal.SNC])
+@pytest.mark.parametrize("make", [*NODAL_SPACES.values(), cal.RWG, cal.SNC])
 def test_the_support_counts_and_not_how_it_is_named(make, halves):
     part = make(halves, "low")
     assert make(halves, 0) is part
@@ -83,7 +80,7 @@ def test_operators_on_spaces_asked_for_twice_add_and_are_symmetric(halves):
     assert both.shape == (2.0 * both + cal.identity(cal.RWG(halves), cal.SNC(halves))).shape
 
 
-@pytest.mark.parametrize("make", [*SCALAR, *VECTOR, lambda mesh: dual_tests(cal.RWG(mesh))])
+@pytest.mark.parametrize("make", SPACES.values())
 def test_spaces_and_meshes_out_of_use_are_freed(make, halves):
     mesh = cal.TriangleMesh(halves.vertices, halves.triangles)
     space = make(mesh)

@@ -6,8 +6,7 @@ import pytest
 
 import calderon as cal
 from calderon.spaces import NodalVectorSpace
-
-SPACES = {"P0": cal.P0, "DP1": cal.DP1, "P1": cal.P1, "P2": cal.P2}
+from catalogue import NODAL_SPACES
 
 
 @pytest.fixture(scope="module")
@@ -20,14 +19,14 @@ def field(x, n):
     return np.stack([x[:, 0] - 2 * x[:, 1], 1 + x[:, 2], 3 * x[:, 0] + x[:, 1]], axis=1)
 
 
-@pytest.mark.parametrize("name", SPACES)
+@pytest.mark.parametrize("name", NODAL_SPACES)
 def test_unknowns_are_interleaved_and_components_are_those_of_the_scalar_space(mesh, name):
-    scalar, space = SPACES[name](mesh), SPACES[name](mesh, components=3)
+    scalar, space = NODAL_SPACES[name](mesh), NODAL_SPACES[name](mesh, components=3)
     assert isinstance(space, NodalVectorSpace)
     assert (
         space.scalar is scalar
-        and SPACES[name](mesh, components=3) is space
-        and SPACES[name](mesh, components=1) is scalar
+        and NODAL_SPACES[name](mesh, components=3) is space
+        and NODAL_SPACES[name](mesh, components=1) is scalar
     )
     assert space.dimension == 3 * scalar.dimension
     u = cal.Function.project(space, field)
@@ -46,7 +45,7 @@ def test_unknowns_are_interleaved_and_components_are_those_of_the_scalar_space(m
 
 @pytest.mark.parametrize("name", ["P1", "DP1", "P2"])
 def test_fields_of_the_space_are_met_exactly(mesh, name):
-    space = SPACES[name](mesh, components=3)
+    space = NODAL_SPACES[name](mesh, components=3)
     for u in (cal.Function.interpolate(space, field), cal.Function.project(space, field)):
         assert u.l2_error(field) < 1e-13
     assert cal.Function.interpolate(space, [1.0, 2.0, 2j]).l2_norm() == pytest.approx(3 * np.sqrt(mesh.area))
@@ -79,7 +78,7 @@ def test_other_operators_refuse_vectors_at_nodes_by_name(mesh):
 
 @pytest.mark.parametrize("name", ["P0", "P1"])
 def test_files_hold_vectors_and_pictures_magnitudes(mesh, name, tmp_path):
-    u = cal.Function.interpolate(SPACES[name](mesh, components=3), field, label="u", unit="m")
+    u = cal.Function.interpolate(NODAL_SPACES[name](mesh, components=3), field, label="u", unit="m")
     u.write(tmp_path / "u.vtu")
     written = meshio.read(tmp_path / "u.vtu")
     values = written.point_data["u [m]"] if name == "P1" else written.cell_data["u [m]"][0]
