@@ -1,6 +1,9 @@
 """Settings for all tests, and the devices that many of them use."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -14,14 +17,86 @@ def pytest_configure():
     import calderon  # noqa: F401
 
 
+def _whole(config):
+    """Whether all tests are asked for, as pytest without arguments does; also in a worker."""
+    return [Path(each).name for each in config.args] == ["tests"] and not config.option.ignore
+
+
+def pytest_sessionstart(session):
+    """Compile what many tests use, in two processes, before workers that run all tests begin."""
+    config = session.config
+    if _whole(config) and getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+        program = str(Path(__file__).with_name("compile_kernels.py"))
+        halves = [subprocess.Popen([sys.executable, program, half]) for half in "01"]
+        if any([half.wait() for half in halves]):
+            raise pytest.UsageError(f"{program} failed, see above")
+
+
+ON_DEVICES = (
+    "backends/test_devices.py::",
+    "operators/test_every_form.py::",
+    "operators/test_device_matrices.py::test_entries_are_those_of_the_processor[blocks]",
+    "operators/test_device_matrices.py::test_mixed_precision[symmetric-numba]",
+    "operators/test_device_matrices.py::test_mixed_precision[edges-numba]",
+    "operators/test_device_matrices.py::test_solutions_stay_with_the_host_s",
+    "operators/test_device_matrices.py::test_refusals",
+    "operators/test_device_potentials.py::test_layers_agree_with_the_processor[helmholtz-double-evaluate-",
+    "operators/test_device_potentials.py::test_currents_agree_with_the_processor[electric-2.0-",
+    "operators/test_matrix_free.py::test_products_on_a_device[sum]",
+    "operators/test_matrix_free.py::test_memory_is_asked_for_before_anything_is_prepared",
+    "operators/test_shared_matrices.py::test_same_numbers[symmetric-numba+opencl:0]",
+    "operators/test_shared_matrices.py::test_refusals",
+    "hmatrix/test_device_hmatrix.py::test_every_layer_holds_the_tolerance[single_layer-Helmholtz",
+    "hmatrix/test_shared_hmatrices.py::test_the_processor_has_the_small_blocks",
+    "solvers/test_device_solves.py::test_products[complex128]",
+    "solvers/test_device_solves.py::test_gmres_ends_as_on_the_host",
+    "formulations/test_fields_on_devices.py::test_fields_agree_with_those_of_the_processor[rigid]",
+    "dg/test_simulations_on_devices.py::test_cavity[3-",
+    "dg/test_simulations_on_devices.py::test_a_device_that_fails_is_named",
+    "dg/test_ranks_on_devices.py::test_ranks_of_a_node_take_its_devices_in_turn",
+    "dg/test_local_time_stepping.py::test_devices_are_refused",
+)
+"""Beginnings of the names of tests that need an OpenCL device and always run, one for each thing that devices do. All
+others are variants: PoCL compiles each source anew and computes 9 to 17 times slower than Numba."""
+
+VARIANTS = (
+    "backends/test_cuda_build.py::test_the_operators_use_every_kernel_of_the_package",
+    "backends/test_cuda_build.py::test_variants_build_without_spills",
+    "backends/test_cuda_build.py::test_the_choice_has_every_file_in_every_precision",
+    "backends/test_devices.py::test_without_any_driver_package_the_processor_computes",
+    "backends/test_gpu_benchmarks.py::",
+    "dg/test_ranks.py::test_far_fields_currents_and_shorter_steps_are_those_of_one_rank",
+    "report/test_transient_cases.py::test_ranks_share_a_run_and_one_speaks",
+    "operators/test_compiled_rows.py::test_another_process_finds_the_same_functions_in_the_cache",
+)
+"""Further variants: beginnings of the names of tests of whole programs that show once more what others show."""
+
+
+def _is_variant(item):
+    name = item.nodeid.removeprefix("tests/")
+    if item.get_closest_marker("variant") or name.startswith(VARIANTS):
+        return True
+    given = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    needs_device = "opencl" in item.fixturenames or "opencl" in [each for each in given if isinstance(each, str)]
+    return needs_device and not name.startswith(ON_DEVICES)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Compiling is what most tests spend their time on: further variants of kernels wait for CALDERON_ALL_VARIANTS=1,
-    which .ci/run sets."""
-    if os.environ.get("CALDERON_ALL_VARIANTS") == "1":
-        return
-    further = [item for item in items if item.get_closest_marker("variant")]
-    config.hook.pytest_deselected(items=further)
-    items[:] = [item for item in items if item not in further]
+    """Compiling is what most tests spend their time on: further variants wait for CALDERON_ALL_VARIANTS=1, which
+    .ci/run sets; with -m variant it runs them alone."""
+    further = [item for item in items if _is_variant(item)]
+    for item in further:
+        item.add_marker(pytest.mark.variant)
+    if _whole(config):
+        names = [item.nodeid.removeprefix("tests/") for item in items]
+        lost = [each for each in ON_DEVICES + VARIANTS if not any(name.startswith(each) for name in names)]
+        if lost:
+            raise pytest.UsageError(f"no tests begin with these names of tests/conftest.py: {', '.join(lost)}")
+    if os.environ.get("CALDERON_ALL_VARIANTS") != "1":
+        chosen = {id(item) for item in further}
+        config.hook.pytest_deselected(items=further)
+        items[:] = [item for item in items if id(item) not in chosen]
 
 
 @pytest.fixture(scope="session")
