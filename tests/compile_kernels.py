@@ -39,7 +39,7 @@ def layers(green: str) -> None:
 def fields() -> None:
     """Of edge functions, and their potentials."""
     edges = cal.RWG(MESH)
-    for form in ("electric_field", "magnetic_field", "magnetic_field dual tests"):
+    for form in ("electric_field", "magnetic_field"):
         matrices(form, "helmholtz")
     for potential in CURRENT_POTENTIALS.values():
         current = cal.VectorFunction(edges, np.ones(edges.dimension))
