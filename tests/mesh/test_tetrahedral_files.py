@@ -71,7 +71,7 @@ def test_files_that_cannot_be_used_are_refused(tmp_path):
     with pytest.raises(cal.MeshError, match="does not exist"):
         parts().write(tmp_path / "none" / "box.msh")
     cal.mesh.write(cal.mesh.sphere(1.0, 0.8), tmp_path / "surface.msh")
-    with pytest.raises(cal.MeshError, match="no tetrahedra .the file holds .* triangle.; mesh the volume"):
+    with pytest.raises(cal.MeshError, match="no tetrahedra .the file holds .* triangle.: mesh the volume"):
         cal.mesh.read_tetrahedra(tmp_path / "surface.msh")
     flat = meshio.Mesh(np.eye(4, 3) * [1, 1, 0], [("tetra", [[0, 1, 2, 3]])])
     flat.write(tmp_path / "flat.vtu")

@@ -52,10 +52,10 @@ def test_products_without_a_matrix_are_those_of_the_dense_one(form, green):
 @every_form
 def test_h_matrices_hold_the_dense_one(form, green):
     """With small clusters: blocks of low rank come from compiled rows and columns, the others from compiled blocks."""
-    choices = Choices(rtol=1e-3, leaf=8, admissibility=Admissibility(eta=8.0))
+    choices = Choices(rtol=2e-2, leaf=8, admissibility=Admissibility(eta=8.0))
     matrix = assemble_hmatrix(operator(form, green), choices=choices)
     assert matrix.statistics.total.low_rank > 0
-    assert np.linalg.norm(matrix.to_array() - dense(form, green)) < 1e-3 * np.linalg.norm(dense(form, green))
+    assert np.linalg.norm(matrix.to_array() - dense(form, green)) < 2e-2 * np.linalg.norm(dense(form, green))
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
