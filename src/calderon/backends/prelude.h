@@ -32,6 +32,7 @@
 #define LOCAL_ID(n) ((int)get_local_id(n))
 #define LOCAL_SIZE(n) ((int)get_local_size(n))
 #define NO_UNROLL
+#define UNROLL
 typedef REAL real_type;
 DEVICE real_type inverse_square_root(real_type x) { return rsqrt(x); }
 DEVICE real_type exponential(real_type x) { return exp(x); }
@@ -52,6 +53,7 @@ DEVICE real_type rounded_down(real_type x) { return floor(x); }
 #define LOCAL_ID(n) ((int)(n ? threadIdx.y : threadIdx.x))
 #define LOCAL_SIZE(n) ((int)(n ? blockDim.y : blockDim.x))
 #define NO_UNROLL _Pragma("unroll 1")
+#define UNROLL _Pragma("unroll")
 typedef REAL real_type;
 #if REAL_IS_DOUBLE
 DEVICE real_type inverse_square_root(real_type x) { return rsqrt(x); }

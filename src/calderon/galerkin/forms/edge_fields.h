@@ -26,6 +26,7 @@ DEVICE void add_cross(const real_type *a, const real_type *b, real_type *c)
 DEVICE real_type tested(GLOBAL const real_type *field, const real_type *f, real_type charge)
 {
     real_type sum = R(0.0);
+    UNROLL
     for (int m = 0; m < 9; m++)
         sum += field[FIELD_VALUES + m] * f[m];
 #if CHARGES
@@ -51,6 +52,7 @@ DEVICE GLOBAL const real_type *function_of(GLOBAL const real_type *record, int f
 DEVICE void send(GLOBAL const real_type *fixed, int function, GLOBAL const real_type *varying, real_type kept,
                  const real_type *sums, real_type *sent)
 {
+    UNROLL
     for (int n = 0; n < PARTS * SENT; n++)
         sent[n] += kept * sums[n];
 }
@@ -58,7 +60,9 @@ DEVICE void send(GLOBAL const real_type *fixed, int function, GLOBAL const real_
 /* Add what comes to point q of a triangle to F_m and C. table: weights, barycentric coordinates (3, POINTS). */
 DEVICE void receive(GLOBAL const real_type *table, int functions, int q, const real_type *sent, real_type *received)
 {
+    UNROLL
     for (int part = 0; part < PARTS; part++) {
+        UNROLL
         for (int m = 0; m < 3; m++) {
             real_type weight = table[q] * table[(m + 1) * POINTS + q];
             for (int c = 0; c < 3; c++)

@@ -23,6 +23,7 @@ DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOB
     int functions = index[SIDE_FUNCTIONS], fixed_functions = near[SIDE_FUNCTIONS];
     unsigned int bits = masked ? listed_first(near, skips, begin, end, triangle) : 0u;
     real_type p0 = scalars[0], p1 = scalars[1], tiny = scalars[2], received[PARTS * RECEIVED];
+    UNROLL
     for (int n = 0; n < PARTS * RECEIVED; n++)
         received[n] = R(0.0);
     NO_UNROLL
@@ -41,6 +42,7 @@ DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOB
             for (int c = 0; c < 3; c++) /* d is taken from the varying to the fixed point */
                 normal[c] = tests_fixed == (COMPONENT == TEST_SLOPE) ? fixed[ROW_NORMAL + c] : -varying[ROW_NORMAL + c];
 #endif
+            UNROLL
             for (int n = 0; n < PARTS * NODE; n++)
                 sums[n] = R(0.0);
             NO_UNROLL
@@ -49,7 +51,9 @@ DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOB
                 real_type value[PARTS], node[NODE];
                 component(d, normal, p0, p1, tiny, value);
                 node_of(x, fixed, function, fixed_functions, p, d, node);
+                UNROLL
                 for (int n = 0; n < NODE; n++)
+                    UNROLL
                     for (int part = 0; part < PARTS; part++)
                         sums[part * NODE + n] += node[n] * value[part];
             }
