@@ -7,7 +7,7 @@ import pytest
 
 import calderon as cal
 from calderon.spaces import dual_tests
-from calderon.spaces.charges import charges, kinds_of
+from calderon.spaces.charges import charges
 from catalogue import EDGE_SPACES, NODAL_SPACES
 
 DEGREE = 3
@@ -138,7 +138,7 @@ def test_strengths_and_moments_are_products_with_spread_and_gather(meshes, name)
     found = charges(space, 4)
     rng = np.random.default_rng(1)
     x = rng.standard_normal(space.dimension) + 1j * rng.standard_normal(space.dimension)
-    assert found.kinds == kinds_of(space)
+    assert found.kinds == space.charge_kinds
     assert found.weights.sum() == pytest.approx(meshes[0].areas.sum())
     for kind in found.kinds:
         spread = found.spread(kind)

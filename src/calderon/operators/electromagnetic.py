@@ -143,7 +143,7 @@ def magnetic_field(
     n times the mean of the magnetic fields of the surface current f_j on both sides: (identity / 2 - K) J = <f, n x
     H_inc> on a conductor. Tested with n x f_i (SNC, RBC) it is int f_i . (pv int grad_x G x f_j), the tangential field
     itself, which is symmetric. green as for `electric_field`; the trial space is RWG or BC. test may also be the
-    `spaces.dual_tests` of the trial space.
+    `DualTests` of the trial space.
 
     Raises ValueError for k = 0 and for rotated trial spaces, TypeError for spaces of scalars.
     """

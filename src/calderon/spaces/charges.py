@@ -18,7 +18,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.quadrature import triangle_rule
-from calderon.spaces.dual_tests import DualTests
 from calderon.spaces.geometry import reference_to_surface
 from calderon.spaces.space import Space
 from calderon.spaces.vector_space import VectorSpace
@@ -148,10 +147,10 @@ def charges(space: Space | VectorSpace, degree: int, *kinds: str) -> Charges:
     scalar spaces have "value" and "normal", from degree 1 "curl"; spaces of tangential fields "current" and "rotated",
     and "divergence" unless they are rotated or dual tests.
     """
-    chosen = kinds or kinds_of(space)
+    chosen = kinds or space.charge_kinds
     for kind in chosen:
-        if kind not in kinds_of(space):
-            raise ValueError(f"functions of {space!r} have no charges {kind!r}: choose {_choices(kinds_of(space))}")
+        if kind not in space.charge_kinds:
+            raise ValueError(f"functions of {space!r} have no charges {kind!r}: choose {_choices(space.charge_kinds)}")
     if isinstance(space, Space):
         mesh, triangles = space.mesh, space.triangles
     else:
@@ -166,14 +165,6 @@ def charges(space: Space | VectorSpace, degree: int, *kinds: str) -> Charges:
         np.repeat(triangles, count),
         {name: _map(space, name, rule.points) for name in ("value", "curl", "current", "divergence") if name in stored},
     )
-
-
-def kinds_of(space: Space | VectorSpace) -> tuple[str, ...]:
-    """The kinds of charges that functions of a space have."""
-    if isinstance(space, Space):
-        return ("value", "normal", "curl") if space.is_continuous else ("value", "normal")
-    divergence = not (space.rotated or isinstance(space, DualTests))
-    return ("current", "rotated", "divergence") if divergence else ("current", "rotated")
 
 
 def _map(space: Any, name: str, points: NDArray[np.float64]) -> tuple[sp.csr_array, ...]:

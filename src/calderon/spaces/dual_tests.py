@@ -36,6 +36,7 @@ class DualTests(VectorSpace):
 
     name = "dual tests"
     rotated = False
+    charge_kinds = ("current", "rotated")
 
     def __repr__(self) -> str:
         return f"dual tests({self.dimension} functions on {len(self.dofs)} triangles)"

@@ -52,6 +52,11 @@ class Space:
         """Whether the functions are continuous across edges, as the hypersingular operator asks."""
         return self.name in ("P1", "P2")
 
+    @property
+    def charge_kinds(self) -> tuple[str, ...]:
+        """The kinds of `Charges` that the functions have."""
+        return ("value", "normal", "curl") if self.is_continuous else ("value", "normal")
+
     @cached_property
     def carriers(self) -> Carriers:
         """The triangles of each function."""

@@ -66,6 +66,11 @@ class VectorSpace(ABC):
         Gauss points an edge: exact for fields of the space.
         """
 
+    @property
+    def charge_kinds(self) -> tuple[str, ...]:
+        """The kinds of `Charges` that the functions have."""
+        return ("current", "rotated") if self.rotated else ("current", "rotated", "divergence")
+
     def mass_matrix(self, test: "VectorSpace | None" = None) -> sp.csr_array:
         """(test.dimension, dimension) sparse matrix int g_i . g_j of test functions g_i and functions g_j of this
         space, exact.

@@ -66,9 +66,9 @@ class Rotation:
     def _factors(self) -> Any:
         return splu(self.space.mass_matrix(self._dual.perpendicular()).tocsc())
 
-    def _rotated(self, dual_tested: NDArray[Any]) -> NDArray[Any]:
+    def _rotated(self, pairings: NDArray[Any]) -> NDArray[Any]:
         """<f, v> from <g, u>."""
-        columns = np.ascontiguousarray(dual_tested, np.complex128).view(np.float64)  # real and imaginary side by side
+        columns = np.ascontiguousarray(pairings, np.complex128).view(np.float64)  # real and imaginary side by side
         return self._mass @ np.ascontiguousarray(self._factors.solve(columns)).view(np.complex128)
 
 
