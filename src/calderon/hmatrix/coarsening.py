@@ -137,6 +137,62 @@ def skeleton_of(residual, m, n, tolerance2, most, part, lengths):  # type: ignor
     return rank
 
 
+@jitable_part
+def subtree(nodes, root, block, first):  # type: ignore[no-untyped-def]
+    """The blocks below a root, itself the first, and the place of the first child of each; how many there are."""
+    block[0], count = root, 1
+    t = 0
+    while t < count:
+        first[t] = count
+        for child in range(nodes[block[t], CHILDREN]):
+            block[count] = nodes[block[t], FIRST_CHILD] + child
+            count += 1
+        t += 1
+    return count
+
+
+@jitable_part
+def put_together(numbers, merged, nodes, t, block, first, new, rank, place, residual):  # type: ignore[no-untyped-def]
+    """Write a block of a subtree into residual: itself if it is a leaf, else from its children."""
+    b = block[t]
+    width, children = nodes[b, WIDTH], nodes[b, CHILDREN]
+    if children == 0:
+        expand(numbers, place[t], rank[t], nodes[b, HEIGHT], width, residual, width, 0, 0)
+    for child in range(first[t], first[t] + children):
+        q = block[child]
+        source = merged if new[child] else numbers
+        expand(
+            source, place[child], rank[child], nodes[q, HEIGHT], nodes[q, WIDTH], residual, width,
+            nodes[q, ROW] - nodes[b, ROW], nodes[q, COLUMN] - nodes[b, COLUMN],
+        )  # fmt: skip
+
+
+@jitable_part
+def write_remaining(  # type: ignore[no-untyped-def]
+    numbers, merged, nodes, block, first, new, rank, place, cost, stack, entered, written, out_table, out
+):
+    """Write the blocks of a subtree that remain, from the root down; how many blocks and numbers are written then."""
+    stack[0], top = 0, 1
+    while top > 0:
+        top -= 1
+        t = stack[top]
+        b = block[t]
+        if nodes[b, CHILDREN] > 0 and not new[t]:
+            for child in range(first[t], first[t] + nodes[b, CHILDREN]):
+                stack[top] = child
+                top += 1
+            continue
+        source = merged if new[t] else numbers
+        for l in range(cost[t]):
+            out[written + l] = source[place[t] + l]
+        line = out_table[entered]
+        line[ROW], line[HEIGHT], line[COLUMN], line[WIDTH] = nodes[b, 0], nodes[b, 1], nodes[b, 2], nodes[b, 3]
+        line[RANK], line[OFFSET], line[BLOCK] = rank[t], written, b
+        written += cost[t]
+        entered += 1
+    return entered, written
+
+
 @functools.cache
 def coarsening_kernel() -> Callable[..., tuple[int, int]]:
     """The compiled coarsening of blocks whose leaves have been computed.
@@ -158,17 +214,10 @@ def coarsening_kernel() -> Callable[..., tuple[int, int]]:
         new, whole = np.zeros((2, most), np.bool_)
         written, entered = 0, 0
         for root in roots:
-            block[0], count, used = root, 1, 0
-            t = 0
-            while t < count:
-                first[t] = count
-                for child in range(nodes[block[t], CHILDREN]):
-                    block[count] = nodes[block[t], FIRST_CHILD] + child
-                    count += 1
-                t += 1
+            count, used = subtree(nodes, root, block, first), 0
             for t in range(count - 1, -1, -1):
                 b = block[t]
-                r, m, c, n, children = nodes[b, 0], nodes[b, 1], nodes[b, 2], nodes[b, 3], nodes[b, 5]
+                m, n, children = nodes[b, HEIGHT], nodes[b, WIDTH], nodes[b, CHILDREN]
                 new[t], whole[t], cost[t] = False, True, 0
                 if children == 0:
                     at = first_at_least(table[:, BLOCK], 0, table.shape[0], b)
@@ -184,15 +233,7 @@ def coarsening_kernel() -> Callable[..., tuple[int, int]]:
                 if not whole[t] or (children == 0 and rank[t] >= 0) or used + cost[t] > merged.size:
                     whole[t] = whole[t] and children == 0
                     continue
-                if children == 0:
-                    expand(numbers, place[t], rank[t], m, n, residual, n, 0, 0)
-                for child in range(first[t], first[t] + children):
-                    q = block[child]
-                    source = merged if new[child] else numbers
-                    expand(
-                        source, place[child], rank[child], nodes[q, 1], nodes[q, 3], residual, n,
-                        nodes[q, 0] - r, nodes[q, 2] - c,
-                    )  # fmt: skip
+                put_together(numbers, merged, nodes, t, block, first, new, rank, place, residual)
                 most = min(min(5 * cost[t] // (4 * (m + n)), part.size // (m + n)), tables.shape[1])
                 found = skeleton_of(residual, m, n, CROSSES * tolerances[b] ** 2, most, part, lengths)
                 if found > 0:
@@ -206,24 +247,9 @@ def coarsening_kernel() -> Callable[..., tuple[int, int]]:
                 rank[t], place[t], new[t], cost[t] = found, used, True, found * (m + n)
                 whole[t] = True
                 used += cost[t]
-            stack[0], top = 0, 1
-            while top > 0:  # the blocks that stay, from the root down
-                top -= 1
-                t = stack[top]
-                b = block[t]
-                if nodes[b, CHILDREN] > 0 and not new[t]:
-                    for child in range(first[t], first[t] + nodes[b, CHILDREN]):
-                        stack[top] = child
-                        top += 1
-                    continue
-                source = merged if new[t] else numbers
-                for l in range(cost[t]):
-                    out[written + l] = source[place[t] + l]
-                line = out_table[entered]
-                line[ROW], line[HEIGHT], line[COLUMN], line[WIDTH] = nodes[b, 0], nodes[b, 1], nodes[b, 2], nodes[b, 3]
-                line[RANK], line[OFFSET], line[BLOCK] = rank[t], written, b
-                written += cost[t]
-                entered += 1
+            entered, written = write_remaining(
+                numbers, merged, nodes, block, first, new, rank, place, cost, stack, entered, written, out_table, out
+            )
         return entered, written
 
     return coarsen

@@ -227,11 +227,9 @@ def gathering(points: int, barycentric: int, with_points: bool) -> Callable[...,
     return gathered
 
 
-def local_functions(form: Form, constant: bool, oscillates: bool, fixed: Layout, varying: Layout) -> Callable[..., Any]:
-    """What adds entries that are products of local functions, and those of their curls."""
-    points, triples, curls, mass = fixed.points, fixed.points // 3, form.curls, form.mass
-    summed, many, threes = 3 * max(1, fixed.functions // 3), varying.functions, varying.threes
-    table, units = varying.table, varying.units
+def product_sums(oscillates: bool, points: int, varying: Layout) -> Callable[..., None]:
+    """What folds sums with the functions of the varying side."""
+    triples, many, threes, table, units = points // 3, varying.functions, varying.threes, varying.table, varying.units
 
     @jitable
     def put_products(s, place, apart, at, stride, imaginary, numbers, g_re, g_im):  # type: ignore[no-untyped-def]
@@ -257,6 +255,15 @@ def local_functions(form: Form, constant: bool, oscillates: bool, fixed: Layout,
             if oscillates:
                 im = combined(s, at + imaginary, stride, points, numbers, weight)
             add_pair(s, place + 2 * f * apart, apart, re, im, g_re, g_im, oscillates)
+
+    return put_products
+
+
+def local_functions(form: Form, constant: bool, oscillates: bool, fixed: Layout, varying: Layout) -> Callable[..., Any]:
+    """What adds entries that are products of local functions, and those of their curls."""
+    points, curls, mass = fixed.points, form.curls, form.mass
+    summed = 3 * max(1, fixed.functions // 3)
+    put_products = product_sums(oscillates, points, varying)
 
     @jitable
     def finish(  # type: ignore[no-untyped-def]
