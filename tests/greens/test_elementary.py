@@ -81,7 +81,7 @@ _value, _multiple = SHIFTED.value, SHIFTED.multiple
 def _waves(r2, k, reference, out):
     for v in range(0, r2.size, lanes(r2)):
         a, b = load(r2, v), load(reference, v)
-        whole, lacking = _value(a, k, 0.0, b), _multiple(a, k, 0.0, b)
+        whole, lacking = _value(a, (k, 0.0), b), _multiple(a, (k, 0.0), b)
         for n in range(4):
             store(out[n], v, whole[n])
             store(out[4 + n], v, lacking[n])

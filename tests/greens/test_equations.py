@@ -23,9 +23,9 @@ every_form = pytest.mark.parametrize(("name", "spread"), [(name, spread) for nam
 @functools.cache
 def evaluator(value):
     @kernel
-    def run(r2, p0, p1, reference, out):
+    def run(r2, parameters, reference, out):
         for v in range(0, r2.size, lanes(r2)):
-            parts = value(load(r2, v), p0, p1, load(reference, v))
+            parts = value(load(r2, v), parameters, load(reference, v))
             for part in range(4):
                 store(out[part], v, parts[part])
 
@@ -35,9 +35,9 @@ def evaluator(value):
 @functools.cache
 def phases(phase):
     @kernel
-    def run(p0, p1, reference, out):
+    def run(parameters, reference, out):
         for v in range(0, reference.size, lanes(reference)):
-            re, im = phase(load(reference, v), p0, p1)
+            re, im = phase(load(reference, v), parameters)
             store(out[0], v, re)
             store(out[1], v, im)
 
@@ -57,9 +57,9 @@ def compiled(green, r, spread=np.inf, real=np.float64, multiple=False):
         np.zeros((4, distances.size), real),
         np.ones((2, distances.size), real),
     )
-    p0, p1 = (real(each) for each in green.parameters)
-    evaluator(radial.multiple if multiple else radial.value)(distances**2, p0, p1, reference, out)
-    phases(radial.phase)(p0, p1, reference, turn)
+    parameters = tuple(real(each) for each in green.parameters)
+    evaluator(radial.multiple if multiple else radial.value)(distances**2, parameters, reference, out)
+    phases(radial.phase)(parameters, reference, turn)
     values, slopes = out[0] + 1j * out[1], out[2] + 1j * out[3]
     if not green.is_complex:
         values, slopes, turn[1] = out[0] + 0j, out[2] + 0j, 0

@@ -170,6 +170,6 @@ def test_a_matrix_or_its_factors_that_do_not_fit(opencl, monkeypatch):
     monkeypatch.setattr(type(opencl), "memory", lambda self: 1_000)
     with pytest.raises(MemoryError, match=r"61 x 61 float64 needs 29.8 kB and opencl:0 .* 1.0 kB free: try"):
         DeviceMatrix(opencl, (N, N), np.float64)
-    with pytest.raises(MemoryError, match=r"beside the matrix needs 29.8 kB .*overwrite=True"):
+    with pytest.raises(MemoryError, match=r"in addition to the matrix needs 29.8 kB .*overwrite=True"):
         cal.lu(matrix)
     cal.lu(matrix, overwrite=True)

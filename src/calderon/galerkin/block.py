@@ -101,7 +101,7 @@ class Block:
             self.trial_surface = surface_of(trial, self.trial.triangles, scale, origin)
         self.scale, self.green, self.real, self.is_complex = scale, green, real, out.dtype.kind == "c"
         self.parameters = np.array([value / scale for value in green.parameters])
-        spread = abs(complex(*self.parameters)) * (_radius(self.test_surface) + _radius(self.trial_surface))
+        spread = abs(complex(green.wavenumber)) / scale * (_radius(self.test_surface) + _radius(self.trial_surface))
         radial = self.radial = green.radial(spread)
         self.moments = self._moment_kernels(self.form.special)
         self._check_range(self._coefficients(complex(factor)))
@@ -135,7 +135,7 @@ class Block:
     def _scalars(self, lacking: float = 1.0, both: bool = True) -> NDArray[Any]:
         """What compiled loops over points read, the coefficients (both, or the first) times what their values lack."""
         coefficients = self.coefficients * np.repeat([lacking, lacking if both else 1.0], 2)
-        values = [*self.parameters, TINY[self.real], *coefficients]
+        values = [TINY[self.real], *coefficients, *self.parameters]
         return np.array(values).astype(self.real)
 
     def _compile(self, radial: Radial, factor: complex) -> None:
@@ -294,7 +294,7 @@ class Block:
         """Whole pairs, and parts of pairs if there are any. Both orders of a pair get the same points."""
         backward = self._backward(touching.pairs), self._backward(pairs)
         x, y = self.test_surface.corners, self.trial_surface.corners
-        wavenumber = abs(complex(*self.parameters))
+        wavenumber = abs(complex(self.green.wavenumber)) / self.scale
         power = self.form.power
         elements = self.test_space.element, self.trial_space.element
         coarse = self._coarse()

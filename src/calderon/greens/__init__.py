@@ -1,8 +1,8 @@
 """Green's functions: functions of two points, each with its compiled radial part."""
 
-from calderon.greens.green import Green, Radial
+from calderon.greens.green import Green, Radial, parameter_reader
 from calderon.greens.helmholtz import Helmholtz
 from calderon.greens.laplace import Laplace
 from calderon.greens.modified_helmholtz import ModifiedHelmholtz
 
-__all__ = ["Green", "Helmholtz", "Laplace", "ModifiedHelmholtz", "Radial"]
+__all__ = ["Green", "Helmholtz", "Laplace", "ModifiedHelmholtz", "Radial", "parameter_reader"]

@@ -1,5 +1,6 @@
 """What every Green's function offers to the operators."""
 
+import functools
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -8,15 +9,35 @@ from calderon.quadrature.options import Quadrature
 from calderon.validation import describe
 
 
+@functools.lru_cache
+def parameter_reader(count: int) -> Callable[..., Any]:
+    """The compiled function from (numbers, first) to the tuple of so many of them."""
+    if count == 0:
+        return _no_parameters
+    before = parameter_reader(count - 1)
+
+    @jitable
+    def parameters_of(numbers, first):  # type: ignore[no-untyped-def]
+        return (*before(numbers, first), numbers[first + count - 1])
+
+    return parameters_of
+
+
+@jitable
+def _no_parameters(numbers, first):  # type: ignore[no-untyped-def]
+    return ()
+
+
 class Radial(NamedTuple):
     """The compiled radial part of a Green's function, on vectors (backends/vectors.py).
 
-    value(r2, p0, p1, reference) -> (Re 4 pi G, Im 4 pi G, Re 4 pi G'/r, Im 4 pi G'/r) at the squared distance r2, all
-    divided by phase(reference, p0, p1) -> (Re, Im), where `shifts`. A pair of triangles takes the distance of its
-    centroids as reference and multiplies its sums by the phase, so that per quadrature point only the difference
+    value(r2, parameters, reference) -> (Re 4 pi G, Im 4 pi G, Re 4 pi G'/r, Im 4 pi G'/r) at the squared distance r2,
+    all divided by phase(reference, parameters) -> (Re, Im), where `shifts`. A pair of triangles takes the distance of
+    its centroids as reference and multiplies its sums by the phase, so that per quadrature point only the difference
     r - reference enters oscillation and decay: half the work. Real Green's functions return anything as imaginary
     parts. All are marked `jitable`.
 
+    parameters: how many numbers of `Green.parameters` they read, as a tuple.
     multiple: the same as value with fewer operations, where values and slopes lack the factors(bits) of numbers of so
     many bits, which coefficients take in advance; or None.
     """
@@ -24,6 +45,7 @@ class Radial(NamedTuple):
     value: Callable[..., Any]
     phase: Callable[..., Any]
     shifts: bool
+    parameters: int
     multiple: Callable[..., Any] | None = None
     factors: Callable[[int], tuple[float, float]] | None = None
 
@@ -35,9 +57,9 @@ class Radial(NamedTuple):
 class Green(Protocol):
     """G(r), a function of the distance r = |x - y| alone.
 
-    (p0, p1) are `parameters`, each of dimension 1/length. `wavenumber` is the k of  Laplacian G + k^2 G = -delta.
-    source: the file of the package with the same formulas in C. radial(spread): the compiled form; `spread` is the
-    largest |k| |r - reference| that will be asked of a shifted one.
+    `parameters`: numbers of dimension 1/length, as many as `radial` reads. `wavenumber`: the k of
+    Laplacian G + k^2 G = -delta. source: the file of the package with the same formulas in C. radial(spread): the
+    compiled form; `spread` is the largest |k| |r - reference| that will be asked of a shifted one.
     """
 
     source: ClassVar[str]
@@ -49,11 +71,11 @@ class Green(Protocol):
     def wavenumber(self) -> complex: ...
 
     @property
-    def parameters(self) -> tuple[float, float]: ...
+    def parameters(self) -> tuple[float, ...]: ...
 
 
 @jitable
-def no_phase(reference, p0, p1):  # type: ignore[no-untyped-def]
+def no_phase(reference, parameters):  # type: ignore[no-untyped-def]
     """The phase of a Green's function that is not shifted: 1."""
     return reference * 0.0 + 1.0, reference * 0.0
 

@@ -38,29 +38,29 @@ def _lossy_wave(c, s, a, w, kr, lr):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def value(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
-    """Real wavenumber p0."""
+def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
+    """Real wavenumber k = parameters[0]."""
     w = inverse_square_root(r2)
-    kr = p0 * (r2 * w)
+    kr = parameters[0] * (r2 * w)
     s, c = sine_cosine(kr)
     return _wave(c, s, w, kr)
 
 
 @jitable
-def shifted_value(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
-    """Real wavenumber p0, times exp(-i p0 reference)."""
+def shifted_value(r2, parameters, reference):  # type: ignore[no-untyped-def]
+    """Real wavenumber k, times exp(-i k reference)."""
     w = inverse_square_root(r2)
-    kr = p0 * (r2 * w)
-    s, c = short_sine_cosine(kr - p0 * reference)
+    kr = parameters[0] * (r2 * w)
+    s, c = short_sine_cosine(kr - parameters[0] * reference)
     return _wave(c, s, w, kr)
 
 
 @jitable
-def shifted_multiple(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
+def shifted_multiple(r2, parameters, reference):  # type: ignore[no-untyped-def]
     """The same without the factors of the root: one in values, three in slopes."""
     w = inverse_square_root_multiple(r2)
-    kr = root_scaled(p0, r2) * (r2 * w)
-    s, c = short_sine_cosine(kr - p0 * reference)
+    kr = root_scaled(parameters[0], r2) * (r2 * w)
+    s, c = short_sine_cosine(kr - parameters[0] * reference)
     return _wave(c, s, w, kr)
 
 
@@ -70,44 +70,47 @@ def factors(bits: int) -> tuple[float, float]:
 
 
 @jitable
-def phase(reference, p0, p1):  # type: ignore[no-untyped-def]
-    """exp(i p0 reference)."""
-    s, c = sine_cosine(p0 * reference)
+def phase(reference, parameters):  # type: ignore[no-untyped-def]
+    """exp(i k reference)."""
+    s, c = sine_cosine(parameters[0] * reference)
     return c, s
 
 
 @jitable
-def lossy_value(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
-    """Complex wavenumber p0 + i p1, p1 >= 0."""
+def lossy_value(r2, parameters, reference):  # type: ignore[no-untyped-def]
+    """Complex wavenumber k + i l = parameters, l >= 0."""
+    k, l = parameters
     w = inverse_square_root(r2)
     r = r2 * w
-    kr, lr = p0 * r, p1 * r
+    kr, lr = k * r, l * r
     s, c = sine_cosine(kr)
     return _lossy_wave(c, s, w * decaying_exponential(lr), w, kr, lr)
 
 
 @jitable
-def shifted_lossy_value(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
-    """Complex wavenumber, times exp(-(i p0 - p1) reference)."""
+def shifted_lossy_value(r2, parameters, reference):  # type: ignore[no-untyped-def]
+    """Complex wavenumber, times exp(-(i k - l) reference)."""
+    k, l = parameters
     w = inverse_square_root(r2)
     r = r2 * w
     d = r - reference
-    s, c = short_sine_cosine(p0 * d)
-    return _lossy_wave(c, s, w * short_exponential(p1 * d), w, p0 * r, p1 * r)
+    s, c = short_sine_cosine(k * d)
+    return _lossy_wave(c, s, w * short_exponential(l * d), w, k * r, l * r)
 
 
 @jitable
-def lossy_phase(reference, p0, p1):  # type: ignore[no-untyped-def]
-    """exp((i p0 - p1) reference)."""
-    s, c = sine_cosine(p0 * reference)
-    a = decaying_exponential(p1 * reference)
+def lossy_phase(reference, parameters):  # type: ignore[no-untyped-def]
+    """exp((i k - l) reference)."""
+    k, l = parameters
+    s, c = sine_cosine(k * reference)
+    a = decaying_exponential(l * reference)
     return a * c, a * s
 
 
-RADIAL = Radial(value, no_phase, shifts=False)
-SHIFTED = Radial(shifted_value, phase, True, shifted_multiple, factors)
-LOSSY = Radial(lossy_value, no_phase, shifts=False)
-SHIFTED_LOSSY = Radial(shifted_lossy_value, lossy_phase, shifts=True)
+RADIAL = Radial(value, no_phase, False, 2)
+SHIFTED = Radial(shifted_value, phase, True, 2, shifted_multiple, factors)
+LOSSY = Radial(lossy_value, no_phase, False, 2)
+SHIFTED_LOSSY = Radial(shifted_lossy_value, lossy_phase, True, 2)
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,7 @@ class Helmholtz:
         return SHIFTED if short else RADIAL
 
     @property
-    def parameters(self) -> tuple[float, float]:
+    def parameters(self) -> tuple[float, ...]:
         return complex(self.wavenumber).real, complex(self.wavenumber).imag
 
 

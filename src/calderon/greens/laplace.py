@@ -16,7 +16,7 @@ from calderon.greens.green import Radial, no_phase
 
 
 @jitable
-def value(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
+def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
     """4 pi G and 4 pi G'/r; what is not asked for is not computed."""
     g = inverse_square_root(r2)
     slope = inverse_cube(r2)
@@ -24,7 +24,7 @@ def value(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def multiple(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
+def multiple(r2, parameters, reference):  # type: ignore[no-untyped-def]
     """The same without the factors of root and cube."""
     g = inverse_square_root_multiple(r2)
     slope = inverse_cube_multiple(r2)
@@ -36,7 +36,7 @@ def factors(bits: int) -> tuple[float, float]:
     return root_factor(bits), cube_factor(bits)
 
 
-RADIAL = Radial(value, no_phase, False, multiple, factors)
+RADIAL = Radial(value, no_phase, False, 0, multiple, factors)
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class Laplace:
         return 0.0
 
     @property
-    def parameters(self) -> tuple[float, float]:
-        return 0.0, 0.0
+    def parameters(self) -> tuple[float, ...]:
+        return ()
 
     def radial(self, spread: float) -> Radial:
         return RADIAL

@@ -10,31 +10,31 @@ from calderon.validation import finite_number
 
 
 @jitable
-def value(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
-    """4 pi G and 4 pi G'/r = -(w r + 1)/r^2 4 pi G for the decay p0 = w."""
+def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
+    """4 pi G and 4 pi G'/r = -(w r + 1)/r^2 4 pi G for the decay w = parameters[0]."""
     i = inverse_square_root(r2)
-    decay = p0 * (r2 * i)
+    decay = parameters[0] * (r2 * i)
     g = i * decaying_exponential(decay)
     return g, g, -(g + decay * g) * (i * i), g
 
 
 @jitable
-def shifted_value(r2, p0, p1, reference):  # type: ignore[no-untyped-def]
-    """The same times exp(p0 reference)."""
+def shifted_value(r2, parameters, reference):  # type: ignore[no-untyped-def]
+    """The same times exp(w reference)."""
     i = inverse_square_root(r2)
     r = r2 * i
-    g = i * short_exponential(p0 * (r - reference))
-    return g, g, -(g + (p0 * r) * g) * (i * i), g
+    g = i * short_exponential(parameters[0] * (r - reference))
+    return g, g, -(g + (parameters[0] * r) * g) * (i * i), g
 
 
 @jitable
-def phase(reference, p0, p1):  # type: ignore[no-untyped-def]
-    """exp(-p0 reference)."""
-    return decaying_exponential(p0 * reference), reference * 0.0
+def phase(reference, parameters):  # type: ignore[no-untyped-def]
+    """exp(-w reference)."""
+    return decaying_exponential(parameters[0] * reference), reference * 0.0
 
 
-RADIAL = Radial(value, no_phase, shifts=False)
-SHIFTED = Radial(shifted_value, phase, shifts=True)
+RADIAL = Radial(value, no_phase, False, 1)
+SHIFTED = Radial(shifted_value, phase, True, 1)
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class ModifiedHelmholtz:
         return 1j * self.decay
 
     @property
-    def parameters(self) -> tuple[float, float]:
-        return self.decay, 0.0
+    def parameters(self) -> tuple[float, ...]:
+        return (self.decay,)
 
     def radial(self, spread: float) -> Radial:
         return SHIFTED if spread <= SHORT else RADIAL

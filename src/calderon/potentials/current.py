@@ -169,7 +169,7 @@ class CurrentField:
             floors = frame.floors(mesh, triangles, NEAR)
             warn_if_coarse(how.real, green.wavenumber.real, frame.reach(x), stacklevel=3)
             sent = CURRENT_FIELDS[self.magnetic]
-            total = device_sums(how, sent, green, frame.inside(x), sources, floors, frame.scalars[:4])
+            total = device_sums(how, sent, green, frame.inside(x), sources, floors, frame.scalars)
         paired = paired_current_kernel(green.radial(math.inf), self.magnetic)
         near = Near(x, mesh, triangles, self.quadrature.regular, floors)
         correct_near(total, near, self._emitted, paired, frame, self._exact)

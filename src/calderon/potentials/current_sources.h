@@ -1,10 +1,11 @@
 /* What a current with a charge sends to a point; the twin of current_sources.py. KIND: ELECTRIC, G j + c grad G, or
    MAGNETIC, grad G x j. A source is y, Re j, Im j, Re c, Im c and the squared distance below which distances count as
-   that; p is p0, p1. */
+   that; p: SCALARS of point_sources.py. */
 #include GREEN
 #define ELECTRIC 0
 #define MAGNETIC 1
 #define COLUMNS 12
+#define NUMBERS (SCALARS_PARAMETERS + PARAMETERS)
 #define VALUES 3
 
 DEVICE void emit(const real_type *x, const real_type *s, const real_type *p, real_type *sum)
@@ -12,7 +13,7 @@ DEVICE void emit(const real_type *x, const real_type *s, const real_type *p, rea
     real_type d0 = x[0] - s[0], d1 = x[1] - s[1], d2 = x[2] - s[2];
     real_type square = d0 * d0 + d1 * d1 + d2 * d2, r2 = square > s[11] ? square : s[11];
     real_type g, gi, h, hi;
-    green(r2, p[0], p[1], &g, &gi, &h, &hi);
+    green(r2, p + SCALARS_PARAMETERS, &g, &gi, &h, &hi);
 #if KIND == ELECTRIC
     real_type w = h * s[9] - hi * s[10], wi = h * s[10] + hi * s[9];
     sum[0] += g * s[3] - gi * s[6] + w * d0;

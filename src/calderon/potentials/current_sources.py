@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import above, complex_product, jitable, lanes, load, smaller, store, zero
-from calderon.greens import Radial
+from calderon.greens import Radial, parameter_reader
 from calderon.greens.elementary import inverse_square_root
-from calderon.potentials.point_sources import at_least
+from calderon.potentials.point_sources import CUT, PARAMETERS, at_least
 
 
 @jitable
@@ -35,14 +35,15 @@ def current_field_kernel(radial: Radial, magnetic: bool) -> Callable[..., None]:
     """Compiled field(targets, sources, centres, scalars, out) of sources in groups (the points of a triangle).
 
     targets (3, TARGETS); sources (groups, Q, 11) as y, Re j, Im j, Re and Im of the charge; centres (groups, 3);
-    scalars (p0, p1, Re k^2, Im k^2, cut): distances below sqrt(cut) count as that. Adds to out (3, 2, TARGETS).
+    scalars SCALARS of point_sources.py: distances below sqrt(cut) count as that. Adds to out (3, 2, TARGETS).
     """
     radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
     emission = magnetic_emission if magnetic else electric_emission
+    parameters_of = parameter_reader(radial.parameters)
 
     @kernel
     def field(targets, sources, centres, scalars, out):  # type: ignore[no-untyped-def]
-        p0, p1, cut = scalars[0], scalars[1], scalars[4]
+        cut, parameters = scalars[CUT], parameters_of(scalars, PARAMETERS)
         t = out.reshape(-1)
         size = targets.shape[1]
         for v in range(0, size, lanes(t)):
@@ -59,13 +60,13 @@ def current_field_kernel(radial: Radial, magnetic: bool) -> Callable[..., None]:
                     s = sources[group, q]
                     d0, d1, d2 = x0 - s[0], x1 - s[1], x2 - s[2]
                     r2 = -smaller(-(d0 * d0) - d1 * d1 - d2 * d2, -cut)
-                    g, gi, h, hi = radial_value(r2, p0, p1, reference)
+                    g, gi, h, hi = radial_value(r2, parameters, reference)
                     a0, b0, a1, b1, a2, b2 = emission(
                         g, gi, h, hi, d0, d1, d2, s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10]
                     )
                     s0, s1, s2, s3, s4, s5 = s0 + a0, s1 + b0, s2 + a1, s3 + b1, s4 + a2, s5 + b2
                 if shifts:
-                    f_re, f_im = radial_phase(reference, p0, p1)
+                    f_re, f_im = radial_phase(reference, parameters)
                     s0, s1 = complex_product(s0, s1, f_re, f_im)
                     s2, s3 = complex_product(s2, s3, f_re, f_im)
                     s4, s5 = complex_product(s4, s5, f_re, f_im)
@@ -86,17 +87,18 @@ def paired_current_kernel(radial: Radial, magnetic: bool) -> Callable[..., None]
     point_sources.paired_field_kernel; sources (11, n), out (3, 2, n)."""
     radial_value = radial.value
     emission = magnetic_emission if magnetic else electric_emission
+    parameters_of = parameter_reader(radial.parameters)
 
     @kernel
     def paired(targets, sources, floors, scalars, lo, hi, out):  # type: ignore[no-untyped-def]
-        p0, p1, drop = scalars[0], scalars[1], scalars[4]
+        drop, parameters = scalars[CUT], parameters_of(scalars, PARAMETERS)
         t, s = out.reshape(-1), sources
         size = targets.shape[1]
         for v in range(lo, hi, lanes(t)):
             d0, d1 = load(targets[0], v) - load(s[0], v), load(targets[1], v) - load(s[1], v)
             d2 = load(targets[2], v) - load(s[2], v)
             square = d0 * d0 + d1 * d1 + d2 * d2
-            g, gi, h, hi_ = radial_value(at_least(square, load(floors, v)), p0, p1, zero(t))
+            g, gi, h, hi_ = radial_value(at_least(square, load(floors, v)), parameters, zero(t))
             keep = above(square, drop)
             a0, b0, a1, b1, a2, b2 = emission(
                 keep * g, keep * gi, keep * h, keep * hi_, d0, d1, d2,

@@ -18,6 +18,7 @@ from calderon.backends import Computing, Source
 from calderon.greens import Green
 from calderon.greens.green import green_defines
 from calderon.mesh.errors import AccuracyWarning
+from calderon.potentials.point_sources import SCALARS
 
 GROUP = 128
 """Threads of a group, and sources of a tile."""
@@ -47,7 +48,7 @@ class Emission:
 
     def source(self, real: np.dtype[Any], green: Green | None = None) -> Source:
         """The variant of field.c. green: None for far fields."""
-        defines = green_defines(green) if green is not None else ()
+        defines = (*green_defines(green), *SCALARS.defines) if green is not None else ()
         own = (("EMISSION", f'"potentials/{self.header}"'), ("KIND", self.kind), ("GROUP_SIZE", GROUP))
         return Source("potentials/field.c", "double" if real == np.float64 else "float", (*own, *defines))
 
@@ -83,8 +84,8 @@ def device_sums(
     scalars: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """(n, values, 2) real and imaginary sums at targets (n, 3) over all sources (groups, Q, C), in coordinates in which
-    these have about unit size. floors (groups,): squared distances below count as that. scalars (4,): see the header.
-    green: as for `Emission.source`. how: with a device.
+    these have about unit size. floors (groups,): squared distances below count as that. scalars: SCALARS of
+    point_sources.py. green: as for `Emission.source`. how: with a device.
 
     Takes about half of the memory that the device gives at most; for more sources or targets, one part after the other.
     """
@@ -136,7 +137,7 @@ def far_sums(
     `scale`. Phases are those about the origin, which a factor in double precision moves."""
     inside = sources.copy()
     inside[..., :3] = (sources[..., :3] - origin) * scale
-    sums = device_sums(how, emission, None, unit * (-k / scale), inside, np.ones(len(sources)), np.zeros(4))
+    sums = device_sums(how, emission, None, unit * (-k / scale), inside, np.ones(len(sources)), np.zeros(1))
     phase = np.exp(-1j * k * (unit @ origin)) / (4 * math.pi)
     return phase[:, None] * (sums[..., 0] + 1j * sums[..., 1])
 

@@ -21,6 +21,9 @@ from calderon.potentials.device import LAYER_FAR_FIELDS, LAYER_FIELDS, device_su
 from calderon.potentials.near_evaluation import beside_surface, checked_points, digits_of, near_pairs
 from calderon.potentials.patches import GroupedSources
 from calderon.potentials.point_sources import (
+    CUT as CUT_PLACE,
+)
+from calderon.potentials.point_sources import (
     EMISSIONS,
     TARGETS,
     far_field_kernel,
@@ -167,7 +170,7 @@ class Potential:
             floors = frame.floors(space.mesh, space.triangles, NEAR)
             warn_if_coarse(how.real, green.wavenumber.real, frame.reach(x), stacklevel=3)
             sent, (sources, _) = LAYER_FIELDS[self.double, gradient], self._framed_sources()
-            total = device_sums(how, sent, green, frame.inside(x), sources, floors, frame.scalars[:4])
+            total = device_sums(how, sent, green, frame.inside(x), sources, floors, frame.scalars)
         emission = EMISSIONS[self.double, gradient]
         paired = paired_field_kernel(green.radial(math.inf), emission, gradient, green.is_complex)
         near = Near(x, space.mesh, space.triangles, self.quadrature.regular, floors, how.device is None)
@@ -296,13 +299,13 @@ class Frame(NamedTuple):
         scale = 1.0 / float(np.linalg.norm(mesh.vertices.max(axis=0) - mesh.vertices.min(axis=0)))
         k2 = complex(green.wavenumber) ** 2 / scale**2
         cut = (CUT * scale * float(mesh.diameters[triangles].min())) ** 2
-        scalars = np.array([*(p / scale for p in green.parameters), k2.real, k2.imag, cut])
+        scalars = np.array([k2.real, k2.imag, cut, *(p / scale for p in green.parameters)])
         return Frame(mesh.vertices.mean(axis=0), scale, scalars)
 
     @property
     def cut(self) -> float:
         """The squared distance within which a quadrature point of the regular rule says nothing."""
-        return float(self.scalars[4])
+        return float(self.scalars[CUT_PLACE])
 
     def inside(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Points (..., 3) in these coordinates."""
@@ -335,7 +338,8 @@ def _add_paired(total, run, x, targets, sources, frame, floors, drop, sign):  # 
     y = np.pad(frame.inside(x[targets]), [(0, -count % TARGETS), (0, 0)], mode="edge")
     y, columns = np.ascontiguousarray(y.T), np.ascontiguousarray(columns.T)
     floors = np.pad(floors, (0, -count % TARGETS), mode="edge")
-    scalars = np.append(frame.scalars[:4], drop)
+    scalars = frame.scalars.copy()
+    scalars[CUT_PLACE] = drop
     out = np.empty((*total.shape[1:], y.shape[1]))
     share = TARGETS * max(1, -(-y.shape[1] // (TARGETS * 4 * thread_count())))
     starts = range(0, y.shape[1], share)

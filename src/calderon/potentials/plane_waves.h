@@ -6,6 +6,7 @@
 #define DIPOLE 1
 #define CURRENT 2
 #define COLUMNS 12
+#define NUMBERS 1
 #if KIND == CURRENT
 #define VALUES 3
 #else

@@ -1,11 +1,12 @@
 /* What a point source sends to a point; the twin of point_sources.py. KIND says what. A source is y, n, Re c, Im c and
-   the squared distance below which distances count as that, then nothing; p is p0, p1, Re k^2, Im k^2. */
+   the squared distance below which distances count as that, then nothing; p: SCALARS of point_sources.py. */
 #include GREEN
 #define MONOPOLE 0
 #define DIPOLE 1
 #define MONOPOLE_GRADIENT 2
 #define DIPOLE_GRADIENT 3
 #define COLUMNS 12
+#define NUMBERS (SCALARS_PARAMETERS + PARAMETERS)
 #if KIND == MONOPOLE || KIND == DIPOLE
 #define VALUES 1
 #else
@@ -29,7 +30,7 @@ DEVICE void emit(const real_type *x, const real_type *s, const real_type *p, rea
     real_type d0 = x[0] - s[0], d1 = x[1] - s[1], d2 = x[2] - s[2];
     real_type square = d0 * d0 + d1 * d1 + d2 * d2, r2 = square > s[8] ? square : s[8];
     real_type u, ui, h, hi, c = s[6], e = s[7];
-    green(r2, p[0], p[1], &u, &ui, &h, &hi);
+    green(r2, p + SCALARS_PARAMETERS, &u, &ui, &h, &hi);
 #if KIND == MONOPOLE
     add_product(u, ui, c, e, sum);
 #elif KIND == DIPOLE
@@ -41,7 +42,7 @@ DEVICE void emit(const real_type *x, const real_type *s, const real_type *p, rea
     add_product(h * d2, hi * d2, c, e, sum + 4);
 #else
     real_type w = inverse_square_root(r2), f = (d0 * s[3] + d1 * s[4] + d2 * s[5]) * (w * w);
-    real_type v = f * (p[2] * u - p[3] * ui + R(3.0) * h), vi = f * (p[2] * ui + p[3] * u + R(3.0) * hi);
+    real_type v = f * (p[0] * u - p[1] * ui + R(3.0) * h), vi = f * (p[0] * ui + p[1] * u + R(3.0) * hi);
     add_product(v * d0 - h * s[3], vi * d0 - hi * s[3], c, e, sum);
     add_product(v * d1 - h * s[4], vi * d1 - hi * s[4], c, e, sum + 2);
     add_product(v * d2 - h * s[5], vi * d2 - hi * s[5], c, e, sum + 4);

@@ -5,9 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 from calderon.backends.numba import kernel
+from calderon.backends.records import Record
 from calderon.backends.vectors import above, add, complex_product, jitable, lanes, load, number, store, zero
-from calderon.greens import Radial
+from calderon.greens import Radial, parameter_reader
 from calderon.greens.elementary import inverse_square_root, short_sine_cosine, sine_cosine
+
+SCALARS = Record("SCALARS", square=2, cut=1, parameters=None)
+"""What the field kernels read: Re and Im of k^2, a squared distance, the parameters of the Green's function."""
+CUT, PARAMETERS = SCALARS["cut"], SCALARS["parameters"]
 
 TARGETS = 64
 """Target points of one call of a field or far kernel, a multiple of 16."""
@@ -87,18 +92,18 @@ def field_kernel(
     """Compiled field(targets, patches, starts, groups, sources, scalars, out) of monopoles or dipoles (`double`), or
     their gradients.
 
-    targets (3, TARGETS); the sources: see grouped_sources.GroupedSources; scalars (p0, p1, Re k^2, Im k^2, ...). Adds
+    targets (3, TARGETS); the sources: see grouped_sources.GroupedSources; scalars: SCALARS. Adds
     to out (1 or 3, 2, TARGETS) Re and Im of each value, divided by `lacking`. With D from the centroid of a triangle to
     the target and o from there to one of its points, d = D - o and r^2 = D^2 + |o|^2 - 2 D.o; what the points of a
     triangle have in common, such as d.n = D.n, comes after them, and the phase of its patch in the end.
     """
     radial_value = radial.value if double and gradient else radial.multiple or radial.value
-    radial_phase, shifts = radial.phase, radial.shifts
+    radial_phase, shifts, parameters_of = radial.phase, radial.shifts, parameter_reader(radial.parameters)
     slopes = double or gradient
 
     @kernel
     def field(targets, patches, starts, groups, sources, scalars, out):  # type: ignore[no-untyped-def]
-        p0, p1, k_re, k_im = scalars[0], scalars[1], scalars[2], scalars[3]
+        k_re, k_im, parameters = scalars[0], scalars[1], parameters_of(scalars, PARAMETERS)
         x, f, g, s, t = (
             targets.reshape(-1),
             patches.reshape(-1),
@@ -128,7 +133,7 @@ def field_kernel(
                             o0, o1, o2 = number(s, j), number(s, j + 1), number(s, j + 2)
                             c, ci = number(s, j + 4), number(s, j + 5)
                             r2 = d0 * o0 + d1 * o1 + d2 * o2 + (square + number(s, j + 3))
-                            u, ui, h, hi = radial_value(r2, p0, p1, reference)
+                            u, ui, h, hi = radial_value(r2, parameters, reference)
                             if double and gradient:
                                 a4, b4 = charged(a4, b4, h, hi, c, ci, oscillates, complex_charges)
                                 h, hi = second_slope(r2, u, ui, h, hi, k_re, k_im, oscillates)
@@ -153,7 +158,7 @@ def field_kernel(
                             s0, s1 = s0 - plane * a0, s1 - plane * b0
                         else:
                             s0, s1 = s0 + a0, s1 + b0
-                    f_re, f_im = radial_phase(reference, p0, p1)
+                    f_re, f_im = radial_phase(reference, parameters)
                     s0, s1 = complex_product(s0, s1, f_re, f_im)
                     s2, s3 = complex_product(s2, s3, f_re, f_im)
                     s4, s5 = complex_product(s4, s5, f_re, f_im)
@@ -188,14 +193,14 @@ def paired_field_kernel(
     (multiples of 8).
 
     targets (3, n), sources (8, n), out (1 or 3, 2, n); for a radial part that is not shifted. floors (n,): squared
-    distances below count as that. scalars (p0, p1, Re k^2, Im k^2, drop): sources nearer than sqrt(drop) count nothing
+    distances below count as that. scalars: SCALARS; sources nearer than sqrt(cut) count nothing
     (none for a negative one).
     """
-    radial_value = radial.value
+    radial_value, parameters_of = radial.value, parameter_reader(radial.parameters)
 
     @kernel
     def paired(targets, sources, floors, scalars, lo, hi, out):  # type: ignore[no-untyped-def]
-        p0, p1, k_re, k_im, drop = scalars[0], scalars[1], scalars[2], scalars[3], scalars[4]
+        k_re, k_im, drop, parameters = scalars[0], scalars[1], scalars[CUT], parameters_of(scalars, PARAMETERS)
         t, s = out.reshape(-1), sources
         size = targets.shape[1]
         for v in range(lo, hi, lanes(t)):
@@ -203,7 +208,7 @@ def paired_field_kernel(
             d2 = load(targets[2], v) - load(s[2], v)
             square = d0 * d0 + d1 * d1 + d2 * d2
             r2 = at_least(square, load(floors, v))
-            u, ui, h, hi_ = radial_value(r2, p0, p1, zero(t))
+            u, ui, h, hi_ = radial_value(r2, parameters, zero(t))
             if not oscillates:
                 ui, hi_ = zero(t), zero(t)
             keep = above(square, drop)

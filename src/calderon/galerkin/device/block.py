@@ -99,7 +99,7 @@ class DeviceBlock(Block):
         self.tables = [array(table * rule.weights) for table in self.device_form.functions(rule)]
         self.test_points = array(points_of(self.test_surface, rule))
         self.trial_points = array(np.moveaxis(points_of(self.trial_surface, rule), 0, 2))
-        self.scalars = array(np.array([*self.parameters, TINY[self.real]]))
+        self.scalars = array(np.array([TINY[self.real], *self.parameters]))
         test, trial = self.device_form.data(self)
         data = test, trial.T, self.coefficients
         self.test_data, self.trial_data, self.device_coefficients = map(array, data)

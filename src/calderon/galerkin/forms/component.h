@@ -7,12 +7,20 @@
 #define TEST_SLOPE 2
 #define TRIAL_SLOPE 3
 
-/* The component (PARTS,) for the difference d; normal: n_x, or -n_y. parameters: p0, p1; tiny is added to d . d. */
-DEVICE void component(const real_type *d, const real_type *normal, real_type p0, real_type p1, real_type tiny,
+/* Into registers; one number more, as no array may have length 0. */
+DEVICE void read_parameters(GLOBAL const real_type *given, real_type *parameters)
+{
+    parameters[PARAMETERS] = R(0.0);
+    for (int n = 0; n < PARAMETERS; n++)
+        parameters[n] = given[n];
+}
+
+/* The component (PARTS,) for the difference d; normal: n_x, or -n_y. parameters: of the Green's function; tiny is added to d . d. */
+DEVICE void component(const real_type *d, const real_type *normal, const real_type *parameters, real_type tiny,
                       real_type *value)
 {
     real_type g, gi, h, hi;
-    green(d[0] * d[0] + tiny + d[1] * d[1] + d[2] * d[2], p0, p1, &g, &gi, &h, &hi);
+    green(d[0] * d[0] + tiny + d[1] * d[1] + d[2] * d[2], parameters, &g, &gi, &h, &hi);
 #if COMPONENT == SLOPE
     g = h, gi = hi;
 #elif COMPONENT != VALUE

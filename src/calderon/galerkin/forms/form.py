@@ -7,6 +7,13 @@ the form, which makes entries of them. All that a form needs to know of a triang
 from collections.abc import Callable
 from typing import NamedTuple
 
+from calderon.backends.records import Record
+
+SCALARS = Record("SCALARS", tiny=1, alpha=2, mass=2, parameters=None)
+"""What loops over points read: a number added to squared distances, Re and Im of the coefficients
+(`Block._coefficients`), the parameters of the Green's function."""
+ALPHA, MASS, PARAMETERS = SCALARS["alpha"], SCALARS["mass"], SCALARS["parameters"]
+
 
 class Form(NamedTuple):
     """A local matrix and what it is made of.

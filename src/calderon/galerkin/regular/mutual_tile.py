@@ -16,6 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned, complex_product, jitable, lanes, load, number, store, width, zero
+from calderon.galerkin.forms.form import MASS, PARAMETERS
 from calderon.galerkin.regular.centroid_distances import (
     PRODUCTS,
     RECORD,
@@ -48,7 +49,7 @@ from calderon.galerkin.regular.scatter_columns import (
     fetched,
 )
 from calderon.galerkin.regular.tile import add_product, add_three
-from calderon.greens import Radial
+from calderon.greens import Radial, parameter_reader
 from calderon.greens.elementary import inverse_square_root
 
 
@@ -83,6 +84,7 @@ def mutual_kernel(
     """
     functions, size, triples = 3 if linear else 1, trials * LANES, points // 3
     radial_phase, shifts, parts = radial.phase, radial.shifts, 2 if complex_out else 1
+    parameters_of = parameter_reader(radial.parameters)
     add_columns = add_complex_columns if complex_out else add_real_columns
     add_rows = add_complex_rows if complex_out else add_real_rows
     if threes:
@@ -97,7 +99,7 @@ def mutual_kernel(
         test, trial, spread, group, skip_start, skip_position, scalars, lo, hi, first, last, adjoint, tile_rows,
         row_ids, scratch, out,
     ):  # fmt: skip
-        p0, p1, tiny = scalars[0], scalars[1], scalars[2]
+        tiny, parameters = scalars[0], parameters_of(scalars, PARAMETERS)
         rows, step = row_ids.size, lanes(scratch)
         t, slot = scratch, group * functions
         kept = (rows // step + 1) * step
@@ -131,8 +133,8 @@ def mutual_kernel(
                     square, reference = d[0] * d[0] + tiny + d[1] * d[1] + d[2] * d[2], zero(t)
                     if shifts:
                         reference = square * inverse_square_root(square)
-                    f_re, f_im = radial_phase(reference, p0, p1)
-                    f_re, f_im = complex_product(f_re, f_im, scalars[5], scalars[6])
+                    f_re, f_im = radial_phase(reference, parameters)
+                    f_re, f_im = complex_product(f_re, f_im, scalars[MASS], scalars[MASS + 1])
                     factor = load(jacobian, b * LANES + v) * number(factors, i)
                     missing = left_out(words, i - lo, v, mask)
                     if missing:
@@ -142,7 +144,7 @@ def mutual_kernel(
                     a_re, a_im, b_re, b_im = sums(
                         x, 3 * points * i, c, d, e, l, n, y, points * 3 * b * LANES + v, weights, gammas, ones, measure,
                         shapes, RECORD * i, around, b * RECORD * LANES + v, steps, products, square, missing,
-                        load(mask, 0), p0, p1, tiny, reference, pair,
+                        load(mask, 0), parameters, tiny, reference, pair,
                     )  # fmt: skip
                     if linear:
                         add_results(
@@ -181,7 +183,7 @@ def mutual_sums_in_threes(
     radial_value, triples = radial.multiple or radial.value, points // 3
 
     @jitable
-    def slopes_at(x, o, y0, y1, y2, at_q, q, products, tiny, p0, p1, reference, s):  # type: ignore[no-untyped-def]
+    def slopes_at(x, o, y0, y1, y2, at_q, q, products, tiny, parameters, reference, s):  # type: ignore[no-untyped-def]
         """Store the slopes at all test points: complex ones are too many numbers for the registers."""
         step = lanes(s)
         far, corner = points * step, q % 3 * 3 * step
@@ -192,12 +194,12 @@ def mutual_sums_in_threes(
                 if not close:
                     dots = load(s, (SLOPES + 2 * points) * far + corner + k * step)
                     r2 = load(s, AT_TEST * far + here) + at_q + number(products, q // 3 * triples + p) * dots
-                _g, _gi, slope, slope_i = radial_value(r2, p0, p1, reference)
+                _g, _gi, slope, slope_i = radial_value(r2, parameters, reference)
                 store(s, SLOPES * far + here, slope)
                 store(s, (SLOPES + points) * far + here, slope_i)
 
     @jitable
-    def real_slopes(x, o, y0, y1, y2, at_q, z0, z1, z2, product, p, tiny, p0, p1, reference, s):  # type: ignore[no-untyped-def]
+    def real_slopes(x, o, y0, y1, y2, at_q, z0, z1, z2, product, p, tiny, parameters, reference, s):  # type: ignore[no-untyped-def]
         """The slopes at three test points."""
         here = (AT_TEST * points + 3 * p) * lanes(s)
         r0, r1, r2 = three_squares(s, here, at_q, product, z0, z1, z2)
@@ -205,15 +207,15 @@ def mutual_sums_in_threes(
             r0, r1 = squared(x, o + 9 * p, y0, y1, y2, tiny), squared(x, o + 9 * p + 3, y0, y1, y2, tiny)
             r2 = squared(x, o + 9 * p + 6, y0, y1, y2, tiny)
         return (
-            radial_value(r0, p0, p1, reference)[2],
-            radial_value(r1, p0, p1, reference)[2],
-            radial_value(r2, p0, p1, reference)[2],
+            radial_value(r0, parameters, reference)[2],
+            radial_value(r1, parameters, reference)[2],
+            radial_value(r2, parameters, reference)[2],
         )
 
     @jitable
     def sums(  # type: ignore[no-untyped-def]
         x, o, c, d, e, l, n, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps, products,
-        square, missing, kept, p0, p1, tiny, reference, s,
+        square, missing, kept, parameters, tiny, reference, s,
     ):  # fmt: skip
         step, (d0, d1, d2), (l0, l1, l2), (n0, n1, n2) = lanes(s), d, l, n
         far = points * step
@@ -235,7 +237,7 @@ def mutual_sums_in_threes(
             y0, y1, y2 = three(y, there + 3 * q * LANES, LANES)
             sa, sa_i, sb, sb_i = zeros(s), zeros(s), zeros(s), zeros(s)
             if oscillates:
-                slopes_at(x, o, y0, y1, y2, at_q, q, products, tiny, p0, p1, reference, s)
+                slopes_at(x, o, y0, y1, y2, at_q, q, products, tiny, parameters, reference, s)
             for p in range(triples):
                 here, product = 3 * p * step, number(products, q // 3 * triples + p)
                 h0, h1, h2 = three(s, here, step)
@@ -245,7 +247,7 @@ def mutual_sums_in_threes(
                     k0, k1, k2 = three(s, SLOPES * far + here, step)
                 else:
                     k0, k1, k2 = real_slopes(
-                        x, o, y0, y1, y2, at_q, z0, z1, z2, product, p, tiny, p0, p1, reference, s
+                        x, o, y0, y1, y2, at_q, z0, z1, z2, product, p, tiny, parameters, reference, s
                     )  # fmt: skip
                 sa = applied(sa, h0 * k0, h1 * k1, h2 * k2, 1.0, gamma)
                 sb = applied(sb, k0, k1, k2, alpha, beta)
@@ -277,7 +279,7 @@ def mutual_sums(radial: Radial, linear: bool, oscillates: bool, points: int) -> 
     @jitable
     def sums(  # type: ignore[no-untyped-def]
         x, o, c, d, e, l, n, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps, products,
-        square, missing, kept, p0, p1, tiny, reference, s,
+        square, missing, kept, parameters, tiny, reference, s,
     ):  # fmt: skip
         step, (c0, c1, c2), (e0, e1, e2), (l0, l1, l2), (n0, n1, n2) = lanes(s), c, e, l, n
         far = points * step
@@ -297,7 +299,7 @@ def mutual_sums(radial: Radial, linear: bool, oscillates: bool, points: int) -> 
                 store(s, BACK * far + q * step, behind)
             for p in range(points):
                 r2 = squared(x, o + 3 * p, y0, y1, y2, tiny)
-                _g, _gi, k0, u0 = radial_value(r2, p0, p1, reference)
+                _g, _gi, k0, u0 = radial_value(r2, parameters, reference)
                 if linear:
                     store(s, (SLOPES + q) * far + p * step, k0)
                     if oscillates:

@@ -43,9 +43,10 @@ def pair_sums(
     stored: sums at each point y. exchanged: x and y change places in the loops ("varying", through centroids).
     threes, through_centroids: see element_tables.in_threes and centroid_distances.py. points: of a triangle.
 
-    sums(x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure, p0, p1,
-    tiny, missing, kept, s, w): points x[o:] of the fixed triangle, its normal m and centre c; points, centres e and
-    normals n of the others at y[here + (3 q + k) pitch]; shapes[record:] and around[there:] of centroid_distances.py.
+    sums(x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure,
+    parameters, tiny, missing, kept, s, w): points x[o:] of the fixed triangle, its normal m and centre c; points,
+    centres e and normals n of the others at y[here + (3 q + k) pitch]; shapes[record:] and around[there:] of
+    centroid_distances.py.
     Returns the phase and the sum over all points; at s[w:] are offsets (points), then for each y 3 max(1, groups) real
     and as many imaginary sums.
     """
@@ -60,7 +61,7 @@ def pair_sums(
     @jitable
     def sums(  # type: ignore[no-untyped-def]
         x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure,
-        p0, p1, tiny, missing, kept, s, w,
+        parameters, tiny, missing, kept, s, w,
     ):  # fmt: skip
         step, (c0, c1, c2), (e0, e1, e2), (m0, m1, m2) = lanes(s), c, e, m
         d0, d1, d2 = c0 - e0, c1 - e1, c2 - e2
@@ -81,7 +82,7 @@ def pair_sums(
             if of_fixed or not through_centroids:
                 y0, y1, y2 = three(y, here + 3 * q * pitch, pitch)
             one, one_i, two, two_i = at_one_point(
-                x, o, weights, y0, y1, y2, pairs, q, p0, p1, tiny, reference, s, w
+                x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w
             )  # fmt: skip
             if exchanged or of_fixed:  # the same factor for all points of the fixed triangle
                 offset = load(s, w + q * step) if exchanged else (c0 - y0) * m0 + (c1 - y1) * m1 + (c2 - y2) * m2
@@ -93,7 +94,7 @@ def pair_sums(
                     total_i = total_i + weight * (one_i[0] + one_i[1] + one_i[2])
             if stored:
                 put_sums(s, w + (points + 2 * functions * q) * step, one, one_i, two, two_i)
-        f_re, f_im = radial_phase(reference, p0, p1)
+        f_re, f_im = radial_phase(reference, parameters)
         return f_re, f_im, total, total_i
 
     return sums
@@ -107,8 +108,8 @@ def selected_kernel(radial: Radial, kernel: str, exchanged: bool) -> Callable[..
     slopes = exchanged or kernel in ("fixed", "slope")
 
     @jitable
-    def value(r2, p0, p1, reference, s, place):  # type: ignore[no-untyped-def]
-        g, g_i, slope, slope_i = radial_value(r2, p0, p1, reference)
+    def value(r2, parameters, reference, s, place):  # type: ignore[no-untyped-def]
+        g, g_i, slope, slope_i = radial_value(r2, parameters, reference)
         if multiplied:
             offset = load(s, place)
             return slope * offset, slope_i * offset
@@ -146,7 +147,7 @@ def sums_in_threes(
     triples, functions = points // 3, 3 * max(1, groups)
 
     @jitable
-    def at_one_point(x, o, weights, y0, y1, y2, pairs, q, p0, p1, tiny, reference, s, w):  # type: ignore[no-untyped-def]
+    def at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w):  # type: ignore[no-untyped-def]
         """The sums at point number q of the others, three points of the fixed triangle at a time."""
         step = lanes(s)
         inside, outside = w + (functions * 2 + 1) * points * step, w + (functions * 2 + 2) * points * step
@@ -166,9 +167,9 @@ def sums_in_threes(
                 r0 = squared(x, o + 9 * p, y0, y1, y2, tiny)
                 r1 = squared(x, o + 9 * p + 3, y0, y1, y2, tiny)
                 r2 = squared(x, o + 9 * p + 6, y0, y1, y2, tiny)
-            k0, u0 = value(r0, p0, p1, reference, s, w + here)
-            k1, u1 = value(r1, p0, p1, reference, s, w + here + step)
-            k2, u2 = value(r2, p0, p1, reference, s, w + here + 2 * step)
+            k0, u0 = value(r0, parameters, reference, s, w + here)
+            k1, u1 = value(r1, parameters, reference, s, w + here + step)
+            k2, u2 = value(r2, parameters, reference, s, w + here + 2 * step)
             alpha, beta = 1.0 if p == 0 else number(weights, p), number(weights, triples + p)
             one = applied(one, k0, k1, k2, alpha, beta)
             if oscillates:
@@ -190,13 +191,13 @@ def sums_one_by_one(value: Callable[..., Any], groups: int, oscillates: bool, po
     """The same, point by point."""
 
     @jitable
-    def at_one_point(x, o, weights, y0, y1, y2, pairs, q, p0, p1, tiny, reference, s, w):  # type: ignore[no-untyped-def]
+    def at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w):  # type: ignore[no-untyped-def]
         """The same, point by point."""
         z = zero(s)
         s0, s1, s2, s3, s4, s5, i0, i1, i2, i3, i4, i5 = z, z, z, z, z, z, z, z, z, z, z, z
         for p in range(points):
             r2 = squared(x, o + 3 * p, y0, y1, y2, tiny)
-            k, u = value(r2, p0, p1, reference, s, w + p * lanes(s))
+            k, u = value(r2, parameters, reference, s, w + p * lanes(s))
             w0 = number(weights, p)
             s0 = s0 + w0 * k
             if oscillates:

@@ -6,13 +6,13 @@
 #include "galerkin/forms/component.h"
 
 /* test_points (n, POINTS, 3), test_table (TESTS, POINTS), test_data (n, TEST_LENGTH); trial_points (POINTS, 3, count),
-   trial_table (TRIALS, POINTS), trial_data (numbers, count): as the form reads them; parameters p0, p1, tiny. functions:
+   trial_table (TRIALS, POINTS), trial_data (numbers, count): as the form reads them; scalars: tiny, then parameters of the Green's function. functions:
    local test functions. upper: only pairs with trial number > test number. Writes the local matrices (n_tile, functions,
    TRIALS, count) of test triangles lo, lo + 1, ... */
 KERNEL regular(GLOBAL const real_type *test_points, GLOBAL const real_type *test_table,
                GLOBAL const real_type *test_data, GLOBAL const real_type *trial_points,
                GLOBAL const real_type *trial_table, GLOBAL const real_type *trial_data,
-               GLOBAL const real_type *parameters, GLOBAL const real_type *coefficients, int lo, int count,
+               GLOBAL const real_type *scalars, GLOBAL const real_type *coefficients, int lo, int count,
                int functions, int upper, GLOBAL out_type *out, GLOBAL out_type *out_i)
 {
     LOCAL real_type x[POINTS * 3];
@@ -25,7 +25,8 @@ KERNEL regular(GLOBAL const real_type *test_points, GLOBAL const real_type *test
     int inside = j < count;
     int at = inside ? j : count - 1; /* every thread computes: uniform loops, one guarded store */
     GLOBAL const real_type *test = test_data + (size_t)i * TEST_LENGTH(functions), *trial = trial_data + at;
-    real_type sums[PARTS * MOMENTS], normal[3], p0 = parameters[0], p1 = parameters[1], tiny = parameters[2];
+    real_type sums[PARTS * MOMENTS], normal[3], tiny = scalars[0], parameters[PARAMETERS + 1];
+    read_parameters(scalars + 1, parameters);
     for (int n = 0; n < PARTS * MOMENTS; n++)
         sums[n] = R(0.0);
     for (int c = 0; c < 3; c++) {
@@ -47,7 +48,7 @@ KERNEL regular(GLOBAL const real_type *test_points, GLOBAL const real_type *test
         NO_UNROLL
         for (int p = 0; p < POINTS; p++) {
             real_type d[3] = {x[3 * p] - y[0], x[3 * p + 1] - y[1], x[3 * p + 2] - y[2]}, value[PARTS];
-            component(d, normal, p0, p1, tiny, value);
+            component(d, normal, parameters, tiny, value);
             for (int a = 0; a < TESTS; a++)
                 for (int part = 0; part < PARTS; part++)
                     s[part * TESTS + a] += test_table[a * POINTS + p] * value[part];

@@ -29,7 +29,7 @@ from calderon.backends.vectors import (
     width,
     zero,
 )
-from calderon.galerkin.forms.form import Form
+from calderon.galerkin.forms.form import ALPHA, MASS, PARAMETERS, Form
 from calderon.galerkin.regular.centroid_distances import RECORD
 from calderon.galerkin.regular.element_tables import LANES
 from calderon.galerkin.regular.flush import take, take_curls, take_values
@@ -44,7 +44,7 @@ from calderon.galerkin.regular.scatter_columns import (
     column_scratch,
     fetched,
 )
-from calderon.greens import Radial
+from calderon.greens import Radial, parameter_reader
 
 KERNELS = {"none": "value", "test": "fixed", "trial": "varying"}
 """The kernel of `pair_sums` by the normal of an integrand; in a tile the test triangle is the fixed one."""
@@ -93,9 +93,9 @@ class TileKind(NamedTuple):
 def tile_kernel(kind: TileKind) -> Callable[..., None]:
     """The compiled tile(test, trial, spread, group, skip_start, skip_position, scalars, lo, hi, upper, tile_rows,
     row_ids, scratch, out): test triangles lo..hi, one group of local test functions; spread:
-    centroid_distances.Spreads; scalars = (p0, p1, tiny, Re and Im of alpha, Re and Im of the mass coefficient, times
-    what `Radial.multiple` lacks); upper: only pairs with trial number > test number; tile_rows (hi - lo, L) numbers the
-    rows of the tile, row_ids are their rows in the output.
+    centroid_distances.Spreads; scalars: forms.form.SCALARS, the coefficients times what `Radial.multiple` lacks;
+    upper: only pairs with trial number > test number; tile_rows (hi - lo, L) numbers the rows of the tile, row_ids are
+    their rows in the output.
     """
     radial, normal, linear, single_slot, curls, oscillates, complex_out, threes, centroids, points, trials, form = kind
     has_form = form is not None
@@ -106,6 +106,7 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
     by_threes = threes and not single_slot
     exchanged = normal == "trial" and threes and centroids and linear and trials == 3
     groups = form.groups if form is not None else 1 if linear else 0
+    parameters_of = parameter_reader(radial.parameters)
     parts, take_results = 2 if complex_out else 1, taking_results(curls, has_mass, trials)
     add_columns = add_complex_columns if complex_out else add_real_columns
     kinds = groups, curls or at_once, has_mass and not at_once, exchanged
@@ -121,7 +122,7 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
         test, trial, spread, group, skip_start, skip_position, scalars, lo, hi, upper, tile_rows, row_ids,
         scratch, out,
     ):  # fmt: skip
-        p0, p1, tiny = scalars[0], scalars[1], scalars[2]
+        tiny, parameters = scalars[0], parameters_of(scalars, PARAMETERS)
         blocks = trial.centres.shape[0]
         rows, step = row_ids.size, lanes(scratch)
         t, first = scratch, group * functions
@@ -171,12 +172,12 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
                             factor = factor * load(mask, 0)
                         f_re, f_im, total, total_i = sums(
                             x, 3 * points * i, m, c, shapes, RECORD * i, inner, y, b * y_pitch + v, LANES, e, n,
-                            around, b * RECORD * LANES + v, steps, pairs, ones, measure, p0, p1, tiny, missing,
+                            around, b * RECORD * LANES + v, steps, pairs, ones, measure, parameters, tiny, missing,
                             load(mask, 0), t, w,
                         )  # fmt: skip
                         f_re, f_im = f_re * factor, f_im * factor
-                        e_re, e_im = complex_product(f_re, f_im, scalars[3], scalars[4])
-                        f_re, f_im = complex_product(f_re, f_im, scalars[5], scalars[6])
+                        e_re, e_im = complex_product(f_re, f_im, scalars[ALPHA], scalars[ALPHA + 1])
+                        f_re, f_im = complex_product(f_re, f_im, scalars[MASS], scalars[MASS + 1])
                         if curls:
                             cosine = m[0] * n[0] + m[1] * n[1] + m[2] * n[2]
                             f_re, f_im = f_re * cosine, f_im * cosine
@@ -306,7 +307,7 @@ def add_of_form(form: Form, threes: bool, oscillates: bool, complex_out: bool, p
             store(t, own + k * step, zero(t) + number(data, place + k))
         fields(
             t, m, trials * step, step, tests * trials * step, at, t, own, step, trial_data, there, LANES,
-            c[0] - e[0], c[1] - e[1], c[2] - e[2], scalars[3], scalars[4], scalars[5], scalars[6],
+            c[0] - e[0], c[1] - e[1], c[2] - e[2], scalars[ALPHA], scalars[ALPHA + 1], scalars[MASS], scalars[MASS + 1],
         )  # fmt: skip
         result = own + (head + function * tile_rows.shape[1]) * step
         for a in range(tile_rows.shape[1]):

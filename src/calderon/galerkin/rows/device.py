@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from calderon.backends import Defines, Device
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.device.forms import device_form
+from calderon.galerkin.forms.form import SCALARS
 from calderon.galerkin.rows.cluster_tables import HEADER_PLACES, LIST_STARTS, SIZES, RowSide
 from calderon.galerkin.rows.device_tables import records_of
 from calderon.galerkin.rows.entry_kernels import CompiledRows
@@ -47,7 +48,7 @@ def row_defines(operator: BilinearForm) -> Defines:
     records = records_of(isinstance(operator.test, Space), points)
     places: Defines = tuple(each for record in records for each in record.defines)
     rows: Defines = ("ROWS", '"galerkin/rows/entries.h"'), ("POINTS", points), *places, *HEADER_PLACES
-    return (*form, *green_defines(operator.green), *rows)
+    return (*form, *green_defines(operator.green), *SCALARS.defines, *rows)
 
 
 def _triangles(side: RowSide) -> NDArray[np.int64]:

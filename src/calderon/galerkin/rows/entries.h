@@ -10,7 +10,7 @@
    function at `position` of the fixed side (x): real and imaginary part of local function f go to out[2 f count + k] and
    out[(2 f + 1) count + k], the latter where there are any. tests_fixed: whether the fixed side is that of the test
    functions. masked: leave out triangle pairs (t, s) with s among skips[skips[t]] .. skips[skips[t + 1] - 1], t of the fixed
-   side. scalars: p0, p1, tiny, coefficients of the form. */
+   side. scalars: as SCALARS says. */
 DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOBAL const real_type *y,
                          GLOBAL const int *index, int position, int cluster, int k, int count, int tests_fixed,
                          GLOBAL const real_type *scalars, GLOBAL const int *skips, int masked,
@@ -22,7 +22,8 @@ DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOB
     int begin = item(near, SIDE_STARTS, position), end = item(near, SIDE_STARTS, position + 1);
     int functions = index[SIDE_FUNCTIONS], fixed_functions = near[SIDE_FUNCTIONS];
     unsigned int bits = masked ? listed_first(near, skips, begin, end, triangle) : 0u;
-    real_type p0 = scalars[0], p1 = scalars[1], tiny = scalars[2], received[PARTS * RECEIVED];
+    real_type tiny = scalars[SCALARS_TINY], parameters[PARAMETERS + 1], received[PARTS * RECEIVED];
+    read_parameters(scalars + SCALARS_PARAMETERS, parameters);
     UNROLL
     for (int n = 0; n < PARTS * RECEIVED; n++)
         received[n] = R(0.0);
@@ -49,7 +50,7 @@ DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOB
             for (int p = 0; p < POINTS; p++) {
                 real_type d[3] = {fixed[3 * p] - at[0], fixed[3 * p + 1] - at[1], fixed[3 * p + 2] - at[2]};
                 real_type value[PARTS], node[NODE];
-                component(d, normal, p0, p1, tiny, value);
+                component(d, normal, parameters, tiny, value);
                 node_of(x, fixed, function, fixed_functions, p, d, node);
                 UNROLL
                 for (int n = 0; n < NODE; n++)
@@ -63,7 +64,7 @@ DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOB
     }
     for (int f = 0; f < MOST_FUNCTIONS(functions); f++) {
         real_type re, im;
-        entry_of(varying, f, functions, received, scalars + 3, &re, &im);
+        entry_of(varying, f, functions, received, scalars + SCALARS_ALPHA, &re, &im);
         if (f < functions) {
             out[(size_t)2 * f * count + k] = re;
 #if COMPLEX

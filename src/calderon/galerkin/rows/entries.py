@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends.numba import jitable_part
 from calderon.backends.vectors import add, complex_product, jitable, lanes, load, number, put, store, width, zero
-from calderon.galerkin.forms.form import Form
+from calderon.galerkin.forms.form import ALPHA, MASS, PARAMETERS, Form
 from calderon.galerkin.regular.centroid_distances import spread_records
 from calderon.galerkin.regular.element_tables import Surface, by_groups, in_threes, jointly, points_of
 from calderon.galerkin.regular.moments import moment_sums
@@ -40,7 +40,7 @@ from calderon.galerkin.rows.cluster_tables import (
     marking,
     run_of,
 )
-from calderon.greens import Radial
+from calderon.greens import Radial, parameter_reader
 from calderon.quadrature import TriangleRule
 
 ROWS = 64
@@ -121,12 +121,14 @@ def entry_loops(
     else:
         finish = local_matrix(form, columns, oscillates, fixed, varying)
     measure, steps, products, ones = varying.measure, fixed.steps, fixed.products, fixed.ones
+    parameters_of = parameter_reader(radial.parameters)
     unit, scattered = fixed.measure - 1, scattering(oscillates)
 
     @jitable
     def pair(  # type: ignore[no-untyped-def]
-        x, near, t, row, some, side, flat, pitch, place, v, missing, tables, scalars, s, mask, w, results, apart
-    ):
+        x, near, t, row, some, side, flat, pitch, place, v, missing, tables, scalars, parameters, s, mask, w, results,
+        apart,
+    ):  # fmt: skip
         """Add triangle t and a vector of others to rows row .. row + some of the fixed side in results."""
         base, rows = number(near, RECORDS) + number(near, LENGTH) * t, number(side.integers, LENGTH) - 3 * points
         n, e = three(flat, NORMAL * pitch + place, pitch), three(flat, CENTRE * pitch + place, pitch)
@@ -135,8 +137,8 @@ def entry_loops(
         kept = load(s, mask + v)
         f_re, f_im, total, total_i = sums(
             x, base + number(near, LENGTH) - 3 * points, m, c, x, base + SPREAD, x, flat, rows * pitch + place, pitch,
-            e, n, flat, SPREAD * pitch + place, tables[0], tables[1], tables[2], tables[3], scalars[0], scalars[1],
-            scalars[2], missing, kept, s, w,
+            e, n, flat, SPREAD * pitch + place, tables[0], tables[1], tables[2], tables[3], parameters,
+            scalars[0], missing, kept, s, w,
         )  # fmt: skip
         factor = kept * (number(x, unit) * number(x, base + JACOBIAN)) * load(flat, JACOBIAN * pitch + place)
         f_re, f_im = f_re * factor, f_im * factor
@@ -153,6 +155,7 @@ def entry_loops(
         mask = number(index, LENGTH) * PITCH
         results = mask + PITCH
         w = results + 2 * min(rows, ROWS) * functions * PITCH
+        parameters = parameters_of(scalars, PARAMETERS)
         tables = x[steps:], x[products:], x[ones:], varying.numbers[measure:]
         first, count = item(index, FIRST, cluster), item(index, SIZES, cluster)
         low, high = run_of(index, cluster)
@@ -182,7 +185,7 @@ def entry_loops(
                         for v in range(0, many, step):
                             pair(
                                 x, near, t, row, some, varying, flat, pitch, origin + v, v, missing, tables, scalars,
-                                scratch, mask, w, results, apart,
+                                parameters, scratch, mask, w, results, apart,
                             )  # fmt: skip
                         if missing:
                             marking(skips, t, index, chunk, many, scratch, mask, 1.0)
@@ -272,11 +275,11 @@ def local_functions(form: Form, constant: bool, oscillates: bool, fixed: Layout,
     ):  # fmt: skip
         """Add the entries of triangle t with a vector of others."""
         step, functions, size = lanes(s), number(side.integers, FUNCTIONS), number(near, FUNCTIONS)
-        g_re, g_im = complex_product(f_re, f_im, zero(s) + scalars[5], zero(s) + scalars[6])
+        g_re, g_im = complex_product(f_re, f_im, zero(s) + scalars[MASS], zero(s) + scalars[MASS + 1])
         if curls:
             cosine = m[0] * n[0] + m[1] * n[1] + m[2] * n[2]
             g_re, g_im = g_re * cosine, g_im * cosine
-            f_re, f_im = complex_product(f_re, f_im, zero(s) + scalars[3], zero(s) + scalars[4])
+            f_re, f_im = complex_product(f_re, f_im, zero(s) + scalars[ALPHA], zero(s) + scalars[ALPHA + 1])
             total, total_i = complex_product(total, total_i, f_re, f_im)
         for a in range(size):
             inside = item(near, PLACES, t * size + a) - row
@@ -322,7 +325,7 @@ def local_matrix(form: Form, columns: bool, oscillates: bool, fixed: Layout, var
         at = moments + 2 * height * many * step
         own = at + room * step
         result = own + length * step
-        f_re, f_im = complex_product(f_re, f_im, zero(s) + scalars[3], zero(s) + scalars[4])
+        f_re, f_im = complex_product(f_re, f_im, zero(s) + scalars[ALPHA], zero(s) + scalars[ALPHA + 1])
         put_moments(s, w, moments, side.numbers, table, side.numbers, units, f_re, f_im)
         for k in range(length):
             store(s, own + k * step, zero(s) + number(x, base + DATA + k))
@@ -330,7 +333,7 @@ def local_matrix(form: Form, columns: bool, oscillates: bool, fixed: Layout, var
         if columns:
             fields(
                 s, moments, step, many * step, height * many * step, at, flat, here, pitch, s, own, step, -d0, -d1,
-                -d2, scalars[3], scalars[4], scalars[5], scalars[6],
+                -d2, scalars[ALPHA], scalars[ALPHA + 1], scalars[MASS], scalars[MASS + 1],
             )  # fmt: skip
             for a in range(functions):
                 entries(s, at, a, flat, here + (head + function * a) * pitch, pitch, s, own, step, result)
@@ -344,7 +347,7 @@ def local_matrix(form: Form, columns: bool, oscillates: bool, fixed: Layout, var
         else:
             fields(
                 s, moments, many * step, step, height * many * step, at, s, own, step, flat, here, pitch, d0, d1, d2,
-                scalars[3], scalars[4], scalars[5], scalars[6],
+                scalars[ALPHA], scalars[ALPHA + 1], scalars[MASS], scalars[MASS + 1],
             )  # fmt: skip
             for a in range(size):
                 inside = item(near, PLACES, t * size + a) - row

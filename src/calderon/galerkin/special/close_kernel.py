@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import add, aligned, complex_product, jitable, lanes, load, store, width, zero
-from calderon.greens import Radial
+from calderon.greens import Radial, parameter_reader
 from calderon.quadrature.graded import graded
 
 LEVELS = 41
@@ -139,7 +139,7 @@ def _prepare(x, corners, lane, step, s, ratios):  # type: ignore[no-untyped-def]
 @functools.lru_cache(maxsize=64)
 def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> Callable[..., None]:
     """Compiled close(corners, normals, jacobian, inner, inner_normals, parent, rules, points, products, starts,
-    line_points, line_weights, line_starts, parameters, scratch, ratios, out): out[0, 0 or 1, n, a, m] gets the real and
+    line_points, line_weights, line_starts, numbers, scratch, ratios, out): out[0, 0 or 1, n, a, m] gets the real and
     imaginary parts of int int k phi_a q_m over the n-th outer triangle and its inner one, with the monomials q_m = 1,
     u, v, u^2, u v, v^2 (up to `degree`) of the reference coordinates of the inner one.
 
@@ -149,7 +149,7 @@ def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> 
     "none", "outer", "inner" or "both": those of the inner one in out[0], of the outer one in out[1]; the kernel takes
     x - y with x in the outer one.
     """
-    radial_phase, shifts = radial.phase, radial.shifts
+    radial_phase, shifts, parameters_of = radial.phase, radial.shifts, parameter_reader(radial.parameters)
     kernels, stride = 2 if normal == "both" else 1, 2 if oscillates else 1
     count_of = (1, 3, 6)[degree]
     inner_sums = sums_over_the_inner_triangle(radial, normal, oscillates, degree)
@@ -169,12 +169,12 @@ def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> 
         line_points,
         line_weights,
         line_starts,
-        parameters,
+        numbers,
         scratch,
         ratios,
         out,
     ):  # type: ignore[no-untyped-def]
-        p0, p1 = parameters[0], parameters[1]
+        parameters = parameters_of(numbers, 0)
         step, s = lanes(scratch), scratch
         functions = products.shape[0]
         here, sums = (ROOM + 9) * step, (ROOM + 9 + 24) * step
@@ -207,8 +207,8 @@ def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> 
                     )
                     _prepare(point, vertices, lane, step, s, ratios)
                 inner_sums(
-                    s, step, here, (m0, m1, m2), (n0, n1, n2), ratios, line_points, line_weights, line_starts, p0, p1,
-                    reference,
+                    s, step, here, (m0, m1, m2), (n0, n1, n2), ratios, line_points, line_weights, line_starts,
+                    parameters, reference,
                 )  # fmt: skip
                 place = sums
                 for kind in range(kernels * stride):
@@ -218,7 +218,7 @@ def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> 
                             value = load(s, here + (kind * count_of + m) * step)
                             store(s, place, load(s, place) + weights * value)
                             place += step
-            c, d = radial_phase(reference, p0, p1)
+            c, d = radial_phase(reference, parameters)
             for kind in range(kernels):
                 for a in range(functions):
                     for m in range(count_of):
@@ -249,7 +249,7 @@ def sums_over_the_inner_triangle(radial: Radial, normal: str, oscillates: bool, 
     count_of = (1, 3, 6)[degree]
 
     @jitable
-    def along_line(line, low, high, points, weights, a, p0, p1, reference, s):  # type: ignore[no-untyped-def]
+    def along_line(line, low, high, points, weights, a, parameters, reference, s):  # type: ignore[no-untyped-def]
         """Integrals of the kernels times 1, t, t^2, times t, along the lines a - t g: real and imaginary parts of the
         first kernel, then of the second."""
         (a0, a1, a2), (g0, g1, g2), (fixed, fixed_two), (slope, slope_two) = a, line[0], line[1], line[2]
@@ -260,7 +260,7 @@ def sums_over_the_inner_triangle(radial: Radial, normal: str, oscillates: bool, 
             wt = t * weights[j]
             d0, d1, d2 = a0 - t * g0, a1 - t * g1, a2 - t * g2
             square = d0 * d0 + 1e-37 + d1 * d1 + d2 * d2
-            re, im, h, hi = radial_value(square, p0, p1, reference)
+            re, im, h, hi = radial_value(square, parameters, reference)
             if of_inner or of_outer:
                 factor = fixed + t * slope
                 re, im = h * factor, hi * factor
@@ -310,7 +310,7 @@ def sums_over_the_inner_triangle(radial: Radial, normal: str, oscillates: bool, 
         return first, outer
 
     @jitable
-    def inner_sums(s, step, here, m, n, ratios, points, weights, starts, p0, p1, reference):  # type: ignore[no-untyped-def]
+    def inner_sums(s, step, here, m, n, ratios, points, weights, starts, parameters, reference):  # type: ignore[no-untyped-def]
         for k in range(kernels * stride * count_of):
             store(s, here + k * step, zero(s))
         a = load(s, 0), load(s, step), load(s, 2 * step)
@@ -333,7 +333,7 @@ def sums_over_the_inner_triangle(radial: Radial, normal: str, oscillates: bool, 
                 gu, gv = qu + c * eu, qv + c * ev
                 first, second = normal_part(g, m, n)
                 re, im, two, two_i = along_line(
-                    (g, fixed, (-first, -second)), starts[level_t], starts[level_t + 1], points, weights, a, p0, p1,
+                    (g, fixed, (-first, -second)), starts[level_t], starts[level_t + 1], points, weights, a, parameters,
                     reference, s,
                 )  # fmt: skip
                 apart = count_of * step

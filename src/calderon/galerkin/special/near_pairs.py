@@ -23,21 +23,22 @@ from calderon.galerkin.special.touching_pairs import (
     put_pairs,
     three,
 )
-from calderon.greens import Radial
+from calderon.greens import Radial, parameter_reader
 from calderon.pairs.tables import ProductTable
 
 
 @functools.lru_cache(maxsize=64)
 def product_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..., None]:
-    """Compiled moments(test, trial, pairs, rules, table, parameters, scratch, out): as `singular.moment_kernel` for a
+    """Compiled moments(test, trial, pairs, rules, table, numbers, scratch, out): as `singular.moment_kernel` for a
     ProductTable."""
     radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
+    parameters_of = parameter_reader(radial.parameters)
     of_trial, of_test, both, gradient = (normal == each for each in ("trial", "test", "both", "gradient"))
     kernels, parts, outer = moment_kernels(normal), moment_kernels(normal) * (2 if oscillates else 1), normal == "outer"
 
     @kernel
-    def moments(test, trial, pairs, rules, table, parameters, scratch, out):  # type: ignore[no-untyped-def]
-        p0, p1 = parameters[0], parameters[1]
+    def moments(test, trial, pairs, rules, table, numbers, scratch, out):  # type: ignore[no-untyped-def]
+        parameters = parameters_of(numbers, 0)
         step, s = lanes(scratch), scratch
         one, two = table
         height, functions = one.products.shape[0], two.products.shape[0]
@@ -87,7 +88,7 @@ def product_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..
                         place = places + 3 * (chunk - first + q) * step
                         d0, d1, d2 = x0 - load(s, place), x1 - load(s, place + step), x2 - load(s, place + 2 * step)
                         square = d0 * d0 + d1 * d1 + d2 * d2
-                        g, gi, h, hi = radial_value(square, p0, p1, reference)
+                        g, gi, h, hi = radial_value(square, parameters, reference)
                         re, im, by_test, by_test_i = g, gi, h, hi
                         if of_trial or both:  # times what does not depend on the trial point, below
                             re, im = h, hi
@@ -124,7 +125,7 @@ def product_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..
                         for m in range(height):
                             place = sums + ((part * height + m) * functions + n) * step
                             store(s, place, load(s, place) + number(products, m * all_points + p) * value)
-            c, d = radial_phase(reference, p0, p1)
+            c, d = radial_phase(reference, parameters)
             give_moments(s, sums, values, kernels, oscillates, height * functions, c, d, results, count, start, stop)
 
     return moments

@@ -8,17 +8,18 @@
 /* Moments (number, MOMENTS), real and imaginary. test_corners, trial_corners (n, 12): corners in the order of the rule,
    then the normal, of the triangles of each pair; jacobians (number,) products of both; rules (number,): the rule of each
    pair, whose points stand from starts[rule] to starts[rule + 1] in points (4, size) as u1, u2, v1, v2 and in products
-   (MOMENTS, size) of local functions, weights included; parameters p0, p1. COMPONENTS: 1, or 3 with the axes in place
+   (MOMENTS, size) of local functions, weights included; parameters of the Green's function. COMPONENTS: 1, or 3 with the axes in place
    of the normal, one after the other: out (COMPONENTS, number, MOMENTS). */
 KERNEL moments(GLOBAL const real_type *test_corners, GLOBAL const real_type *trial_corners,
                GLOBAL const real_type *jacobians, GLOBAL const real_type *points, GLOBAL const real_type *products,
-               GLOBAL const real_type *parameters, GLOBAL const int *rules, GLOBAL const int *starts, int size,
+               GLOBAL const real_type *given, GLOBAL const int *rules, GLOBAL const int *starts, int size,
                int number, GLOBAL real_type *out, GLOBAL real_type *out_i)
 {
     LOCAL real_type values[PARTS * GROUP_SIZE], sums[PARTS * GROUP_SIZE];
     int c = GROUP(0) % COMPONENTS, pair = GROUP(0) / COMPONENTS, t = LOCAL_ID(0);
     GLOBAL const real_type *x = test_corners + (size_t)pair * 12, *y = trial_corners + (size_t)pair * 12;
-    real_type normal[3];
+    real_type normal[3], parameters[PARAMETERS + 1];
+    read_parameters(given, parameters);
     for (int n = 0; n < 3; n++)
         normal[n] = COMPONENTS == 3 ? (n == c ? R(1.0) : R(0.0)) : COMPONENT == TRIAL_SLOPE ? -y[9 + n] : x[9 + n];
     int slices = MOMENTS < GROUP_SIZE ? GROUP_SIZE / MOMENTS : 1;
@@ -34,7 +35,7 @@ KERNEL moments(GLOBAL const real_type *test_corners, GLOBAL const real_type *tri
         for (int n = 0; n < 3; n++) /* differences of corners: nothing cancels where the triangles touch */
             d[n] = x[n] - y[n] + u1 * (x[3 + n] - x[n]) + u2 * (x[6 + n] - x[n]) - v1 * (y[3 + n] - y[n])
                    - v2 * (y[6 + n] - y[n]);
-        component(d, normal, parameters[0], parameters[1], R(1e-37), value);
+        component(d, normal, parameters, R(1e-37), value);
         BARRIER;
         for (int part = 0; part < PARTS; part++)
             values[part * GROUP_SIZE + t] = value[part];

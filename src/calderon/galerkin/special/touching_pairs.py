@@ -13,25 +13,26 @@ from numpy.typing import NDArray
 
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned, complex_product, jitable, lanes, load, number, put, store, width, zero
-from calderon.greens import Radial
+from calderon.greens import Radial, parameter_reader
 from calderon.greens.elementary import inverse_square_root
 from calderon.pairs.tables import RuleTable
 
 
 @functools.lru_cache(maxsize=64)
 def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..., None]:
-    """Compiled moments(test, trial, pairs, rules, table, parameters, scratch, out): out[0, 0 or 1, n, A * B] gets the
+    """Compiled moments(test, trial, pairs, rules, table, numbers, scratch, out): out[0, 0 or 1, n, A * B] gets the
     real and imaginary parts of int int k phi_a psi_b over the triangles of the n pairs by the rules (n,) of the table;
     test and trial are surfaces (element_tables.py), local functions are numbered in the order of the rule. Pairs of
     one rule should follow each other. normal: the integrand's; "both": those of the trial side in out[0], of the test
     side in out[1]; or "gradient": (G'/r) (x - y), "outer": (G'/r) (x - y) (x - y)^T, component by component."""
     radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
+    parameters_of = parameter_reader(radial.parameters)
     of_trial, of_test, both, gradient = (normal == each for each in ("trial", "test", "both", "gradient"))
     kernels, stride, outer = moment_kernels(normal), 2 if oscillates else 1, normal == "outer"
 
     @kernel
-    def moments(test, trial, pairs, rules, table, parameters, scratch, out):  # type: ignore[no-untyped-def]
-        p0, p1 = parameters[0], parameters[1]
+    def moments(test, trial, pairs, rules, table, numbers, scratch, out):  # type: ignore[no-untyped-def]
+        parameters = parameters_of(numbers, 0)
         step, s = lanes(scratch), scratch
         sizes, values, sums = table.products.shape[0], 22 * step, (22 + 16 * kernels) * step
         # references to arrays are counted where these are indexed or taken from a tuple: not within the loops
@@ -67,7 +68,7 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
                     d1 = o1 + u1 * e1 + u2 * f1 - t1 * g1 - t2 * h1
                     d2 = o2 + u1 * e2 + u2 * f2 - t1 * g2 - t2 * h2
                     square = d0 * d0 + 1e-37 + d1 * d1 + d2 * d2
-                    g, gi, h, hi = radial_value(square, p0, p1, reference)
+                    g, gi, h, hi = radial_value(square, parameters, reference)
                     re, im = g, gi
                     if of_test:
                         offset = d0 * m0 + d1 * m1 + d2 * m2
@@ -98,7 +99,7 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
                         total = total + number(products, first + 4) * v4 + number(products, first + 5) * v5
                         total = total + number(products, first + 6) * v6 + number(products, first + 7) * v7
                         store(s, place, total)
-            c, d = radial_phase(reference, p0, p1)
+            c, d = radial_phase(reference, parameters)
             give_moments(s, sums, values, kernels, oscillates, sizes, c, d, results, count, start, stop)
 
     return moments
