@@ -34,6 +34,7 @@ def pytest_sessionstart(session):
 
 ON_DEVICES = (
     "backends/test_devices.py::",
+    "greens/test_new_function.py::",
     "operators/test_every_form.py::",
     "operators/test_device_matrices.py::test_entries_are_those_of_the_processor[blocks]",
     "operators/test_device_matrices.py::test_mixed_precision[symmetric-numba]",

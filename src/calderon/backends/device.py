@@ -92,7 +92,8 @@ Defines = tuple[tuple[str, str | int], ...]
 
 @dataclass(frozen=True)
 class Source:
-    """A file of the package, such as "dg/curl.c", and what is defined for it: one variant of its kernels."""
+    """A file of the package, such as "dg/curl.c", or another one by its absolute path, and what is defined for it: one
+    variant of its kernels."""
 
     path: str
     real: str  # "double" or "float"
@@ -116,9 +117,8 @@ def _expanded(path: str, named: dict[str, str], seen: set[str]) -> list[str]:
     if path in seen:
         return []
     seen.add(path)
-    folder, _, name = path.rpartition("/")
     lines = []
-    for line in resources.files(PACKAGE).joinpath(*folder.split("/"), name).read_text(encoding="utf-8").splitlines():
+    for line in resources.files(PACKAGE).joinpath(path).read_text(encoding="utf-8").splitlines():
         if line.startswith("#include"):
             wanted = line.split()[1]
             lines += _expanded((wanted if wanted[0] == '"' else named[wanted]).strip('"'), named, seen)

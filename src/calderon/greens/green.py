@@ -57,13 +57,16 @@ class Radial(NamedTuple):
 class Green(Protocol):
     """G(r), a function of the distance r = |x - y| alone.
 
-    `parameters`: numbers of dimension 1/length, as many as `radial` reads. `wavenumber`: the k of
-    Laplacian G + k^2 G = -delta. source: the file of the package with the same formulas in C. radial(spread): the
-    compiled form; `spread` is the largest |k| |r - reference| that will be asked of a shifted one.
+    `parameters`: numbers of dimension 1/length, as many as `radial` reads. `wavenumber`: the k of Laplacian G + k^2 G
+    = -delta. solves_helmholtz: whether G does solve it, so that G = exp(i k r) / (4 pi r), on which the
+    hypersingular operator and potentials near a surface rely. source: the file of the package with the same
+    formulas in C. radial(spread): the compiled form; `spread` is the largest |k| |r - reference| that will be
+    asked of a shifted one.
     """
 
     source: ClassVar[str]
     is_complex: ClassVar[bool]
+    solves_helmholtz: ClassVar[bool]
 
     def radial(self, spread: float) -> Radial: ...
 
@@ -86,8 +89,9 @@ def green_defines(green: Green) -> tuple[tuple[str, str | int], ...]:
     return ("GREEN", f'"{green.source}"'), ("COMPLEX", int(green.is_complex)), ("LOSSY", lossy)
 
 
-def checked_quadrature(what: str, green: Any, quadrature: Any) -> Quadrature:
-    """The quadrature, the default one for None; TypeError for what is none, and for what is no Green's function."""
+def checked_quadrature(what: str, green: Any, quadrature: Any, waves: bool = False) -> Quadrature:
+    """The quadrature, the default one for None; TypeError for other values, and if `green` is not a Green's function.
+    waves: NotImplementedError for one that does not solve the Helmholtz equation."""
     if isinstance(green, type) or not callable(getattr(green, "radial", None)):
         raise TypeError(
             f"{what} needs a Green's function, got {describe(green)}: try Laplace(), Helmholtz(k) or "
@@ -95,4 +99,9 @@ def checked_quadrature(what: str, green: Any, quadrature: Any) -> Quadrature:
         )
     if not isinstance(quadrature, Quadrature | None):
         raise TypeError(f"{what} needs a Quadrature or None, got {describe(quadrature)}: try Quadrature(regular=6)")
+    if waves and not getattr(green, "solves_helmholtz", False):
+        raise NotImplementedError(
+            f"{what} needs a solution of Laplacian G + k^2 G = -delta, got {describe(green)}, whose solves_helmholtz "
+            "is not True: single_layer, double_layer and adjoint_double_layer accept any function of the distance"
+        )
     return Quadrature() if quadrature is None else quadrature

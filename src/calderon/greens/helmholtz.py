@@ -125,6 +125,7 @@ class Helmholtz:
 
     source: ClassVar[str] = "greens/helmholtz.h"
     is_complex: ClassVar[bool] = True
+    solves_helmholtz: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         k = finite_number(self.wavenumber, "the wavenumber")

@@ -45,6 +45,7 @@ class Laplace:
 
     source: ClassVar[str] = "greens/laplace.h"
     is_complex: ClassVar[bool] = False
+    solves_helmholtz: ClassVar[bool] = True
 
     @property
     def wavenumber(self) -> complex:

@@ -48,6 +48,7 @@ class ModifiedHelmholtz:
 
     source: ClassVar[str] = "greens/modified_helmholtz.h"
     is_complex: ClassVar[bool] = False
+    solves_helmholtz: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         w = finite_number(self.decay, "the decay of a modified Helmholtz equation")

@@ -202,7 +202,7 @@ def hypersingular(
         raise ValueError(f"unknown form {form!r}: choose 'direct' or 'transformed'")
     if form == "direct" and not linear:
         raise ValueError("the direct form of the hypersingular operator is for P1: choose form='transformed' for P2")
-    quadrature = checked_quadrature(HYPERSINGULAR.name, green, quadrature)
+    quadrature = checked_quadrature(HYPERSINGULAR.name, green, quadrature, waves=True)
     if form == "transformed" or not linear:
         return TransformedHypersingular(green, trial, test, quadrature)
     return _layer(HYPERSINGULAR, green, trial, test, quadrature)

@@ -372,4 +372,4 @@ def _potential(what: str, green: Green, density: Function, quadrature: Quadratur
         raise ValueError(
             f"{what} is that of a scalar density, got one of {density.space!r}: take its components singly"
         )
-    return Potential(green, density, double, checked_quadrature(what, green, quadrature))
+    return Potential(green, density, double, checked_quadrature(what, green, quadrature, waves=True))

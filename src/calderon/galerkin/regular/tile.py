@@ -139,12 +139,8 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
         weights, table = test.weights[group], trial.table
         inner, outer = (table, weights) if exchanged else (weights, table)
         test_normals, test_centres, test_curls = test.normals, test.centres, test.curls.reshape(-1)
-        y, y_pitch, measure, units = (
-            trial.points.reshape(-1),
-            trial.points.shape[1] * 3 * LANES,
-            trial.measure,
-            trial.units,
-        )
+        y, y_pitch = trial.points.reshape(-1), trial.points.shape[1] * 3 * LANES
+        measure, units = trial.measure, trial.units
         jacobian, trial_curls, columns = trial.jacobian.reshape(-1), trial.curls.reshape(-1), trial.columns
         all_normals, all_centres = trial.normals.reshape(-1), trial.centres.reshape(-1)
         data, length = test.data.reshape(-1), test.data.shape[1]
