@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.operators.electromagnetic import CombinedOperator
+from calderon.operators.transformed import TransformedOperator
 from calderon.quadrature import triangle_rule
 from calderon.spaces.lagrange import discontinuous
 
@@ -169,7 +169,7 @@ def test_dual_spaces_combine_the_functions_of_the_refinement():
     base = cal.electric_field(1.2, bc.base).assemble().to_array()
     expected = bc.matrix.T @ (bc.matrix.T @ base.T).T
     operator = cal.electric_field(1.2, bc)
-    assert isinstance(operator, CombinedOperator)
+    assert isinstance(operator, TransformedOperator)
     assert np.abs(operator.assemble().to_array() - expected).max() < 1e-6 * np.abs(expected).max()
     mixed = cal.magnetic_field(1.2, rwg, rbc)
     base = cal.magnetic_field(1.2, bc.base, rbc.base).entries(
@@ -189,7 +189,7 @@ def test_a_sliced_dual_operator_is_the_same(monkeypatch):
     bc = cal.BC(cal.mesh.sphere(1.0, 0.8))
     operator = cal.electric_field(1.2, bc)
     whole = operator.assemble().to_array()
-    monkeypatch.setattr("calderon.operators.electromagnetic.SLICE", 100_000)
+    monkeypatch.setattr("calderon.operators.transformed.SLICE", 100_000)
     assert np.abs(operator.assemble().to_array() - whole).max() < 1e-9 * np.abs(whole).max()
 
 

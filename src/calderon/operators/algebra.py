@@ -377,6 +377,13 @@ def checked_operator(given: Any, what: str, advice: str) -> BoundaryOperator:
     return given
 
 
+def with_spaces(what: str, operator: BoundaryOperator) -> str:
+    """What an operator is, with its spaces and its size."""
+    trial, test = operator.trial, operator.test
+    spaces = trial.name if trial is test else f"{trial.name} to {test.name}"
+    return f"{what}, {spaces}, {operator.shape[0]} x {operator.shape[1]}"
+
+
 def expression_key(operator: BoundaryOperator) -> Hashable:
     """What expressions with the same matrix have in common, as far as it is known."""
     return tuple((term.atom.key, *term[2:], complex(term.factor)) for term in terms_of(operator))

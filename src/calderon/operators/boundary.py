@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,12 +15,13 @@ from calderon.greens import Green
 from calderon.greens.green import checked_quadrature
 from calderon.integrands import ADJOINT_DOUBLE_LAYER, DOUBLE_LAYER, HYPERSINGULAR, SINGLE_LAYER, Integrand
 from calderon.mesh.errors import AccuracyWarning, callers_level
-from calderon.operators.algebra import BoundaryOperator, Index, Sliced
+from calderon.operators.algebra import BoundaryOperator, Index, Sliced, with_spaces
 from calderon.operators.checks import checked_spaces
-from calderon.operators.transformed import add_transformed, transforms
-from calderon.operators.tree import Congruence, Products
+from calderon.operators.transformed import Matrices, TransformedOperator, transforms
+from calderon.operators.tree import Products
 from calderon.quadrature.options import Quadrature
 from calderon.spaces import NodalVectorSpace, Space, VectorSpace
+from calderon.spaces.lagrange import discontinuous
 
 AnySpace = Space | NodalVectorSpace | VectorSpace
 
@@ -32,8 +33,7 @@ class IntegralOperator(BilinearForm, BoundaryOperator):
     is_leaf: ClassVar[bool] = True
 
     def __repr__(self) -> str:
-        spaces = self.trial.name if self.trial is self.test else f"{self.trial.name} to {self.test.name}"
-        return f"{self.integrand.name} of {self.green}, {spaces}, {self.shape[0]} x {self.shape[1]}"
+        return with_spaces(f"{self.integrand.name} of {self.green}", self)
 
     @property
     def key(self) -> Hashable:
@@ -56,49 +56,6 @@ class IntegralOperator(BilinearForm, BoundaryOperator):
         form = (self.green, self.integrand, self.test, self.trial)
         quadrature, how, advance = self.quadrature, place.how, place.advance
         add_block(place.target, *form, factor, rows, columns, quadrature, how, advance, half=half, kind=self.block)
-
-
-@dataclass(frozen=True, eq=False)
-class TransformedHypersingular(BoundaryOperator):
-    """The hypersingular operator through single layers between discontinuous functions (transformed.py)."""
-
-    green: Green
-    trial: Space
-    test: Space
-    quadrature: Quadrature = field(default_factory=Quadrature)
-
-    def __repr__(self) -> str:
-        spaces = self.trial.name if self.trial is self.test else f"{self.trial.name} to {self.test.name}"
-        return f"hypersingular (transformed) of {self.green}, {spaces}, {self.shape[0]} x {self.shape[1]}"
-
-    @property
-    def is_complex(self) -> bool:
-        return self.green.is_complex
-
-    @property
-    def key(self) -> Hashable:
-        return type(self), self.green, self.trial, self.test, self.quadrature
-
-    def integrals(self) -> Iterator[Sliced]:
-        return iter([(self, self.shape)])
-
-    def value(self, products: Products) -> Any:
-        """sum_d T_d^T V T_d - k^2 N_d^T V N_d (transformed.py)."""
-        test, trial, green = self.test, self.trial, self.green
-        k2 = complex(green.wavenumber) ** 2
-        left, *left_parts = transforms(test, test.element.degree - (k2 == 0))
-        if trial is test:
-            right, right_parts = left, left_parts
-        else:
-            right, *right_parts = transforms(trial, trial.element.degree - (k2 == 0))
-        layer = products.value(IntegralOperator(green, SINGLE_LAYER, right, left, self.quadrature))
-        factors: list[complex] = [1.0] * 3 + ([] if k2 == 0 else [-k2 if green.is_complex else -k2.real] * 3)
-        return Congruence(layer, factors, left_parts[0] + left_parts[1], right_parts[0] + right_parts[1])
-
-    def add_to(self, place: Any, factor: complex, rows: Index | None, columns: Index | None) -> None:
-        form = (self.green, self.test, self.trial)
-        with place.on_host(repr(self)) as out:
-            add_transformed(out, *form, factor, rows, columns, self.quadrature, place.how, place.advance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,8 +161,21 @@ def hypersingular(
         raise ValueError("the direct form of the hypersingular operator is for P1: choose form='transformed' for P2")
     quadrature = checked_quadrature(HYPERSINGULAR.name, green, quadrature, waves=True)
     if form == "transformed" or not linear:
-        return TransformedHypersingular(green, trial, test, quadrature)
+        return _transformed(green, trial, test, quadrature)
     return _layer(HYPERSINGULAR, green, trial, test, quadrature)
+
+
+def _transformed(green: Green, trial: Space, test: Space, quadrature: Quadrature) -> TransformedOperator:
+    """The hypersingular operator through single layers between discontinuous functions (transformed.py)."""
+    k2 = complex(green.wavenumber) ** 2
+    factors = (1.0,) * 3 + (() if k2 == 0 else (-k2 if green.is_complex else -k2.real,) * 3)
+    left, right = (discontinuous(space, space.element.degree - (k2 == 0)) for space in (test, trial))
+
+    def sides() -> tuple[Matrices, Matrices]:
+        return transforms(test, left)[: len(factors)], transforms(trial, right)[: len(factors)]
+
+    layer = IntegralOperator(green, SINGLE_LAYER, right, left, quadrature)
+    return TransformedOperator("hypersingular (transformed)", layer, trial, test, sides, factors)
 
 
 def identity(trial: AnySpace, test: AnySpace | None = None) -> SparseOperator:

@@ -1,11 +1,7 @@
 """Electric and magnetic field operators between spaces of tangential vector fields."""
 
-from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from calderon.galerkin.block import Block
 from calderon.galerkin.edge_block import EdgeBlock
@@ -13,17 +9,11 @@ from calderon.greens import Helmholtz
 from calderon.greens.green import checked_quadrature
 from calderon.greens.helmholtz import helmholtz
 from calderon.integrands import ELECTRIC_FIELD, MAGNETIC_FIELD, Integrand
-from calderon.mesh.locality import locality_order
-from calderon.operators.algebra import BoundaryOperator, Index, Sliced
+from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.boundary import IntegralOperator
-from calderon.operators.tree import ArrayPlace, Congruence, Products
+from calderon.operators.transformed import TransformedOperator
 from calderon.quadrature.options import Quadrature
 from calderon.spaces import DualTests, EdgeSpace, VectorSpace
-
-SLICE = 64_000_000
-"""Bytes of the rows between edge functions that are held at a time, or a twentieth of the result if that is more."""
-ROWS_AT_ONCE = 64
-"""Rows whose columns are combined together: more do not stay in the cache while they are transposed."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,69 +29,6 @@ class EdgeOperator(IntegralOperator):
         if self.integrand.symmetric or not test.rotated:
             return super().is_symmetric
         return test.perpendicular() is trial
-
-
-@dataclass(frozen=True, eq=False)
-class CombinedOperator(BoundaryOperator):
-    """left.matrix^T A right.matrix with the operator A between the edge functions of which the spaces are combinations;
-    A is computed some rows at a time and never stored. right, left: trial and test on one refined mesh."""
-
-    edges: EdgeOperator
-    trial: VectorSpace
-    test: VectorSpace
-    right: VectorSpace
-    left: VectorSpace
-
-    def __repr__(self) -> str:
-        spaces = self.trial.name if self.trial is self.test else f"{self.trial.name} to {self.test.name}"
-        green, size = self.edges.green, f"{self.shape[0]} x {self.shape[1]}"
-        return f"{self.edges.integrand.name} of {green}, {spaces}, {size}"
-
-    @property
-    def is_complex(self) -> bool:
-        return True
-
-    @property
-    def key(self) -> Hashable:
-        return CombinedOperator, self.edges.key, self.trial, self.test
-
-    def integrals(self) -> Iterator[Sliced]:
-        return iter([(self.edges, self.shape)])
-
-    def value(self, products: Products) -> Any:
-        return Congruence(products.value(self.edges), [1.0], [self.left.matrix], [self.right.matrix])
-
-    def add_to(self, place: Any, factor: complex, rows: Index | None, columns: Index | None) -> None:
-        with place.on_host(repr(self)) as out:
-            self._add(out, factor, rows, columns, place.how, place.advance)
-
-    def _add(self, out, factor, rows, columns, how, advance):  # type: ignore[no-untyped-def]
-        left = self.left.matrix if rows is None else self.left.matrix[:, rows]
-        right = self.right.matrix if columns is None else self.right.matrix[:, columns]
-        left, right = left.tocsr(), right.tocsr()
-        height, kept = (np.flatnonzero(np.diff(each.indptr)) for each in (left, right))
-        right = right[kept].T.tocsr()
-        kind = how.dtype(True)
-        room = max(SLICE, out.nbytes // 20)
-        order = height[locality_order(self._middles()[height])]
-        pieces = np.array_split(order, -(-len(order) // max(1, int(room / (len(kept) * kind.itemsize)))))
-        for number, piece in enumerate(pieces):
-            needed = np.sort(piece)
-            block = np.zeros((len(needed), len(kept)), kind)
-            self.edges.add_to(ArrayPlace(block, how), factor, needed, kept)
-            weights = left[needed].tocsc()
-            touched = np.flatnonzero(np.diff(weights.indptr))
-            part = weights[:, touched].T.tocsr() @ block
-            for n in range(0, len(touched), ROWS_AT_ONCE):
-                few = slice(n, n + ROWS_AT_ONCE)
-                out[touched[few]] += (right @ np.ascontiguousarray(part[few].T)).T.astype(out.dtype)
-            if advance is not None:
-                advance(number + 1, len(pieces))
-
-    def _middles(self) -> NDArray[np.float64]:
-        """(n, 3) the middles of the edges of the test side."""
-        base = self.edges.test
-        return np.asarray(base.mesh.vertices[base.mesh.edges[base.edges]].mean(axis=1))
 
 
 def electric_field(
@@ -186,4 +113,4 @@ def _operator(
     edges = EdgeOperator(green, integrand, right.base, left.base, checked_quadrature(name, green, quadrature))
     if isinstance(right, EdgeSpace) and isinstance(left, EdgeSpace):
         return edges
-    return CombinedOperator(edges, trial, test, right, left)
+    return TransformedOperator(integrand.name, edges, trial, test, lambda: ([left.matrix], [right.matrix]))
