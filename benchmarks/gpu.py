@@ -22,7 +22,7 @@ import calderon as cal
 from benchmarks import assembly, gpu_dg, gpu_hmatrix, gpu_solves, results
 from benchmarks.machine import Floor, best_of
 from benchmarks.spheres import octahedral_sphere
-from calderon.backends import Computing, Device, Source, format_bytes, free_memory, real_type
+from calderon.backends import Device, Execution, Source, format_bytes, free_memory, real_type
 from calderon.operators.tree import ArrayPlace
 from calderon.quadrature import triangle_rule
 
@@ -294,12 +294,12 @@ def timed(row: assembly.Row, operator: Any, device: Device, in_strips: bool, rep
     out = np.zeros((height, operator.shape[1]), kind)
 
     def run(where: Any = device) -> None:
-        how = Computing(np.dtype(real_type(row.precision)), where)
+        execution = Execution(np.dtype(real_type(row.precision)), where)
         if in_strips:
-            operator.add_to(ArrayPlace(out, how), 1.0, np.arange(height), None)
+            operator.add_to(ArrayPlace(out, execution), 1.0, np.arange(height), None)
         else:
             out.fill(0)
-            operator.fill(out, how)
+            operator.fill(out, execution)
 
     first, whole = best_of(1, run), best_of(repeat, run)
     watch = Stopwatch(device)

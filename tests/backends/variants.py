@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import calderon as cal
-from calderon.backends import Source, computing
+from calderon.backends import Execution, Source
 from calderon.galerkin.rows.device import row_defines
 from calderon.hmatrix import Admissibility, Choices, assemble_hmatrix
 from calderon.hmatrix.device.dense_blocks import dense_source
@@ -180,14 +180,14 @@ def _simulation(order: int, flux: str, backend: str, precision: str) -> Any:
 
 def _approximation(operator: Any, backend: str, precision: str) -> None:
     """The variants alone: tables of singular pairs would take time, too."""
-    how = computing(backend, precision)
-    if how.device is not None:
-        defines, numbers = row_defines(operator), how.dtype(operator.is_complex)
-        how.device.build(approximation_source(defines, how.real))
-        how.device.build(dense_source(defines, how.real))
-        for wide in {how.real, np.dtype(np.float64)}:  # single where a device has no double precision
-            how.device.build(products_source(numbers, wide))
-            how.device.build(recompression_source(numbers, wide))
+    execution = Execution.of(backend, precision)
+    if execution.device is not None:
+        defines, numbers = row_defines(operator), execution.dtype(operator.is_complex)
+        execution.device.build(approximation_source(defines, execution.real))
+        execution.device.build(dense_source(defines, execution.real))
+        for wide in {execution.real, np.dtype(np.float64)}:  # single where a device has no double precision
+            execution.device.build(products_source(numbers, wide))
+            execution.device.build(recompression_source(numbers, wide))
 
 
 def _hmatrix(operator: Any, backend: str, precision: str) -> Any:

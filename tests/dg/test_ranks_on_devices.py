@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from test_ranks import launched
 
-from calderon.dg.run.ranks import computing_of_rank
+from calderon.dg.run.ranks import execution_of_rank
 from calderon.parallel import RankError, Serial, agreed, require_same
 
 
@@ -45,32 +45,36 @@ def on_ranks(count, call, each=8):
 
 def test_ranks_of_a_node_take_its_devices_in_turn(two):
     free = two[0].memory()
-    found = on_ranks(5, lambda ranks: computing_of_rank("opencl", "double", ranks))
+    found = on_ranks(5, lambda ranks: execution_of_rank("opencl", "double", ranks))
     assert [each.name for each in found] == ["opencl:0", "opencl:1", "opencl:0", "opencl:1", "opencl:0"]
     assert [each.device.memory() for each in found] == [free // 3, free // 2, free // 3, free // 2, free // 3]
     assert "3 ranks share it" in found[0].device.label
-    found = on_ranks(5, lambda ranks: computing_of_rank("opencl", "double", ranks), each=3)
+    found = on_ranks(5, lambda ranks: execution_of_rank("opencl", "double", ranks), each=3)
     assert [each.name for each in found] == ["opencl:0", "opencl:1", "opencl:0", "opencl:0", "opencl:1"]
     assert [each.device.memory() for each in found] == [free // 2, free, free // 2, free, free]
-    found = on_ranks(2, lambda ranks: computing_of_rank("opencl:1", "double", ranks))
+    found = on_ranks(2, lambda ranks: execution_of_rank("opencl:1", "double", ranks))
     assert [each.name for each in found] == ["opencl:1"] * 2
-    found = on_ranks(2, lambda ranks: computing_of_rank(f"opencl:{1 - ranks.rank}", "single", ranks))
+    found = on_ranks(2, lambda ranks: execution_of_rank(f"opencl:{1 - ranks.rank}", "single", ranks))
     assert [(each.name, each.device.memory()) for each in found] == [("opencl:1", free), ("opencl:0", free)]
 
 
 def test_a_process_alone_has_its_device_for_itself(two):
-    how = computing_of_rank("opencl", "double", Serial())
-    assert how.name == "opencl:0" and how.device.memory() == two[0].memory() and "share" not in how.device.label
-    assert computing_of_rank("numba", "double", Serial()).device is None
+    execution = execution_of_rank("opencl", "double", Serial())
+    assert (
+        execution.name == "opencl:0"
+        and execution.device.memory() == two[0].memory()
+        and "share" not in execution.device.label
+    )
+    assert execution_of_rank("numba", "double", Serial()).device is None
 
 
 def test_a_device_that_one_rank_does_not_have_is_told_by_all(two):
-    found = on_ranks(2, lambda ranks: computing_of_rank("opencl:2" if ranks.rank else "opencl", "double", ranks))
+    found = on_ranks(2, lambda ranks: execution_of_rank("opencl:2" if ranks.rank else "opencl", "double", ranks))
     assert [type(each) for each in found] == [RankError, RankError]
     assert {str(each) for each in found} == {
         "rank 1: there is no 'opencl:2': 'opencl' has 2 device(s), numbered from 0"
     }
-    found = on_ranks(2, lambda ranks: computing_of_rank("opencl:2", "double", ranks))
+    found = on_ranks(2, lambda ranks: execution_of_rank("opencl:2", "double", ranks))
     assert [type(each) for each in found] == [RuntimeError, RuntimeError]
 
 

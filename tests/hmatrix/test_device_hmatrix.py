@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.backends import computing, get
+from calderon.backends import Execution, get
 from calderon.galerkin.rows.device import device_rows
 from calderon.galerkin.rows.galerkin_entries import compiled_rows
 from calderon.hmatrix import Choices, assemble_hmatrix, compression
@@ -235,7 +235,7 @@ def test_many_batches_make_one_matrix(monkeypatch):
     monkeypatch.setattr(device_compression, "ROUNDS", 12)
     shown = []
     choices = Choices(rtol=1e-4, leaf=24)
-    composition = _Composition(computing("opencl", "double"), choices, None, lambda *done: shown.append(done))
+    composition = _Composition(Execution.of("opencl", "double"), choices, None, lambda *done: shown.append(done))
     found = composition.compressed(operator)
     assert len(found.slabs) > 20 > len(whole.slabs)
     assert len(found.statistics.levels) == len(whole.statistics.levels)
@@ -272,10 +272,10 @@ def test_blocks_that_are_small_beside_the_matrix_have_fewer_crosses():
 def test_the_errors_of_blocks_are_those_of_the_processor():
     operator = cal.electric_field(3.0, EDGES)
     matrix = assembled(operator, 1e-3)
-    how = computing("opencl", "double")
-    rows = compiled_rows(operator, matrix.tree.rows.clusters, matrix.tree.columns.clusters, how)
+    execution = Execution.of("opencl", "double")
+    rows = compiled_rows(operator, matrix.tree.rows.clusters, matrix.tree.columns.clusters, execution)
     pairs = np.stack([matrix.tree.row[matrix.tree.leaves], matrix.tree.column[matrix.tree.leaves]], axis=1)[::7]
-    there = device_dense_blocks.device_filling(device_rows(operator, rows, how.device), rows, matrix.tree)
+    there = device_dense_blocks.device_filling(device_rows(operator, rows, execution.device), rows, matrix.tree)
     here = filling_of(rows, matrix.tree)
     assert relative(there(pairs), here(pairs)) < 1e-12
 

@@ -10,7 +10,7 @@ import pytest
 from numba.core.serialize import dumps
 
 import calderon as cal
-from calderon.backends import computing
+from calderon.backends import Execution
 from calderon.backends.numba import kernel
 from calderon.galerkin.forms.scalar import scalar_form
 from calderon.galerkin.rows.entries import entry_loops, side_table
@@ -56,7 +56,7 @@ class Compared:
         self.rows, self.columns = (clusters_of(support_boxes(each).mean(axis=1), leaf) for each in (test, trial))
         if test is trial:
             self.columns = self.rows
-        self.matrix = compiled_rows(operator, self.rows, self.columns, computing("numba", precision))
+        self.matrix = compiled_rows(operator, self.rows, self.columns, Execution.of("numba", precision))
         dense = operator.assemble(precision=precision).to_array()
         self.dense = dense[self.rows.order][:, self.columns.order]
         self.special, self.overlap = self.matrix.special.toarray(), self.matrix.overlap().toarray()
@@ -193,7 +193,9 @@ def test_blocks_of_more_rows_than_are_computed_at_a_time():
 def test_what_has_no_rows_is_refused():
     clusters = Clusters(np.arange(3), np.array([0]), np.array([3]))
     with pytest.raises(TypeError, match="assemble its parts"):
-        compiled_rows(2.0 * cal.single_layer(LAPLACE, spaces()["P0"]), clusters, clusters, computing("numba", "double"))
+        compiled_rows(
+            2.0 * cal.single_layer(LAPLACE, spaces()["P0"]), clusters, clusters, Execution.of("numba", "double")
+        )
 
 
 def test_boxes_of_supports():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.backends import Computing
+from calderon.backends import Execution
 from calderon.galerkin.selection import select
 from calderon.operators.tree import ArrayPlace
 from catalogue import PRECISIONS
@@ -98,7 +98,7 @@ def test_entries_cost_what_their_block_costs(opencl, kind):
         rows, columns = np.array([9, 3, 40]), space.dimension - 1 - np.arange(5)
         device = Counting(opencl)
         out = np.zeros((3, 5), operator.dtype())
-        place = ArrayPlace(out, Computing(np.dtype(float), device))
+        place = ArrayPlace(out, Execution(np.dtype(float), device))
         operator.add_to(place, 1.0, np.sort(rows), np.sort(columns))
         assert device.threads == touched(space, rows) * touched(space, columns)
         scale = np.abs(operator.entries(rows, rows)).max()

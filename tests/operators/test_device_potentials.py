@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.backends import Computing, get
+from calderon.backends import Execution, get
 from calderon.potentials import device as device_field
 from calderon.potentials.device import LAYER_FIELDS, device_sums
 from calderon.quadrature import triangle_rule
@@ -134,8 +134,8 @@ def random_sums(device, size=1.0):
     square = ((targets[:, None] - sources.reshape(-1, 8)[:, :3]) ** 2).sum(axis=2)
     expected = 1 / np.sqrt(np.maximum(square, np.repeat(floors, 5))) @ sources.reshape(-1, 8)[:, 6:]
     sources[..., 6:] *= size
-    how, emission = Computing(np.dtype(np.float32), device), LAYER_FIELDS[False, False]
-    return expected, device_sums(how, emission, cal.Laplace(), targets, sources, floors, np.zeros(4))[:, 0] / size
+    execution, emission = Execution(np.dtype(np.float32), device), LAYER_FIELDS[False, False]
+    return expected, device_sums(execution, emission, cal.Laplace(), targets, sources, floors, np.zeros(4))[:, 0] / size
 
 
 @pytest.mark.parametrize("memory", [1 << 17, 1 << 18, 1 << 30])

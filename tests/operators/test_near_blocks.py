@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.backends import computing
+from calderon.backends import Execution
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.galerkin_entries import corrections
 from calderon.galerkin.rows.near_blocks import near_blocks
@@ -12,7 +12,7 @@ from calderon.mesh.locality import locality_order
 from calderon.spaces.charges import charges
 from calderon.spaces.supports import support_boxes
 
-HOW = computing("numba", "double")
+EXECUTION = Execution.of("numba", "double")
 
 
 def boxes(space, size):
@@ -34,7 +34,7 @@ def test_blocks_of_a_sum_are_parts_of_its_dense_matrix(mesh):
     clusters = boxes(space, 20)
     number = len(clusters.start)
     pairs = np.array([(i, j) for i in range(number) for j in range(number) if (i + j) % 3 < 2])
-    found = near_blocks(terms, clusters, clusters, pairs, HOW).matrix().toarray()
+    found = near_blocks(terms, clusters, clusters, pairs, EXECUTION).matrix().toarray()
     dense = sum(factor * operator.assemble().to_array() for factor, operator in terms)
     kept = np.zeros(dense.shape, bool)
     for i, j in pairs:
@@ -53,7 +53,7 @@ def test_special_pairs_are_searched_once(mesh, monkeypatch):
     space, green = cal.RWG(mesh), cal.Helmholtz(2.0)
     clusters = boxes(space, 60)
     other = cal.magnetic_field(green, space)
-    near_blocks([(1.0, other), (2.0, other)], clusters, clusters, np.array([[0, 0], [0, 1]]), HOW)
+    near_blocks([(1.0, other), (2.0, other)], clusters, clusters, np.array([[0, 0], [0, 1]]), EXECUTION)
     assert len(calls) == 1
 
 
@@ -61,7 +61,7 @@ def test_terms_on_other_spaces_are_refused(mesh):
     operators = [cal.single_layer(cal.Laplace(), space(mesh)) for space in (cal.P0, cal.P1)]
     clusters = boxes(cal.P1(mesh), 20)
     with pytest.raises(ValueError, match="one test and one trial space, got 2"):
-        near_blocks([(1.0, each) for each in operators], clusters, clusters, np.zeros((1, 2), np.int64), HOW)
+        near_blocks([(1.0, each) for each in operators], clusters, clusters, np.zeros((1, 2), np.int64), EXECUTION)
 
 
 def test_a_sum_over_points_with_corrections_is_the_dense_matrix(mesh):
@@ -73,6 +73,6 @@ def test_a_sum_over_points_with_corrections_is_the_dense_matrix(mesh):
     distance = np.linalg.norm(sources.points[:, None] - sources.points[None], axis=2)
     np.fill_diagonal(distance, np.inf)
     potential = (1 / (4 * np.pi * distance)) @ sources.strengths("value", x)[:, 0]
-    summed = sources.moments("value", potential[:, None]) + corrections(operator, degree, HOW) @ x
+    summed = sources.moments("value", potential[:, None]) + corrections(operator, degree, EXECUTION) @ x
     dense = operator.assemble() @ x
     assert np.abs(summed - dense).max() < 1e-12 * np.abs(dense).max()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.backends import computing
+from calderon.backends import Execution
 from calderon.galerkin.symmetry import symmetrise
 from calderon.operators.tree import ArrayPlace
 from calderon.quadrature import triangle_rule
@@ -35,7 +35,7 @@ def test_half_equals_whole(space, green):
     for operator in operators:
         halves = operator.assemble().to_array()
         whole = np.zeros_like(halves)
-        operator.add_to(ArrayPlace(whole, computing("numba", "double")), 1.0, None, None)
+        operator.add_to(ArrayPlace(whole, Execution.of("numba", "double")), 1.0, None, None)
         assert np.array_equal(halves, halves.T)
         assert np.abs(halves - whole).max() < 1e-13 * np.abs(whole).max()  # both orders of a pair have the same points
 

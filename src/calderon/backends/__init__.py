@@ -1,9 +1,9 @@
 """Where kernels run. Knows nothing of meshes or equations."""
 
 from calderon.backends.backend import DEVICE_BACKENDS, available, check_backend, entry_type, get, real_type, survey
-from calderon.backends.computing import Computing, computing
 from calderon.backends.device import BuildError, Defines, Device, LinearAlgebra, Source, real_name
 from calderon.backends.device_matrix import DeviceMatrix, require_device_memory
+from calderon.backends.execution import Execution
 from calderon.backends.memory import format_bytes, free_memory, require_memory
 from calderon.backends.numba import thread_count
 from calderon.backends.sharing import Deliver, HandedOver, SharingWarning, share_tasks
@@ -12,18 +12,17 @@ from calderon.backends.threads import run_tasks
 __all__ = [
     "DEVICE_BACKENDS",
     "BuildError",
-    "Computing",
     "Defines",
     "Device",
     "Deliver",
     "DeviceMatrix",
+    "Execution",
     "HandedOver",
     "LinearAlgebra",
     "SharingWarning",
     "Source",
     "available",
     "check_backend",
-    "computing",
     "entry_type",
     "format_bytes",
     "free_memory",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import DeviceMatrix, computing, format_bytes, require_memory, thread_count
+from calderon.backends import DeviceMatrix, Execution, format_bytes, require_memory, thread_count
 from calderon.backends.vectors import aligned
 from calderon.dense.device import assemble_on_device
 from calderon.operators.algebra import BoundaryOperator
@@ -67,17 +67,24 @@ def assemble_dense(
     keep_on_device: bool = False,
 ) -> DenseMatrix | DeviceMatrix:  # fmt: skip
     """Compute every entry, to the accuracy of the quadrature. ValueError for `keep_on_device` on the processor."""
-    dtype, how = operator.dtype(precision), computing(backend, precision, several=not keep_on_device, mixed=True)
+    dtype, execution = (
+        operator.dtype(precision),
+        Execution.of(backend, precision, several=not keep_on_device, mixed=True),
+    )
     label = repr(operator)
     label = label if len(label) < 100 else label[:97] + "..."
     if keep_on_device:
-        matrix = assemble_on_device(operator, how)
+        matrix = assemble_on_device(operator, execution)
         matrix.label = label
         return matrix
-    needed = math.prod(operator.shape) * dtype.itemsize + max(1, len(how.team)) * preparation_bytes(operator)
-    if how.far is not None and how.device is None:
+    needed = math.prod(operator.shape) * dtype.itemsize + max(1, len(execution.team)) * preparation_bytes(operator)
+    if execution.far is not None and execution.device is None:
         needed += (
-            thread_count() * MIXED_ROWS * operator.shape[1] * how.regular.itemsize * (2 if dtype.kind == "c" else 1)
+            thread_count()
+            * MIXED_ROWS
+            * operator.shape[1]
+            * execution.regular.itemsize
+            * (2 if dtype.kind == "c" else 1)
         )
     advice = 'try precision="single", a coarser mesh, or a smaller part with .entries(rows, columns)'
     require_memory(needed, f"dense assembly of {operator.shape[0]} x {operator.shape[1]} entries", advice)
@@ -85,7 +92,7 @@ def assemble_dense(
     out = aligned(operator.shape, dtype)
     out.fill(0)  # touched here in order: where the system hands out pages one by one, the tiles would wait for them
     if not progress:
-        operator.fill(out, how)
+        operator.fill(out, execution)
     else:
         columns = (
             TextColumn("assembling"),
@@ -96,5 +103,5 @@ def assemble_dense(
         )
         with Progress(*columns, transient=True) as bar:
             task = bar.add_task("tiles", total=None)
-            operator.fill(out, how, lambda done, total: bar.update(task, completed=done, total=total))
-    return DenseMatrix(out, label, time.perf_counter() - started, how.name)
+            operator.fill(out, execution, lambda done, total: bar.update(task, completed=done, total=total))
+    return DenseMatrix(out, label, time.perf_counter() - started, execution.name)

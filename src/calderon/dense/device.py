@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Computing, DeviceMatrix, require_memory
+from calderon.backends import DeviceMatrix, Execution, require_memory
 from calderon.galerkin.device.block import DevicePart
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.memory_estimate import preparation_bytes
@@ -24,19 +24,19 @@ SLICE = 1 << 28
 """Bytes of the rows that go to the device at a time."""
 
 
-def assemble_on_device(operator: BoundaryOperator, how: Computing) -> DeviceMatrix:
+def assemble_on_device(operator: BoundaryOperator, execution: Execution) -> DeviceMatrix:
     """The matrix of an operator, which stays on the device. MemoryError, before anything is computed, where it does not
     fit."""
-    if how.device is None:
+    if execution.device is None:
         raise ValueError(
             "keep_on_device=True is for devices, and the backend is the processor: leave it out, or choose "
             "backend='cuda' or 'opencl'"
         )
     require_memory(preparation_bytes(operator), f"the preparation of {operator!r}", "try a coarser mesh")
     started = time.perf_counter()
-    matrix = DeviceMatrix(how.device, operator.shape, how.dtype(operator.is_complex))
-    fill(DevicePlace(matrix, how, 0, 0, operator.shape), operator)
-    how.device.synchronize()
+    matrix = DeviceMatrix(execution.device, operator.shape, execution.dtype(operator.is_complex))
+    fill(DevicePlace(matrix, execution, 0, 0, operator.shape), operator)
+    execution.device.synchronize()
     matrix.seconds = time.perf_counter() - started
     return matrix
 
@@ -46,8 +46,8 @@ class DevicePlace:
 
     advance, hosts = None, False
 
-    def __init__(self, matrix: DeviceMatrix, how: Computing, top: int, left: int, shape: tuple[int, int]) -> None:
-        self.matrix, self.how, self.top, self.left, self.shape = matrix, how, top, left, shape
+    def __init__(self, matrix: DeviceMatrix, execution: Execution, top: int, left: int, shape: tuple[int, int]) -> None:
+        self.matrix, self.execution, self.top, self.left, self.shape = matrix, execution, top, left, shape
         self.dtype: np.dtype[Any] = np.dtype(matrix.dtype)
 
     @property
@@ -55,14 +55,14 @@ class DevicePlace:
         return DevicePart(self.matrix, self.top, self.left, self.shape)
 
     def part(self, top: int, left: int, shape: tuple[int, int]) -> "DevicePlace":
-        return DevicePlace(self.matrix, self.how, self.top + top, self.left + left, shape)
+        return DevicePlace(self.matrix, self.execution, self.top + top, self.left + left, shape)
 
     def beside(self, shapes: list[tuple[tuple[int, int], bool]]) -> Callable[[tuple[int, int], bool], "DevicePlace"]:
         """One matrix after the other, each of the type of this one."""
 
         def place(shape: tuple[int, int], is_complex: bool) -> DevicePlace:
             other = DeviceMatrix(self.matrix.device, shape, self.dtype)
-            return DevicePlace(other, self.how, 0, 0, shape)
+            return DevicePlace(other, self.execution, 0, 0, shape)
 
         return place
 

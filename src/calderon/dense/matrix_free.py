@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Computing, Source, computing, require_memory, run_tasks, thread_count
+from calderon.backends import Execution, Source, require_memory, run_tasks, thread_count
 from calderon.galerkin.assembly import block_of
 from calderon.galerkin.block import Block
 from calderon.galerkin.device.block import GROUP, DeviceBlock
@@ -33,9 +33,9 @@ SHORTEST = 8
 class MatrixFree(LinearOperator):
     """An operator without a matrix. `seconds`: what its preparation took. `backend`: where products are computed."""
 
-    def __init__(self, product: LinearOperator, label: str, seconds: float, how: Computing) -> None:
+    def __init__(self, product: LinearOperator, label: str, seconds: float, execution: Execution) -> None:
         super().__init__(dtype=product.dtype, shape=product.shape)
-        self._product, self.label, self.seconds, self.backend = product, label, seconds, how.name
+        self._product, self.label, self.seconds, self.backend = product, label, seconds, execution.name
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
         return self._product.matmat(x)
@@ -55,16 +55,18 @@ def assemble_matrix_free(
 ) -> MatrixFree:
     """Prepare products with an operator; nothing takes long here, so progress shows nothing."""
     started = time.perf_counter()
-    how = computing(backend, precision)
-    product = Products(how, lambda each: _integral(each, how)).of(operator)
+    execution = Execution.of(backend, precision)
+    product = Products(execution, lambda each: _integral(each, execution)).of(operator)
     label = repr(operator)
-    return MatrixFree(product, label if len(label) < 100 else label[:97] + "...", time.perf_counter() - started, how)
+    return MatrixFree(
+        product, label if len(label) < 100 else label[:97] + "...", time.perf_counter() - started, execution
+    )
 
 
-def _integral(operator: IntegralOperator, how: Computing) -> LinearOperator:
+def _integral(operator: IntegralOperator, execution: Execution) -> LinearOperator:
     """Products with an integral operator, a symmetric one by half."""
-    kind = OnDevice if how.device is not None else OnProcessor
-    return kind(operator, how, operator.is_symmetric)
+    kind = OnDevice if execution.device is not None else OnProcessor
+    return kind(operator, execution, operator.is_symmetric)
 
 
 def _require_memory(operator: IntegralOperator, tiles: int) -> None:
@@ -74,19 +76,19 @@ def _require_memory(operator: IntegralOperator, tiles: int) -> None:
     require_memory(preparation_bytes(operator) + tiles, what, advice)
 
 
-def _empty_matrix(operator: IntegralOperator, how: Computing) -> NDArray[Any]:
+def _empty_matrix(operator: IntegralOperator, execution: Execution) -> NDArray[Any]:
     """Something with the shape and type of the matrix, and without its memory."""
-    return np.broadcast_to(np.zeros((), how.dtype(operator.is_complex)), operator.shape)
+    return np.broadcast_to(np.zeros((), execution.dtype(operator.is_complex)), operator.shape)
 
 
 class OnProcessor(LinearOperator):
     """Products with an integral operator on the processor, all threads. half: A = S + S^T, and S is computed."""
 
-    def __init__(self, operator: IntegralOperator, how: Computing, half: bool) -> None:
-        super().__init__(dtype=how.dtype(operator.is_complex), shape=operator.shape)
+    def __init__(self, operator: IntegralOperator, execution: Execution, half: bool) -> None:
+        super().__init__(dtype=execution.dtype(operator.is_complex), shape=operator.shape)
         row = operator.shape[1] * self.dtype.itemsize
         _require_memory(operator, thread_count() * max(TILE_BYTES, 8 * SHORTEST * row))
-        block = block_of(operator, _empty_matrix(operator, how), how, half)
+        block = block_of(operator, _empty_matrix(operator, execution), execution, half)
         self._half = half
         rows_of_triangle = block.test.places.shape[1] if block.neighbours is None else 1
         block.shorten(max(SHORTEST, TILE_BYTES // (row * rows_of_triangle)))
@@ -160,10 +162,10 @@ class OnDevice(LinearOperator):
     """Products with an integral operator on a device: tiles of local matrices, touching and near pairs among them.
     half: as in OnProcessor."""
 
-    def __init__(self, operator: IntegralOperator, how: Computing, half: bool) -> None:
-        super().__init__(dtype=how.dtype(operator.is_complex), shape=operator.shape)
+    def __init__(self, operator: IntegralOperator, execution: Execution, half: bool) -> None:
+        super().__init__(dtype=execution.dtype(operator.is_complex), shape=operator.shape)
         _require_memory(operator, 0)
-        block = block_of(operator, _empty_matrix(operator, how), how, half)
+        block = block_of(operator, _empty_matrix(operator, execution), execution, half)
         assert isinstance(block, DeviceBlock)
         self._block, self._device, self._half = block, block.device, half
         real = "double" if block.real == np.float64 else "float"

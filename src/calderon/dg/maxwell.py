@@ -21,7 +21,7 @@ from calderon.dg.results.probe import Probe
 from calderon.dg.results.snapshots import Snapshots
 from calderon.dg.results.transform import LastPeriods, RunningTransform
 from calderon.dg.run.observer import Observer, Recorder
-from calderon.dg.run.ranks import computing_of_rank, ranks_of, warn_once
+from calderon.dg.run.ranks import execution_of_rank, ranks_of, warn_once
 from calderon.dg.run.run import Listener, Run, progress_of
 from calderon.dg.run.run_key import RunKey, problem_of, signals_of, sums
 from calderon.dg.run.sampling import require_period, sampling, steps_until, warn_resolution, whole_number
@@ -83,26 +83,26 @@ class MaxwellDG:
         choices = {"order": order, "flux": flux, "courant": courant, "precision": precision, "time_step": time_step}
         choices |= {"boundaries": boundaries, "materials": materials, "local_time_stepping": local_time_stepping}
         ranks = ranks_of(communicator, mesh, **choices)
-        how = computing_of_rank(backend, precision, ranks)
-        check_stepping(flux, courant, local_time_stepping, how.device, backend)
+        execution = execution_of_rank(backend, precision, ranks)
+        check_stepping(flux, courant, local_time_stepping, execution.device, backend)
         reference = reference_tetrahedron(order)
         self.mesh, self.order, self.flux, self.precision = mesh, reference.order, flux, precision
         fields = FIELDS[flux] + int(local_time_stepping)
-        self.memory = (fields * 3 * reference.size * how.real.itemsize + GEOMETRY) * mesh.number_of_tetrahedra
+        self.memory = (fields * 3 * reference.size * execution.real.itemsize + GEOMETRY) * mesh.number_of_tetrahedra
         """Approximate bytes of the fields and their tables, on all ranks together."""
         what = f"P{self.order} on {mesh.number_of_tetrahedra} tetrahedra"
         advice = "use a lower order, a coarser mesh or precision='single'"
         agreed(ranks, lambda: require_memory(self.memory, what, advice))
-        self.sources, self.backend, self.time = listed(sources), how.name, 0.0
+        self.sources, self.backend, self.time = listed(sources), execution.name, 0.0
         self._observers: list[Observer] = []
         self._initial: NDArray[np.float64] | None = None
         with warn_once(ranks):
             given = completed(mesh, boundaries)
-            parts = mesh, reference, how.real, materials, given, self.sources, ranks
+            parts = mesh, reference, execution.real, materials, given, self.sources, ranks
             self._domain = domain(*parts, local_time_stepping)
         self._problem = problem_of(mesh, materials, given, self.sources)
         self.medium, self._element_blocks = self._domain.medium, self._domain.element_blocks
-        self._system = agreed(ranks, lambda: system_of(flux, self._domain, how.device))
+        self._system = agreed(ranks, lambda: system_of(flux, self._domain, execution.device))
         self._fields = FieldState(self._system, self._domain, mesh)
         self.ports = {each.name: Port(each, self._system.voltage, ranks) for each in self._domain.loads}
         self._densities = {name: each.density for name, each in (materials or {}).items()}

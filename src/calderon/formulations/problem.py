@@ -10,7 +10,7 @@ from typing import Any, Generic, TypedDict, TypeVar, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import LinearAlgebra, computing
+from calderon.backends import Execution, LinearAlgebra
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem, SolveOptions
 from calderon.hmatrix import is_sum
@@ -109,7 +109,7 @@ class Problem(ABC, Generic[Solution]):
         if "solver" in choices or not options.chosen.stores_entries:
             return options
         if options.keep_on_device and "keep_on_device" not in choices:
-            device = computing(options.backend, options.precision, mixed=True).device
+            device = Execution.of(options.backend, options.precision, mixed=True).device
             options = replace(options, keep_on_device=isinstance(device, LinearAlgebra))
         return replace(options, solver="lu")
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Computing, Deliver, run_tasks, share_tasks
+from calderon.backends import Deliver, Execution, run_tasks, share_tasks
 from calderon.galerkin.block import Block
 from calderon.galerkin.device.block import DeviceBlock, device_class
 from calderon.galerkin.limits import resolved_triangles
@@ -21,10 +21,10 @@ TILES = 64
 """Tiles for each of several devices that share a matrix."""
 
 
-def _block(kind: type[Block], how: Computing, form: tuple[Any, ...]) -> Block:
+def _block(kind: type[Block], execution: Execution, form: tuple[Any, ...]) -> Block:
     _, green, _, test, trial, *_ = form
     resolved_triangles(green, test, trial)
-    return kind(*form) if how.device is None else device_class(kind)(how.device, *form)
+    return kind(*form) if execution.device is None else device_class(kind)(execution.device, *form)
 
 
 def kind_of_whole(kind: type[Block], integrand: Integrand, test: Space, trial: Space) -> type[Block]:
@@ -32,10 +32,10 @@ def kind_of_whole(kind: type[Block], integrand: Integrand, test: Space, trial: S
     return MutualBlock if kind is Block and integrand.normal != "none" and test is trial else kind
 
 
-def block_of(operator: Any, out: NDArray[Any], how: Computing, half: bool) -> Block:
+def block_of(operator: Any, out: NDArray[Any], execution: Execution, half: bool) -> Block:
     """The matrix of an IntegralOperator, or its half (see `add_block`), as a block of which nothing is computed."""
     form = (out, operator.green, operator.integrand, operator.test, operator.trial, 1.0, None, None)
-    return _block(operator.block, how, (*form, operator.quadrature, how.regular, half))
+    return _block(operator.block, execution, (*form, operator.quadrature, execution.regular, half))
 
 
 def add_block(
@@ -48,7 +48,7 @@ def add_block(
     rows: NDArray[np.int64] | None,
     columns: NDArray[np.int64] | None,
     quadrature: Quadrature | None,
-    how: Computing,
+    execution: Execution,
     advance: Callable[[int, int], None] | None = None,
     half: bool = False,
     kind: type[Block] = Block,
@@ -58,17 +58,29 @@ def add_block(
     `out` (rows, columns) has contiguous rows and is complex where the Green's function or the factor is. rows and
     columns hold no number twice. advance(done, total) is called after each tile. half: for a symmetric integrand on
     one space, all rows and columns, add only S where the matrix is S + S^T: half the work (see `symmetrise`). kind:
-    the class that computes, for spaces of vector fields (edge_block.py). how: where; a device takes tiles one after
-    the other, several share them (`backends.share_tasks`).
+    the class that computes, for spaces of vector fields (edge_block.py). execution: where; a device takes tiles one
+    after the other, several share them (`backends.share_tasks`).
     """
-    form = (out, green, integrand, test, trial, factor, rows, columns, quadrature or Quadrature(), how.regular, half)
-    simple = how.device is None and how.far is None and not how.team
+    form = (
+        out,
+        green,
+        integrand,
+        test,
+        trial,
+        factor,
+        rows,
+        columns,
+        quadrature or Quadrature(),
+        execution.regular,
+        half,
+    )
+    simple = execution.device is None and execution.far is None and not execution.team
     if simple and rows is None and columns is None:
         kind = kind_of_whole(kind, integrand, test, trial)
-    works = [_block(kind, each, form) for each in how.team or (how,)]
+    works = [_block(kind, each, form) for each in execution.team or (execution,)]
     work = works[0]
-    tiles = _shared_tiles(work, len(works)) if how.team else work.tiles
-    stages = [] if how.team or how.device is not None else work.stages()
+    tiles = _shared_tiles(work, len(works)) if execution.team else work.tiles
+    stages = [] if execution.team or execution.device is not None else work.stages()
     count = sum(stage.tasks for stage in stages) or len(tiles) - 1
     done = 0
 
@@ -80,9 +92,9 @@ def add_block(
 
     if count <= 0 or not work.trial.triangles.size:
         return
-    if how.team:
-        how.parts.append(_share(works, tiles, half, step))
-    elif how.device is None:
+    if execution.team:
+        execution.parts.append(_share(works, tiles, half, step))
+    elif execution.device is None:
         for stage in stages:
             run_tasks(*stage, step)
     else:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Computing, computing, require_device_memory
+from calderon.backends import Execution, require_device_memory
 from calderon.galerkin.limits import checked_range
 from calderon.galerkin.rows.device import device_rows
 from calderon.galerkin.rows.entry_kernels import CompiledRows
@@ -84,7 +84,7 @@ def assemble_hmatrix(
     where it was. Raises ValueError for a tolerance outside of
     0..1, and for a file that belongs to another operator, mesh or tolerance.
     """
-    how = computing(backend, precision, several=True)
+    execution = Execution.of(backend, precision, several=True)
     choices = choices or Choices()
     choices = choices if rtol is None else replace(choices, rtol=rtol)
     label = repr(operator)
@@ -92,7 +92,7 @@ def assemble_hmatrix(
     started = time.perf_counter()
     saved = None if matrix_file is None else SavedParts(matrix_file)
     if not progress:
-        return _assembled(operator, label, started, _Composition(how, choices, saved))
+        return _assembled(operator, label, started, _Composition(execution, choices, saved))
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with Progress(*columns, transient=True) as bar:
         task = bar.add_task("compressing", total=None)
@@ -100,7 +100,7 @@ def assemble_hmatrix(
         def advance(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total)
 
-        return _assembled(operator, label, started, _Composition(how, choices, saved, advance))
+        return _assembled(operator, label, started, _Composition(execution, choices, saved, advance))
 
 
 def _assembled(
@@ -126,10 +126,10 @@ def save_assembly(
 ) -> None:
     """Have in an HDF5 file what `assemble_hmatrix`, which gave `matrix` with the same options, would have saved there;
     what the file holds of it already stays. ValueError for a file of another operator, mesh or tolerance."""
-    how = computing(backend, precision, several=True)
+    execution = Execution.of(backend, precision, several=True)
     parts = [matrix] if isinstance(matrix, HMatrix) else matrix.parts
     choices = Choices() if rtol is None else Choices(rtol)
-    _Composition(how, choices, SavedParts(matrix_file), ready=parts).product(operator)
+    _Composition(execution, choices, SavedParts(matrix_file), ready=parts).product(operator)
 
 
 class _Composition:
@@ -138,17 +138,17 @@ class _Composition:
 
     def __init__(
         self,
-        how: Computing,
+        execution: Execution,
         choices: Choices,
         saved: SavedParts | None = None,
         advance: Advance | None = None,
         ready: Sequence[HMatrix] = (),
     ) -> None:
-        self.how, self.choices, self.saved, self.advance, self.ready = how, choices, saved, advance, ready
-        self.devices = [each.device for each in how.team or (how,) if each.device is not None]
+        self.execution, self.choices, self.saved, self.advance, self.ready = execution, choices, saved, advance, ready
+        self.devices = [each.device for each in execution.team or (execution,) if each.device is not None]
         self.parts: list[HMatrix] = []
         self._trees: dict[int, tuple[Any, ClusterTree]] = {}
-        self._products = Products(how, self.compressed)
+        self._products = Products(execution, self.compressed)
 
     def product(self, operator: BoundaryOperator) -> LinearOperator:
         """The products of an operator by those of its parts."""
@@ -171,7 +171,7 @@ class _Composition:
         return self._kept(operator) if self.ready else self._restored(operator) or self._computed(operator)
 
     def _identity(self, operator: IntegralOperator) -> dict[str, str]:
-        choices, dtype = self.choices, self.how.dtype(operator.is_complex)
+        choices, dtype = self.choices, self.execution.dtype(operator.is_complex)
         leaf = " x ".join(str(self._leaf(space)) for space in (operator.test, operator.trial))
         blocks = f"leaf {leaf}, {choices.admissibility}, coarsen {choices.coarsen}"
         return fingerprint(operator) | {"rtol": f"{choices.rtol:g}", "numbers": str(dtype), "blocks": blocks}
@@ -214,7 +214,7 @@ class _Composition:
 
     def _hmatrix(self, operator: IntegralOperator, blocks: BlockTree, wavenumber: float) -> HMatrix:
         rtol = self.choices.rtol
-        entries = compiled_rows(operator, blocks.rows.clusters, blocks.columns.clusters, self.how)
+        entries = compiled_rows(operator, blocks.rows.clusters, blocks.columns.clusters, self.execution)
         if square := float(np.abs(entries.special.data).max(initial=0.0)) ** 2:
             what = f"compression, which squares the entries of the {operator.integrand.name} on this surface,"
             checked_range(entries.real, rtol * square, square, what)
@@ -226,13 +226,13 @@ class _Composition:
         for device in self.devices:
             require_device_memory(device, share, f"H-matrix of {blocks.shape[0]} x {blocks.shape[1]}", ON_PROCESSOR)
         on_devices = [device_rows(operator, entries, device) for device in self.devices]
-        with_processor = any(each.device is None for each in self.how.team)
+        with_processor = any(each.device is None for each in self.execution.team)
         filling = filling_of if with_processor else partial(device_filling, on_devices[0])
         errors = self._errors(operator, entries, blocks, wavenumber, filling)
         found = compress_on_devices(on_devices, with_processor, entries, blocks, rtol, self.advance, errors)
-        if self.how.team:
-            self.how.parts.append(found.parts)
-        matrix = hmatrix_of(found.compressed, entries, rtol, repr(operator), self.how.name)
+        if self.execution.team:
+            self.execution.parts.append(found.parts)
+        matrix = hmatrix_of(found.compressed, entries, rtol, repr(operator), self.execution.name)
         if found.devices:
             matrix.on_device = DeviceProducts(found.devices, blocks, matrix.slabs, matrix.dtype)
         return matrix

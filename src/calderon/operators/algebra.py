@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import aslinearoperator, splu
 
-from calderon.backends import Computing, computing, entry_type
+from calderon.backends import Execution, entry_type
 from calderon.operators.checks import checked_factor
 from calderon.operators.methods import method_named
 from calderon.operators.tree import ArrayPlace, Products, SparseInverse, Term, fill, terms_of
@@ -83,13 +83,13 @@ class BoundaryOperator(ABC):
         """place += factor * matrix[rows][:, columns] of an atom."""
         raise NotImplementedError
 
-    def fill(self, out: NDArray[Any], how: Computing, advance: Any = None) -> None:
+    def fill(self, out: NDArray[Any], execution: Execution, advance: Any = None) -> None:
         """out = matrix, where out is zero and C-contiguous; advance(done, total) is called after tiles."""
-        fill(ArrayPlace(out, how, advance), self)
+        fill(ArrayPlace(out, execution, advance), self)
 
     def dtype(self, precision: str = "double") -> np.dtype[Any]:
         """The NumPy type of the matrix in that precision."""
-        return Computing(np.dtype(entry_type(precision))).dtype(self.is_complex)
+        return Execution(np.dtype(entry_type(precision))).dtype(self.is_complex)
 
     def assemble(
         self,
@@ -115,7 +115,7 @@ class BoundaryOperator(ABC):
         """
         chosen = method_named(method)
         options = chosen.options(rtol=rtol, keep_on_device=keep_on_device, matrix_file=matrix_file)
-        computing(backend, precision, several=chosen.several, mixed=chosen.mixed)  # refuses what is not supported
+        Execution.of(backend, precision, several=chosen.several, mixed=chosen.mixed)  # refuses what is not supported
         return chosen.build(self, backend=backend, precision=precision, progress=progress, **options)
 
     def entries(
@@ -133,9 +133,9 @@ class BoundaryOperator(ABC):
         row_ids, row_places = index_array(rows, self.shape[0], "row")
         column_ids, column_places = index_array(columns, self.shape[1], "column")
         out = np.zeros((len(row_ids), len(column_ids)), dtype=self.dtype(precision))
-        how = computing(backend, precision, mixed=True)
+        execution = Execution.of(backend, precision, mixed=True)
         if out.size:
-            fill(ArrayPlace(out, how), self, row_ids, column_ids)
+            fill(ArrayPlace(out, execution), self, row_ids, column_ids)
         return out[row_places][:, column_places]
 
     def split(self, vector: NDArray[Any]) -> list[NDArray[Any]]:
@@ -303,13 +303,13 @@ class Product(BoundaryOperator):
         return products.of(self.left) @ SparseInverse(self.middle_factors()) @ products.of(self.right)
 
     def add_to(self, place: Any, factor: complex, rows: Index | None, columns: Index | None) -> None:
-        how = place.how
+        execution = place.execution
 
         def full(operator: BoundaryOperator, kept_rows: Index | None, kept_columns: Index | None) -> NDArray[Any]:
             height = operator.shape[0] if kept_rows is None else len(kept_rows)
             width = operator.shape[1] if kept_columns is None else len(kept_columns)
-            block = np.zeros((height, width), dtype=how.dtype(operator.is_complex))
-            fill(ArrayPlace(block, how), operator, kept_rows, kept_columns)
+            block = np.zeros((height, width), dtype=execution.dtype(operator.is_complex))
+            fill(ArrayPlace(block, execution), operator, kept_rows, kept_columns)
             return block
 
         solved = self.middle_factors()

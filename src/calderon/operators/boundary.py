@@ -54,8 +54,10 @@ class IntegralOperator(BilinearForm, BoundaryOperator):
 
     def _add(self, place: Any, factor: complex, rows: Index | None, columns: Index | None, half: bool) -> None:
         form = (self.green, self.integrand, self.test, self.trial)
-        quadrature, how, advance = self.quadrature, place.how, place.advance
-        add_block(place.target, *form, factor, rows, columns, quadrature, how, advance, half=half, kind=self.block)
+        quadrature, execution, advance = self.quadrature, place.execution, place.advance
+        add_block(
+            place.target, *form, factor, rows, columns, quadrature, execution, advance, half=half, kind=self.block
+        )
 
 
 @dataclass(frozen=True, eq=False)

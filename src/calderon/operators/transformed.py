@@ -64,15 +64,15 @@ class TransformedOperator(BoundaryOperator):
 
     def add_to(self, place: Any, factor: complex, rows: Index | None, columns: Index | None) -> None:
         with place.on_host(repr(self)) as out:
-            self._add(out, factor, rows, columns, place.how, place.advance)
+            self._add(out, factor, rows, columns, place.execution, place.advance)
 
-    def _add(self, out, factor, rows, columns, how, advance):  # type: ignore[no-untyped-def]
+    def _add(self, out, factor, rows, columns, execution, advance):  # type: ignore[no-untyped-def]
         left, right = (
             [each if chosen is None else each[:, chosen].tocsr() for each in side]
             for side, chosen in zip(self.sides(), (rows, columns), strict=True)
         )
         height, kept = (np.flatnonzero(sum(np.diff(each.indptr) for each in side)) for side in (left, right))
-        kind = how.dtype(self.is_complex)
+        kind = execution.dtype(self.is_complex)
         wide = np.result_type(kind, np.float64)  # of sums; products of sparse matrices would convert to it in each call
         right = [each[kept].T.tocsr().astype(wide) for each in right]
         order = height[locality_order(support_boxes(self.inner.test)[height].mean(axis=1))]
@@ -82,7 +82,7 @@ class TransformedOperator(BoundaryOperator):
         for number, piece in enumerate(pieces):
             needed = np.sort(piece)
             block = np.zeros((len(needed), len(kept)), kind)
-            self.inner.add_to(ArrayPlace(block, how), 1.0, needed, kept)
+            self.inner.add_to(ArrayPlace(block, execution), 1.0, needed, kept)
             block = block.astype(wide, copy=False)
             weights = [(scale * each[needed]).tocsc() for scale, each in zip(scales, left, strict=True)]
             touched = np.flatnonzero(sum(np.diff(each.indptr) for each in weights))

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from calderon.backends import Computing, require_memory
+from calderon.backends import Execution, require_memory
 from calderon.backends.vectors import aligned
 from calderon.galerkin.symmetry import symmetrise
 
@@ -89,7 +89,7 @@ class Place(Protocol):
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
-    how: Computing
+    execution: Execution
     advance: Any
     hosts: bool
     """Whether what is computed in a part can be added to others from there."""
@@ -123,8 +123,8 @@ class ArrayPlace:
 
     hosts = True
 
-    def __init__(self, array: NDArray[Any], how: Computing, advance: Any = None) -> None:
-        self.array, self.how, self.advance = array, how, advance
+    def __init__(self, array: NDArray[Any], execution: Execution, advance: Any = None) -> None:
+        self.array, self.execution, self.advance = array, execution, advance
         self.shape, self.dtype = array.shape, array.dtype
 
     @property
@@ -140,19 +140,19 @@ class ArrayPlace:
     def part(self, top: int, left: int, shape: tuple[int, int]) -> "ArrayPlace":
         if shape == self.shape:
             return self
-        return ArrayPlace(self.array[top : top + shape[0], left : left + shape[1]], self.how, self.advance)
+        return ArrayPlace(self.array[top : top + shape[0], left : left + shape[1]], self.execution, self.advance)
 
     def beside(self, shapes: list[tuple[tuple[int, int], bool]]) -> Callable[[tuple[int, int], bool], "ArrayPlace"]:
-        bytes_of = [rows * columns * self.how.dtype(kind).itemsize for (rows, columns), kind in shapes]
+        bytes_of = [rows * columns * self.execution.dtype(kind).itemsize for (rows, columns), kind in shapes]
         size = max(bytes_of, default=0)
         require_memory(size, "one block of the equations beside the matrix", "try precision='single'")
         room = aligned(size, np.uint8)
 
         def place(shape: tuple[int, int], is_complex: bool) -> ArrayPlace:
-            kind = self.how.dtype(is_complex)
+            kind = self.execution.dtype(is_complex)
             block = room[: shape[0] * shape[1] * kind.itemsize].view(kind).reshape(shape)
             block.fill(0)
-            return ArrayPlace(block, self.how, self.advance)
+            return ArrayPlace(block, self.execution, self.advance)
 
         return place
 
@@ -318,8 +318,8 @@ def _within(chosen: Index | None, first: int, count: int, size: int) -> tuple[in
 class Products:
     """Products with operators, by those of their atoms: leaf(operator) gives the linear operator of an integral one."""
 
-    def __init__(self, how: Computing, leaf: Callable[[Any], LinearOperator]) -> None:
-        self.how, self.leaf = how, leaf
+    def __init__(self, execution: Execution, leaf: Callable[[Any], LinearOperator]) -> None:
+        self.execution, self.leaf = execution, leaf
         self._values: dict[Any, tuple[Any, Any]] = {}
 
     def value(self, atom: Any) -> Any:
@@ -337,7 +337,7 @@ class Products:
         found = self.values(operator)
         if len(found) == 1 and found[0][0].is_plain and found[0][0][0] == 1 and found[0][0].shape == operator.shape:
             return aslinearoperator(found[0][1])
-        return SumOfProducts(found, operator.shape, self.how.dtype(operator.is_complex))
+        return SumOfProducts(found, operator.shape, self.execution.dtype(operator.is_complex))
 
 
 class SumOfProducts(LinearOperator):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.backends import Computing, computing
+from calderon.backends import Execution
 from calderon.exact.angular import unit_directions
 from calderon.greens import Helmholtz
 from calderon.greens.elementary import SHORT
@@ -55,7 +55,7 @@ class CurrentField:
         AccuracyWarning that names the points. Raises ValueError for a wrong shape, NaN or infinity. backend, precision:
         as for `Potential.evaluate`.
         """
-        return self._field(points, computing(backend, precision))
+        return self._field(points, Execution.of(backend, precision))
 
     def far_field(
         self, theta: ArrayLike, phi: ArrayLike | None = None, *, backend: str = "numba", precision: str = "double"
@@ -66,24 +66,24 @@ class CurrentField:
         With N = int J exp(-i k d . y):  E has i k (N - d (d . N)) / (4 pi), H has i k d x N / (4 pi). Raises ValueError
         for lossy media, where no such pattern exists. backend, precision: as for `Potential.evaluate`.
         """
-        how = computing(backend, precision)
+        execution = Execution.of(backend, precision)
         toward, k = unit_directions(theta, phi), far_wavenumber(self.green)
         unit = toward.reshape(-1, 3)
         rule, mesh = triangle_rule(self.quadrature.regular), self.density.space.base.mesh
         currents = self._currents(np.arange(len(self._triangles)), barycentric(rule.points).T, rule.weights)
         y = np.einsum("bq,nbc->nqc", barycentric(rule.points), mesh.vertices[mesh.triangles[self._triangles]])
-        if how.device is None:
+        if execution.device is None:
             total = self._host_far(unit, y, currents, k)
         else:
             frame = self._frame
-            warn_if_coarse(how.real, k, 1 / frame.scale, stacklevel=2)
+            warn_if_coarse(execution.real, k, 1 / frame.scale, stacklevel=2)
             sources = np.concatenate([y, currents.real, currents.imag, np.zeros((*y.shape[:2], 2))], axis=2)
-            total = far_sums(how, CURRENT_FAR_FIELD, unit, sources, k, frame.origin, frame.scale)
+            total = far_sums(execution, CURRENT_FAR_FIELD, unit, sources, k, frame.origin, frame.scale)
         if self.magnetic:
             values = 1j * k * np.cross(unit, total)
         else:
             values = 1j * k * (total - unit * (unit * total).sum(axis=1, keepdims=True))
-        return values.astype(how.dtype(True), copy=False).reshape(toward.shape)
+        return values.astype(execution.dtype(True), copy=False).reshape(toward.shape)
 
     def _host_far(self, unit, y, currents, k):  # type: ignore[no-untyped-def]
         """(n, 3) int J exp(-i k d . y) / (4 pi)."""
@@ -152,14 +152,14 @@ class CurrentField:
     def _frame(self) -> Frame:
         return Frame.of(self.density.space.base.mesh, self._triangles, self.green)
 
-    def _field(self, points: ArrayLike, how: Computing) -> NDArray[np.complexfloating[Any, Any]]:
+    def _field(self, points: ArrayLike, execution: Execution) -> NDArray[np.complexfloating[Any, Any]]:
         given = checked_points(points, self.density.space.mesh)
         mesh, triangles, frame, green = self.density.space.base.mesh, self._triangles, self._frame, self.green
         beside = beside_surface(mesh, triangles, given, digits_of(points))
         x, rule = beside.points, triangle_rule(self.quadrature.regular)
         sources = self._emitted(np.arange(len(triangles)), barycentric(rule.points).T, rule.weights)
         sources[..., :3] = frame.inside(sources[..., :3])
-        if how.device is None:
+        if execution.device is None:
             floors = np.full(len(triangles), frame.cut)
             warn_if_coarse(np.dtype(np.float64), green.wavenumber.real, frame.reach(x), stacklevel=3)
             run = current_field_kernel(green.radial(abs(green.wavenumber) * self._radius()), self.magnetic)
@@ -167,16 +167,16 @@ class CurrentField:
             total = host_sums(lambda block, out: run(block, sources, centres, frame.scalars, out), frame.inside(x), 3)
         else:
             floors = frame.floors(mesh, triangles, NEAR)
-            warn_if_coarse(how.real, green.wavenumber.real, frame.reach(x), stacklevel=3)
+            warn_if_coarse(execution.real, green.wavenumber.real, frame.reach(x), stacklevel=3)
             sent = CURRENT_FIELDS[self.magnetic]
-            total = device_sums(how, sent, green, frame.inside(x), sources, floors, frame.scalars)
+            total = device_sums(execution, sent, green, frame.inside(x), sources, floors, frame.scalars)
         paired = paired_current_kernel(green.radial(math.inf), self.magnetic)
         near = Near(x, mesh, triangles, self.quadrature.regular, floors)
         correct_near(total, near, self._emitted, paired, frame, self._exact)
         warn_on_surface(given, beside.on)
         total = beside.means(total)
         total *= frame.scale ** (2 if self.magnetic else 1) / (4 * math.pi)
-        return (total[..., 0] + 1j * total[..., 1]).astype(how.dtype(True), copy=False)
+        return (total[..., 0] + 1j * total[..., 1]).astype(execution.dtype(True), copy=False)
 
 
 def _as_complex(parts: NDArray[np.float64]) -> NDArray[np.complex128]:

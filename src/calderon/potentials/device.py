@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Computing, Source
+from calderon.backends import Execution, Source
 from calderon.greens import Green
 from calderon.greens.green import green_defines
 from calderon.mesh.errors import AccuracyWarning
@@ -75,7 +75,7 @@ CURRENT_FAR_FIELD = Emission("plane_waves.h", "CURRENT", 3, _CURRENT)
 
 
 def device_sums(
-    how: Computing,
+    execution: Execution,
     emission: Emission,
     green: Green | None,
     targets: NDArray[np.float64],
@@ -85,11 +85,11 @@ def device_sums(
 ) -> NDArray[np.float64]:
     """(n, values, 2) real and imaginary sums at targets (n, 3) over all sources (groups, Q, C), in coordinates in which
     these have about unit size. floors (groups,): squared distances below count as that. scalars: SCALARS of
-    point_sources.py. green: as for `Emission.source`. how: with a device.
+    point_sources.py. green: as for `Emission.source`. execution: with a device.
 
     Takes about half of the memory that the device gives at most; for more sources or targets, one part after the other.
     """
-    device, real = how.device, how.real
+    device, real = execution.device, execution.real
     assert device is not None
     total = np.zeros((len(targets), emission.values, 2))
     size = float(np.abs(sources[..., emission.charges]).max(initial=0.0))
@@ -125,7 +125,7 @@ def device_sums(
 
 
 def far_sums(
-    how: Computing,
+    execution: Execution,
     emission: Emission,
     unit: NDArray[np.float64],
     sources: NDArray[np.float64],
@@ -137,7 +137,7 @@ def far_sums(
     `scale`. Phases are those about the origin, which a factor in double precision moves."""
     inside = sources.copy()
     inside[..., :3] = (sources[..., :3] - origin) * scale
-    sums = device_sums(how, emission, None, unit * (-k / scale), inside, np.ones(len(sources)), np.zeros(1))
+    sums = device_sums(execution, emission, None, unit * (-k / scale), inside, np.ones(len(sources)), np.zeros(1))
     phase = np.exp(-1j * k * (unit @ origin)) / (4 * math.pi)
     return phase[:, None] * (sums[..., 0] + 1j * sums[..., 1])
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.backends import Computing, computing, run_tasks, thread_count
+from calderon.backends import Execution, run_tasks, thread_count
 from calderon.exact.angular import unit_directions
 from calderon.greens import Green
 from calderon.greens.elementary import SHORT
@@ -69,13 +69,13 @@ class Potential:
 
         backend: where, see `backends.get`; near points are corrected on the processor in any case. precision: of the
         numbers that come back; devices also compute in it ("single": about six digits of the largest value, with an
-        AccuracyWarning where k r is too large for that), the processor in double. Errors as for `backends.computing`.
+        AccuracyWarning where k r is too large for that), the processor in double. Errors as for `Execution.of`.
         """
-        return self._field(points, False, computing(backend, precision))[:, 0]
+        return self._field(points, False, Execution.of(backend, precision))[:, 0]
 
     def gradient(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """(n, 3) gradients at points (n, 3); as `evaluate`."""
-        return self._field(points, True, computing(backend, precision))
+        return self._field(points, True, Execution.of(backend, precision))
 
     def far_field(
         self, theta: ArrayLike, phi: ArrayLike | None = None, *, backend: str = "numba", precision: str = "double"
@@ -86,19 +86,19 @@ class Potential:
         A negative wavenumber, of waves that come in, gives the conjugate pattern of a real density. Raises ValueError
         for static or lossy media, where no such pattern exists. backend, precision: as for `evaluate`.
         """
-        how = computing(backend, precision)
+        execution = Execution.of(backend, precision)
         toward, k = unit_directions(theta, phi), far_wavenumber(self.green)
         unit = toward.reshape(-1, 3)
         sources, centres = self._sources()
-        if how.device is None:
+        if execution.device is None:
             values = far_values(unit, sources, centres, k, self.double, k * self._radius() <= SHORT)
         else:
             frame = self._frame
-            warn_if_coarse(how.real, k, 1 / frame.scale, stacklevel=2)
+            warn_if_coarse(execution.real, k, 1 / frame.scale, stacklevel=2)
             emission = LAYER_FAR_FIELDS[self.double]
-            values = far_sums(how, emission, unit, sources, k, frame.origin, frame.scale)[:, 0]
+            values = far_sums(execution, emission, unit, sources, k, frame.origin, frame.scale)[:, 0]
             values *= frame.scale ** int(self.double)
-        return values.astype(how.dtype(True), copy=False).reshape(toward.shape[:-1])
+        return values.astype(execution.dtype(True), copy=False).reshape(toward.shape[:-1])
 
     def _sources(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(triangles, Q, 8) positions, normals, real and imaginary charges at the quadrature points, and centroids."""
@@ -156,31 +156,31 @@ class Potential:
         total *= lacking(radial, self.double, gradient)
         return total
 
-    def _field(self, points: ArrayLike, gradient: bool, how: Computing) -> NDArray[Any]:
+    def _field(self, points: ArrayLike, gradient: bool, execution: Execution) -> NDArray[Any]:
         space, frame, green = self.density.space, self._frame, self.green
         given = checked_points(points, space.mesh)
         beside = beside_surface(space.mesh, space.triangles, given, digits_of(points))
         x = beside.points
         is_complex = green.is_complex or np.iscomplexobj(self.density.coefficients)
-        if how.device is None:
+        if execution.device is None:
             floors = frame.floors(space.mesh, space.triangles, LIFTED)
             warn_if_coarse(np.dtype(np.float64), green.wavenumber.real, frame.reach(x), stacklevel=3)
             total = self._host_sums(frame.inside(x), np.sqrt(floors), gradient)
         else:
             floors = frame.floors(space.mesh, space.triangles, NEAR)
-            warn_if_coarse(how.real, green.wavenumber.real, frame.reach(x), stacklevel=3)
+            warn_if_coarse(execution.real, green.wavenumber.real, frame.reach(x), stacklevel=3)
             sent, (sources, _) = LAYER_FIELDS[self.double, gradient], self._framed_sources()
-            total = device_sums(how, sent, green, frame.inside(x), sources, floors, frame.scalars)
+            total = device_sums(execution, sent, green, frame.inside(x), sources, floors, frame.scalars)
         emission = EMISSIONS[self.double, gradient]
         paired = paired_field_kernel(green.radial(math.inf), emission, gradient, green.is_complex)
-        near = Near(x, space.mesh, space.triangles, self.quadrature.regular, floors, how.device is None)
+        near = Near(x, space.mesh, space.triangles, self.quadrature.regular, floors, execution.device is None)
         correct_near(total, near, self._emitted, paired, frame, lambda x, local: self._exact(x, local, gradient))
         if self.double or gradient:
             warn_on_surface(given, beside.on)
         total = beside.means(total)
         total *= frame.scale ** (1 + int(self.double) + int(gradient)) / (4 * math.pi)
         values = total[..., 0] + 1j * total[..., 1] if is_complex else np.ascontiguousarray(total[..., 0])
-        return values.astype(how.dtype(is_complex), copy=False)
+        return values.astype(execution.dtype(is_complex), copy=False)
 
 
 def host_sums(

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
-from calderon.backends import BuildError, Computing, Device, Source, computing
+from calderon.backends import BuildError, Device, Execution, Source
 from calderon.dg.run.run_key import mesh_digest
 from calderon.mesh import TetrahedralMesh
 from calderon.parallel import Communicator, agreed, end_together, require_same, world
@@ -104,20 +104,20 @@ class RankDevice:
         self._guarded(self._device.synchronize)
 
 
-def computing_of_rank(backend: str, precision: str, ranks: Communicator) -> Computing:
+def execution_of_rank(backend: str, precision: str, ranks: Communicator) -> Execution:
     """A backend in a precision for this rank: the named device, or of the working ones that whose number is
-    the rank's place among those of its node, modulo their number. Errors as for `computing`; RankError where it fails
-    on some of the ranks only."""
+    the rank's place among those of its node, modulo their number. Errors as for `Execution.of`; RankError where it
+    fails on some of the ranks only."""
     same_node = ranks.on_node()
 
-    def choose() -> tuple[Computing, int]:
-        how = computing(backend, precision, turn=same_node.index(ranks.rank))
-        return how, 0 if how.device is None else how.device.memory()
+    def choose() -> tuple[Execution, int]:
+        execution = Execution.of(backend, precision, turn=same_node.index(ranks.rank))
+        return execution, 0 if execution.device is None else execution.device.memory()
 
-    how, free = agreed(ranks, choose)  # no rank allocates memory before all have read what is free
-    names = ranks.gather(how.name)
-    if how.device is None:
-        return how
-    sharers = sum(names[other] == how.name for other in same_node)
+    execution, free = agreed(ranks, choose)  # no rank allocates memory before all have read what is free
+    names = ranks.gather(execution.name)
+    if execution.device is None:
+        return execution
+    sharers = sum(names[other] == execution.name for other in same_node)
     rank = ranks.rank if ranks.size > 1 else None
-    return replace(how, device=RankDevice(how.device, free, rank, sharers))
+    return replace(execution, device=RankDevice(execution.device, free, rank, sharers))

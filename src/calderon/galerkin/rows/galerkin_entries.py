@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import Computing
+from calderon.backends import Execution
 from calderon.backends.numba import jitable_part
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.regular.element_tables import Surface
@@ -54,7 +54,7 @@ def compiled_rows(
     operator: BilinearForm,
     row_clusters: Clusters,
     column_clusters: Clusters,
-    how: Computing,
+    execution: Execution,
     found: FoundPairs | None = None,
 ) -> CompiledRows:
     """The matrix of an integral operator by rows, columns and blocks, on the processor.
@@ -65,7 +65,7 @@ def compiled_rows(
     """
     if not isinstance(operator, BilinearForm):
         raise TypeError(f"{operator!r} has no compiled rows, integral operators have: assemble its parts")
-    pairs = SpecialPairs.of(operator, how, found)
+    pairs = SpecialPairs.of(operator, execution, found)
     form, rule = pairs.form, triangle_rule(pairs.quadrature.regular)
     tables = [side_table(rule, each) for each in pairs.moment_functions(rule)]
     rows = _side(pairs, True, row_clusters, tables[0][1])
@@ -78,12 +78,12 @@ def compiled_rows(
     return CompiledRows(
         shape=operator.shape,
         dtype=pairs.out.dtype,
-        real=how.real,
+        real=execution.real,
         row=functions.row,
         column=functions.column,
         block=functions.block,
         data=(rows.side, columns.side, _skips(around), pairs.tile_scalars),
-        scratch=entries_scratch(form, rule.number_of_points, *sizes, longest, how.real),
+        scratch=entries_scratch(form, rule.number_of_points, *sizes, longest, execution.real),
         special=summed(around, pairs.values(pairs.batches), rows.side, columns.side, operator.shape),
         overlap=functools.partial(_overlap, pairs, rows, columns),
         symmetric=operator.is_symmetric,
@@ -92,11 +92,11 @@ def compiled_rows(
     )
 
 
-def corrections(form: BilinearForm, degree: int, how: Computing) -> sp.csr_array:
+def corrections(form: BilinearForm, degree: int, execution: Execution) -> sp.csr_array:
     """(test, trial) sparse matrix of a form: the entries of its touching and near pairs of triangles less what a sum
     over the points of two rules of that degree adds for them, where points that coincide add nothing. A method that
     sums over such points (spaces/charges.py) becomes the matrix of the form by adding it."""
-    pairs, clusters = SpecialPairs.of(form, how), [_one_cluster(each) for each in form.shape]
+    pairs, clusters = SpecialPairs.of(form, execution), [_one_cluster(each) for each in form.shape]
     rule = triangle_rule(form.quadrature.regular)
     tables = [side_table(rule, each)[1] for each in pairs.moment_functions(rule)]
     rows, columns = (_side(pairs, bool(1 - n), clusters[n], tables[n]) for n in range(2))

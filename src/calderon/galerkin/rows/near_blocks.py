@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import Computing, require_memory, run_tasks
+from calderon.backends import Execution, require_memory, run_tasks
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned
 from calderon.galerkin.bilinear_form import BilinearForm
@@ -48,7 +48,7 @@ def near_blocks(
     rows: Clusters,
     columns: Clusters,
     pairs: NDArray[np.int64],
-    how: Computing,
+    execution: Execution,
 ) -> NearBlocks:
     """The entries of sum factor * form between the boxes of each of the pairs (n, 2), as exact as a dense matrix.
 
@@ -62,12 +62,12 @@ def near_blocks(
     sizes = [(clusters.stop - clusters.start)[each] for clusters, each in zip((rows, columns), pairs.T, strict=True)]
     starts = np.append(0, np.cumsum(sizes[0] * sizes[1]))
     is_complex = any(form.is_complex or complex(factor).imag != 0 for factor, form in terms)
-    kind = how.dtype(is_complex)
+    kind = execution.dtype(is_complex)
     require_memory(int(starts[-1]) * kind.itemsize, f"{len(pairs)} near blocks", ADVICE)
     blocks = NearBlocks(rows, columns, np.ascontiguousarray(pairs), starts, np.zeros(int(starts[-1]), kind))
     found = None
     for factor, form in terms:
-        entries = compiled_rows(form, rows, columns, how, found)
+        entries = compiled_rows(form, rows, columns, execution, found)
         found = entries.found
         _add(blocks, complex(factor) if is_complex else complex(factor).real, entries)
     return blocks

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Computing, run_tasks
+from calderon.backends import Execution, run_tasks
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
 from calderon.galerkin.limits import resolved_triangles
@@ -34,15 +34,15 @@ class SpecialPairs(Block):
     """What a search gave, for other operators on the same spaces."""
 
     @staticmethod
-    def of(operator: BilinearForm, how: Computing, found: "FoundPairs | None" = None) -> "SpecialPairs":
+    def of(operator: BilinearForm, execution: Execution, found: "FoundPairs | None" = None) -> "SpecialPairs":
         """The pairs of an operator; found: `found` of another one, which is taken if its search fits."""
         resolved_triangles(operator.green, operator.test, operator.trial)
-        empty = np.broadcast_to(np.zeros((), how.dtype(operator.is_complex)), operator.shape)
+        empty = np.broadcast_to(np.zeros((), execution.dtype(operator.is_complex)), operator.shape)
         form = operator.green, operator.integrand, operator.test, operator.trial
         kind = special_pairs_of(operator.block)  # type: ignore[arg-type]
         if found is not None:
             kind = type(kind.__name__, (kind,), {"found": found})
-        return kind(empty, *form, 1.0, None, None, operator.quadrature, how.real, half=operator.is_symmetric)
+        return kind(empty, *form, 1.0, None, None, operator.quadrature, execution.real, half=operator.is_symmetric)
 
     def _compile(self, radial: Radial, factor: complex) -> None:
         self.radial = radial

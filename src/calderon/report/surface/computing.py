@@ -37,7 +37,7 @@ def run(file: AnyCaseFile, stages: Stages | None = None, scratch: Path | None = 
     """
     stages = stages or Stages()
     try:
-        backends.computing(file.case.solver.backend, file.case.solver.precision)
+        backends.Execution.of(file.case.solver.backend, file.case.solver.precision)
     except RuntimeError as error:
         raise file.mistake("solver", "backend", str(error).removeprefix("backend ")) from error
     if isinstance(file.case, TransientCase):

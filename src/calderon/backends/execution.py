@@ -12,7 +12,7 @@ from calderon.backends.device import Device
 
 
 @dataclass(frozen=True)
-class Computing:
+class Execution:
     """The real NumPy type of what is computed, and the device that does it, None for the processor.
 
     far: the type in which the regular part of a matrix is computed, `real` if None.
@@ -23,8 +23,35 @@ class Computing:
     real: np.dtype[Any]
     device: Device | None = None
     far: np.dtype[Any] | None = None
-    team: tuple["Computing", ...] = ()
+    team: tuple["Execution", ...] = ()
     parts: list[NDArray[np.float64]] = field(default_factory=list, compare=False)
+
+    @classmethod
+    def of(cls, backend: str, precision: str, several: bool = False, mixed: bool = False, turn: int = 0) -> "Execution":
+        """A backend in a precision; errors and turn as for `get`, RuntimeError for a device without double precision.
+
+        mixed: whether "mixed" precision may be requested; ValueError if not. several: whether "numba+cuda:0" may stand
+        for several that share the work; ValueError if not, or if one is named twice.
+        """
+        if precision == "mixed" and not mixed:
+            raise ValueError(
+                "precision='mixed' is for dense matrices and their entries only: choose 'double' or 'single'"
+            )
+        real = np.dtype(entry_type(precision) if mixed else real_type(precision))
+        far = np.dtype(np.float32) if precision == "mixed" else None
+        names = backend.split("+") if isinstance(backend, str) else [backend]
+        if len(names) == 1:
+            return _one(names[0], real, far, turn)
+        if not several:
+            raise ValueError(
+                f"backend {backend!r}: only 'dense' and 'hmatrix' accept several backends: choose one of "
+                f"{', '.join(map(repr, names))}"
+            )
+        team = sorted((_one(name, real, far) for name in names), key=lambda each: each.device is not None)
+        found = [each.name for each in team]
+        if len(set(found)) < len(found):
+            raise ValueError(f"backend {backend!r} names one of {', '.join(map(repr, found))} twice: name each once")
+        return cls(real, None, far, tuple(team))
 
     @property
     def regular(self) -> np.dtype[Any]:
@@ -47,36 +74,11 @@ class Computing:
         return " + ".join(f"{name} ({part:.0%})" for name, part in zip(names, total / total.sum(), strict=True))
 
 
-def computing(backend: str, precision: str, several: bool = False, mixed: bool = False, turn: int = 0) -> Computing:
-    """A backend in a precision; errors and turn as for `get`, RuntimeError for a device without double precision.
-
-    mixed: whether "mixed" precision may be requested; ValueError if not. several: whether "numba+cuda:0" may stand for
-    several that share the work; ValueError if not, or if one is named twice.
-    """
-    if precision == "mixed" and not mixed:
-        raise ValueError("precision='mixed' is for dense matrices and their entries only: choose 'double' or 'single'")
-    real = np.dtype(entry_type(precision) if mixed else real_type(precision))
-    far = np.dtype(np.float32) if precision == "mixed" else None
-    names = backend.split("+") if isinstance(backend, str) else [backend]
-    if len(names) == 1:
-        return _one(names[0], real, far, turn)
-    if not several:
-        raise ValueError(
-            f"backend {backend!r}: only 'dense' and 'hmatrix' accept several backends: choose one of "
-            f"{', '.join(map(repr, names))}"
-        )
-    team = sorted((_one(name, real, far) for name in names), key=lambda each: each.device is not None)
-    found = [each.name for each in team]
-    if len(set(found)) < len(found):
-        raise ValueError(f"backend {backend!r} names one of {', '.join(map(repr, found))} twice: name each once")
-    return Computing(real, None, far, tuple(team))
-
-
-def _one(name: str, real: np.dtype[Any], far: np.dtype[Any] | None, turn: int = 0) -> Computing:
+def _one(name: str, real: np.dtype[Any], far: np.dtype[Any] | None, turn: int = 0) -> Execution:
     device = get(name, turn)
     if device is not None and real == np.float64 and not device.has_double:
         raise RuntimeError(
             f"{device.name} ({device.label}) supports single precision only: "
             "choose precision='single', or backend='numba'"
         )
-    return Computing(real, device, far)
+    return Execution(real, device, far)
