@@ -67,27 +67,33 @@ def along_normals(gradient: np.ndarray, normals: ArrayLike) -> np.ndarray:
 
 def unit_vector(values: ArrayLike, name: str = "direction") -> np.ndarray:
     """One direction (3,), normalised and read-only."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "fiu" or array.shape != (3,):
-        raise ValueError(f"{name} must be three real numbers, got {values!r}")
-    array = np.array(array, dtype=np.float64)
-    largest = np.abs(array).max()
-    if not 0 < largest < np.inf:
-        raise ValueError(f"{name} must be finite and not zero, got {array.tolist()}")
-    array /= largest
-    array /= np.linalg.norm(array)
-    array.flags.writeable = False
-    return array
+    return _normalised(_three_numbers(values, name, np.float64), name)
 
 
 def one_point(values: ArrayLike, name: str) -> np.ndarray:
     """One point (3,), read-only."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "fiu" or array.shape != (3,) or not np.all(np.isfinite(array)):
-        raise ValueError(f"{name} must be three finite real numbers, got {values!r}")
-    array = np.array(array, dtype=np.float64)
+    return _three_numbers(values, name, np.float64)
+
+
+def _three_numbers(values: ArrayLike, name: str, kind: type[np.inexact[Any]]) -> np.ndarray:
+    """Three finite numbers, real or complex, in an array of that kind; read-only."""
+    array, real = np.asarray(values), kind is np.float64
+    if array.dtype.kind not in ("fiu" if real else "fiuc") or array.shape != (3,) or not np.all(np.isfinite(array)):
+        raise ValueError(f"{name} must be three finite {'real ' if real else ''}numbers, got {values!r}")
+    array = np.array(array, dtype=kind)
     array.flags.writeable = False
     return array
+
+
+def _normalised(vector: np.ndarray, name: str) -> np.ndarray:
+    """A vector (3,) divided by its length, however large or small; read-only."""
+    largest = np.abs(vector).max()
+    if largest == 0:
+        raise ValueError(f"{name} must not be zero")
+    unit: np.ndarray = vector / largest
+    unit /= np.linalg.norm(unit)
+    unit.flags.writeable = False
+    return unit
 
 
 def positive_length(value: float, name: str) -> float:
@@ -99,9 +105,8 @@ def positive_length(value: float, name: str) -> float:
 
 def finite_number(value: complex, name: str) -> complex | float:
     """A finite number, as float where it is real."""
-    if not _is_number(value, numbers.Complex) or not np.isfinite(as_complex(value, name)):
+    if not _is_number(value, numbers.Complex) or not np.isfinite(number := as_complex(value, name)):
         raise ValueError(f"{name} must be a finite number, got {value!r}")
-    number = complex(value)
     return number.real if number.imag == 0 else number
 
 
@@ -154,13 +159,9 @@ def relative_constant(value: complex, name: str) -> complex | float:
 
 def complex_vector(values: ArrayLike, name: str) -> np.ndarray:
     """A vector (3,) of finite numbers, not zero, complex and read-only."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "fiuc" or array.shape != (3,) or not np.all(np.isfinite(array)):
-        raise ValueError(f"{name} must be three finite numbers, got {values!r}")
+    array = _three_numbers(values, name, np.complex128)
     if not np.any(array):
         raise ValueError(f"{name} must not be zero")
-    array = np.array(array, dtype=np.complex128)
-    array.flags.writeable = False
     return array
 
 
@@ -172,19 +173,14 @@ def transverse_polarization(values: ArrayLike | None, direction: np.ndarray) -> 
     if values is None:
         values = np.array([0.0, 1, 0]) if abs(direction[0]) > np.sqrt(0.5) else np.array([1.0, 0, 0])
         values = values - (values @ direction) * direction
-    array = complex_vector(values, "polarization").copy()
-    array /= np.abs(array).max()
-    array /= np.linalg.norm(array)
+    array = _normalised(complex_vector(values, "polarization"), "polarization")
     along = array @ direction
     if abs(along) > 1e-6:
         raise ValueError(
             f"polarization must be orthogonal to the direction of travel {direction.tolist()}: "
             f"{abs(along):.3g} of {np.asarray(values).tolist()} lies along it"
         )
-    array -= along * direction
-    array /= np.linalg.norm(array)
-    array.flags.writeable = False
-    return array
+    return _normalised(array - along * direction, "polarization")
 
 
 def wave_impedance(value: complex) -> complex | float:
@@ -197,20 +193,16 @@ def wave_impedance(value: complex) -> complex | float:
 
 def finite_complex(value: Any, name: str) -> complex:
     """A finite complex number."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Complex):
+    if not _is_number(value, numbers.Complex):
         raise TypeError(f"{name} must be a number, got {value!r}")
-    if not np.isfinite(as_complex(value, name)):
+    if not np.isfinite(number := as_complex(value, name)):
         raise ValueError(f"{name} must be finite, got {value!r}")
-    return complex(value)
+    return number
 
 
 def wavenumber_of_a_wave(value: Any, name: str = "the wavenumber") -> complex | float:
     """k with Re k > 0 and Im k >= 0, as float where it is real."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Complex):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    k = as_complex(value, name)
-    if not np.isfinite(k):
-        raise ValueError(f"{name} must be finite, got {value!r}")
+    k = finite_complex(value, name)
     if k.imag < 0:
         raise ValueError(
             f"{name} {value!r} has a negative imaginary part, a wave that grows: with the time factor exp(-i omega t) "
@@ -224,13 +216,13 @@ def wavenumber_of_a_wave(value: Any, name: str = "the wavenumber") -> complex | 
     return k.real if k.imag == 0 else k
 
 
-def index_array(asked: ArrayLike | slice, size: int, what: str) -> tuple[Index, Index]:
+def index_array(requested: ArrayLike | slice, size: int, what: str) -> tuple[Index, Index]:
     """Distinct numbers, ascending, and the place of each requested one among them.
 
-    asked: one number, a list of them in -size..size-1, a slice, or a mask (size,) of truth values.
+    requested: one number, a list of them in -size..size-1, a slice, or a mask (size,) of truth values.
     Raises TypeError for anything else, IndexError for numbers outside and for masks of another length.
     """
-    given = np.arange(size)[asked] if isinstance(asked, slice) else np.atleast_1d(np.asarray(asked))
+    given = np.arange(size)[requested] if isinstance(requested, slice) else np.atleast_1d(np.asarray(requested))
     if given.dtype.kind == "b":
         if given.shape != (size,):
             raise IndexError(f"a mask of the {size} {what}s has shape ({size},), got {given.shape}")

@@ -31,26 +31,34 @@ KINDS = ("electric", "magnetic")
 class HertzDipole:
     """An electric dipole of moment m = I l (A m) or a magnetic one of m = U l (V m), at y, in wavenumber k (1/m).
 
-    kind: "electric" or "magnetic". position: y (3,). moment: m (3,), complex, peak value. impedance: eta of the medium.
+    position: y (3,). moment: m (3,), complex, peak value. impedance: eta of the medium. kind: "electric" or "magnetic".
     A small loop of current I around the area A has U l = -i k eta I A; the moment p of a charge distribution, in A s m,
     has I l = -i omega p.
     """
 
-    kind: str
     position: np.ndarray
     moment: np.ndarray
     wavenumber: complex
-    impedance: complex
+    impedance: complex = 1.0
+    kind: str = "electric"
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"unknown kind of dipole {self.kind!r}: choose 'electric' or 'magnetic'")
+        object.__setattr__(self, "position", one_point(self.position, "the position of a dipole"))
+        object.__setattr__(self, "moment", complex_vector(self.moment, "the moment of a dipole"))
+        object.__setattr__(self, "wavenumber", nonzero_wavenumber(self.wavenumber, "the wavenumber of a dipole"))
+        object.__setattr__(self, "impedance", wave_impedance(self.impedance))
 
     def electric(self, points: ArrayLike) -> np.ndarray:
-        """E (n, 3) in V/m at points (n, 3), none of them the dipole's."""
+        """E (n, 3) in V/m at points (n, 3); ValueError for a point on the dipole."""
         x = points_in_space(points)
         if self.kind == "electric":
             return 1j * self.wavenumber * self.impedance * self._longitudinal(x)
         return -self._curl(x)
 
     def magnetic(self, points: ArrayLike) -> np.ndarray:
-        """H (n, 3) in A/m at points (n, 3)."""
+        """H (n, 3) in A/m at points (n, 3); ValueError for a point on the dipole."""
         x = points_in_space(points)
         if self.kind == "electric":
             return self._curl(x)
@@ -103,12 +111,4 @@ def hertz_dipole(
     impedance: complex = 1.0,
 ) -> HertzDipole:
     """The dipole of moment (3,), real or complex, at `position` (3,); kind "electric" or "magnetic"."""
-    if kind not in KINDS:
-        raise ValueError(f"unknown kind of dipole {kind!r}: choose 'electric' or 'magnetic'")
-    return HertzDipole(
-        kind,
-        one_point(position, "the position of a dipole"),
-        complex_vector(moment, "the moment of a dipole"),
-        nonzero_wavenumber(k),
-        wave_impedance(impedance),
-    )
+    return HertzDipole(np.asarray(position), np.asarray(moment), k, impedance, kind)

@@ -13,13 +13,16 @@ Time factor exp(-i omega t): loss is a positive imaginary permittivity. Amplitud
 C. F. Bohren and D. R. Huffman, Absorption and Scattering of Light by Small Particles (1983), chapters 4 and 8.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calderon.exact.angular import PolarFrame, multipole_angles, radar_cross_section, unit_directions
 from calderon.exact.sphere_layers import Layer, Outside, Radial, refractive_index, solve
+from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE, conducting_permittivity
 from calderon.validation import (
     finite_number,
     points_in_space,
@@ -31,6 +34,14 @@ from calderon.validation import (
 
 _VALUES_AT_ONCE = 100_000
 _ON_SURFACE = 1e-9  # points this close, relatively, to the outside of the sphere count as on it
+
+
+class Medium(Protocol):
+    """Relative permittivity and permeability, conductivity in S/m."""
+
+    permittivity: float
+    permeability: float
+    conductivity: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,17 +304,29 @@ def mie_layered_sphere(
     """
     constants = np.atleast_1d(np.asarray(permittivities))
     others = np.ones(len(constants)) if permeabilities is None else np.atleast_1d(np.asarray(permeabilities))
-    return _scattering(
-        k,
-        np.atleast_1d(np.asarray(radii)).tolist(),
-        constants.tolist(),
-        others.tolist(),
-        bool(conducting_core),
-        direction,
-        polarization,
-        amplitude,
-        impedance,
-    )
+    layers = np.atleast_1d(np.asarray(radii)).tolist(), constants.tolist(), others.tolist()
+    return _scattering(k, *layers, bool(conducting_core), direction, polarization, amplitude, impedance)
+
+
+def layered_sphere(
+    radii: ArrayLike,
+    materials: Mapping[str, Medium],
+    frequency: float,
+    direction: ArrayLike = (0, 0, 1),
+    polarization: ArrayLike = (1, 0, 0),
+    amplitude: complex = 1.0,
+) -> MieScattering:
+    """Sphere of named materials in vacuum, in SI units, in a plane wave.
+
+    radii in m and materials from the inside out, frequency in Hz, amplitude in V/m; direction and polarization as for
+    `mie_layered_sphere`.
+    """
+    omega = 2 * np.pi * positive_length(frequency, "frequency")
+    layers = list(materials.values())
+    e = np.array([conducting_permittivity(each.permittivity, each.conductivity, frequency) for each in layers])
+    m = np.array([each.permeability for each in layers])
+    k = omega / SPEED_OF_LIGHT
+    return mie_layered_sphere(k, radii, e, m, False, direction, polarization, amplitude, VACUUM_IMPEDANCE)
 
 
 def _scattering(

@@ -16,6 +16,7 @@ from the Wronskian, without cancellation in the shadow.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,14 +38,62 @@ _NEGLIGIBLE = 42.0  # terms below exp(-42) = 6e-19 of the largest are left out
 _VALUES_AT_ONCE = 200_000
 
 
+class OutgoingSeries:
+    """u = sum_n b_n h_n(kr) / h_n(ka) P_n(cos g) outside a sphere about the origin.
+
+    outgoing_terms (N + 1,): b_n, the partial waves of u at r = a.
+    """
+
+    wavenumber: complex
+    radius: float
+    axis: np.ndarray
+    outgoing_terms: np.ndarray
+
+    def far_field(self, theta: ArrayLike, phi: ArrayLike | None = None) -> np.ndarray:
+        """F (...) in directions given by angles or vectors, see `unit_directions`:  u ~ F exp(ikr) / r."""
+        toward = unit_directions(theta, phi)
+        return legendre_sum(self._far_terms, self._polar(toward.reshape(-1, 3))[1]).reshape(toward.shape[:-1])
+
+    @cached_property
+    def _far_terms(self) -> np.ndarray:
+        orders = np.arange(len(self.outgoing_terms))
+        surface = spherical_hankel(orders[-1], self.wavenumber * self.radius)
+        amplitudes = self.outgoing_terms / surface.values[:, 0] / surface.scale[:, 0]
+        return amplitudes * _powers(-1j, orders + 1) / self.wavenumber
+
+    def _polar(self, points: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        x = points_in_space(points)
+        distance = np.linalg.norm(x, axis=1)
+        cosine = np.clip(x @ self.axis / np.where(distance > 0, distance, 1.0), -1.0, 1.0)
+        return distance, np.where(distance > 0, cosine, 1.0)
+
+    def _outside(self, points: ArrayLike, slope: bool) -> np.ndarray:
+        distance, cosine = self._polar(points)
+        inside = np.count_nonzero(distance < self.radius * (1 - 1e-9))
+        if inside:
+            raise ValueError(
+                f"{inside} of {len(distance)} points lie inside the sphere of radius {self.radius:g}, "
+                "where this field is not defined"
+            )
+        last = len(self.outgoing_terms) - 1
+        surface = spherical_hankel(last, self.wavenumber * self.radius)
+
+        def radial(r: np.ndarray) -> np.ndarray:
+            outside = spherical_hankel(last, self.wavenumber * r)
+            values = outside.slopes * self.wavenumber if slope else outside.values
+            return values / surface.values * outside.scale_over(surface)
+
+        return _series(self.outgoing_terms, radial, np.maximum(distance, self.radius), cosine)
+
+
 @dataclass(frozen=True, eq=False)
-class SphereScattering:
+class SphereScattering(OutgoingSeries):
     """The exact field of a plane wave or point source on a sphere about the origin.
 
     kind: "soft", "hard", "impedance" or "fluid". wavenumber, radius: k and a.
     axis: unit vector (3,): the direction of the plane wave, or toward the source. source: its position (3,), or None.
-    scattered_terms (N + 1,): g_n c_n, the partial waves of u_s at r = a. surface_terms, slope_terms: those of u and
-        du/dr at r = a. far_terms: those of F. interior_terms: those inside a fluid sphere, scaled; else None.
+    outgoing_terms (N + 1,): g_n c_n, the partial waves of u_s at r = a. surface_terms, slope_terms: those of u and
+        du/dr at r = a. interior_terms: those inside a fluid sphere, scaled; else None.
     interior_wavenumber: of the fluid inside, else None.
     """
 
@@ -53,16 +102,15 @@ class SphereScattering:
     radius: float
     axis: np.ndarray
     source: np.ndarray | None
-    scattered_terms: np.ndarray
+    outgoing_terms: np.ndarray
     surface_terms: np.ndarray
     slope_terms: np.ndarray
-    far_terms: np.ndarray
     interior_terms: np.ndarray | None
     interior_wavenumber: complex | None
 
     @property
     def number_of_terms(self) -> int:
-        return len(self.scattered_terms)
+        return len(self.outgoing_terms)
 
     def incident(self, points: ArrayLike) -> np.ndarray:
         """The incident field (n,) at points (n, 3)."""
@@ -116,21 +164,16 @@ class SphereScattering:
         """Total du/dr (n,) on the outer side of the sphere in the directions of points (n, 3)."""
         return legendre_sum(self.slope_terms, self._polar(points)[1])
 
-    def far_field(self, theta: ArrayLike, phi: ArrayLike | None = None) -> np.ndarray:
-        """F (...) in directions given by angles or vectors, see `unit_directions`:  u_s ~ F exp(ikr) / r."""
-        toward = unit_directions(theta, phi)
-        return legendre_sum(self.far_terms, self._polar(toward.reshape(-1, 3))[1]).reshape(toward.shape[:-1])
-
     def scattering_cross_section(self) -> float:
         """Power scattered over incident intensity, int |F|^2, in m^2; plane wave in a medium without loss only."""
         self._needs_plane_wave("a scattering cross section")
         orders = np.arange(self.number_of_terms)
-        return float(4 * np.pi * np.sum(np.abs(self.far_terms) ** 2 / (2 * orders + 1)))
+        return float(4 * np.pi * np.sum(np.abs(self._far_terms) ** 2 / (2 * orders + 1)))
 
     def extinction_cross_section(self) -> float:
         """Power scattered and absorbed over incident intensity, in m^2, by the optical theorem 4 pi Im F(d) / k."""
         self._needs_plane_wave("an extinction cross section")
-        return float(4 * np.pi * np.sum(self.far_terms).imag / self.wavenumber)
+        return float(4 * np.pi * np.sum(self._far_terms).imag / self.wavenumber)
 
     def target_strength(self, theta: ArrayLike, phi: ArrayLike | None = None) -> np.ndarray:
         """20 log10 |F| in dB re 1 m (...) for a plane wave of unit amplitude; directions as for `far_field`."""
@@ -141,30 +184,6 @@ class SphereScattering:
     def _needs_plane_wave(self, what: str) -> None:
         if self.source is not None or np.imag(self.wavenumber) != 0:
             raise ValueError(f"{what} needs an incident plane wave and a real wavenumber")
-
-    def _polar(self, points: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        x = points_in_space(points)
-        distance = np.linalg.norm(x, axis=1)
-        cosine = np.clip(x @ self.axis / np.where(distance > 0, distance, 1.0), -1.0, 1.0)
-        return distance, np.where(distance > 0, cosine, 1.0)
-
-    def _outside(self, points: ArrayLike, slope: bool) -> np.ndarray:
-        distance, cosine = self._polar(points)
-        inside = np.count_nonzero(distance < self.radius * (1 - 1e-9))
-        if inside:
-            raise ValueError(
-                f"{inside} of {len(distance)} points lie inside the sphere of radius {self.radius:g}, "
-                "where there is no scattered field"
-            )
-        last = self.number_of_terms - 1
-        surface = spherical_hankel(last, self.wavenumber * self.radius)
-
-        def radial(r: np.ndarray) -> np.ndarray:
-            outside = spherical_hankel(last, self.wavenumber * r)
-            values = outside.slopes * self.wavenumber if slope else outside.values
-            return values / surface.values * outside.scale_over(surface)
-
-        return _series(self.scattered_terms, radial, np.maximum(distance, self.radius), cosine)
 
 
 def soft_sphere(
@@ -260,17 +279,15 @@ def _scattering(
         c = -(J_slope + b * J) / (slope + b)
         surface = wronskian / (slope + b)
         surface_slope = -b * surface
-    orders = np.arange(last + 1)
     return SphereScattering(
         kind=kind,
         wavenumber=k,
         radius=radius,
         axis=axis,
         source=position,
-        scattered_terms=forcing * c,
+        outgoing_terms=forcing * c,
         surface_terms=forcing * surface,
         slope_terms=forcing * surface_slope * k,
-        far_terms=forcing * c / H / outgoing.scale[:, 0] * _powers(-1j, orders + 1) / k,
         interior_terms=interior_terms,
         interior_wavenumber=interior,
     )

@@ -26,11 +26,11 @@ class Ending:
     """Replaces sys.excepthook: a rank that fails alone, for which the others would wait indefinitely, reports it
     and ends all; ranks that fail together end normally."""
 
-    def __init__(self, ranks: Communicator, tell: Any) -> None:
-        self._ranks, self._tell = ranks, tell
+    def __init__(self, ranks: Communicator, report: Any) -> None:
+        self._ranks, self._report = ranks, report
 
     def __call__(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        self._tell(kind, error, trace)
+        self._report(kind, error, trace)
         sys.stderr.flush()
         leave(self._ranks, 1)
 

@@ -1,24 +1,23 @@
 """What an incident electromagnetic field is: E and H as functions of points, and sums of such fields."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.validation import finite_number
+from calderon.waves.field import IncidentField, SumOfFields
 
 
-class ElectromagneticWave(ABC):
+class ElectromagneticWave(IncidentField):
     """A field given in closed form in a medium of wavenumber k and impedance eta, time factor exp(-i omega t):
     curl E = ik eta H and curl H = -(ik / eta) E away from its sources.
 
     Waves of the same medium add, and are multiplied by numbers.
     """
 
-    wavenumber: complex
     impedance: complex
-    __array_ufunc__ = None  # NumPy's scalars leave the product to the wave
 
     @abstractmethod
     def electric(self, points: ArrayLike) -> np.ndarray:
@@ -28,51 +27,23 @@ class ElectromagneticWave(ABC):
     def magnetic(self, points: ArrayLike) -> np.ndarray:
         """H (n, 3) in A/m at points (n, 3)."""
 
-    def __add__(self, other: "ElectromagneticWave") -> "ElectromagneticSuperposition":
-        if not isinstance(other, ElectromagneticWave):
-            return NotImplemented
-        return ElectromagneticSuperposition((*_terms(self), *_terms(other)))
-
-    def __mul__(self, factor: complex) -> "ElectromagneticSuperposition":
-        return ElectromagneticSuperposition(tuple((weight * factor, wave) for weight, wave in _terms(self)))
-
-    __rmul__ = __mul__
-
-    def __neg__(self) -> "ElectromagneticSuperposition":
-        return self * -1
-
-    def __sub__(self, other: "ElectromagneticWave") -> "ElectromagneticSuperposition":
-        return self + -other if isinstance(other, ElectromagneticWave) else NotImplemented
-
 
 @dataclass(frozen=True)
-class ElectromagneticSuperposition(ElectromagneticWave):
+class ElectromagneticSuperposition(SumOfFields, ElectromagneticWave):
     """sum_j c_j E_j and sum_j c_j H_j for terms (c_j, wave_j) of one medium."""
 
     terms: tuple[tuple[complex, ElectromagneticWave], ...]
-
-    def __post_init__(self) -> None:
-        for weight, _ in self.terms:
-            finite_number(weight, "the factor of a wave")
-        for name, of in (("wavenumber", "wavenumber"), ("impedance", "impedance of the medium")):
-            values = {complex(getattr(wave, name)) for _, wave in self.terms}
-            if len(values) != 1:
-                raise ValueError(f"waves add only at one {of}, got {sorted(values, key=abs)}")
-
-    @property
-    def wavenumber(self) -> complex:  # type: ignore[override]
-        return self.terms[0][1].wavenumber
+    constants: ClassVar[dict[str, str]] = {"wavenumber": "wavenumber", "impedance": "impedance of the medium"}
 
     @property
     def impedance(self) -> complex:  # type: ignore[override]
         return self.terms[0][1].impedance
 
     def electric(self, points: ArrayLike) -> np.ndarray:
-        return np.sum([weight * wave.electric(points) for weight, wave in self.terms], axis=0)
+        return self._sum(lambda wave: wave.electric(points))
 
     def magnetic(self, points: ArrayLike) -> np.ndarray:
-        return np.sum([weight * wave.magnetic(points) for weight, wave in self.terms], axis=0)
+        return self._sum(lambda wave: wave.magnetic(points))
 
 
-def _terms(wave: ElectromagneticWave) -> tuple[tuple[complex, ElectromagneticWave], ...]:
-    return wave.terms if isinstance(wave, ElectromagneticSuperposition) else ((1.0, wave),)
+ElectromagneticWave.sums = ElectromagneticSuperposition

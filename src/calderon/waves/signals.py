@@ -36,8 +36,8 @@ class RampedSine:
 
     def __call__(self, time: float) -> float:
         """The value at a time in s."""
-        turned = self.amplitude * np.exp(-2j * np.pi * self.frequency * time)
-        return float(smooth(self.frequency * time / self.periods) * turned.real)
+        value = self.amplitude * np.exp(-2j * np.pi * self.frequency * time)
+        return float(smooth(self.frequency * time / self.periods) * value.real)
 
 
 @dataclass(frozen=True)

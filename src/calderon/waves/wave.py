@@ -1,22 +1,20 @@
 """What an incident field is: a function of points with a gradient, and sums of such functions."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.validation import along_normals, finite_number
+from calderon.validation import along_normals
+from calderon.waves.field import IncidentField, SumOfFields
 
 
-class Wave(ABC):
+class Wave(IncidentField):
     """A field given in closed form, with wavenumber k: Laplace u + k^2 u = 0 away from its sources.
 
     Waves of the same wavenumber add, and are multiplied by numbers.
     """
-
-    wavenumber: complex
-    __array_ufunc__ = None  # NumPy's scalars leave the product to the wave
 
     @abstractmethod
     def __call__(self, x: ArrayLike, n: ArrayLike | None = None) -> np.ndarray:
@@ -30,46 +28,18 @@ class Wave(ABC):
         """n . grad u (n,) at points x (n, 3) with normals n (n, 3)."""
         return along_normals(self.gradient(x), n)
 
-    def __add__(self, other: "Wave") -> "Superposition":
-        if not isinstance(other, Wave):
-            return NotImplemented
-        return Superposition((*_terms(self), *_terms(other)))
-
-    def __mul__(self, factor: complex) -> "Superposition":
-        return Superposition(tuple((weight * factor, wave) for weight, wave in _terms(self)))
-
-    __rmul__ = __mul__
-
-    def __neg__(self) -> "Superposition":
-        return self * -1
-
-    def __sub__(self, other: "Wave") -> "Superposition":
-        return self + -other if isinstance(other, Wave) else NotImplemented
-
 
 @dataclass(frozen=True)
-class Superposition(Wave):
+class Superposition(SumOfFields, Wave):
     """sum_j c_j u_j for terms (c_j, u_j) of one wavenumber."""
 
     terms: tuple[tuple[complex, Wave], ...]
 
-    def __post_init__(self) -> None:
-        for weight, _ in self.terms:
-            finite_number(weight, "the factor of a wave")
-        wavenumbers = {complex(wave.wavenumber) for _, wave in self.terms}
-        if len(wavenumbers) != 1:
-            raise ValueError(f"waves add only at one wavenumber, got {sorted(wavenumbers, key=abs)}")
-
-    @property
-    def wavenumber(self) -> complex:  # type: ignore[override]
-        return self.terms[0][1].wavenumber
-
     def __call__(self, x: ArrayLike, n: ArrayLike | None = None) -> np.ndarray:
-        return np.sum([weight * wave(x) for weight, wave in self.terms], axis=0)
+        return self._sum(lambda wave: wave(x))
 
     def gradient(self, x: ArrayLike) -> np.ndarray:
-        return np.sum([weight * wave.gradient(x) for weight, wave in self.terms], axis=0)
+        return self._sum(lambda wave: wave.gradient(x))
 
 
-def _terms(wave: Wave) -> tuple[tuple[complex, Wave], ...]:
-    return wave.terms if isinstance(wave, Superposition) else ((1.0, wave),)
+Wave.sums = Superposition
