@@ -1,19 +1,13 @@
-"""A small arrow that says along which direction a wave travels."""
+"""Small arrows: the direction in which a wave travels, and the axes of coordinates."""
 
-from typing import Any
-
+import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from calderon.plots.style import INK
+from calderon.plots.camera import Camera
+from calderon.plots.style import INK, MUTED
 
 LENGTH = 0.36  # inches
-HEAD: dict[str, Any] = {
-    "arrowstyle": "-|>,head_width=0.16,head_length=0.3",
-    "color": INK,
-    "linewidth": 1.1,
-    "shrinkA": 0,
-    "shrinkB": 0,
-}
 
 
 def direction_arrow(
@@ -24,23 +18,43 @@ def direction_arrow(
     boxed: on white, to be read over a picture.
     A vector shorter than 0.3 (of one) is out of the plane: nothing is drawn.
     """
-    size = float((along[0] ** 2 + along[1] ** 2) ** 0.5)
+    size = float(np.hypot(*along))
     if size < 0.3:
         return
     width, height = figure.get_figwidth(), figure.get_figheight()
-    half = (LENGTH / 2 * along[0] / size, LENGTH / 2 * along[1] / size)
-    tail, tip = ((centre[0] + s * half[0], centre[1] + s * half[1]) for s in (-1, 1))
+    half = LENGTH / 2 * np.array(along) / size
     below = centre[1] - abs(half[1]) - 0.08
     if boxed:
         low, high = below - 0.17, centre[1] + abs(half[1]) + 0.1
         ground = figure.add_axes(((centre[0] - 0.48) / width, low / height, 0.96 / width, (high - low) / height))
         ground.set(xticks=[], yticks=[], facecolor=(1, 1, 1, 0.85))
         ground.spines[:].set_visible(False)
-    place: dict[str, Any] = {"xycoords": "figure fraction", "textcoords": "figure fraction"}
     paper = figure.add_axes((0, 0, 1, 1))
     paper.set_axis_off()
-    paper.annotate("", (tip[0] / width, tip[1] / height), (tail[0] / width, tail[1] / height), arrowprops=HEAD, **place)
+    _arrow(paper, figure, centre - half, centre + half, INK, 1.1, "head_width=0.16,head_length=0.3")
     paper.text(
         centre[0] / width, below / height, label, transform=figure.transFigure, ha="center", va="top", fontsize=7.5,
         color=INK,
     )  # fmt: skip
+
+
+def compass(axes: Axes, lens: Camera) -> None:
+    """Small arrows along x, y and z in the lower right corner; the one that points at the viewer is left out."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    size, inches = 0.28, figure.get_size_inches()
+    origin = np.array([axes.get_position().x1 * inches[0] - size - 0.12, 0.24])
+    for name, axis in zip("xyz", np.eye(3), strict=True):
+        arrow = np.array([axis @ lens.right, axis @ lens.up]) * size
+        if np.linalg.norm(arrow) < 0.15 * size:
+            continue
+        _arrow(axes, figure, origin, origin + arrow, MUTED, 0.8, "head_width=0.12,head_length=0.22")
+        text = (origin + arrow * (1 + 0.08 / np.linalg.norm(arrow))) / inches
+        axes.annotate(name, text, xycoords="figure fraction", ha="center", va="center", fontsize=7.5, color=MUTED)
+
+
+def _arrow(axes: Axes, figure: Figure, tail: np.ndarray, tip: np.ndarray, color: str, width: float, head: str) -> None:
+    """An arrow between two points in inches from the figure's lower left."""
+    look = {"arrowstyle": f"-|>,{head}", "color": color, "linewidth": width, "shrinkA": 0, "shrinkB": 0}
+    start, end = (tuple(point / figure.get_size_inches()) for point in (tail, tip))
+    axes.annotate("", end, start, arrowprops=look, xycoords="figure fraction", textcoords="figure fraction")

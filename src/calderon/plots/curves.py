@@ -13,12 +13,13 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.plots.arrow import direction_arrow
-from calderon.plots.style import CURVES, DASHES, HAIRLINE, INK, MUTED, checked_path, new_figure, paper, plain_axes, save
+from calderon.plots.style import CURVES, DASHES, HAIRLINE, INK, MUTED, new_figure, picture, plain_axes
 
 Curves = Mapping[str, ArrayLike]
 References = Mapping[str, tuple[ArrayLike, ArrayLike]]
 
 
+@picture
 def polar(
     angles: ArrayLike,
     curves: Curves,
@@ -43,56 +44,54 @@ def polar(
     arrow in the corner shows it. Angles from 0 to pi, or pi / 2, are drawn on a half or a quarter of a disc.
     """
     angles, lines = _checked(angles, curves)
-    if file is not None:
-        checked_path(file)
-    reference = _reference(angles, exact)
-    others = _points(references)
-    everything = [*lines.values(), *([reference[1]] if reference else []), *(y for _, y in others.values())]
+    reference, others = _reference(angles, exact), _points(references)
+    shown = [*((angles, values) for values in lines.values()), *([reference] if reference else []), *others.values()]
+    everything = [values for _, values in shown]
     low, high, step = _radial_range(everything, unit, span, limits)
-    with paper():
-        entries = len(lines) + bool(reference) + len(others)
-        legend = 0.22 * -(-entries // LEGEND_COLUMNS) if entries > 1 else 0.0  # inches
-        sector = _sector([angles, *([reference[0]] if reference else []), *(x for x, _ in others.values())])
-        side = 3.55 if title else 3.7
-        tall = (1.25 + side / 2 if sector == 180 else 4.8) + legend
-        # half of a disc is drawn in the middle of its square; the numbers of the rings stand below an edge
-        bottom = 0.62 + legend + {360: 0.0, 180: 0.2 - side / 4, 90: 0.1}[sector]
-        figure = new_figure(4.6, tall)
-        axes = figure.add_axes(((4.6 - side) / 9.2, bottom / tall, side / 4.6, side / tall), projection="polar")
-        assert isinstance(axes, PolarAxes)
-        if sector < 360:
-            axes.set_thetamin(0)
-            axes.set_thetamax(sector)
-        for number, (label, values) in enumerate(lines.items()):
-            axes.plot(angles, np.clip(values, low, None), label=label, **_pen(number))
-        if reference:
-            marked = max(1, len(reference[0]) // 48)
-            axes.plot(reference[0], np.clip(reference[1], low, None), label="exact", markevery=marked, **EXACT)
-        _mark(axes, {label: (x, np.clip(y, low, None)) for label, (x, y) in others.items()})
-        axes.set_rlim(low, high)
-        rings = np.arange(step * np.floor(low / step + 1e-9) + step, high + 0.01 * step, step)
-        axes.set_yticks(rings)
-        if sector == 360:
-            axes.set_rlabel_position(_quiet_angle(angles, everything, rings, (high - low) / 10))
-        axes.tick_params(axis="y", labelsize=7.5, labelcolor=MUTED)
-        axes.set_thetagrids(np.arange(0, 360 if sector == 360 else sector + 1, 30))
-        axes.spines["polar"].set_color(HAIRLINE)
-        for text in axes.get_yticklabels():
-            text.set_bbox({"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.8})
-        label = f"{quantity} ({unit})" if quantity else unit
-        figure.text(0.5, (0.2 + legend) / tall, label, ha="center", va="center", color=INK)
-        if title:
-            figure.text(0.5, 0.985, title, ha="center", va="top", fontsize=10)
-        if incident is not None:
-            direction_arrow(figure, (0.42, tall - 0.36), (np.cos(incident), np.sin(incident)), "incident wave")
-        if entries > 1:
-            axes.legend(
-                loc="lower center", bbox_to_anchor=(0.5, 0.02), bbox_transform=figure.transFigure, ncols=LEGEND_COLUMNS,
-                borderaxespad=0, columnspacing=1.4,
-            )  # fmt: skip
-    if file is not None:
-        save(figure, file)
+    sector = _sector([x for x, _ in shown])
+    figure, axes = _disc(sector, len(shown), f"{quantity} ({unit})" if quantity else unit, title)
+    clipped = {label: np.clip(values, low, None) for label, values in lines.items()}
+    exact_line = (reference[0], np.clip(reference[1], low, None)) if reference else None
+    points = {label: (x, np.clip(y, low, None)) for label, (x, y) in others.items()}
+    _plot(axes, angles, clipped, exact_line, points)
+    axes.set_rlim(low, high)
+    rings = np.arange(step * np.floor(low / step + 1e-9) + step, high + 0.01 * step, step)
+    axes.set_yticks(rings)
+    if sector == 360:
+        axes.set_rlabel_position(_quiet_angle(angles, everything, rings, (high - low) / 10))
+    for text in axes.get_yticklabels():
+        text.set_bbox({"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.8})
+    if incident is not None:
+        corner = (0.42, figure.get_figheight() - 0.36)
+        direction_arrow(figure, corner, (np.cos(incident), np.sin(incident)), "incident wave")
+    if len(shown) > 1:
+        axes.legend(
+            loc="lower center", bbox_to_anchor=(0.5, 0.02), bbox_transform=figure.transFigure, ncols=LEGEND_COLUMNS,
+            borderaxespad=0, columnspacing=1.4,
+        )  # fmt: skip
     return figure
+
+
+def _disc(sector: int, entries: int, label: str, title: str) -> tuple[Figure, PolarAxes]:
+    """A figure with a disc or a part of it in degrees, room for the entries of a legend, a label and a title."""
+    legend = 0.22 * -(-entries // LEGEND_COLUMNS) if entries > 1 else 0.0  # inches
+    side = 3.55 if title else 3.7
+    tall = (1.25 + side / 2 if sector == 180 else 4.8) + legend
+    # half of a disc is drawn in the middle of its square; the numbers of the rings stand below an edge
+    bottom = 0.62 + legend + {360: 0.0, 180: 0.2 - side / 4, 90: 0.1}[sector]
+    figure = new_figure(4.6, tall)
+    axes = figure.add_axes(((4.6 - side) / 9.2, bottom / tall, side / 4.6, side / tall), projection="polar")
+    assert isinstance(axes, PolarAxes)
+    if sector < 360:
+        axes.set_thetamin(0)
+        axes.set_thetamax(sector)
+    axes.set_thetagrids(np.arange(0, 360 if sector == 360 else sector + 1, 30))
+    axes.tick_params(axis="y", labelsize=7.5, labelcolor=MUTED)
+    axes.spines["polar"].set_color(HAIRLINE)
+    figure.text(0.5, (0.2 + legend) / tall, label, ha="center", va="center", color=INK)
+    if title:
+        figure.text(0.5, 0.985, title, ha="center", va="top", fontsize=10)
+    return figure, axes
 
 
 def _sector(angles: list[NDArray[np.float64]]) -> int:
@@ -103,6 +102,7 @@ def _sector(angles: list[NDArray[np.float64]]) -> int:
     return next((part for part in (90, 180) if every.max() <= np.radians(part) + 1e-9), 360)
 
 
+@picture
 def cartesian(
     x: ArrayLike,
     curves: Curves,
@@ -126,36 +126,28 @@ def cartesian(
         if scale not in ("linear", "log"):
             raise ValueError(f"unknown scale {scale!r}: choose 'linear' or 'log'")
     x, lines = _checked(x, curves)
-    if file is not None:
-        checked_path(file)
     reference, others = _reference(x, exact), _points(references)
-    with paper():
-        figure = new_figure(6.0, 4.1, fitted=True)
-        axes = figure.add_subplot()
-        for number, (label, values) in enumerate(lines.items()):
-            few: dict[str, Any] = {"marker": "o", "markersize": 3.5, "clip_on": False} if len(x) < 25 else {}
-            axes.plot(x, values, label=label, zorder=3, **few, **_pen(number))
-        if reference:
-            axes.plot(*reference, label="exact", markevery=max(1, len(reference[0]) // 48), **EXACT)
-        _mark(axes, others)
-        axes.set(xscale=xscale, yscale=yscale, xlabel=xlabel, ylabel=ylabel)
-        if xscale == "linear" and len(x) > 1:
-            axes.set_xlim(x.min(), x.max())
-            if "degree" in xlabel or "°" in xlabel:
-                axes.xaxis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 1.5, 3, 4.5, 6, 9, 10]))
-        if limits is not None:
-            axes.set_ylim(*limits)
-        plain_axes(axes)
-        for axis in (axes.xaxis, axes.yaxis):
-            _plain_decades(axis)
-        if title:
-            axes.set_title(title, loc="left", pad=10)
-        _legend(axes, len(lines) + bool(reference) + len(others))
-    if file is not None:
-        save(figure, file)
+    figure = new_figure(6.0, 4.1, fitted=True)
+    axes = figure.add_subplot()
+    markers: dict[str, Any] = {"marker": "o", "markersize": 3.5, "clip_on": False} if len(x) < 25 else {}
+    _plot(axes, x, lines, reference, others, zorder=3, **markers)
+    axes.set(xscale=xscale, yscale=yscale, xlabel=xlabel, ylabel=ylabel)
+    if xscale == "linear" and len(x) > 1:
+        axes.set_xlim(x.min(), x.max())
+        if "degree" in xlabel or "°" in xlabel:
+            axes.xaxis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 1.5, 3, 4.5, 6, 9, 10]))
+    if limits is not None:
+        axes.set_ylim(*limits)
+    plain_axes(axes)
+    for axis in (axes.xaxis, axes.yaxis):
+        _plain_decades(axis)
+    if title:
+        axes.set_title(title, loc="left", pad=10)
+    _legend(axes, len(lines) + bool(reference) + len(others))
     return figure
 
 
+@picture
 def convergence(
     residuals: Any,
     file: str | os.PathLike[str] | None = None,
@@ -168,8 +160,6 @@ def convergence(
 
     rtol: the requested tolerance, drawn as a line.
     """
-    if file is not None:
-        checked_path(file)
     histories = residuals if isinstance(residuals, Mapping) else {"": residuals}
     lines = {
         str(label): np.ravel(getattr(history, "residuals", history)).astype(float)
@@ -177,31 +167,28 @@ def convergence(
     }
     if not lines or any(len(history) == 0 for history in lines.values()):
         raise ValueError("no residuals to draw: a direct solver has no history")
-    with paper():
-        figure = new_figure(5.4, 3.5, fitted=True)
-        axes = figure.add_subplot()
-        for number, (label, history) in enumerate(lines.items()):
-            marker = "o" if len(history) < 60 else None
-            positive = np.where(history > 0, history, np.nan)
-            axes.semilogy(
-                np.arange(len(history)), positive, label=label, marker=marker, markersize=3.2, clip_on=False,
-                zorder=3, **_pen(number),
-            )  # fmt: skip
-        if rtol is not None:
-            axes.axhline(rtol, color=MUTED, linewidth=0.9, linestyle=(0, (4, 2)))
-            axes.annotate(
-                f"tolerance {rtol:g}", (0, rtol), xycoords=("axes fraction", "data"), xytext=(4, 3),
-                textcoords="offset points", color=MUTED, fontsize=8,
-            )  # fmt: skip
-        axes.set(xlabel="iteration", ylabel="relative residual")
-        axes.set_xlim(0, max(1, *(len(history) - 1 for history in lines.values())))
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        plain_axes(axes)
-        if title:
-            axes.set_title(title, loc="left", pad=10)
-        _legend(axes, len(lines) if "" not in lines else 0)
-    if file is not None:
-        save(figure, file)
+    figure = new_figure(5.4, 3.5, fitted=True)
+    axes = figure.add_subplot()
+    for number, (label, history) in enumerate(lines.items()):
+        marker = "o" if len(history) < 60 else None
+        positive = np.where(history > 0, history, np.nan)
+        axes.semilogy(
+            np.arange(len(history)), positive, label=label, marker=marker, markersize=3.2, clip_on=False,
+            zorder=3, **_pen(number),
+        )  # fmt: skip
+    if rtol is not None:
+        axes.axhline(rtol, color=MUTED, linewidth=0.9, linestyle=(0, (4, 2)))
+        axes.annotate(
+            f"tolerance {rtol:g}", (0, rtol), xycoords=("axes fraction", "data"), xytext=(4, 3),
+            textcoords="offset points", color=MUTED, fontsize=8,
+        )  # fmt: skip
+    axes.set(xlabel="iteration", ylabel="relative residual")
+    axes.set_xlim(0, max(1, *(len(history) - 1 for history in lines.values())))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    plain_axes(axes)
+    if title:
+        axes.set_title(title, loc="left", pad=10)
+    _legend(axes, len(lines) if "" not in lines else 0)
     return figure
 
 
@@ -232,8 +219,19 @@ def _points(references: References | None) -> dict[str, tuple[NDArray, NDArray]]
     return points
 
 
-def _mark(axes: Axes, references: Mapping[str, tuple[NDArray, NDArray]]) -> None:
-    """References as points, filled white so that they stand out of the curves."""
+def _plot(
+    axes: Axes,
+    x: NDArray,
+    lines: Mapping[str, NDArray],
+    exact: tuple[NDArray, NDArray] | None,
+    references: Mapping[str, tuple[NDArray, NDArray]],
+    **look: Any,
+) -> None:
+    """Curves, the exact one, and references as points, filled white so that they stand out of the curves."""
+    for number, (label, values) in enumerate(lines.items()):
+        axes.plot(x, values, label=label, **look, **_pen(number))
+    if exact:
+        axes.plot(*exact, label="exact", markevery=max(1, len(exact[0]) // 48), **EXACT)
     for number, (label, (x, y)) in enumerate(references.items()):
         marker = MARKERS[number % len(MARKERS)]
         axes.plot(

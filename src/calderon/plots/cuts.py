@@ -2,13 +2,11 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
@@ -21,8 +19,8 @@ from scipy.spatial import cKDTree
 
 from calderon.mesh.files.whole_file import whole_file
 from calderon.plots.quantity import Shown, show
-from calderon.plots.slices import BLANK, checked_slice, continued, slice_axes
-from calderon.plots.style import INK, checked_path, paper, save
+from calderon.plots.slices import BLANK, checked_slice, continued, slice_axes, usual
+from calderon.plots.style import INK, paper, picture, pixels
 
 SCREEN = 85  # dots per inch of an animation
 METAL, METAL_EDGE = "#c3c9d2", "#4b5563"
@@ -33,6 +31,7 @@ Marks = Mapping[str, tuple[float, float]]
 Extent = tuple[float, float, float, float]
 
 
+@picture
 def cut(
     points: ArrayLike,
     values: ArrayLike,
@@ -54,18 +53,13 @@ def cut(
     `field_slice`; without limits the colours of magnitudes end at the 99.5th percentile where a few points stand out.
     """
     points, field = checked_slice(np.asarray(points, dtype=float), np.asarray(values))
-    if file is not None:
-        checked_path(file)
-    drawn = _usual(show(field, quantity, name, unit, limits), quantity, limits)
-    with paper():
-        figure, image, axes, extent = _parts(points, drawn, outlines or {})
-        image.set_data(_filled(drawn.values, outlines or {}))
-        for label, (s, t) in (marks or {}).items():
-            _mark(axes, (extent[0] + s, extent[2] + t), label, extent)
-        if title:
-            axes.set_title(title, loc="left", pad=8)
-    if file is not None:
-        save(figure, file)
+    drawn = usual(show(field, quantity, name, unit, limits), quantity, limits)
+    figure, image, axes, extent = _parts(points, drawn, outlines or {})
+    image.set_data(_filled(drawn.values, outlines or {}))
+    for label, (s, t) in (marks or {}).items():
+        _mark(axes, (extent[0] + s, extent[2] + t), label, extent)
+    if title:
+        axes.set_title(title, loc="left", pad=8)
     return figure
 
 
@@ -94,29 +88,19 @@ def animate(
     if every.ndim != 3 or not len(every):
         raise ValueError(f"frames of shape {every.shape}: (frames, rows, columns) with at least one are needed")
     place, _ = checked_slice(np.asarray(points, dtype=float), every[0])
-    drawn = _usual(show(every, quantity, name, unit, limits), quantity, limits)
+    drawn = usual(show(every, quantity, name, unit, limits), quantity, limits)
     with paper():
         figure, image, axes, _ = _parts(place, drawn, outlines or {})
-        figure.set_dpi(SCREEN)
         text = axes.set_title(" ", loc="left", pad=8)
         palette, pictures = _palette(drawn), []
         for number, values in enumerate(drawn.values):
             image.set_data(_filled(values, outlines or {}))
             text.set_text(captions[number] if number < len(captions) else " ")
-            pictures.append(_indexed(_pixels(figure), palette))
+            pictures.append(_indexed(pixels(figure, SCREEN), palette))
     pace = int(1000 * seconds / len(every))
     with whole_file(path) as scratch:
         pictures[0].save(scratch, format="GIF", save_all=True, append_images=pictures[1:], loop=0, duration=pace)
     return path
-
-
-def _usual(drawn: Shown, quantity: str, limits: tuple[float, float] | None) -> Shown:
-    """Magnitudes with colours up to the 99.5th percentile where the largest is far beyond."""
-    if limits is None and quantity in ("abs", "real", "imag"):
-        usual = float(np.nanpercentile(np.abs(drawn.values), 99.5))
-        if 0 < 1.5 * usual < drawn.high:
-            return replace(drawn, low=-usual if drawn.low < 0 else 0.0, high=usual)
-    return drawn
 
 
 def _filled(values: NDArray[np.float64], outlines: Outlines) -> NDArray[np.float64]:
@@ -198,10 +182,3 @@ def _mark(axes: Axes, place: tuple[float, float], label: str, extent: Extent) ->
         label, place, xytext=(-10 if left else 10, 8), textcoords="offset points", ha="right" if left else "left",
         fontsize=8, color=INK, zorder=7, bbox=LABEL,
     )  # fmt: skip
-
-
-def _pixels(figure: Figure) -> NDArray[np.uint8]:
-    canvas = figure.canvas
-    assert isinstance(canvas, FigureCanvasAgg)
-    canvas.draw()
-    return np.asarray(canvas.buffer_rgba())[..., :3].copy()

@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from calderon.backends import format_bytes
-from calderon.plots.style import INK, MUTED, checked_path, new_figure, paper, save
+from calderon.plots.style import INK, MUTED, new_figure, picture
 
 if TYPE_CHECKING:
     from calderon.hmatrix import HMatrix
@@ -26,6 +26,7 @@ OUTLINES = 30_000
 """Blocks in the picture up to which they have outlines."""
 
 
+@picture
 def hmatrix(matrix: "HMatrix", file: str | os.PathLike[str] | None = None, *, title: str = "") -> Figure:
     """Draw the blocks of an H-matrix in the order of the clusters; the figure is returned.
 
@@ -35,42 +36,35 @@ def hmatrix(matrix: "HMatrix", file: str | os.PathLike[str] | None = None, *, ti
     """
     if not hasattr(matrix, "slabs"):
         raise TypeError(f"a picture of blocks needs an HMatrix, got {type(matrix).__name__}: draw one of its .parts")
-    if file is not None:
-        checked_path(file)
     corners, ranks = _blocks(matrix)
     low = ranks >= 0
     largest = max(1, int(ranks.max(initial=1)))
     colors, scale = colormaps["YlGnBu"], Normalize(0, 1.15 * largest)
-    with paper():
-        figure = new_figure(5.9, 5.0)
-        axes = figure.add_axes((0.11, 0.09, 0.72, 0.72 * 5.9 / 5.0))
-        width = 0.25 if len(ranks) <= OUTLINES else 0.0
-        lines: dict[str, Any] = {"linewidths": width, "antialiaseds": width > 0}
-        for chosen, face in ((low, colors(scale(ranks[low]))), (~low, DENSE)):
-            edge = "white" if width else face
-            axes.add_collection(
-                PolyCollection(list(_outlines(corners[chosen])), facecolors=face, edgecolors=edge, **lines)
-            )
-        _numbers(axes, corners[low], ranks[low], matrix.shape, scale)
-        axes.set(xlim=(0, matrix.shape[1]), ylim=(matrix.shape[0], 0), aspect="equal")
-        axes.set(xlabel="column, in the order of the clusters", ylabel="row, in the order of the clusters")
-        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-        axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
-        for side in axes.spines.values():
-            side.set(color=MUTED, linewidth=0.6)
-        box = axes.get_position()
-        bar = figure.add_axes((box.x1 + 0.025, box.y0 + 0.12, 0.022, box.height - 0.12))
-        figure.colorbar(ScalarMappable(scale, colors), cax=bar, label="rank", boundaries=np.linspace(0, largest, 200))
-        bar.set_yticks(np.unique(np.linspace(0, largest, 5).round().astype(int)))
-        figure.legend(
-            handles=[Patch(facecolor=DENSE, label="dense")], loc="lower left", borderaxespad=0,
-            bbox_to_anchor=(box.x1 + 0.02, box.y0), handlelength=1.2,
-        )  # fmt: skip
-        share = matrix.nbytes / (np.prod(matrix.shape, dtype=float) * matrix.dtype.itemsize)
-        size = f"{matrix.shape[0]} × {matrix.shape[1]}, {format_bytes(matrix.nbytes)}, {share:.1%} of dense"
-        axes.set_title(title or size, loc="left", pad=8, color=INK)
-    if file is not None:
-        save(figure, file)
+    figure = new_figure(5.9, 5.0)
+    axes = figure.add_axes((0.11, 0.09, 0.72, 0.72 * 5.9 / 5.0))
+    width = 0.25 if len(ranks) <= OUTLINES else 0.0
+    lines: dict[str, Any] = {"linewidths": width, "antialiaseds": width > 0}
+    for chosen, face in ((low, colors(scale(ranks[low]))), (~low, DENSE)):
+        edge = "white" if width else face
+        axes.add_collection(PolyCollection(list(_outlines(corners[chosen])), facecolors=face, edgecolors=edge, **lines))
+    _numbers(axes, corners[low], ranks[low], matrix.shape, scale)
+    axes.set(xlim=(0, matrix.shape[1]), ylim=(matrix.shape[0], 0), aspect="equal")
+    axes.set(xlabel="column, in the order of the clusters", ylabel="row, in the order of the clusters")
+    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+    for side in axes.spines.values():
+        side.set(color=MUTED, linewidth=0.6)
+    box = axes.get_position()
+    bar = figure.add_axes((box.x1 + 0.025, box.y0 + 0.12, 0.022, box.height - 0.12))
+    figure.colorbar(ScalarMappable(scale, colors), cax=bar, label="rank", boundaries=np.linspace(0, largest, 200))
+    bar.set_yticks(np.unique(np.linspace(0, largest, 5).round().astype(int)))
+    figure.legend(
+        handles=[Patch(facecolor=DENSE, label="dense")], loc="lower left", borderaxespad=0,
+        bbox_to_anchor=(box.x1 + 0.02, box.y0), handlelength=1.2,
+    )  # fmt: skip
+    share = matrix.nbytes / (np.prod(matrix.shape, dtype=float) * matrix.dtype.itemsize)
+    size = f"{matrix.shape[0]} × {matrix.shape[1]}, {format_bytes(matrix.nbytes)}, {share:.1%} of dense"
+    axes.set_title(title or size, loc="left", pad=8, color=INK)
     return figure
 
 

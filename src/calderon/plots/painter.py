@@ -5,6 +5,7 @@ vertices. Painting happens without anti-aliasing on a canvas of twice the resolu
 seams between triangles nor stairs at the outline.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,41 +21,45 @@ FACES = 60_000
 SMOOTH = np.cos(np.radians(32))  # edges sharper than 32 degrees stay edges
 
 
-def paint(
-    vertices: NDArray[np.float64],
-    triangles: NDArray[np.int64],
-    shades: NDArray[np.float64],
-    colors: Colormap,
-    lens: Camera,
-    window: tuple[float, float, float, float],
-    pixels: tuple[int, int],
-    edges: bool = False,
-    closed: bool = False,
-) -> NDArray[np.uint8]:
-    """A picture (height, width, 3) on white of what the camera sees in the window.
+@dataclass(frozen=True)
+class Scene:
+    """A surface to be drawn: shades between 0 and 1 at the corners (nt, 3) or on the triangles (nt, 1); the window
+    (left, right, bottom, top) in metres that the camera sees, and the picture's width and height in pixels."""
 
-    shades between 0 and 1 at the corners (nt, 3) or on the triangles (nt, 1); window (left, right, bottom, top) in
-    metres. Of a closed surface only the triangles that face the camera are painted.
+    vertices: NDArray[np.float64]
+    triangles: NDArray[np.int64]
+    shades: NDArray[np.float64]
+    colors: Colormap
+    lens: Camera
+    window: tuple[float, float, float, float]
+    pixels: tuple[int, int]
+    edges: bool
+
+
+def paint(scene: Scene, closed: bool = False) -> NDArray[np.uint8]:
+    """A picture (height, width, 3) on white of what the camera sees in the window. Of a closed surface only the
+    triangles that face the camera are painted.
     """
-    corners = vertices[triangles]
+    triangles, shades, lens, edges = scene.triangles, scene.shades, scene.lens, scene.edges
+    corners = scene.vertices[triangles]
     faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    normals = _smooth_normals(faces, triangles, len(vertices))
+    normals = _smooth_normals(faces, triangles, len(scene.vertices))
     if closed:
         front = faces @ lens.eye > 0
         corners, normals, shades = corners[front], normals[front], shades[front]
     while not edges and len(corners) * 4 <= FACES:
-        corners, normals, shades = _quartered(corners), _quartered(normals), _quartered_shades(shades)
+        corners, normals, shades = _quartered(corners), _quartered(normals), quartered(shades)
     brightness = light(normals.mean(axis=1), lens)
-    face_colors = colors(shades.mean(axis=1))
+    face_colors = scene.colors(shades.mean(axis=1))
     # shaded no more than the form needs: dark shades would pass for other values
     face_colors[:, :3] *= (0.45 + 0.55 * brightness)[:, None]
     projected = lens.project(corners.reshape(-1, 3)).reshape(-1, 3, 3)
     back_to_front = np.argsort(projected[:, :, 2].mean(axis=1), kind="stable")
-    width, height = pixels
+    width, height = scene.pixels
     canvas = FigureCanvasAgg(Figure(figsize=(2 * width / 100, 2 * height / 100), dpi=100, facecolor="white"))
     axes = canvas.figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
-    axes.set(xlim=window[:2], ylim=window[2:])
+    axes.set(xlim=scene.window[:2], ylim=scene.window[2:])
     outlines: Any = projected[back_to_front, :, :2]
     axes.add_collection(
         PolyCollection(
@@ -96,5 +101,6 @@ def _quartered(corners: NDArray[np.float64]) -> NDArray[np.float64]:
     )
 
 
-def _quartered_shades(shades: NDArray[np.float64]) -> NDArray[np.float64]:
+def quartered(shades: NDArray) -> NDArray:
+    """Values at the corners (n, 3), or on triangles (n, 1), of triangles cut as in `_quartered`."""
     return np.tile(shades, (4, 1)) if shades.shape[1] == 1 else _quartered(shades[..., None])[..., 0]

@@ -2,8 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.mesh import TriangleMesh, sphere
 from calderon.plots.curves import polar
 from calderon.plots.surfaces import surface
+from calderon.spaces import P1, Function
 
 Pattern = Callable[[NDArray[np.float64], NDArray[np.float64]], Any]
 PLANES = ("xy", "xz", "yz", "yx", "zx", "zy")
@@ -76,27 +75,10 @@ def radiation_body(
     level = 10 * np.log10(np.maximum(values, values.max() * 10 ** (-span / 10)))
     radius = np.maximum((level - top + span) / span, 0.01)  # a body of no thickness has no normals
     body = TriangleMesh(radius[:, None] * ball.vertices, ball.triangles)
-    shown = _Level(body, np.sqrt(values), quantity)
+    shown = Function(P1(body), np.sqrt(values), quantity, "isotropic")
     return surface(
-        shown, "db", file, title=title, limits=(top - span, top), view=view, renderer=renderer, scale_bar=False  # type: ignore[arg-type]
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False)
-class _Level:
-    """What `surface` needs to know of a function: amplitudes at the vertices of a mesh, drawn as 20 log10."""
-
-    mesh: TriangleMesh
-    amplitudes: NDArray[np.float64]
-    label: str
-    unit: str = "isotropic"
-
-    @property
-    def space(self) -> SimpleNamespace:
-        return SimpleNamespace(mesh=self.mesh)
-
-    def plot_data(self) -> tuple[str, NDArray[np.float64]]:
-        return "vertices", self.amplitudes
+        shown, "db", file, title=title, limits=(top - span, top), view=view, renderer=renderer, scale_bar=False
+    )
 
 
 def _directions(angles: NDArray[np.float64], plane: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

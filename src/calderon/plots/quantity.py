@@ -32,7 +32,7 @@ class Shown:
     ticks: tuple[tuple[float, str], ...] = ()
 
     @property
-    def beyond(self) -> str:
+    def extend(self) -> str:
         """Which ends of the range values go beyond, in Matplotlib's words."""
         low = bool(np.nanmin(self.values) < self.low - 1e-9 * (self.high - self.low))
         high = bool(np.nanmax(self.values) > self.high + 1e-9 * (self.high - self.low))
@@ -78,12 +78,12 @@ def show(
         return Shown(shown, low, high, mpl.colormaps["viridis"], f"|{symbol}|{bracket}")
     shown = np.real(field) if quantity == "real" else np.imag(field)
     largest = float(np.nanmax(np.abs(shown)))
-    least, most = float(np.nanmin(shown)), float(np.nanmax(shown))
+    minimum, maximum = float(np.nanmin(shown)), float(np.nanmax(shown))
     colors: Colormap = DIVERGING
     span = (-largest, largest)
-    if not np.iscomplexobj(field) and limits is None and (least >= 0 or most <= 0):  # of one sign: from zero on
+    if not np.iscomplexobj(field) and limits is None and (minimum >= 0 or maximum <= 0):  # of one sign: from zero on
         span, colors = (
-            ((0.0, most), mpl.colormaps["viridis"]) if least >= 0 else ((least, 0.0), mpl.colormaps["viridis_r"])
+            ((0.0, maximum), mpl.colormaps["viridis"]) if minimum >= 0 else ((minimum, 0.0), mpl.colormaps["viridis_r"])
         )
     low, high = limits or _span(*span)
     label = (
@@ -131,7 +131,7 @@ def color_bar(figure: Figure, box: tuple[float, float, float, float], drawn: Sho
     """Draw the bar into a box (left, bottom, width, height) of the figure; pointed ends where values go beyond it."""
     bar = figure.add_axes(box)
     scale = ScalarMappable(norm=Normalize(drawn.low, drawn.high), cmap=drawn.colors)
-    colorbar = figure.colorbar(scale, cax=bar, extend=drawn.beyond)
+    colorbar = figure.colorbar(scale, cax=bar, extend=drawn.extend)
     colorbar.outline.set_visible(False)
     # on several lines where it is longer than the bar; a letter takes about 0.075 inches
     room = max(14, int(box[3] * figure.get_figheight() / 0.075))

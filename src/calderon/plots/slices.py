@@ -14,7 +14,7 @@ from scipy.ndimage import distance_transform_edt
 
 from calderon.plots.arrow import direction_arrow
 from calderon.plots.quantity import Shown, color_bar, show
-from calderon.plots.style import INK, checked_path, new_figure, paper, save
+from calderon.plots.style import INK, new_figure, picture
 
 if TYPE_CHECKING:
     from calderon.mesh import TriangleMesh
@@ -84,12 +84,13 @@ def inside(mesh: "TriangleMesh", points: NDArray[np.float64]) -> NDArray[np.bool
     hidden = np.zeros(points.shape[:2], dtype=bool)
     for row, height in enumerate(t):
         (s0, t0), (s1, t1) = segments[:, 0].T, segments[:, 1].T
-        crosses = (t0 <= height) != (t1 <= height)
-        where = s0[crosses] + (height - t0[crosses]) / (t1[crosses] - t0[crosses]) * (s1[crosses] - s0[crosses])
+        crossed = (t0 <= height) != (t1 <= height)
+        where = s0[crossed] + (height - t0[crossed]) / (t1[crossed] - t0[crossed]) * (s1[crossed] - s0[crossed])
         hidden[row] = np.searchsorted(np.sort(where), s) % 2 == 1
     return hidden
 
 
+@picture
 def field_slice(
     points: ArrayLike,
     values: ArrayLike,
@@ -114,40 +115,40 @@ def field_slice(
     points, field = checked_slice(np.asarray(points, dtype=float), np.asarray(values))
     if blank not in ("inside", "outside", "none"):
         raise ValueError(f"blank={blank!r}: choose 'inside', 'outside' or 'none'")
-    if file is not None:
-        checked_path(file)
     hides = mesh is not None and mesh.is_closed and blank != "none"
     hidden = inside(mesh, points) == (blank == "inside") if mesh is not None and hides else np.zeros(field.shape, bool)
-    drawn = show(np.where(hidden, np.nan, field), quantity, name, unit, limits)
+    drawn = usual(show(np.where(hidden, np.nan, field), quantity, name, unit, limits), quantity, limits)
+    figure, axes, extent = slice_axes(points, drawn)
+    colors = drawn.colors.with_extremes(bad=tuple(channel / 255 for channel in BLANK))
+    values = np.where(hidden, continued(drawn.values), drawn.values)
+    options: dict[str, Any] = {"origin": "lower", "extent": extent}
+    axes.imshow(values, cmap=colors, vmin=drawn.low, vmax=drawn.high, interpolation="bilinear", **options)
+    if mesh is not None and hides:
+        cover = inside(mesh, _finer(points)) == (blank == "inside")
+        stencil = np.where(cover[..., None], BLANK, [0, 0, 0, 0]).astype(np.uint8)
+        axes.imshow(stencil, interpolation="nearest", **options)
+    if mesh is not None:
+        lines = section(mesh, points) + [extent[0], extent[2]]
+        axes.add_collection(LineCollection(list(lines), colors=INK, linewidths=1.1, capstyle="round"))
+    axes.set(xlim=extent[:2], ylim=extent[2:], aspect="equal")
+    if title:
+        axes.set_title(title, loc="left", pad=8)
+    if incident is not None:
+        along = np.asarray(incident, dtype=float) / np.linalg.norm(incident)
+        across, up = _plane(points)[1:3]
+        top = axes.get_position().y1 * figure.get_figheight()
+        corner, flat = (0.65 + 0.56, top - 0.34), (float(along @ across), float(along @ up))
+        direction_arrow(figure, corner, flat, "incident wave", boxed=True)
+    return figure
+
+
+def usual(drawn: Shown, quantity: str, limits: tuple[float, float] | None) -> Shown:
+    """Magnitudes with colours up to the 99.5th percentile where the largest is far beyond."""
     if limits is None and quantity in ("abs", "real", "imag"):
         usual = float(np.nanpercentile(np.abs(drawn.values), 99.5))
         if 0 < 1.5 * usual < drawn.high:
-            drawn = replace(drawn, low=-usual if drawn.low < 0 else 0.0, high=usual)
-    with paper():
-        figure, axes, extent = slice_axes(points, drawn)
-        colors = drawn.colors.with_extremes(bad=tuple(channel / 255 for channel in BLANK))
-        values = np.where(hidden, continued(drawn.values), drawn.values)
-        options: dict[str, Any] = {"origin": "lower", "extent": extent}
-        axes.imshow(values, cmap=colors, vmin=drawn.low, vmax=drawn.high, interpolation="bilinear", **options)
-        if mesh is not None and hides:
-            cover = inside(mesh, _finer(points)) == (blank == "inside")
-            stencil = np.where(cover[..., None], BLANK, [0, 0, 0, 0]).astype(np.uint8)
-            axes.imshow(stencil, interpolation="nearest", **options)
-        if mesh is not None:
-            lines = section(mesh, points) + [extent[0], extent[2]]
-            axes.add_collection(LineCollection(list(lines), colors=INK, linewidths=1.1, capstyle="round"))
-        axes.set(xlim=extent[:2], ylim=extent[2:], aspect="equal")
-        if title:
-            axes.set_title(title, loc="left", pad=8)
-        if incident is not None:
-            along = np.asarray(incident, dtype=float) / np.linalg.norm(incident)
-            across, up = _plane(points)[1:3]
-            top = axes.get_position().y1 * figure.get_figheight()
-            corner, flat = (0.65 + 0.56, top - 0.34), (float(along @ across), float(along @ up))
-            direction_arrow(figure, corner, flat, "incident wave", boxed=True)
-    if file is not None:
-        save(figure, file)
-    return figure
+            return replace(drawn, low=-usual if drawn.low < 0 else 0.0, high=usual)
+    return drawn
 
 
 def checked_slice(points: NDArray[np.float64], field: NDArray) -> tuple[NDArray[np.float64], NDArray]:

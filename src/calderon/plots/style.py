@@ -5,8 +5,11 @@ and in a notebook without leaving a figure open.
 """
 
 import os
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 from matplotlib import rc_context
@@ -15,6 +18,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.image import imsave
 from numpy.typing import NDArray
+from PIL import Image
 
 from calderon.mesh.files.whole_file import whole_file
 
@@ -59,6 +63,7 @@ PAPER: Any = {
     "pdf.fonttype": 42,
     "mathtext.fontset": "dejavusans",
 }
+P = ParamSpec("P")
 NAMELESS: Any = {"Software": None}
 FORMATS = (".png", ".pdf", ".svg")
 
@@ -66,6 +71,25 @@ FORMATS = (".png", ".pdf", ".svg")
 def paper() -> Any:
     """Context in which a figure is built and saved: the fonts, lines and colours of this package."""
     return rc_context(PAPER)
+
+
+def picture(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    """A function that returns a figure, drawn with the fonts, lines and colours of this package, and written where
+    file= is given; the name of the file is checked first."""
+    arguments = signature(draw)
+
+    @wraps(draw)
+    def drawn(*args: P.args, **options: P.kwargs) -> Figure:
+        file = arguments.bind(*args, **options).arguments.get("file")
+        if file is not None:
+            checked_path(file)
+        with paper():
+            figure = draw(*args, **options)
+        if file is not None:
+            save(figure, file)
+        return figure
+
+    return drawn
 
 
 def new_figure(width: float, height: float, fitted: bool = False) -> Figure:
@@ -106,7 +130,7 @@ def save(figure: Figure, file: str | os.PathLike[str], dpi: int = 300) -> Path:
     metadata: dict[str, Any] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
     with whole_file(path) as scratch, paper():
         if path.suffix.lower() == ".png":
-            picture = _trimmed(_pixels(figure, dpi))
+            picture = _trimmed(pixels(figure, dpi))
             imsave(scratch, picture, format="png", dpi=dpi, metadata=NAMELESS)
         else:
             details = metadata[path.suffix.lower()]
@@ -114,7 +138,7 @@ def save(figure: Figure, file: str | os.PathLike[str], dpi: int = 300) -> Path:
     return path
 
 
-def _pixels(figure: Figure, dpi: int) -> NDArray[np.uint8]:
+def pixels(figure: Figure, dpi: int) -> NDArray[np.uint8]:
     """The figure drawn once, (height, width, 3)."""
     before = figure.dpi
     figure.set_dpi(dpi)
@@ -128,9 +152,8 @@ def _pixels(figure: Figure, dpi: int) -> NDArray[np.uint8]:
 
 def _trimmed(picture: NDArray[np.uint8], margin: int = 18) -> NDArray[np.uint8]:
     """The picture without its white border, but for a margin in pixels."""
-    inked = picture.min(axis=2) < 255
-    rows, columns = np.flatnonzero(inked.any(axis=1)), np.flatnonzero(inked.any(axis=0))
-    if len(rows) == 0:
+    box = Image.fromarray(255 - picture).getbbox()
+    if box is None:
         return picture
-    top, left = max(rows[0] - margin, 0), max(columns[0] - margin, 0)
-    return np.ascontiguousarray(picture[top : rows[-1] + margin + 1, left : columns[-1] + margin + 1])
+    left, top, right, bottom = box
+    return np.ascontiguousarray(picture[max(top - margin, 0) : bottom + margin, max(left - margin, 0) : right + margin])

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.plots.camera import Camera, camera
-from calderon.plots.style import INK, checked_path, paper, save
+from calderon.plots.style import INK, paper, picture
 from calderon.plots.surfaces import surface
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 SPACING = 0.24  # inches between arrows, at least
 
 
+@picture
 def currents(
     shown: "VectorFunction",
     file: str | os.PathLike[str] | None = None,
@@ -41,15 +42,11 @@ def currents(
         raise TypeError(f"currents draws a VectorFunction, got {type(shown).__name__}: use surface for scalars")
     if quantity not in ("abs", "db"):
         raise ValueError(f"unknown quantity {quantity!r} of a current: choose 'abs' or 'db'")
-    if file is not None:
-        checked_path(file)
     figure = surface(shown, quantity, title=title, limits=limits, view=view, edges=edges, renderer=renderer)  # type: ignore[arg-type]
     if arrows:
         mesh, vectors = shown.space.mesh, np.asarray(shown.at_centroids())
         moment = _strongest(vectors, mesh.areas) if phase is None else phase
         _draw(figure, mesh, np.real(vectors * np.exp(-1j * moment)), camera(view))
-    if file is not None:
-        save(figure, file)
     return figure
 
 

@@ -16,28 +16,23 @@ from matplotlib.image import imread
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.plots import scene
+from calderon.plots.arrow import compass
 from calderon.plots.camera import Camera, camera
-from calderon.plots.painter import paint
+from calderon.plots.painter import Scene, paint, quartered
 from calderon.plots.quantity import Shown, color_bar, show
-from calderon.plots.style import INK, MUTED, checked_path, new_figure, paper, save
+from calderon.plots.style import INK, new_figure, picture
 
 if TYPE_CHECKING:
     from calderon.mesh import TriangleMesh
     from calderon.spaces import Function
 
-PATIENCE = 60.0  # seconds; with software graphics a picture takes 5 to 20
+TIMEOUT = 60.0  # seconds; with software graphics a picture takes 5 to 20
 BOTTOM = 0.78  # inches under the body, for scale bar and compass
 RENDERERS = ("auto", "pyvista", "matplotlib")
-ARROW: dict[str, Any] = {
-    "arrowstyle": "-|>,head_width=0.12,head_length=0.22",
-    "color": MUTED,
-    "linewidth": 0.8,
-    "shrinkA": 0,
-    "shrinkB": 0,
-}
 STEEL = ListedColormap(["#b9c3cf"], name="calderon_steel")
 
 
+@picture
 def surface(
     shown: "Function | TriangleMesh",
     quantity: str = "abs",
@@ -62,8 +57,6 @@ def surface(
     """
     if renderer not in RENDERERS:
         raise ValueError(f"unknown renderer {renderer!r}: choose one of {', '.join(map(repr, RENDERERS))}")
-    if file is not None:
-        checked_path(file)
     vertices, triangles, field = _contents(shown)
     colors: Colormap = STEEL
     shades, drawn = np.zeros((len(triangles), 1)), None
@@ -75,22 +68,19 @@ def surface(
         colors, shades = drawn.colors, np.clip((drawn.values - drawn.low) / (drawn.high - drawn.low), 0, 1)
     edges = drawn is None if edges is None else edges
     lens = camera(view)
-    with paper():
-        figure, axes = _frame(vertices[np.unique(triangles)], lens, drawn, title)
-        if scale_bar:
-            _scale_bar(axes)
-        (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
-        window = (left, right, bottom, top)
-        height = int(np.clip(250 * axes.get_position().height * figure.get_figheight(), 60, 1600))
-        pixels = (round(height * (right - left) / (top - bottom)), height)
-        body = (vertices, triangles, shades, colors, lens, window, pixels, edges)
-        image = None if renderer == "matplotlib" else _rendered(*body, insist=renderer == "pyvista")
-        if image is None:
-            image = paint(*body, closed=_mesh(shown).is_closed)
-        axes.imshow(image, extent=window, interpolation="antialiased", aspect="equal")
-        _compass(axes, lens)
-    if file is not None:
-        save(figure, file)
+    figure, axes = _frame(vertices[np.unique(triangles)], lens, drawn, title)
+    if scale_bar:
+        _scale_bar(axes)
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    window = (left, right, bottom, top)
+    height = int(np.clip(250 * axes.get_position().height * figure.get_figheight(), 60, 1600))
+    pixels = (round(height * (right - left) / (top - bottom)), height)
+    view_of_body = Scene(vertices, triangles, shades, colors, lens, window, pixels, edges)
+    image = None if renderer == "matplotlib" else _rendered(view_of_body, insist=renderer == "pyvista")
+    if image is None:
+        image = paint(view_of_body, closed=_mesh(shown).is_closed)
+    axes.imshow(image, extent=window, interpolation="antialiased", aspect="equal")
+    compass(axes, lens)
     return figure
 
 
@@ -126,9 +116,7 @@ def _refined(
         a, b, c = triangles.T
         vertices = np.concatenate([vertices, vertices[edges].mean(axis=1)])
         triangles = np.concatenate([np.stack(t, axis=1) for t in [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]])
-        f, g, h = field.T
-        fg, gh, hf = (f + g) / 2, (g + h) / 2, (h + f) / 2
-        field = np.concatenate([np.stack(t, axis=1) for t in [(f, fg, hf), (fg, g, gh), (hf, gh, h), (fg, gh, hf)]])
+        field = quartered(field)
     return vertices, triangles, field
 
 
@@ -179,69 +167,37 @@ def _scale_bar(axes: Axes, below: float = 0.6 * BOTTOM) -> None:
     axes.text(fraction + 0.012, y, f"{length:g} m", transform=line, va="center", ha="left", fontsize=8.5, color=INK)
 
 
-def _compass(axes: Axes, lens: Camera) -> None:
-    """Small arrows along x, y and z in the lower right corner; the one that points at the viewer is left out."""
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    size = 0.28
-    width, height = figure.get_figwidth(), figure.get_figheight()
-    origin = np.array([axes.get_position().x1 * width - size - 0.12, 0.24])
-    for name, axis in zip("xyz", np.eye(3), strict=True):
-        arrow = np.array([axis @ lens.right, axis @ lens.up]) * size
-        if np.linalg.norm(arrow) < 0.15 * size:
-            continue
-        tip, text = origin + arrow, origin + arrow * (1 + 0.08 / np.linalg.norm(arrow))
-        place: dict[str, Any] = {"xycoords": "figure fraction", "textcoords": "figure fraction"}
-        axes.annotate(
-            "", (tip[0] / width, tip[1] / height), (origin[0] / width, origin[1] / height), arrowprops=ARROW, **place
-        )
-        axes.annotate(
-            name, (text[0] / width, text[1] / height), xycoords="figure fraction", ha="center", va="center",
-            fontsize=7.5, color=MUTED,
-        )  # fmt: skip
-
-
-def _rendered(
-    vertices: NDArray[np.float64],
-    triangles: NDArray[np.int64],
-    shades: NDArray[np.float64],
-    colors: Colormap,
-    lens: Camera,
-    window: tuple[float, float, float, float],
-    pixels: tuple[int, int],
-    edges: bool,
-    *,
-    insist: bool,
-) -> NDArray | None:
+def _rendered(drawn: Scene, insist: bool) -> NDArray | None:
     """The picture as PyVista renders it; None where it is not installed or cannot render here."""
     if importlib.util.find_spec("pyvista") is None:
         if insist:
             raise RuntimeError('PyVista is not installed: pip install "calderon[plot]", or use renderer="matplotlib"')
         return None
-    left, right, bottom, top = window
+    (left, right, bottom, top), lens, shades = drawn.window, drawn.lens, drawn.shades
     middle = (left + right) / 2 * lens.right + (bottom + top) / 2 * lens.up
-    if shades.shape[1] == 3:
-        at_vertices = np.zeros(len(vertices))
-        at_vertices[triangles] = shades
+    on_vertices = shades.shape[1] == 3
+    if on_vertices:
+        shades = np.zeros((len(drawn.vertices), 1))
+        shades[drawn.triangles, 0] = drawn.shades
     with tempfile.TemporaryDirectory(prefix="calderon-scene-") as folder:
         npz, png = Path(folder) / "scene.npz", Path(folder) / "picture.png"
         np.savez(
-            npz, vertices=vertices, triangles=triangles, colors=colors(np.linspace(0, 1, 256)), right=lens.right,
-            shades=at_vertices if shades.shape[1] == 3 else shades[:, 0], on_vertices=shades.shape[1] == 3, up=lens.up,
-            eye=lens.eye, centre=middle + (vertices @ lens.eye).mean() * lens.eye, half_height=(top - bottom) / 2,
-            pixels=np.array(pixels), edges=edges,
+            npz, vertices=drawn.vertices, triangles=drawn.triangles, colors=drawn.colors(np.linspace(0, 1, 256)),
+            shades=shades[:, 0], on_vertices=on_vertices, right=lens.right, up=lens.up, eye=lens.eye,
+            centre=middle + (drawn.vertices @ lens.eye).mean() * lens.eye, half_height=(top - bottom) / 2,
+            pixels=np.array(drawn.pixels), edges=drawn.edges,
         )  # fmt: skip
         environment = {name: value for name, value in os.environ.items() if name != "DISPLAY" or value}
         try:
             run = subprocess.run(
                 [sys.executable, scene.__file__, str(npz), str(png)],
-                capture_output=True, text=True, timeout=PATIENCE, env=environment, cwd=folder, check=False,
+                capture_output=True, text=True, timeout=TIMEOUT, env=environment, cwd=folder, check=False,
             )  # fmt: skip
             failure = (
                 "" if run.returncode == 0 and png.exists() else run.stderr.strip()[-400:] or f"exit {run.returncode}"
             )
         except subprocess.TimeoutExpired:
-            failure = f"no picture after {PATIENCE} s"
+            failure = f"no picture after {TIMEOUT} s"
         if not failure:
             return imread(png)
     if insist:
