@@ -5,7 +5,7 @@ import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -24,8 +24,8 @@ from calderon.case import AnyCaseFile, CaseError, read
 from calderon.exact import SPEED_OF_LIGHT
 from calderon.mesh import MeshError
 from calderon.parallel import leave, world
-from calderon.report.mesh_tables import resolution, surface_quality, volume_quality
-from calderon.report.screen import stages_on, two_columns
+from calderon.report.stages import stages_on
+from calderon.report.terminal_tables import resolution, surface_quality, two_columns, volume_quality
 from calderon.solvers import ConvergenceError
 
 UNEXPECTED, WRONG_INPUT, NOT_SOLVED, EXISTS, INTERRUPTED = 1, 2, 3, 4, 130
@@ -89,8 +89,11 @@ def mesh(
         warnings.simplefilter("always")
         screen = _screen()
         if meshes.holds_tetrahedra(file):
-            _check_volume(screen, file, scale, frequency)
-            _tell(screen, caught)
+            volume = meshes.read_tetrahedra(file, scale=scale)
+            screen.print(volume_quality(volume, file.name), soft_wrap=True)
+            if frequency:
+                screen.print(resolution(volume.longest_edges, frequency, SPEED_OF_LIGHT))
+            _print_warnings(screen, caught)
             return
         surface = meshes.read(file, scale=scale)
         checked = surface.check()
@@ -100,21 +103,13 @@ def mesh(
             for hertz in frequency:
                 meshes.warn_wavenumber(surface, 2 * np.pi * hertz / speed_of_sound)
         screen.print(escape(str(checked)), soft_wrap=True)
-        _tell(screen, caught)
+        _print_warnings(screen, caught)
     if not checked.ok:
         raise typer.Exit(1)
 
 
-def _check_volume(screen: Console, file: Path, scale: float, frequency: list[float] | None) -> None:
-    """A file of tetrahedra: for fields in time, whose waves travel at the speed of light."""
-    volume = meshes.read_tetrahedra(file, scale=scale)
-    screen.print(volume_quality(volume, file.name), soft_wrap=True)
-    if frequency:
-        screen.print(resolution(volume.longest_edges, frequency, SPEED_OF_LIGHT))
-
-
-def _tell(screen: Console, caught: list[warnings.WarningMessage]) -> None:
-    for warning in dict.fromkeys(str(one.message) for one in caught):
+def _print_warnings(screen: Console, caught: Iterable[warnings.WarningMessage | str]) -> None:
+    for warning in dict.fromkeys(one if isinstance(one, str) else str(one.message) for one in caught):
         screen.print(f"[yellow]warning[/yellow] {escape(warning)}", soft_wrap=True)
 
 
@@ -143,7 +138,7 @@ def _compute(file: AnyCaseFile, folder: Path, force: bool) -> None:
         report.refuse_existing(folder, force)
     screen = _screen()
     screen.print(f"[bold]{escape(file.case.title or file.name)}[/bold]")
-    scratch = report.scratch_folder(file, folder)
+    scratch = report.scratch_folder(folder) if report.kind_of(file).in_time else None
     try:
         with _interruptible(), stages_on(screen) as stages:
             results = report.run(file, stages, scratch)
@@ -161,9 +156,8 @@ def _compute(file: AnyCaseFile, folder: Path, force: bool) -> None:
     for name, value, unit in report.headlines(results, stages.seconds):
         table.add_row(name, f"{value} {unit}".rstrip())
     screen.print(table)
-    for warning in results.warnings:
-        screen.print(f"[yellow]warning[/yellow] {escape(warning)}", soft_wrap=True)
-    _tell(screen, caught)
+    _print_warnings(screen, results.warnings)
+    _print_warnings(screen, caught)
     first = folder / ("report.html" if "report.html" in names else "summary.json")
     screen.print(f"{len(names)} files in {escape(str(folder))}; read [bold]{escape(str(first))}[/bold]")
 
@@ -212,7 +206,7 @@ def _plain_errors() -> Iterator[None]:
         code, text = UNEXPECTED, traceback.format_exc()
     else:
         return
-    _tell_error(text, code)
+    _report_error(text, code)
     sys.exit(code)
 
 
@@ -223,7 +217,7 @@ def _of_the_system(error: OSError) -> str:
     return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
 
 
-def _tell_error(text: str, code: int) -> None:
+def _report_error(text: str, code: int) -> None:
     """Of several ranks the first prints. One that fails alone, while others wait for it, prints and ends all."""
     ranks = world()
     if ranks.rank == 0:

@@ -114,7 +114,7 @@ def test_an_interrupted_run_leaves_the_old_result(result, stop, monkeypatch):
         raise stop("stopped")
 
     before = {path.name: path.read_bytes() for path in (result / "out").iterdir()}
-    monkeypatch.setattr("calderon.report.writing.draw", fail)
+    monkeypatch.setattr("calderon.report.writing.summarise", fail)
     run = calderon_command("run", result / "case.toml", "--out", result / "out", "--force")
     assert run.exit_code == (INTERRUPTED if stop is KeyboardInterrupt else WRONG_INPUT)
     assert {path.name: path.read_bytes() for path in (result / "out").iterdir()} == before
@@ -127,7 +127,7 @@ def test_a_terminated_process_cleans_up(tmp_path):
     program = (
         "import time, sys, calderon.report.writing as w, calderon.cli\n"
         "def slow(*a): print('drawing', flush=True); time.sleep(60)\n"
-        "w.draw = slow\n"
+        "w.summarise = slow\n"
         f"sys.argv = ['calderon', 'run', {str(tmp_path / 'case.toml')!r}, '--out', {str(tmp_path / 'out')!r}]\n"
         "calderon.cli.app()\n"
     )

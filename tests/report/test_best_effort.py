@@ -8,8 +8,8 @@ import pytest
 
 from calderon.case import parse
 from calderon.report import run, write
-from calderon.report.best_effort import BestEffort
-from calderon.report.surface.files import write_csv
+from calderon.report.folder import BestEffort
+from calderon.report.formatting import write_csv
 
 CASE = """\
 [mesh]

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calderon.case import CaseError, incident_wave, parse, read, surface_mesh, wavenumbers
+from calderon.case import CaseError, parse, read, surface_mesh
 from calderon.mesh import cube
 from calderon.report import Stages, example, examples, run
-from calderon.report.surface.solving import announcement, options
+from calderon.report.surface.computing import announcement, options
 
 GOOD = """\
 title = "sphere"
@@ -36,10 +36,10 @@ def mistakes(text: str) -> str:
 def test_a_good_case_is_in_si_units():
     case = parse(GOOD).case
     assert case.physics.frequency == (1200.0,)
-    assert wavenumbers(case) == pytest.approx([2 * np.pi * 1200 / 1500])
+    assert case.physics.wavenumbers == pytest.approx([2 * np.pi * 1200 / 1500])
     assert case.incident.unit_direction == pytest.approx([np.sqrt(3) / 2, 0.5, 0])
     assert case.output.far_field.directions == pytest.approx(np.array([[1, 0, 0], [0, 1, 0], [-1, 0, 0]]), abs=1e-15)
-    assert incident_wave(case, 2.0).wavenumber == 2.0
+    assert case.incident.sound(2.0).wavenumber == 2.0
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.case import CaseError, antenna, electromagnetic_problem, electromagnetic_wave, parse, wavenumbers
+from calderon.case import CaseError, parse
 from calderon.report import example, headlines, run, write
-from calderon.report.results import decibels_of_power
+from calderon.report.formatting import decibels_of_power
 
 SPHERE = """\
 title = "conducting sphere"
@@ -60,7 +60,7 @@ def mistakes(text):
 
 
 def exact_sphere():
-    k = wavenumbers(parse(SPHERE).case)[0]
+    k = parse(SPHERE).case.physics.wavenumbers[0]
     return cal.exact.mie_pec_sphere(k, 0.3, [0, 0, 1], [1, 0, 0])
 
 
@@ -122,7 +122,7 @@ def test_the_files_of_a_radar_case(result):
 def test_polarisations_of_the_incident_wave():
     text = SPHERE.replace("direction = [0, 0, 1]", 'azimuth = "180 deg"')
     for name, vector in (("V", [0, 0, -1]), ("H", [0, 1, 0])):
-        wave = electromagnetic_wave(parse(text.replace("[1, 0, 0]", f'"{name}"')).case, 2.0)
+        wave = parse(text.replace("[1, 0, 0]", f'"{name}"')).case.incident.electromagnetic(2.0)
         assert wave.direction == pytest.approx([-1, 0, 0], abs=1e-15)
         assert wave.polarization == pytest.approx(vector, abs=1e-15)
         assert wave.impedance == pytest.approx(376.73, abs=0.01)
@@ -132,7 +132,7 @@ def test_polarisations_of_the_incident_wave():
 def test_on_the_z_axis_phi_is_zero(along, v, h):
     for name, vector in (("V", v), ("H", h)):
         text = SPHERE.replace("[0, 0, 1]", str(along)).replace("[1, 0, 0]", f'"{name}"')
-        assert electromagnetic_wave(parse(text).case, 2.0).polarization == pytest.approx(vector, abs=1e-15)
+        assert parse(text).case.incident.electromagnetic(2.0).polarization == pytest.approx(vector, abs=1e-15)
 
 
 def test_zeros_stay_finite_in_decibels():
@@ -157,7 +157,7 @@ def test_a_dipole_over_frequency(tmp_path):
     assert {"impedance.csv", "impedance.png", "sweep.png", "far_field.csv"} <= set(names)
     table = np.genfromtxt(tmp_path / "out" / "impedance.csv", delimiter=",", names=True)
     assert (np.diff(table["resistance_ohm"]) > 0).all() and (np.diff(table["reactance_ohm"]) > 0).all()
-    posed = antenna(file.case, results.mesh, results.steps[0].wavenumber)
+    posed = file.case.physics.build(results.mesh, results.steps[0].wavenumber)
     assert table["resistance_ohm"][0] == pytest.approx(posed.solve().input_impedance.real, rel=1e-6)
     rows = {name: (value, unit) for name, value, unit in headlines(results, {})}
     x = table["reactance_ohm"]
@@ -292,13 +292,13 @@ def test_a_reference_that_cannot_be_used_is_told_before_anything_is_computed(tmp
 
 def test_the_almond_of_the_example_is_the_benchmark():
     case = example("almond").case
-    assert wavenumbers(case)[0] == pytest.approx(2 * np.pi * 3.5e9 / 299792458)
+    assert case.physics.wavenumbers[0] == pytest.approx(2 * np.pi * 3.5e9 / 299792458)
     assert case.mesh.parameters["length"] == pytest.approx(0.2523744)
     assert {one.label for one in case.output.reference} == {
         f"{a}, {b}" for a in ("computed", "measured") for b in ("VV", "HH")
     }
     mesh = cal.mesh.sphere(0.1, 0.05)
-    assert electromagnetic_problem(case, mesh, 10.0).formulation == "cfie"
-    assert electromagnetic_problem(case, mesh, 10.0).testing == "dual"
+    assert case.physics.build(mesh, 10.0).formulation == "cfie"
+    assert case.physics.build(mesh, 10.0).testing == "dual"
     classical = case.model_copy(update={"physics": case.physics.model_copy(update={"testing": "primal"})})
-    assert electromagnetic_problem(classical, mesh, 10.0).testing == "primal"
+    assert classical.physics.build(mesh, 10.0).testing == "primal"

@@ -14,12 +14,10 @@ from matplotlib.image import imread
 from typer.testing import CliRunner
 
 import calderon as cal
-from calderon.case import CaseError, parse
-from calderon.case.transient.building import simulation, volume_mesh
+from calderon.case import CaseError, parse, simulation, volume_mesh
 from calderon.cli import INTERRUPTED, WRONG_INPUT, app
 from calderon.report import example, run, write
 from calderon.report.stages import Stages
-from calderon.report.transient.computing import run_transient
 
 CAVITY = """\
 title = "A cube"
@@ -356,7 +354,7 @@ def test_two_currents_of_one_part_need_names(tmp_path):
 def test_more_snapshots_than_steps_are_refused(tmp_path):
     file = parse(CAVITY.replace("count = 3", "count = 900"))
     with pytest.raises(ValueError, match="output.snapshots.count = 900: only 82 steps to show: choose fewer"):
-        run_transient(file, scratch=tmp_path)
+        run(file, scratch=tmp_path)
 
 
 FAILING = """

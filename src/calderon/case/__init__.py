@@ -1,22 +1,11 @@
 """Case files: a computation described in TOML, checked before anything is computed, and built into a problem."""
 
-from calderon.case.building import (
-    acoustic_problem,
-    antenna,
-    electromagnetic_problem,
-    electromagnetic_wave,
-    incident_wave,
-    interior_fluid,
-    require_posed,
-    static_problem,
-    surface_mesh,
-    wavenumbers,
-)
-from calderon.case.models import Case
-from calderon.case.output import Angles, Reference
+from calderon.case.building import initial_mode, require_posed, simulation, surface_mesh, volume_mesh
+from calderon.case.models import Case, TransientCase
+from calderon.case.output import Angles, Cut, FarField, Rectangle, Reference
 from calderon.case.physics import Physics
 from calderon.case.reading import AnyCaseFile, CaseError, CaseFile, parse, read
-from calderon.case.transient import TransientCase
+from calderon.case.table import choices
 
 __all__ = [
     "Angles",
@@ -24,19 +13,18 @@ __all__ = [
     "Case",
     "CaseError",
     "CaseFile",
+    "Cut",
+    "FarField",
     "Physics",
+    "Rectangle",
     "Reference",
     "TransientCase",
-    "acoustic_problem",
-    "antenna",
-    "electromagnetic_problem",
-    "electromagnetic_wave",
-    "incident_wave",
-    "interior_fluid",
+    "choices",
+    "initial_mode",
     "parse",
     "read",
     "require_posed",
-    "static_problem",
+    "simulation",
     "surface_mesh",
-    "wavenumbers",
+    "volume_mesh",
 ]

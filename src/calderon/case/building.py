@@ -1,32 +1,37 @@
-"""A checked case turned into a mesh, a problem of `formulations` and an incident wave."""
+"""A checked case turned into a mesh, and into a problem or a simulation on it."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 import calderon.mesh as meshes
-from calderon.case.incident import Incident
-from calderon.case.models import Case
-from calderon.case.physics import Physics
-from calderon.case.reading import CaseFile, mesh_of
-from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
-from calderon.formulations import (
-    DeltaGap,
-    DielectricScattering,
-    FluidTransmission,
-    ImpedanceScattering,
-    LaplaceDirichlet,
-    LaplaceNeumann,
-    PECAntenna,
-    PECScattering,
-    ScatteringProblem,
-    SoundHardScattering,
-    SoundSoftScattering,
-)
+from calderon.case.models import Case, TransientCase
+from calderon.case.reading import CaseFile
+from calderon.dg import MaxwellDG
+from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE, cubic_cavity
+from calderon.formulations import PECScattering
 from calderon.formulations.checks import sources_outside
 from calderon.formulations.surface_values import values_at_nodes
-from calderon.mesh import TriangleMesh
+from calderon.mesh import TetrahedralMesh, TriangleMesh, metres_per
 from calderon.spaces import P0
-from calderon.waves import ElectromagneticPlaneWave, PlaneWave, PointSource
+
+Field = Callable[[NDArray[np.float64], float], NDArray[np.float64]]
+Mesh = TypeVar("Mesh")
+
+
+def _mesh_of(file: CaseFile[Any], read: Callable[..., Mesh], make: Callable[[], Mesh]) -> Mesh:
+    """What `read(path, scale=)` gives for the file in [mesh], or what `make()` gives without one; CaseError for a file
+    or a shape that cannot be used."""
+    table, key, produce = file.case.mesh, "shape", make
+    if table.file is not None:
+        path = file.folder / table.file
+        if not path.is_file():
+            raise file.mistake("mesh", "file", f"no such file in {file.folder.resolve()}, the folder of the case")
+        key, produce = "file", lambda: read(path, scale=metres_per(table.unit or "m"))
+    with file.blamed("mesh", key):
+        return produce()
 
 
 def surface_mesh(file: CaseFile[Case]) -> TriangleMesh:
@@ -39,122 +44,7 @@ def surface_mesh(file: CaseFile[Case]) -> TriangleMesh:
         assert table.shape is not None
         return getattr(meshes, table.shape)(**table.parameters)  # type: ignore[no-any-return]
 
-    return mesh_of(file, meshes.read, made)
-
-
-def wavenumbers(case: Case) -> NDArray[np.float64]:
-    """Wavenumbers in 1/m, one for each frequency; empty for a static problem."""
-    physics = case.physics
-    if not physics.wave:
-        return np.zeros(0)
-    if physics.frequency is None:
-        return np.array([physics.wavenumber])
-    speed = physics.speed_of_sound if physics.acoustic else SPEED_OF_LIGHT
-    assert speed is not None
-    return 2 * np.pi * np.array(physics.frequency) / speed
-
-
-def incident_wave(case: Case, wavenumber: float) -> PlaneWave | PointSource:
-    """The incident sound at a wavenumber."""
-    incident = _incident(case)
-    amplitude = 1.0 if incident.amplitude is None else incident.amplitude
-    if incident.position is not None:
-        return PointSource(np.array(incident.position), wavenumber, amplitude)
-    return PlaneWave(incident.unit_direction, wavenumber, amplitude)
-
-
-def electromagnetic_wave(case: Case, wavenumber: float) -> ElectromagneticPlaneWave:
-    """The incident electromagnetic plane wave at a wavenumber, in vacuum."""
-    incident = _incident(case)
-    amplitude = 1.0 if incident.electric_field is None else incident.electric_field
-    assert incident.vector is not None
-    return ElectromagneticPlaneWave(
-        incident.unit_direction, incident.vector, wavenumber, amplitude, impedance=VACUUM_IMPEDANCE
-    )
-
-
-def _incident(case: Case) -> Incident:
-    if case.incident is None:
-        raise ValueError("the case has no [incident] table")
-    return case.incident
-
-
-def acoustic_problem(case: Case, mesh: TriangleMesh, wavenumber: float) -> ScatteringProblem:
-    """The scattering problem of a case on its mesh, at a wavenumber."""
-    physics = case.physics
-    if physics.problem == "sound-hard":
-        return SoundHardScattering(mesh, wavenumber)
-    if physics.problem == "sound-soft":
-        return SoundSoftScattering(mesh, wavenumber)
-    if physics.problem == "impedance":
-        return ImpedanceScattering(mesh, wavenumber, admittance=physics.admittance)
-    if physics.problem == "transmission":
-        interior, ratio = interior_fluid(case, wavenumber)
-        return FluidTransmission(mesh, wavenumber, interior_wavenumber=interior, density_ratio=ratio)
-    raise ValueError(f"{physics.problem!r} is not an acoustic problem")
-
-
-def electromagnetic_problem(case: Case, mesh: TriangleMesh, wavenumber: float) -> PECScattering | DielectricScattering:
-    """The scattering problem of a conductor or a dielectric body on its mesh, at a wavenumber."""
-    physics = case.physics
-    if physics.problem == "conductor":
-        formulation, testing = physics.formulation or "cfie", physics.testing or "dual"
-        return PECScattering(mesh, wavenumber, formulation=formulation, testing=testing)
-    assert physics.permittivity is not None
-    permeability = 1.0 if physics.permeability is None else physics.permeability
-    formulation = physics.formulation or "pmchwt"
-    if not isinstance(physics.permittivity, dict):
-        assert not isinstance(permeability, dict)
-        return DielectricScattering(mesh, wavenumber, physics.permittivity, permeability, formulation=formulation)
-    tags = _tags_of_bodies(physics, mesh)
-    surfaces = [mesh.restricted(tag) for tag in tags]
-    constants = list(physics.permittivity.values()), _permeabilities(physics, mesh, tags)
-    return DielectricScattering(surfaces, wavenumber, *constants, formulation=formulation)
-
-
-def _tags_of_bodies(physics: Physics, mesh: TriangleMesh) -> list[int]:
-    """The tags of several dielectric bodies, in the order of their permittivities; ValueError unless these are all."""
-    assert isinstance(physics.permittivity, dict)
-    tags = [int(mesh.tag_numbers(tag)[0]) for tag in physics.permittivity]
-    if sorted(tags) != np.unique(mesh.tags).tolist():
-        raise ValueError(
-            f"permittivity is given for the tags {list(physics.permittivity)}, each surface once: the mesh has "
-            f"{np.unique(mesh.tags).tolist()} and the names {dict(mesh.names)}"
-        )
-    return tags
-
-
-def _permeabilities(physics: Physics, mesh: TriangleMesh, tags: list[int]) -> list[complex]:
-    """The permeability of each of several bodies, by their tags; ValueError unless it is given for these."""
-    permeability = 1.0 if physics.permeability is None else physics.permeability
-    if not isinstance(permeability, dict):
-        return [permeability] * len(tags)
-    other = {int(mesh.tag_numbers(tag)[0]): value for tag, value in permeability.items()}
-    if sorted(other) != sorted(tags):
-        raise ValueError(f"permeability is given for the tags {list(permeability)}: give it for those of permittivity")
-    return [other[tag] for tag in tags]
-
-
-def antenna(case: Case, mesh: TriangleMesh, wavenumber: float) -> PECAntenna:
-    """The fed antenna of a case, at a wavenumber."""
-    feed = case.physics.feed
-    assert feed is not None
-    gap = DeltaGap(line=feed.line) if feed.line is not None else DeltaGap(between=feed.between)
-    return PECAntenna(mesh, wavenumber, gap)
-
-
-def interior_fluid(case: Case, wavenumber: float) -> tuple[float, float]:
-    """Wavenumber inside a fluid body, and its density over that of the fluid around."""
-    physics = case.physics
-    assert physics.speed_of_sound and physics.interior_speed_of_sound and physics.density and physics.interior_density
-    interior = wavenumber * physics.speed_of_sound / physics.interior_speed_of_sound
-    return interior, physics.interior_density / physics.density
-
-
-def static_problem(case: Case, mesh: TriangleMesh) -> LaplaceDirichlet | LaplaceNeumann:
-    """The Laplace problem of a case on its mesh."""
-    kind = LaplaceDirichlet if case.physics.problem == "laplace-dirichlet" else LaplaceNeumann
-    return kind(mesh, side=case.physics.side or "exterior")
+    return _mesh_of(file, meshes.read, made)
 
 
 def require_posed(file: CaseFile[Case], mesh: TriangleMesh) -> None:
@@ -163,16 +53,19 @@ def require_posed(file: CaseFile[Case], mesh: TriangleMesh) -> None:
     """
     case, physics = file.case, file.case.physics
     _require_constants(file, mesh)
-    wavenumber = float(wavenumbers(case)[0]) if physics.wave else 0.0
+    wavenumber = float(physics.wavenumbers[0]) if physics.wave else 0.0
     with file.blamed("physics", "problem"):
-        _problem(case, mesh, wavenumber)
+        if physics.feed is None:
+            physics.build(mesh, wavenumber)
+        else:  # an antenna without its feed, of which errors have another key
+            PECScattering(mesh, wavenumber, formulation="efie")
     if physics.feed is not None:
         key, feed = ("feed.line", physics.feed.line) if physics.feed.line else ("feed.between", physics.feed.between)
         with file.blamed("physics", key, [list(end) if isinstance(end, tuple) else end for end in feed or ()]):
-            antenna(case, mesh, wavenumber)
+            physics.build(mesh, wavenumber)
     if case.incident is not None and case.incident.position is not None:
         with file.blamed("incident", "position", list(case.incident.position)):
-            sources_outside(incident_wave(case, wavenumber), mesh)
+            sources_outside(case.incident.sound(wavenumber), mesh)
 
 
 def _require_constants(file: CaseFile[Case], mesh: TriangleMesh) -> None:
@@ -183,17 +76,61 @@ def _require_constants(file: CaseFile[Case], mesh: TriangleMesh) -> None:
             values_at_nodes(physics.admittance, P0(mesh), "admittance")
     if isinstance(physics.permittivity, dict):
         with file.blamed("physics", "permittivity"):
-            tags = _tags_of_bodies(physics, mesh)
+            tags = physics.tags_of_bodies(mesh)
         with file.blamed("physics", "permeability"):
-            _permeabilities(physics, mesh, tags)
+            physics.permeabilities(mesh, tags)
 
 
-def _problem(case: Case, mesh: TriangleMesh, wavenumber: float) -> object:
-    """The problem of a case on its mesh; an antenna without its feed."""
-    if case.physics.acoustic:
-        return acoustic_problem(case, mesh, wavenumber)
-    if case.physics.electromagnetic:
-        return electromagnetic_problem(case, mesh, wavenumber)
-    if case.physics.problem == "antenna":
-        return PECScattering(mesh, wavenumber, formulation="efie")
-    return static_problem(case, mesh)
+def volume_mesh(file: CaseFile[TransientCase]) -> TetrahedralMesh:
+    """The mesh of a case, in metres; CaseError for a file or a shape that cannot be used."""
+    table = file.case.mesh
+
+    def made() -> TetrahedralMesh:
+        assert table.shape is not None
+        given: dict[str, Any] = dict(table.parameters)
+        if table.shape == "phantom" and file.case.physics.frequency is not None:
+            given["frequency"] = file.case.physics.frequency
+        return getattr(meshes, table.shape)(**given)  # type: ignore[no-any-return]
+
+    return _mesh_of(file, meshes.read_tetrahedra, made)
+
+
+def simulation(
+    file: CaseFile[TransientCase], mesh: TetrahedralMesh, progress: Callable[[int, int], None] | bool = False
+) -> MaxwellDG:
+    """The simulation of a case on its mesh, in SI units, with the fields of [initial] set; progress: as of MaxwellDG.
+
+    Errors as for MaxwellDG.
+    """
+    case = file.case
+    solver = case.solver
+    result = MaxwellDG(
+        mesh, solver.order, flux=solver.flux, courant=solver.courant, boundaries=case.boundaries,
+        materials={name: medium.material for name, medium in case.materials.items()},
+        sources=[one.at(case.physics.frequency or 0.0) for one in case.source],
+        precision=solver.precision, backend=solver.backend, local_time_stepping=solver.local_time_stepping,
+        progress=progress,
+    )  # fmt: skip
+    if case.initial is not None:
+        result.set_fields(*initial_mode(file))
+    return result
+
+
+def initial_mode(file: CaseFile[TransientCase]) -> tuple[Field, Field]:
+    """E in V/m and H in A/m of the standing wave of [initial], as functions of points in m and a time in s."""
+    case = file.case
+    low, high = np.array(case.mesh.low), np.array(case.mesh.high)
+    assert case.initial is not None
+    if np.ptp(high - low) > 1e-9 * high.max():
+        raise file.mistake("initial", "mode", f"the box has the sides {high - low} m: a cube is needed")
+    with file.blamed("initial", "mode"):
+        mode = cubic_cavity(case.initial.mode, float(high[0] - low[0]))
+    amplitude = case.initial.electric_field
+
+    def electric(points: NDArray[np.float64], time: float) -> NDArray[np.float64]:
+        return amplitude * mode.electric(points - low, SPEED_OF_LIGHT * time)
+
+    def magnetic(points: NDArray[np.float64], time: float) -> NDArray[np.float64]:
+        return amplitude / VACUUM_IMPEDANCE * mode.magnetic(points - low, SPEED_OF_LIGHT * time)
+
+    return electric, magnetic

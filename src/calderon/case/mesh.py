@@ -1,39 +1,69 @@
-"""The [mesh] table: the source of the surface."""
+"""The [mesh] table: the source of the surface, or of the tetrahedra of a transient case."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from calderon.case.quantities import Size
+from calderon.case.quantities import Place, Size
 from calderon.case.table import Table
-from calderon.mesh import metres_per
 
-# parameters that each shape accepts in addition to h; the names are those of calderon.mesh
-SHAPES: dict[str, tuple[str, ...]] = {
-    "sphere": ("radius",),
-    "ellipsoid": ("semi_axes",),
-    "cube": ("size",),
-    "cuboid": ("lengths",),
-    "cylinder": ("radius", "length"),
-    "torus": ("major_radius", "minor_radius"),
-    "plate": ("lengths",),
-    "almond": ("length",),
-    "ogive": ("length",),
+Unit = Literal["m", "cm", "mm", "um", "km", "in", "ft"]
+
+Keys = tuple[tuple[str, ...], tuple[str, ...]]
+"""Keys that are needed, and those that may be given in addition."""
+CURVED = ("volume",)
+# keys of each shape; the names are those of calderon.mesh
+SHAPES: dict[str, Keys] = {
+    "sphere": (("h", "radius"), CURVED),
+    "ellipsoid": (("h", "semi_axes"), CURVED),
+    "cube": (("h", "size"), ()),
+    "cuboid": (("h", "lengths"), ()),
+    "cylinder": (("h", "radius", "length"), ()),
+    "torus": (("h", "major_radius", "minor_radius"), CURVED),
+    "plate": (("h", "lengths"), ()),
+    "almond": (("h", "length"), CURVED),
+    "ogive": (("h", "length"), CURVED),
 }
-CURVED = ("sphere", "ellipsoid", "torus", "almond", "ogive")  # shapes that may keep the volume of the body
+SOLIDS: dict[str, Keys] = {
+    "box": (("low", "high", "cells"), ()),
+    "layered_ball": (("radii", "names", "air_radius", "h"), ()),
+    "phantom": ((), ("h", "semi_axes", "thicknesses", "box", "distance", "width", "air_radius")),
+}
 
 
-class Mesh(Table):
+class AnyMesh(Table):
+    """What the [mesh] tables of surfaces and of tetrahedra share: one of SELECTORS, a shape with its keys."""
+
+    SHAPES: ClassVar[dict[str, Keys]]
+
+    def require_source(self) -> None:
+        """ValueError for keys that are missing, and for those that the source does not accept."""
+        source = next(name for name in self.SELECTORS if getattr(self, name) is not None)
+        chosen = getattr(self, source)
+        others = {"file": ((), ("unit",)), "sample": ((), ("resolution",))}
+        needed, optional = self.SHAPES[chosen] if source == "shape" else others[source]
+        self.require_keys(f"the shape {chosen!r}", needed, optional, f"{source} = {chosen!r}")
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Arguments of the shape's function."""
+        needed, optional = self.SHAPES[self.shape]
+        return {name: value for name in (*needed, *optional) if (value := getattr(self, name)) is not None}
+
+
+class Mesh(AnyMesh):
     """[mesh]: a file, a sample that ships with the package, or a shape with its parameters and edge length h. volume:
     whether a curved shape encloses the volume of the body (as by default) or has its vertices on the surface.
     """
 
+    SELECTORS: ClassVar = ("file", "sample", "shape")
+    SHAPES: ClassVar = SHAPES
     file: str | None = None
     sample: Literal["submarine"] | None = None
     shape: Literal["sphere", "ellipsoid", "cube", "cuboid", "cylinder", "torus", "plate", "almond", "ogive"] | None = (
         None
     )
-    unit: Literal["m", "cm", "mm", "um", "km", "in", "ft"] | None = None
+    unit: Unit | None = None
     resolution: Literal["coarse", "fine"] | None = None
     h: Size | None = None
     radius: Size | None = None
@@ -47,35 +77,55 @@ class Mesh(Table):
 
     @model_validator(mode="after")
     def _one_source(self) -> "Mesh":
-        sources = [name for name in ("file", "sample", "shape") if getattr(self, name) is not None]
+        sources = [name for name in self.SELECTORS if getattr(self, name) is not None]
         if len(sources) != 1:
             given = " and ".join(sources) or "none of them"
             raise ValueError(f"give exactly one of file, sample or shape: got {given}")
-        needed = {"file": (), "sample": (), "shape": ("h", *SHAPES.get(self.shape or "", ()))}[sources[0]]
-        own = ("volume",) if self.shape in CURVED else ()
-        optional = {"file": ("unit",), "sample": ("resolution",), "shape": own}[sources[0]]
-        missing = [name for name in needed if getattr(self, name) is None]
-        if missing:
-            raise ValueError(f"the shape {self.shape!r} also needs {' and '.join(missing)}")
-        fitting = {*sources, *needed, *optional}
-        strange = sorted(
-            name for name in self.model_fields_set if getattr(self, name) is not None and name not in fitting
-        )
-        if strange:
-            takes = ", ".join([*needed, *optional]) or "nothing else"
-            raise ValueError(
-                f"{', '.join(strange)} is not supported by {sources[0]} = {getattr(self, sources[0])!r}: "
-                f"it accepts {takes}"
-            )
+        self.require_source()
         return self
 
-    @property
-    def scale(self) -> float:
-        """Metres per unit of the file."""
-        return metres_per(self.unit or "m")
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """Arguments of the shape's function."""
-        given = {name: getattr(self, name) for name in ("h", *SHAPES[self.shape or ""])}
-        return given if self.volume is None else {**given, "volume": self.volume}
+def _cells(value: Any) -> int | tuple[int, ...]:
+    """One number for all directions, or three of them; the shape refuses those below 1."""
+    given = value if isinstance(value, list) else [value] * 3
+    if len(given) != 3 or any(isinstance(each, bool) or not isinstance(each, int) for each in given):
+        raise ValueError("a whole number of cells along each side, or a list of three, is needed")
+    return tuple(value) if isinstance(value, list) else value
+
+
+Cells = Annotated[int | tuple[int, int, int], BeforeValidator(_cells)]
+Three = tuple[Size, Size, Size]
+
+
+class VolumeMesh(AnyMesh):
+    """[mesh]: a file of tetrahedra (.msh, .vtu), or a shape with its parameters.
+
+    h: edge lengths, of a layered ball one or one for each layer and the air, of the phantom a table by part.
+    """
+
+    SELECTORS: ClassVar = ("file", "shape")
+    SHAPES: ClassVar = SOLIDS
+    file: str | None = None
+    unit: Unit | None = None
+    shape: Literal["box", "layered_ball", "phantom"] | None = None
+    low: Place | None = None
+    high: Place | None = None
+    cells: Cells | None = None
+    radii: tuple[Size, ...] | None = Field(default=None, min_length=1)
+    names: tuple[str, ...] | None = None
+    air_radius: Size | None = None
+    h: dict[str, Size] | tuple[Size, ...] | Size | None = None
+    semi_axes: Three | None = None
+    thicknesses: Three | None = None
+    box: Three | None = None
+    distance: Size | None = None
+    width: Size | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> "VolumeMesh":
+        if (self.file is None) == (self.shape is None):
+            raise ValueError("give either file or shape")
+        self.require_source()
+        if isinstance(self.h, dict) != (self.shape == "phantom") and self.h is not None:
+            raise ValueError("h is a table by part for the shape 'phantom', one length or a list for 'layered_ball'")
+        return self

@@ -1,15 +1,20 @@
 """Models of a case file: one model a table, unknown keys refused, every message names what is allowed."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from calderon.case.incident import Incident
-from calderon.case.mesh import Mesh
-from calderon.case.output import Output
+from calderon.case.incident import Incident, Initial, Source
+from calderon.case.mesh import Mesh, VolumeMesh
+from calderon.case.output import Output, TransientOutput
 from calderon.case.physics import Physics
+from calderon.case.quantities import Conductivity, Density, Frequency, Time
 from calderon.case.table import Table, backend_name
+from calderon.mesh import Material
 from calderon.operators.methods import candidates, require
+
+Backend = Annotated[str, AfterValidator(backend_name)]
+Precision = Literal["double", "single"]
 
 
 def method_name(name: str) -> str:
@@ -34,9 +39,9 @@ class Solver(Table):
     rtol: float = Field(default=1e-5, gt=0, lt=1)
     compression_rtol: float | None = Field(default=None, gt=0, lt=1)
     preconditioner: Literal["mass", "osrc", "hlu"] | None = None
-    precision: Literal["double", "single"] = "double"
-    backend: Annotated[str, AfterValidator(backend_name)] = "numba"
-    compare: Annotated[str, AfterValidator(backend_name)] | None = None
+    precision: Precision = "double"
+    backend: Backend = "numba"
+    compare: Backend | None = None
     matrix_file: str | None = None
     max_iterations: int = Field(default=1000, ge=1)
 
@@ -66,12 +71,12 @@ class Case(Table):
     @model_validator(mode="after")
     def _fits_together(self) -> "Case":
         physics, output = self.physics, self.output
-        if physics.acoustic or physics.electromagnetic:
+        if physics.family in ("acoustic", "electromagnetic"):
             if self.incident is None:
                 raise ValueError(f"the problem {physics.problem!r} needs an [incident] table")
             self._wave_fits(self.incident)
         else:
-            refused = ("monostatic",) if physics.problem == "antenna" else ("far_field", "monostatic")
+            refused = ("monostatic",) if physics.family == "antenna" else ("far_field", "monostatic")
             strange = [name for name in refused if getattr(output, name) is not None]
             strange += ["[incident]"] if self.incident is not None else []
             if strange:
@@ -81,26 +86,26 @@ class Case(Table):
         if output.exact and self.incident is not None and self.incident.kind != "plane-wave":
             raise ValueError("output.exact: the series is for an incident plane wave")
         if output.far_field is not None and output.far_field.distance is not None:
-            if not physics.acoustic or output.exact:
+            if physics.family != "acoustic" or output.exact:
                 raise ValueError("output.far_field.distance: for sound only, and without the exact series")
-        if self.solver.compare is not None and not (physics.acoustic and output.far_field is not None):
+        if self.solver.compare is not None and not (physics.family == "acoustic" and output.far_field is not None):
             raise ValueError("solver.compare: it compares far fields of sound and requires output.far_field")
         if self.solver.matrix_file is not None and len(physics.frequency or ()) > 1:
             raise ValueError("solver.matrix_file: it holds the matrix of one frequency, but the case is a sweep")
         tabled = [name for name in ("admittance", "permittivity") if isinstance(getattr(physics, name), dict)]
         if output.exact and tabled:
             raise ValueError(f"output.exact: the series is for one {tabled[0]} of the whole sphere")
-        if self.solver.preconditioner == "osrc" and physics.problem not in ("sound-hard", "sound-soft", "impedance"):
+        if self.solver.preconditioner == "osrc" and not physics.definition.osrc:
             raise ValueError(f'solver.preconditioner = "osrc" is not supported by the problem {physics.problem!r}')
         drawn = set(output.surface) - {"abs", "db"}
-        if drawn and (physics.electromagnetic or physics.problem == "antenna"):
+        if drawn and physics.family in ("electromagnetic", "antenna"):
             raise ValueError(f'output.surface: a current supports "abs" and "db", got {sorted(drawn)}')
         return self
 
     def _wave_fits(self, incident: Incident) -> None:
         """ValueError for an incident wave, or polarisations, of the other physics."""
         output, problem = self.output, self.physics.problem
-        if self.physics.acoustic:
+        if self.physics.family == "acoustic":
             strange = [name for name in ("electric_field", "polarization") if getattr(incident, name) is not None]
             if output.far_field is not None and output.far_field.polarization is not None:
                 strange.append("output.far_field.polarization")
@@ -115,3 +120,102 @@ class Case(Table):
             raise ValueError(f"amplitude is a pressure: the problem {problem!r} accepts electric_field")
         if incident.polarization is None:
             raise ValueError(f'the problem {problem!r} needs incident.polarization = "V", "H" or [x, y, z]')
+
+
+class TransientPhysics(Table):
+    """[physics] of a transient case: the problem, and the frequency of sources and amplitudes."""
+
+    problem: Literal["transient"]
+    frequency: Frequency | None = None
+    title: ClassVar = "Electromagnetic fields in time"
+    family: ClassVar = "transient"
+
+
+class Medium(Table):
+    """[materials.NAME]: constants of the part of the mesh with that name; permittivity and permeability relative."""
+
+    permittivity: float = Field(default=1.0, gt=0)
+    permeability: float = Field(default=1.0, gt=0)
+    conductivity: Conductivity = 0.0
+    density: Density | None = None
+
+    @property
+    def material(self) -> Material:
+        return Material(self.permittivity, self.permeability, self.conductivity, self.density)
+
+
+class TransientSolver(Table):
+    """[solver] of a transient case: polynomial degree, flux ("centred" uses leap-frog, "upwind" Runge-Kutta), the step
+    as a fraction of the stability limit, precision and backend. local_time_stepping: small elements take several steps
+    while the others take one (centred flux, on processors)."""
+
+    order: int = Field(default=2, ge=1, le=6)
+    flux: Literal["centred", "upwind"] = "centred"
+    courant: float = Field(default=0.9, gt=0, le=1)
+    precision: Precision = "double"
+    backend: Backend = "numba"
+    local_time_stepping: bool = False
+
+    @model_validator(mode="after")
+    def _steps_fit(self) -> "TransientSolver":
+        if self.local_time_stepping and (self.flux, self.backend) != ("centred", "numba"):
+            raise ValueError("local_time_stepping requires flux = 'centred' and backend = 'numba'")
+        return self
+
+
+class Run(Table):
+    """[run]: for how long; periods of the frequency in [physics], the last of which gives complex amplitudes, or until
+    a time. checkpoint: seconds between two states of the run that are kept, from which an interrupted one continues."""
+
+    periods: int | None = Field(default=None, ge=2)
+    until: Time | None = None
+    checkpoint: float = Field(default=60.0, ge=0)
+
+    @model_validator(mode="after")
+    def _one_end(self) -> "Run":
+        if (self.periods is None) == (self.until is None):
+            raise ValueError('give either periods or until = "10 ns"')
+        return self
+
+
+class TransientCase(Table):
+    """A whole case file of a transient problem."""
+
+    title: str = ""
+    mesh: VolumeMesh
+    physics: TransientPhysics
+    materials: dict[str, Medium] = Field(default_factory=dict)
+    boundaries: dict[str, Literal["pec", "pmc", "absorbing"]] = Field(default_factory=dict)
+    source: tuple[Source, ...] = ()
+    initial: Initial | None = None
+    solver: TransientSolver = TransientSolver()
+    run: Run
+    output: TransientOutput = TransientOutput()
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "TransientCase":
+        if not self.source and self.initial is None:
+            raise ValueError("no excitation of the fields: give a [[source]] or [initial]")
+        if self.physics.frequency is None and (self.source or self.run.periods is not None):
+            raise ValueError("sources, and run.periods, need a frequency in [physics]")
+        if self.initial is not None and self.mesh.shape != "box":
+            raise ValueError("[initial] is the standing wave of a cube: it requires mesh.shape = 'box'")
+        feeds = [one.name or one.part for one in self.source if one.kind == "current"]
+        if len(set(feeds)) < len(feeds):
+            raise ValueError("two currents flow through one part of the mesh: give each [[source]] a name of its own")
+        self._output_fits()
+        return self
+
+    def _output_fits(self) -> None:
+        output = self.output
+        absorbing = any(medium.density for medium in self.materials.values())
+        wanting = [f"slice of {cut.quantity!r}" for cut in output.slice if cut.quantity == "sar"]
+        wanting += ["sar"] if output.sar is not None else []
+        if wanting and (self.run.periods is None or not absorbing):
+            raise ValueError(f"output: {', '.join(wanting)} needs run.periods and the density of a material")
+        if output.fed_power is not None and not (self.run.periods and any(one.part for one in self.source)):
+            raise ValueError('output.fed_power requires run.periods and a [[source]] of kind = "current"')
+        if output.far_field is not None and self.run.periods is None:
+            raise ValueError("output.far_field is that of one frequency: it needs run.periods")
+        if output.exact and (self.initial is None or self.source or self.materials):
+            raise ValueError("output.exact compares with the standing wave of [initial], in vacuum, without sources")

@@ -1,4 +1,4 @@
-"""The [output] table: quantities computed from the solution, drawn and written."""
+"""The [output] table: quantities computed from the solution, or from a run in time, drawn and written."""
 
 import math
 from typing import Literal
@@ -6,8 +6,9 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from calderon.case.quantities import Angle, Length, Size
+from calderon.case.quantities import Angle, Mass, Place, Power, Size
 from calderon.case.table import Table
+from calderon.plots import slice_points
 
 
 class Angles(Table):
@@ -68,13 +69,29 @@ class Reference(Table):
     polarization: Literal["VV", "HH", "VH", "HV"] | None = None
 
 
-class Slice(Table):
-    """A rectangle parallel to two axes on which the field is evaluated; points: along its longer side."""
+class Rectangle(Table):
+    """A rectangle parallel to two axes on which a field is evaluated; points: along its longer side."""
 
     plane: Literal["xy", "xz", "yz"] = "xy"
     size: tuple[Size, Size] | None = None
-    centre: tuple[Length, Length, Length] | None = None
+    centre: Place | None = None
     points: int = Field(default=160, ge=8, le=2000)
+
+    @property
+    def axes(self) -> list[int]:
+        return ["xyz".index(axis) for axis in self.plane]
+
+    def grid(self, size: np.ndarray, centre: np.ndarray) -> np.ndarray:
+        """(rows, columns, 3) points; size (2,) and centre (3,) in m where the case gives none."""
+        size = size if self.size is None else np.array(self.size)
+        columns, rows = np.maximum(2, np.round(self.points * size / size.max())).astype(int)
+        across, up = size[:, None] * np.eye(3)[self.axes]
+        return slice_points(centre if self.centre is None else self.centre, across, up, (int(rows), int(columns)))
+
+
+class Slice(Rectangle):
+    """output.slice: by default around the body."""
+
     quantity: Literal["real", "imag", "abs", "phase", "db"] = "real"
 
 
@@ -96,4 +113,53 @@ class Output(Table):
         labels = [one.label for one in self.reference]
         if len(set(labels)) < len(labels):
             raise ValueError("two references have the same label")
+        return self
+
+
+class Cut(Rectangle):
+    """[[output.slice]] of a transient case: by default around everything that is not air.
+
+    quantity: |E|, its level in dB, or the local specific absorption rate. frames: of an animation of E, over one period
+    or over the whole run; 0 for none.
+    """
+
+    points: int = Field(default=240, ge=8, le=2000)
+    quantity: Literal["abs", "db", "sar"] = "abs"
+    frames: int = Field(default=0, ge=0, le=200)
+
+
+class AveragedSAR(Table):
+    """output.sar: the specific absorption rate averaged over cubes of tissue. voxel: side of the grid's cells."""
+
+    mass: Mass = 0.010
+    voxel: Size = 0.002
+
+
+class Snapshots(Table):
+    """output.snapshots: E and H on the whole mesh at `count` times, evenly over the run, or over the last period."""
+
+    count: int = Field(ge=1, le=1000)
+
+
+class TransientOutput(Table):
+    """[output] of a transient case: what is recorded, drawn and written.
+
+    probes: points at which both fields are recorded. slice: cuts through the fields. sar: averages over cubes of
+    tissue. fed_power: all fields but snapshots are scaled so that currents feed this mean power. exact: the error
+    against the standing wave of [initial]. far_field: of the last period, in a plane: the gain of a fed antenna, the
+    cross-section of a scatterer of a plane wave.
+    """
+
+    probes: tuple[Place, ...] = ()
+    slice: tuple[Cut, ...] = ()
+    sar: AveragedSAR | None = None
+    fed_power: Power | None = None
+    snapshots: Snapshots | None = None
+    far_field: Angles | None = None
+    exact: bool = False
+
+    @model_validator(mode="after")
+    def _distinct(self) -> "TransientOutput":
+        if len(set(self.probes)) < len(self.probes):
+            raise ValueError("probes: the same point is given twice")
         return self

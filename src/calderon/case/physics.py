@@ -1,32 +1,31 @@
-"""The [physics] table: the problem, the frequency or wavenumber, and the media."""
+"""The [physics] table: the problem, the frequency or wavenumber, and the media; PROBLEMS is the table of problems."""
 
 import math
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, model_validator
 
-from calderon.case.quantities import Density, Frequency, Potential, Speed, Voltage, Wavenumber, positive_si
-from calderon.case.table import Table
+import calderon.formulations as formulations
+from calderon.case.quantities import Density, Frequency, Potential, Speed, Voltage, Wavenumber, quantity
+from calderon.case.table import Table, choices
+from calderon.exact import SPEED_OF_LIGHT
+from calderon.mesh import TriangleMesh
 
 Point = tuple[float, float, float]
-ACOUSTIC = ("sound-hard", "sound-soft", "impedance", "transmission")
-ELECTROMAGNETIC = ("conductor", "dielectric")
-FORMULATIONS = {"conductor": ("cfie", "efie", "mfie", "calderon"), "dielectric": ("pmchwt", "muller")}
-MOST_FREQUENCIES = 10_000  # of a sweep: each is a solution of its own, kept until all are written
+TRANSIENT = "transient"  # the problem of cases in time, which have tables of their own
 FLUIDS = ("speed_of_sound", "density", "interior_speed_of_sound", "interior_density")
-# keys that a problem needs, and those it may have, besides problem and what gives the wavenumber
-KEYS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "sound-hard": ((), ("density",)),
-    "sound-soft": ((), ("density",)),
-    "impedance": (("admittance",), ("density",)),
-    "transmission": (FLUIDS, ()),
-    "conductor": ((), ("formulation", "testing")),
-    "dielectric": (("permittivity",), ("permeability", "formulation")),
-    "antenna": (("feed",), ()),
-    "laplace-dirichlet": (("potential",), ("side",)),
-    "laplace-neumann": (("flux",), ("side",)),
-}
+MAX_FREQUENCIES = 10_000  # of a sweep: each is a solution of its own, kept until all are written
+
+
+def _problem_name(name: Any) -> str:
+    """The name of a problem; ValueError lists the choices."""
+    if isinstance(name, str) and name in PROBLEMS:
+        return name
+    raise ValueError(choices(name, [*PROBLEMS, TRANSIENT]))
 
 
 def _frequencies(value: Any) -> tuple[float, ...]:
@@ -36,15 +35,15 @@ def _frequencies(value: Any) -> tuple[float, ...]:
         if set(value) != allowed:
             raise ValueError("a sweep is written { start = ..., stop = ..., count = ... }")
         count = value["count"]
-        if not isinstance(count, int) or isinstance(count, bool) or not 2 <= count <= MOST_FREQUENCIES:
-            raise ValueError(f"count = {count!r}: a whole number from 2 to {MOST_FREQUENCIES} is needed")
-        start, stop = (positive_si(value[name], "frequency") for name in ("start", "stop"))
+        if not isinstance(count, int) or isinstance(count, bool) or not 2 <= count <= MAX_FREQUENCIES:
+            raise ValueError(f"count = {count!r}: a whole number from 2 to {MAX_FREQUENCIES} is needed")
+        start, stop = (quantity(value[name], "frequency") for name in ("start", "stop"))
         return tuple(float(f) for f in np.linspace(start, stop, count))
     if isinstance(value, list):
         if not value:
             raise ValueError("the list of frequencies is empty")
-        return tuple(positive_si(one, "frequency") for one in value)
-    return (positive_si(value, "frequency"),)
+        return tuple(quantity(one, "frequency") for one in value)
+    return (quantity(value, "frequency"),)
 
 
 def _complex(value: Any) -> complex:
@@ -103,10 +102,8 @@ class Physics(Table):
     integral equation of a conductor or a dielectric body. testing: of a conductor's magnetic equation.
     """
 
-    problem: Literal[
-        "sound-hard", "sound-soft", "impedance", "transmission", "conductor", "dielectric", "antenna",
-        "laplace-dirichlet", "laplace-neumann",
-    ]  # fmt: skip
+    SELECTORS: ClassVar = ("problem",)
+    problem: Annotated[str, BeforeValidator(_problem_name)]
     frequency: Annotated[tuple[Frequency, ...], BeforeValidator(_frequencies)] | None = None
     wavenumber: Wavenumber | None = None
     speed_of_sound: Speed | None = None
@@ -125,24 +122,17 @@ class Physics(Table):
 
     @model_validator(mode="after")
     def _complete(self) -> "Physics":
-        needed, allowed = KEYS[self.problem]
+        problem = self.definition
+        needed = problem.needed
         if self.wave:
             needed = (*self._clock(), *(key for key in needed if key != "speed_of_sound"))
-        missing = [name for name in needed if getattr(self, name) is None]
-        if missing:
-            raise ValueError(f"the problem {self.problem!r} also needs {' and '.join(missing)}")
-        strange = [name for name in self.model_fields_set if name not in {"problem", *needed, *allowed}]
-        if strange:
-            takes = ", ".join([*needed, *allowed])
-            raise ValueError(
-                f"{', '.join(sorted(strange))} is not supported by the problem {self.problem!r}: it accepts {takes}"
-            )
+        self.require_keys(f"the problem {self.problem!r}", needed, problem.optional)
         if isinstance(self.permeability, dict) and not isinstance(self.permittivity, dict):
             raise ValueError("a table of permeabilities by tag requires one of permittivities")
-        if self.formulation is not None and self.formulation not in FORMULATIONS[self.problem]:
-            choices = ", ".join(map(repr, FORMULATIONS[self.problem]))
+        if self.formulation is not None and self.formulation not in problem.formulations:
+            allowed = ", ".join(map(repr, problem.formulations))
             raise ValueError(
-                f"formulation = {self.formulation!r} is not supported by {self.problem!r}: choose {choices}"
+                f"formulation = {self.formulation!r} is not supported by {self.problem!r}: choose {allowed}"
             )
         return self
 
@@ -151,22 +141,169 @@ class Physics(Table):
         if self.problem == "transmission":
             return ("frequency", "speed_of_sound")
         if (self.frequency is None) == (self.wavenumber is None):
-            speed = " (with speed_of_sound)" if self.acoustic else ""
+            speed = " (with speed_of_sound)" if self.family == "acoustic" else ""
             raise ValueError(f"give either frequency{speed} or wavenumber")
         if self.wavenumber is not None:
             return ("wavenumber",)
-        return ("frequency", "speed_of_sound") if self.acoustic else ("frequency",)
+        return ("frequency", "speed_of_sound") if self.family == "acoustic" else ("frequency",)
 
     @property
-    def acoustic(self) -> bool:
-        return self.problem in ACOUSTIC
+    def definition(self) -> "Problem":
+        return PROBLEMS[self.problem]
 
     @property
-    def electromagnetic(self) -> bool:
-        """Whether an electromagnetic wave is scattered."""
-        return self.problem in ELECTROMAGNETIC
+    def title(self) -> str:
+        """The problem in a report."""
+        return self.definition.title
+
+    @property
+    def family(self) -> str:
+        return self.definition.family
 
     @property
     def wave(self) -> bool:
         """Whether there is a wavenumber."""
-        return self.acoustic or self.electromagnetic or self.problem == "antenna"
+        return self.family != "static"
+
+    @property
+    def wavenumbers(self) -> NDArray[np.float64]:
+        """Wavenumbers in 1/m, one for each frequency; empty for a static problem."""
+        if not self.wave:
+            return np.zeros(0)
+        if self.frequency is None:
+            return np.array([self.wavenumber])
+        speed = self.speed_of_sound if self.family == "acoustic" else SPEED_OF_LIGHT
+        assert speed is not None
+        return 2 * np.pi * np.array(self.frequency) / speed
+
+    def interior_fluid(self, wavenumber: float) -> tuple[float, float]:
+        """Wavenumber inside a fluid body, and its density over that of the fluid around."""
+        assert self.speed_of_sound and self.interior_speed_of_sound and self.density and self.interior_density
+        interior = wavenumber * self.speed_of_sound / self.interior_speed_of_sound
+        return interior, self.interior_density / self.density
+
+    def bodies(self, mesh: TriangleMesh) -> tuple[Any, tuple[Any, Any]]:
+        """The surface of a dielectric body, or of several, and their relative permittivities and permeabilities."""
+        permeability = 1.0 if self.permeability is None else self.permeability
+        if not isinstance(self.permittivity, dict):
+            return mesh, (self.permittivity, permeability)
+        tags = self.tags_of_bodies(mesh)
+        surfaces = [mesh.restricted(tag) for tag in tags]
+        return surfaces, (list(self.permittivity.values()), self.permeabilities(mesh, tags))
+
+    def tags_of_bodies(self, mesh: TriangleMesh) -> list[int]:
+        """The tags of several dielectric bodies, in the order of their permittivities; ValueError unless these are all
+        tags of the mesh."""
+        assert isinstance(self.permittivity, dict)
+        tags = [int(mesh.tag_numbers(tag)[0]) for tag in self.permittivity]
+        if sorted(tags) != np.unique(mesh.tags).tolist():
+            raise ValueError(
+                f"permittivity is given for the tags {list(self.permittivity)}, each surface once: the mesh has "
+                f"{np.unique(mesh.tags).tolist()} and the names {dict(mesh.names)}"
+            )
+        return tags
+
+    def permeabilities(self, mesh: TriangleMesh, tags: list[int]) -> list[complex]:
+        """The permeability of each of several bodies, by their tags; ValueError unless it is given for these."""
+        permeability = 1.0 if self.permeability is None else self.permeability
+        if not isinstance(permeability, dict):
+            return [permeability] * len(tags)
+        other = {int(mesh.tag_numbers(tag)[0]): value for tag, value in permeability.items()}
+        if sorted(other) != sorted(tags):
+            given = list(permeability)
+            raise ValueError(f"permeability is given for the tags {given}: give it for those of permittivity")
+        return [other[tag] for tag in tags]
+
+    def build(self, mesh: TriangleMesh, wavenumber: float = 0.0) -> Any:
+        """The problem of `formulations` on a mesh, at a wavenumber in 1/m."""
+        return self.definition.build(self, mesh, wavenumber)
+
+
+Build = Callable[[Physics, TriangleMesh, float], Any]
+
+
+def _fluid(physics: Physics, mesh: TriangleMesh, wavenumber: float) -> Any:
+    interior, ratio = physics.interior_fluid(wavenumber)
+    return formulations.FluidTransmission(mesh, wavenumber, interior_wavenumber=interior, density_ratio=ratio)
+
+
+def _conductor(physics: Physics, mesh: TriangleMesh, wavenumber: float) -> Any:
+    chosen = {"formulation": physics.formulation or "cfie", "testing": physics.testing or "dual"}
+    return formulations.PECScattering(mesh, wavenumber, **chosen)
+
+
+def _dielectric(physics: Physics, mesh: TriangleMesh, wavenumber: float) -> Any:
+    surfaces, constants = physics.bodies(mesh)
+    formulation = physics.formulation or "pmchwt"
+    return formulations.DielectricScattering(surfaces, wavenumber, *constants, formulation=formulation)
+
+
+def _antenna(physics: Physics, mesh: TriangleMesh, wavenumber: float) -> Any:
+    assert physics.feed is not None
+    gap = formulations.DeltaGap(line=physics.feed.line, between=physics.feed.between)
+    return formulations.PECAntenna(mesh, wavenumber, gap)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A problem on surfaces: its title in reports, the family of problems whose solutions are evaluated alike
+    ("acoustic", "electromagnetic", "antenna", "static"), its problem of `formulations` on a mesh at a wavenumber, the
+    keys of [physics] that it needs in addition to those of the wavenumber, and those that it accepts; its integral
+    equations; whether there is a field on both sides of the surface, and whether the OSRC preconditioner applies.
+    """
+
+    title: str
+    family: str
+    build: Build
+    needed: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    formulations: tuple[str, ...] = ()
+    penetrable: bool = False
+    osrc: bool = False
+
+
+def _acoustic(surface: str, build: Build, needed: tuple[str, ...] = (), **details: Any) -> Problem:
+    """Scattering of sound; with one fluid the density is not needed."""
+    usual: dict[str, Any] = {"optional": ("density",), "osrc": True}
+    return Problem(f"Acoustic scattering, {surface}", "acoustic", build, needed, **(details or usual))
+
+
+def _electromagnetic(body: str, build: Build, **details: Any) -> Problem:
+    return Problem(f"Electromagnetic scattering, {body}", "electromagnetic", build, **details)
+
+
+def _static(given: str, problem: Callable[..., Any], key: str) -> Problem:
+    def build(physics: Physics, mesh: TriangleMesh, wavenumber: float) -> Any:
+        return problem(mesh, side=physics.side or "exterior")
+
+    return Problem(f"Laplace problem, {given}", "static", build, (key,), ("side",))
+
+
+PROBLEMS = {
+    "sound-hard": _acoustic("sound-hard surface", lambda physics, *at: formulations.SoundHardScattering(*at)),
+    "sound-soft": _acoustic("sound-soft surface", lambda physics, *at: formulations.SoundSoftScattering(*at)),
+    "impedance": _acoustic(
+        "impedance surface",
+        lambda physics, mesh, k: formulations.ImpedanceScattering(mesh, k, admittance=physics.admittance),
+        needed=("admittance",),
+    ),
+    "transmission": _acoustic("fluid in fluid", _fluid, FLUIDS, penetrable=True),
+    "conductor": _electromagnetic(
+        "perfect conductor",
+        _conductor,
+        optional=("formulation", "testing"),
+        formulations=("cfie", "efie", "mfie", "calderon"),
+    ),
+    "dielectric": _electromagnetic(
+        "dielectric body",
+        _dielectric,
+        needed=("permittivity",),
+        optional=("permeability", "formulation"),
+        formulations=("pmchwt", "muller"),
+        penetrable=True,
+    ),
+    "antenna": Problem("Antenna of perfect conductors, fed by a voltage", "antenna", _antenna, needed=("feed",)),
+    "laplace-dirichlet": _static("potential given", formulations.LaplaceDirichlet, "potential"),
+    "laplace-neumann": _static("flux given", formulations.LaplaceNeumann, "flux"),
+}
+"""All problems on surfaces; a new one of a known physics is an entry here."""

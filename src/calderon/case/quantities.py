@@ -54,47 +54,42 @@ def in_si(value: Any, kind: str) -> float:
     return number
 
 
-def positive_si(value: Any, kind: str) -> float:
-    """As in_si, and greater than zero."""
+LIMITS: dict[str, tuple[Callable[[float], bool], str]] = {
+    "any": (lambda number: True, ""),
+    "positive": (lambda number: number > 0, "must be greater than zero"),
+    "not negative": (lambda number: number >= 0, "must not be negative"),
+    # of amplitudes, by which results are divided
+    "nonzero": (lambda number: number != 0, "must not be zero, since there is no field without it: omit it for 1"),
+}
+
+
+def quantity(value: Any, kind: str, limit: str = "positive") -> float:
+    """As in_si, and within one of the LIMITS."""
     number = in_si(value, kind)
-    if number <= 0:
-        raise ValueError(f"a {kind} here must be greater than zero")
+    fits, text = LIMITS[limit]
+    if not fits(number):
+        raise ValueError(f"a {kind} here {text}")
     return number
 
 
-def nonzero_si(value: Any, kind: str) -> float:
-    """As in_si, and not zero: amplitudes, by which results are divided."""
-    number = in_si(value, kind)
-    if number == 0:
-        raise ValueError(f"a {kind} here must not be zero, since there is no field without it: omit it for 1")
-    return number
+def _quantity(kind: str, limit: str = "positive") -> BeforeValidator:
+    return BeforeValidator(lambda value: quantity(value, kind, limit))
 
 
-def not_negative_si(value: Any, kind: str) -> float:
-    """As in_si, and zero or greater."""
-    number = in_si(value, kind)
-    if number < 0:
-        raise ValueError(f"a {kind} here must not be negative")
-    return number
-
-
-def _quantity(kind: str, convert: Callable[[Any, str], float]) -> BeforeValidator:
-    return BeforeValidator(lambda value: convert(value, kind))
-
-
-Length = Annotated[float, _quantity("length", in_si)]
-Size = Annotated[float, _quantity("length", positive_si)]
-Frequency = Annotated[float, _quantity("frequency", positive_si)]
-Speed = Annotated[float, _quantity("speed", positive_si)]
-Density = Annotated[float, _quantity("density", positive_si)]
-Wavenumber = Annotated[float, _quantity("wavenumber", positive_si)]
-Pressure = Annotated[float, _quantity("pressure", nonzero_si)]
-Angle = Annotated[float, _quantity("angle", in_si)]
-Potential = Annotated[float, _quantity("potential", in_si)]
-FieldStrength = Annotated[float, _quantity("field strength", nonzero_si)]
-Voltage = Annotated[float, _quantity("voltage", nonzero_si)]
-Current = Annotated[float, _quantity("current", in_si)]
-Conductivity = Annotated[float, _quantity("conductivity", not_negative_si)]
-Power = Annotated[float, _quantity("power", positive_si)]
-Mass = Annotated[float, _quantity("mass", positive_si)]
-Time = Annotated[float, _quantity("time", positive_si)]
+Length = Annotated[float, _quantity("length", "any")]
+Place = tuple[Length, Length, Length]
+Size = Annotated[float, _quantity("length")]
+Frequency = Annotated[float, _quantity("frequency")]
+Speed = Annotated[float, _quantity("speed")]
+Density = Annotated[float, _quantity("density")]
+Wavenumber = Annotated[float, _quantity("wavenumber")]
+Pressure = Annotated[float, _quantity("pressure", "nonzero")]
+Angle = Annotated[float, _quantity("angle", "any")]
+Potential = Annotated[float, _quantity("potential", "any")]
+FieldStrength = Annotated[float, _quantity("field strength", "nonzero")]
+Voltage = Annotated[float, _quantity("voltage", "nonzero")]
+Current = Annotated[float, _quantity("current", "any")]
+Conductivity = Annotated[float, _quantity("conductivity", "not negative")]
+Power = Annotated[float, _quantity("power")]
+Mass = Annotated[float, _quantity("mass")]
+Time = Annotated[float, _quantity("time")]

@@ -7,7 +7,7 @@ import re
 import tomllib
 import types
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +15,9 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from calderon.case.models import Case
-from calderon.case.table import Table
-from calderon.case.transient.models import PROBLEM, TransientCase
+from calderon.case.models import Case, TransientCase
+from calderon.case.physics import TRANSIENT
+from calderon.case.table import Table, choices
 
 TAGS = "function-", "tagged-", "tuple[", "dict["
 """Names in pydantic of the ways in which a key may be given."""
@@ -32,7 +32,7 @@ class CaseError(ValueError):
         super().__init__("\n".join(f"{name}{', ' if _line(problem) else ': '}{problem}" for problem in problems))
 
 
-C = TypeVar("C", bound=Table)
+C = TypeVar("C", Case, TransientCase)
 
 
 @dataclass(frozen=True)
@@ -44,24 +44,26 @@ class CaseFile(Generic[C]):
     folder: Path
     case: C
 
+    @property
+    def title(self) -> str:
+        return self.case.title or self.name.removesuffix(".toml")
+
     def mistake(self, table: str, key: str, message: str, value: Any = None) -> CaseError:
         """An error found only when a value was used, reported like those found on reading; key: may lie in a table
         within the table, "far_field.distance". value: of the key, unless it is that of the table.
         """
-        lines, path = line_numbers(self.text), (table, *key.split("."))
-        number = next((lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in lines), None)
-        where = f"line {number}: " if number else ""
+        where = _where([table, *key.split(".")], line_numbers(self.text))
         shown = getattr(getattr(self.case, table), key) if value is None else value
         return CaseError(self.name, [f"{where}{table}.{key} = {_toml(shown)}: {message}"])
 
     @contextmanager
     def blamed(self, table: str, key: str, value: Any = None) -> Iterator[None]:
-        """Report errors of the block (ValueError, FileNotFoundError) as a `mistake` in this key."""
+        """Report errors of the block (ValueError, FileNotFoundError, MemoryError) as a `mistake` in this key."""
         try:
             yield
         except CaseError:
             raise
-        except (ValueError, FileNotFoundError) as error:
+        except (ValueError, FileNotFoundError, MemoryError) as error:
             raise self.mistake(table, key, str(error), value) from error
 
 
@@ -103,7 +105,7 @@ def parse(text: str, name: str = "case", folder: Path = Path()) -> AnyCaseFile:
 def _model(data: dict[str, Any]) -> type[Case] | type[TransientCase]:
     """The model that the file is checked against, by its problem."""
     physics = data.get("physics")
-    transient = isinstance(physics, dict) and physics.get("problem") == PROBLEM
+    transient = isinstance(physics, dict) and physics.get("problem") == TRANSIENT
     return TransientCase if transient else Case
 
 
@@ -112,18 +114,23 @@ def _line(problem: str) -> int:
     return int(match[1]) if match else 0
 
 
+def _where(path: list[str], lines: dict[tuple[str, ...], int]) -> str:
+    """The line of a key, or of the table in which it would be; empty if neither is in the file."""
+    known = (lines[tuple(path[:n])] for n in range(len(path), 0, -1) if tuple(path[:n]) in lines)
+    return next((f"line {number}: " for number in known), "")
+
+
 def _explain(details: Any, lines: dict[tuple[str, ...], int], model: type[Table]) -> str:
     """One mistake as a line of text: where, key, value, what is allowed."""
     path = [part for part in details["loc"] if isinstance(part, str) and not part.startswith(TAGS)]
-    places = [n for n in range(len(path), 0, -1) if tuple(path[:n]) in lines]
-    where = f"line {lines[tuple(path[: places[0]])]}: " if places else ""
+    where = _where(path, lines)
     key = ".".join(path) or "the file"
     kind, value = details["type"], details["input"]
     if kind == "extra_forbidden":
         return where + _unknown_key(path, model)
     if kind in ("missing", "too_short", "too_long") and not isinstance(value, dict):
-        few = "many" if kind == "too_long" else "few"
-        return f"{where}{key} = {_toml(value)}: the list has too {few} entries"
+        quantity = "many" if kind == "too_long" else "few"
+        return f"{where}{key} = {_toml(value)}: the list has too {quantity} entries"
     if kind == "tuple_type" and isinstance(value, dict) and _is_table(path, model):
         return f"{where}{key} is one table, but a list of tables is needed: write [[{key}]]"
     if kind == "tuple_type":
@@ -132,16 +139,12 @@ def _explain(details: Any, lines: dict[tuple[str, ...], int], model: type[Table]
         return f"{where}{key}{_is_no_table(value)}: write [{key}] once, and its keys below it"
     if kind == "missing":
         where = f"line {lines[tuple(path[:-1])]}: " if tuple(path[:-1]) in lines else ""
-        table = f"[{'.'.join(path[:-1])}]" if path[:-1] else "the file"
+        table = _table_name(path[:-1])
         what = f"[{path[-1]}] table" if path[:-1] == [] else f"key {path[-1]!r}"
         return f"{where}{table} needs the {what}"
     if kind == "literal_error":
         allowed = re.findall(r"'([^']*)'", details["ctx"]["expected"])
-        if path == ["physics", "problem"]:
-            allowed.append(PROBLEM)
-        near = difflib.get_close_matches(str(value), allowed, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        return f"{where}{key} = {_toml(value)}: choose {_one_of(allowed)}{hint}"
+        return f"{where}{key} = {_toml(value)}: {choices(value, allowed)}"
     message = str(details["ctx"]["error"]) if kind == "value_error" else details["msg"].replace("Input", "it")
     if isinstance(value, (dict, BaseModel)):
         return f"{where}{key if path else 'the case'}: {message}"
@@ -152,8 +155,11 @@ def _unknown_key(path: list[str], model: type[Table]) -> str:
     allowed = _fields(path[:-1], model)
     near = difflib.get_close_matches(path[-1], allowed, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? " if near else ""
-    table = f"[{'.'.join(path[:-1])}]" if path[:-1] else "the file"
-    return f"{'.'.join(path)}: unknown key; {hint}{table} accepts {', '.join(allowed)}"
+    return f"{'.'.join(path)}: unknown key; {hint}{_table_name(path[:-1])} accepts {', '.join(allowed)}"
+
+
+def _table_name(path: list[str]) -> str:
+    return f"[{'.'.join(path)}]" if path else "the file"
 
 
 def _fields(path: list[str], model: type[BaseModel]) -> list[str]:
@@ -174,10 +180,6 @@ def _is_table(path: list[str], model: type[BaseModel]) -> bool:
         return bool(_fields(path, model))
     except StopIteration:
         return False
-
-
-def _one_of(allowed: list[str]) -> str:
-    return ", ".join(repr(one) for one in allowed)
 
 
 def _is_no_table(value: Any) -> str:
@@ -221,19 +223,3 @@ def line_numbers(text: str) -> dict[tuple[str, ...], int]:
 
 def _dotted(key: str) -> tuple[str, ...]:
     return tuple(part.strip().strip("\"'") for part in key.split("."))
-
-
-Mesh = TypeVar("Mesh")
-
-
-def mesh_of(file: CaseFile[Any], read: Callable[..., Mesh], make: Callable[[], Mesh]) -> Mesh:
-    """What `read(path, scale=)` gives for the file in [mesh], or what `make()` gives without one; CaseError for a file
-    or a shape that cannot be used."""
-    table, key, produce = file.case.mesh, "shape", make
-    if table.file is not None:
-        path = file.folder / table.file
-        if not path.is_file():
-            raise file.mistake("mesh", "file", f"no such file in {file.folder.resolve()}, the folder of the case")
-        key, produce = "file", lambda: read(path, scale=table.scale)
-    with file.blamed("mesh", key):
-        return produce()

@@ -1,7 +1,9 @@
 """What all tables of a case file share."""
 
+import difflib
 import typing
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo, field_validator
 
@@ -10,6 +12,8 @@ class Table(BaseModel):
     """A table of a case file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    SELECTORS: ClassVar[tuple[str, ...]] = ()
+    """Keys that select which other keys are accepted."""
 
     @field_validator("*", mode="before")
     @classmethod
@@ -26,6 +30,29 @@ class Table(BaseModel):
         elif any(isinstance(one, bool) for one in (value if isinstance(value, list) else [value])):
             raise ValueError("a boolean is not allowed here")
         return value
+
+    def require_keys(self, subject: str, needed: Sequence[str], optional: Sequence[str], given: str = "") -> None:
+        """ValueError for needed keys that are missing, and for keys that the subject does not accept; given: the
+        subject in the second case."""
+        missing = [name for name in needed if getattr(self, name) is None]
+        if missing:
+            raise ValueError(f"{subject} also needs {' and '.join(missing)}")
+        strange = sorted(
+            name
+            for name in self.model_fields_set - {*needed, *optional, *self.SELECTORS}
+            if getattr(self, name) is not None
+        )
+        if strange:
+            accepted = ", ".join([*needed, *optional]) or "nothing else"
+            raise ValueError(f"{', '.join(strange)} is not supported by {given or subject}: it accepts {accepted}")
+
+
+def choices(value: Any, allowed: Iterable[str]) -> str:
+    """What may be chosen, and the name that is nearest to the value."""
+    names = list(allowed)
+    near = difflib.get_close_matches(str(value), names, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"choose {', '.join(map(repr, names))}{hint}"
 
 
 def backend_name(value: str) -> str:

@@ -2,10 +2,9 @@
 
 from calderon.report.examples import example, examples
 from calderon.report.folder import ResultExists, has_checkpoint, refuse_existing, result_folder, scratch_folder, tidy
-from calderon.report.kinds import headlines
-from calderon.report.results import Results, Step
+from calderon.report.kinds import headlines, kind_of, run
 from calderon.report.stages import Stages
-from calderon.report.surface.computing import run
+from calderon.report.surface.results import Results, Step
 from calderon.report.writing import write
 
 __all__ = [
@@ -17,6 +16,7 @@ __all__ = [
     "examples",
     "has_checkpoint",
     "headlines",
+    "kind_of",
     "refuse_existing",
     "result_folder",
     "run",

@@ -1,9 +1,8 @@
 """The examples that ship with the package: case files, run by name."""
 
-import difflib
 from pathlib import Path
 
-from calderon.case import AnyCaseFile, parse
+from calderon.case import AnyCaseFile, choices, parse
 
 FOLDER = Path(__file__).parent / "cases"
 
@@ -18,9 +17,7 @@ def example(name: str) -> AnyCaseFile:
     path = FOLDER / f"{name}.toml"
     if not path.is_file() or path.parent != FOLDER:
         names = [file.stem for file in sorted(FOLDER.glob("*.toml"))]
-        near = difflib.get_close_matches(name, names, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"no example {name!r}: choose {', '.join(map(repr, names))}{hint}")
+        raise ValueError(f"no example {name!r}: {choices(name, names)}")
     return _load(path)
 
 

@@ -2,17 +2,19 @@
 
 An existing folder that must stay (an empty one, a mount point, the current folder) is filled:
 everything is written in a hidden folder within it and moved out at the end, the mark of a result last.
+Output files are written independently: a failure is reported and the other files are kept.
 """
 
+import errno
 import os
 import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from calderon.case import AnyCaseFile, TransientCase
 from calderon.parallel import world
 
 MARK = "summary.json"
@@ -111,25 +113,17 @@ def _take_place(scratch: Path, out: Path) -> None:
         scratch.rename(out)
         return
     aside = Path(tempfile.mkdtemp(prefix=SCRATCH, dir=out.parent))
-    old = aside / out.name
     try:
-        out.rename(old)
-    except OSError:  # busy: a mount point that was not recognised
-        aside.rmdir()
+        _move([(out, aside / out.name), (scratch, out)], aside)
+    except OSError as error:
+        if error.errno != errno.EBUSY:  # a mount point that was not recognised
+            raise
         within = out / scratch.name
         try:
             shutil.move(scratch, within)
             _fill(within, out)
         finally:
             shutil.rmtree(within, ignore_errors=True)
-        return
-    try:
-        scratch.rename(out)
-    except BaseException:
-        old.rename(out)
-        raise
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _fill(scratch: Path, out: Path) -> None:
@@ -139,7 +133,12 @@ def _fill(scratch: Path, out: Path) -> None:
     aside.mkdir()
     leaving = sorted(_contents(out), key=lambda path: path.name != MARK)
     coming = sorted(scratch.iterdir(), key=lambda path: path.name == MARK)
-    moves = [(path, aside / path.name) for path in leaving] + [(path, out / path.name) for path in coming]
+    _move([(path, aside / path.name) for path in leaving] + [(path, out / path.name) for path in coming], aside)
+
+
+def _move(moves: list[tuple[Path, Path]], aside: Path) -> None:
+    """Rename each source to its target, then remove the folder `aside` with what was moved there; after an error, or an
+    interruption, all sources are restored first."""
     try:
         for source, target in moves:
             source.rename(target)
@@ -152,13 +151,47 @@ def _fill(scratch: Path, out: Path) -> None:
     shutil.rmtree(aside, ignore_errors=True)
 
 
+@dataclass(frozen=True)
+class Picture:
+    """A file in the result folder and its caption."""
+
+    file: str
+    caption: str
+
+
+class BestEffort:
+    """What is written into a folder, file by file: the pictures, and failures of files that could not be written, each
+    with its reason."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.failures: list[str] = []
+        self.pictures: list[Picture] = []
+
+    @contextmanager
+    def at(self, name: str, caption: str = "") -> Iterator[Path]:
+        """The path of a file, or a folder, that the block writes; of a picture with its caption. After any error but an
+        interruption it is left out: after a solution of hours, no output file is worth losing the result.
+        """
+        path = self.folder / name
+        try:
+            yield path
+            if caption:
+                self.pictures.append(Picture(name, caption))
+        except Exception as error:
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+            kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+            self.failures.append(f"{name} could not be written and is left out: {kind}{error}")
+
+
 CHECKPOINT = "checkpoint.h5"
 
 
-def scratch_folder(file: AnyCaseFile, out: Path) -> Path | None:
-    """The hidden folder next to `out` for a run in time, created if needed; None for other problems."""
-    if not isinstance(file.case, TransientCase):
-        return None
+def scratch_folder(out: Path) -> Path:
+    """The hidden folder next to `out` for a run that can be continued, created if needed."""
     out = out.absolute()
     folder = out.with_name(f".{out.name}.run")
     if world().rank == 0:

@@ -1,4 +1,9 @@
-"""Numbers, frequencies and times as text."""
+"""Numbers, levels, frequencies, times, planes and columns as text."""
+
+import csv
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,3 +61,43 @@ def time_text(seconds: float) -> str:
     """Four digits and the unit: "11.12 ns"."""
     factor, unit = time_unit(seconds)
     return f"{seconds / factor:.4g} {unit}"
+
+
+@dataclass(frozen=True)
+class Level:
+    """A quantity in decibels: its name, unit, and the name of its column or key in files."""
+
+    name: str
+    unit: str
+    key: str
+
+    def column(self, polarization: str = "") -> str:
+        """The name of the column, of one polarisation if given."""
+        unit = self.unit.replace("1 m", "1m").replace("²", "2").replace(" ", "_")
+        return "_".join(filter(None, [self.key, polarization, unit]))
+
+
+TARGET_STRENGTH = Level("target strength", "dB re 1 m", "target_strength")
+CROSS_SECTION = Level("radar cross-section", "dB re 1 m²", "rcs")
+GAIN = Level("gain", "dBi", "gain")
+
+
+def decibels_of_power(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """10 log10 of values, at least -300 dB: zeros must not become infinities in files."""
+    return 10 * np.log10(np.maximum(values, 1e-30))
+
+
+def plane_equation(points: np.ndarray) -> str:
+    """A slice's plane by its equation, such as z = 0 m."""
+    flat = np.ptp(points.reshape(-1, 3), axis=0)
+    axis = int(np.argmin(flat))
+    return f"{'xyz'[axis]} = {round(float(points[0, 0, axis]), 6) + 0.0:.4g} m"
+
+
+def write_csv(path: Path, columns: dict[str, Iterable[float]]) -> None:
+    """Columns {name with unit: values}, ten digits; NaN is left empty."""
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(columns)
+        for row in zip(*columns.values(), strict=True):
+            writer.writerow(["" if np.isnan(value) else f"{value:.10g}" for value in row])

@@ -1,53 +1,109 @@
-"""What differs between the two kinds of results, on surfaces and in time."""
+"""The kinds of problems: a new physics is an entry here; a new problem of a known physics one of `case.physics`."""
 
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from calderon.report.best_effort import BestEffort
+import calderon.backends as backends
+import calderon.report.surface as surface
+import calderon.report.transient as transient
+from calderon.case import AnyCaseFile
+from calderon.parallel import world
+from calderon.report.folder import BestEffort
 from calderon.report.formatting import Row
-from calderon.report.page import Content
-from calderon.report.pictures import Picture, draw_surfaces
-from calderon.report.results import Results
-from calderon.report.surface.files import surface_numbers, write_surface_tables
-from calderon.report.surface.headlines import surface_headlines
-from calderon.report.surface.page import surface_content
-from calderon.report.transient.files import transient_numbers, write_transient_tables
-from calderon.report.transient.headlines import transient_headlines
-from calderon.report.transient.page import transient_content
-from calderon.report.transient.pictures import draw_transient
+from calderon.report.stages import Stages
+from calderon.report.surface.acoustics import Acoustics
+from calderon.report.surface.computing import Statics, SurfacePhysics
+from calderon.report.surface.electromagnetics import Antennas, Radar
+from calderon.report.surface.results import Results
+from calderon.report.transient.computing import compute_in_time
 from calderon.report.transient.results import TransientResults
 
 AnyResults = Results | TransientResults
 
 
+@dataclass(frozen=True)
+class ProblemKind:
+    """The functions of one physics, of a case file and of its results.
+
+    compute: the results, from the file, the stages and the folder of an interrupted run. numbers: the entries of
+    summary.json, keys with units. write_tables: all files but pictures, page and summary. draw: the requested pictures,
+    as far as they can be drawn. headlines (name, value, unit), subtitle (one sentence) and tables (HTML, from results
+    and summary): the page. in_time: whether runs continue from checkpoints and are shared among ranks.
+    """
+
+    compute: Callable[[Any, Stages, Path | None], Any]
+    numbers: Callable[[Any], dict[str, Any]]
+    write_tables: Callable[[Any, BestEffort], None]
+    draw: Callable[[Any, BestEffort], None]
+    headlines: Callable[[Any, dict[str, float]], list[Row]]
+    subtitle: Callable[[Any], str]
+    tables: Callable[[Any, dict[str, Any]], str]
+    in_time: bool = False
+
+
+def _on_surfaces(physics: SurfacePhysics) -> ProblemKind:
+    return ProblemKind(
+        physics.compute,
+        surface.files.numbers,
+        surface.files.write_tables,
+        surface.pictures.draw,
+        surface.page.headlines,
+        surface.page.subtitle,
+        surface.page.tables,
+    )
+
+
+KINDS = {
+    "acoustic": _on_surfaces(Acoustics()),
+    "electromagnetic": _on_surfaces(Radar()),
+    "antenna": _on_surfaces(Antennas()),
+    "static": _on_surfaces(Statics()),
+    "transient": ProblemKind(
+        compute_in_time,
+        transient.files.numbers,
+        transient.files.write_tables,
+        transient.pictures.draw,
+        transient.page.headlines,
+        transient.page.subtitle,
+        transient.page.tables,
+        in_time=True,
+    ),
+}
+"""By the family of the problem in [physics]."""
+
+
+def kind_of(file: AnyCaseFile) -> ProblemKind:
+    return KINDS[file.case.physics.family]
+
+
 def headlines(results: AnyResults, seconds: dict[str, float]) -> list[Row]:
     """The few numbers that a reader needs first: name, value, unit."""
-    if isinstance(results, TransientResults):
-        return transient_headlines(results, seconds)
-    return surface_headlines(results, seconds)
+    return kind_of(results.file).headlines(results, seconds)
 
 
-def draw(results: AnyResults, attempts: BestEffort) -> list[Picture]:
-    """The pictures that the case requests, as far as they can be drawn."""
-    if isinstance(results, TransientResults):
-        return draw_transient(results, attempts)
-    return draw_surfaces(results, attempts)
+def run(file: AnyCaseFile, stages: Stages | None = None, scratch: Path | None = None) -> AnyResults:
+    """Compute everything that a case requests; warnings are collected for the report.
 
+    scratch: a folder for the data from which an interrupted run in time continues. Ranks share problems in time only:
+    ValueError for other problems on several ranks.
 
-def write_tables(results: AnyResults, attempts: BestEffort) -> None:
-    """Everything but pictures, the page and the summary."""
-    if isinstance(results, TransientResults):
-        write_transient_tables(results, attempts)
-    else:
-        write_surface_tables(results, attempts)
-
-
-def numbers(results: AnyResults) -> dict[str, Any]:
-    """The entries of summary.json on the problem; keys carry the units."""
-    return transient_numbers(results) if isinstance(results, TransientResults) else surface_numbers(results)
-
-
-def content(results: AnyResults, summary: dict[str, Any]) -> Content:
-    """The content of the page on the problem."""
-    if isinstance(results, TransientResults):
-        return transient_content(results, summary)
-    return surface_content(results, summary)
+    CaseError reports what in the case cannot be used; errors of the problem and the solver pass through (ValueError,
+    MemoryError, ConvergenceError).
+    """
+    stages, kind = stages or Stages(), kind_of(file)
+    try:
+        backends.Execution.of(file.case.solver.backend, file.case.solver.precision)
+    except RuntimeError as error:
+        raise file.mistake("solver", "backend", str(error).removeprefix("backend ")) from error
+    if world().size > 1 and not kind.in_time:
+        raise ValueError(
+            f"the problem {file.case.physics.problem!r} is not shared among ranks: start it without mpiexec"
+        )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        results: AnyResults = kind.compute(file, stages, scratch)
+    texts = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning))
+    return replace(results, seconds=stages.seconds, warnings=tuple(texts))

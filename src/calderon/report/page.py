@@ -2,45 +2,42 @@
 
 import base64
 import struct
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from string import Template
 from typing import Any
 
-from calderon.report.folder import MARK
+from calderon.report.folder import MARK, Picture
 from calderon.report.formatting import Row
-from calderon.report.pictures import Picture
 
 ROW = 2.0  # a row of pictures is full when their widths add up to this times its height
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-@dataclass(frozen=True)
-class Content:
-    """The content of the page for one kind of problem: its kind, a sentence, the first numbers, and tables as HTML."""
-
-    kind: str
-    subtitle: str
-    cards: list[Row]
-    tables: str
-
-
-def page(results: Any, content: Content, summary: dict[str, Any], pictures: list[Picture], folder: Path) -> str:
-    """The page's text, with pictures and styles inside it. results: with title, warnings and file."""
+def page(
+    results: Any,
+    subtitle: str,
+    headlines: list[Row],
+    tables: str,
+    summary: dict[str, Any],
+    pictures: list[Picture],
+    folder: Path,
+) -> str:
+    """The page's text, with pictures and styles inside it; tables as HTML."""
     template = Template((TEMPLATES / "report.html").read_text(encoding="utf-8"))
     names = sorted([*(path.name for path in folder.iterdir()), "report.html", MARK])
     return template.substitute(
-        title=escape(results.title),
+        title=escape(summary["title"]),
         version=escape(summary["calderon"]),
         style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
-        kind=escape(content.kind),
-        subtitle=escape(content.subtitle),
+        kind=escape(results.file.case.physics.title),
+        subtitle=escape(subtitle),
         notices=_notices(results.warnings),
-        columns=str(_columns(len(content.cards))),
-        cards="\n".join(_card(*card) for card in content.cards),
+        columns=str(_columns(len(headlines))),
+        cards="\n".join(_card(*card) for card in headlines),
         pictures=_pictures(pictures, folder),
-        tables=content.tables,
+        tables=tables,
         timings=_timings(summary["seconds"]),
         files="".join(f"<code>{escape(name)}</code>" for name in names),
         case=escape(results.file.text.strip()),
@@ -52,6 +49,17 @@ def page(results: Any, content: Content, summary: dict[str, Any], pictures: list
 def blocks(named: list[tuple[str, list[Row]]]) -> str:
     """Tables of rows, each under its name."""
     return "\n".join(f"<div><h2>{escape(name)}</h2>{_table(rows)}</div>" for name, rows in named)
+
+
+def wide_table(name: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table with a header, as wide as the page."""
+    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f'<div class="scroll"><h2>{name}</h2><table class="steps"><tr>{head}</tr>{body}</table></div>'
+
+
+def equation(text: str) -> str:
+    return f'<div class="whole"><h2>Equation</h2><p class="equation">{escape(text)}</p></div>'
 
 
 def _table(rows: list[Row]) -> str:

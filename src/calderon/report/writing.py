@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from calderon.backends import thread_count
-from calderon.report.best_effort import BestEffort
-from calderon.report.folder import MARK, result_folder
-from calderon.report.kinds import AnyResults, content, draw, numbers, write_tables
+from calderon.report.folder import MARK, BestEffort, result_folder
+from calderon.report.kinds import AnyResults, kind_of
 from calderon.report.page import page
 from calderon.report.stages import Stages
 
@@ -23,22 +22,27 @@ def write(results: AnyResults, out: Path, force: bool = False, stages: Stages | 
     A file that cannot be written, such as a picture without data, is left out and named in the warnings of report and
     summary and by a UserWarning; the others do not depend on it. OSError where not even the summary can be written.
     """
-    stages = stages or Stages()
+    stages, kind = stages or Stages(), kind_of(results.file)
     with result_folder(out, force) as folder:
         with stages.stage("write tables"):
             (folder / "case.toml").write_text(results.file.text, encoding="utf-8")
-            attempts = BestEffort(folder)
-            write_tables(results, attempts)
+            files = BestEffort(folder)
+            kind.write_tables(results, files)
         with stages.stage("draw pictures"):
-            pictures = draw(results, attempts)
-        reported = replace(results, warnings=(*results.warnings, *attempts.failures))
+            kind.draw(results, files)
+        reported = replace(results, warnings=(*results.warnings, *files.failures))
         summary = summarise(reported, {**results.seconds, **stages.seconds})
-        with attempts.at("report.html") as path:
-            path.write_text(page(reported, content(reported, summary), summary, pictures, folder), encoding="utf-8")
-        summary["warnings"] = [*results.warnings, *attempts.failures]
+        with files.at("report.html") as path:
+            parts = (
+                kind.subtitle(reported),
+                kind.headlines(reported, summary["seconds"]),
+                kind.tables(reported, summary),
+            )
+            path.write_text(page(reported, *parts, summary, files.pictures, folder), encoding="utf-8")
+        summary["warnings"] = [*results.warnings, *files.failures]
         names = sorted(path.name for path in folder.iterdir())
         (folder / MARK).write_text(json.dumps({**summary, "files": [*names, MARK]}, indent=2) + "\n", encoding="utf-8")
-    for text in attempts.failures:
+    for text in files.failures:
         warnings.warn(text, UserWarning, stacklevel=2)
     return [*names, MARK]
 
@@ -46,13 +50,13 @@ def write(results: AnyResults, out: Path, force: bool = False, stages: Stages | 
 def summarise(results: AnyResults, seconds: dict[str, float]) -> dict[str, Any]:
     """All the numbers of a run, as they go into summary.json; keys carry the units."""
     return {
-        "title": results.title,
+        "title": results.file.title,
         "calderon": version("calderon"),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         "threads": thread_count(),
         "case": results.file.case.model_dump(mode="json", exclude_none=True),
-        **numbers(results),
+        **kind_of(results.file).numbers(results),
         "seconds": {name: round(spent, 4) for name, spent in seconds.items()},
         "warnings": list(results.warnings),
     }

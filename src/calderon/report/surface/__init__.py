@@ -1,1 +1,5 @@
-"""Runs on surfaces: computation, display and output."""
+"""Runs on surfaces: computation, page, pictures and files."""
+
+from calderon.report.surface import files, page, pictures
+
+__all__ = ["files", "page", "pictures"]

@@ -1,70 +1,111 @@
-"""A case is run: mesh, problem, solution, and the requested fields."""
+"""A case on a surface is run: mesh, problem, solution, and the requested fields."""
 
-import warnings
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import cast
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-import calderon.backends as backends
-from calderon.case import AnyCaseFile, Case, CaseFile, require_posed, static_problem, surface_mesh, wavenumbers
-from calderon.case.transient import TransientCase
+from calderon.backends import format_bytes
+from calderon.case import Case, CaseFile, require_posed, surface_mesh
+from calderon.formulations.linear_system import SolveOptions
+from calderon.hmatrix.saved_parts import SavedParts
 from calderon.mesh import TriangleMesh
-from calderon.parallel import world
-from calderon.report.formatting import frequency_text
-from calderon.report.results import Moment, Results, Step
+from calderon.report.formatting import TARGET_STRENGTH, extent, frequency_text
 from calderon.report.stages import Stages
-from calderon.report.surface.acoustics import solve_acoustics
-from calderon.report.surface.antennas import solve_antenna
-from calderon.report.surface.plane import field_in_plane
-from calderon.report.surface.preflight import require_outputs
-from calderon.report.surface.radar import solve_radar
+from calderon.report.surface.plane import Field, field_in_plane, shows_nothing
 from calderon.report.surface.references import read_references
-from calderon.report.surface.solving import announcement, options, record
-from calderon.report.transient.computing import run_transient
-from calderon.report.transient.results import TransientResults
+from calderon.report.surface.results import Moment, Results, Step, Words
 
 
-def run(file: AnyCaseFile, stages: Stages | None = None, scratch: Path | None = None) -> Results | TransientResults:
-    """Compute everything that a case requests; warnings are collected for the report.
+class SurfacePhysics(ABC):
+    """A family of problems on surfaces: which source excites them, and what is evaluated of a solution."""
 
-    scratch: a folder for the data from which an interrupted run in time continues. Ranks share problems in time only:
-    ValueError for other problems on several ranks.
+    words: ClassVar[Words]
 
-    CaseError reports what in the case cannot be used; errors of the problem and the solver pass through (ValueError,
-    MemoryError, ConvergenceError).
-    """
-    stages = stages or Stages()
-    try:
-        backends.Execution.of(file.case.solver.backend, file.case.solver.precision)
-    except RuntimeError as error:
-        raise file.mistake("solver", "backend", str(error).removeprefix("backend ")) from error
-    if isinstance(file.case, TransientCase):
-        return run_transient(cast(CaseFile[TransientCase], file), stages, scratch)
-    if world().size > 1:
-        raise ValueError(
-            f"the problem {file.case.physics.problem!r} is not shared among ranks: start it without mpiexec"
-        )
-    return _run_on_surfaces(cast(CaseFile[Case], file), stages)
-
-
-def _run_on_surfaces(file: CaseFile[Case], stages: Stages) -> Results:
-    case = _located(file)
-    references = read_references(file)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    def compute(self, file: CaseFile[Case], stages: Stages, scratch: Path | None = None) -> Results:
+        """All requested results of a case; CaseError for what in the case cannot be used. scratch: not needed."""
+        case = _located(file)
+        references = read_references(file)
         with stages.stage("make the mesh" if case.mesh.shape else "read the mesh"):
             mesh = surface_mesh(file)
             require_posed(file, mesh)
             require_outputs(file, mesh)
-        if case.physics.wave:
-            solve = _solver(case)
-            steps = tuple(solve(case, mesh, moment, stages) for moment in _moments(case))
-        else:
-            steps = (solve_statics(case, mesh, stages),)
-    texts = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning))
-    return Results(file, mesh, steps, stages.seconds, tuple(texts), references)
+        steps = tuple(self._step(case, mesh, moment, stages) for moment in _moments(case))
+        return Results(file, mesh, self.words, steps, references=references)
+
+    def _step(self, case: Case, mesh: TriangleMesh, moment: Moment, stages: Stages) -> Step:
+        """Solve at one wavenumber and evaluate; the field in a plane only at the last."""
+        posed = case.physics.build(mesh, moment.wavenumber)
+        with stages.stage("assemble and solve", announcement(case, posed.unknowns, moment.at)):
+            solution = posed.solve(self.excitation(case, moment.wavenumber), **options(case))
+        evaluated = self.evaluate(case, posed, solution, moment, stages)
+        cut = None
+        if case.output.slice is not None and moment.last:
+            with stages.stage("field in a plane", moment.at):
+                cut = field_in_plane(case, mesh, self.field(case, solution))
+        return Step(
+            wavenumber=moment.wavenumber or None,
+            frequency=moment.frequency,
+            surface=self.surface(mesh, solution),
+            slice=cut,
+            **evaluated,
+            info=solution.info,
+        )
+
+    @abstractmethod
+    def excitation(self, case: Case, wavenumber: float) -> Any:
+        """The argument of the problem's `solve`: a wave, a voltage, or data on the surface."""
+
+    @abstractmethod
+    def evaluate(self, case: Case, posed: Any, solution: Any, moment: Moment, stages: Stages) -> dict[str, Any]:
+        """The fields of a `Step` that this physics has."""
+
+    @abstractmethod
+    def field(self, case: Case, solution: Any) -> Field:
+        """The field that is drawn in a plane, a function of points (n, 3)."""
+
+    def surface(self, mesh: TriangleMesh, solution: Any) -> Any:
+        """The function on the surface that is drawn and written."""
+        return solution.surface
+
+
+class Statics(SurfacePhysics):
+    """Laplace problems: the potential between bodies."""
+
+    words = Words(TARGET_STRENGTH, "potential", "V", "potential")
+
+    def excitation(self, case: Case, wavenumber: float) -> float | None:
+        return case.physics.potential if case.physics.potential is not None else case.physics.flux
+
+    def evaluate(self, case: Case, posed: Any, solution: Any, moment: Moment, stages: Stages) -> dict[str, Any]:
+        """The total charge of exterior problems with a given potential; inside, the density is the jump between both
+        sides, whose total does not describe the field there."""
+        charged = case.physics.potential is not None and case.physics.side != "interior"
+        return {"total_flux": float(np.real(solution.surface.integral()))} if charged else {}
+
+    def field(self, case: Case, solution: Any) -> Field:
+        return solution.field  # type: ignore[no-any-return]
+
+
+def require_outputs(file: CaseFile[Case], mesh: TriangleMesh) -> None:
+    """CaseError for planes on which there is no field, distances within the body, and invalid matrix files."""
+    case = file.case
+    cut, far = case.output.slice, case.output.far_field
+    if cut is not None and shows_nothing(case, mesh):
+        shown = cut.plane + ("" if cut.size is None else ", {:g} m x {:g} m".format(*cut.size))
+        side = "inside" if case.physics.side == "interior" else "outside of"
+        text = f"no point lies {side} the body, {extent(mesh.vertices)}, and there is no field elsewhere: give "
+        raise file.mistake("output", "slice", text + "another size or centre", shown)
+    if far is not None and far.distance is not None:
+        reach = float(np.linalg.norm(mesh.vertices, axis=1).max())
+        if far.distance <= reach:
+            text = f"the body reaches to {reach:.4g} m from the origin: choose a larger distance, or omit it for "
+            raise file.mistake("output", "far_field.distance", text + "the far field", f"{far.distance:g} m")
+    if case.solver.matrix_file is not None:
+        with file.blamed("solver", "matrix_file"):
+            SavedParts(file.folder / case.solver.matrix_file)
 
 
 def _located(file: CaseFile[Case]) -> Case:
@@ -76,44 +117,37 @@ def _located(file: CaseFile[Case]) -> Case:
     return file.case.model_copy(update={"solver": solver.model_copy(update={"matrix_file": path})})
 
 
-def _solver(case: Case) -> Callable[[Case, TriangleMesh, Moment, Stages], Step]:
-    if case.physics.acoustic:
-        return solve_acoustics
-    return solve_radar if case.physics.electromagnetic else solve_antenna
-
-
 def _moments(case: Case) -> list[Moment]:
-    """The frequencies of a case, or its one wavenumber."""
-    numbers, frequencies = wavenumbers(case), case.physics.frequency
+    """The frequencies of a case, or its one wavenumber, or one moment without any."""
+    numbers, frequencies = case.physics.wavenumbers.tolist(), case.physics.frequency
+    if frequencies is None:
+        return [Moment(numbers[0] if numbers else 0.0, None, "", True)]
     return [
-        Moment(
-            wavenumber=float(wavenumber),
-            frequency=None if frequencies is None else frequencies[n],
-            at="" if frequencies is None or len(numbers) == 1 else frequency_text(frequencies[n]),
-            last=n == len(numbers) - 1,
-        )
-        for n, wavenumber in enumerate(numbers)
+        Moment(wavenumber, frequency, frequency_text(frequency) if len(numbers) > 1 else "", n == len(numbers))
+        for n, (wavenumber, frequency) in enumerate(zip(numbers, frequencies, strict=True), start=1)
     ]
 
 
-def solve_statics(case: Case, mesh: TriangleMesh, stages: Stages) -> Step:
-    """Solve and evaluate. The total charge is reported for exterior problems with a given potential; inside, the
-    density is the jump between both sides, whose total does not describe the field there.
-    """
-    posed = static_problem(case, mesh)
-    data = case.physics.potential if case.physics.potential is not None else case.physics.flux
-    with stages.stage("assemble and solve", announcement(case, posed.unknowns, "")):
-        solution = posed.solve(data, **options(case))
-    cut = None
-    if case.output.slice is not None:
-        with stages.stage("field in a plane"):
-            cut = field_in_plane(case, mesh, solution.field)
-    charged = case.physics.potential is not None and case.physics.side != "interior"
-    return Step(
-        wavenumber=None,
-        frequency=None,
-        surface=solution.surface,
-        slice=cut,
-        total_flux=float(np.real(solution.surface.integral())) if charged else None,
-        **record(solution.info),
-    )
+def options(case: Case) -> dict[str, Any]:
+    """The [solver] table as options of solve()."""
+    solver = case.solver
+    names = ("method", "rtol", "precision", "backend", "solver", "compression_rtol", "matrix_file")
+    chosen = {name: getattr(solver, name) for name in names} | {"maxiter": solver.max_iterations}
+    return chosen if solver.preconditioner is None else {**chosen, "preconditioner": solver.preconditioner}
+
+
+def announcement(case: Case, unknowns: int, at: str) -> str:
+    """Description of the next solution, with the memory of a dense matrix; `at`: the step of a sweep, empty without
+    one."""
+    method = SolveOptions(**options(case)).for_unknowns(unknowns).chosen
+    what = method.matrix
+    if method.stores_entries:
+        entry = (16 if case.physics.wave else 8) // (2 if case.solver.precision == "single" else 1)
+        copies, what = (2, "matrix and factors") if case.solver.solver == "lu" else (1, "matrix")
+        what += f" {format_bytes(copies * entry * unknowns**2)}"
+    return ", ".join(filter(None, [at, f"{unknowns} unknowns", what]))
+
+
+def deviation(far: NDArray[np.complex128], reference: NDArray[np.complex128]) -> float:
+    """The relative difference in the Euclidean norm over all directions."""
+    return float(np.linalg.norm(far - reference) / np.linalg.norm(reference))

@@ -1,5 +1,6 @@
 """The files of a problem on surfaces: its numbers as keys with units, and its tables."""
 
+import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from calderon.case import Angles
-from calderon.report.best_effort import BestEffort, write_csv
-from calderon.report.results import Level, Results, Step
+from calderon.report.folder import BestEffort
+from calderon.report.formatting import Level, write_csv
 from calderon.report.surface.references import reference_path
+from calderon.report.surface.results import Results, Step
 
 
-def surface_numbers(results: Results) -> dict[str, Any]:
+def numbers(results: Results) -> dict[str, Any]:
     """All the numbers of a run, as they go into summary.json; keys carry the units."""
     mesh = results.mesh
     return {
@@ -32,44 +34,45 @@ def surface_numbers(results: Results) -> dict[str, Any]:
 
 
 def _step(step: Step, level: Level) -> dict[str, Any]:
-    numbers: dict[str, Any] = {
+    info = step.info
+    entries: dict[str, Any] = {
         "frequency_Hz": step.frequency,
         "wavenumber_per_m": step.wavenumber,
         "elements_per_wavelength": step.elements_per_wavelength,
-        "equation": step.equation,
-        "matrix": step.matrix,
-        "solver": step.solver,
-        "iterations": step.iterations,
-        "relative_residual": float(step.residual),
-        "assembly_s": round(step.assembly_seconds, 4),
-        "solution_s": round(step.solution_seconds, 4),
+        "equation": info.equation,
+        "matrix": re.sub(r"[^,+]*\.\.\.$", " ...", info.matrix),  # a long name ends in the middle of a term
+        "solver": info.method,
+        "iterations": info.iterations,
+        "relative_residual": float(info.residual),
+        "assembly_s": round(info.assembly_seconds, 4),
+        "solution_s": round(info.factorisation_seconds + info.solve_seconds, 4),
         "far_field_error_against_exact": step.exact_error,
         "charge_over_eps0_Vm": step.total_flux,
     }
     if step.backward is not None:
-        numbers[f"{level.key}_toward_source_dB"] = step.backward
-    numbers |= {f"far_field_deviation_on_{name}": value for name, value in step.deviations.items()}
+        entries[f"{level.key}_toward_source_dB"] = step.backward
+    entries |= {f"far_field_deviation_on_{name}": value for name, value in step.deviations.items()}
     if step.impedance is not None:
-        numbers["input_resistance_ohm"], numbers["input_reactance_ohm"] = step.impedance.real, -step.impedance.imag
+        entries["input_resistance_ohm"], entries["input_reactance_ohm"] = step.impedance.real, -step.impedance.imag
     levels = {level.key: step.strength} if step.strength is not None else {}
     levels |= {
         "_".join(filter(None, ["monostatic", level.key, pair])): values for pair, values in step.monostatic.items()
     }
     for name, values in levels.items():
-        numbers[f"{name}_max_dB"] = float(np.max(values))
-        numbers[f"{name}_min_dB"] = float(np.min(values))
-    return {name: number for name, number in numbers.items() if number is not None}
+        entries[f"{name}_max_dB"] = float(np.max(values))
+        entries[f"{name}_min_dB"] = float(np.min(values))
+    return {name: number for name, number in entries.items() if number is not None}
 
 
-def write_surface_tables(results: Results, attempts: BestEffort) -> None:
+def write_tables(results: Results, files: BestEffort) -> None:
     """far_field.csv, monostatic.csv, impedance.csv, residuals.csv and one surface file a step, files of references."""
     output, steps = results.file.case.output, results.steps
     suffixes = [f" at {step.name}" if len(steps) > 1 else "" for step in steps]
     if output.far_field is not None:
-        with attempts.at("far_field.csv") as path:
+        with files.at("far_field.csv") as path:
             _write_far_field(results, suffixes, output.far_field, path)
     if output.monostatic is not None:
-        with attempts.at("monostatic.csv") as path:
+        with files.at("monostatic.csv") as path:
             columns: dict[str, Iterable[float]] = {"angle_deg": np.degrees(output.monostatic.values)}
             for step, suffix in zip(steps, suffixes, strict=True):
                 for pair, levels in step.monostatic.items():
@@ -77,32 +80,32 @@ def write_surface_tables(results: Results, attempts: BestEffort) -> None:
             write_csv(path, columns)
     impedances = np.array([step.impedance for step in steps if step.impedance is not None])
     if len(impedances):
-        with attempts.at("impedance.csv") as path:
+        with files.at("impedance.csv") as path:
             waves = {"frequency_Hz": [step.frequency for step in steps]}
             if steps[0].frequency is None:
                 waves = {"wavenumber_per_m": [step.wavenumber for step in steps]}
             columns = {name: np.array(values, dtype=float) for name, values in waves.items()}
             write_csv(path, columns | {"resistance_ohm": impedances.real, "reactance_ohm": -impedances.imag})
     for source in {reference_path(results.file, one) for one in output.reference}:
-        with attempts.at(source.name) as path:
+        with files.at(source.name) as path:
             shutil.copyfile(source, path)
-    if any(len(step.residuals) for step in steps):
-        with attempts.at("residuals.csv") as path:
-            longest = max(len(step.residuals) for step in steps)
+    if any(len(step.info.residuals) for step in steps):
+        with files.at("residuals.csv") as path:
+            longest = max(len(step.info.residuals) for step in steps)
             columns = {"iteration": range(longest)}
             for step in steps:
                 name = f"relative_residual at {step.name}" if len(steps) > 1 else "relative_residual"
-                columns[name] = [*step.residuals, *[np.nan] * (longest - len(step.residuals))]
+                columns[name] = [*step.info.residuals, *[np.nan] * (longest - len(step.info.residuals))]
             write_csv(path, columns)
     for number, step in enumerate(steps, start=1):
-        with attempts.at(f"surface_{number:02d}.vtu" if len(steps) > 1 else "surface.vtu") as path:
+        with files.at(f"surface_{number:02d}.vtu" if len(steps) > 1 else "surface.vtu") as path:
             step.surface.write(path)
 
 
-def _write_far_field(results: Results, suffixes: list[str], asked: Angles, path: Path) -> None:
+def _write_far_field(results: Results, suffixes: list[str], requested: Angles, path: Path) -> None:
     """Levels and complex far fields of all steps over the angle."""
     level = results.level
-    columns: dict[str, Iterable[float]] = {"angle_deg": np.degrees(asked.values)}
+    columns: dict[str, Iterable[float]] = {"angle_deg": np.degrees(requested.values)}
     for step, suffix in zip(results.steps, suffixes, strict=True):
         assert step.strength is not None
         columns[f"{level.column()}{suffix}"] = step.strength

@@ -1,38 +1,84 @@
-"""The content of the page for a problem on surfaces."""
+"""The page on a problem on surfaces: the first numbers, a sentence and tables."""
 
 from collections.abc import Iterable
-from html import escape
+from itertools import pairwise
 from typing import Any
 
-from calderon.report.formatting import Row, frequency_unit, number, ohms
-from calderon.report.page import Content, blocks
-from calderon.report.results import Level, Results, Step
-from calderon.report.surface.headlines import surface_headlines
+import numpy as np
 
-KINDS = {
-    "sound-hard": "Acoustic scattering, sound-hard surface",
-    "sound-soft": "Acoustic scattering, sound-soft surface",
-    "impedance": "Acoustic scattering, impedance surface",
-    "transmission": "Acoustic scattering, fluid in fluid",
-    "conductor": "Electromagnetic scattering, perfect conductor",
-    "dielectric": "Electromagnetic scattering, dielectric body",
-    "antenna": "Antenna of perfect conductors, fed by a voltage",
-    "laplace-dirichlet": "Laplace problem, potential given",
-    "laplace-neumann": "Laplace problem, flux given",
-}
+from calderon.exact import VACUUM_PERMITTIVITY
+from calderon.report.formatting import Level, Row, decibels, frequency_text, frequency_unit, number, ohms
+from calderon.report.page import blocks, equation, wide_table
+from calderon.report.surface.references import mean_difference
+from calderon.report.surface.results import Results, Step
 
 
-def surface_content(results: Results, summary: dict[str, Any]) -> Content:
-    """Kind, sentence, first numbers and tables."""
-    return Content(
-        KINDS[results.file.case.physics.problem],
-        _subtitle(results),
-        surface_headlines(results, summary["seconds"]),
-        _tables(results, summary),
-    )
+def headlines(results: Results, seconds: dict[str, float]) -> list[Row]:
+    """The numbers that a reader needs first."""
+    steps = results.steps
+    level = results.level
+    cards: list[Row] = []
+    requested = results.file.case.output.far_field
+    strongest = max((step for step in steps if step.strength is not None), key=_largest, default=None)
+    if strongest is not None and requested is not None and strongest.strength is not None:
+        degrees = float(np.degrees(requested.values[int(np.argmax(strongest.strength))]))
+        at = f"at {degrees if degrees < 360 - 1e-9 else degrees - 360:.4g}°"
+        at += f" and {strongest.name}" if len(steps) > 1 else f" in the {requested.plane} plane"
+        what = level.name if steps[0].impedance is not None else f"bistatic {level.name}"
+        cards.append((f"largest {what}, {at}", decibels(_largest(strongest)), level.unit))
+    if len(steps) == 1 and steps[0].backward is not None:
+        cards.append((f"{level.name} back toward the source", decibels(steps[0].backward), level.unit))
+    for pair in steps[0].monostatic:
+        largest = max(float(step.monostatic[pair].max()) for step in steps)
+        name = f"largest monostatic {level.name}" + (f", {pair}" if pair else "")
+        cards.append((name, decibels(largest), level.unit))
+    for one in results.file.case.output.reference:
+        difference = mean_difference(results, one)
+        if difference is not None:
+            cards.append((f"mean difference to “{one.label}”", f"{difference:.2f}", "dB"))
+    if len(steps) == 1 and steps[0].impedance is not None:
+        cards.append(("input impedance", ohms(steps[0].impedance), "Ω"))
+    cards += _resonance(steps)
+    errors = [step.exact_error for step in steps if step.exact_error is not None]
+    if errors:
+        cards.append(("far-field error against the exact series", f"{100 * max(errors):.2g}", "%"))
+    for backend in steps[0].deviations:
+        largest = max(step.deviations[backend] for step in steps)
+        cards.append((f"deviation of the far field computed on {backend}", f"{100 * largest:.2g}", "%"))
+    if steps[0].total_flux is not None:
+        cards.append(("total charge over ε₀", f"{steps[0].total_flux:.6g}".replace("-", "\u2212"), "V m"))
+        physics = results.file.case.physics
+        if physics.potential:
+            farads = VACUUM_PERMITTIVITY * steps[0].total_flux / physics.potential
+            cards.append(("capacitance in vacuum", f"{1e12 * farads:.5g}", "pF"))
+    cards.append(("unknowns", f"{results.unknowns:,}".replace(",", "\u202f"), ""))
+    resolved = [step.elements_per_wavelength for step in steps if step.elements_per_wavelength is not None]
+    if resolved:
+        cards.append(("elements per wavelength", f"{min(resolved):.1f}", ""))
+    if any(len(step.info.residuals) for step in steps):
+        cards.append(("iterations", str(max(step.info.iterations for step in steps)), ""))
+    cards.append(("computing and drawing", f"{sum(seconds.values()):.1f}", "s"))
+    return cards
 
 
-def _subtitle(results: Results) -> str:
+def _resonance(steps: tuple[Step, ...]) -> list[Row]:
+    """Where in a sweep the reactance of an antenna first rises through zero, on a straight line between two steps."""
+    known = [(step.frequency, step.impedance) for step in steps if step.frequency and step.impedance is not None]
+    for (low, before), (high, after) in pairwise(known):
+        if -before.imag < 0 <= -after.imag:
+            part = before.imag / (before.imag - after.imag)
+            resistance = before.real + part * (after.real - before.real)
+            value, unit = frequency_text(low + part * (high - low)).split()
+            return [("resonance of the input impedance", value, unit), ("resistance there", f"{resistance:.1f}", "Ω")]
+    return []
+
+
+def _largest(step: Step) -> float:
+    assert step.strength is not None
+    return float(step.strength.max())
+
+
+def subtitle(results: Results) -> str:
     """One sentence on what was computed."""
     case = results.file.case
     source = case.mesh.file or case.mesh.sample or case.mesh.shape
@@ -63,7 +109,7 @@ def _vector(x: Iterable[float]) -> str:
     return f"({', '.join(f'{component + 0.0:.4g}' for component in x)})"
 
 
-def _tables(results: Results, summary: dict[str, Any]) -> str:
+def tables(results: Results, summary: dict[str, Any]) -> str:
     mesh, solver = summary["mesh"], results.file.case.solver
     surface: list[Row] = [
         ("triangles", f"{mesh['triangles']}", ""),
@@ -75,20 +121,21 @@ def _tables(results: Results, summary: dict[str, Any]) -> str:
         ("mean edge length", number(mesh["mean_edge_m"]), "m"),
     ]
     step = results.steps[-1]
+    info = step.info
     system: list[Row] = [
         ("unknowns", str(results.unknowns), ""),
         ("matrix", f"{solver.method}, {solver.precision}, {solver.backend}", ""),
-        ("solver", step.solver, ""),
+        ("solver", info.method, ""),
     ]
-    if len(step.residuals):
+    if len(info.residuals):
         system += [
             ("tolerance", f"{solver.rtol:g}", ""),
-            ("iterations", str(step.iterations), ""),
+            ("iterations", str(info.iterations), ""),
         ]
     system += [
-        ("relative residual", f"{step.residual:.2e}", ""),
-        ("assembly", f"{step.assembly_seconds:.2f}", "s"),
-        ("solution", f"{step.solution_seconds:.2f}", "s"),
+        ("relative residual", f"{info.residual:.2e}", ""),
+        ("assembly", f"{info.assembly_seconds:.2f}", "s"),
+        ("solution", f"{info.factorisation_seconds + info.solve_seconds:.2f}", "s"),
     ]
     named = [("Mesh", surface), ("Equations", system)]
     if step.wavenumber is not None:
@@ -101,11 +148,11 @@ def _tables(results: Results, summary: dict[str, Any]) -> str:
         waves.append(("elements per wavelength", f"{step.elements_per_wavelength:.1f}", ""))
         last = " (last of the sweep)" if len(results.steps) > 1 else ""
         named.insert(1, (f"Wave{last}", waves))
-    equation = f'<div class="whole"><h2>Equation</h2><p class="equation">{escape(step.equation)}</p></div>'
-    return blocks(named) + (_steps(results.steps, results.level) if len(results.steps) > 1 else "") + equation
+    sweep = _sweep(results.steps, results.level) if len(results.steps) > 1 else ""
+    return blocks(named) + sweep + equation(info.equation)
 
 
-def _steps(steps: tuple[Step, ...], level: Level) -> str:
+def _sweep(steps: tuple[Step, ...], level: Level) -> str:
     """The sweep as a table."""
     columns = [
         "",
@@ -114,18 +161,17 @@ def _steps(steps: tuple[Step, ...], level: Level) -> str:
         f"largest {level.name} ({level.unit})",
         "error against exact (%)" if steps[0].impedance is None else "input impedance (Ω)",
     ]
-    rows = []
-    for step in steps:
-        cells = [
+    rows = [
+        [
             step.name,
             "" if step.elements_per_wavelength is None else f"{step.elements_per_wavelength:.1f}",
-            str(step.iterations),
+            str(step.info.iterations),
             "" if step.strength is None else f"{step.strength.max():.2f}",
             _last_cell(step),
         ]
-        rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
-    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    return f'<div class="scroll"><h2>Sweep</h2><table class="steps"><tr>{head}</tr>{"".join(rows)}</table></div>'
+        for step in steps
+    ]
+    return wide_table("Sweep", columns, rows)
 
 
 def _last_cell(step: Step) -> str:

@@ -9,8 +9,8 @@ from scipy.ndimage import sobel
 
 from calderon.case import Case
 from calderon.mesh import TriangleMesh
-from calderon.plots import inside, slice_points
-from calderon.report.results import Slice
+from calderon.plots import inside
+from calderon.report.surface.results import Slice
 
 Field = Callable[[NDArray[np.float64]], NDArray[Any]]
 
@@ -35,7 +35,7 @@ def _sides(case: Case, mesh: TriangleMesh, points: NDArray[np.float64]) -> tuple
     enclosed = inside(mesh, points) if mesh.is_closed else np.zeros(points.shape[:2], dtype=bool)
     if case.physics.side == "interior":
         return enclosed, ~enclosed
-    if case.physics.problem in ("transmission", "dielectric"):
+    if case.physics.definition.penetrable:
         return enclosed, np.zeros_like(enclosed)
     return enclosed, enclosed
 
@@ -55,13 +55,8 @@ def _moved_off(points: NDArray[np.float64], enclosed: NDArray[np.bool_], mesh: T
 
 def _slice_points(case: Case, mesh: TriangleMesh) -> NDArray[np.float64]:
     """Points of the requested rectangle; by default 1.6 times the body's extent in each direction, about its centre."""
-    asked = case.output.slice
-    assert asked is not None
-    axes = ["xyz".index(axis) for axis in asked.plane]
+    requested = case.output.slice
+    assert requested is not None
     low, high = mesh.bounds
-    extent = (high - low)[axes]
-    size = np.array(asked.size) if asked.size is not None else extent + 0.6 * extent.max()
-    centre = np.array(asked.centre) if asked.centre is not None else (low + high) / 2
-    columns, rows = np.maximum(2, np.round(asked.points * size / size.max())).astype(int)
-    unit = np.eye(3)
-    return slice_points(centre, size[0] * unit[axes[0]], size[1] * unit[axes[1]], (int(rows), int(columns)))
+    extent = (high - low)[requested.axes]
+    return requested.grid(extent + 0.6 * extent.max(), (low + high) / 2)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from calderon.case import Case, CaseFile, Reference
-from calderon.report.results import Curve, Results
+from calderon.report.surface.results import Curve, Results
 
 DEPTH = 80.0  # dB below the top at which deep nulls are cut before curves are compared
 
@@ -30,14 +30,15 @@ def mean_difference(results: Results, reference: Reference) -> float | None:
     of b less 80 dB; None in a sweep, and where angles or polarisations have nothing in common.
     """
     step, output = results.steps[0], results.file.case.output
-    asked = getattr(output, reference.curve)
+    requested = getattr(output, reference.curve)
     levels = step.strength if reference.curve == "far_field" else step.monostatic.get(reference.polarization or "")
     angles, known = results.references[reference.curve][reference.label]
-    inside = (angles >= np.degrees(asked.values.min()) - 1e-9) & (angles <= np.degrees(asked.values.max()) + 1e-9)
+    degrees = np.degrees(requested.values)
+    inside = (angles >= degrees.min() - 1e-9) & (angles <= degrees.max() + 1e-9)
     if len(results.steps) > 1 or levels is None or not inside.any():
         return None
-    order = np.argsort(asked.values)
-    computed = np.interp(angles[inside], np.degrees(asked.values)[order], levels[order])
+    order = np.argsort(degrees)
+    computed = np.interp(angles[inside], degrees[order], levels[order])
     floor = known.max() - DEPTH
     return float(np.abs(np.maximum(computed, floor) - np.maximum(known[inside], floor)).mean())
 

@@ -1,1 +1,5 @@
-"""Fields in time: a case is run, and its numbers, tables and pictures are made."""
+"""Runs in time: computation, page, pictures and files."""
+
+from calderon.report.transient import files, page, pictures
+
+__all__ = ["files", "page", "pictures"]

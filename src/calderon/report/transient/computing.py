@@ -1,7 +1,6 @@
 """A transient case is run: mesh, simulation, fields in time, and the requested results."""
 
 import math
-import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,20 +9,16 @@ from numpy.typing import NDArray
 
 import calderon.mesh as meshes
 from calderon.backends import format_bytes, thread_count
-from calderon.case import Angles, CaseFile
-from calderon.case.transient import TransientCase
-from calderon.case.transient.building import initial_mode, simulation, volume_mesh
+from calderon.case import Angles, CaseFile, Cut, TransientCase, initial_mode, simulation, volume_mesh
 from calderon.dg import MaxwellDG, PeriodicFields, Probe
 from calderon.dg.run.checkpoint import OtherRun
 from calderon.exact import VACUUM_IMPEDANCE
-from calderon.mesh import TetrahedralMesh
 from calderon.mesh.tetrahedral.location import Search
 from calderon.parallel import Communicator, world
 from calderon.report.folder import CHECKPOINT
-from calderon.report.results import CROSS_SECTION, GAIN, Level, decibels_of_power
+from calderon.report.formatting import CROSS_SECTION, GAIN, Level, decibels_of_power, extent
 from calderon.report.stages import Stages
 from calderon.report.transient.cuts import cut_points, outlines
-from calderon.report.transient.preflight import require_outputs
 from calderon.report.transient.results import Amplitudes, CutField, Facts, Pattern, Signals, TransientResults
 
 FAR_FIELD = Level("far field", "dB re 1 V", "far_field")
@@ -43,45 +38,59 @@ TABLES = {
 """The entries of a case file that define a run; all others define the steps."""
 
 
-def run_transient(
-    file: CaseFile[TransientCase], stages: Stages | None = None, scratch: Path | None = None
-) -> TransientResults:
+def compute_in_time(file: CaseFile[TransientCase], stages: Stages, scratch: Path | None = None) -> TransientResults:
     """Compute everything that a transient case requests; every rank makes the same call and gets the same results.
 
     scratch: a folder for checkpoints and snapshots, from which an interrupted run continues; without it there are no
     checkpoints, and snapshots are refused. Errors: CaseError for a mesh, ValueError (also where an interrupted run of
     another case has left its checkpoint in `scratch`), MemoryError, FloatingPointError.
     """
-    stages, ranks, case = stages or Stages(), world(), file.case
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        with stages.stage("make the mesh" if case.mesh.shape else "read the mesh"):
-            mesh = ranks.gather(volume_mesh(file) if ranks.rank == 0 else None)[0]
-        with stages.stage("prepare the simulation"):
-            posed = simulation(file, mesh, stages.progress)
-            require_outputs(file, posed)
-        facts = _facts(case, posed, ranks)
-        watch = _Watch(case, posed, facts, scratch)
-        fields = _advance(case, posed, facts, watch, stages, scratch)
-        with stages.stage("evaluate the fields"):
-            amplitudes, scale = None, 1.0
-            if fields is not None:
-                scale = _scale(case, fields)
-                fields = fields.scaled(scale)
-                amplitudes = _amplitudes(case, fields, scale)
-            signals = watch.signals(scale)
-            cuts = tuple(_cut(watch, n, posed, fields) for n in range(len(case.output.slice)))
-            error = _error(file, posed) if case.output.exact else None
-            final = np.linalg.norm(posed.electric(mesh.centroids), axis=1) if fields is None else None
-        if amplitudes is not None and fields is not None and case.output.sar is not None:
-            with stages.stage("average the absorption rate"):
-                average = fields.averaged_sar(case.output.sar.mass, case.output.sar.voxel)
-                amplitudes = replace(amplitudes, averaged=average)
-    texts = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning))
+    ranks, case = world(), file.case
+    with stages.stage("make the mesh" if case.mesh.shape else "read the mesh"):
+        mesh = ranks.gather(volume_mesh(file) if ranks.rank == 0 else None)[0]
+    with stages.stage("prepare the simulation"):
+        posed = simulation(file, mesh, stages.progress)
+        require_outputs(file, posed)
+    facts = _facts(case, posed, ranks)
+    watch = _Watch(case, posed, facts, scratch)
+    fields = _advance(case, posed, facts, watch, stages, scratch)
+    with stages.stage("evaluate the fields"):
+        amplitudes, scale = None, 1.0
+        if fields is not None:
+            scale = _scale(case, fields)
+            fields = fields.scaled(scale)
+            amplitudes = _amplitudes(case, fields, scale)
+        signals = watch.signals(scale)
+        cuts = tuple(plane.field(posed, fields) for plane in watch.planes)
+        error = _error(file, posed) if case.output.exact else None
+        final = np.linalg.norm(posed.electric(mesh.centroids), axis=1) if fields is None else None
+    if amplitudes is not None and fields is not None and case.output.sar is not None:
+        with stages.stage("average the absorption rate"):
+            average = fields.averaged_sar(case.output.sar.mass, case.output.sar.voxel)
+            amplitudes = replace(amplitudes, averaged=average)
     shape = meshes.step_report(mesh, {name: medium.material for name, medium in case.materials.items()})
-    return TransientResults(
-        file, mesh, shape, facts, signals, cuts, amplitudes, error, final, stages.seconds, tuple(texts), watch.files
-    )
+    return TransientResults(file, mesh, shape, facts, signals, cuts, amplitudes, error, final, watch.files)
+
+
+def require_outputs(file: CaseFile[TransientCase], posed: MaxwellDG) -> None:
+    """CaseError for points or planes outside the mesh, cubes heavier than the tissue, voxels that do not fit in memory,
+    and far fields without absorbing faces around everything."""
+    output, mesh = file.case.output, posed.mesh
+    search = Search(mesh)
+    outside = np.flatnonzero(search.find(np.array(output.probes))[0] < 0) if output.probes else []
+    if len(outside):
+        text = f"number {outside[0] + 1} lies outside the mesh, {extent(mesh.vertices)}"
+        raise file.mistake("output", "probes", text)
+    for cut in output.slice:
+        if not (search.find(cut_points(mesh, cut).reshape(-1, 3))[0] >= 0).any():
+            shown = f"{cut.plane} around {', '.join(f'{each:g} m' for each in cut.centre or ())}"
+            raise file.mistake("output", "slice", f"meets no tetrahedron of the mesh, {extent(mesh.vertices)}", shown)
+    if output.sar is not None:
+        with file.blamed("output", "sar", f"{output.sar.mass:g} kg, {output.sar.voxel:g} m"):
+            posed.require_tissue(output.sar.mass, output.sar.voxel)
+    if output.far_field is not None:
+        with file.blamed("output", "far_field", output.far_field.plane):
+            posed.require_surface()
 
 
 def _facts(case: TransientCase, posed: MaxwellDG, ranks: Communicator) -> Facts:
@@ -95,18 +104,9 @@ def _facts(case: TransientCase, posed: MaxwellDG, ranks: Communicator) -> Facts:
         steps = math.ceil(end / posed.time_step * (1 - 1e-12))
     memory = posed.memory + (posed.memory_of_amplitudes if case.run.periods else 0)
     return Facts(
-        posed.number_of_unknowns,
-        end / steps,
-        posed.time_step_limit,
-        steps,
-        end,
-        memory,
-        ranks.size,
-        thread_count(),
-        posed.elements_by_step,
-        posed.updates_per_step,
-        posed.saving,
-    )
+        posed.number_of_unknowns, end / steps, posed.time_step_limit, steps, end, memory, ranks.size, thread_count(),
+        posed.elements_by_step, posed.updates_per_step, posed.saving,
+    )  # fmt: skip
 
 
 def announcement(case: TransientCase, facts: Facts, tetrahedra: int) -> str:
@@ -127,22 +127,49 @@ def _halved(facts: Facts) -> str:
     return f" (tetrahedra with shorter ones, {counts}; {facts.saving:.1f} times less work)"
 
 
+class _Plane:
+    """A cut of a case, with the probe that records its frames in a run until a time."""
+
+    def __init__(self, case: TransientCase, posed: MaxwellDG, steps: int, requested: Cut) -> None:
+        self.requested, self.points = requested, cut_points(posed.mesh, requested)
+        elements = Search(posed.mesh).find(self.points.reshape(-1, 3))[0]
+        self.inside = elements.reshape(self.points.shape[:2]) >= 0
+        self.probe: Probe | None = None
+        if requested.frames and case.run.periods is None:
+            self.probe = posed.add_probe(self.points[self.inside], max(1, steps // requested.frames))
+
+    def field(self, posed: MaxwellDG, fields: PeriodicFields | None) -> CutField:
+        """The field on the cut after the run: complex amplitudes where there are some."""
+        requested, found = self.requested, self.points[self.inside]
+        electric = self._spread(posed.electric(found) if fields is None else fields.electric(found))
+        sar, frames, times = None, None, None
+        if fields is not None and requested.quantity == "sar":
+            sar = np.real(self._spread(fields.local_sar(found)))
+        if self.probe is not None:
+            frames, times = np.stack([self._spread(values) for values in self.probe.electric]), self.probe.times
+        elif requested.frames and fields is not None:
+            times = np.arange(requested.frames) / requested.frames / fields.frequency
+            phasors = np.exp(-2j * np.pi * fields.frequency * times)
+            frames = np.real(phasors[:, None, None, None] * electric)
+        return CutField(requested, self.points, electric, sar, outlines(posed.mesh, self.points), frames, times)
+
+    def _spread(self, values: NDArray[np.inexact]) -> NDArray[np.inexact]:
+        """Values at the points in the mesh as an array over all points, elsewhere NaN."""
+        result = np.full((*self.inside.shape, *values.shape[1:]), np.nan, values.dtype)
+        result[self.inside] = values
+        return result
+
+
 class _Watch:
-    """The probes and snapshots of a case, placed before the run."""
+    """The probes, planes and snapshots of a case, placed before the run."""
 
     def __init__(self, case: TransientCase, posed: MaxwellDG, facts: Facts, scratch: Path | None) -> None:
-        output, self.asked = case.output, case.output.slice
+        output = case.output
         period = facts.steps // (case.run.periods or 1)
         self._probe: Probe | None = None
         if output.probes:
             self._probe = posed.add_probe(output.probes, max(1, period // RECORDS))
-        self.points = [cut_points(posed.mesh, asked) for asked in output.slice]
-        self.inside = [_inside(posed.mesh, points) for points in self.points]
-        self.moving: list[Probe | None] = []
-        for asked, points, inside in zip(output.slice, self.points, self.inside, strict=True):
-            wanted = asked.frames and case.run.periods is None
-            stride = max(1, facts.steps // max(asked.frames, 1))
-            self.moving.append(posed.add_probe(points[inside], stride) if wanted else None)
+        self.planes = [_Plane(case, posed, facts.steps, requested) for requested in output.slice]
         self.files: Path | None = None
         if output.snapshots is not None:
             if scratch is None:
@@ -166,7 +193,7 @@ class _Watch:
 def _advance(
     case: TransientCase, posed: MaxwellDG, facts: Facts, watch: _Watch, stages: Stages, scratch: Path | None
 ) -> PeriodicFields | None:
-    how = {
+    options = {
         "progress": stages.progress,
         "checkpoint": None if scratch is None else scratch / CHECKPOINT,
         "checkpoint_seconds": case.run.checkpoint,
@@ -174,8 +201,8 @@ def _advance(
     with stages.stage("advance the fields", announcement(case, facts, posed.mesh.number_of_tetrahedra)):
         try:
             if case.run.periods is not None and case.physics.frequency is not None:
-                return posed.run_until_periodic(case.physics.frequency, case.run.periods, **how)  # type: ignore[arg-type]
-            posed.run(facts.end, **how)  # type: ignore[arg-type]
+                return posed.run_until_periodic(case.physics.frequency, case.run.periods, **options)  # type: ignore[arg-type]
+            posed.run(facts.end, **options)  # type: ignore[arg-type]
         except OtherRun as error:
             raise ValueError(_of_another_case(error, scratch)) from error
     return None
@@ -203,17 +230,17 @@ def _scale(case: TransientCase, fields: PeriodicFields) -> float:
     return math.sqrt(case.output.fed_power / fed)
 
 
-def _pattern(asked: Angles, fields: PeriodicFields) -> Pattern:
+def _pattern(requested: Angles, fields: PeriodicFields) -> Pattern:
     """Gain 2 pi |F|^2 / (Z0 power fed), cross-section 4 pi |F / E|^2, or the level of |F| where there is neither."""
-    far = fields.far_field(asked.directions)
+    far = fields.far_field(requested.directions)
     squares = (np.abs(far) ** 2).sum(axis=1)
     fed = sum(feed.power for feed in fields.ports.values())
     if fed > 0 and fields.incident_amplitude is None:
-        return Pattern(asked, far, decibels_of_power(2 * np.pi * squares / (VACUUM_IMPEDANCE * fed)), GAIN)
+        return Pattern(requested, far, decibels_of_power(2 * np.pi * squares / (VACUUM_IMPEDANCE * fed)), GAIN)
     if fields.incident_amplitude is not None:
         ratio = 4 * np.pi * squares / abs(fields.incident_amplitude) ** 2
-        return Pattern(asked, far, decibels_of_power(ratio), CROSS_SECTION)
-    return Pattern(asked, far, decibels_of_power(squares), FAR_FIELD)
+        return Pattern(requested, far, decibels_of_power(ratio), CROSS_SECTION)
+    return Pattern(requested, far, decibels_of_power(squares), FAR_FIELD)
 
 
 def _amplitudes(case: TransientCase, fields: PeriodicFields, scale: float) -> Amplitudes:
@@ -229,35 +256,6 @@ def _amplitudes(case: TransientCase, fields: PeriodicFields, scale: float) -> Am
         averaged=None,
         pattern=None if case.output.far_field is None else _pattern(case.output.far_field, fields),
     )
-
-
-def _inside(mesh: TetrahedralMesh, points: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """(rows, columns) whether the points lie in the mesh."""
-    elements = Search(mesh).find(points.reshape(-1, 3))[0]
-    return np.asarray(elements.reshape(points.shape[:2]) >= 0)
-
-
-def _cut(watch: _Watch, number: int, posed: MaxwellDG, fields: PeriodicFields | None) -> CutField:
-    asked = watch.asked[number]
-    points, inside, probe = watch.points[number], watch.inside[number], watch.moving[number]
-
-    def spread(values: NDArray[np.inexact]) -> NDArray[np.inexact]:
-        result = np.full((*inside.shape, *values.shape[1:]), np.nan, values.dtype)
-        result[inside] = values
-        return result
-
-    found = points[inside]
-    electric = posed.electric(found) if fields is None else fields.electric(found)
-    sar = None if fields is None or asked.quantity != "sar" else np.real(spread(fields.local_sar(found)))
-    frames, times = None, None
-    if probe is not None:
-        frames = np.stack([spread(values) for values in probe.electric])
-        times = probe.times
-    elif asked.frames and fields is not None:
-        times = np.arange(asked.frames) / asked.frames / fields.frequency
-        turned = np.exp(-2j * np.pi * fields.frequency * times)
-        frames = np.real(turned[:, None, None, None] * spread(electric))
-    return CutField(asked, points, spread(electric), sar, outlines(posed.mesh, points), frames, times)
 
 
 def _error(file: CaseFile[TransientCase], posed: MaxwellDG) -> float:

@@ -7,15 +7,15 @@ from typing import Any
 import meshio
 import numpy as np
 
-from calderon.report.best_effort import BestEffort, write_csv
-from calderon.report.transient.headlines import balance
+from calderon.report.folder import BestEffort
+from calderon.report.formatting import write_csv
 from calderon.report.transient.results import Amplitudes, TransientResults
 
 
-def transient_numbers(results: TransientResults) -> dict[str, Any]:
+def numbers(results: TransientResults) -> dict[str, Any]:
     """The entries of summary.json on the run."""
     mesh, shape, facts = results.mesh, results.shape, results.facts
-    said: dict[str, Any] = {
+    entries: dict[str, Any] = {
         "mesh": {
             "tetrahedra": mesh.number_of_tetrahedra,
             "vertices": mesh.number_of_vertices,
@@ -44,16 +44,16 @@ def transient_numbers(results: TransientResults) -> dict[str, Any]:
         "ranks": facts.ranks,
     }
     if results.error is not None:
-        said["relative_l2_error"] = results.error
+        entries["relative_l2_error"] = results.error
     if results.amplitudes is not None:
-        said |= _amplitudes(results.amplitudes)
+        entries |= _amplitudes(results.amplitudes)
         if results.amplitudes.feeds:
-            said["power_balance_over_fed"] = balance(results)
-    return said
+            entries["power_balance_over_fed"] = results.amplitudes.balance
+    return entries
 
 
 def _amplitudes(found: Amplitudes) -> dict[str, Any]:
-    said: dict[str, Any] = {
+    entries: dict[str, Any] = {
         "frequency_Hz": found.frequency,
         "change_in_last_period": found.change,
         "absorbed_W": found.absorbed,
@@ -72,7 +72,7 @@ def _amplitudes(found: Amplitudes) -> dict[str, Any]:
     }
     if found.averaged is not None:
         average = found.averaged
-        said["averaged_sar"] = {
+        entries["averaged_sar"] = {
             "mass_kg": average.mass,
             "voxel_m": average.voxel,
             "maximum_W_kg": average.maximum,
@@ -83,17 +83,17 @@ def _amplitudes(found: Amplitudes) -> dict[str, Any]:
             "absorbed_in_voxels_W": average.power,
             "weight_kg": average.weight,
         }
-    return said
+    return entries
 
 
-def write_transient_tables(results: TransientResults, attempts: BestEffort) -> None:
+def write_tables(results: TransientResults, files: BestEffort) -> None:
     """probes.csv, far_field.csv, fields.vtu (element by element), averaged_sar.npz and the folder snapshots."""
     if results.snapshots is not None:
-        with attempts.at("snapshots") as path:
+        with files.at("snapshots") as path:
             shutil.copytree(results.snapshots, path)
     signals, found = results.signals, results.amplitudes
     if signals is not None:
-        with attempts.at("probes.csv") as path:
+        with files.at("probes.csv") as path:
             columns: dict[str, Iterable[float]] = {"time_s": signals.times}
             for n in range(len(signals.points)):
                 for axis, letter in enumerate("xyz"):
@@ -102,14 +102,14 @@ def write_transient_tables(results: TransientResults, attempts: BestEffort) -> N
                     columns[f"H{letter}_{n + 1}_A_m"] = signals.magnetic[:, n, axis]
             write_csv(path, columns)
     if found is not None and found.pattern is not None:
-        with attempts.at("far_field.csv") as path:
+        with files.at("far_field.csv") as path:
             pattern = found.pattern
-            columns = {"angle_deg": np.degrees(pattern.asked.values), pattern.level.column(): pattern.levels}
+            columns = {"angle_deg": np.degrees(pattern.requested.values), pattern.level.column(): pattern.levels}
             for axis, letter in enumerate("xyz"):
                 columns[f"F{letter}_real_V"] = pattern.far_field[:, axis].real
                 columns[f"F{letter}_imag_V"] = pattern.far_field[:, axis].imag
             write_csv(path, columns)
-    with attempts.at("fields.vtu") as path:
+    with files.at("fields.vtu") as path:
         data: dict[str, list[Any]] = {"material": [results.mesh.tags]}
         if found is not None:
             data |= {"|E| (V/m)": [found.electric], "SAR (W/kg)": [np.nan_to_num(found.sar)]}
@@ -118,7 +118,7 @@ def write_transient_tables(results: TransientResults, attempts: BestEffort) -> N
         content = meshio.Mesh(results.mesh.vertices, [("tetra", results.mesh.tetrahedra)], cell_data=data)
         content.write(path, file_format="vtu")
     if found is not None and found.averaged is not None:
-        with attempts.at("averaged_sar.npz") as path:
+        with files.at("averaged_sar.npz") as path:
             average = found.averaged
             np.savez_compressed(
                 path,

@@ -1,28 +1,71 @@
-"""The content of the page for a run in time."""
+"""The page on a run in time: the first numbers, a sentence and tables."""
 
-from html import escape
 from typing import Any
 
+import numpy as np
+
 from calderon.backends import format_bytes
-from calderon.report.formatting import Row, frequency_text, number, time_text
-from calderon.report.page import Content, blocks
-from calderon.report.transient.headlines import transient_headlines
+from calderon.report.formatting import Row, decibels, frequency_text, number, ohms, time_text
+from calderon.report.page import blocks, equation, wide_table
 from calderon.report.transient.results import Amplitudes, Facts, TransientResults
 
 EQUATION = "ε ∂E/∂t = curl H − σE − J,  μ ∂H/∂t = −curl E,  nodal discontinuous Galerkin method on tetrahedra"
 
 
-def transient_content(results: TransientResults, summary: dict[str, Any]) -> Content:
-    """Kind, sentence, first numbers and tables."""
-    return Content(
-        "Electromagnetic fields in time",
-        _subtitle(results),
-        transient_headlines(results, summary["seconds"]),
-        _tables(results),
-    )
+def headlines(results: TransientResults, seconds: dict[str, float]) -> list[Row]:
+    """Name, value, unit."""
+    rows: list[Row] = []
+    found = results.amplitudes
+    if found is not None:
+        for name, feed in found.feeds.items():
+            called = "" if len(found.feeds) == 1 else f" of “{name}”"
+            rows.append((f"input impedance{called}", ohms(feed.impedance), "Ω"))
+            rows.append((f"power fed{called}", number(feed.power), "W"))
+        absorbed = sum(found.absorbed.values())
+        rows.append(("absorbed", number(absorbed), "W"))
+        if found.feeds:
+            rows.append(("radiated", number(found.outward), "W"))
+            rows.append(("radiation efficiency", f"{100 * found.outward / found.fed:.1f}", "%"))
+            rows.append(
+                (
+                    "power balance, absorbed + radiated − fed",
+                    f"{100 * found.balance:.2g}".replace("-", "\u2212"),
+                    "% of fed",
+                )
+            )
+        if found.averaged is not None:
+            mass = f"{1e3 * found.averaged.mass:g} g"
+            rows.append((f"largest SAR averaged over {mass}", number(found.averaged.maximum), "W/kg"))
+            rows.append(("largest local SAR on the grid", number(found.averaged.local_maximum), "W/kg"))
+        if found.pattern is not None:
+            largest = int(found.pattern.levels.argmax())
+            degrees = np.degrees(found.pattern.requested.values[largest])
+            name = f"largest {found.pattern.level.name}, at {degrees:.4g}° in the {found.pattern.requested.plane} plane"
+            rows.append((name, decibels(found.pattern.levels[largest]), found.pattern.level.unit))
+        rows.append(("change in the last period", f"{100 * found.change:.2g}", "%"))
+    if results.error is not None:
+        rows.append(("error against the exact wave", f"{100 * results.error:.2g}", "%"))
+    facts = results.facts
+    rows.append(("unknowns", f"{facts.unknowns:,}".replace(",", "\u202f"), ""))
+    rows.append(("steps", f"{facts.steps:,}".replace(",", "\u202f"), ""))
+    rows.append(("step", *_two(time_text(facts.step))))
+    rows.append(("memory of the fields", *_two(format_bytes(facts.memory))))
+    if len(facts.elements_by_step) > 1:
+        rows.append(("shorter steps of small elements save", f"{facts.saving:.1f}", "times the work"))
+    advanced = seconds.get("advance the fields")
+    if advanced:
+        updates = facts.unknowns * facts.steps * facts.updates
+        rows.append(("updates of unknowns", f"{1e-6 * updates / advanced:.0f}", "million/s"))
+    rows.append(("computing and drawing", f"{sum(seconds.values()):.1f}", "s"))
+    return rows
 
 
-def _subtitle(results: TransientResults) -> str:
+def _two(text: str) -> tuple[str, str]:
+    value, unit = text.split()
+    return value, unit
+
+
+def subtitle(results: TransientResults) -> str:
     case = results.file.case
     run = f"{case.run.periods} periods of {frequency_text(case.physics.frequency or 0)}" if case.run.periods else (
         f"until {time_text(results.facts.end)}"
@@ -33,7 +76,7 @@ def _subtitle(results: TransientResults) -> str:
     return f"Mesh “{case.mesh.file or case.mesh.shape}”, {run}; {', '.join(sources)}."
 
 
-def _tables(results: TransientResults) -> str:
+def tables(results: TransientResults, summary: dict[str, Any]) -> str:
     mesh, solver, facts = results.mesh, results.file.case.solver, results.facts
     volume: list[Row] = [
         ("tetrahedra", str(mesh.number_of_tetrahedra), ""),
@@ -60,8 +103,7 @@ def _tables(results: TransientResults) -> str:
         named.insert(0, ("Power", _power(results.amplitudes)))
         if results.amplitudes.averaged is not None:
             named.insert(1, ("Absorption", _absorption(results.amplitudes)))
-    equation = f'<div class="whole"><h2>Equation</h2><p class="equation">{escape(EQUATION)}</p></div>'
-    return blocks(named) + _parts(results) + equation
+    return blocks(named) + _parts(results) + equation(EQUATION)
 
 
 def _shorter(facts: Facts) -> list[Row]:
@@ -119,6 +161,4 @@ def _parts(results: TransientResults) -> str:
         ]
         for part in results.shape.parts
     ]
-    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<div class="scroll"><h2>Parts of the mesh</h2><table class="steps"><tr>{head}</tr>{body}</table></div>'
+    return wide_table("Parts of the mesh", columns, rows)

@@ -1,70 +1,62 @@
 """The pictures of a run in time, each with its caption in the report."""
 
-from pathlib import Path
-
 import numpy as np
 from numpy.typing import NDArray
 
 import calderon.plots as plots
-from calderon.report.best_effort import BestEffort
-from calderon.report.formatting import frequency_text, time_unit
-from calderon.report.pictures import Picture, plane_equation
+from calderon.report.folder import BestEffort
+from calderon.report.formatting import frequency_text, plane_equation, time_unit
 from calderon.report.transient.cuts import around_parts
-from calderon.report.transient.results import CutField, Pattern, TransientResults
+from calderon.report.transient.results import CutField, Signals, TransientResults
 
 DEPTH = 60.0
 """Decibels shown below the largest value of a cut."""
 
 
-def draw_transient(results: TransientResults, attempts: BestEffort) -> list[Picture]:
+def draw(results: TransientResults, files: BestEffort) -> None:
     """Cuts, still and moving, and the signals of probes, as far as they can be drawn."""
-    pictures = []
     for number, found in enumerate(results.cuts, start=1):
         suffix = f"_{number}" if len(results.cuts) > 1 else ""
-        with attempts.at(f"slice{suffix}.png") as path:
-            pictures.append(_still(results, found, path))
+        _still(results, found, files, f"slice{suffix}.png")
         if found.frames is not None:
-            with attempts.at(f"slice{suffix}.gif") as path:
-                pictures.append(_moving(results, found, path))
-    if results.amplitudes is not None and results.amplitudes.pattern is not None:
-        with attempts.at("far_field_polar.png") as path:
-            pictures.append(_pattern(results.amplitudes.pattern, path))
+            _moving(results, found, files, f"slice{suffix}.gif")
+    pattern = None if results.amplitudes is None else results.amplitudes.pattern
+    if pattern is not None:
+        plane, level = pattern.requested.plane, pattern.level
+        what = f"{level.name.capitalize()} in the {plane} plane, angles from +{plane[0]} toward +{plane[1]}."
+        with files.at("far_field_polar.png", what) as path:
+            plots.polar(pattern.requested.values, {"calderon": pattern.levels}, level.unit, path, quantity=level.name)
     if results.signals is not None:
-        with attempts.at("probes.png") as path:
-            pictures.append(_signals(results, path))
-    return pictures
+        _signals(results.signals, files)
 
 
-def _still(results: TransientResults, found: CutField, path: Path) -> Picture:
+def _still(results: TransientResults, found: CutField, files: BestEffort, file: str) -> None:
     values, quantity, name, unit, text = _shown(found)
-    limits = None
-    if quantity == "db":
-        limits = _range(20 * np.log10(np.maximum(values, 1e-30)))
     marks, more = _marks(results, found)
-    drawn = _drawn(results, found, tissue=found.asked.quantity == "sar")
-    plots.cut(
-        found.points, values, quantity, path, name=name, unit=unit, outlines=drawn, marks=marks,
-        limits=limits,
-    )  # fmt: skip
-    return Picture(path.name, f"{text} in the plane {plane_equation(found.points)}{_moment(results)}.{more}")
+    with files.at(file, f"{text} in the plane {plane_equation(found.points)}{_moment(results)}.{more}") as path:
+        limits = _range(20 * np.log10(np.maximum(values, 1e-30))) if quantity == "db" else None
+        drawn = _drawn(results, found, tissue=found.requested.quantity == "sar")
+        plots.cut(
+            found.points, values, quantity, path, name=name, unit=unit, outlines=drawn, marks=marks, limits=limits
+        )
 
 
 def _shown(found: CutField) -> tuple[NDArray[np.float64], str, str, str, str]:
     """Values, how they are coloured, symbol, unit, and text for a caption."""
-    if found.asked.quantity == "sar":
+    if found.requested.quantity == "sar":
         assert found.sar is not None
         # the level of a power is half that of a field: 10 log10 SAR = 20 log10 of the root
         return np.sqrt(found.sar), "db", "SAR", "W/kg", "Local specific absorption rate"
     size = np.linalg.norm(np.abs(found.electric), axis=2)
     what = "Amplitude" if np.iscomplexobj(found.electric) else "Magnitude"
-    symbol = "|E|" if found.asked.quantity == "db" else "E"
-    return size, found.asked.quantity, symbol, "V/m", f"{what} of the electric field"
+    symbol = "|E|" if found.requested.quantity == "db" else "E"
+    return size, found.requested.quantity, symbol, "V/m", f"{what} of the electric field"
 
 
 def _marks(results: TransientResults, found: CutField) -> tuple[dict[str, tuple[float, float]], str]:
     """The place of the largest average, seen on the cut, and text with its distance from the plane."""
     amplitudes = results.amplitudes
-    if found.asked.quantity != "sar" or amplitudes is None or amplitudes.averaged is None:
+    if found.requested.quantity != "sar" or amplitudes is None or amplitudes.averaged is None:
         return {}, ""
     average = amplitudes.averaged
     first, second = (found.points[0, -1] - found.points[0, 0]), (found.points[-1, 0] - found.points[0, 0])
@@ -102,39 +94,30 @@ def _moment(results: TransientResults) -> str:
     return f" at {results.facts.end / factor:.4g} {unit}"
 
 
-def _moving(results: TransientResults, found: CutField, path: Path) -> Picture:
+def _moving(results: TransientResults, found: CutField, files: BestEffort, file: str) -> None:
     assert found.frames is not None and found.times is not None
-    size = np.linalg.norm(found.frames, axis=3)
-    quantity, limits = ("abs", None) if found.asked.quantity == "abs" else ("db", None)
-    if quantity == "db":
-        limits = _range(20 * np.log10(np.maximum(size, 1e-30)))
-    factor, unit = time_unit(float(found.times[-1]))
-    captions = tuple(f"t = {time / factor:.3f} {unit}" for time in found.times)
-    plots.animate(
-        found.points, size, path, quantity, name="|E|" if quantity == "db" else "E", unit="V/m",
-        outlines=_drawn(results, found), captions=captions, limits=limits,
-    )  # fmt: skip
     over = "one period" if results.amplitudes is not None else "the run"
-    return Picture(path.name, f"Magnitude of the electric field over {over}, plane {plane_equation(found.points)}.")
+    caption = f"Magnitude of the electric field over {over}, plane {plane_equation(found.points)}."
+    with files.at(file, caption) as path:
+        size = np.linalg.norm(found.frames, axis=3)
+        quantity, limits = ("abs", None) if found.requested.quantity == "abs" else ("db", None)
+        if quantity == "db":
+            limits = _range(20 * np.log10(np.maximum(size, 1e-30)))
+        factor, unit = time_unit(float(found.times[-1]))
+        captions = tuple(f"t = {time / factor:.3f} {unit}" for time in found.times)
+        plots.animate(
+            found.points, size, path, quantity, name="|E|" if quantity == "db" else "E", unit="V/m",
+            outlines=_drawn(results, found), captions=captions, limits=limits,
+        )  # fmt: skip
 
 
-def _pattern(found: Pattern, path: Path) -> Picture:
-    plane, level = found.asked.plane, found.level
-    curve = {"calderon": found.levels}
-    plots.polar(found.asked.values, curve, level.unit, path, quantity=level.name)
-    turning = f"angles from +{plane[0]} toward +{plane[1]}"
-    return Picture(path.name, f"{level.name.capitalize()} in the {plane} plane, {turning}.")
-
-
-def _signals(results: TransientResults, path: Path) -> Picture:
+def _signals(signals: Signals, files: BestEffort) -> None:
     """The component of E that is largest at each probe, over time."""
-    signals = results.signals
-    assert signals is not None
-    factor, unit = time_unit(float(signals.times[-1]))
-    curves = {}
-    for n, point in enumerate(signals.points):
-        axis = int(np.abs(signals.electric[:, n]).max(axis=0).argmax())
-        place = ", ".join(f"{1e3 * x + 0.0:.4g}" for x in point)
-        curves[f"E{'xyz'[axis]} at ({place}) mm"] = signals.electric[:, n, axis]
-    plots.cartesian(signals.times / factor, curves, f"time ({unit})", "electric field (V/m)", path)
-    return Picture(path.name, "Electric field at the probes, its largest component there.")
+    with files.at("probes.png", "Electric field at the probes, its largest component there.") as path:
+        factor, unit = time_unit(float(signals.times[-1]))
+        curves = {}
+        for n, point in enumerate(signals.points):
+            axis = int(np.abs(signals.electric[:, n]).max(axis=0).argmax())
+            place = ", ".join(f"{1e3 * x + 0.0:.4g}" for x in point)
+            curves[f"E{'xyz'[axis]} at ({place}) mm"] = signals.electric[:, n, axis]
+        plots.cartesian(signals.times / factor, curves, f"time ({unit})", "electric field (V/m)", path)

@@ -1,16 +1,15 @@
 """Results of a run in time: arrays, ready to be written, complete on each rank."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.case import Angles, CaseFile
-from calderon.case.transient import Cut, TransientCase
+from calderon.case import Angles, CaseFile, Cut, TransientCase
 from calderon.dg import AveragedSAR, PortAmplitudes
 from calderon.mesh import StepReport, TetrahedralMesh
-from calderon.report.results import Level
+from calderon.report.formatting import Level
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class CutField:
     electric field at times (f,).
     """
 
-    asked: Cut
+    requested: Cut
     points: NDArray[np.float64]
     electric: NDArray[np.inexact]
     sar: NDArray[np.float64] | None
@@ -64,7 +63,7 @@ class CutField:
 class Pattern:
     """The far field E ~ F exp(ikr) / r at the requested angles: F (n, 3) in V, levels (n,) in decibels."""
 
-    asked: Angles
+    requested: Angles
     far_field: NDArray[np.complex128]
     levels: NDArray[np.float64]
     level: Level
@@ -87,6 +86,16 @@ class Amplitudes:
     averaged: AveragedSAR | None
     pattern: Pattern | None
 
+    @property
+    def fed(self) -> float:
+        """The power of all feeds in W."""
+        return sum(feed.power for feed in self.feeds.values())
+
+    @property
+    def balance(self) -> float:
+        """Absorbed and radiated power less the power fed, over the latter."""
+        return (sum(self.absorbed.values()) + self.outward) / self.fed - 1
+
 
 @dataclass(frozen=True)
 class TransientResults:
@@ -102,10 +111,6 @@ class TransientResults:
     amplitudes: Amplitudes | None
     error: float | None
     final: NDArray[np.float64] | None
-    seconds: dict[str, float]
+    snapshots: Path | None
+    seconds: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    snapshots: Path | None = None
-
-    @property
-    def title(self) -> str:
-        return self.file.case.title or self.file.name.removesuffix(".toml")

@@ -1,4 +1,4 @@
-"""Results of a run: arrays and functions, ready to be written."""
+"""Results of a run on surfaces: arrays and functions, ready to be written."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.case import Case, CaseFile
+from calderon.formulations import SolutionInfo
 from calderon.mesh import TriangleMesh
-from calderon.report.formatting import frequency_text
+from calderon.report.formatting import Level, frequency_text
 from calderon.spaces import Function, VectorFunction
 
 FarFields = dict[tuple[str, str], NDArray[np.complex128]]  # {(name, unit): values at the far-field angles}
@@ -16,33 +17,21 @@ Curve = tuple[NDArray[np.float64], NDArray[np.float64]]  # angles in degrees, le
 
 
 @dataclass(frozen=True)
-class Level:
-    """A quantity in decibels: its name, unit, and the name of its column or key in files."""
+class Words:
+    """How a kind of problem calls its quantities: the level of its far field, symbol, unit and name of its field, the
+    device toward which a monostatic level is observed."""
 
-    name: str
+    level: Level
+    symbol: str
     unit: str
-    key: str
-
-    def column(self, polarization: str = "") -> str:
-        """The name of the column, of one polarisation if given."""
-        unit = self.unit.replace("1 m", "1m").replace("²", "2").replace(" ", "_")
-        return "_".join(filter(None, [self.key, polarization, unit]))
-
-
-TARGET_STRENGTH = Level("target strength", "dB re 1 m", "target_strength")
-CROSS_SECTION = Level("radar cross-section", "dB re 1 m²", "rcs")
-GAIN = Level("gain", "dBi", "gain")
-
-
-def decibels_of_power(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """10 log10 of values, at least -300 dB: zeros must not become infinities in files."""
-    return 10 * np.log10(np.maximum(values, 1e-30))
+    field: str
+    device: str = "radar"
 
 
 @dataclass(frozen=True)
 class Moment:
-    """One frequency of a case: its wavenumber in 1/m, the frequency in Hz if the case gives one, its text in
-    a sweep (empty without one), and whether it is the last.
+    """One frequency of a case: its wavenumber in 1/m (0 for a static problem), the frequency in Hz if the case gives
+    one, its text in a sweep (empty without one), and whether it is the last.
     """
 
     wavenumber: float
@@ -61,7 +50,7 @@ class Slice:
 
 @dataclass(frozen=True)
 class Step:
-    """One solution: of a static problem, or of one with waves at a frequency.
+    """One solution: of a static problem, or of one with waves at a frequency; info: the record of the solver.
 
     far_field: amplitudes F (n,), the scattered field is F exp(ikr) / r, by name and unit. strength, monostatic (by
     polarisation, "" for sound): in decibels, see `Results.level`; backward: the level back toward the source of a plane
@@ -71,15 +60,7 @@ class Step:
     wavenumber: float | None
     frequency: float | None
     surface: Function | VectorFunction
-    unknowns: int
-    equation: str
-    matrix: str
-    solver: str
-    iterations: int
-    residuals: NDArray[np.float64]
-    residual: float
-    assembly_seconds: float
-    solution_seconds: float
+    info: SolutionInfo
     elements_per_wavelength: float | None = None
     far_field: FarFields = field(default_factory=dict)
     strength: NDArray[np.float64] | None = None
@@ -106,23 +87,17 @@ class Results:
 
     file: CaseFile[Case]
     mesh: TriangleMesh
+    words: Words
     steps: tuple[Step, ...]
-    seconds: dict[str, float]
-    warnings: tuple[str, ...] = field(default=())
+    seconds: dict[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
     references: dict[str, dict[str, Curve]] = field(default_factory=dict)  # {"monostatic": {label: curve}}
 
     @property
     def unknowns(self) -> int:
-        return self.steps[0].unknowns
+        return self.steps[0].info.unknowns
 
     @property
     def level(self) -> Level:
         """The kind of levels of the far field."""
-        physics = self.file.case.physics
-        if physics.electromagnetic:
-            return CROSS_SECTION
-        return GAIN if physics.problem == "antenna" else TARGET_STRENGTH
-
-    @property
-    def title(self) -> str:
-        return self.file.case.title or self.file.name.removesuffix(".toml")
+        return self.words.level

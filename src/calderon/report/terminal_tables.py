@@ -1,11 +1,19 @@
-"""Meshes on a terminal: size, quality, elements per wavelength."""
+"""Tables on a terminal; of meshes their size, quality and elements per wavelength."""
 
 import numpy as np
 from rich.table import Table
 
 import calderon.backends as backends
 from calderon.mesh import TetrahedralMesh, TriangleMesh, step_report
-from calderon.report.screen import two_columns
+
+
+def two_columns(title: str) -> Table:
+    table = Table(
+        title=title or None, title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=False
+    )
+    table.add_column(style="dim")
+    table.add_column()
+    return table
 
 
 def surface_quality(surface: TriangleMesh, name: str) -> Table:
@@ -67,7 +75,7 @@ def resolution(lengths: np.ndarray, frequencies: list[float], speed: float) -> T
     table.add_column("")
     for frequency in frequencies:
         wavelength = speed / frequency
-        mean, least = wavelength / lengths.mean(), wavelength / lengths.max()
+        mean, minimum = wavelength / lengths.mean(), wavelength / lengths.max()
         verdict = "fine" if mean >= 10 else "coarse: 10 give about 1 %" if mean >= 6 else "too coarse: 6 are needed"
-        table.add_row(f"{frequency:g}", f"{wavelength:.4g}", f"{mean:.3g}", f"{least:.3g}", verdict)
+        table.add_row(f"{frequency:g}", f"{wavelength:.4g}", f"{mean:.3g}", f"{minimum:.3g}", verdict)
     return table
