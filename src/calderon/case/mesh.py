@@ -38,17 +38,21 @@ class AnyMesh(Table):
 
     def require_source(self) -> None:
         """ValueError for keys that are missing, and for those that the source does not accept."""
-        source = next(name for name in self.SELECTORS if getattr(self, name) is not None)
-        chosen = getattr(self, source)
-        others = {"file": ((), ("unit",)), "sample": ((), ("resolution",))}
-        needed, optional = self.SHAPES[chosen] if source == "shape" else others[source]
+        source, chosen, (needed, optional) = self._source
         self.require_keys(f"the shape {chosen!r}", needed, optional, f"{source} = {chosen!r}")
 
     @property
     def parameters(self) -> dict[str, Any]:
         """Arguments of the shape's function."""
-        needed, optional = self.SHAPES[self.shape]
+        needed, optional = self._source[2]
         return {name: value for name in (*needed, *optional) if (value := getattr(self, name)) is not None}
+
+    @property
+    def _source(self) -> tuple[str, Any, Keys]:
+        """Which of SELECTORS is given, its value, and its keys."""
+        source, chosen = next((name, value) for name in self.SELECTORS if (value := getattr(self, name)) is not None)
+        others: dict[str, Keys] = {"file": ((), ("unit",)), "sample": ((), ("resolution",))}
+        return source, chosen, self.SHAPES[chosen] if source == "shape" else others[source]
 
 
 class Mesh(AnyMesh):

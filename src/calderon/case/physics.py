@@ -228,7 +228,7 @@ def _fluid(physics: Physics, mesh: TriangleMesh, wavenumber: float) -> Any:
 
 
 def _conductor(physics: Physics, mesh: TriangleMesh, wavenumber: float) -> Any:
-    chosen = {"formulation": physics.formulation or "cfie", "testing": physics.testing or "dual"}
+    chosen: dict[str, Any] = {"formulation": physics.formulation or "cfie", "testing": physics.testing or "dual"}
     return formulations.PECScattering(mesh, wavenumber, **chosen)
 
 

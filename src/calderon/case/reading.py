@@ -32,7 +32,7 @@ class CaseError(ValueError):
         super().__init__("\n".join(f"{name}{', ' if _line(problem) else ': '}{problem}" for problem in problems))
 
 
-C = TypeVar("C", Case, TransientCase)
+C = TypeVar("C", bound=Case | TransientCase)
 
 
 @dataclass(frozen=True)

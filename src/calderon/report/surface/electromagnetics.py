@@ -129,9 +129,9 @@ def current_on(mesh: TriangleMesh, solution: ElectromagneticSolution) -> VectorF
 def _exact_sphere(case: Case, wavenumber: float) -> exact.MieScattering:
     """Mie's series of the case's sphere."""
     assert case.mesh.radius is not None and case.incident is not None
-    physics, sphere, wave = case.physics, (wavenumber, case.mesh.radius), case.incident.polarized
+    physics, radius, (along, e, amplitude) = case.physics, case.mesh.radius, case.incident.polarized
     if physics.problem == "conductor":
-        return exact.mie_pec_sphere(*sphere, *wave)
+        return exact.mie_pec_sphere(wavenumber, radius, along, e, amplitude)
     permeability = 1.0 if physics.permeability is None else physics.permeability
     assert isinstance(physics.permittivity, complex) and not isinstance(permeability, dict)
-    return exact.mie_dielectric_sphere(*sphere, physics.permittivity, permeability, *wave)
+    return exact.mie_dielectric_sphere(wavenumber, radius, physics.permittivity, permeability, along, e, amplitude)

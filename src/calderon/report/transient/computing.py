@@ -77,8 +77,7 @@ def require_outputs(file: CaseFile[TransientCase], posed: MaxwellDG) -> None:
     and far fields without absorbing faces around everything."""
     output, mesh = file.case.output, posed.mesh
     search = Search(mesh)
-    outside = np.flatnonzero(search.find(np.array(output.probes))[0] < 0) if output.probes else []
-    if len(outside):
+    if output.probes and len(outside := np.flatnonzero(search.find(np.array(output.probes))[0] < 0)):
         text = f"number {outside[0] + 1} lies outside the mesh, {extent(mesh.vertices)}"
         raise file.mistake("output", "probes", text)
     for cut in output.slice:
