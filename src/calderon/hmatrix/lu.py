@@ -48,35 +48,13 @@ class HierarchicalLU(Factorisation):
         self, matrix: LinearOperator, tree: ClusterTree, root: "Node", rtol: float, ranks: list[int], seconds: float
     ) -> None:
         self._matrix, self._tree, self._root = matrix, tree, root
+        self.shape, self.dtype, self.nbytes = matrix.shape, root.dtype, root.nbytes
         self.rtol, self.ranks, self.seconds = rtol, ranks, seconds
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self._matrix.shape  # type: ignore[no-any-return]
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self._root.dtype
-
-    @property
-    def nbytes(self) -> int:
-        return self._root.nbytes
 
     @property
     def condition(self) -> float:
         """Estimate of |A| |A^-1| in the 1-norm (Higham and Tisseur 2000)."""
         return float(onenormest(self._matrix, t=COLUMNS) * onenormest(self.as_preconditioner(), t=COLUMNS))
-
-    def as_preconditioner(self) -> LinearOperator:
-        """x -> A^-1 x."""
-        return LinearOperator(
-            self.shape,
-            matvec=self.solve,
-            rmatvec=lambda b: self.solve(b, adjoint=True),
-            matmat=self.solve,
-            rmatmat=lambda b: self.solve(b, adjoint=True),
-            dtype=self.dtype,
-        )
 
     def _solve(self, columns: NDArray[Any], adjoint: bool) -> NDArray[Any]:
         order = self._tree.order

@@ -55,9 +55,9 @@ class Basis:
         total = self._zero()
         for block, part in self._parts(coefficients):
             self._add(total, block, part)
-        return self._on_host(total)
+        return self._to_host(total)
 
-    def taken(self, vector: np.ndarray) -> Any:
+    def from_host(self, vector: np.ndarray) -> Any:
         """A vector of the host as the basis stores it."""
         return vector
 
@@ -80,7 +80,7 @@ class Basis:
     def _zero(self) -> Any:
         return np.zeros(self.length, self.dtype)
 
-    def _on_host(self, vector: Any) -> np.ndarray:
+    def _to_host(self, vector: Any) -> np.ndarray:
         return vector  # type: ignore[no-any-return]
 
     def _store(self, block: Any, row: int, vector: Any, divisor: float) -> None:
@@ -106,12 +106,7 @@ class KrylovSpace:
         self._triangle: list[list[complex]] = []  # columns of R
         self._rotations: list[tuple[float, complex]] = []
         self._rhs: list[complex] = [self.beta]  # Q beta e_1
-        basis.append(basis.taken(start), self.beta)
-
-    @property
-    def newest(self) -> Any:
-        """The basis vector (n,) that the operator is to be applied to, as the basis keeps it."""
-        return self.basis.newest
+        basis.append(basis.from_host(start), self.beta)
 
     @property
     def residual(self) -> float:

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from calderon.solvers.convergence import SolverInfo
-from calderon.solvers.iteration import Callback, Limits, Outcome, batches, limits, verdict
-from calderon.solvers.progress import live_progress
-from calderon.solvers.system import LinearSystem, linear_system, norm
+from calderon.solvers.iteration import Callback, Column, Iteration, limits, stack
+from calderon.solvers.system import linear_system, norm
 
 
 def cg(
@@ -41,37 +40,28 @@ def cg(
     limit = limits(rtol, atol, maxiter)
     system = linear_system(A, b, x0, preconditioner, "cg")
     method = "CG" if preconditioner is None else "CG, preconditioned"
-    outcomes: list[_Column] = []
-    with live_progress("CG", limit.rtol, progress) as report:
-        for batch in batches(system.rhs.shape[1]):
-            outcomes += _solve(system, limit, batch, report, callback)
-    return verdict(method, system, limit, outcomes, began)
+    return _CG(system, limit).solve(method, began, progress, callback)
 
 
 VANISHING = 1e-4
 """Of the largest p^* A p / |p|^2 so far: values below it may be zero up to rounding and compression."""
-RUNAWAY = 1e8
+DIVERGED = 1e8
 """Residual over right-hand side that no usable definite matrix reaches: sqrt(|A| |A^-1|) bounds this ratio."""
 
 
 @dataclass(eq=False)
-class _Column(Outcome):
-    """residual r, direction p, slope r^* M r, rhs b; checked: the last true residual norm; largest p^* A p / |p|^2."""
+class _Column(Column):
+    """residual r, direction p, slope r^* M r; largest p^* A p / |p|^2."""
 
-    rhs: np.ndarray = field(kw_only=True)
-    residual: np.ndarray = field(kw_only=True)
-    size: float = field(kw_only=True)
-    goal: float = field(kw_only=True)
-    direction: np.ndarray = field(kw_only=True)
-    running: bool = False
+    residual: np.ndarray = field(init=False)
+    direction: np.ndarray = field(init=False)
     slope: float = 0.0
-    checked: float = 0.0
     largest: float = 0.0
 
     @property
-    def ran_away(self) -> bool:
+    def has_diverged(self) -> bool:
         """Whether the residual has grown as it does for a singular matrix and a right-hand side outside its range."""
-        return not self.history[-1] <= RUNAWAY
+        return not self.history[-1] <= DIVERGED
 
     def singular(self, what: str) -> ValueError:
         """The error for such a system."""
@@ -83,69 +73,16 @@ class _Column(Outcome):
         )
 
 
-def _solve(
-    system: LinearSystem, limit: Limits, batch: range, report: Callback, callback: Callback | None
-) -> list[_Column]:
-    columns = _begin(system, limit, batch)
-    steps = 0
-    while active := [column for column in columns if column.running]:
-        steps += 1
-        images = system.product(_stack([column.direction for column in active]))
-        due = []
-        for column, image in zip(active, images.T, strict=True):
-            _advance(column, image)
-            if norm(column.residual) <= column.goal or steps == limit.maxiter:
-                due.append(column)
-        if due:
-            _look(system, due, steps == limit.maxiter)
-        _turn(system, [column for column in active if column.running])
-        worst = max(column.history[-1] for column in active)
-        report(steps, worst)
-        if callback is not None:
-            callback(steps, worst)
-    return columns
-
-
-def _begin(system: LinearSystem, limit: Limits, batch: range) -> list[_Column]:
-    rhs = system.rhs[:, batch.start : batch.stop]
-    if system.start is None:
-        start, residuals, spent = np.zeros_like(rhs), rhs.copy(), 0
-    else:
-        start, spent = system.start[:, batch.start : batch.stop], 1
-        residuals = rhs - system.product(start)
-    columns = []
-    for b, x, residual in zip(rhs.T, start.T, residuals.T, strict=True):
-        size = norm(b)
-        column = _Column(
-            x.copy(),
-            [norm(residual) / size if size > 0 else 0.0],
-            spent,
-            rhs=b,
-            residual=residual.copy(),
-            direction=np.zeros_like(b),
-            size=size,
-            goal=max(limit.rtol * size, limit.atol),
-            checked=norm(residual),
-        )
-        if size == 0:
-            column.x[:] = 0
-        elif not norm(residual) <= column.goal:
-            column.running = True
-        columns.append(column)
-    _turn(system, [column for column in columns if column.running])
-    return columns
-
-
 def _advance(column: _Column, image: np.ndarray) -> None:
     """One step along the direction: x += a p, r -= a A p."""
     curvature, length = np.vdot(column.direction, image), norm(column.direction)
     if not np.isfinite(curvature):
-        if column.ran_away:
+        if column.has_diverged:
             raise column.singular(f"and p^* A p = {curvature:.3g}")
         raise ValueError("the operator or the preconditioner gave NaN or infinity: check the mesh and its matrix")
     quotient = float(curvature.real) / length / length if length > 0 else 0.0
     if curvature.real <= 0 or abs(curvature.imag) > 1e-3 * curvature.real:
-        if column.ran_away or abs(quotient) <= VANISHING * column.largest or not curvature:
+        if column.has_diverged or abs(quotient) <= VANISHING * column.largest or not curvature:
             raise column.singular(f"and p^* A p = {curvature:.3g} for a direction of length {length:.3g}")
         raise ValueError(
             f"cg needs a Hermitian positive definite matrix, but p^* A p = {curvature:.3g} for the direction p of step "
@@ -162,42 +99,55 @@ def _advance(column: _Column, image: np.ndarray) -> None:
         raise column.singular("outside the range of numbers")
 
 
-def _turn(system: LinearSystem, columns: list[_Column]) -> None:
-    """The next directions p = M r + (slope / old slope) p."""
-    if not columns:
-        return
-    residuals = _stack([column.residual for column in columns])
-    images = residuals if system.precondition is None else system.precondition(residuals)
-    for column, image in zip(columns, images.T, strict=True):
-        slope = np.vdot(column.residual, image)
-        if not (np.isfinite(slope) and slope.real > 0):
-            if column.ran_away:
-                raise column.singular(f"and r^* M r = {slope:.3g}")
-            if system.precondition is None:
-                raise ValueError(
-                    f"cg squares residuals, and that of {norm(column.residual):.3g} has the square {slope:.3g}: scale "
-                    "the right-hand side"
-                )
-            raise ValueError(f"cg needs a positive definite preconditioner M, but r^* M r = {slope:.3g}: use gmres")
-        ratio = slope.real / column.slope if column.slope > 0 else 0.0
-        column.direction = image + ratio * column.direction
-        column.slope = float(slope.real)
+@dataclass(frozen=True, eq=False)
+class _CG(Iteration[_Column]):
+    title = "CG"
+    column = _Column
 
+    def start(self, columns: list[_Column], residuals: list[np.ndarray]) -> None:
+        for column, residual in zip(columns, residuals, strict=True):
+            column.residual, column.direction = residual.copy(), np.zeros_like(residual)
+        self._next_directions(columns)
 
-def _look(system: LinearSystem, due: list[_Column], last: bool) -> None:
-    """Replace the residual of the recursion by the true one; end, or restart from it."""
-    residuals = _stack([column.rhs for column in due]) - system.product(_stack([column.x for column in due]))
-    for column, residual in zip(due, residuals.T, strict=True):
-        true = norm(residual)
-        column.products += 1
-        column.history[-1] = true / column.size
-        if true <= column.goal or last or true > 0.5 * column.checked:
-            column.running = False
-            if true > column.goal:
-                column.failure = "reached its limit" if last else "stagnated"
-        else:
-            column.residual, column.checked, column.slope = residual.copy(), true, 0.0
+    def step(self, active: list[_Column], steps: int) -> None:
+        last = steps == self.limit.maxiter
+        images = self.system.product(stack([column.direction for column in active]))
+        for column, image in zip(active, images.T, strict=True):
+            _advance(column, image)
+        if due := [column for column in active if last or norm(column.residual) <= column.goal]:
+            self._check(due, last)
+        if active := [column for column in active if column.running]:
+            self._next_directions(active)
 
+    def _next_directions(self, columns: list[_Column]) -> None:
+        """The next directions p = M r + (slope / old slope) p."""
+        residuals = stack([column.residual for column in columns])
+        images = residuals if self.system.precondition is None else self.system.precondition(residuals)
+        for column, image in zip(columns, images.T, strict=True):
+            slope = np.vdot(column.residual, image)
+            if not (np.isfinite(slope) and slope.real > 0):
+                if column.has_diverged:
+                    raise column.singular(f"and r^* M r = {slope:.3g}")
+                if self.system.precondition is None:
+                    raise ValueError(
+                        f"cg squares residuals, and that of {norm(column.residual):.3g} has the square {slope:.3g}: "
+                        "scale the right-hand side"
+                    )
+                raise ValueError(f"cg needs a positive definite preconditioner M, but r^* M r = {slope:.3g}: use gmres")
+            ratio = slope.real / column.slope if column.slope > 0 else 0.0
+            column.direction = image + ratio * column.direction
+            column.slope = float(slope.real)
 
-def _stack(vectors: list[np.ndarray]) -> np.ndarray:
-    return np.stack(vectors).T
+    def _check(self, due: list[_Column], last: bool) -> None:
+        """Replace the residual of the recursion by the true one; end, or restart from it."""
+        residuals = stack([column.rhs for column in due]) - self.system.product(stack([column.x for column in due]))
+        for column, residual in zip(due, residuals.T, strict=True):
+            true = norm(residual)
+            column.products += 1
+            column.history[-1] = true / column.size
+            if true <= column.goal or last or true > 0.5 * column.checked:
+                column.running = False
+                if true > column.goal:
+                    column.failure = "reached its limit" if last else "stagnated"
+            else:
+                column.residual, column.checked, column.slope = residual.copy(), true, 0.0

@@ -63,10 +63,3 @@ class ConvergenceError(RuntimeError):
         self.solution = solution
         self.reason = reason
         self.advice = advice
-
-
-def worst_residuals(histories: tuple[np.ndarray, ...]) -> np.ndarray:
-    """Largest residual at each step; a history that ended earlier keeps its last value."""
-    length = max(len(history) for history in histories)
-    padded = [np.concatenate([history, np.full(length - len(history), history[-1])]) for history in histories]
-    return np.max(padded, axis=0)

@@ -31,14 +31,14 @@ class DeviceBasis(Basis):
     def newest(self) -> BasisVector:
         return BasisVector(self.blocks[-1], (self.size - 1) % self.rows * self.length)
 
-    def taken(self, vector: np.ndarray) -> Any:
+    def from_host(self, vector: np.ndarray) -> Any:
         return on_device(self.device, vector)
 
-    def given(self, vector: BasisVector) -> np.ndarray:
+    def to_host(self, vector: BasisVector) -> np.ndarray:
         """A vector of the basis on the host."""
-        one, row = self._vector(), vector.first // self.length
+        one, row = self.device.empty((self.length, 2), self._real), vector.first // self.length
         self._columns_times(vector.array, np.append(np.zeros(row), 1.0), one)
-        return self._on_host(one)
+        return self._to_host(one)
 
     def norm(self, vector: Any) -> float:
         return math.sqrt(self._rows_times(vector, 1, vector)[0].real)
@@ -56,16 +56,13 @@ class DeviceBasis(Basis):
         given = (block, x, len(numbers), self.length, 0, adds, first, out)
         self.device.launch(self._program, "columns_times", (self.length,), (GROUP,), *given)
 
-    def _vector(self) -> Any:
-        return self.device.empty((self.length, 2), self._real)
-
     def _block(self) -> Any:
         return self.device.empty((self.rows * self.length, 2), self._real)
 
     def _zero(self) -> Any:
         return self.device.array(np.zeros((self.length, 2), self._real))
 
-    def _on_host(self, vector: Any) -> np.ndarray:
+    def _to_host(self, vector: Any) -> np.ndarray:
         return on_host(self.device, vector, self.dtype)
 
     def _store(self, block: Any, row: int, vector: Any, divisor: float) -> None:

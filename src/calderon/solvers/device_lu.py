@@ -1,62 +1,36 @@
 """LU factorisation of a matrix that stays on a device, which also factorises and solves."""
 
 import time
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, onenormest
+from scipy.sparse.linalg import onenormest
 
 from calderon.backends import DeviceMatrix, LinearAlgebra, require_device_memory
 from calderon.solvers.factorisation import NOT_FINITE, Factorisation, singular
 
 
-@dataclass(frozen=True, eq=False)
 class DeviceLU(Factorisation):
     """The factors of A^T on a device (LAPACK reads a matrix stored by rows as its transpose).
 
-    device: where. factors: what it keeps. size, kind: of A.
+    device: where. factors: as the device returns them. norm: |A^T| in the 1-norm.
     """
 
-    device: LinearAlgebra
-    factors: Any
-    size: int
-    kind: np.dtype
-    norm: float
-    seconds: float
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.size, self.size
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.kind
-
-    @property
-    def nbytes(self) -> int:
-        return self.size**2 * self.kind.itemsize + 4 * self.size
-
-    @property
-    def where(self) -> str:  # type: ignore[override]
-        return f" on {self.device.name}"
+    def __init__(self, matrix: DeviceMatrix, factors: Any, norm: float, seconds: float) -> None:
+        self.device: LinearAlgebra = matrix.device  # type: ignore[assignment]
+        self.factors, self.norm, self.seconds = factors, norm, seconds
+        self.shape, self.dtype = matrix.shape, np.dtype(matrix.dtype)
+        self.nbytes = matrix.nbytes + 4 * matrix.shape[0]
+        self.where = f" on {matrix.device.name}"
 
     @property
     def condition(self) -> float:
         """Estimate of |A^T| |A^-T| in the 1-norm from a few solutions (Higham and Tisseur 2000), accurate to a factor
         of about three."""
-        inverse = LinearOperator(
-            self.shape,
-            matvec=lambda x: self.solve(x.conj(), adjoint=True).conj(),
-            rmatvec=lambda x: self.solve(x.conj()).conj(),
-            matmat=lambda x: self.solve(x.conj(), adjoint=True).conj(),
-            rmatmat=lambda x: self.solve(x.conj()).conj(),
-            dtype=self.kind,
-        )
-        return float(self.norm * onenormest(inverse))
+        return float(self.norm * onenormest(self.as_preconditioner().T))
 
     def _solve(self, columns: np.ndarray, adjoint: bool) -> np.ndarray:
-        rhs = np.asfortranarray(columns.conj() if adjoint else columns, dtype=self.kind)  # A^* = conj(A^T)
+        rhs = np.asfortranarray(columns.conj() if adjoint else columns, dtype=self.dtype)  # A^* = conj(A^T)
         solution = self.device.lu_solve(self.factors, rhs, transposed=not adjoint)
         return solution.conj() if adjoint else solution
 
@@ -82,4 +56,4 @@ def device_lu(matrix: DeviceMatrix, overwrite: bool) -> DeviceLU:
     factors, diagonal = device.lu_factor(matrix.entries, overwrite)
     if not diagonal.all():
         raise np.linalg.LinAlgError(singular(int(np.argmin(diagonal != 0)), size))
-    return DeviceLU(device, factors, size, np.dtype(matrix.dtype), norm, time.perf_counter() - began)
+    return DeviceLU(matrix, factors, norm, time.perf_counter() - began)

@@ -4,6 +4,9 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.solvers.system import checked_columns
 
 NOT_FINITE = "the matrix holds NaN or infinite entries: check the mesh for degenerate elements"
 
@@ -19,29 +22,20 @@ def singular(pivot: int, size: int) -> str:
 class Factorisation(ABC):
     """A = P L U, in the precision of A: solves for any number of right-hand sides.
 
-    shape, dtype: of A. nbytes: memory of the factors. norm: |A| in the 1-norm (of its transpose where that was
-    factorised), for the condition number. seconds: time of the factorisation. where: text that `print` adds.
+    shape, dtype: of A. nbytes: memory of the factors. seconds: time of the factorisation. where: text that `print`
+    adds.
     """
 
-    norm: float
+    shape: tuple[int, int]
+    dtype: np.dtype
+    nbytes: int
     seconds: float
     where = ""
 
     @property
     @abstractmethod
-    def shape(self) -> tuple[int, int]: ...
-
-    @property
-    @abstractmethod
-    def dtype(self) -> np.dtype: ...
-
-    @property
-    @abstractmethod
-    def nbytes(self) -> int: ...
-
-    @property
-    @abstractmethod
-    def condition(self) -> float: ...
+    def condition(self) -> float:
+        """An estimate of |A| |A^-1| in the 1-norm."""
 
     @abstractmethod
     def _solve(self, columns: np.ndarray, adjoint: bool) -> np.ndarray:
@@ -49,23 +43,25 @@ class Factorisation(ABC):
 
     def solve(self, b: Any, adjoint: bool = False) -> np.ndarray:
         """The solution x of A x = b, or of A^* x = b; b is (n,) or (n, m), x the same, in the precision of A."""
-        array = np.asarray(b)
-        if array.dtype.kind not in "fciub":
-            raise TypeError(f"the right-hand side must hold numbers, got an array of {array.dtype}")
-        size = self.shape[0]
-        if array.ndim not in (1, 2) or array.shape[0] != size:
-            raise ValueError(f"the right-hand side must have shape ({size},) or ({size}, m), got {array.shape}")
-        bad = array.size - np.count_nonzero(np.isfinite(array))
-        if bad:
-            raise ValueError(f"the right-hand side holds {bad} entries that are NaN or infinite, of {array.size}")
-        columns = array.reshape(len(array), -1)
+        columns, shape = checked_columns(b, self.shape[0], "the right-hand side", empty=True)
         if columns.shape[1] == 0:
-            return np.empty(array.shape, np.result_type(self.dtype, array.dtype))
-        if array.dtype.kind == "c" and self.dtype.kind != "c":
+            return np.empty(shape, np.result_type(self.dtype, columns.dtype))
+        if columns.dtype.kind == "c" and self.dtype.kind != "c":
             parts = self._solve(np.concatenate([columns.real, columns.imag], axis=1), adjoint)
             half = columns.shape[1]
-            return (parts[:, :half] + 1j * parts[:, half:]).reshape(array.shape)
-        return self._solve(columns, adjoint).reshape(array.shape)
+            return (parts[:, :half] + 1j * parts[:, half:]).reshape(shape)
+        return self._solve(columns, adjoint).reshape(shape)
+
+    def as_preconditioner(self) -> LinearOperator:
+        """x -> A^-1 x."""
+        return LinearOperator(
+            self.shape,
+            matvec=self.solve,
+            rmatvec=lambda b: self.solve(b, adjoint=True),
+            matmat=self.solve,
+            rmatmat=lambda b: self.solve(b, adjoint=True),
+            dtype=self.dtype,
+        )
 
     def __matmul__(self, b: Any) -> np.ndarray:
         """A^-1 @ b, so that a factorisation serves as the preconditioner of an iteration."""

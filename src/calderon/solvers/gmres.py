@@ -16,12 +16,11 @@ from calderon.backends.device_matrix import on_host
 from calderon.solvers.arnoldi import Basis, KrylovSpace
 from calderon.solvers.convergence import SolverInfo
 from calderon.solvers.device_basis import DeviceBasis
-from calderon.solvers.iteration import Callback, Limits, Outcome, batches, limits, positive, verdict
-from calderon.solvers.progress import live_progress
-from calderon.solvers.system import LinearSystem, linear_system, norm, norms
+from calderon.solvers.iteration import Callback, Column, Iteration, limits, positive, stack
+from calderon.solvers.system import linear_system, norm
 
-_NO_GAIN = 1 - 1e-8  # a restart cycle that leaves more than this fraction of the residual has stagnated
-_FLOOR = 1e-14  # residuals of a cycle below this fraction of its first one are rounding
+_STAGNATION = 1 - 1e-8  # a restart cycle that leaves more than this fraction of the residual has stagnated
+_ROUNDING = 1e-14  # residuals of a cycle below this fraction of its first one are rounding
 
 
 def gmres(
@@ -63,26 +62,32 @@ def gmres(
     limit = limits(rtol, atol, maxiter)
     system = linear_system(A, b, x0, preconditioner, "gmres")
     method = "GMRES" if restart is None else f"GMRES(restart {restart})"
-    on_device = isinstance(A, DeviceMatrix)
-    if on_device:
+    if isinstance(A, DeviceMatrix):
         method += f" on {A.backend}"
     if preconditioner is not None:
         method += f", {side} preconditioner"
+    if isinstance(A, DeviceMatrix):
+        return _DeviceGMRES(system, limit, restart, side, A).solve(method, began, progress, callback)
+    return _GMRES(system, limit, restart, side).solve(method, began, progress, callback)
 
-    outcomes: list[_Column] = []
-    with live_progress("GMRES", limit.rtol, progress) as report:
-        for batch in batches(system.rhs.shape[1]):
-            run = _DeviceRun(system, limit, restart, side, A) if on_device else _Run(system, limit, restart, side)
-            outcomes += _solve(run, batch, report, callback)
-    return verdict(method, system, limit, outcomes, began)
+
+@dataclass(eq=False)
+class _Column(Column):
+    """scale: what the iteration's own residuals are relative to, |b| or |M b|. target: its residual at which the true
+    one is computed."""
+
+    scale: float = 1.0
+    target: float = 0.0
+    space: KrylovSpace = field(init=False)
 
 
 @dataclass(frozen=True, eq=False)
-class _Run:
-    system: LinearSystem
-    limit: Limits
+class _GMRES(Iteration[_Column]):
     restart: int | None
     side: str
+
+    title = "GMRES"
+    column = _Column
 
     def left(self, vectors: np.ndarray) -> np.ndarray:
         """Precondition residuals (n, m)."""
@@ -100,12 +105,85 @@ class _Run:
 
     def images(self, spaces: list[KrylovSpace]) -> list[Any]:
         """The newest vector of each space times the preconditioned matrix."""
-        newest = _stack([space.newest for space in spaces])
+        newest = stack([space.basis.newest for space in spaces])
         return list(np.ascontiguousarray(self.left(self.system.product(self.right(newest))).T))
+
+    def start(self, columns: list[_Column], residuals: list[np.ndarray]) -> None:
+        rhs = self.left(stack([column.rhs for column in columns]))
+        for column, right_hand_side in zip(columns, rhs.T, strict=True):
+            column.scale = norm(right_hand_side)
+        self._open_spaces(columns, residuals)
+
+    def step(self, active: list[_Column], steps: int) -> None:
+        due = []
+        for column, image in zip(active, self.images([column.space for column in active]), strict=True):
+            estimate = column.space.extend(image)
+            column.products += 1
+            column.history.append(estimate / column.scale)
+            full = column.space.exhausted or column.space.steps == self.restart or steps == self.limit.maxiter
+            if full or estimate <= column.target:
+                due.append(column)
+        if due:
+            self._check(due, steps)
+
+    def _open_spaces(self, columns: list[_Column], residuals: list[np.ndarray]) -> None:
+        if not columns:
+            return
+        for column, start in zip(columns, self.left(stack(residuals)).T, strict=True):
+            beta = norm(start)
+            if not 0 < beta < np.inf or not 0 < column.scale < np.inf:
+                raise ValueError(f"the operator or the preconditioner turned a residual into one of norm {beta}")
+            column.space = self.space(start)
+            column.target = column.goal / column.size * column.scale
+
+    def _check(self, due: list[_Column], steps: int) -> None:
+        """Form the solutions, compute their true residuals, and end, go on or restart."""
+        trials = stack([c.x for c in due]) + self.right(stack([c.space.combination() for c in due]))
+        residuals = stack([c.rhs for c in due]) - self.system.product(trials)
+        again, starts = [], []
+        for column, trial, residual in zip(due, trials.T, residuals.T, strict=True):
+            column.products += 1
+            true = norm(residual)
+            if true <= column.goal or steps == self.limit.maxiter:
+                column.failure = "" if true <= column.goal else "reached its limit"
+            elif self._continues(column, true):
+                continue
+            elif self._has_improved(column, true):
+                column.x, column.checked = trial.copy(), true
+                again.append(column)
+                starts.append(residual)
+                continue
+            else:
+                column.failure = "met a singular matrix" if column.space.exhausted else "stagnated"
+            if true <= column.checked:  # a trial worse than the last iterate is not kept
+                column.x, column.checked = trial.copy(), true
+            column.running = False
+            column.history[-1] = column.checked / column.size
+        self._open_spaces(again, starts)
+
+    def _continues(self, column: _Column, true: float) -> bool:
+        """Left preconditioning: the preconditioned residual is ahead of the true one: lower its target, same space."""
+        space = column.space
+        if self.side == "right" or space.exhausted or space.steps == self.restart:
+            return False
+        tighter = 0.5 * space.residual * column.goal / true
+        if tighter <= _ROUNDING * space.beta:
+            return False
+        column.target = tighter
+        return True
+
+    def _has_improved(self, column: _Column, true: float) -> bool:
+        """Whether a restart from this iterate can help: the cycle reduced the residual that it works on.
+
+        A cycle that reached its target, or the floor of rounding, without reducing the true residual is at its end.
+        """
+        space = column.space
+        at_floor = space.residual <= max(_ROUNDING * space.beta, column.target if self.side == "right" else 0.0)
+        return true <= 0.5 * column.checked if at_floor else space.residual <= _STAGNATION * space.beta
 
 
 @dataclass(frozen=True, eq=False)
-class _DeviceRun(_Run):
+class _DeviceGMRES(_GMRES):
     """An iteration whose matrix and vectors are on a device; a preconditioner works where it is, on the host."""
 
     matrix: DeviceMatrix
@@ -121,135 +199,5 @@ class _DeviceRun(_Run):
             return self.matrix.times(*basis.newest)
         if self.side == "left":
             image = on_host(self.matrix.device, self.matrix.times(*basis.newest), basis.dtype)
-            return basis.taken(self.left(image[:, None])[:, 0])
-        return self.matrix.times(basis.taken(self.right(basis.given(basis.newest)[:, None])[:, 0]))
-
-
-@dataclass(eq=False)
-class _Column(Outcome):
-    """One right-hand side b.
-
-    rhs, size: b and |b|. goal: the residual norm to reach. scale: what the iteration's own residuals are relative to,
-    |b| or |M b|. target: its residual at which the true one is computed. checked: the last true residual norm.
-    """
-
-    rhs: np.ndarray = field(kw_only=True)
-    size: float = field(kw_only=True)
-    goal: float = field(kw_only=True)
-    scale: float = 1.0
-    target: float = 0.0
-    checked: float = 0.0
-    running: bool = False
-    space: KrylovSpace = field(init=False)
-
-
-def _solve(run: _Run, batch: range, report: Callback, callback: Callback | None) -> list[_Column]:
-    columns = _begin(run, batch)
-    steps = 0
-    while active := [column for column in columns if column.running]:
-        steps += 1
-        due = []
-        for column, image in zip(active, run.images([column.space for column in active]), strict=True):
-            estimate = column.space.extend(image)
-            column.products += 1
-            column.history.append(estimate / column.scale)
-            full = column.space.exhausted or column.space.steps == run.restart or steps == run.limit.maxiter
-            if full or estimate <= column.target:
-                due.append(column)
-        if due:
-            _look(run, due, steps)
-        worst = max(column.history[-1] for column in active)
-        report(steps, worst)
-        if callback is not None:
-            callback(steps, worst)
-    return columns
-
-
-def _begin(run: _Run, batch: range) -> list[_Column]:
-    rhs = run.system.rhs[:, batch.start : batch.stop]
-    sizes = norms(rhs)
-    if run.system.start is None:
-        start, residual, spent = np.zeros_like(rhs), rhs, 0
-    else:
-        start, spent = run.system.start[:, batch.start : batch.stop], 1
-        residual = rhs - run.system.product(start)
-    scales = sizes if run.side == "right" else norms(run.left(rhs))
-    columns, open_columns, residuals = [], [], []
-    for i, size in enumerate(sizes):
-        goal = max(run.limit.rtol * size, run.limit.atol)
-        column = _Column(start[:, i].copy(), [], spent, rhs=rhs[:, i], size=size, goal=goal, scale=scales[i])
-        columns.append(column)
-        first = norm(residual[:, i])
-        column.history.append(first / size if size > 0 else 0.0)
-        if size == 0:
-            column.x[:] = 0
-        elif not first <= goal:
-            column.checked = first
-            open_columns.append(column)
-            residuals.append(residual[:, i])
-    _open_spaces(run, open_columns, residuals)
-    return columns
-
-
-def _open_spaces(run: _Run, columns: list[_Column], residuals: list[np.ndarray]) -> None:
-    if not columns:
-        return
-    for column, start in zip(columns, run.left(_stack(residuals)).T, strict=True):
-        beta = norm(start)
-        if not 0 < beta < np.inf or not 0 < column.scale < np.inf:
-            raise ValueError(f"the operator or the preconditioner turned a residual into one of norm {beta}")
-        column.space, column.running = run.space(start), True
-        column.target = max(column.goal / column.size, 0.0) * column.scale
-
-
-def _look(run: _Run, due: list[_Column], steps: int) -> None:
-    """Form the solutions, compute their true residuals, and end, go on or restart."""
-    trials = _stack([c.x for c in due]) + run.right(_stack([c.space.combination() for c in due]))
-    residuals = _stack([c.rhs for c in due]) - run.system.product(trials)
-    again, starts = [], []
-    for column, trial, residual in zip(due, trials.T, residuals.T, strict=True):
-        column.products += 1
-        true = norm(residual)
-        if true <= column.goal or steps == run.limit.maxiter:
-            column.failure = "" if true <= column.goal else "reached its limit"
-        elif _goes_on(run, column, true):
-            continue
-        elif _gained(run, column, true):
-            column.x, column.checked = trial.copy(), true
-            again.append(column)
-            starts.append(residual)
-            continue
-        else:
-            column.failure = "met a singular matrix" if column.space.exhausted else "stagnated"
-        if true <= column.checked:  # a trial worse than the last iterate is not kept
-            column.x, column.checked = trial.copy(), true
-        column.running = False
-        column.history[-1] = column.checked / column.size
-    _open_spaces(run, again, starts)
-
-
-def _goes_on(run: _Run, column: _Column, true: float) -> bool:
-    """Left preconditioning: the preconditioned residual is ahead of the true one: lower its target, same space."""
-    space = column.space
-    if run.side == "right" or space.exhausted or space.steps == run.restart:
-        return False
-    tighter = 0.5 * space.residual * column.goal / true
-    if tighter <= _FLOOR * space.beta:
-        return False
-    column.target = tighter
-    return True
-
-
-def _gained(run: _Run, column: _Column, true: float) -> bool:
-    """Whether a restart from this iterate can help: the cycle reduced the residual that it works on.
-
-    A cycle that reached its target, or the floor of rounding, without reducing the true residual is at its end.
-    """
-    space = column.space
-    at_floor = space.residual <= max(_FLOOR * space.beta, column.target if run.side == "right" else 0.0)
-    return true <= 0.5 * column.checked if at_floor else space.residual <= _NO_GAIN * space.beta
-
-
-def _stack(vectors: list[np.ndarray]) -> np.ndarray:
-    """Columns (n, m), each contiguous."""
-    return np.stack(vectors).T
+            return basis.from_host(self.left(image[:, None])[:, 0])
+        return self.matrix.times(basis.from_host(self.right(basis.to_host(basis.newest)[:, None])[:, 0]))

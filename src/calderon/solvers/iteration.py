@@ -1,17 +1,19 @@
-"""What every iteration shares: checked options, and the verdict at its end."""
+"""What every iteration shares: checked options, right-hand sides in batches, and the verdict at its end."""
 
 import math
 import numbers
 import operator
 import time
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from calderon.solvers.convergence import ConvergenceError, SolverInfo, worst_residuals
-from calderon.solvers.system import LinearSystem
+from calderon.solvers.convergence import ConvergenceError, SolverInfo
+from calderon.solvers.progress import live_progress
+from calderon.solvers.system import LinearSystem, norm
 
 Callback = Callable[[int, float], Any]
 
@@ -28,13 +30,89 @@ class Limits:
 
 
 @dataclass(eq=False)
-class Outcome:
-    """One right-hand side while it is iterated on: the iterate, the relative residuals, and why it failed, if so."""
+class Column:
+    """One right-hand side b while it is iterated on.
+
+    x: the iterate. rhs, size: b and |b|. goal: the residual norm to reach. checked: the last true residual norm.
+    products: with A. history: relative residuals. running: whether it needs further steps. failure: why it failed, if
+    so.
+    """
 
     x: np.ndarray
+    rhs: np.ndarray
+    size: float
+    goal: float
+    checked: float
+    products: int
     history: list[float]
-    products: int = 0
+    running: bool
     failure: str = ""
+
+
+AnyColumn = TypeVar("AnyColumn", bound=Column)
+
+
+@dataclass(frozen=True, eq=False)
+class Iteration(ABC, Generic[AnyColumn]):
+    """An iterative method: how its columns start and what a step is."""
+
+    system: LinearSystem
+    limit: Limits
+
+    title: ClassVar[str]
+    column: ClassVar[type[Column]]
+
+    @abstractmethod
+    def start(self, columns: list[AnyColumn], residuals: list[np.ndarray]) -> None:
+        """Prepare columns, whose residuals are given, for the first step."""
+
+    @abstractmethod
+    def step(self, active: list[AnyColumn], steps: int) -> None:
+        """Step number `steps` of all columns that are running."""
+
+    def solve(
+        self, method: str, began: float, progress: bool, callback: Callback | None
+    ) -> tuple[np.ndarray, SolverInfo]:
+        """Solution and record; raises `ConvergenceError` when some right-hand side failed."""
+        done: list[Any] = []
+        with live_progress(self.title, self.limit.rtol, progress) as report:
+            for first in range(0, self.system.rhs.shape[1], COLUMNS_AT_ONCE):
+                columns = self._begin(slice(first, first + COLUMNS_AT_ONCE))
+                done += columns
+                steps = 0
+                while active := [column for column in columns if column.running]:
+                    steps += 1
+                    self.step(active, steps)
+                    worst = max(column.history[-1] for column in active)
+                    report(steps, worst)
+                    if callback is not None:
+                        callback(steps, worst)
+        return _verdict(method, self.system, self.limit, done, began)
+
+    def _begin(self, batch: slice) -> list[Any]:
+        rhs = self.system.rhs[:, batch]
+        start, residuals, products = np.zeros_like(rhs), rhs, 0
+        if self.system.start is not None:
+            start = self.system.start[:, batch]
+            residuals, products = rhs - self.system.product(start), 1
+        columns, started = [], []
+        for b, x, residual in zip(rhs.T, start.T, residuals.T, strict=True):
+            size, first = norm(b), norm(residual)
+            goal = max(self.limit.rtol * size, self.limit.atol)
+            history = [first / size if size > 0 else 0.0]
+            iterate = x.copy() if size > 0 else np.zeros_like(x)
+            column = self.column(iterate, b, size, goal, first, products, history, size > 0 and not first <= goal)
+            columns.append(column)
+            if column.running:
+                started.append((column, residual))
+        if started:
+            self.start(*(list(each) for each in zip(*started, strict=True)))  # type: ignore[arg-type]
+        return columns
+
+
+def stack(vectors: list[np.ndarray]) -> np.ndarray:
+    """Columns (n, m), each contiguous."""
+    return np.stack(vectors).T
 
 
 def limits(rtol: float, atol: float, maxiter: int) -> Limits:
@@ -65,18 +143,13 @@ def positive(value: Any, name: str) -> int:
     return number
 
 
-def batches(number: int) -> list[range]:
-    """The columns 0 .. number - 1 in batches that are iterated together."""
-    return [range(first, min(first + COLUMNS_AT_ONCE, number)) for first in range(0, number, COLUMNS_AT_ONCE)]
-
-
-def verdict(
-    method: str, system: LinearSystem, limit: Limits, outcomes: Sequence[Outcome], began: float
+def _verdict(
+    method: str, system: LinearSystem, limit: Limits, columns: list[Column], began: float
 ) -> tuple[np.ndarray, SolverInfo]:
-    """Solution and record; raises `ConvergenceError` when some right-hand side failed."""
-    histories = tuple(np.array(outcome.history) for outcome in outcomes)
-    residuals = worst_residuals(histories)
-    failures = [outcome for outcome in outcomes if outcome.failure]
+    histories = tuple(np.array(column.history) for column in columns)
+    steps = max(len(history) for history in histories)  # one that ended earlier keeps its last value
+    residuals = np.max([np.pad(history, (0, steps - len(history)), "edge") for history in histories], axis=0)
+    failures = [column for column in columns if column.failure]
     info = SolverInfo(
         method=method,
         iterations=len(residuals) - 1,
@@ -85,13 +158,13 @@ def verdict(
         converged=not failures,
         rtol=limit.rtol,
         atol=limit.atol,
-        products=sum(outcome.products for outcome in outcomes),
+        products=sum(column.products for column in columns),
         seconds=time.perf_counter() - began,
     )
-    solution = system.solution(np.stack([outcome.x for outcome in outcomes], axis=1))
+    solution = system.solution(stack([column.x for column in columns]))
     if failures:
-        worst = max(failures, key=lambda outcome: outcome.history[-1])
-        several = f" for {len(failures)} of {len(outcomes)} right-hand sides" if len(outcomes) > 1 else ""
+        worst = max(failures, key=lambda column: column.history[-1])
+        several = f" for {len(failures)} of {len(columns)} right-hand sides" if len(columns) > 1 else ""
         reason = (
             f"{worst.failure}{several} after {len(worst.history) - 1} iterations at relative residual "
             f"{worst.history[-1]:.1e}, not {limit.rtol:.1e}"
@@ -100,7 +173,7 @@ def verdict(
     return solution, info
 
 
-def _advice(method: str, worst: Outcome, system: LinearSystem, limit: Limits) -> str:
+def _advice(method: str, worst: Column, system: LinearSystem, limit: Limits) -> str:
     if worst.failure == "reached its limit":
         larger = "maxiter= and restart=" if "restart" in method else "maxiter="
         return f"raise {larger}, give a preconditioner=, or factorise a matrix that fits in memory with lu(A)"

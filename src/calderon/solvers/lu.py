@@ -1,7 +1,6 @@
 """LU factorisation of a dense matrix, kept for any number of right-hand sides."""
 
 import time
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from calderon.solvers.device_lu import device_lu
 from calderon.solvers.factorisation import NOT_FINITE, Factorisation, singular
 
 
-@dataclass(frozen=True, eq=False)
 class LU(Factorisation):
     """A = P L U, in the precision of A.
 
@@ -22,23 +20,10 @@ class LU(Factorisation):
     seconds: time of the factorisation.
     """
 
-    factors: np.ndarray
-    pivots: np.ndarray
-    transposed: bool
-    norm: float
-    seconds: float
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.factors.shape  # type: ignore[return-value]
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.factors.dtype
-
-    @property
-    def nbytes(self) -> int:
-        return self.factors.nbytes + self.pivots.nbytes
+    def __init__(self, factors: np.ndarray, pivots: np.ndarray, transposed: bool, norm: float, seconds: float) -> None:
+        self.factors, self.pivots, self.transposed, self.norm, self.seconds = factors, pivots, transposed, norm, seconds
+        self.shape, self.dtype = factors.shape, factors.dtype  # type: ignore[assignment]
+        self.nbytes = factors.nbytes + pivots.nbytes
 
     @property
     def condition(self) -> float:

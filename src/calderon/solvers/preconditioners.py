@@ -42,16 +42,16 @@ def sparse_inverse(matrix: Any) -> LinearOperator:
         raise np.linalg.LinAlgError(f"the sparse matrix of shape {matrix.shape} is singular") from error
 
     def solve(x: np.ndarray, trans: str) -> np.ndarray:
-        if dtype.kind != "c" and np.iscomplexobj(x):
-            return factors.solve(np.ascontiguousarray(x.real), trans) + 1j * factors.solve(
-                np.ascontiguousarray(x.imag), trans
-            )
-        return factors.solve(np.ascontiguousarray(x, dtype=dtype), trans)
+        if dtype.kind != "c" and np.iscomplexobj(x):  # real and imaginary parts as columns
+            parts = np.ascontiguousarray(x, np.complex128).reshape(len(x), -1).view(np.float64)
+            return np.ascontiguousarray(factors.solve(parts, trans)).view(np.complex128).reshape(x.shape)
+        return np.asarray(factors.solve(np.ascontiguousarray(x, dtype), trans))
 
     return LinearOperator(
         matrix.shape,
         matvec=lambda x: solve(x, "N"),
         rmatvec=lambda x: solve(x, "H"),
         matmat=lambda x: solve(x, "N"),
+        rmatmat=lambda x: solve(x, "H"),
         dtype=dtype,
     )

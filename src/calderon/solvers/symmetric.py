@@ -47,13 +47,13 @@ class SymmetricPencil:
     @cached_property
     def _entries(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
         """Starts of rows and columns of the union in the order of elimination, and the values of each matrix there."""
-        turned = _turned(self._union, self.order)
-        values = np.zeros((len(self.matrices), turned.nnz))
-        numbers = _numbers(turned)
+        permuted = _permuted(self._union, self.order)
+        values = np.zeros((len(self.matrices), permuted.nnz))
+        numbers = _numbers(permuted)
         for row, matrix in zip(values, self.matrices, strict=True):
-            each = _turned(matrix, self.order)
+            each = _permuted(matrix, self.order)
             row[np.searchsorted(numbers, _numbers(each))] = each.data
-        return turned.indptr.astype(np.int64), turned.indices.astype(np.int32), values
+        return permuted.indptr.astype(np.int64), permuted.indices.astype(np.int32), values
 
     @cached_property
     def _tree(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
@@ -79,10 +79,10 @@ class SymmetricPencil:
         return SymmetricFactors(self.order, start, rows, below, pivots)
 
 
-def _turned(matrix: sp.csr_array, order: NDArray[np.int64]) -> sp.csr_array:
-    turned = matrix.tocsr()[order][:, order]
-    turned.sort_indices()
-    return turned
+def _permuted(matrix: sp.csr_array, order: NDArray[np.int64]) -> sp.csr_array:
+    permuted = matrix.tocsr()[order][:, order]
+    permuted.sort_indices()
+    return permuted
 
 
 def _numbers(matrix: sp.csr_array) -> NDArray[np.int64]:

@@ -43,7 +43,7 @@ class LinearSystem:
 def linear_system(matrix: Any, rhs: Any, start: Any, preconditioner: Any, method: str) -> LinearSystem:
     """Check matrix, right-hand side, initial guess and preconditioner, and choose the working type."""
     size = _size(matrix, "the matrix", method)
-    columns, shape = _columns(rhs, size, "the right-hand side")
+    columns, shape = checked_columns(rhs, size, "the right-hand side")
     dtypes = [_dtype(matrix), columns.dtype, np.dtype(np.float64)]
     if preconditioner is not None:
         given = _size(preconditioner, "the preconditioner", method)
@@ -51,7 +51,7 @@ def linear_system(matrix: Any, rhs: Any, start: Any, preconditioner: Any, method
             raise ValueError(f"the preconditioner is {given} x {given}, the matrix {size} x {size}")
         dtypes.append(_dtype(preconditioner))
     if start is not None:
-        start, start_shape = _columns(start, size, "the initial guess x0")
+        start, start_shape = checked_columns(start, size, "the initial guess x0")
         if start_shape != shape:
             raise ValueError(f"the initial guess x0 has shape {start_shape}, the right-hand side {shape}")
         dtypes.append(start.dtype)
@@ -85,11 +85,6 @@ def applied(matrix: Any, dtype: np.dtype, name: str) -> Apply:
         return _product(matrix, vectors.astype(own, copy=False), name).astype(dtype, copy=False)
 
     return apply
-
-
-def norms(columns: np.ndarray) -> np.ndarray:
-    """Euclidean norms (m,) of the columns of (n, m), safe from overflow."""
-    return np.array([norm(column) for column in columns.T])
 
 
 def norm(vector: np.ndarray) -> float:
@@ -141,13 +136,14 @@ def _size(matrix: Any, name: str, method: str) -> int:
     return int(shape[0])
 
 
-def _columns(values: Any, size: int, name: str) -> tuple[np.ndarray, tuple[int, ...]]:
+def checked_columns(values: Any, size: int, name: str, empty: bool = False) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Vectors (n,) or (n, m) as columns (n, m), and their own shape; empty: whether m may be 0."""
     array = np.asarray(values)
     if array.dtype.kind not in "fciub":
         raise TypeError(f"{name} must hold numbers, got an array of {array.dtype}")
-    if array.ndim not in (1, 2) or array.shape[0] != size or 0 in array.shape:
+    if array.ndim not in (1, 2) or array.shape[0] != size or (0 in array.shape and not empty):
         raise ValueError(f"{name} must have shape ({size},) or ({size}, m), got {array.shape}")
     bad = array.size - np.count_nonzero(np.isfinite(array))
     if bad:
         raise ValueError(f"{name} holds {bad} entries that are NaN or infinite, of {array.size}")
-    return array.reshape(size, -1), array.shape
+    return array.reshape(size, array.size // size), array.shape
