@@ -1,4 +1,4 @@
-"""Memory of a dense assembly beside the matrix."""
+"""Memory of a dense assembly in addition to the matrix."""
 
 import tracemalloc
 

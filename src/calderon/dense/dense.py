@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import DeviceMatrix, Execution, format_bytes, require_memory, thread_count
 from calderon.backends.vectors import aligned
 from calderon.dense.device import assemble_on_device
-from calderon.operators.algebra import BoundaryOperator
+from calderon.operators.algebra import BoundaryOperator, short_label
 from calderon.operators.memory_estimate import preparation_bytes
+from calderon.operators.progress import assembly_progress
+from calderon.operators.tree import ArrayPlace, fill
 
 MIXED_ROWS = 1024
 """Rows that the processor holds in single precision, for each thread, in mixed precision."""
@@ -44,22 +45,19 @@ class DenseMatrix(LinearOperator):
     def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
         return self._array @ x
 
-    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._array @ x
+    _matmat = _matvec
 
     def _rmatvec(self, x: NDArray[Any]) -> NDArray[Any]:
         return self._array.conj().T @ x
 
-    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._array.conj().T @ x
-
-    def __repr__(self) -> str:
-        return self.__str__()
+    _rmatmat = _rmatvec
 
     def __str__(self) -> str:
         size = f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {format_bytes(self.nbytes)}"
         what = f", {self.label}" if self.label else ""
         return f"dense matrix {size}, backend {self.backend}, {self.seconds:.2f} s{what}"
+
+    __repr__ = __str__
 
 
 def assemble_dense(
@@ -67,41 +65,21 @@ def assemble_dense(
     keep_on_device: bool = False,
 ) -> DenseMatrix | DeviceMatrix:  # fmt: skip
     """Compute every entry, to the accuracy of the quadrature. ValueError for `keep_on_device` on the processor."""
-    dtype, execution = (
-        operator.dtype(precision),
-        Execution.of(backend, precision, several=not keep_on_device, mixed=True),
-    )
-    label = repr(operator)
-    label = label if len(label) < 100 else label[:97] + "..."
+    execution = Execution.of(backend, precision, several=not keep_on_device, mixed=True)
+    dtype, label = operator.dtype(precision), short_label(operator)
     if keep_on_device:
         matrix = assemble_on_device(operator, execution)
         matrix.label = label
         return matrix
     needed = math.prod(operator.shape) * dtype.itemsize + max(1, len(execution.team)) * preparation_bytes(operator)
     if execution.far is not None and execution.device is None:
-        needed += (
-            thread_count()
-            * MIXED_ROWS
-            * operator.shape[1]
-            * execution.regular.itemsize
-            * (2 if dtype.kind == "c" else 1)
-        )
+        row = operator.shape[1] * execution.regular.itemsize * (2 if dtype.kind == "c" else 1)
+        needed += thread_count() * MIXED_ROWS * row
     advice = 'try precision="single", a coarser mesh, or a smaller part with .entries(rows, columns)'
     require_memory(needed, f"dense assembly of {operator.shape[0]} x {operator.shape[1]} entries", advice)
     started = time.perf_counter()
     out = aligned(operator.shape, dtype)
     out.fill(0)  # touched here in order: where the system hands out pages one by one, the tiles would wait for them
-    if not progress:
-        operator.fill(out, execution)
-    else:
-        columns = (
-            TextColumn("assembling"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("tiles"),
-            TimeRemainingColumn(),
-        )
-        with Progress(*columns, transient=True) as bar:
-            task = bar.add_task("tiles", total=None)
-            operator.fill(out, execution, lambda done, total: bar.update(task, completed=done, total=total))
+    with assembly_progress("assembling", "tiles", progress) as advance:
+        fill(ArrayPlace(out, execution, advance), operator)
     return DenseMatrix(out, label, time.perf_counter() - started, execution.name)

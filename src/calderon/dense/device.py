@@ -42,7 +42,7 @@ def assemble_on_device(operator: BoundaryOperator, execution: Execution) -> Devi
 
 
 class DevicePlace:
-    """A part of a matrix on a device, from row `top` and column `left` on; see `operators.tree.Place`."""
+    """A part of a matrix on a device, from row `top` and column `left` on; see `operators.tree.ArrayPlace`."""
 
     advance, hosts = None, False
 
@@ -57,7 +57,7 @@ class DevicePlace:
     def part(self, top: int, left: int, shape: tuple[int, int]) -> "DevicePlace":
         return DevicePlace(self.matrix, self.execution, self.top + top, self.left + left, shape)
 
-    def beside(self, shapes: list[tuple[tuple[int, int], bool]]) -> Callable[[tuple[int, int], bool], "DevicePlace"]:
+    def temporary(self, shapes: list[tuple[tuple[int, int], bool]]) -> Callable[[tuple[int, int], bool], "DevicePlace"]:
         """One matrix after the other, each of the type of this one."""
 
         def place(shape: tuple[int, int], is_complex: bool) -> DevicePlace:
@@ -71,7 +71,7 @@ class DevicePlace:
 
     def add(self, other: "DevicePlace", factor: complex, transposed: bool, conjugated: bool) -> None:
         if conjugated and not transposed:  # in two steps of `DeviceMatrix.add_block`
-            mirrored = self.beside([])(other.shape[::-1], True)
+            mirrored = self.temporary([])(other.shape[::-1], True)
             mirrored.add(other, 1.0, True, False)
             other, transposed = mirrored, True
         form = int(transposed) + int(conjugated)

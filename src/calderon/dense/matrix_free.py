@@ -1,6 +1,6 @@
 """Products with an operator whose matrix is never stored: entries are computed again in every product.
 
-The regular part of a tile of test triangles is computed, multiplied and forgotten; touching and near pairs are kept as
+The regular part of a tile of test triangles is computed, multiplied and discarded; touching and near pairs are kept as
 a sparse matrix (on a device they are computed again, too). Memory is proportional to the number of unknowns; a product
 takes as long as a dense assembly, symmetric matrices A = S + S^T being used twice. The numbers are those of the dense
 matrix, which makes it a reference for methods that compress.
@@ -19,14 +19,14 @@ from calderon.backends import Execution, Source, require_memory, run_tasks, thre
 from calderon.galerkin.assembly import block_of
 from calderon.galerkin.block import Block
 from calderon.galerkin.device.block import GROUP, DeviceBlock
-from calderon.operators.algebra import BoundaryOperator
+from calderon.operators.algebra import BoundaryOperator, short_label
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.memory_estimate import preparation_bytes
 from calderon.operators.tree import Products
 
 TILE_BYTES = 32_000_000
 """Rows of a tile that are held at a time, for each thread."""
-SHORTEST = 8
+FEWEST_TRIANGLES = 8
 """Test triangles of a tile at least."""
 
 
@@ -56,17 +56,9 @@ def assemble_matrix_free(
     """Prepare products with an operator; nothing takes long here, so progress shows nothing."""
     started = time.perf_counter()
     execution = Execution.of(backend, precision)
-    product = Products(execution, lambda each: _integral(each, execution)).of(operator)
-    label = repr(operator)
-    return MatrixFree(
-        product, label if len(label) < 100 else label[:97] + "...", time.perf_counter() - started, execution
-    )
-
-
-def _integral(operator: IntegralOperator, execution: Execution) -> LinearOperator:
-    """Products with an integral operator, a symmetric one by half."""
-    kind = OnDevice if execution.device is not None else OnProcessor
-    return kind(operator, execution, operator.is_symmetric)
+    kind = OnProcessor if execution.device is None else OnDevice
+    product = Products(execution, lambda each: kind(each, execution, each.is_symmetric)).of(operator)
+    return MatrixFree(product, short_label(operator), time.perf_counter() - started, execution)
 
 
 def _require_memory(operator: IntegralOperator, tiles: int) -> None:
@@ -87,19 +79,18 @@ class OnProcessor(LinearOperator):
     def __init__(self, operator: IntegralOperator, execution: Execution, half: bool) -> None:
         super().__init__(dtype=execution.dtype(operator.is_complex), shape=operator.shape)
         row = operator.shape[1] * self.dtype.itemsize
-        _require_memory(operator, thread_count() * max(TILE_BYTES, 8 * SHORTEST * row))
+        _require_memory(operator, thread_count() * max(TILE_BYTES, 8 * FEWEST_TRIANGLES * row))
         block = block_of(operator, _empty_matrix(operator, execution), execution, half)
         self._half = half
         rows_of_triangle = block.test.places.shape[1] if block.neighbours is None else 1
-        block.shorten(max(SHORTEST, TILE_BYTES // (row * rows_of_triangle)))
+        block.shorten(max(FEWEST_TRIANGLES, TILE_BYTES // (row * rows_of_triangle)))
         self._block: Block = block
         self._count = len(block.tiles) - 1
         self._near = self._special()
 
     def _special(self) -> sp.csr_array:
         """The touching and near pairs."""
-        parts: list[sp.coo_array] = []
-        lock = threading.Lock()
+        parts: list[Any] = [None] * self._count
         block = self._block
 
         def work(number: int) -> None:
@@ -113,15 +104,11 @@ class OnProcessor(LinearOperator):
                 keys.append(np.where((r >= 0) & (c >= 0), r * self.shape[1] + c, -1).ravel())
             found = np.unique(np.concatenate(keys))
             r, c = np.divmod(found[found >= 0], self.shape[1])
-            part = sp.coo_array((buffer[r, c], (ids[r], c)), shape=self.shape)
-            with lock:
-                parts.append(part)
+            parts[number] = buffer[r, c], ids[r], c
 
         run_tasks(work, self._count)
-        total = sp.csr_array(self.shape, dtype=self.dtype)
-        if parts:
-            rows, columns = (np.concatenate([part.coords[n] for part in parts]) for n in range(2))
-            total = sp.coo_array((np.concatenate([part.data for part in parts]), (rows, columns)), self.shape).tocsr()
+        values, row_ids, column_ids = (np.concatenate(each) for each in zip(*parts, strict=True))
+        total = sp.coo_array((values, (row_ids, column_ids)), self.shape).tocsr()
         return (total + total.T).tocsr() if self._half else total
 
     def _buffer(self, number: int) -> tuple[NDArray[Any], Any, NDArray[np.int64]]:
@@ -211,6 +198,6 @@ class OnDevice(LinearOperator):
         return self._device.array(np.ascontiguousarray(pairs, self._block.real))
 
     def _add(self, y: NDArray[Any], places: NDArray[np.int64], parts: Any) -> None:
-        """y[places] += parts of the device; the last number of y is nobody's."""
+        """y[places] += parts of the device; the last number of y belongs to no function."""
         re, im = self._device.to_host(parts).T
         np.add.at(y, places, re + 1j * im if y.dtype.kind == "c" else re)

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Execution, require_device_memory
@@ -36,8 +35,9 @@ from calderon.hmatrix.off_diagonal import Term
 from calderon.hmatrix.saved_parts import SavedParts
 from calderon.hmatrix.saving import with_shared_trees
 from calderon.hmatrix.tolerances import Filling, Scales, block_errors, filling_of
-from calderon.operators.algebra import BoundaryOperator
+from calderon.operators.algebra import BoundaryOperator, short_label
 from calderon.operators.boundary import IntegralOperator
+from calderon.operators.progress import assembly_progress
 from calderon.operators.tree import Products
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import DualTests, Space, numbering
@@ -87,19 +87,10 @@ def assemble_hmatrix(
     execution = Execution.of(backend, precision, several=True)
     choices = choices or Choices()
     choices = choices if rtol is None else replace(choices, rtol=rtol)
-    label = repr(operator)
-    label = label if len(label) < 100 else label[:97] + "..."
+    label = short_label(operator)
     started = time.perf_counter()
     saved = None if matrix_file is None else SavedParts(matrix_file)
-    if not progress:
-        return _assembled(operator, label, started, _Composition(execution, choices, saved))
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, transient=True) as bar:
-        task = bar.add_task("compressing", total=None)
-
-        def advance(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
-
+    with assembly_progress("compressing", "blocks", progress) as advance:
         return _assembled(operator, label, started, _Composition(execution, choices, saved, advance))
 
 

@@ -2,7 +2,7 @@
 
 Outgoing waves leave a plane with du/dn = ik sqrt(1 + Delta/k^2) u, Delta the Laplace-Beltrami operator. On a smooth
 surface that holds to leading order; near grazing modes, where the root vanishes, curvature makes up for it, which a
-damped wavenumber k_eps in the place of k imitates (on the sphere to leading order). The root becomes a sum of fractions
+damped wavenumber k_eps instead of k imitates (on the sphere to leading order). The root becomes a sum of fractions
 (pade.py), each of which is a sparse system (surface_operator.py).
 
 X. Antoine and M. Darbas, ESAIM Math. Model. Numer. Anal. 41 (2007) 147; M. Darbas, E. Darrigrand and Y. Lafranche,
@@ -16,7 +16,7 @@ from calderon.onsurface.surface_operator import SurfaceOperator
 from calderon.spaces import Space
 
 DAMPING = 0.4  # of k_eps = k + 0.4i k^(1/3) R^(-2/3): the best fit on the sphere
-LARGEST_ORDER = 16  # that is chosen by itself; each costs a sparse factorisation and a solution in each product
+LARGEST_ORDER = 16  # chosen automatically; each fraction costs a sparse factorisation and a solution in each product
 HIGHEST_MODE = 3.0  # highest eigenvalue of the Laplace-Beltrami matrices over the ratio of their traces
 
 
@@ -31,7 +31,7 @@ def osrc_dtn(
 ) -> SurfaceOperator:
     """The Dirichlet-to-Neumann map of outgoing waves, du/dn ~ ik sqrt(1 + Delta/k_eps^2) u, by sparse matrices.
 
-    space: P1 or P2, of a closed or an open surface; on the rim of an open one functions that vanish there
+    space: P1 or P2, of a closed or an open surface; on the boundary of an open one functions that vanish there
     (boundary=False) carry u = 0, others du/dnu = 0 along the surface. wavenumber: k in 1/m, Re k > 0, Im k >= 0.
     order: number of fractions of the root, each a sparse system; None for the lowest with which the root errs by less
     than `error` up to the shortest waves of the mesh, at most 16. angle: of the branch cut, between 0 and pi; pi/2 is

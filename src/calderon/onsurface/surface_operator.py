@@ -3,6 +3,7 @@
 With X = Delta_Gamma / k_eps^2, the mass matrix M and the stiffness L, (1 + b X)^-1 = (M - b L / k_eps^2)^-1 M.
 """
 
+from collections.abc import Callable
 from functools import cached_property
 from numbers import Complex
 from typing import Any
@@ -63,18 +64,18 @@ class SurfaceOperator(LinearOperator):
 
     def inverse(self) -> "SurfaceOperator":
         """1/f(X); ValueError where f vanishes at X = 0 or at infinity."""
-        return self._with(self.function.reciprocal(), f"1/({self.name})")
+        return self._replaced(self.function.reciprocal(), f"1/({self.name})")
 
     def __mul__(self, other: Any) -> Any:  # a SurfaceOperator for numbers
         if not isinstance(other, Complex):
             return super().__mul__(other)
         factor = complex(other)
-        return self._with(self.function.scaled(factor), f"({factor:.4g}) ({self.name})")
+        return self._replaced(self.function.scaled(factor), f"({factor:.4g}) ({self.name})")
 
     __rmul__ = __mul__
 
     def __matmul__(self, other: Any) -> Any:
-        if isinstance(other, SurfaceOperator) and self._is_function_of_the_same(other):
+        if isinstance(other, SurfaceOperator) and self._has_same_variable(other):
             return SurfaceProduct((self, other))
         return super().__matmul__(other)
 
@@ -82,17 +83,17 @@ class SurfaceOperator(LinearOperator):
         return self * (1 / other)
 
     def __add__(self, other: Any) -> Any:
-        if isinstance(other, SurfaceOperator) and self._is_function_of_the_same(other):
-            return self._with(self.function.plus(other.function), f"{self.name} + {other.name}")
+        if isinstance(other, SurfaceOperator) and self._has_same_variable(other):
+            return self._replaced(self.function.plus(other.function), f"{self.name} + {other.name}")
         if not isinstance(other, Complex):
             return super().__add__(other)
         term = complex(other)
-        return self._with(self.function.raised(term), f"{term:.4g} + {self.name}")
+        return self._replaced(self.function.raised(term), f"{term:.4g} + {self.name}")
 
     __radd__ = __add__
 
     def __neg__(self) -> "SurfaceOperator":
-        return self._with(self.function.scaled(-1), f"-({self.name})")
+        return self._replaced(self.function.scaled(-1), f"-({self.name})")
 
     def __sub__(self, other: Any) -> Any:
         return self + (-other)
@@ -100,10 +101,10 @@ class SurfaceOperator(LinearOperator):
     def __rsub__(self, other: complex) -> Any:
         return (-self) + other
 
-    def _is_function_of_the_same(self, other: "SurfaceOperator") -> bool:
+    def _has_same_variable(self, other: "SurfaceOperator") -> bool:
         return other.space is self.space and other.wavenumber == self.wavenumber
 
-    def _with(self, function: PartialFractions, name: str) -> "SurfaceOperator":
+    def _replaced(self, function: PartialFractions, name: str) -> "SurfaceOperator":
         return SurfaceOperator(self.space, self.wavenumber, function, name, self.pencil)
 
     @property
@@ -114,15 +115,9 @@ class SurfaceOperator(LinearOperator):
     @cached_property
     def _factors(self) -> list[SymmetricFactors]:
         """Of M - b_j L / k_eps^2 for each fraction."""
-        factors: list[Any] = [None] * self.order
         coefficients = -self.function.shifts / self.wavenumber**2
         first = self.pencil.factorise(1.0, coefficients[0]) if self.order else None  # the analysis is made once
-
-        def factorise(j: int) -> None:
-            factors[j] = self.pencil.factorise(1.0, coefficients[j]) if j else first
-
-        run_tasks(factorise, self.order)
-        return factors
+        return _by_threads(lambda j: self.pencil.factorise(1.0, coefficients[j]) if j else first, self.order)
 
     @cached_property
     def _mass_factors(self) -> SymmetricFactors:
@@ -131,12 +126,7 @@ class SurfaceOperator(LinearOperator):
     def _fractions(self, tested: NDArray[Any]) -> NDArray[np.complex128]:
         """sum_j a_j (M - b_j L / k_eps^2)^-1 x; the terms by threads, added in their order."""
         factors = self._factors
-        terms: list[Any] = [None] * self.order
-
-        def solve(j: int) -> None:
-            terms[j] = self.function.weights[j] * factors[j].solve(tested)
-
-        run_tasks(solve, self.order)
+        terms = _by_threads(lambda j: self.function.weights[j] * factors[j].solve(tested), self.order)
         return sum(terms, np.zeros(tested.shape, complex))
 
     def from_tested(self, x: NDArray[Any]) -> NDArray[np.complex128]:
@@ -157,6 +147,17 @@ class SurfaceOperator(LinearOperator):
         return f"{self.name} on {self.space.name}, {self.shape[0]} x {self.shape[1]}, {self.order} sparse systems"
 
     __repr__ = __str__
+
+
+def _by_threads(task: Callable[[int], Any], number: int) -> list[Any]:
+    """[task(0), ..., task(number - 1)]."""
+    results: list[Any] = [None] * number
+
+    def work(j: int) -> None:
+        results[j] = task(j)
+
+    run_tasks(work, number)
+    return results
 
 
 class SurfaceProduct(LinearOperator):
@@ -218,7 +219,7 @@ class TestedSurfaceOperator(LinearOperator):
 
     @property
     def name(self) -> str:
-        """In a word, for the record of an iteration."""
+        """A short name for the record of an iteration."""
         return f"OSRC of {self.operator.order} sparse systems"
 
     def _matvec(self, x: NDArray[Any]) -> NDArray[np.complex128]:

@@ -4,20 +4,20 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from numbers import Number
+from numbers import Complex, Number
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.linalg import aslinearoperator, splu
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from calderon.backends import Execution, entry_type
-from calderon.operators.checks import checked_factor
 from calderon.operators.methods import method_named
-from calderon.operators.tree import ArrayPlace, Products, SparseInverse, Term, fill, terms_of
+from calderon.operators.tree import ArrayPlace, Products, Term, fill, terms_of
+from calderon.solvers import sparse_inverse
 from calderon.spaces import numbering
-from calderon.validation import describe, index_array
+from calderon.validation import as_complex, describe, index_array
 
 Index = NDArray[np.int64]
 Sliced = tuple[Any, tuple[int, int] | None]
@@ -28,8 +28,7 @@ class BoundaryOperator(ABC):
     """A bilinear form <phi_i, A psi_j> of trial functions psi and test functions phi; matrix (test, trial).
 
     Algebra: sums, products with numbers, `A @ B` = A M^-1 B with the mass matrix between the test space of B and the
-    trial
-    space of A, `.T` and `.H`. trial and test are spaces of scalars (Space) or of tangential fields (VectorSpace).
+    trial space of A, `.T` and `.H`. trial and test are spaces of scalars (Space) or of tangential fields (VectorSpace).
     """
 
     trial: Any
@@ -62,13 +61,8 @@ class BoundaryOperator(ABC):
     fills: ClassVar[bool] = False
     """Whether `fill_to` puts the matrix into a place that is zero, with less memory than `add_to` elsewhere."""
 
-    @property
-    def summands(self) -> "tuple[tuple[complex, BoundaryOperator], ...]":
-        """Pairs (factor, operator), with the operator their sum."""
-        return ((1.0, self),)
-
     def terms(self) -> list[Term]:
-        """The operator as a list of terms (tree.py): by itself, if it is an atom."""
+        """The operator as a list of terms (tree.py): a single term, if it is an atom."""
         return [Term(1.0, self)]
 
     def integrals(self) -> Iterator[Sliced]:
@@ -82,10 +76,6 @@ class BoundaryOperator(ABC):
     def add_to(self, place: Any, factor: complex, rows: Index | None, columns: Index | None) -> None:
         """place += factor * matrix[rows][:, columns] of an atom."""
         raise NotImplementedError
-
-    def fill(self, out: NDArray[Any], execution: Execution, advance: Any = None) -> None:
-        """out = matrix, where out is zero and C-contiguous; advance(done, total) is called after tiles."""
-        fill(ArrayPlace(out, execution, advance), self)
 
     def dtype(self, precision: str = "double") -> np.dtype[Any]:
         """The NumPy type of the matrix in that precision."""
@@ -179,8 +169,25 @@ class BoundaryOperator(ABC):
         return Transposed(self, conjugate=True)
 
 
+class Expression(BoundaryOperator):
+    """An operator made of others, which give it its spaces."""
+
+    @property
+    @abstractmethod
+    def spaces(self) -> tuple[Any, Any]:
+        """The trial and the test space."""
+
+    @property
+    def trial(self) -> Any:  # type: ignore[override]
+        return self.spaces[0]
+
+    @property
+    def test(self) -> Any:  # type: ignore[override]
+        return self.spaces[1]
+
+
 @dataclass(frozen=True, eq=False)
-class Sum(BoundaryOperator):
+class Sum(Expression):
     """A linear combination of operators with the same spaces."""
 
     parts: tuple[tuple[complex, BoundaryOperator], ...]
@@ -192,7 +199,8 @@ class Sum(BoundaryOperator):
         for factor, part in parts:
             advice = "a number c stands for c * identity(space)"
             checked_operator(part, "only boundary operators can be added to one", advice)
-            flat += [(checked_factor(factor * each), operator) for each, operator in part.summands]
+            summands = part.parts if isinstance(part, Sum) else ((1.0, part),)
+            flat += [(checked_factor(factor * each), operator) for each, operator in summands]
         first = flat[0][1]
         for _, part in flat[1:]:
             if part.trial != first.trial or numbering(part.test) != numbering(first.test):
@@ -201,20 +209,12 @@ class Sum(BoundaryOperator):
                 )
         return Sum(tuple(flat))
 
-    @property
-    def summands(self) -> tuple[tuple[complex, BoundaryOperator], ...]:
-        return self.parts
-
     def terms(self) -> list[Term]:
         return [term.times(factor) for factor, part in self.parts for term in part.terms()]
 
     @property
-    def trial(self) -> Any:  # type: ignore[override]
-        return self.parts[0][1].trial
-
-    @property
-    def test(self) -> Any:  # type: ignore[override]
-        return self.parts[0][1].test
+    def spaces(self) -> tuple[Any, Any]:
+        return self.parts[0][1].trial, self.parts[0][1].test
 
     def __repr__(self) -> str:
         return " + ".join(f"({factor:.4g}) {part!r}" for factor, part in self.parts)
@@ -225,19 +225,15 @@ class Sum(BoundaryOperator):
 
 
 @dataclass(frozen=True, eq=False)
-class Transposed(BoundaryOperator):
+class Transposed(Expression):
     """The transposed or adjoint of a form."""
 
     operator: BoundaryOperator
     conjugate: bool
 
     @property
-    def trial(self) -> Any:  # type: ignore[override]
-        return self.operator.test
-
-    @property
-    def test(self) -> Any:  # type: ignore[override]
-        return self.operator.trial
+    def spaces(self) -> tuple[Any, Any]:
+        return self.operator.test, self.operator.trial
 
     def __repr__(self) -> str:
         return f"{'adjoint' if self.conjugate else 'transposed'} of ({self.operator!r})"
@@ -251,7 +247,7 @@ class Transposed(BoundaryOperator):
 
 
 @dataclass(frozen=True, eq=False)
-class Product(BoundaryOperator):
+class Product(Expression):
     """A @ B = A M^-1 B: the Galerkin matrix of the composed operator, M pairing B's test with A's trial functions."""
 
     left: BoundaryOperator
@@ -266,12 +262,8 @@ class Product(BoundaryOperator):
             )
 
     @property
-    def trial(self) -> Any:  # type: ignore[override]
-        return self.right.trial
-
-    @property
-    def test(self) -> Any:  # type: ignore[override]
-        return self.left.test
+    def spaces(self) -> tuple[Any, Any]:
+        return self.right.trial, self.left.test
 
     def __repr__(self) -> str:
         return f"({self.left!r}) @ ({self.right!r})"
@@ -280,12 +272,12 @@ class Product(BoundaryOperator):
     def is_complex(self) -> bool:
         return self.left.is_complex or self.right.is_complex
 
-    def middle_factors(self) -> Any:
-        """The sparse LU factors of M; ValueError where M is singular."""
+    def middle_inverse(self) -> LinearOperator:
+        """M^-1 by sparse LU factors; ValueError where M is singular."""
         left, right = self.left.trial, self.right.test
         try:
-            return splu(left.mass_matrix(right).tocsc())
-        except RuntimeError:  # of SuperLU: exactly singular
+            return sparse_inverse(left.mass_matrix(right))
+        except np.linalg.LinAlgError:
             raise ValueError(
                 f"cannot compose {self.left!r} with {self.right!r}: their middle spaces {left.name} and {right.name}, "
                 f"both of dimension {left.dimension}, do not pair, since the matrix of their products is singular: "
@@ -300,7 +292,7 @@ class Product(BoundaryOperator):
         return (each for part in (self.left, self.right) for each in integrals_of(part))
 
     def value(self, products: Products) -> Any:
-        return products.of(self.left) @ SparseInverse(self.middle_factors()) @ products.of(self.right)
+        return products.of(self.left) @ self.middle_inverse() @ products.of(self.right)
 
     def add_to(self, place: Any, factor: complex, rows: Index | None, columns: Index | None) -> None:
         execution = place.execution
@@ -312,16 +304,14 @@ class Product(BoundaryOperator):
             fill(ArrayPlace(block, execution), operator, kept_rows, kept_columns)
             return block
 
-        solved = self.middle_factors()
-        inner = full(self.right, None, columns)
-        parts = [solved.solve(np.ascontiguousarray(part, dtype=float)) for part in (inner.real, inner.imag)]
-        product = full(self.left, rows, None) @ (parts[0] + 1j * parts[1] if inner.dtype.kind == "c" else parts[0])
+        solved = self.middle_inverse().matmat(full(self.right, None, columns))
+        product = full(self.left, rows, None) @ solved
         with place.on_host(repr(self)) as out:
             out += (factor * product).astype(out.dtype)
 
 
 @dataclass(frozen=True, eq=False)
-class Scaled(BoundaryOperator):
+class Scaled(Expression):
     """A diag(s): the operator A applied to s u for u = sum_j x_j psi_j and a function s with values s_j at the nodes,
     up to the interpolation of s u by the functions psi_j.
 
@@ -338,12 +328,8 @@ class Scaled(BoundaryOperator):
             raise ValueError(f"{self.operator!r} needs {self.operator.shape[1]} factors, got {self.factors.shape}")
 
     @property
-    def trial(self) -> Any:  # type: ignore[override]
-        return self.operator.trial
-
-    @property
-    def test(self) -> Any:  # type: ignore[override]
-        return self.operator.test
+    def spaces(self) -> tuple[Any, Any]:
+        return self.operator.trial, self.operator.test
 
     def __repr__(self) -> str:
         return f"({self.operator!r}) after a multiplication"
@@ -364,7 +350,7 @@ class Scaled(BoundaryOperator):
         place.scale_columns(self.factors if factor == 1 else factor * self.factors)
 
     def add_to(self, place: Any, factor: complex, rows: Index | None, columns: Index | None) -> None:
-        other = place.beside([(place.shape, self.is_complex)])(place.shape, self.is_complex)
+        other = place.temporary([(place.shape, self.is_complex)])(place.shape, self.is_complex)
         fill(other, self.operator, rows, columns)
         other.scale_columns(self.factors if columns is None else self.factors[columns])
         place.add(other, factor, False, False)
@@ -375,6 +361,24 @@ def checked_operator(given: Any, what: str, advice: str) -> BoundaryOperator:
     if not isinstance(given, BoundaryOperator):
         raise TypeError(f"{what}, got {describe(given)}: {advice}")
     return given
+
+
+def checked_factor(factor: Any) -> complex:
+    """A finite number; TypeError or ValueError for anything else."""
+    if not isinstance(factor, Complex) or isinstance(factor, bool):
+        raise TypeError(
+            f"an operator is multiplied by numbers, got {describe(factor)}: A @ B composes operators, and "
+            "A.assemble() @ x multiplies a vector"
+        )
+    if not np.isfinite(as_complex(factor, "the factor of an operator")):
+        raise ValueError(f"the factor of an operator must be finite, got {factor!r}")
+    return factor  # type: ignore[return-value]
+
+
+def short_label(operator: BoundaryOperator) -> str:
+    """What an operator is, in at most 100 characters."""
+    label = repr(operator)
+    return label if len(label) < 100 else label[:97] + "..."
 
 
 def with_spaces(what: str, operator: BoundaryOperator) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from calderon.operators.algebra import BoundaryOperator, checked_operator
+from calderon.operators.algebra import BoundaryOperator, Expression, checked_operator
 from calderon.operators.tree import Term
 from calderon.validation import describe
 
@@ -38,7 +38,7 @@ class BlockSpace:
 
 
 @dataclass(frozen=True, eq=False)
-class BlockOperator(BoundaryOperator):
+class BlockOperator(Expression):
     """[[A, B], [C, D]] with boundary operators or None. Rows share a test space, columns a trial space."""
 
     table: tuple[tuple[BoundaryOperator | None, ...], ...]
@@ -60,22 +60,19 @@ class BlockOperator(BoundaryOperator):
     @property
     def heights(self) -> list[int]:
         """Dimensions of the test spaces, row by row."""
-        return [next(each.shape[0] for each in row if each is not None) for row in self.table]
+        return [space.dimension for space in self.test.spaces]
 
     @property
     def widths(self) -> list[int]:
         """Dimensions of the trial spaces, column by column."""
-        return [next(each.shape[1] for each in line if each is not None) for line in zip(*self.table, strict=True)]
+        return [space.dimension for space in self.trial.spaces]
 
     @property
-    def trial(self) -> "BlockSpace":  # type: ignore[override]
-        return BlockSpace(
-            tuple(next(each.trial for each in line if each is not None) for line in zip(*self.table, strict=True))
-        )
-
-    @property
-    def test(self) -> "BlockSpace":  # type: ignore[override]
-        return BlockSpace(tuple(next(each.test for each in row if each is not None) for row in self.table))
+    def spaces(self) -> tuple[BlockSpace, BlockSpace]:
+        columns = zip(*self.table, strict=True)
+        trial = tuple(next(each.trial for each in line if each is not None) for line in columns)
+        test = tuple(next(each.test for each in row if each is not None) for row in self.table)
+        return BlockSpace(trial), BlockSpace(test)
 
     @property
     def is_complex(self) -> bool:
@@ -96,7 +93,7 @@ class BlockOperator(BoundaryOperator):
 
 
 def blocks(table: Sequence[Sequence[BoundaryOperator | None]]) -> BlockOperator:
-    """The block operator [[A, B], [C, None]]; None stands for zero. TypeError for what is no list of rows."""
+    """The block operator [[A, B], [C, None]]; None stands for zero. TypeError for anything but a list of rows."""
     for each in table if isinstance(table, Iterable) else [table]:
         if not isinstance(each, Iterable):
             raise TypeError(

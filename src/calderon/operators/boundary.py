@@ -16,12 +16,12 @@ from calderon.greens.green import checked_quadrature
 from calderon.integrands import ADJOINT_DOUBLE_LAYER, DOUBLE_LAYER, HYPERSINGULAR, SINGLE_LAYER, Integrand
 from calderon.mesh.errors import AccuracyWarning, callers_level
 from calderon.operators.algebra import BoundaryOperator, Index, Sliced, with_spaces
-from calderon.operators.checks import checked_spaces
 from calderon.operators.transformed import Matrices, TransformedOperator, transforms
 from calderon.operators.tree import Products
 from calderon.quadrature.options import Quadrature
 from calderon.spaces import NodalVectorSpace, Space, VectorSpace
 from calderon.spaces.lagrange import discontinuous
+from calderon.validation import describe
 
 AnySpace = Space | NodalVectorSpace | VectorSpace
 
@@ -99,6 +99,18 @@ class SparseOperator(BoundaryOperator):
         place.add_entries(value, *block.coords)
 
 
+def checked_spaces(what: str, *spaces: Any, kind: type = Space) -> None:
+    """TypeError for anything but spaces of that kind: scalar functions, vectors at nodes, or tangential fields."""
+    named, example = {
+        Space: ("scalar functions", "P1(mesh)"),
+        NodalVectorSpace: ("vectors at nodes", "P1(mesh, components=3)"),
+        VectorSpace: ("tangential fields", "RWG(mesh)"),
+    }[kind]
+    for space in spaces:
+        if not isinstance(space, kind):
+            raise TypeError(f"{what} needs a space of {named}, got {describe(space)}: try {example}")
+
+
 def _layer(
     integrand: Integrand, green: Green, trial: Space, test: Space | None, quadrature: Quadrature | None
 ) -> IntegralOperator:
@@ -139,10 +151,10 @@ def hypersingular(
     """D = -d/dn of the double layer, integrated by parts:
 
     <phi, D psi> = int int G (curl phi(x) . curl psi(y) - k^2 n_x . n_y phi(x) psi(y)),  curl = n x grad on the surface
-    (Nedelec). On open surfaces trial and test functions must vanish on the rim: P1(mesh, boundary=False). form:
-    "direct" (P1 only; None chooses it for P1) or "transformed", through single layers between discontinuous functions
-    (transformed.py; P1 and P2). AccuracyWarning for functions that do not vanish on the rim. Raises ValueError for
-    discontinuous spaces and for an unknown form.
+    (Nedelec). On open surfaces trial and test functions must vanish on the boundary of the surface:
+    P1(mesh, boundary=False). form: "direct" (P1 only; None chooses it for P1) or "transformed", through single layers
+    between discontinuous functions (transformed.py; P1 and P2). AccuracyWarning for functions that do not vanish there.
+    Raises ValueError for discontinuous spaces and for an unknown form.
     """
     test = trial if test is None else test
     checked_spaces(HYPERSINGULAR.name, trial, test)
@@ -151,8 +163,8 @@ def hypersingular(
             raise ValueError(f"the hypersingular operator needs continuous functions, {space.name} jumps: try P1 or P2")
     if trial.reaches_rim or test.reaches_rim:
         warnings.warn(
-            "functions that do not vanish on the rim of their surface are given to the hypersingular operator, whose "
-            f"integration by parts leaves out terms along the rim: take {trial.name}(mesh, boundary=False)",
+            "functions that do not vanish on the boundary of their surface are given to the hypersingular operator, "
+            f"whose integration by parts omits terms along the boundary: take {trial.name}(mesh, boundary=False)",
             AccuracyWarning,
             stacklevel=callers_level(),
         )

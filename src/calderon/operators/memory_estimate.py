@@ -1,4 +1,4 @@
-"""How much memory an assembly or product takes beside what it results in, known before it is taken."""
+"""How much memory an assembly or product needs in addition to its result, known before it is allocated."""
 
 import math
 from typing import Any
@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from calderon.galerkin.limits import LARGEST_PHASE
-from calderon.mesh import TriangleMesh
 from calderon.operators.algebra import BoundaryOperator, integrals_of
 from calderon.operators.transformed import SLICE
 from calderon.pairs.rules import fibre_points
@@ -14,8 +13,9 @@ from calderon.spaces import VectorSpace
 
 PER_PRODUCT, PER_STRETCH, PER_TRIANGLE = 3_000_000, 6_000_000, 2_000
 """Upper bound in bytes, by measurement: for each point on a fibre and each product of local functions, with its points,
-in the tables of the rules of touching pairs; for each unit of the largest stretch (pieces of near pairs); and for each
-triangle of both sides (the lists of those pairs)."""
+in the tables of the rules of touching pairs; for each unit of the largest stretch, the ratio of a triangle's longest
+edge to the root of its area, 1.5 for equal edges (pieces of near pairs); and for each triangle of both sides (the lists
+of those pairs)."""
 MANY_RULES = 4.0
 """Largest stretch from which touching pairs have all rules there are; below they have fewer."""
 
@@ -34,16 +34,7 @@ def _bytes_of(leaf: Any, sliced: tuple[int, int] | None) -> int:
     phase = min(abs(complex(leaf.green.wavenumber)) * edge, LARGEST_PHASE)  # beyond, it is refused
     nodes = int(fibre_points(np.array([phase]), sum(degrees))[0])
     products = 4 + math.prod(side.element.size for side in sides)
-    stretch = max(_stretch(side.mesh) for side in sides)
-    triangles = sum(_supporting(side) for side in sides)
+    stretch = max(float((side.mesh.diameters / np.sqrt(side.mesh.areas)).max()) for side in sides)
+    triangles = sum(len(side.support if isinstance(side, VectorSpace) else side.triangles) for side in sides)
     tables = nodes * products * PER_PRODUCT * min(1.0, stretch / MANY_RULES)
     return rows + int(tables + PER_STRETCH * stretch) + PER_TRIANGLE * triangles
-
-
-def _stretch(mesh: TriangleMesh) -> float:
-    """The largest ratio of a triangle's longest edge to the root of its area: 1.5 for equal edges."""
-    return float((mesh.diameters / np.sqrt(mesh.areas)).max())
-
-
-def _supporting(space: Any) -> int:
-    return len(space.support if isinstance(space, VectorSpace) else space.triangles)

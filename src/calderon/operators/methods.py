@@ -1,7 +1,7 @@
 """How an operator may be assembled: one table of methods, filled only by calderon/__init__.py.
 
-The table lets `assemble("hmatrix")` reach a layer above without an import. A method says what it can do, so that others
-compare no names: `assemble`, the formulations and case files refuse by it what a method does not support.
+The table lets `assemble("hmatrix")` reach a layer above without an import. A method states what it can do, so that no
+other code compares names: `assemble`, the formulations and case files refuse options that a method does not support.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ class Method:
     nothing, as LU and preconditioners of entries ask. keeps_on_device: keep_on_device= is supported. compresses: rtol=
     is supported. saves: matrix_file= is supported; saves(operator, matrix, matrix_file, backend=, precision=, rtol=)
     writes what `build` would have written. factorise(matrix, rtol) gives rough factors, for preconditioner="hlu".
-    ranks: the ranks of MPI may share one matrix. matrix: what is stored, in words.
+    ranks: the ranks of MPI may share one matrix. matrix: a description of what is stored.
     """
 
     name: str
@@ -54,7 +54,7 @@ ABILITIES = {
     "solver='lu'": ("stores_entries", "keeps no entries of a matrix (preconditioner='hlu' factorises an H-matrix)"),
     "preconditioner='near'": ("stores_entries", "keeps no entries of a matrix"),
 }
-"""The ability of a method that an option needs, and what is to be said of a method without it."""
+"""The ability of a method that an option needs, and the words of the message about a method without it."""
 _methods: dict[str, Method] = {}
 
 

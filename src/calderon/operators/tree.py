@@ -12,7 +12,7 @@ integral operators that a method gives.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -84,42 +84,12 @@ def terms_of(operator: Any) -> list[Term]:
     return list(merged.values())
 
 
-class Place(Protocol):
-    """Where the entries of an operator are put: all of an array or a matrix on a device, or a part of it."""
-
-    shape: tuple[int, int]
-    dtype: np.dtype[Any]
-    execution: Execution
-    advance: Any
-    hosts: bool
-    """Whether what is computed in a part can be added to others from there."""
-
-    @property
-    def target(self) -> Any:
-        """What `add_block` adds to."""
-
-    def part(self, top: int, left: int, shape: tuple[int, int]) -> "Place": ...
-
-    def beside(self, shapes: list[tuple[tuple[int, int], bool]]) -> Callable[[tuple[int, int], bool], "Place"]:
-        """Room for matrices beside this one, of these shapes, complex if so, one after the other: a function that
-        gives the place of each, zero."""
-
-    def add_entries(self, values: NDArray[Any], rows: Index, columns: Index) -> None: ...
-
-    def add(self, other: Any, factor: complex, transposed: bool, conjugated: bool) -> None:
-        """Add a multiple of what was computed beside."""
-
-    def symmetrise(self) -> None:
-        """S + S^T in the place of S."""
-
-    def scale_columns(self, factors: NDArray[Any]) -> None: ...
-
-    def on_host(self, what: str) -> Any:
-        """A context with an array of the host that is added to this place at its end, or is this place."""
-
-
 class ArrayPlace:
-    """An array (rows, columns) with contiguous rows, or a part of one; advance(done, total) is called after tiles."""
+    """An array (rows, columns) with contiguous rows, or a part of one, to which the entries of an operator are added.
+
+    advance(done, total) is called after tiles. A matrix on a device has the same attributes and methods
+    (dense/device.py). hosts: whether what is computed in a part can be added to other parts from there.
+    """
 
     hosts = True
 
@@ -129,9 +99,12 @@ class ArrayPlace:
 
     @property
     def target(self) -> NDArray[Any]:
-        """Rows that lie one after the other: of a part of an array full ones, which begin at the first entry of the
-        part, so that its columns have the right numbers. (They end beyond those of the array, the last one beyond the
-        array itself: nothing is written there, as the part is no wider than its columns.)"""
+        """What `add_block` adds to: rows that lie one after the other.
+
+        Of a part of an array they are full ones that begin at the first entry of the part, so that its columns have the
+        right numbers. (They end beyond those of the array, the last one beyond the array itself: nothing is written
+        there, as the part is no wider than its columns.)
+        """
         if self.array.flags.c_contiguous:
             return self.array
         pitch = self.array.strides[0] // self.array.itemsize
@@ -142,10 +115,12 @@ class ArrayPlace:
             return self
         return ArrayPlace(self.array[top : top + shape[0], left : left + shape[1]], self.execution, self.advance)
 
-    def beside(self, shapes: list[tuple[tuple[int, int], bool]]) -> Callable[[tuple[int, int], bool], "ArrayPlace"]:
+    def temporary(self, shapes: list[tuple[tuple[int, int], bool]]) -> Callable[[tuple[int, int], bool], "ArrayPlace"]:
+        """Room for further matrices of these shapes, complex if so, one after the other: a function that gives the
+        place of each, zero."""
         bytes_of = [rows * columns * self.execution.dtype(kind).itemsize for (rows, columns), kind in shapes]
         size = max(bytes_of, default=0)
-        require_memory(size, "one block of the equations beside the matrix", "try precision='single'")
+        require_memory(size, "one block of the equations in addition to the matrix", "try precision='single'")
         room = aligned(size, np.uint8)
 
         def place(shape: tuple[int, int], is_complex: bool) -> ArrayPlace:
@@ -160,6 +135,7 @@ class ArrayPlace:
         self.array[rows, columns] += values.astype(self.dtype)
 
     def add(self, other: "ArrayPlace", factor: complex, transposed: bool, conjugated: bool) -> None:
+        """Add a multiple of what was computed in a temporary place."""
         block = other.array.T if transposed else other.array
         kind = self.dtype if np.imag(factor) else self.array.real.dtype
         scale = np.asarray(factor if np.imag(factor) else np.real(factor), kind)
@@ -169,6 +145,7 @@ class ArrayPlace:
             self.array[n : n + step] += scale * piece
 
     def symmetrise(self) -> None:
+        """S is replaced by S + S^T."""
         symmetrise(self.target)
 
     def scale_columns(self, factors: NDArray[Any]) -> None:
@@ -176,6 +153,7 @@ class ArrayPlace:
 
     @contextmanager
     def on_host(self, what: str) -> Iterator[NDArray[Any]]:
+        """A context with an array of the host that is added to this place at its end, or is this place."""
         yield self.array
 
 
@@ -183,7 +161,7 @@ def fill(place: Any, operator: Any, rows: Index | None = None, columns: Index | 
     """place = matrix[rows][:, columns], where it is zero; rows and columns ascending, all for None.
 
     Of whole matrices symmetric integral operators come first, integrated by half (symmetry.py). An atom that is used
-    more than once is computed once: in one of its places, if nothing else is there yet, else beside the matrix.
+    more than once is computed once: in one of its places, if nothing else is there yet, else in a temporary matrix.
     """
     if rows is not None or columns is not None:
         _fill_part(place, operator, rows, columns)
@@ -197,25 +175,25 @@ def fill(place: Any, operator: Any, rows: Index | None = None, columns: Index | 
             direct += group
         else:
             shared.append(group)
-    whole, rest = _apart(direct)
+    whole, rest = _separated(direct)
     for region, terms in whole.items():
         _fill_region(place.part(*region), terms)
-    written, beside = list(whole), []
+    written, temporary = list(whole), []
     for group in shared:
         host = _host(group, written) if place.hosts else None
         if host is None:
-            beside.append(group)
+            temporary.append(group)
         else:
             _fill_shared(place, group, host)
             written += [term.region for term in group]
     for term in rest:
         _add_term(place.part(*term.region), term, None, None)
-    _add_beside(place, beside)
+    _add_temporary(place, temporary)
 
 
-def _apart(direct: list[Term]) -> tuple[dict[Region, list[Term]], list[Term]]:
+def _separated(direct: list[Term]) -> tuple[dict[Region, list[Term]], list[Term]]:
     """Terms that need a place that is zero, by their places, none of which overlaps another one; all others. An atom
-    that fills a place by itself has no other term of the first kind there."""
+    that fills a whole place has no other term of the first kind there."""
     whole: dict[Region, list[Term]] = {}
     rest = []
     for term in direct:
@@ -246,7 +224,7 @@ def _host(group: list[Term], written: list[Region]) -> Term | None:
 
 
 def _fill_shared(place: Any, group: list[Term], host: Term) -> None:
-    """Compute an atom in the place of one of its terms, and add it from there in those of the others."""
+    """Compute an atom where one of its terms stands, and add it from there where the others stand."""
     source = place.part(*host.region)
     fill(source, host.atom)
     for term in group:
@@ -257,7 +235,7 @@ def _fill_shared(place: Any, group: list[Term], host: Term) -> None:
 
 
 def _fill_region(place: Any, terms: list[Term]) -> None:
-    """place = sum of terms, symmetric ones by half or one that fills a place by itself."""
+    """place = sum of terms, symmetric ones by half, or one that fills a whole place."""
     if terms[0].atom.fills:
         terms[0].atom.fill_to(place, terms[0].factor)
         return
@@ -267,18 +245,18 @@ def _fill_region(place: Any, terms: list[Term]) -> None:
 
 
 def _add_term(place: Any, term: Term, rows: Index | None, columns: Index | None) -> None:
-    """place += the rows and columns of a term that need nothing beside."""
+    """place += the rows and columns of a term that needs no temporary matrix."""
     if term.atom.is_local:
         term.atom.add_sparse_to(place, term.factor, rows, columns, term.transposed)
     else:
         term.atom.add_to(place, term.factor, rows, columns)
 
 
-def _add_beside(place: Any, groups: list[list[Term]]) -> None:
-    """Add atoms, each computed once beside the matrix, in all places where they stand."""
+def _add_temporary(place: Any, groups: list[list[Term]]) -> None:
+    """Add atoms, each computed once in a temporary matrix, in all places where they stand."""
     if not groups:
         return
-    room = place.beside([(group[0].atom.shape, group[0].atom.is_complex) for group in groups])
+    room = place.temporary([(group[0].atom.shape, group[0].atom.is_complex) for group in groups])
     for group in groups:
         atom = group[0].atom
         other = room(atom.shape, atom.is_complex)
@@ -300,7 +278,7 @@ def _fill_part(place: Any, operator: Any, rows: Index | None, columns: Index | N
         shape, kept = (height, width), (own_rows, own_columns)
         if term.transposed:
             shape, kept = shape[::-1], kept[::-1]
-        other = place.beside([(shape, term.atom.is_complex)])(shape, term.atom.is_complex)
+        other = place.temporary([(shape, term.atom.is_complex)])(shape, term.atom.is_complex)
         fill(other, term.atom, *kept)
         target.add(other, term.factor, term.transposed, term.conjugated)
 
@@ -397,22 +375,3 @@ class Congruence(LinearOperator):
         pieces = np.split(inner, len(factors), axis=1)
         terms = [f * (each.T @ piece) for f, each, piece in zip(factors, left, pieces, strict=True)]
         return np.asarray(sum(terms[1:], terms[0]), dtype)
-
-
-class SparseInverse(LinearOperator):
-    """The inverse of a real sparse matrix by its factors."""
-
-    def __init__(self, factors: Any) -> None:
-        super().__init__(dtype=np.dtype(np.float64), shape=factors.shape)
-        self._factors = factors
-
-    def _solved(self, x: NDArray[Any], kind: str) -> NDArray[Any]:
-        if np.iscomplexobj(x):
-            return self._solved(x.real, kind) + 1j * self._solved(x.imag, kind)
-        return np.asarray(self._factors.solve(np.ascontiguousarray(x, np.float64), kind))
-
-    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._solved(x, "N")
-
-    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._solved(x, "T")
