@@ -180,7 +180,7 @@ def test_a_matrix_that_does_not_fit_is_refused_before_it_is_begun(sphere, monkey
     monkeypatch.undo()
     problem.solve(WAVE)
     monkeypatch.setattr("calderon.backends.memory.free_memory", lambda: 1000)
-    with pytest.raises(MemoryError, match="LU factorisation beside the matrix needs .* try solver='gmres'"):
+    with pytest.raises(MemoryError, match="LU factorisation in addition to the matrix needs .* try solver='gmres'"):
         problem.solve(WAVE, solver="lu")
     assert problem.solve(WAVE).info.converged
 
@@ -264,7 +264,7 @@ def test_options_and_lists_that_are_none(sphere):
     problem = SoundHardScattering(sphere, K)
     with pytest.raises(TypeError, match="unknown options tolerance: choose from method, rtol, compression_rtol"):
         problem.solve(WAVE, tolerance=1e-3)
-    with pytest.raises(TypeError, match="solve_all takes a list of waves or boundary data, got PlaneWave"):
+    with pytest.raises(TypeError, match="solve_all accepts a list of waves or boundary data, got PlaneWave"):
         problem.solve_all(WAVE)
     solution = problem.solve(WAVE)
     for density in ("1000", True, np.nan, 0.0):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calderon.mesh import TriangleMesh, warn_wavenumber
 from calderon.mesh.containment import nested_components
@@ -49,13 +50,13 @@ def closed_surface(mesh: TriangleMesh, problem: str) -> None:
         )
 
 
-def parts_beside_each_other(mesh: TriangleMesh, problem: str) -> None:
+def separate_parts(mesh: TriangleMesh, problem: str) -> None:
     """ValueError for a closed surface of which one part lies within another: what is inside of the one would be outside
     of the other."""
     nested = nested_components(mesh.vertices, mesh.triangles, mesh.components)
     if len(nested):
         raise ValueError(
-            f"{problem} needs parts beside each other, and {len(nested)} of the {mesh.number_of_components} closed "
+            f"{problem} needs parts next to each other, and {len(nested)} of the {mesh.number_of_components} closed "
             f"parts of this mesh lie(s) within another one, the first is number {nested[0]} of mesh.components: leave "
             "inner surfaces out; a body with a cavity, or a body within a body, is not covered"
         )
@@ -78,6 +79,14 @@ def elements_per_wavelength(mesh: TriangleMesh, wavenumber: complex) -> float:
     return float(2 * np.pi / abs(wavenumber) / element_length(mesh))
 
 
+def resolution(mesh: TriangleMesh, wavenumber: complex, elements: float) -> str:
+    """The line of a problem's text about its wavenumber and the number of elements per wavelength."""
+    return (
+        f"wavenumber {wavenumber:.6g} 1/m, {elements:.1f} elements per wavelength, "
+        f"k times diameter {abs(wavenumber) * mesh.diameter:.4g}"
+    )
+
+
 def warn_coarse(mesh: TriangleMesh, wavenumber: complex) -> None:
     """AccuracyWarning below 6 elements per wavelength; a doubt about units where k times the size is unusual."""
     warn_wavenumber(mesh, wavenumber)
@@ -94,33 +103,40 @@ def warn_coarse(mesh: TriangleMesh, wavenumber: complex) -> None:
 
 
 def incident_wave(wave: Any, wavenumber: complex, problem: str) -> None:
-    """TypeError for anything but a wave, ValueError for one of another wavenumber."""
-    if not (callable(wave) and hasattr(wave, "wavenumber") and hasattr(wave, "normal_derivative")):
-        raise TypeError(
-            f"{problem}.solve needs an incident wave (PlaneWave, PointSource or a sum of them), "
-            f"got {type(wave).__name__}"
-            + ("; for several at once use solve_all" if isinstance(wave, (list, tuple)) else "")
-        )
-    _same_wavenumber(wave, wavenumber)
+    """TypeError for anything but a wave of sound, ValueError for one of another wavenumber."""
+    kinds = "PlaneWave, PointSource or a sum of them"
+    fits = callable(wave) and hasattr(wave, "wavenumber") and hasattr(wave, "normal_derivative")
+    _checked_wave(wave, fits, wavenumber, f"{problem}.solve needs an incident wave ({kinds})")
 
 
 def electromagnetic_wave(wave: Any, wavenumber: complex, problem: str) -> None:
     """TypeError for anything but an electromagnetic wave, ValueError for one of another wavenumber."""
-    if not isinstance(wave, ElectromagneticWave):
-        raise TypeError(
-            f"{problem}.solve needs an electromagnetic wave (PlaneWave with polarization=, ElectricDipole or a sum), "
-            f"got {type(wave).__name__}"
-            + ("; for several at once use solve_all" if isinstance(wave, (list, tuple)) else "")
-        )
-    _same_wavenumber(wave, wavenumber)
+    kinds = "PlaneWave with polarization=, ElectricDipole or a sum"
+    fits = isinstance(wave, ElectromagneticWave)
+    _checked_wave(wave, fits, wavenumber, f"{problem}.solve needs an electromagnetic wave ({kinds})")
 
 
-def _same_wavenumber(wave: Any, wavenumber: complex) -> None:
+def _checked_wave(wave: Any, fits: bool, wavenumber: complex, needed: str) -> None:
+    if not fits:
+        several = "; for several at once use solve_all" if isinstance(wave, (list, tuple)) else ""
+        raise TypeError(f"{needed}, got {type(wave).__name__}{several}")
     if not np.isclose(complex(wave.wavenumber), complex(wavenumber), rtol=1e-9, atol=0):
         raise ValueError(
             f"the incident wave has wavenumber {wave.wavenumber:.9g} and the problem {wavenumber:.9g}: "
             "build both with the same k"
         )
+
+
+def reference_amplitude(field: NDArray[Any], quantity: str, figure: str) -> float:
+    """|field| of an incident wave at the origin of coordinates, to which a figure is referred; ValueError where it is
+    zero or infinite."""
+    amplitude = float(np.linalg.norm(field))
+    if not 0 < amplitude < np.inf:
+        raise ValueError(
+            f"the incident {quantity} at the origin of coordinates is {amplitude:g}: there is nothing to refer a "
+            f"{figure} to; move the mesh so that the origin lies in the body, or use far_field"
+        )
+    return amplitude
 
 
 def sources_outside(wave: Any, mesh: TriangleMesh) -> None:

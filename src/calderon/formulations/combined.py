@@ -4,6 +4,8 @@ from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
+
 from calderon.formulations.linear_system import SolveOptions
 from calderon.formulations.scattering import ScatteringProblem
 from calderon.onsurface import SurfaceOperator, SurfaceProduct, osrc_dtn
@@ -32,8 +34,9 @@ class CombinedProblem(ScatteringProblem):
         return complex(self._usual_coupling if self.coupling is None else self.coupling)
 
     @property
-    @abstractmethod
-    def _usual_coupling(self) -> complex: ...
+    def _usual_coupling(self) -> complex:
+        """Of the equation of Burton and Miller, in m."""
+        return complex(1j / np.real(self.wavenumber))
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
@@ -41,9 +44,9 @@ class CombinedProblem(ScatteringProblem):
         return ("osrc", "mass") if self.function_space.is_continuous and self._is_definite else ("mass",)
 
     @property
-    @abstractmethod
     def _is_definite(self) -> bool:
         """Whether the coupling adds the two parts of the equation on a plane with the same sign."""
+        return (-1j * self.eta * self.wavenumber).real > 0
 
     @abstractmethod
     def _on_a_plane(self, dtn: SurfaceOperator) -> SurfaceOperator | SurfaceProduct:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.checks import parts_beside_each_other
+from calderon.formulations.checks import separate_parts
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.scattering import ScatteringProblem
@@ -20,7 +20,7 @@ from calderon.potentials import Potential, double_layer_potential, single_layer_
 from calderon.spaces import Function
 from calderon.validation import finite_complex, wavenumber_of_a_wave
 
-FAINT = 0.02  # of an echo that may be lost without a word
+LARGEST_ECHO_ERROR = 0.02  # fraction of an echo that may be lost without a warning
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class FluidTransmission(ScatteringProblem):
 
     def _check_fields(self) -> None:
         super()._check_fields()
-        parts_beside_each_other(self.mesh, "FluidTransmission")
+        separate_parts(self.mesh, "FluidTransmission")
         if finite_complex(self.density_ratio, "density_ratio").real <= 0:
             raise ValueError(f"density_ratio (inside over outside) must be positive, got {self.density_ratio!r}")
 
@@ -105,12 +105,12 @@ class FluidTransmission(ScatteringProblem):
         return total, slope
 
     def _warn_of_faint_echo(self, residual: float) -> None:
-        """AccuracyWarning where the residual, or rounding, is not small beside the echo of a body much smaller than the
-        wavelength, which is (k a)^2 of the wave and comes from slopes of its order."""
+        """AccuracyWarning where the residual, or rounding, is not small compared with the echo of a body much smaller
+        than the wavelength, which is (k a)^2 of the wave and comes from slopes of its order."""
         low, high = self.mesh.bounds
         size = abs(self.wavenumber) * float((high - low).max()) / 2
         lost = residual / size + float(np.finfo(float).eps) / size**2
-        if lost > FAINT:
+        if lost > LARGEST_ECHO_ERROR:
             warnings.warn(
                 f"the echo of a body of k a = {size:.2g} is about {size**2:.1g} of the wave, and a residual of "
                 f"{residual:.1g} leaves it uncertain by {min(lost, 1.0):.1g}: take a smaller rtol, or solver='lu' "

@@ -68,17 +68,9 @@ class ImpedanceScattering(CombinedProblem):
         return values_at_nodes(self.impedance, self.function_space, "impedance", _reciprocal)
 
     @property
-    def _usual_coupling(self) -> complex:
-        return complex(1j / np.real(self.wavenumber))
-
-    @property
     def _slope(self) -> complex | NDArray[np.complex128]:
         """du/dn over u on the surface, -ik b in 1/m, one number or at the nodes."""
         return -1j * self.wavenumber * self.b
-
-    @property
-    def _is_definite(self) -> bool:
-        return (-1j * self.eta * self.wavenumber).real > 0
 
     def _on_a_plane(self, dtn: SurfaceOperator) -> SurfaceOperator | SurfaceProduct:
         b = complex(np.mean(self.b))

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 class SolutionInfo:
     """The record of one right-hand side.
 
-    equation: what was solved. method: the solver with its options. matrix: the assembled matrix in words. unknowns.
-    iterations: steps of the iteration, 0 for LU. residuals: (iterations + 1,) relative residuals |b - A x| / |b| of
-    GMRES, empty for LU. residual: the final one, computed from the solution. converged: whether it is below the rtol
-    asked for (GMRES that does not get there raises ConvergenceError; for LU, whether it would have).
-    right_hand_sides: how many were solved together. assembly_seconds: 0 where a matrix was at hand already.
-    factorisation_seconds: of LU, 0 where factors were at hand. solve_seconds: of all right-hand sides together.
+    equation: what was solved. method: the solver with its options. matrix: the assembled matrix as text. unknowns:
+    their number. iterations: steps of the iteration, 0 for LU. residuals: (iterations + 1,) relative residuals
+    |b - A x| / |b| of GMRES, empty for LU. residual: the final one, computed from the solution. converged: whether it
+    is below the requested rtol (GMRES that does not get there raises ConvergenceError; for LU, whether it would have).
+    right_hand_sides: how many were solved together. assembly_seconds: 0 where a matrix was available already.
+    factorisation_seconds: of LU, 0 where factors were available. solve_seconds: of all right-hand sides together.
     """
 
     equation: str

@@ -52,9 +52,6 @@ class LaplaceDirichlet(Problem[PotentialSolution]):
     def _build_system(self) -> LinearSystem:
         return LinearSystem("V sigma = g", single_layer(Laplace(), self.function_space), (self.function_space,))
 
-    def _checked(self, data: Any) -> Any:
-        return data
-
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
         return self.function_space.load_vector(data)
 
@@ -62,8 +59,6 @@ class LaplaceDirichlet(Problem[PotentialSolution]):
         charge = Function(self.function_space, coefficients, "surface charge / eps0", "V/m")
         return PotentialSolution(data, self.side, info, charge, (single_layer_potential(Laplace(), charge),))
 
-    def __str__(self) -> str:
-        return (
-            f"{self.side} Laplace problem with given boundary values\n  {self.system.equation}\n"
-            f"  {self.unknowns} unknowns ({self.function_space.name}) on {self.mesh.number_of_triangles} triangles"
-        )
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        return f"{self.side} Laplace problem with given boundary values"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.checks import closed_surface, parts_beside_each_other, space_named
+from calderon.formulations.checks import closed_surface, separate_parts, space_named
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem, SolveOptions
 from calderon.formulations.potential_solution import PotentialSolution
@@ -21,7 +21,7 @@ from calderon.potentials import single_layer_potential as single_potential
 from calderon.spaces import P0, Function, Space
 from calderon.validation import one_of
 
-COMPATIBLE = 1e-2  # net flux over the total one: more is a wrong datum, less the error of the faceted surface
+LARGEST_NET_FLUX = 1e-2  # net flux over the total one: more is a wrong datum, less the error of the faceted surface
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +33,9 @@ class LaplaceNeumann(Problem[PotentialSolution]):
 
     The interior problem needs int g = 0 over each component of the surface, and its solution is fixed by int u = 0
     there: the term 1/area (int u) 1 lifts the constants, which I/2 + K maps to zero. A net flux above 1 % of int |g| is
-    refused with ValueError; a smaller one is the discretisation's and is taken off. space: of u, "P1" or "P2"; g enters
-    by its mean over each triangle, which costs no order, as V smooths by one. Data: a number, f(x) or f(x, n) as in
-    `Space.load_vector`.
+    refused with ValueError; a smaller one is an error of the discretisation and is subtracted. space: of u, "P1"
+    or "P2"; g enters by its mean over each triangle, which costs no order, as V smooths by one. Data: a number, f(x) or
+    f(x, n) as in `Space.load_vector`.
 
     K. E. Atkinson, The Numerical Solution of Integral Equations of the Second Kind (1997), section 7.1.
     """
@@ -47,7 +47,7 @@ class LaplaceNeumann(Problem[PotentialSolution]):
     def __post_init__(self) -> None:
         one_of(self.side, ("exterior", "interior"), "side")
         closed_surface(self.mesh, "LaplaceNeumann")
-        parts_beside_each_other(self.mesh, "LaplaceNeumann")
+        separate_parts(self.mesh, "LaplaceNeumann")
         _ = self.system
 
     @cached_property
@@ -101,7 +101,7 @@ class LaplaceNeumann(Problem[PotentialSolution]):
         per_triangle = given.coefficients * self.mesh.areas
         net = self._indicators.T @ per_triangle
         size = self._indicators.T @ np.abs(per_triangle)
-        wrong = np.flatnonzero(np.abs(net) > COMPATIBLE * size)
+        wrong = np.flatnonzero(np.abs(net) > LARGEST_NET_FLUX * size)
         if len(wrong):
             raise ValueError(
                 f"the interior Neumann problem has no solution: the integral of du/dn over component {wrong[0]} of the "
@@ -134,8 +134,6 @@ class LaplaceNeumann(Problem[PotentialSolution]):
         )
         return PotentialSolution(data, self.side, info, potential, layers)
 
-    def __str__(self) -> str:
-        return (
-            f"{self.side} Laplace problem with given normal derivative\n  {self.system.equation}\n"
-            f"  {self.unknowns} unknowns ({self.function_space.name}) on {self.mesh.number_of_triangles} triangles"
-        )
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        return f"{self.side} Laplace problem with given normal derivative"

@@ -3,7 +3,7 @@
 import os
 import time
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +61,7 @@ class SolveOptions:
         entry_type(self.precision)
 
     def for_unknowns(self, unknowns: int) -> "SolveOptions":
-        """The options with a method in the place of "auto": one that stores entries for few unknowns and for LU, which
+        """The options with a method instead of "auto": one that stores entries for few unknowns and for LU, which
         needs no compression_rtol."""
         if self.method != AUTO:
             return self
@@ -79,7 +79,7 @@ class SolveOptions:
 
     @property
     def assembly_rtol(self) -> float | None:
-        """The accuracy asked of a compressed matrix: a tenth of the solver's unless given; None for an exact one."""
+        """The accuracy required of a compressed matrix: a tenth of the solver's unless given; None for an exact one."""
         if not any(each.compresses for each in candidates(self.method)):
             return None
         return self.rtol / 10 if self.compression_rtol is None else self.compression_rtol
@@ -101,8 +101,7 @@ class LiftedMatrix(LinearOperator):
     def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
         return self.matrix @ x + self.thin @ (self.thin.T @ x)
 
-    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self.matrix @ x + self.thin @ (self.thin.T @ x)
+    _matmat = _matvec
 
     def to_array(self) -> NDArray[Any]:
         """The entries, a new array."""
@@ -114,9 +113,9 @@ class LiftedMatrix(LinearOperator):
 
 @dataclass(eq=False)
 class LinearSystem:
-    """A x = b for one operator; the last matrix assembled, and its factors, stay until other ones are asked for.
+    """A x = b for one operator; the last matrix assembled, and its factors, stay until other ones are requested.
 
-    equation: in words. operator: the lazy operator. spaces: of the unknowns, one for each block. thin: (n, m) columns B
+    equation: as text. operator: the lazy operator. spaces: of the unknowns, one for each block. thin: (n, m) columns B
     of a term B B^T that is added to the matrix, or None.
     """
 
@@ -135,14 +134,19 @@ class LinearSystem:
     def solve(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], list[SolutionInfo]]:
         """Solutions (n, m) for right-hand sides (n, m), and the record of each."""
         began = time.perf_counter()
-        fresh = self.assemble(options)
-        assembly = time.perf_counter() - began if fresh else 0.0
-        if options.solver == "lu":
-            return self._direct(rhs, options, assembly)
-        return self._iterative(rhs, options, assembly)
+        assembly = time.perf_counter() - began if self.assemble(options) else 0.0
+        solution, record = (self._direct if options.solver == "lu" else self._iterative)(rhs, options)
+        infos = [
+            SolutionInfo(
+                self.equation, record.method, str(self.matrix), self.unknowns, max(0, len(history) - 1), history,
+                residual, converged, rhs.shape[1], assembly, record.factorisation_seconds, record.solve_seconds,
+            )
+            for history, residual, converged in record.columns
+        ]  # fmt: skip
+        return solution, infos
 
     def assemble(self, options: SolveOptions) -> bool:
-        """Have the matrix of these options at hand; whether it had to be computed."""
+        """Make the matrix of these options available; whether it had to be computed."""
         if self.key == options.matrix_key:
             self._save(options)
             return False
@@ -161,7 +165,7 @@ class LinearSystem:
         return True
 
     def _save(self, options: SolveOptions) -> None:
-        """Have the matrix at hand in the file of the options, if they name one."""
+        """Save the available matrix to the file of the options, if they name one."""
         if options.matrix_file is None:
             return
         require(options.method, "matrix_file")
@@ -175,9 +179,7 @@ class LinearSystem:
             rtol=options.assembly_rtol,
         )
 
-    def _iterative(
-        self, rhs: NDArray[Any], options: SolveOptions, assembly: float
-    ) -> tuple[NDArray[Any], list[SolutionInfo]]:
+    def _iterative(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], "_Record"]:
         given, factorisation = options.preconditioner, 0.0
         preconditioner = mass_preconditioner(self.spaces) if isinstance(given, str) else given
         if options.preconditioned_by("hlu"):
@@ -185,7 +187,7 @@ class LinearSystem:
                 self.factors = options.chosen.factorise(self.matrix, HLU_RTOL)  # type: ignore[misc]
                 factorisation = self.factors.seconds
             preconditioner = self.factors.as_preconditioner()  # type: ignore[union-attr]
-        solution, record = gmres(
+        solution, info = gmres(
             self.matrix,
             rhs,
             rtol=options.rtol,
@@ -193,27 +195,19 @@ class LinearSystem:
             preconditioner=preconditioner,
             progress=options.progress,
         )
-        method = record.method
+        method = info.method
         if given is not None:
             method += f": {given if isinstance(given, str) else getattr(given, 'name', type(given).__name__)}"
-        infos = [
-            SolutionInfo(
-                self.equation, method, str(self.matrix), self.unknowns, len(history) - 1, history,
-                float(history[-1]), True, rhs.shape[1], assembly, factorisation, record.seconds,
-            )
-            for history in record.histories
-        ]  # fmt: skip
-        return solution, infos
+        columns = [(history, float(history[-1]), True) for history in info.histories]
+        return solution, _Record(method, columns, factorisation, info.seconds)
 
-    def _direct(
-        self, rhs: NDArray[Any], options: SolveOptions, assembly: float
-    ) -> tuple[NDArray[Any], list[SolutionInfo]]:
+    def _direct(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], "_Record"]:
         factorisation = 0.0
         if self.factors is None:
-            if not options.keep_on_device:  # the device asks for its own
+            if not options.keep_on_device:  # the device requests its own memory
                 size = self.unknowns**2 * np.dtype(self.matrix.dtype).itemsize
                 require_memory(
-                    size, "an LU factorisation beside the matrix", "try solver='gmres' or precision='single'"
+                    size, "an LU factorisation in addition to the matrix", "try solver='gmres' or precision='single'"
                 )
             self.factors = lu(self.matrix)
             factorisation = self.factors.seconds
@@ -222,14 +216,17 @@ class LinearSystem:
         seconds = time.perf_counter() - began
         errors = np.linalg.norm(self.matrix @ solution - rhs, axis=0)
         residuals = errors / np.maximum(np.linalg.norm(rhs, axis=0), np.finfo(float).tiny)
-        infos = [
-            SolutionInfo(
-                self.equation, "LU", str(self.matrix), self.unknowns, 0, np.zeros(0), float(residual),
-                bool(residual <= options.rtol), rhs.shape[1], assembly, factorisation, seconds,
-            )
-            for residual in residuals
-        ]  # fmt: skip
-        return solution, infos
+        columns = [(np.zeros(0), float(residual), bool(residual <= options.rtol)) for residual in residuals]
+        return solution, _Record("LU", columns, factorisation, seconds)
+
+
+class _Record(NamedTuple):
+    """How right-hand sides were solved; columns: history, residual and whether it converged, of each."""
+
+    method: str
+    columns: list[tuple[NDArray[np.float64], float, bool]]
+    factorisation_seconds: float
+    solve_seconds: float
 
 
 def mass_preconditioner(spaces: tuple[Space | VectorSpace, ...]) -> LinearOperator:

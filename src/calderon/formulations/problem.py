@@ -2,10 +2,10 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Generic, TypedDict, TypeVar, Unpack
+from typing import Any, ClassVar, Generic, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from calderon.operators.methods import candidates
 from calderon.validation import one_of
 
 Solution = TypeVar("Solution")
+DIRECTIONS_AT_ONCE = 64  # right-hand sides of a monostatic sweep that are in memory together
 
 
 class SolverChoices(TypedDict, total=False):
@@ -37,9 +38,15 @@ class SolverChoices(TypedDict, total=False):
 class Problem(ABC, Generic[Solution]):
     """A boundary value problem posed as an integral equation; data in, solution out.
 
-    The assembled matrix, and its LU factors if asked for, are kept with the problem, so that a second solution with the
+    The assembled matrix, and its LU factors if requested, are kept with the problem, so that a second solution with the
     same method, backend and precision costs the solver only.
+
+    mesh, function_space: the surface and the space of the unknown on it. title: what is solved, in a few words.
     """
+
+    mesh: Any
+    function_space: Any
+    title: ClassVar[str]
 
     def solve(self, data: Any, method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]) -> Solution:
         """Solve for one incident wave (scattering) or boundary datum (Laplace).
@@ -68,7 +75,7 @@ class Problem(ABC, Generic[Solution]):
         """Solve for several waves or data at once: one matrix, products for all together; options as in `solve`."""
         if not hasattr(data, "__len__") or isinstance(data, str):
             raise TypeError(
-                f"solve_all takes a list of waves or boundary data, got {type(data).__name__}: solve takes one"
+                f"solve_all accepts a list of waves or boundary data, got {type(data).__name__}: solve accepts one"
             )
         if len(data) == 0:
             raise ValueError("solve_all needs at least one wave or boundary datum")
@@ -76,11 +83,11 @@ class Problem(ABC, Generic[Solution]):
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
-        """The names that `solve` takes as preconditioner=, the usual one first."""
+        """The names that `solve` accepts as preconditioner=, the usual one first."""
         return ("mass",)
 
     def _options(self, method: str, rtol: float, choices: SolverChoices) -> SolveOptions:
-        """The choices checked, with a method for "auto" and what stands behind the name of a preconditioner."""
+        """Checked options, with the method that "auto" stands for and the operator of a named preconditioner."""
         chosen: SolverChoices = {"preconditioner": self.preconditioners[0]}
         if unknown := sorted(set(choices) - set(SolverChoices.__annotations__)):
             known = ", ".join(["method", "rtol", *SolverChoices.__annotations__])
@@ -93,7 +100,7 @@ class Problem(ABC, Generic[Solution]):
         return self._preconditioned(options)
 
     def _sweep_options(self, method: str | None, rtol: float, choices: SolverChoices) -> SolveOptions:
-        """The same for many right-hand sides: by default with the matrix at hand, which is factorised: a dense one to
+        """The same for many right-hand sides: by default with the available matrix, which is factorised: a dense one to
         solve with (not left on a device that cannot), a compressed one roughly, to precondition where the problem
         knows nothing better."""
         kept = self.system.key or SolveOptions().matrix_key
@@ -114,7 +121,7 @@ class Problem(ABC, Generic[Solution]):
         return replace(options, solver="lu")
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
-        """The options with an operator in the place of the name of a preconditioner, where the problem has its own."""
+        """The options with an operator instead of the name of a preconditioner, where the problem has its own."""
         return options
 
     def _solve(self, data: list[Any], options: SolveOptions) -> list[Solution]:
@@ -128,7 +135,7 @@ class Problem(ABC, Generic[Solution]):
 
     @cached_property
     def system(self) -> LinearSystem:
-        """The discrete equation, with the matrix and factors at hand."""
+        """The discrete equation, with the available matrix and factors."""
         return self._build_system()
 
     @property
@@ -139,9 +146,9 @@ class Problem(ABC, Generic[Solution]):
     @abstractmethod
     def _build_system(self) -> LinearSystem: ...
 
-    @abstractmethod
     def _checked(self, data: Any) -> Any:
-        """The data in the form that the other steps take; TypeError or ValueError for data that do not fit."""
+        """The data in the form that the other steps accept; TypeError or ValueError for data that do not fit."""
+        return data
 
     @abstractmethod
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
@@ -153,3 +160,22 @@ class Problem(ABC, Generic[Solution]):
 
     @abstractmethod
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> Solution: ...
+
+    @property
+    def _details(self) -> tuple[str, ...]:
+        """Further lines of its text."""
+        return ()
+
+    @property
+    def _discretisation(self) -> str:
+        return f"({self.function_space.name}) on {self.mesh.number_of_triangles} triangles"
+
+    def __str__(self) -> str:
+        unknowns = f"{self.unknowns} unknowns {self._discretisation}"
+        return "\n  ".join([self.title, self.system.equation, unknowns, *self._details])
+
+
+def monostatic_sweep(number: int, echoes: Callable[[slice], NDArray[np.complex128]]) -> NDArray[np.complex128]:
+    """The echoes (number,) of all directions, those of a slice of them in memory at a time."""
+    starts = range(0, number, DIRECTIONS_AT_ONCE)
+    return np.concatenate([np.empty(0, np.complex128), *(echoes(slice(n, n + DIRECTIONS_AT_ONCE)) for n in starts)])

@@ -13,6 +13,7 @@ from calderon.formulations.checks import (
     closed_surface,
     elements_per_wavelength,
     incident_wave,
+    resolution,
     sources_outside,
     space_named,
     warn_coarse,
@@ -20,7 +21,7 @@ from calderon.formulations.checks import (
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import SolveOptions
 from calderon.formulations.loads import Loads, tabulated_loads
-from calderon.formulations.problem import Problem, SolverChoices
+from calderon.formulations.problem import Problem, SolverChoices, monostatic_sweep
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
@@ -29,8 +30,6 @@ from calderon.spaces import Space
 from calderon.validation import wavenumber_of_a_wave
 from calderon.waves import PlaneWave, Wave
 
-DIRECTIONS_AT_ONCE = 64  # right-hand sides of a monostatic sweep that are in memory together
-
 
 @dataclass(frozen=True, eq=False)
 class ScatteringProblem(Problem[ScatteringSolution]):
@@ -38,7 +37,7 @@ class ScatteringProblem(Problem[ScatteringSolution]):
 
     mesh: in metres. wavenumber: k = omega / c in 1/m, Re k > 0, Im k > 0 for a medium with loss. space: of the unknown
     on the surface, one of `spaces`.
-    Subclasses say their equation by `_build_system`, `_rhs` and `_far_load`, and their field by `_potentials`.
+    Subclasses define their equation by `_build_system`, `_rhs` and `_far_load`, and their field by `_potentials`.
     """
 
     mesh: TriangleMesh
@@ -97,8 +96,8 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         theta, phi: toward the sonar, angles in radians, broadcast; or, without phi, vectors (n, 3). See
         `exact.unit_directions`. The wave travels along -direction and its echo is taken along +direction. One
         factorisation of a dense matrix serves all; with a compressed one, or solver="gmres", the products of 16
-        directions are formed together. Method, its accuracy, backend and precision default to those of the matrix at
-        hand, if any; solver to "lu" for a dense matrix. Further options as in `solve`.
+        directions are formed together. Method, its accuracy, backend and precision default to those of the
+        available matrix, if any; solver to "lu" for a dense matrix. Further options as in `solve`.
         """
         toward = unit_directions(theta, phi)
         d = toward.reshape(-1, 3)
@@ -107,9 +106,7 @@ class ScatteringProblem(Problem[ScatteringSolution]):
             raise ValueError(
                 "a target strength needs a medium without loss (a real wavenumber): look at .scattered(points)"
             )
-        amplitudes = np.empty(len(d), complex)
-        for n in range(0, len(d), DIRECTIONS_AT_ONCE):
-            amplitudes[n : n + DIRECTIONS_AT_ONCE] = self._echoes(d[n : n + DIRECTIONS_AT_ONCE], chosen)
+        amplitudes = monostatic_sweep(len(d), lambda part: self._echoes(d[part], chosen))
         with np.errstate(divide="ignore"):
             return 20 * np.log10(np.abs(amplitudes)).reshape(toward.shape[:-1])
 
@@ -154,12 +151,6 @@ class ScatteringProblem(Problem[ScatteringSolution]):
     def _potentials(self, coefficients: NDArray[Any]) -> tuple[Any, tuple[Potential, ...]]:
         """The unknown as a Function (the field on the surface), and the potentials whose sum is the scattered field."""
 
-    def __str__(self) -> str:
-        lines = [
-            self.title,
-            f"  {self.system.equation}",
-            f"  {self.unknowns} unknowns ({self.function_space.name}) on {self.mesh.number_of_triangles} triangles",
-            f"  wavenumber {self.wavenumber:.6g} 1/m, {self.elements_per_wavelength:.1f} elements per wavelength, "
-            f"k times diameter {abs(self.wavenumber) * self.mesh.diameter:.4g}",
-        ]
-        return "\n".join(lines)
+    @property
+    def _details(self) -> tuple[str, ...]:
+        return (resolution(self.mesh, self.wavenumber, self.elements_per_wavelength),)

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.formulations.checks import reference_amplitude
 from calderon.formulations.info import SolutionInfo
-from calderon.formulations.sphere_rule import power_degree, sphere_rule
+from calderon.formulations.sphere_rule import far_field_square
 from calderon.mesh import TriangleMesh
 from calderon.potentials import Potential
 from calderon.spaces import Function
@@ -26,7 +27,7 @@ class ScatteringSolution:
     body, () otherwise.
     derivative: du/dn on the outside of a penetrable or impedance surface, else None.
 
-    backend and precision of fields say where and how precisely potentials are computed, as for `Potential.evaluate`.
+    backend and precision of fields: where and how precisely potentials are computed, as for `Potential.evaluate`.
     """
 
     incident: Wave
@@ -81,14 +82,7 @@ class ScatteringSolution:
     @property
     def incident_amplitude(self) -> float:
         """|u_inc| at the origin of coordinates, in Pa: the amplitude of a plane wave."""
-        amplitude = float(np.abs(self.incident(np.zeros((1, 3))))[0])
-        if not 0 < amplitude < np.inf:
-            raise ValueError(
-                f"the incident pressure at the origin of coordinates is {amplitude:g}: there is nothing to refer a "
-                "target strength or cross-section to; move the mesh so that the origin lies in the body, or use "
-                "far_field"
-            )
-        return amplitude
+        return reference_amplitude(self.incident(np.zeros((1, 3))), "pressure", "target strength or cross-section")
 
     def scattering_cross_section(self) -> float:
         """Scattered power over incident intensity, int |F|^2 / |p_i|^2, in m^2."""
@@ -98,9 +92,7 @@ class ScatteringSolution:
         """Time-averaged scattered power int |F|^2 / (2 rho c) in W, for amplitudes in Pa (peak values), rho in kg/m^3
         and c in m/s of the fluid around.
         """
-        return self._far_field_square() / (
-            2 * positive_length(density, "density") * positive_length(speed_of_sound, "speed_of_sound")
-        )
+        return self._far_field_square() / _twice_impedance(density, speed_of_sound)
 
     def absorption_cross_section(self) -> float:
         """Absorbed power over incident intensity, in m^2, from the flux int Im(u* du/dn) / k through the surface; 0 for
@@ -110,15 +102,11 @@ class ScatteringSolution:
 
     def absorbed_power(self, density: float, speed_of_sound: float) -> float:
         """Time-averaged power into the body in W; arguments as for `radiated_power`."""
-        return self._absorption() / (
-            2 * positive_length(density, "density") * positive_length(speed_of_sound, "speed_of_sound")
-        )
+        return self._absorption() / _twice_impedance(density, speed_of_sound)
 
     def _far_field_square(self) -> float:
         """int |F|^2 over all directions."""
-        used = self.mesh.vertices[self.mesh.used_vertices]
-        directions, weights = sphere_rule(power_degree(used, self.wavenumber))
-        return float(weights @ np.abs(self.far_field(directions)) ** 2)
+        return far_field_square(self.far_field, self.mesh.vertices[self.mesh.used_vertices], self.wavenumber)
 
     def _absorption(self) -> float:
         """- int Im(u* du/dn) / k over the surface."""
@@ -132,3 +120,7 @@ class ScatteringSolution:
 
     def __str__(self) -> str:
         return f"field of {self.incident}: {self.surface.label} [{self.surface.unit}] on the surface\n{self.info}"
+
+
+def _twice_impedance(density: float, speed_of_sound: float) -> float:
+    return 2 * positive_length(density, "density") * positive_length(speed_of_sound, "speed_of_sound")

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from calderon.formulations.combined import CombinedProblem
@@ -29,14 +28,6 @@ class SoundHardScattering(CombinedProblem):
     """
 
     title: ClassVar[str] = "scattering by a sound-hard body"
-
-    @property
-    def _usual_coupling(self) -> complex:
-        return complex(1j / np.real(self.wavenumber))
-
-    @property
-    def _is_definite(self) -> bool:
-        return (-1j * self.eta * self.wavenumber).real > 0
 
     def _on_a_plane(self, dtn: SurfaceOperator) -> Any:
         return (dtn * -self.eta + 1) * 0.5

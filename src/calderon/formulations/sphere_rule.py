@@ -1,5 +1,8 @@
 """Quadrature over all directions."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,12 +25,16 @@ def sphere_rule(degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return directions.reshape(-1, 3), weights
 
 
-def power_degree(points: NDArray[np.float64], wavenumber: complex) -> int:
-    """Degree in which |F|^2 of a body between points (n, 3) is resolved to about 1e-8: twice that of its field,
-    k R + 6 (k R)^(1/3) + 4.
+def far_field_square(
+    far_field: Callable[[NDArray[np.float64]], NDArray[Any]], points: NDArray[np.float64], wavenumber: complex
+) -> float:
+    """int |F|^2 over all directions for F = far_field(directions (n, 3)), (n,) or (n, 3), of a body between points.
 
-    R is the radius about the centre of the bounding box: moving the origin changes the phase of F only.
+    The degree resolves |F|^2 to about 1e-8: twice that of the field, k R + 6 (k R)^(1/3) + 4, R the radius about the
+    centre of the bounding box, since moving the origin changes the phase of F only.
     """
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
     size = abs(wavenumber) * float(np.linalg.norm(points - middle, axis=1).max())
-    return 2 * int(np.ceil(size + 6 * size ** (1 / 3) + 4))
+    directions, weights = sphere_rule(2 * int(np.ceil(size + 6 * size ** (1 / 3) + 4)))
+    square = np.abs(far_field(directions)) ** 2
+    return float(weights @ square.reshape(len(weights), -1).sum(axis=1))

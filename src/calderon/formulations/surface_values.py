@@ -20,7 +20,7 @@ def values_at_nodes(
 
     given: a number; {tag or its name: number} with every tag of the mesh; values (triangles,); or f(x), f(x, n) with
     points and normals (n, 3). Where values jump between triangles, a node has their mean, weighted by area.
-    TypeError or ValueError for what is none of these or not finite. transform: applied before the mean is taken.
+    TypeError or ValueError for other types and values that are not finite. transform: applied before the mean is taken.
     """
     if isinstance(given, numbers.Complex) and not isinstance(given, bool):
         return complex(transform(_finite(np.array(given, complex), name)))

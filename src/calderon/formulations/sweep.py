@@ -12,10 +12,10 @@ def frequency_sweep(problem: Any, wave: Any, wavenumbers: Iterable[complex], **o
 
     problem: any with `at(wavenumber)`: acoustic, conductors, penetrable bodies, antennas. wave: what `problem.solve`
     takes; a plane wave, point source or dipole keeps its direction or position and its amplitude and gets the new
-    wavenumber, voltages of an antenna stay what they are. A generator: one matrix is in memory at a time. options:
+    wavenumber, voltages of an antenna do not change. A generator: one matrix is in memory at a time. options:
     those of `Problem.solve`. What `problem.at` keeps (the ratio of wavenumbers, permittivities) is kept.
     Raises TypeError for a problem without a wavenumber, a wave whose wavenumber cannot be changed, and wavenumbers that
-    are no list.
+    are not a list.
 
         strengths = [s.target_strength(directions) for s in frequency_sweep(problem, wave, 2 * np.pi * frequencies / c)]
         impedances = [s.input_impedance for s in frequency_sweep(antenna, 1.0, wavenumbers)]

@@ -14,7 +14,7 @@ from calderon.formulations.electromagnetic.antenna_solution import AntennaSoluti
 from calderon.formulations.electromagnetic.pec import PECScattering
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
 from calderon.formulations.info import SolutionInfo
-from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.linear_system import LinearSystem, SolveOptions
 from calderon.formulations.problem import Problem, SolverChoices
 from calderon.mesh import TriangleMesh
 from calderon.operators.methods import candidates
@@ -34,10 +34,10 @@ class PECAntenna(Problem[AntennaSolution]):
         solution.input_impedance, solution.gain(theta, phi, decibels=True)
 
     The equation is the electric one, eta T J = -<f, E_gap>: its gap field is a finite load of the edge functions. The
-    magnetic field of a gap is infinite on the surface beside it, so there is no magnetic or combined equation; near a
+    magnetic field of a gap is infinite on the surface next to it, so there is no magnetic or combined equation; near a
     resonance of the inside of a closed body the impedance is not to be trusted. The susceptance of an infinitely narrow
-    gap grows with the logarithm of the mesh size, slowly: compare two meshes. Raises ValueError and TypeError for what
-    does not fit.
+    gap grows with the logarithm of the mesh size, slowly: compare two meshes. Raises ValueError and TypeError for
+    invalid arguments.
 
     R. F. Harrington, Field Computation by Moment Methods, chapter 6; S. N. Makarov, Antenna and EM Modeling with Matlab
     (2002), chapter 4.
@@ -83,13 +83,12 @@ class PECAntenna(Problem[AntennaSolution]):
         """Solve for voltages in V, one number for each feed; options as for every problem, but solver="lu" by default
         for a dense matrix: the electric equation iterates slowly, and factors serve all feeds.
         """
-        return super().solve(voltages, method, rtol, **_direct(options, method))
+        return super().solve(voltages, method, rtol, **options)
 
-    def solve_all(
-        self, voltages: Sequence[ArrayLike], method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]
-    ) -> list[AntennaSolution]:
-        """Solve for several sets of voltages at once; options as in `solve`."""
-        return super().solve_all(voltages, method, rtol, **_direct(options, method))
+    def _options(self, method: str, rtol: float, choices: SolverChoices) -> SolveOptions:
+        if all(each.stores_entries for each in candidates(method)) and "solver" not in choices:
+            choices = {**choices, "solver": "lu"}
+        return super()._options(method, rtol, choices)
 
     def admittance_matrix(self, **options: Any) -> NDArray[np.complex128]:
         """Y (p, p) in S: I = Y U for the voltages U at the feeds; options as in `solve`. Symmetric."""
@@ -136,8 +135,3 @@ class PECAntenna(Problem[AntennaSolution]):
     def __str__(self) -> str:
         counts = ", ".join(map(str, np.count_nonzero(self._weights, axis=0)))
         return f"antenna fed across {counts} edge(s)\n{self.conductor}"
-
-
-def _direct(options: SolverChoices, method: str) -> SolverChoices:
-    stored = all(each.stores_entries for each in candidates(method))
-    return {**options, "solver": "lu"} if stored and "solver" not in options else options

@@ -24,8 +24,8 @@ class DeltaGap:
     name: for reports.
 
     E = U delta(s) along the current, s the distance from the edge, is tested with the edge functions: U l for that of
-    an edge of length l. At an edge of three or more triangles (a monopole on its ground) the two sides are to be named
-    by tags.
+    an edge of length l. At an edge of three or more triangles (a monopole on its ground) the two sides must be named by
+    tags.
 
     Raises ValueError unless exactly one of between, line and edges is given, and for malformed ones.
     """
@@ -46,7 +46,7 @@ class DeltaGap:
         if self.between is not None and not (isinstance(self.between, (tuple, list)) and len(self.between) == 2):
             raise ValueError(f"between is a pair of tags, for example ('arm 1', 'arm 2'), got {self.between!r}")
         if self.between is not None and self.toward is not None:
-            raise ValueError("toward goes with line or edges: between=(a, b) is itself the way that current flows")
+            raise ValueError("toward is for line or edges: between=(a, b) already states the direction of the current")
         if self.line is not None:
             points = np.asarray(self.line, dtype=float)
             if points.shape != (2, 3) or not np.isfinite(points).all() or np.array_equal(*points):
@@ -63,7 +63,7 @@ class DeltaGap:
         Raises ValueError where no inner edge, or not the whole line, is found, and where the sides are ambiguous.
         """
         mesh = space.mesh
-        chosen, side = self._between(mesh) if self.between is not None else self._along(mesh)
+        chosen, side = self._between(mesh) if self.between is not None else self._along(space)
         across = np.isin(space.edges, chosen)
         plus, minus = space.pairs.T
         step = np.where(across, side[plus] - side[minus], 0.0)
@@ -88,14 +88,15 @@ class DeltaGap:
         if others:
             raise ValueError(
                 f"between={self.between!r}: at {others} of {len(edges)} edges triangles of other tags meet the two; "
-                "say to which side they belong, for example between=(['ground', 'patch'], 'wire')"
+                "state to which side they belong, for example between=(['ground', 'patch'], 'wire')"
             )
         return edges, side
 
-    def _along(self, mesh: TriangleMesh) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _along(self, space: EdgeSpace) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The same for edges on a line or by number."""
+        mesh = space.mesh
         edges = self._numbered(mesh) if self.edges is not None else self._on_line(mesh)
-        triangles, ends = _neighbours(mesh, edges), mesh.vertices[mesh.edges[edges]]
+        triangles, ends = _neighbours(space, edges), mesh.vertices[mesh.edges[edges]]
         along = (ends[:, 1] - ends[:, 0]) / mesh.edge_lengths[edges, None]
         across = mesh.centroids[triangles] - ends.mean(axis=1)[:, None]
         across -= np.sum(across * along[:, None], axis=2, keepdims=True) * along[:, None]
@@ -142,24 +143,20 @@ class DeltaGap:
         return edges
 
 
-def _neighbours(mesh: TriangleMesh, edges: NDArray[np.int64]) -> NDArray[np.int64]:
+def _neighbours(space: EdgeSpace, edges: NDArray[np.int64]) -> NDArray[np.int64]:
     """(n, 2) the two triangles of each edge; ValueError for edges with another number of triangles."""
-    counts = mesh.edge_triangle_counts[edges]
+    counts = space.mesh.edge_triangle_counts[edges]
     if np.any(counts == 1):
         raise ValueError(
-            f"{np.count_nonzero(counts == 1)} of {len(edges)} edges of the gap lie on the rim of the surface, where no "
-            "current crosses: a gap lies on inner edges"
+            f"{np.count_nonzero(counts == 1)} of {len(edges)} edges of the gap lie on the boundary of the surface, "
+            "where no current crosses: a gap lies on inner edges"
         )
     if np.any(counts > 2):
         raise ValueError(
             f"{np.count_nonzero(counts > 2)} of {len(edges)} edges of the gap join three or more triangles: name the "
             "sides by tags, between=(tag, tag)"
         )
-    flat = mesh.triangle_edges.ravel()
-    positions = np.flatnonzero(np.isin(flat, edges))
-    positions = positions[np.argsort(flat[positions], kind="stable")]
-    order = np.argsort(np.argsort(edges))
-    return (positions // 3).reshape(-1, 2)[order]
+    return space.pairs[np.searchsorted(space.edges, edges)]
 
 
 def _mean_direction(vectors: NDArray[np.float64]) -> NDArray[np.float64]:

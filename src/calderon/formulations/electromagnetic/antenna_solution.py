@@ -1,20 +1,19 @@
 """What is known of a fed antenna: currents, impedance, power, gain and fields."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.exact.angular import RECEIVERS, line_of_sight
-from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
+from calderon.exact.angular import radar_cross_section
+from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents
 from calderon.formulations.info import SolutionInfo
 from calderon.spaces import VectorFunction
-from calderon.validation import one_of, positive_length
+from calderon.validation import positive_length
 
 
 @dataclass(frozen=True, eq=False)
-class AntennaSolution:
+class AntennaSolution(RadiatedField):
     """The field of an antenna with given voltages at its feeds; peak values, time factor exp(-i omega t).
 
     voltages, feed_currents (p,): of each feed, in V and A, the current positive as the feed says. feeds: their names.
@@ -75,27 +74,6 @@ class AntennaSolution:
         z, r = self.input_impedance, reference_resistance(reference)
         return (z - r) / (z + r)
 
-    def electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
-        """E (n, 3) in V/m at points (n, 3); on the surface the mean of both sides, with a warning."""
-        return self.currents.electric(points, backend, precision)
-
-    def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
-        """The electric field E (n, 3) in V/m at points (n, 3): `electric`."""
-        return self.electric(points, backend, precision)
-
-    def magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
-        """H (n, 3) in A/m at points (n, 3); as `electric`."""
-        return self.currents.magnetic(points, backend, precision)
-
-    def far_field(
-        self, theta: ArrayLike, phi: ArrayLike | None = None, *, backend: str = "numba", precision: str = "double"
-    ) -> NDArray[Any]:
-        """F (..., 3) in V: E ~ F exp(ikr) / r about the origin of coordinates.
-
-        theta, phi: angles in radians, broadcast; or, without phi, vectors (n, 3). See `exact.unit_directions`.
-        """
-        return self.currents.far_field(theta, phi, backend=backend, precision=precision)
-
     def directivity(
         self, theta: ArrayLike, phi: ArrayLike | None = None, polarization: str | None = None, *, decibels: bool = False
     ) -> NDArray[np.float64]:
@@ -135,14 +113,8 @@ class AntennaSolution:
         """4 pi U over a power in W."""
         if not power > 0:
             raise ValueError(f"a gain needs a positive power, this antenna has {power:g} W: are all voltages zero?")
-        frame = line_of_sight(theta, phi)
-        far = self.far_field(frame[0].reshape(-1, 3)).reshape(frame[0].shape)
-        if polarization is None:
-            square = np.sum(np.abs(far) ** 2, axis=-1)
-        else:
-            receiver = frame[RECEIVERS[one_of(polarization, RECEIVERS, "polarization")]]
-            square = np.abs(np.sum(far * receiver, axis=-1)) ** 2
-        value = 4 * np.pi * square / (2 * self._eta * power)
+        amplitude = np.sqrt(2 * self._eta * power)
+        value = radar_cross_section(self.far_field, amplitude, theta, phi, polarization)
         if not decibels:
             return value
         with np.errstate(divide="ignore"):

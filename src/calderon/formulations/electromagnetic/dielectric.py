@@ -6,9 +6,7 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, splu
 
 from calderon.formulations.checks import (
     closed_surface,
@@ -34,9 +32,10 @@ from calderon.formulations.electromagnetic.dielectric_regions import (
 from calderon.formulations.electromagnetic.dielectric_solution import DielectricSolution
 from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
-from calderon.formulations.electromagnetic.vector_loads import VectorLoads, vector_loads
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem, SolveOptions
+from calderon.formulations.loads import Loads, tabulated_loads
+from calderon.formulations.preconditioners import near_preconditioner
 from calderon.formulations.problem import SolverChoices
 from calderon.mesh import TriangleMesh
 from calderon.operators import BlockOperator
@@ -67,7 +66,7 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
     Triangles inscribed in a curved body take from its volume, which shifts resonances of a body of high permittivity:
     scale a mesh from a file so that it keeps the volume, as round shapes do.
 
-    Raises ValueError and TypeError for what does not fit.
+    Raises ValueError and TypeError for invalid arguments.
 
     J. R. Mautz and R. F. Harrington, AEU 33 (1979) 71; C. Mueller, Grundprobleme der mathematischen Theorie
     elektromagnetischer Schwingungen (1957); P. Yla-Oijala and M. Taskinen, IEEE Trans. Antennas Propag. 53 (2005) 3316.
@@ -95,7 +94,7 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
             )
         object.__setattr__(self, "wavenumber", float(np.real(k)))
         if self.formulation == "muller" and any(each.is_conductor for each in self.regions):
-            raise ValueError("Mueller's equations do not know perfect conductors: take formulation='pmchwt'")
+            raise ValueError("Mueller's equations do not support perfect conductors: take formulation='pmchwt'")
         constants = [(each.permittivity, each.permeability) for each in self.regions]
         if all(pair == constants[0] for pair in constants):
             raise ValueError("permittivity and permeability are 1 everywhere, as of the surroundings: nothing scatters")
@@ -120,13 +119,9 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
         number = len(self.meshes)
         permittivity = material_constants(self.permittivity, number, "permittivity", self.gain)
         single = np.ndim(self.permeability) == 0 and self.permeability == 1
-        permeability = [1.0] * number if single else self.permeability
-        return regions_between(
-            self.parents,
-            self.wavenumber,
-            permittivity,
-            material_constants(permeability, number, "permeability", self.gain),
-        )
+        given = [1.0] * number if single else self.permeability
+        permeability = material_constants(given, number, "permeability", self.gain)
+        return regions_between(self.parents, self.wavenumber, permittivity, permeability)
 
     @cached_property
     def function_spaces(self) -> tuple[EdgeSpace, ...]:
@@ -135,7 +130,7 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
 
     @property
     def elements_per_wavelength(self) -> float:
-        """The shortest wavelength beside a surface over its mean edge length, the least of all surfaces."""
+        """The shortest wavelength on the sides of a surface over its mean edge length, the least of all surfaces."""
         return min(
             elements_per_wavelength(self.meshes[i], each.wavenumber) for each in self.regions for i, _ in each.surfaces
         )
@@ -160,8 +155,8 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
         return tuple(Rotation(space) for space in self.function_spaces)
 
     @cached_property
-    def _loads(self) -> tuple[VectorLoads, ...]:
-        return tuple(vector_loads(space) for space in self.function_spaces)
+    def _loads(self) -> tuple[Loads, ...]:
+        return tuple(tabulated_loads(space) for space in self.function_spaces)
 
     def _checked(self, data: Any) -> Any:
         electromagnetic_wave(data, self.wavenumber, type(self).__name__)
@@ -178,28 +173,22 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
 
     def _combined(self, electric: TestedField, magnetic: TestedField) -> NDArray[Any]:
         """The right-hand sides (unknowns, m) of incident fields E, eta H."""
-        number = len(self.meshes)
-        parts: list[Any] = [None] * (2 * number)
+        n, parts = len(self.meshes), {}
         for i, _ in self.regions[0].surfaces:
             if self.formulation == "muller":
                 h, e = self._mueller[1][:, i]
                 parts[i] = h * self._rotations[i].tested(magnetic)
-                parts[number + i] = -e * self._rotations[i].tested(electric)
+                parts[n + i] = -e * self._rotations[i].tested(electric)
             else:
                 parts[i] = -electric(self._loads[i])
-                parts[number + i] = magnetic(self._loads[i])
+                parts[n + i] = magnetic(self._loads[i])
         return self._stacked(parts)
 
-    def _stacked(self, parts: list[Any]) -> NDArray[Any]:
-        """The unknown ones of the parts for J and M of each surface, zeros for None."""
-        columns = next(part.shape[1] for part in parts if part is not None)
-        spaces = 2 * self.function_spaces
-        return np.concatenate(
-            [
-                np.zeros((spaces[number].dimension, columns)) if parts[number] is None else parts[number]
-                for number in unknown_fields(self.regions)
-            ]
-        )
+    def _stacked(self, parts: dict[int, NDArray[Any]]) -> NDArray[Any]:
+        """Parts (dimension, m) for J (0 .. n - 1) and M (n .. 2 n - 1) as one vector of the unknowns, zeros between."""
+        columns, spaces = next(iter(parts.values())).shape[1], 2 * self.function_spaces
+        zeros = {i: np.zeros((spaces[i].dimension, columns)) for i in unknown_fields(self.regions)}
+        return np.concatenate([parts.get(i, zero) for i, zero in zeros.items()])
 
     def _echoes(
         self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64], options: SolveOptions
@@ -208,11 +197,10 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
             return lambda loads: loads.plane_waves(np.exp(-1j * self.wavenumber * (loads.points @ r.T)), vectors)
 
         x, _ = self.system.solve(self._combined(waves(transmit), waves(np.cross(-r, transmit))), options)
-        number = len(self.meshes)
-        parts: list[Any] = [None] * (2 * number)
+        n, parts = len(self.meshes), {}
         for i, _ in self.regions[0].surfaces:
             parts[i] = waves(receive)(self._loads[i])
-            parts[number + i] = -waves(np.cross(-r, receive))(self._loads[i])
+            parts[n + i] = -waves(np.cross(-r, receive))(self._loads[i])
         return 1j * self.wavenumber / (4 * np.pi) * np.einsum("nd,nd->d", self._stacked(parts), x)
 
     @property
@@ -230,74 +218,40 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
         if not options.preconditioned_by("near") or options.solver == "lu":
             return options
         require(options.method, "preconditioner='near'")
-        return replace(options, preconditioner=NearPreconditioner(self.system))
+        return replace(options, preconditioner=near_preconditioner(self.system))
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> DielectricSolution:
-        number, eta, spaces = len(self.meshes), complex(data.impedance), 2 * self.function_spaces
-        pieces = [np.zeros(space.dimension, coefficients.dtype) for space in spaces]
-        unknown = unknown_fields(self.regions)
-        cuts = np.cumsum([spaces[i].dimension for i in unknown])[:-1]
-        for i, piece in zip(unknown, np.split(coefficients, cuts), strict=True):
-            pieces[i] = piece / eta if i < number else piece
-        kinds = [("electric surface current", "A/m")] * number + [("magnetic surface current", "V/m")] * number
-        currents = tuple(
-            VectorFunction(space, piece, *kind) for space, piece, kind in zip(spaces, pieces, kinds, strict=True)
-        )
-        electric, magnetic = currents[:number], currents[number:]
+        n, eta, unknown = len(self.meshes), complex(data.impedance), unknown_fields(self.regions)
+        cuts = np.cumsum([space.dimension for space in self.system.spaces])[:-1]
+        pieces = dict(zip(unknown, np.split(coefficients, cuts), strict=True))
+        electric, magnetic = [], []
+        for i, space in enumerate(self.function_spaces):
+            m = pieces.get(n + i, np.zeros(space.dimension, coefficients.dtype))
+            electric.append(VectorFunction(space, pieces[i] / eta, "electric surface current", "A/m"))
+            magnetic.append(VectorFunction(space, m, "magnetic surface current", "V/m"))
         outer = [i for i, _ in self.regions[0].surfaces]
         radiating = RadiatingCurrents(
             self.wavenumber, data.impedance, tuple(electric[i] for i in outer), tuple(magnetic[i] for i in outer)
         )
-        return DielectricSolution(data, info, radiating, electric, magnetic, self.regions, self.parents)
+        return DielectricSolution(data, info, radiating, tuple(electric), tuple(magnetic), self.regions, self.parents)
 
-    def __str__(self) -> str:
-        triangles = sum(mesh.number_of_triangles for mesh in self.meshes)
-        surfaces = f"{len(self.meshes)} surface{'s' if len(self.meshes) > 1 else ''}"
+    @property
+    def title(self) -> str:  # type: ignore[override]
         inside = ", ".join(
             f"{each.permittivity:.4g}" + (f" (permeability {each.permeability:.4g})" if each.permeability != 1 else "")
             for each in self.regions[1:]
         )
-        return "\n".join(
-            [
-                f"scattering by penetrable bodies of relative permittivity {inside}",
-                f"  {self.system.equation}",
-                f"  {self.unknowns} unknowns (RWG) on {triangles} triangles of {surfaces}",
-                f"  wavenumber {self.wavenumber:.6g} 1/m around",
-                f"  {self.elements_per_wavelength:.1f} elements per wavelength where it is shortest",
-            ]
+        return f"scattering by penetrable bodies of relative permittivity {inside}"
+
+    @property
+    def _details(self) -> tuple[str, ...]:
+        return (
+            f"wavenumber {self.wavenumber:.6g} 1/m around",
+            f"{self.elements_per_wavelength:.1f} elements per wavelength where it is shortest",
         )
 
-
-class NearPreconditioner(LinearOperator):
-    """The inverse of the entries between functions that share a triangle, all blocks of a surface: sparse LU factors of
-    a dense matrix's own entries, made at the first product."""
-
-    name = "near"
-
-    def __init__(self, system: LinearSystem) -> None:
-        super().__init__(np.dtype(np.complex128), (system.unknowns, system.unknowns))
-        self.system = system
-
-    @cached_property
-    def _factors(self) -> Any:
-        return splu(_near_entries(self.system))
-
-    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._matmat(np.reshape(x, (-1, 1)))[:, 0]
-
-    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(self._factors.solve(np.ascontiguousarray(x, np.complex128)))
-
-
-def _near_entries(system: LinearSystem) -> sp.csc_array:
-    matrix = system.matrix.to_array()
-    starts = np.cumsum([0, *(space.dimension for space in system.spaces)])
-    rows, columns = [], []
-    for space, top in zip(system.spaces, starts, strict=False):
-        near = space.mass_matrix().tocoo()
-        for other, left in zip(system.spaces, starts, strict=False):
-            if other is space:
-                rows.append(near.coords[0] + top)
-                columns.append(near.coords[1] + left)
-    at = np.concatenate(rows), np.concatenate(columns)
-    return sp.coo_array((matrix[at].astype(np.complex128), at), matrix.shape).tocsc()
+    @property
+    def _discretisation(self) -> str:
+        triangles = sum(mesh.number_of_triangles for mesh in self.meshes)
+        surfaces = f"{len(self.meshes)} surface{'s' if len(self.meshes) > 1 else ''}"
+        return f"(RWG) on {triangles} triangles of {surfaces}"

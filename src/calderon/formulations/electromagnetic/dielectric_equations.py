@@ -5,6 +5,7 @@ H = H_inc + sum s (K J + T M / z), H times the impedance of the surroundings and
 interface the principal values are half of the traces. See `Region` for z, T, K.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,19 +13,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, splu
+from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import require_memory
 from calderon.formulations.electromagnetic.dielectric_regions import Region
-from calderon.formulations.electromagnetic.vector_loads import VectorLoads, vector_loads
+from calderon.formulations.loads import Loads, tabulated_loads
 from calderon.operators import BlockOperator, BoundaryOperator, electric_field, identity, magnetic_field
 from calderon.operators.algebra import Sum
+from calderon.solvers import sparse_inverse
 from calderon.spaces import BC, EdgeSpace
 
 COLUMNS_AT_ONCE = 256
-Table = list[list[list[tuple[complex, BoundaryOperator]]]]
-"""Summands (factor, operator) of each block."""
-TestedField = Callable[[VectorLoads], NDArray[Any]]
+Table = defaultdict[tuple[int, int], list[tuple[complex, BoundaryOperator]]]
+"""Summands (factor, operator) of the block in a row and column."""
+TestedField = Callable[[Loads], NDArray[Any]]
 """Integrals (dimension, m) of m fields against the functions of a quadrature."""
 
 
@@ -47,8 +49,8 @@ class Rotation:
         return self._rotated(self._dual.matrix.T @ field(self._loads))
 
     @cached_property
-    def _loads(self) -> VectorLoads:
-        return vector_loads(self._dual.base)
+    def _loads(self) -> Loads:
+        return tabulated_loads(self._dual.base)
 
     @cached_property
     def _dual(self) -> Any:
@@ -63,13 +65,12 @@ class Rotation:
         return self.space.mass_matrix()
 
     @cached_property
-    def _factors(self) -> Any:
-        return splu(self.space.mass_matrix(self._dual.perpendicular()).tocsc())
+    def _inverse(self) -> LinearOperator:
+        return sparse_inverse(self.space.mass_matrix(self._dual.perpendicular()))
 
     def _rotated(self, pairings: NDArray[Any]) -> NDArray[Any]:
         """<f, v> from <g, u>."""
-        columns = np.ascontiguousarray(pairings, np.complex128).view(np.float64)  # real and imaginary side by side
-        return self._mass @ np.ascontiguousarray(self._factors.solve(columns)).view(np.complex128)
+        return self._mass @ self._inverse.matmat(pairings)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,7 +92,8 @@ class RotatedMatrix(LinearOperator):
 
     def to_array(self) -> NDArray[Any]:
         """All entries, a new array."""
-        require_memory(self.matrix.nbytes, "the entries of Mueller's equations beside their matrix", "try 'gmres'")
+        what = "the entries of Mueller's equations in addition to their matrix"
+        require_memory(self.matrix.nbytes, what, "try 'gmres'")
         full = self.matrix.to_array().copy()
         half = len(full) // 2
         for block in (full[:half, half:], full[half:, :half]):
@@ -99,9 +101,6 @@ class RotatedMatrix(LinearOperator):
                 columns = slice(n, n + COLUMNS_AT_ONCE)
                 block[:, columns] = self._rotated(block[:, columns])
         return full
-
-    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._matmat(x.reshape(-1, 1))[:, 0]
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
         half, m = len(x) // 2, x.shape[1]
@@ -128,7 +127,7 @@ def pmchwt(spaces: Sequence[EdgeSpace], regions: Sequence[Region]) -> BlockOpera
     conductors there is no M and no row of H, and E is zero.
     """
     n = len(spaces)
-    table = _empty(2 * n)
+    table: Table = defaultdict(list)
     for medium in regions:
         if medium.is_conductor:
             continue
@@ -140,11 +139,10 @@ def pmchwt(spaces: Sequence[EdgeSpace], regions: Sequence[Region]) -> BlockOpera
                 for row, column, factor, term in (
                     (i, j, sign * z, T), (n + i, n + j, -sign / z, T), (i, n + j, -sign, K), (n + i, j, -sign, K)
                 ):  # fmt: skip
-                    table[row][column].append((factor, term))
+                    table[row, column].append((factor, term))
                     if i != j:
-                        table[column][row].append((factor, term.T))
-    kept = unknown_fields(regions)
-    return BlockOperator(_sums_of([[table[row][column] for column in kept] for row in kept]))
+                        table[column, row].append((factor, term.T))
+    return BlockOperator(_sums_of(table, unknown_fields(regions)))
 
 
 def unknown_fields(regions: Sequence[Region]) -> list[int]:
@@ -164,12 +162,12 @@ def mueller(
     once both sides are added, and therefore rotated by `Rotation`; n x K is tested directly.
     """
     n = len(spaces)
-    table = _empty(2 * n)
+    table: Table = defaultdict(list)
     weights = _sums(regions, n)
     loads = np.zeros((2, n), np.complex128)
     for number, space in enumerate(spaces):
         for place in (number, n + number):
-            table[place][place].append((1.0, identity(space)))
+            table[place, place].append((1.0, identity(space)))
     for number, medium in enumerate(regions):
         for i, _ in medium.surfaces:
             h, e = medium.permeability / weights[0, i], medium.permittivity / weights[1, i]
@@ -179,11 +177,11 @@ def mueller(
                 K = medium.operator(magnetic_field(medium.green, spaces[j], spaces[i]))
                 T = medium.operator(electric_field(medium.green, spaces[j], spaces[i]))
                 z = medium.impedance
-                table[i][j].append((-h * t, K))
-                table[n + i][n + j].append((-e * t, K))
-                table[i][n + j].append((-h * t / z, T))
-                table[n + i][j].append((e * t * z, T))
-    return RotatedBlocks(_sums_of(table), tuple(rotations)), loads
+                table[i, j].append((-h * t, K))
+                table[n + i, n + j].append((-e * t, K))
+                table[i, n + j].append((-h * t / z, T))
+                table[n + i, j].append((e * t * z, T))
+    return RotatedBlocks(_sums_of(table, range(2 * n)), tuple(rotations)), loads
 
 
 def _sums(regions: Sequence[Region], number: int) -> NDArray[np.complex128]:
@@ -200,10 +198,6 @@ def _sums(regions: Sequence[Region], number: int) -> NDArray[np.complex128]:
     return means
 
 
-def _empty(size: int) -> Table:
-    return [[[] for _ in range(size)] for _ in range(size)]
-
-
-def _sums_of(table: Table) -> tuple[tuple[BoundaryOperator | None, ...], ...]:
-    """The blocks; None where there are no summands."""
-    return tuple(tuple(Sum.of(parts) if parts else None for parts in row) for row in table)
+def _sums_of(table: Table, kept: Sequence[int]) -> tuple[tuple[BoundaryOperator | None, ...], ...]:
+    """The blocks of these rows and columns; None where there are no summands."""
+    return tuple(tuple(Sum.of(table[i, j]) if table[i, j] else None for j in kept) for i in kept)

@@ -99,7 +99,11 @@ def enclosing_surfaces(meshes: Sequence[TriangleMesh]) -> NDArray[np.int64]:
     parts of one mesh that lie one within another.
     """
     for number, mesh in enumerate(meshes):
-        _refuse_nested_parts(mesh, number)
+        if len(nested_components(mesh.vertices, mesh.triangles, mesh.components)):
+            raise ValueError(
+                f"a closed part of mesh {number} lies within another one: give nested surfaces as separate meshes, "
+                "each with the permittivity directly inside of it (1 for a cavity)"
+            )
     inside = np.zeros((len(meshes), len(meshes)), dtype=bool)  # [i, j]: i within j
     trees = [KDTree(mesh.vertices[mesh.used_vertices]) for mesh in meshes]
     for i, mesh in enumerate(meshes):
@@ -140,16 +144,8 @@ def _depth(parents: NDArray[np.int64], number: int) -> int:
     return 0 if above < 0 else 1 + _depth(parents, above)
 
 
-def _refuse_nested_parts(mesh: TriangleMesh, number: int) -> None:
-    if len(nested_components(mesh.vertices, mesh.triangles, mesh.components)):
-        raise ValueError(
-            f"a closed part of mesh {number} lies within another one: give nested surfaces as separate meshes, "
-            "each with the permittivity directly inside of it (1 for a cavity)"
-        )
-
-
 def material_constants(values: Any, number: int, name: str, gain: bool) -> tuple[complex, ...]:
-    """One relative constant for each of so many meshes; ValueError for wrong lengths, zero, or gain not asked for."""
+    """One relative constant for each mesh; ValueError for wrong lengths, zero, or gain that was not requested."""
     many = np.ndim(values) > 0
     given = list(values) if many else [values] * (1 if number == 1 else 0)
     if len(given) != number:
@@ -169,6 +165,6 @@ def _constant(value: Any, name: str, gain: bool) -> complex:
     if np.imag(constant) < 0 and not gain:
         raise ValueError(
             f"{name} {value!r} has a negative imaginary part: with the time factor exp(-i omega t) loss is positive, "
-            f"try {constant.conjugate()}; for an amplifying medium say gain=True"
+            f"try {constant.conjugate()}; for an amplifying medium set gain=True"
         )
     return constant

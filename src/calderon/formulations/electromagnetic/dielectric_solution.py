@@ -1,6 +1,5 @@
 """The solution of scattering by penetrable bodies: fields in every region, far fields, powers."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,7 @@ from calderon.formulations.electromagnetic.dielectric_regions import Region, inn
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
 from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
 from calderon.formulations.linear_system import LARGEST_DENSE
-from calderon.spaces import VectorFunction, VectorSpace
+from calderon.spaces import VectorFunction
 from calderon.validation import one_of, one_or_more_points
 
 
@@ -61,15 +60,15 @@ class DielectricSolution(ElectromagneticSolution):
 
     def _currents_of(self, region: Region) -> RadiatingCurrents:
         """The currents that radiate the field in a region, conjugated where its operators are."""
-        electric = [np.asarray(sign * self.electric_currents[i].coefficients) for i, sign in region.surfaces]
-        magnetic = [np.asarray(sign * self.magnetic_currents[i].coefficients) for i, sign in region.surfaces]
+
+        def here(currents: tuple[VectorFunction, ...]) -> tuple[VectorFunction, ...]:
+            found = [(currents[i].space, np.asarray(sign * currents[i].coefficients)) for i, sign in region.surfaces]
+            return tuple(VectorFunction(space, x.conj() if region.conjugated else x) for space, x in found)
+
         impedance = complex(self.incident.impedance) * region.impedance
-        if region.conjugated:
-            impedance = impedance.conjugate()
-            electric, magnetic = [j.conj() for j in electric], [m.conj() for m in magnetic]
-        spaces = [self.electric_currents[i].space for i, _ in region.surfaces]
+        impedance = impedance.conjugate() if region.conjugated else impedance
         return RadiatingCurrents(
-            region.wavenumber, impedance, _functions(spaces, electric), _functions(spaces, magnetic)
+            region.wavenumber, impedance, here(self.electric_currents), here(self.magnetic_currents)
         )
 
     def absorbed_power(self, by: str = "auto") -> NDArray[np.float64]:
@@ -84,19 +83,14 @@ class DielectricSolution(ElectromagneticSolution):
         one_of(by, ("auto", "fields", "flux"), "by")
         unknowns = sum(len(j.coefficients) + len(m.coefficients) for j, m in self._current_pairs())
         if by == "fields" or (by == "auto" and unknowns <= LARGEST_DENSE):
-            return np.array([self._given_to(region) for region in self.regions[1:]])
+            inside = self.regions[1:]
+            return np.array([0.0 if r.is_conductor else self._currents_of(r).delivered_power() for r in inside])
         inward = np.array([_inward_power(*pair) for pair in self._current_pairs()])
         absorbed = inward.copy()
         for number, parent in enumerate(self.parents):
             if parent >= 0:
                 absorbed[parent] -= inward[number]
         return absorbed
-
-    def _given_to(self, region: Region) -> float:
-        """The power that the currents give to a region, in W."""
-        if region.is_conductor:
-            return 0.0
-        return self._currents_of(region).delivered_power()
 
     def absorption_cross_section(self, by: str = "auto") -> float:
         """Absorbed power over incident intensity |E_inc|^2 / (2 eta), in m^2; `by` as in `absorbed_power`."""
@@ -107,10 +101,6 @@ class DielectricSolution(ElectromagneticSolution):
 
     def __str__(self) -> str:
         return f"field of {self.incident}: surface currents [A/m] and [V/m] on the interfaces\n{self.info}"
-
-
-def _functions(spaces: list[VectorSpace], parts: Sequence[NDArray[np.complex128]]) -> tuple[VectorFunction, ...]:
-    return tuple(VectorFunction(space, values) for space, values in zip(spaces, parts, strict=True))
 
 
 def _inward_power(electric: VectorFunction, magnetic: VectorFunction) -> float:

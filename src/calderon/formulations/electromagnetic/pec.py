@@ -3,16 +3,17 @@
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, splu
+from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.checks import (
     closed_surface,
     electromagnetic_wave,
     elements_per_wavelength,
+    resolution,
     sources_outside,
     surface_mesh,
     warn_coarse,
@@ -20,20 +21,22 @@ from calderon.formulations.checks import (
 from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
 from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
-from calderon.formulations.electromagnetic.vector_loads import VectorLoads, vector_loads
 from calderon.formulations.info import SolutionInfo
 from calderon.formulations.linear_system import LinearSystem, SolveOptions
+from calderon.formulations.loads import Loads, tabulated_loads
+from calderon.formulations.preconditioners import Preconditioner
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
 from calderon.operators import BoundaryOperator, electric_field, identity, magnetic_field
 from calderon.quadrature import Quadrature
+from calderon.solvers import sparse_inverse
 from calderon.spaces import BC, RBC, RWG, DualTests, EdgeSpace, VectorFunction, dual_tests
 from calderon.validation import one_of, wavenumber_of_a_wave
 
 FORMULATIONS = ("cfie", "efie", "mfie", "calderon")
 MAGNETIC = ("cfie", "mfie")  # those with the magnetic field equation
 TESTINGS = ("dual", "primal")
-ROUGHLY = Quadrature(regular=2, singular=4)  # of the dual preconditioner: finer rules save no steps
+COARSE_RULE = Quadrature(regular=2, singular=4)  # of the dual preconditioner: finer rules save no steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +69,10 @@ class PECScattering(RadarProblem[PECSolution]):
     compute.
 
     weight: of the electric equation in "cfie", between 0 and 1. testing: of the magnetic equation, "dual", the default,
-    with `spaces.dual_tests` t in the place of f, <t, (I/2 - K) J> = <t, n x H_inc>, or "primal", with the functions of
+    with `spaces.dual_tests` t instead of f, <t, (I/2 - K) J> = <t, n x H_inc>, or "primal", with the functions of
     the current. At ten elements per wavelength dual testing has a tenth of the error in a sphere's cross-section and a
     hundredth in its energy balance. It needs surfaces with two triangles at each edge. Raises ValueError and TypeError
-    for what does not fit.
+    for invalid arguments.
 
     R. F. Harrington, Field Computation by Moment Methods; J. R. Mautz and R. F. Harrington, AEU 32 (1978) 157;
     F. P. Andriulli et al., IEEE Trans. Antennas Propag. 56 (2008) 2398; K. Cools, F. P. Andriulli, D. De Zutter,
@@ -81,6 +84,8 @@ class PECScattering(RadarProblem[PECSolution]):
     formulation: str = field(default="cfie", kw_only=True)
     weight: float = field(default=0.5, kw_only=True)
     testing: str = field(default="dual", kw_only=True)
+
+    title: ClassVar[str] = "scattering by a perfect conductor"
 
     def __post_init__(self) -> None:
         one_of(self.formulation, FORMULATIONS, "formulation")
@@ -141,12 +146,12 @@ class PECScattering(RadarProblem[PECSolution]):
         return LinearSystem(equation, -a * electric + (1 - a) * magnetic, (space,))
 
     @cached_property
-    def _loads(self) -> VectorLoads:
-        return vector_loads(self.function_space)
+    def _loads(self) -> Loads:
+        return tabulated_loads(self.function_space)
 
     @cached_property
-    def _magnetic_loads(self) -> VectorLoads:
-        return vector_loads(self.magnetic_tests) if self._is_dual else self._loads
+    def _magnetic_loads(self) -> Loads:
+        return tabulated_loads(self.magnetic_tests) if self._is_dual else self._loads
 
     def _checked(self, data: Any) -> Any:
         electromagnetic_wave(data, self.wavenumber, type(self).__name__)
@@ -179,32 +184,36 @@ class PECScattering(RadarProblem[PECSolution]):
         return ("dual",) if self.formulation == "calderon" else ("mass",)
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
-        if self._is_dual:
-            return self._with_pairing(options)
+        if self._is_dual and options.preconditioned_by("mass"):
+            return replace(options, preconditioner=self._pairing)
         if not options.preconditioned_by("dual") or options.solver == "lu":
             return options
         if not options.chosen.stores_entries or (options.backend, options.precision) != ("numba", "double"):
             raise ValueError(
                 "preconditioner 'dual' of formulation='calderon' is dense, in double precision, by backend 'numba'; "
-                f"asked were method={options.method!r}, backend={options.backend!r}, precision={options.precision!r}: "
+                f"got method={options.method!r}, backend={options.backend!r}, precision={options.precision!r}: "
                 "leave them out, or take formulation='efie' or 'cfie'"
             )
         return replace(options, preconditioner=self._dual_preconditioner)
 
-    def _with_pairing(self, options: SolveOptions) -> SolveOptions:
-        return replace(options, preconditioner=self._pairing) if options.preconditioned_by("mass") else options
-
     @cached_property
-    def _pairing(self) -> "PairingInverse":
-        """The identity, tested as the equation is."""
+    def _pairing(self) -> Preconditioner:
+        """The inverse of the identity, tested as the equation is."""
         pairing = self.magnetic_tests.pairing  # type: ignore[union-attr]
-        if self.formulation == "mfie":
-            return PairingInverse(pairing)
-        return PairingInverse(self.weight * self.function_space.mass_matrix() + (1 - self.weight) * pairing)
+        if self.formulation == "cfie":
+            pairing = self.weight * self.function_space.mass_matrix() + (1 - self.weight) * pairing
+        return Preconditioner("mass", self.unknowns, lambda: sparse_inverse(pairing))
 
     @cached_property
-    def _dual_preconditioner(self) -> "DualPreconditioner":
-        return DualPreconditioner(self.function_space, self.wavenumber)
+    def _dual_preconditioner(self) -> Preconditioner:
+        """D^-1 T_dual D^-T, D the pairing <n x g, f> of the dual functions g and the primal ones f (Andriulli 2008)."""
+
+        def inverse() -> LinearOperator:
+            dual = electric_field(Helmholtz(self.wavenumber), BC(self.mesh), quadrature=COARSE_RULE).assemble()
+            pairing = sparse_inverse(self.function_space.mass_matrix(RBC(self.mesh)))
+            return pairing @ dual @ pairing.T
+
+        return Preconditioner("dual", self.unknowns, inverse)
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> PECSolution:
         current = VectorFunction(self.function_space, coefficients, "surface current", "A/m")
@@ -230,61 +239,6 @@ class PECScattering(RadarProblem[PECSolution]):
         far = electric if np.array_equal(receive, transmit) else loads.plane_waves(phases, receive)
         return 1j * self.wavenumber / (4 * np.pi) * np.einsum("nd,nd->d", far, x)
 
-    def __str__(self) -> str:
-        return "\n".join(
-            [
-                "scattering by a perfect conductor",
-                f"  {self.system.equation}",
-                f"  {self.unknowns} unknowns (RWG) on {self.mesh.number_of_triangles} triangles",
-                f"  wavenumber {self.wavenumber:.6g} 1/m, {self.elements_per_wavelength:.1f} elements per wavelength, "
-                f"k times diameter {self.wavenumber * self.mesh.diameter:.4g}",
-            ]
-        )
-
-
-class DualPreconditioner(LinearOperator):
-    """D^-1 T_dual D^-T, D the pairing <n x g, f> of the dual functions g and the primal ones f; computed at the first
-    product. (F. P. Andriulli et al., IEEE Trans. Antennas Propag. 56 (2008) 2398.)
-    """
-
-    name = "dual"
-
-    def __init__(self, space: EdgeSpace, wavenumber: float) -> None:
-        super().__init__(np.dtype(np.complex128), (space.dimension, space.dimension))
-        self.space, self.wavenumber = space, wavenumber
-
-    @cached_property
-    def _matrix(self) -> Any:
-        return electric_field(Helmholtz(self.wavenumber), BC(self.space.mesh), quadrature=ROUGHLY).assemble()
-
-    @cached_property
-    def _factors(self) -> Any:
-        return splu(self.space.mass_matrix(RBC(self.space.mesh)).tocsc())
-
-    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._matmat(np.reshape(x, (-1, 1)))[:, 0]
-
-    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return _complex_solve(self._factors, self._matrix @ _complex_solve(self._factors, x, "T"), "N")
-
-
-class PairingInverse(LinearOperator):
-    """The inverse of the sparse matrix of test with trial functions."""
-
-    name = "mass"
-
-    def __init__(self, pairing: Any) -> None:
-        super().__init__(np.dtype(np.float64), pairing.shape)
-        self._factors = splu(pairing.tocsc())
-
-    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._matmat(np.reshape(x, (-1, 1)))[:, 0]
-
-    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return _complex_solve(self._factors, x, "N")
-
-
-def _complex_solve(factors: Any, x: NDArray[Any], kind: str) -> NDArray[Any]:
-    """Solve with real factors for a complex right-hand side; kind "T" for the transposed."""
-    x = np.asarray(x, dtype=np.complex128)
-    return factors.solve(np.ascontiguousarray(x.real), kind) + 1j * factors.solve(np.ascontiguousarray(x.imag), kind)
+    @property
+    def _details(self) -> tuple[str, ...]:
+        return (resolution(self.mesh, self.wavenumber, self.elements_per_wavelength),)

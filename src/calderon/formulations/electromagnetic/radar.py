@@ -8,10 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.angular import RECEIVERS, line_of_sight
 from calderon.formulations.linear_system import SolveOptions
-from calderon.formulations.problem import Problem
+from calderon.formulations.problem import Problem, monostatic_sweep
 from calderon.validation import one_of
 
-DIRECTIONS_AT_ONCE = 64
 Solution = TypeVar("Solution")
 
 
@@ -46,11 +45,8 @@ class RadarProblem(Problem[Solution]):
         r, v, h = (part.reshape(-1, 3) for part in frame)
         vectors = {"V": v, "H": h}
         receive, transmit = vectors[polarization[0]], vectors[polarization[1]]
-        result = np.empty(len(r), np.complex128)
-        for n in range(0, len(r), DIRECTIONS_AT_ONCE):
-            part = slice(n, n + DIRECTIONS_AT_ONCE)
-            result[part] = self._echoes(r[part], receive[part], transmit[part], chosen)
-        return result.reshape(frame[0].shape[:-1])
+        far = monostatic_sweep(len(r), lambda part: self._echoes(r[part], receive[part], transmit[part], chosen))
+        return far.reshape(frame[0].shape[:-1])
 
     @abstractmethod
     def _echoes(

@@ -1,6 +1,6 @@
-"""Fields of electric and magnetic surface currents in one homogeneous medium."""
+"""Fields of electric and magnetic surface currents in one homogeneous medium, and solutions that radiate by them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.formulations.electromagnetic.vector_loads import DEGREE
-from calderon.formulations.sphere_rule import power_degree, sphere_rule
+from calderon.formulations.info import SolutionInfo
+from calderon.formulations.loads import VECTOR_DEGREE
+from calderon.formulations.sphere_rule import far_field_square
 from calderon.greens import Helmholtz
 from calderon.operators import electric_field, magnetic_field
 from calderon.potentials import electric_field_potential, magnetic_field_potential
@@ -33,7 +34,7 @@ class RadiatingCurrents:
     impedance: complex
     electric_currents: tuple[VectorFunction, ...]
     magnetic_currents: tuple[VectorFunction, ...] = ()
-    quadrature: Quadrature = field(default_factory=lambda: Quadrature(regular=DEGREE))
+    quadrature: Quadrature = field(default_factory=lambda: Quadrature(regular=VECTOR_DEGREE))
 
     def electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """E (n, 3) in V/m at points (n, 3); on the surfaces the mean of both sides, with a warning."""
@@ -58,14 +59,15 @@ class RadiatingCurrents:
 
     def far_field_square(self) -> float:
         """int |F|^2 over all directions, in V^2; divided by 2 eta the time-averaged power that is radiated, in W."""
-        directions, weights = sphere_rule(power_degree(self._vertices(), self.wavenumber))
-        return float(weights @ np.sum(np.abs(self.far_field(directions)) ** 2, axis=1))
+        meshes = {id(j.space.mesh): j.space.mesh for j in (*self.electric_currents, *self.magnetic_currents)}
+        vertices = np.concatenate([mesh.vertices[mesh.used_vertices] for mesh in meshes.values()])
+        return far_field_square(self.far_field, vertices, self.wavenumber)
 
     def delivered_power(self) -> float:
         """-1/2 Re sum int (conj(J) . E + conj(M) . H), E and H the fields of the currents themselves, in W: the
         time-averaged power that they give to the medium.
 
-        T and K of all pairs of surfaces are computed and forgotten, which takes as long as their assembly.
+        T and K of all pairs of surfaces are computed and discarded, which takes as long as their assembly.
         """
         total, eta = 0.0, complex(self.impedance)
         for j, m in self._pairs():
@@ -86,29 +88,52 @@ class RadiatingCurrents:
 
     @cached_property
     def _electric_parts(self) -> list[tuple[complex, CurrentField]]:
-        eta = complex(self.impedance)
-        return self._fields(electric_field_potential, self.electric_currents, eta) + self._fields(
-            magnetic_field_potential, self.magnetic_currents, -1.0
-        )
+        return self._fields(electric_field_potential, complex(self.impedance), magnetic_field_potential, -1.0)
 
     @cached_property
     def _magnetic_parts(self) -> list[tuple[complex, CurrentField]]:
-        eta = complex(self.impedance)
-        return self._fields(magnetic_field_potential, self.electric_currents, 1.0) + self._fields(
-            electric_field_potential, self.magnetic_currents, 1 / eta
-        )
+        return self._fields(magnetic_field_potential, 1.0, electric_field_potential, 1 / complex(self.impedance))
 
     def _fields(
-        self, potential: Callable[..., CurrentField], currents: Iterable[VectorFunction], factor: complex
+        self, of_j: Callable[..., CurrentField], j_factor: complex, of_m: Callable[..., CurrentField], m_factor: complex
     ) -> list[tuple[complex, CurrentField]]:
-        green = Helmholtz(self.wavenumber)
-        return [(factor, potential(green, current, quadrature=self.quadrature)) for current in currents]
+        """Fields with their factors, of the electric currents J and of the magnetic ones M."""
+        green, rule = Helmholtz(self.wavenumber), self.quadrature
+        fields = [(j_factor, of_j(green, j, quadrature=rule)) for j in self.electric_currents]
+        return fields + [(m_factor, of_m(green, m, quadrature=rule)) for m in self.magnetic_currents]
 
     @staticmethod
     def _sum(parts: list[tuple[complex, CurrentField]], of: Callable[[CurrentField], NDArray[Any]]) -> NDArray[Any]:
         return np.sum([factor * of(part) for factor, part in parts], axis=0)
 
-    def _vertices(self) -> NDArray[np.float64]:
-        """(n, 3) the corners of all surfaces."""
-        meshes = {id(j.space.mesh): j.space.mesh for j in (*self.electric_currents, *self.magnetic_currents)}
-        return np.concatenate([mesh.vertices[mesh.used_vertices] for mesh in meshes.values()])
+
+class RadiatedField:
+    """A solution whose field, or whose scattered field, is that of its currents.
+
+    info: the record of the solver. currents: the surface currents that radiate into the medium around. backend and
+    precision of fields: as for `Potential.evaluate`.
+    """
+
+    info: SolutionInfo
+    currents: RadiatingCurrents
+
+    def electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
+        """The total E (n, 3) in V/m at points (n, 3); on the surface the mean of both sides, with a warning."""
+        return self.currents.electric(points, backend, precision)
+
+    def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
+        """The total electric field E (n, 3) in V/m at points (n, 3): `electric`."""
+        return self.electric(points, backend, precision)
+
+    def magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
+        """The total H (n, 3) in A/m at points (n, 3); as `electric`."""
+        return self.currents.magnetic(points, backend, precision)
+
+    def far_field(
+        self, theta: ArrayLike, phi: ArrayLike | None = None, *, backend: str = "numba", precision: str = "double"
+    ) -> NDArray[Any]:
+        """F (..., 3) in V: E ~ F exp(ikr) / r about the origin of coordinates, without the incident wave.
+
+        theta, phi: angles in radians, broadcast; or, without phi, vectors (n, 3). See `exact.unit_directions`.
+        """
+        return self.currents.far_field(theta, phi, backend=backend, precision=precision)

@@ -7,14 +7,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.angular import radar_cross_section
-from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
+from calderon.formulations.checks import reference_amplitude
+from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents
 from calderon.formulations.info import SolutionInfo
 from calderon.validation import one_or_more_points
 from calderon.waves import ElectromagneticPlaneWave, ElectromagneticWave
 
 
 @dataclass(frozen=True, eq=False)
-class ElectromagneticSolution:
+class ElectromagneticSolution(RadiatedField):
     """The field E_inc + E_s of an incident wave and a body.
 
     incident: the wave. info: the record of the solver. currents: the surface currents that radiate the scattered field
@@ -44,23 +45,10 @@ class ElectromagneticSolution:
         x = one_or_more_points(points)
         return self.incident.electric(x) + self.scattered_electric(x, backend, precision)
 
-    def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
-        """The total electric field E (n, 3) in V/m at points (n, 3): `electric`."""
-        return self.electric(points, backend, precision)
-
     def magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The total H (n, 3) in A/m at points (n, 3)."""
         x = one_or_more_points(points)
         return self.incident.magnetic(x) + self.scattered_magnetic(x, backend, precision)
-
-    def far_field(
-        self, theta: ArrayLike, phi: ArrayLike | None = None, *, backend: str = "numba", precision: str = "double"
-    ) -> NDArray[Any]:
-        """F (..., 3) in V: E_s ~ F exp(ikr) / r about the origin of coordinates.
-
-        theta, phi: angles in radians, broadcast; or, without phi, vectors (n, 3). See `exact.unit_directions`.
-        """
-        return self.currents.far_field(theta, phi, backend=backend, precision=precision)
 
     def rcs(
         self, theta: ArrayLike, phi: ArrayLike | None = None, polarization: str | None = None
@@ -74,13 +62,7 @@ class ElectromagneticSolution:
     @property
     def incident_amplitude(self) -> float:
         """|E_inc| at the origin of coordinates, in V/m: the amplitude of a plane wave."""
-        amplitude = float(np.linalg.norm(self.incident.electric(np.zeros((1, 3)))))
-        if not 0 < amplitude < np.inf:
-            raise ValueError(
-                f"the incident field at the origin of coordinates is {amplitude:g}: there is nothing to refer a "
-                "cross-section to; move the mesh so that the origin lies in the body, or use far_field"
-            )
-        return amplitude
+        return reference_amplitude(self.incident.electric(np.zeros((1, 3))), "field", "cross-section")
 
     def scattering_cross_section(self) -> float:
         """Scattered power over incident intensity, int |F|^2 / |E_inc|^2 over all directions, in m^2."""

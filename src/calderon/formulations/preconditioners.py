@@ -1,0 +1,43 @@
+"""Preconditioners of integral equations that come from spaces or from the entries of a matrix."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.formulations.linear_system import LinearSystem
+from calderon.solvers import sparse_inverse
+
+
+class Preconditioner(LinearOperator):
+    """An approximate inverse (size, size) that is computed at its first product. name: for the record of an
+    iteration."""
+
+    def __init__(self, name: str, size: int, inverse: Callable[[], LinearOperator]) -> None:
+        super().__init__(np.dtype(np.complex128), (size, size))
+        self.name, self._make = name, inverse
+
+    @cached_property
+    def _inverse(self) -> LinearOperator:
+        return self._make()
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._inverse.matmat(x)
+
+
+def near_preconditioner(system: LinearSystem) -> Preconditioner:
+    """The inverse of the entries between functions that share a triangle, all blocks of a surface: sparse LU factors of
+    a dense matrix's own entries."""
+    return Preconditioner("near", system.unknowns, lambda: sparse_inverse(_near_entries(system)))
+
+
+def _near_entries(system: LinearSystem) -> sp.csc_array:
+    near = {id(space): space.mass_matrix() for space in system.spaces}
+    table = [[near[id(row)] if row is column else None for column in system.spaces] for row in system.spaces]
+    pattern = sp.block_array(table).tocoo()
+    entries = system.matrix.to_array()[pattern.coords].astype(np.complex128)
+    return sp.coo_array((entries, pattern.coords), pattern.shape).tocsc()
