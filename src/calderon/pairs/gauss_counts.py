@@ -31,7 +31,7 @@ from calderon.backends.vectors import (
 
 COUNTS = np.array([3, 4, 5, 6, 8, 12, 20, 36, 60])
 """Numbers of Gauss points in use: few, so that many pairs share a rule."""
-MOST = 4
+COORDINATES = 4
 """Coordinates of a pair at most."""
 
 
@@ -58,10 +58,10 @@ def sample_lines(
             values = [np.linspace(0.0, 1.0, 2 if each == axis else others) for each in range(len(name))]
             grid = np.moveaxis(np.stack(np.meshgrid(*values, indexing="ij")), axis + 1, 1).reshape(len(name), -1)
             points = np.stack([each * np.ones(grid.shape[1]) for each in mapping(*grid)], axis=1)
-            ends.append(points.reshape(2, -1, MOST))
+            ends.append(points.reshape(2, -1, COORDINATES))
             coordinates += [coordinate] * ends[-1].shape[1]
     joined = np.concatenate(ends, axis=1)
-    distinct, places = np.unique(joined.reshape(-1, MOST), axis=0, return_inverse=True)
+    distinct, places = np.unique(joined.reshape(-1, COORDINATES), axis=0, return_inverse=True)
     return Lines(distinct, np.stack([np.array(coordinates), *places.reshape(2, -1)], axis=1))
 
 
@@ -76,7 +76,7 @@ def points_needed(
 def ellipse_scratch(lines: Lines) -> NDArray[np.float64]:
     """Working memory of one thread of `ellipse_kernel`, in vectors: corners and edges of some pairs, D and |D| at each
     point, the least E of each coordinate."""
-    return aligned((15 + 4 * len(lines.points) + MOST) * width(float), float)
+    return aligned((15 + 4 * len(lines.points) + COORDINATES) * width(float), float)
 
 
 @functools.lru_cache(maxsize=1)

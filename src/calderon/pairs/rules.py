@@ -13,7 +13,7 @@ from calderon.pairs.grouping import arranged, grouped, numbered
 from calderon.pairs.near import accuracy_for, degree_for, subdivided
 from calderon.pairs.search import extents
 from calderon.pairs.tables import ProductTable, RuleTable
-from calderon.pairs.touching import MOST, angular_points
+from calderon.pairs.touching import POINTS_OF_REGION, angular_points
 from calderon.quadrature.singular import Side, condensed_rule, points_on_side
 from calderon.spaces.element import Element
 
@@ -141,8 +141,8 @@ def close_batches(close: tuple[Numbers, Numbers], wanted: Wanted, by_rule: bool)
             order = np.broadcast_to(np.arange(3, dtype=np.int8), (len(triangles), 3))
             pairs = Pairs(np.ascontiguousarray(triangles), order, order)
             none = RuleTable.united([])
-            how = ClosePairs(bool(exchanged), wanted.wavenumber, wanted.power, max(0, wanted.singular - USUAL))
-            batches.append(Batch(none, np.zeros(len(triangles), np.int32), pairs, None, how))
+            settings = ClosePairs(bool(exchanged), wanted.wavenumber, wanted.power, max(0, wanted.singular - USUAL))
+            batches.append(Batch(none, np.zeros(len(triangles), np.int32), pairs, None, settings))
     return batches
 
 
@@ -179,8 +179,8 @@ def special_rules(
     back = _forward_rules(*exchanged, ratio[close], trial, test, wanted)
 
     def united(forward: list[Assigned], backward: list[Assigned]) -> list[Assigned]:
-        turned = (Assigned(each.codes + EXCHANGED, each.rules, each.pairs.exchanged()) for each in backward)
-        return [*forward, *turned]
+        exchanged = (Assigned(each.codes + EXCHANGED, each.rules, each.pairs.exchanged()) for each in backward)
+        return [*forward, *exchanged]
 
     parts = (np.concatenate(each) for each in zip(rules.parts, back.parts[::-1], strict=True))
     apart = (np.concatenate([one, two[:, ::-1]]) for one, two in zip(rules.close, back.close[::-1], strict=True))
@@ -239,7 +239,7 @@ def _touching_rules(
             columns = touching.pairs, touching.test_order, touching.trial_order
             pairs = Pairs(*(arranged(each, part) for each in columns))
             counts = angular_points(shared, test, trial, pairs, wanted.singular)
-            few = counts.prod(axis=1) <= MOST[shared]
+            few = counts.prod(axis=1) <= POINTS_OF_REGION[shared]
             many.append(part[~few])
             i, j = pairs.triangles.T
             nodes = fibre_points(wanted.wavenumber * np.maximum(one[i], two[j]), wanted.degree)
@@ -252,9 +252,9 @@ def fibre_points(phase: Array, degree: int) -> NDArray[np.int64]:
     """Points on a fibre at that phase over the longest edge, for products of shape functions of that degree; many in
     steps, so that few tables are made."""
     bounds, nodes = np.array(NODES[math.ceil(degree / 2)]).T
-    beyond = np.where(phase > bounds[-1], np.ceil((phase - bounds[-1] + 1) / 1.8), 0)
-    beyond = np.where(beyond > 4, 4 * np.ceil(beyond / 4), beyond)
-    points = nodes[np.minimum(np.searchsorted(bounds, phase), len(nodes) - 1)] + beyond
+    additional = np.where(phase > bounds[-1], np.ceil((phase - bounds[-1] + 1) / 1.8), 0)
+    additional = np.where(additional > 4, 4 * np.ceil(additional / 4), additional)
+    points = nodes[np.minimum(np.searchsorted(bounds, phase), len(nodes) - 1)] + additional
     return np.asarray(points.astype(np.int64))
 
 

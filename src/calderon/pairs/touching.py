@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 ACCURACY = 1.8
 """Exponent of the error of touching pairs per point of `Quadrature.singular`: 8 gives exp(-14.4) per angular direction,
 in the worst corner of a pair."""
-MOST = {3: 60, 2: 1300, 1: 2200}
+POINTS_OF_REGION = {3: 60, 2: 1300, 1: 2200}
 """By shared vertices: points of a region, angular ones times each other; pairs that need more are integrated as close
 ones (close_moments.py)."""
 OTHERS = {3: 3, 2: 9, 1: 3}

@@ -3,9 +3,9 @@
 import numbers
 from dataclasses import dataclass
 
-LESS = {1: 2, 2: 1}
+REDUCTION = {1: 2, 2: 1}
 """Reduction of `singular` for five digits, by the power of a kernel singular like 1/|x - y|^power."""
-NEARER = 0.95
+NEAR_FRACTION = 0.95
 """Fraction of `near` that is enough for five digits."""
 
 
@@ -38,8 +38,8 @@ class Quadrature:
 
     def touching(self, power: int, coarse: bool) -> int:
         """`singular` for six digits, or for five, of a kernel singular like 1/|x - y|^power."""
-        return max(2, self.singular - LESS[power]) if coarse else self.singular
+        return max(2, self.singular - REDUCTION[power]) if coarse else self.singular
 
     def reach(self, coarse: bool) -> float:
         """`near` for six digits, or for five."""
-        return NEARER * self.near if coarse else self.near
+        return NEAR_FRACTION * self.near if coarse else self.near

@@ -38,7 +38,7 @@ class Integral(NamedTuple):
 
 
 def close_moments(
-    how: ClosePairs,
+    settings: ClosePairs,
     integral: Integral,
     test: Surface,
     trial: Surface,
@@ -49,21 +49,21 @@ def close_moments(
     numbered as the triangles' vertices are."""
     sides, numbers = (test, trial), pairs.T
     normals = {"none": "none", "test": "outer", "trial": "inner", "both": "both"}
-    if how.exchanged:
+    if settings.exchanged:
         sides, numbers, elements = (trial, test), numbers[::-1], elements[::-1]
         normals |= {"test": "inner", "trial": "outer"}
     kernels = 2 if integral.normal == "both" else 1
     out = np.empty((kernels, 2, len(pairs), elements[0].size, elements[1].size))
     for low in range(0, len(pairs), SHARE):
         part = slice(low, low + SHARE)
-        out[:, :, part] = _share(how, integral, normals[integral.normal], sides, numbers[:, part], elements)
-    if not how.exchanged:
+        out[:, :, part] = _share(settings, integral, normals[integral.normal], sides, numbers[:, part], elements)
+    if not settings.exchanged:
         return out
     return np.ascontiguousarray(out[::-1].swapaxes(3, 4))
 
 
 def _share(
-    how: ClosePairs,
+    settings: ClosePairs,
     integral: Integral,
     normal: str,
     sides: tuple[Surface, Surface],
@@ -74,9 +74,9 @@ def _share(
     pieces = close_pieces(*(side.corners[each] for side, each in zip(sides, numbers, strict=True)))
     outer = part_of(sides[0], numbers[0][pieces.parent], pieces.outer)
     corners = sides[1].corners[numbers[1]]
-    table, rules = _outer_rules(pieces, how, elements[0], outer.corners)
-    first, slope = INNER[how.power]
-    lines = graded_lines(first + _more(how, corners), slope)
+    table, rules = _outer_rules(pieces, settings, elements[0], outer.corners)
+    first, slope = INNER[settings.power]
+    lines = graded_lines(first + _more(settings, corners), slope)
     degree, (rows, columns) = elements[1].degree, (element.size for element in elements)
     kernel = close_kernel(integral.radial, normal, integral.oscillates, degree)
     values = np.zeros((2 if normal == "both" else 1, 2, len(rules), rows, columns))
@@ -93,10 +93,10 @@ def _share(
 
 
 def _outer_rules(
-    pieces: ClosePieces, how: ClosePairs, element: Element, corners: NDArray[np.float64]
+    pieces: ClosePieces, settings: ClosePairs, element: Element, corners: NDArray[np.float64]
 ) -> tuple[SideTable, NDArray[np.int64]]:
     """The rules of the outer pieces, and which each has."""
-    more = _more(how, corners)
+    more = _more(settings, corners)
     keys = np.column_stack([pieces.degree, pieces.more, pieces.levels])
     distinct, rules = np.unique(keys, axis=0, return_inverse=True)
     chosen = []
@@ -105,14 +105,14 @@ def _outer_rules(
             chosen.append(triangle_rule(min(20, degree + 2 * more)))
         else:
             counts = [int(first + slope * level) + more for (first, slope), level in zip(
-                (AWAY[how.power], ALONG[how.power]), levels, strict=True)]  # fmt: skip
+                (AWAY[settings.power], ALONG[settings.power]), levels, strict=True)]  # fmt: skip
             counts[0] += needle
             chosen.append(corner_rule(*zip(counts, levels, strict=True)))
     sides = [(each.points, each.weights) for each in chosen]
     return SideTable.of(sides, element, CHUNK), rules.ravel()
 
 
-def _more(how: ClosePairs, corners: NDArray[np.float64]) -> int:
-    """Additional points of lines in triangles with corners (n, 3, 3): as asked for, and for oscillation and decay."""
+def _more(settings: ClosePairs, corners: NDArray[np.float64]) -> int:
+    """Additional points of lines in triangles with corners (n, 3, 3): as required, and for oscillation and decay."""
     size = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(initial=0.0)
-    return how.more + math.ceil(RADIANS * how.wavenumber * size)
+    return settings.more + math.ceil(RADIANS * settings.wavenumber * size)
