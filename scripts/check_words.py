@@ -24,6 +24,7 @@ PATHS = (
     "src/calderon/dg",
     "src/calderon/backends",
     "src/calderon/parallel",
+    "src/calderon/potentials",
     "src/calderon/solvers",
     "src/calderon/formulations",
     "src/calderon/operators",

@@ -150,7 +150,7 @@ extern "C" __global__ void waste(const float *x, const int *place, float *y)
 """
 
 
-def test_local_memory_is_seen_and_errors_are_told(compiler):
+def test_local_memory_is_seen_and_errors_are_reported(compiler):
     """An array with computed indices cannot stay in registers."""
     _, build = compiler
     found = usage(build(SimpleNamespace(text=WASTE, real="float")))

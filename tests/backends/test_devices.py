@@ -201,7 +201,7 @@ def test_a_probe_without_double_precision_is_held_to_single(driver):
 @pytest.mark.parametrize(
     "error", [ImportError("No module named 'cupy'"), RuntimeError("CUDA has no device"), OSError("x")]
 )
-def test_a_missing_driver_is_told_with_what_to_install(driver, error):
+def test_a_missing_driver_is_reported_with_what_to_install(driver, error):
     driver(cuda=error)
     with pytest.raises(
         RuntimeError, match=r"'cuda:1' is not available: .*pip install \"calderon\[cuda\]\".*Or choose"
@@ -260,12 +260,12 @@ PAGE = Path(__file__).parents[2] / "docs" / "backends.md"
 @pytest.mark.skipif(not PAGE.exists(), reason="needs the source tree")
 def test_the_page_for_developers_tells_the_lines_that_opencl_takes():
     rows = re.findall(r"^\| `backends/(\S+)` \| (\d+) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    told = {name: int(number) for name, number in rows}
+    stated = {name: int(number) for name, number in rows}
     folder = Path(backend.__file__).parent
     prelude = (folder / "prelude.h").read_text(encoding="utf-8").split("#ifdef __OPENCL_VERSION__")[1].split("#else")[0]
-    assert told["opencl.py"] == len((folder / "opencl.py").read_text(encoding="utf-8").splitlines())
-    assert told["prelude.h"] == len([line for line in prelude.splitlines() if line.strip()])
-    assert told["backend.py"] == sum("opencl." in line or "import cuda, opencl" in line for line in
+    assert stated["opencl.py"] == len((folder / "opencl.py").read_text(encoding="utf-8").splitlines())
+    assert stated["prelude.h"] == len([line for line in prelude.splitlines() if line.strip()])
+    assert stated["backend.py"] == sum("opencl." in line or "import cuda, opencl" in line for line in
                                      (folder / "backend.py").read_text(encoding="utf-8").splitlines())  # fmt: skip
     total = int(re.search(r"OpenCL needed\s+about (\d+) lines", PAGE.read_text(encoding="utf-8"))[1])
-    assert abs(total - sum(told.values())) <= 5
+    assert abs(total - sum(stated.values())) <= 5

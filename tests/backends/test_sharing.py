@@ -8,7 +8,7 @@ import pytest
 
 from calderon.backends import HandedOver, SharingWarning, share_tasks
 from calderon.backends.sharing import Speeds
-from calderon.backends.threads import Dealing
+from calderon.backends.threads import TaskQueue
 
 COUNT = 300
 NEIGHBOURS = [[other for other in (n - 1, n, n + 1) if 0 <= other < COUNT] for n in range(COUNT)]
@@ -77,14 +77,14 @@ def test_the_processor_leaves_what_would_take_it_longer_than_the_devices():
 
 
 def test_runs_are_taken_from_the_end_without_gaps():
-    dealing = Dealing(10, [[n] for n in range(10)])
-    assert dealing.take() == 0
-    assert dealing.take_run(lambda pending: 3) == range(7, 10)
-    assert dealing.take_run(lambda pending: 0) == range(6, 7)
-    del dealing.pending[2]  # 3 was taken by another
-    assert dealing.take_run(lambda pending: 100) == range(4, 6)
-    assert dealing.take_run(lambda pending: 100) == range(1, 3)
-    assert not dealing.take_run(lambda pending: 1) and dealing.take() is None
+    queue = TaskQueue(10, [[n] for n in range(10)])
+    assert queue.take() == 0
+    assert queue.take_run(lambda pending: 3) == range(7, 10)
+    assert queue.take_run(lambda pending: 0) == range(6, 7)
+    del queue.pending[2]  # 3 was taken by another
+    assert queue.take_run(lambda pending: 100) == range(4, 6)
+    assert queue.take_run(lambda pending: 100) == range(1, 3)
+    assert not queue.take_run(lambda pending: 1) and queue.take() is None
 
 
 @pytest.mark.parametrize("on_processor", [True, False])

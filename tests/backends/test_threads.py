@@ -1,4 +1,4 @@
-"""The order in which threads are dealt tasks that must not run beside each other."""
+"""The order in which threads take tasks that must not run at the same time."""
 
 import threading
 import time
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calderon.backends import run_tasks
-from calderon.backends.threads import Dealing
+from calderon.backends.threads import TaskQueue
 
 CLIQUE = [4, 5, 6, 7]
 NEIGHBOURS = [[0], [1], [2], [3], CLIQUE, CLIQUE, CLIQUE, CLIQUE]
@@ -16,27 +16,27 @@ NEIGHBOURS = [[0], [1], [2], [3], CLIQUE, CLIQUE, CLIQUE, CLIQUE]
 def test_two_threads_are_never_left_with_neighbours_alone():
     """Four tasks that only one thread can do at a time, and four that do not care: side by side in four rounds, where
     the order of their numbers would take six."""
-    dealing, rounds = Dealing(8, NEIGHBOURS, weights=[1.0] * 8), []
-    while dealing.pending:
-        pair = [dealing.take(), dealing.take()]
+    queue, rounds = TaskQueue(8, NEIGHBOURS, weights=[1.0] * 8), []
+    while queue.pending:
+        pair = [queue.take(), queue.take()]
         rounds.append(sorted(pair))
-        dealing.done(pair)
+        queue.done(pair)
     assert [first for first, _ in rounds] == [0, 1, 2, 3]
     assert [second for _, second in rounds] == CLIQUE
 
 
 def test_heavy_neighbours_come_first():
-    dealing = Dealing(4, [[0, 1], [0, 1], [2, 3], [2, 3]], weights=[1.0, 2.0, 1.0, 3.0])
-    assert [dealing.take(), dealing.take()] == [2, 0]
-    dealing.done([2])
-    assert dealing.take() == 3
+    queue = TaskQueue(4, [[0, 1], [0, 1], [2, 3], [2, 3]], weights=[1.0, 2.0, 1.0, 3.0])
+    assert [queue.take(), queue.take()] == [2, 0]
+    queue.done([2])
+    assert queue.take() == 3
 
 
 def test_tasks_without_weights_are_dealt_in_order():
-    dealing = Dealing(8, NEIGHBOURS)
-    assert [dealing.take() for _ in range(5)] == [0, 1, 2, 3, 4]
-    dealing.done([4])
-    assert dealing.take() == 5
+    queue = TaskQueue(8, NEIGHBOURS)
+    assert [queue.take() for _ in range(5)] == [0, 1, 2, 3, 4]
+    queue.done([4])
+    assert queue.take() == 5
 
 
 @pytest.mark.parametrize("weighted", [True, False])

@@ -9,7 +9,8 @@ import pytest
 import calderon as cal
 from calderon.backends import Execution, get
 from calderon.potentials import device as device_field
-from calderon.potentials.device import LAYER_FIELDS, device_sums
+from calderon.potentials.device import device_sums
+from calderon.potentials.point_sources import LAYER_FIELDS
 from calderon.quadrature import triangle_rule
 from calderon.spaces.element import barycentric
 from catalogue import CURRENT_POTENTIALS, GREENS, LAYER_POTENTIALS
@@ -134,8 +135,9 @@ def random_sums(device, size=1.0):
     square = ((targets[:, None] - sources.reshape(-1, 8)[:, :3]) ** 2).sum(axis=2)
     expected = 1 / np.sqrt(np.maximum(square, np.repeat(floors, 5))) @ sources.reshape(-1, 8)[:, 6:]
     sources[..., 6:] *= size
+    given = targets, sources, floors, np.zeros(4)
     execution, emission = Execution(np.dtype(np.float32), device), LAYER_FIELDS[False, False]
-    return expected, device_sums(execution, emission, cal.Laplace(), targets, sources, floors, np.zeros(4))[:, 0] / size
+    return expected @ [1, 1j], device_sums(execution, emission, cal.Laplace(), *given)[:, 0] / size
 
 
 @pytest.mark.parametrize("memory", [1 << 17, 1 << 18, 1 << 30])
@@ -171,14 +173,14 @@ def test_no_points_give_no_values(opencl):
     assert current("magnetic", 2.0).far_field(np.zeros((0, 3)), backend="opencl", precision="single").shape == (0, 3)
 
 
-def test_unresolved_phases_are_told_in_single_precision_alone(opencl):
+def test_unresolved_phases_are_reported_in_single_precision_alone(opencl):
     potential, x = layer("single", "helmholtz"), 1e3 * directions()
     with pytest.warns(cal.AccuracyWarning, match="k r reaches .* single precision keeps its phase to"):
         potential.evaluate(x, "opencl", "single")
     dense = cal.single_layer_potential(cal.Helmholtz(100.0), potential.density)
-    with pytest.warns(cal.AccuracyWarning, match='use precision="double"') as told:
+    with pytest.warns(cal.AccuracyWarning, match='use precision="double"') as warned:
         dense.far_field(directions(), backend="opencl", precision="single")
-    assert told[0].filename == __file__
+    assert warned[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         potential.evaluate(x, "numba", "single")
@@ -186,7 +188,7 @@ def test_unresolved_phases_are_told_in_single_precision_alone(opencl):
             potential.evaluate(x, "opencl", "double")
 
 
-def test_the_processor_computes_in_double_precision_and_returns_what_was_asked():
+def test_the_processor_computes_in_double_precision_and_returns_the_requested_type():
     for quantity in (layer("double", "helmholtz").gradient, current("electric", 2.0).evaluate):
         values = quantity(points(), precision="single")
         assert values.dtype == np.complex64
@@ -196,9 +198,9 @@ def test_the_processor_computes_in_double_precision_and_returns_what_was_asked()
 
 def test_points_on_the_surface_warn_and_name_the_line(opencl):
     x = np.stack([mesh().centroids[7], 2 * CENTRE])
-    with pytest.warns(cal.AccuracyWarning, match="1 of 2 points lie on the surface") as told:
+    with pytest.warns(cal.AccuracyWarning, match="1 of 2 points lie on the surface") as warned:
         layer("double", "laplace").evaluate(x, "opencl", "single")
-    assert told[0].filename == __file__
+    assert warned[0].filename == __file__
 
 
 @pytest.mark.parametrize("potential", [lambda: layer("single", "helmholtz"), lambda: current("electric", 2.0)])

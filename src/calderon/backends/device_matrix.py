@@ -109,12 +109,6 @@ class DeviceMatrix(LinearOperator):
         columns = (on_host(self.device, apply(on_device(self.device, column)), kind) for column in x.T)
         return np.stack(list(columns), axis=1) if x.shape[1] else np.empty((self.shape[0], 0), kind)
 
-    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._product(x.reshape(-1, 1), self.times)[:, 0]
-
-    def _rmatvec(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._product(x.reshape(-1, 1), self.adjoint_times)[:, 0]
-
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
         return self._product(x, self.times)
 

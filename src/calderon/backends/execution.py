@@ -1,7 +1,7 @@
 """Where and how precisely something is computed."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from calderon.backends import numba as cpu
 from calderon.backends.backend import entry_type, get, real_type
 from calderon.backends.device import Device
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,10 @@ class Execution:
     def dtype(self, is_complex: bool) -> np.dtype[Any]:
         """The type of real or complex numbers."""
         return np.result_type(self.real, np.complex64) if is_complex else self.real
+
+    def choose(self, processor: T, device: T) -> T:
+        """Of two implementations of the same verbs the one that runs here."""
+        return processor if self.device is None else device
 
     @property
     def name(self) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import thread_count
-from calderon.backends.threads import Dealing
+from calderon.backends.threads import TaskQueue
 
 FIRST = 1 / 16
 """Part of all work that a device is given to begin with."""
@@ -82,44 +82,44 @@ def share_tasks(
     is distributed to the others, with a SharingWarning; if there are no others, its cause is raised. neighbours,
     advance, other errors: as in `run_tasks`.
     """
-    dealing = Dealing(len(weights), neighbours, advance)
+    queue = TaskQueue(len(weights), neighbours, advance)
     first = 0 if processor is None else 1
     speeds, threads, began = Speeds(weights, first + len(devices)), thread_count(), time.perf_counter()
 
     def on_processor() -> None:
         assert processor is not None
-        while (task := dealing.take(lambda task: speeds.too_long(0, task, dealing.pending, threads))) is not None:
+        while (task := queue.take(lambda task: speeds.too_long(0, task, queue.pending, threads))) is not None:
             processor(task)
-            with dealing.condition:
+            with queue.condition:
                 speeds.record(0, (task,), 0.0)
                 speeds.seconds[0] = time.perf_counter() - began
-            dealing.done((task,))
+            queue.done((task,))
 
     working, failures = list(range(len(devices))), list[str]()
 
     def on_device(number: int) -> None:
         worker = first + number
-        while tasks := dealing.take_run(lambda pending: speeds.length(worker, pending)):
+        while tasks := queue.take_run(lambda pending: speeds.length(worker, pending)):
             started = time.perf_counter()
             try:
-                devices[number](tasks, lambda tasks=tasks: dealing.exclusive(tasks))  # type: ignore[misc]
+                devices[number](tasks, lambda tasks=tasks: queue.exclusive(tasks))  # type: ignore[misc]
             except HandedOver as failure:
                 working.remove(number)
                 speeds.seconds[worker] = 0.0  # no longer used
                 if not working and processor is None:
                     raise failure.__cause__ or failure from None
                 failures.append(str(failure))
-                dealing.give_back(tasks)
+                queue.give_back(tasks)
                 return
-            with dealing.condition:
+            with queue.condition:
                 speeds.record(worker, tasks, time.perf_counter() - started)
-            dealing.done(tasks, delivered=True)
+            queue.done(tasks, delivered=True)
 
-    while dealing.pending:  # again where a device failed when the others had ended
+    while queue.pending:  # again where a device failed when the others had ended
         loops: list[Callable[[], None]] = [on_processor] * (threads if processor is not None else 0)
         loops += [lambda number=number: on_device(number) for number in working]  # type: ignore[misc]
         try:
-            dealing.run(loops)
+            queue.run(loops)
         finally:  # warnings of other threads may be lost where one of them ignores some for a while
             for failure in failures:
                 warnings.warn(f"{failure}; the others do its work", SharingWarning, stacklevel=2)

@@ -13,7 +13,7 @@ import numpy as np
 from calderon.backends.numba import thread_count
 
 
-class Dealing:
+class TaskQueue:
     """The tasks 0 .. count - 1 while they are distributed. `neighbours[task]` lists those that must not run with it,
     and itself. weights: the work of each task, in any unit; None for the order of their numbers."""
 
@@ -167,11 +167,11 @@ def run_tasks(
     each task, from the calling thread's process, under the scheduler's lock. The first exception, also
     KeyboardInterrupt, stops the distribution, waits for the running tasks and is raised.
     """
-    dealing = Dealing(count, neighbours, advance, weights)
+    queue = TaskQueue(count, neighbours, advance, weights)
 
     def loop() -> None:
-        while (task := dealing.take()) is not None:
+        while (task := queue.take()) is not None:
             work(task)
-            dealing.done((task,))
+            queue.done((task,))
 
-    dealing.run([loop] * min(thread_count(), count))
+    queue.run([loop] * min(thread_count(), count))

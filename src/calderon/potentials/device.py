@@ -1,24 +1,23 @@
 """Sums over point sources on a device: the regular part of potentials and far fields (field.c).
 
 Sources go in and values come out, points in chunks. Triangles near a point are replaced on the processor in double
-precision (potential.correct_near): there, distances below NEAR sizes of the source's triangle count as that, on both
+precision (surface_field.py): there, distances below NEAR sizes of the source's triangle count as that, on both
 sides of the replacement. This is a continuous function that stays moderate, so that nothing cancels in single precision
 and no source is kept on one side and dropped on the other.
 """
 
 import math
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Execution, Source
+from calderon.backends import Execution, Source, real_name
 from calderon.greens import Green
 from calderon.greens.green import green_defines
 from calderon.mesh.errors import AccuracyWarning
-from calderon.potentials.point_sources import SCALARS
+from calderon.potentials.point_sources import SCALARS, Emission
 
 GROUP = 128
 """Threads of a group, and sources of a tile."""
@@ -36,44 +35,6 @@ LARGE_ANGLES = 100.0
 """Rounding units of the angle that sines and cosines in double are off, far beyond 1e6 (greens/elementary.py)."""
 
 
-@dataclass(frozen=True)
-class Emission:
-    """What sources send to targets: a header beside field.c, and the kind it is asked for. `values`: complex numbers at
-    a target; charges: the columns of a source that scale with its strength."""
-
-    header: str
-    kind: str
-    values: int
-    charges: slice
-
-    def source(self, real: np.dtype[Any], green: Green | None = None) -> Source:
-        """The variant of field.c. green: None for far fields."""
-        defines = (*green_defines(green), *SCALARS.defines) if green is not None else ()
-        own = (("EMISSION", f'"potentials/{self.header}"'), ("KIND", self.kind), ("GROUP_SIZE", GROUP))
-        return Source("potentials/field.c", "double" if real == np.float64 else "float", (*own, *defines))
-
-
-_CHARGE, _CURRENT = slice(6, 8), slice(3, 11)
-LAYER_FIELDS = {
-    (False, False): Emission("point_sources.h", "MONOPOLE", 1, _CHARGE),
-    (True, False): Emission("point_sources.h", "DIPOLE", 1, _CHARGE),
-    (False, True): Emission("point_sources.h", "MONOPOLE_GRADIENT", 3, _CHARGE),
-    (True, True): Emission("point_sources.h", "DIPOLE_GRADIENT", 3, _CHARGE),
-}
-"""(double layer, gradient); the twin of point_sources.EMISSIONS."""
-CURRENT_FIELDS = {
-    False: Emission("current_sources.h", "ELECTRIC", 3, _CURRENT),
-    True: Emission("current_sources.h", "MAGNETIC", 3, _CURRENT),
-}
-"""Whether magnetic."""
-LAYER_FAR_FIELDS = {
-    False: Emission("plane_waves.h", "MONOPOLE", 1, _CHARGE),
-    True: Emission("plane_waves.h", "DIPOLE", 1, _CHARGE),
-}
-"""Whether a double layer."""
-CURRENT_FAR_FIELD = Emission("plane_waves.h", "CURRENT", 3, _CURRENT)
-
-
 def device_sums(
     execution: Execution,
     emission: Emission,
@@ -82,24 +43,23 @@ def device_sums(
     sources: NDArray[np.float64],
     floors: NDArray[np.float64],
     scalars: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """(n, values, 2) real and imaginary sums at targets (n, 3) over all sources (groups, Q, C), in coordinates in which
+) -> NDArray[np.complex128]:
+    """(n, values) sums at targets (n, 3) over all sources (groups, Q, C), in coordinates in which
     these have about unit size. floors (groups,): squared distances below count as that. scalars: SCALARS of
-    point_sources.py. green: as for `Emission.source`. execution: with a device.
+    point_sources.py. green: None for far fields. execution: with a device.
 
     Takes about half of the memory that the device gives at most; for more sources or targets, one part after the other.
     """
     device, real = execution.device, execution.real
     assert device is not None
-    total = np.zeros((len(targets), emission.values, 2))
-    size = float(np.abs(sources[..., emission.charges]).max(initial=0.0))
+    total = np.zeros((len(targets), emission.values), complex)
+    size = float(np.abs(sources[..., emission.charges :]).max(initial=0.0))
     if size == 0.0 or len(targets) == 0:
         return total
-    program, room = device.build(emission.source(real, green)), device.memory() // SHARE
+    program, room = device.build(_source(emission, real, green)), device.memory() // SHARE
     used = sources.shape[-1]
     columns = -(-(used + 1) // 4) * 4
-    is_charge = np.zeros(used, bool)
-    is_charge[emission.charges] = True
+    is_charge = np.arange(used) >= emission.charges
     block = max(1, room // (real.itemsize * columns * GROUP)) * GROUP  # sources at a time
     flat, floor = sources.reshape(-1, used), np.repeat(floors, sources.shape[1])
     constants = device.array(np.asarray(scalars, real))
@@ -120,7 +80,7 @@ def device_sums(
             given = (device.array(x), on_device, constants, out, x.shape[1], share)
             device.launch(program, "field", threads, group, *given)
             sums = device.to_host(out).sum(axis=0, dtype=np.float64)
-            total[start : start + chunk] += size * np.moveaxis(sums, 2, 0)
+            total[start : start + chunk] += size * (sums[:, 0] + 1j * sums[:, 1]).T
     return total
 
 
@@ -133,13 +93,20 @@ def far_sums(
     origin: NDArray[np.float64],
     scale: float,
 ) -> NDArray[np.complex128]:
-    """(n, values) sums over sources (groups, Q, C) in unit directions (n, 3), divided by 4 pi; that of a dipole also by
-    `scale`. Phases are those about the origin, which a factor in double precision moves."""
+    """(n, values) sums over sources (groups, Q, C) in unit directions (n, 3), divided by 4 pi. Phases are those about
+    the origin, which a factor in double precision moves."""
     inside = sources.copy()
     inside[..., :3] = (sources[..., :3] - origin) * scale
     sums = device_sums(execution, emission, None, unit * (-k / scale), inside, np.ones(len(sources)), np.zeros(1))
-    phase = np.exp(-1j * k * (unit @ origin)) / (4 * math.pi)
-    return phase[:, None] * (sums[..., 0] + 1j * sums[..., 1])
+    phase = np.exp(-1j * k * (unit @ origin)) * (scale ** (emission.power - 1) / (4 * math.pi))
+    return phase[:, None] * sums
+
+
+def _source(emission: Emission, real: np.dtype[Any], green: Green | None) -> Source:
+    """The variant of field.c."""
+    defines = (*green_defines(green), *SCALARS.defines) if green is not None else ()
+    own = (("EMISSION", f'"potentials/{emission.header}"'), ("KIND", emission.kind), ("GROUP_SIZE", GROUP))
+    return Source("potentials/field.c", real_name(real), (*own, *defines))
 
 
 def _segments(sources: int, targets: int) -> tuple[int, int]:

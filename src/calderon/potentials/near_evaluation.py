@@ -1,7 +1,7 @@
 """Points near a surface: which triangles are near which points, and which points lie on one."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ ON = 1e-14
 """Points nearer to a triangle than so many times its size lie on it, or nearer than ROUNDING of their coordinates."""
 ROUNDING = 8.0
 """Units in the last place of the largest coordinate, in the precision in which points are given."""
-BESIDE = 1e-8
+OFFSET = 1e-8
 """Points on a triangle are moved off that many times its size, to either side."""
 FLAT = 0.1
 """Length of the mean of unit normals below which they say nothing about a side: on edges of less than 11 degrees both
@@ -26,7 +26,7 @@ FARTHEST = 1e15
 which the kernels start their square roots."""
 
 
-class Beside(NamedTuple):
+class OffSurface(NamedTuple):
     """Points (m, 3) instead of n, two for each that lies on the surface; owner (m,) which of the n each is; on (k,)
     those on the surface."""
 
@@ -34,28 +34,29 @@ class Beside(NamedTuple):
     owner: NDArray[np.int64]
     on: NDArray[np.int64]
 
-    def means(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def means(self, values: NDArray[Any]) -> NDArray[Any]:
         """(n, ...) from values (m, ...): the mean of both sides."""
         if not len(self.on):
             return values
         count = np.bincount(self.owner)
-        total = np.zeros((len(count), *values.shape[1:]))
+        total = np.zeros((len(count), *values.shape[1:]), values.dtype)
         np.add.at(total, self.owner, values)
         return total / count.reshape(-1, *[1] * (values.ndim - 1))
 
 
-def beside_surface(
+def off_surface(
     mesh: TriangleMesh, triangles: NDArray[np.int64], points: NDArray[np.float64], digits: float = 0.0
-) -> Beside:
+) -> OffSurface:
     """Points (n, 3) on some of the triangles, replaced by one on either side, along the mean normal of those they lie
     on: kernels and their gradients have limits there. digits: the relative precision of the points as given."""
     digits = max(digits, float(np.finfo(float).eps))
     extent = float(np.abs(mesh.bounds).max())
     sizes = mesh.diameters[triangles]
-    pairs, offsets = _near_pairs(mesh, triangles, points, np.maximum(ON * sizes, ROUNDING * digits * extent))
+    reach = np.maximum(ON * sizes, ROUNDING * digits * extent)
+    pairs, offsets = _touching_pairs(mesh, triangles, points, reach)
     every = np.arange(len(points))
     if not len(pairs):
-        return Beside(points, every, pairs[:, 0])
+        return OffSurface(points, every, pairs[:, 0])
     distances = np.linalg.norm(offsets, axis=1)
     order = np.lexsort((distances, pairs[:, 0]))
     (point, triangle), offsets = pairs[order].T, offsets[order]
@@ -64,18 +65,18 @@ def beside_surface(
     mean = np.add.reduceat(normals, first) / np.diff(np.append(first, len(point)))[:, None]
     length = np.linalg.norm(mean, axis=1, keepdims=True)
     mean = np.where(length > FLAT, mean / np.maximum(length, FLAT), normals[first])
-    step = np.maximum(BESIDE * sizes[triangle[first]], 64 * np.finfo(float).eps * extent)[:, None] * mean
+    step = np.maximum(OFFSET * sizes[triangle[first]], 64 * np.finfo(float).eps * extent)[:, None] * mean
     places = points[on] - offsets[first]
     off = np.delete(every, on)
     moved = np.concatenate([points[off], places + step, places - step])
-    return Beside(moved, np.concatenate([off, on, on]), on)
+    return OffSurface(moved, np.concatenate([off, on, on]), on)
 
 
 def near_pairs(
-    mesh: TriangleMesh, triangles: NDArray[np.int64], points: NDArray[np.float64], reach: float
+    mesh: TriangleMesh, triangles: NDArray[np.int64], points: NDArray[np.float64], reach: float | NDArray[np.float64]
 ) -> Iterator[NDArray[np.int64]]:
-    """Pairs (n, 2) of point and place in `triangles` that are nearer than `reach` times the triangle's size, and some
-    more, PAIRS at a time at most."""
+    """Pairs (n, 2) of point and place in `triangles` that are nearer than `reach` times the triangle's size (one
+    number, or one for each), and some more, PAIRS at a time at most."""
     centres, radii = mesh.centroids[triangles], (reach + 0.6) * mesh.diameters[triangles]
     tree = cKDTree(points)
     counts = tree.query_ball_point(centres, radii, return_length=True)
@@ -88,21 +89,18 @@ def near_pairs(
         yield from (pairs[start : start + PAIRS] for start in range(0, len(pairs), PAIRS))
 
 
-def _near_pairs(
+def _touching_pairs(
     mesh: TriangleMesh, triangles: NDArray[np.int64], points: NDArray[np.float64], reach: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Pairs (n, 2) of point and place in `triangles` nearer than that (m,), and from the nearest point of each triangle
     to the point (n, 3)."""
-    corners = mesh.vertices[mesh.triangles[triangles]]
-    size = mesh.diameters[triangles]
-    centres = corners.mean(axis=1)
-    lists = cKDTree(points).query_ball_point(centres, reach + 0.6 * size, return_sorted=False)
-    lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
-    flat = np.fromiter((j for each in lists for j in each), dtype=np.int64, count=int(lengths.sum()))
-    pairs = np.stack([flat, np.repeat(np.arange(len(lists)), lengths)], axis=1)
-    offsets = _offsets(points[pairs[:, 0]], corners[pairs[:, 1]])
-    near = np.linalg.norm(offsets, axis=1) < reach[pairs[:, 1]]
-    return pairs[near], offsets[near]
+    kept, offsets = [np.zeros((0, 2), np.int64)], [np.zeros((0, 3))]
+    for pairs in near_pairs(mesh, triangles, points, reach / mesh.diameters[triangles]):
+        away = _offsets(points[pairs[:, 0]], mesh.vertices[mesh.triangles[triangles[pairs[:, 1]]]])
+        near = np.linalg.norm(away, axis=1) < reach[pairs[:, 1]]
+        kept.append(pairs[near])
+        offsets.append(away[near])
+    return np.concatenate(kept), np.concatenate(offsets)
 
 
 def point_distances(points: NDArray[np.float64], corners: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -15,11 +15,11 @@ LARGEST = 16
 class GroupedSources(NamedTuple):
     """Triangles with their quadrature points, neighbours together in patches whose phase is taken once.
 
-    patches (p, 4): a point amid them, and a squared distance: targets closer count as that far; starts (p + 1,) the
-    first triangle of each; groups (n, 7): centroid, the same for the triangle (which raises the squared distances of
-    its points by as much), normal; sources (n, Q, 6): -2 o and |o|^2 of the offset o from the centroid, Re and Im of
-    the charge. spread: the wavenumber times the most that a distance of a target from a source, as it counts, differs
-    from that from its patch.
+    patches (p, 4): the mean of their centroids, and a squared distance: targets closer count as that far; starts (p +
+    1,) the first triangle of each; groups (n, 7): centroid, the same for the triangle (which raises the squared
+    distances of its points by as much), normal; sources (n, Q, 6): -2 o and |o|^2 of the offset o from the centroid, Re
+    and Im of the charge. spread: the wavenumber times the most that a distance of a target from a source, as it counts,
+    differs from that from its patch.
     """
 
     patches: NDArray[np.float64]

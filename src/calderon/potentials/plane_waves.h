@@ -1,6 +1,6 @@
 /* What a source sends into a far direction d, c exp(-i k d.y) (f = -i k d.n in front for a DIPOLE); the twin of
    point_sources.far_field_kernel. x is -k d. A source is laid out as in point_sources.h, for a CURRENT, three charges
-   Re j, Im j, as in current_sources.h. */
+   Re j, Im j, as there. */
 #include "greens/elementary.h"
 #define MONOPOLE 0
 #define DIPOLE 1

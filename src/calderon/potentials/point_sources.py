@@ -2,11 +2,12 @@
 
 import functools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from calderon.backends.numba import kernel
 from calderon.backends.records import Record
-from calderon.backends.vectors import above, add, complex_product, jitable, lanes, load, number, store, zero
+from calderon.backends.vectors import above, add, complex_product, jitable, lanes, load, number, zero
 from calderon.greens import Radial, parameter_reader
 from calderon.greens.elementary import inverse_square_root, short_sine_cosine, sine_cosine
 
@@ -16,12 +17,31 @@ CUT, PARAMETERS = SCALARS["cut"], SCALARS["parameters"]
 
 TARGETS = 64
 """Target points of one call of a field or far kernel, a multiple of 16."""
-
-
 PATCH, GROUP, SOURCE = 4, 7, 6
 """Numbers of a patch of neighbours, of a group of sources and of one source."""
 TOGETHER = 16
 """Patches that stay in the cache for all targets of a call."""
+
+
+@jitable
+def products(s0, s1, s2, s3, s4, s5, re, im):  # type: ignore[no-untyped-def]
+    """Three complex values times re + i im."""
+    s0, s1 = complex_product(s0, s1, re, im)
+    s2, s3 = complex_product(s2, s3, re, im)
+    s4, s5 = complex_product(s4, s5, re, im)
+    return s0, s1, s2, s3, s4, s5
+
+
+@jitable
+def add_values(out, v, size, vector, t0, t1, t2, t3, t4, t5):  # type: ignore[no-untyped-def]
+    """Add one complex value, or three (`vector`), of the targets from v on to out, flat, (1 or 3, 2, size)."""
+    add(out, v, t0)
+    add(out, size + v, t1)
+    if vector:
+        add(out, 2 * size + v, t2)
+        add(out, 3 * size + v, t3)
+        add(out, 4 * size + v, t4)
+        add(out, 5 * size + v, t5)
 
 
 @jitable
@@ -35,41 +55,82 @@ def second_slope(r2, u, ui, h, hi, k_re, k_im, oscillates):  # type: ignore[no-u
 
 
 @jitable
-def monopole(u, ui, h, hi, r2, d0, d1, d2, n0, n1, n2, k_re, k_im):  # type: ignore[no-untyped-def]
-    """G: one complex value."""
-    return u, ui, u, u, u, u
+def dipole_columns(s, v):  # type: ignore[no-untyped-def]
+    """Normal and complex charge of sources (8, n)."""
+    return load(s[3], v), load(s[4], v), load(s[5], v), load(s[6], v), load(s[7], v)
 
 
 @jitable
-def dipole(u, ui, h, hi, r2, d0, d1, d2, n0, n1, n2, k_re, k_im):  # type: ignore[no-untyped-def]
-    """dG/dn_y = -h d.n: one complex value."""
+def monopole(u, ui, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[no-untyped-def]
+    """c G: one complex value."""
+    w, wi = complex_product(u, ui, source[3], source[4])
+    return w, wi, w, w, w, w
+
+
+@jitable
+def dipole(u, ui, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[no-untyped-def]
+    """c dG/dn_y = -c h d.n: one complex value."""
+    n0, n1, n2, c, ci = source
     s = -(d0 * n0 + d1 * n1 + d2 * n2)
-    return h * s, hi * s, h, h, h, h
+    w, wi = complex_product(h * s, hi * s, c, ci)
+    return w, wi, w, w, w, w
 
 
 @jitable
-def monopole_gradient(u, ui, h, hi, r2, d0, d1, d2, n0, n1, n2, k_re, k_im):  # type: ignore[no-untyped-def]
-    """grad_x G = h d: three complex values."""
-    return h * d0, hi * d0, h * d1, hi * d1, h * d2, hi * d2
+def monopole_gradient(u, ui, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[no-untyped-def]
+    """c grad_x G = c h d: three complex values."""
+    w, wi = complex_product(h, hi, source[3], source[4])
+    return w * d0, wi * d0, w * d1, wi * d1, w * d2, wi * d2
 
 
 @jitable
-def dipole_gradient(u, ui, h, hi, r2, d0, d1, d2, n0, n1, n2, k_re, k_im):  # type: ignore[no-untyped-def]
-    """grad_x of -h d.n = -h n - (h'/r)(d.n) d."""
+def dipole_gradient(u, ui, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[no-untyped-def]
+    """c grad_x of -h d.n = -h n - (h'/r)(d.n) d."""
+    n0, n1, n2, c, ci = source
     f, (w, wi) = d0 * n0 + d1 * n1 + d2 * n2, second_slope(r2, u, ui, h, hi, k_re, k_im, True)
-    w, wi = f * w, f * wi
+    w, wi = complex_product(f * w, f * wi, c, ci)
+    h, hi = complex_product(h, hi, c, ci)
     return (
         w * d0 - h * n0, wi * d0 - hi * n0, w * d1 - h * n1, wi * d1 - hi * n1, w * d2 - h * n2, wi * d2 - hi * n2,
     )  # fmt: skip
 
 
-EMISSIONS = {
-    (False, False): monopole,
-    (True, False): dipole,
-    (False, True): monopole_gradient,
-    (True, True): dipole_gradient,
+@dataclass(frozen=True)
+class Emission:
+    """What a source sends to a point, or into a direction: a header with kernels for devices, the kind that it is
+    built for, and the twins for the processor.
+
+    values: complex numbers at a point. power: of 1/length that a source of unit strength sends. charges: from this
+    column on a source scales with its strength. emit: for vectors of sources that `columns` reads, None for far fields.
+    """
+
+    header: str
+    kind: str
+    values: int
+    power: int
+    charges: int
+    emit: Callable[..., Any] | None = None
+    columns: Callable[..., Any] | None = None
+
+    @property
+    def jumps(self) -> bool:
+        """Whether the field of a surface of sources differs on both sides."""
+        return self.kind != "MONOPOLE"
+
+
+LAYER_FIELDS = {
+    (False, False): Emission("point_sources.h", "MONOPOLE", 1, 1, 6, monopole, dipole_columns),
+    (True, False): Emission("point_sources.h", "DIPOLE", 1, 2, 6, dipole, dipole_columns),
+    (False, True): Emission("point_sources.h", "MONOPOLE_GRADIENT", 3, 2, 6, monopole_gradient, dipole_columns),
+    (True, True): Emission("point_sources.h", "DIPOLE_GRADIENT", 3, 3, 6, dipole_gradient, dipole_columns),
 }
-"""(double layer, gradient): what a source of unit strength sends to a point."""
+"""By (double layer, gradient)."""
+LAYER_FAR_FIELDS = {
+    False: Emission("plane_waves.h", "MONOPOLE", 1, 1, 6),
+    True: Emission("plane_waves.h", "DIPOLE", 1, 2, 6),
+}
+"""Whether a double layer."""
+CURRENT_FAR_FIELD = Emission("plane_waves.h", "CURRENT", 3, 1, 3)
 
 
 @jitable
@@ -92,8 +153,8 @@ def field_kernel(
     """Compiled field(targets, patches, starts, groups, sources, scalars, out) of monopoles or dipoles (`double`), or
     their gradients.
 
-    targets (3, TARGETS); the sources: see grouped_sources.GroupedSources; scalars: SCALARS. Adds
-    to out (1 or 3, 2, TARGETS) Re and Im of each value, divided by `lacking`. With D from the centroid of a triangle to
+    targets (3, TARGETS); the sources: see patches.GroupedSources; scalars: SCALARS. Adds to out (1 or 3,
+    2, TARGETS) Re and Im of each value, divided by `lacking`. With D from the centroid of a triangle to
     the target and o from there to one of its points, d = D - o and r^2 = D^2 + |o|^2 - 2 D.o; what the points of a
     triangle have in common, such as d.n = D.n, comes after them, and the phase of its patch in the end.
     """
@@ -159,17 +220,9 @@ def field_kernel(
                         else:
                             s0, s1 = s0 + a0, s1 + b0
                     f_re, f_im = radial_phase(reference, parameters)
-                    s0, s1 = complex_product(s0, s1, f_re, f_im)
-                    s2, s3 = complex_product(s2, s3, f_re, f_im)
-                    s4, s5 = complex_product(s4, s5, f_re, f_im)
+                    s0, s1, s2, s3, s4, s5 = products(s0, s1, s2, s3, s4, s5, f_re, f_im)
                     t0, t1, t2, t3, t4, t5 = t0 + s0, t1 + s1, t2 + s2, t3 + s3, t4 + s4, t5 + s5
-                add(t, v, t0)
-                add(t, size + v, t1)
-                if gradient:
-                    add(t, 2 * size + v, t2)
-                    add(t, 3 * size + v, t3)
-                    add(t, 4 * size + v, t4)
-                    add(t, 5 * size + v, t5)
+                add_values(t, v, size, gradient, t0, t1, t2, t3, t4, t5)
 
     return field
 
@@ -186,54 +239,44 @@ def at_least(square, floor):  # type: ignore[no-untyped-def]
 
 
 @functools.lru_cache(maxsize=64)
-def paired_field_kernel(
-    radial: Radial, emission: Callable[..., Any], gradient: bool, oscillates: bool
-) -> Callable[..., None]:
+def paired_kernel(radial: Radial, emission: Emission, oscillates: bool) -> Callable[..., None]:
     """Compiled paired(targets, sources, floors, scalars, lo, hi, out): source j acts on target j alone, j = lo..hi
-    (multiples of 8).
+    (multiples of 16).
 
-    targets (3, n), sources (8, n), out (1 or 3, 2, n); for a radial part that is not shifted. floors (n,): squared
-    distances below count as that. scalars: SCALARS; sources nearer than sqrt(cut) count nothing
-    (none for a negative one).
+    targets (3, n), sources (C, n); adds to out (values, 2, n); for a radial part that is not shifted. floors (n,):
+    squared distances below count as that. scalars: SCALARS.
     """
     radial_value, parameters_of = radial.value, parameter_reader(radial.parameters)
+    emit, columns, vector = emission.emit, emission.columns, emission.values == 3
 
     @kernel
     def paired(targets, sources, floors, scalars, lo, hi, out):  # type: ignore[no-untyped-def]
-        k_re, k_im, drop, parameters = scalars[0], scalars[1], scalars[CUT], parameters_of(scalars, PARAMETERS)
+        k_re, k_im, parameters = scalars[0], scalars[1], parameters_of(scalars, PARAMETERS)
         t, s = out.reshape(-1), sources
         size = targets.shape[1]
         for v in range(lo, hi, lanes(t)):
             d0, d1 = load(targets[0], v) - load(s[0], v), load(targets[1], v) - load(s[1], v)
             d2 = load(targets[2], v) - load(s[2], v)
-            square = d0 * d0 + d1 * d1 + d2 * d2
-            r2 = at_least(square, load(floors, v))
+            r2 = at_least(d0 * d0 + d1 * d1 + d2 * d2, load(floors, v))
             u, ui, h, hi_ = radial_value(r2, parameters, zero(t))
             if not oscillates:
                 ui, hi_ = zero(t), zero(t)
-            keep = above(square, drop)
-            c, e = keep * load(s[6], v), keep * load(s[7], v)
-            n0, n1, n2 = load(s[3], v), load(s[4], v), load(s[5], v)
-            a0, b0, a1, b1, a2, b2 = emission(u, ui, h, hi_, r2, d0, d1, d2, n0, n1, n2, k_re, k_im)
-            store(t, v, a0 * c - b0 * e)
-            store(t, size + v, a0 * e + b0 * c)
-            if gradient:
-                store(t, 2 * size + v, a1 * c - b1 * e)
-                store(t, 3 * size + v, a1 * e + b1 * c)
-                store(t, 4 * size + v, a2 * c - b2 * e)
-                store(t, 5 * size + v, a2 * e + b2 * c)
+            a0, b0, a1, b1, a2, b2 = emit(u, ui, h, hi_, r2, d0, d1, d2, columns(s, v), k_re, k_im)
+            add_values(t, v, size, vector, a0, b0, a1, b1, a2, b2)
 
     return paired
 
 
-@functools.lru_cache(maxsize=4)
-def far_field_kernel(double: bool, short: bool) -> Callable[..., None]:
-    """Compiled far(directions, sources, centres, k, out): adds sum_j f_j c_j exp(-i k d.y_j), f = 1 for monopoles,
-    -i k d.n_j for dipoles (`double`).
+@functools.lru_cache(maxsize=8)
+def far_field_kernel(kind: str, short: bool) -> Callable[..., None]:
+    """Compiled far(directions, sources, centres, k, out): adds sum_j f_j c_j exp(-i k d.y_j) for the MONOPOLE (f = 1),
+    DIPOLE (f = -i k d.n_j) or CURRENT (three charges c, f = 1).
 
-    directions (3, TARGETS); sources and centres as in `field_kernel`; out (2, TARGETS). short: k times the distance of
-    a source from the centre of its group is at most elementary.SHORT.
+    directions (3, TARGETS); sources (groups, Q, C) as in plane_waves.h, centres (groups, 3); out (1 or 3, 2, TARGETS).
+    short: k times the distance of a source from the centre of its group is at most elementary.SHORT.
     """
+    double, vector = kind == "DIPOLE", kind == "CURRENT"
+    re, im = (3, 6) if vector else (6, 7)
 
     @kernel
     def far(directions, sources, centres, k, out):  # type: ignore[no-untyped-def]
@@ -241,23 +284,27 @@ def far_field_kernel(double: bool, short: bool) -> Callable[..., None]:
         size = directions.shape[1]
         for v in range(0, size, lanes(t)):
             x0, x1, x2 = load(directions[0], v) * -k, load(directions[1], v) * -k, load(directions[2], v) * -k
-            t0, t1 = zero(t), zero(t)
+            t0, t1, t2, t3, t4, t5 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
             for group in range(sources.shape[0]):
                 c0, c1, c2 = centres[group, 0], centres[group, 1], centres[group, 2]
-                s0, s1 = zero(t), zero(t)
+                s0, s1, s2, s3, s4, s5 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
                 for q in range(sources.shape[1]):
                     s = sources[group, q]
                     angle = x0 * (s[0] - c0) + x1 * (s[1] - c1) + x2 * (s[2] - c2)
                     sine, cosine = short_sine_cosine(angle) if short else sine_cosine(angle)
-                    re, im = cosine * s[6] - sine * s[7], cosine * s[7] + sine * s[6]
+                    a, b = complex_product(cosine, sine, s[re], s[im])
                     if double:
                         f = x0 * s[3] + x1 * s[4] + x2 * s[5]
-                        re, im = f * im * -1.0, f * re
-                    s0, s1 = s0 + re, s1 + im
+                        a, b = f * b * -1.0, f * a
+                    s0, s1 = s0 + a, s1 + b
+                    if vector:
+                        a, b = complex_product(cosine, sine, s[re + 1], s[im + 1])
+                        s2, s3 = s2 + a, s3 + b
+                        a, b = complex_product(cosine, sine, s[re + 2], s[im + 2])
+                        s4, s5 = s4 + a, s5 + b
                 sine, cosine = sine_cosine(x0 * c0 + x1 * c1 + x2 * c2)
-                s0, s1 = complex_product(s0, s1, cosine, sine)
-                t0, t1 = t0 + s0, t1 + s1
-            store(t, v, load(t, v) + t0)
-            store(t, size + v, load(t, size + v) + t1)
+                s0, s1, s2, s3, s4, s5 = products(s0, s1, s2, s3, s4, s5, cosine, sine)
+                t0, t1, t2, t3, t4, t5 = t0 + s0, t1 + s1, t2 + s2, t3 + s3, t4 + s4, t5 + s5
+            add_values(t, v, size, vector, t0, t1, t2, t3, t4, t5)
 
     return far

@@ -167,8 +167,8 @@ def _static(f, edges, moments, k, z, double, gradient, v):  # type: ignore[no-un
 @functools.lru_cache(maxsize=8)
 def point_triangle_kernel(double: bool, gradient: bool) -> Callable[..., None]:
     """Compiled integrate(points, frames, corners, densities, numbers, k, series, reach, rule, weights, side, lo, hi,
-    out): out[n] (D, 1 or 3, 2) for n = lo..hi gets int 4 pi G f dS or int 4 pi dG/dn_y f dS, or its gradient, Re and
-    Im, at the point points[n] (n, 3) of the triangle numbers[n] and its D densities f.
+    out): out[n] (D, 1 or 3), complex, for n = lo..hi gets int 4 pi G f dS or int 4 pi dG/dn_y f dS, or its gradient,
+    at the point points[n] (n, 3) of the triangle numbers[n] and its D densities f.
 
     frames, corners, densities: see Plane; k: the wavenumber, complex; series, reach: see Series; rule (Q, 3), weights
     (Q,): barycentric points of the rest. side: that of the normal (1), of the other (-1), or the mean of both (0), for
@@ -205,7 +205,7 @@ def point_triangle_kernel(double: bool, gradient: bool) -> Callable[..., None]:
                             for c in range(values):
                                 total[c] += factor * v[c]
                 for c in range(values):
-                    out[n, j, c, 0], out[n, j, c, 1] = total[c].real, total[c].imag
+                    out[n, j, c] = total[c]
             if not static:
                 area = (flat[1, 0] - flat[0, 0]) * (flat[2, 1] - flat[0, 1])
                 area -= (flat[2, 0] - flat[0, 0]) * (flat[1, 1] - flat[0, 1])
@@ -230,24 +230,17 @@ def point_triangle_kernel(double: bool, gradient: bool) -> Callable[..., None]:
                         im = c[0, 1] + y0 * (c[1, 1] + c[3, 1] * y0 + c[4, 1] * y1) + y1 * (c[2, 1] + c[5, 1] * y1)
                         charge = area * weights[m] * complex(re, im)
                         if not gradient:
-                            value = -z * h * charge if double else g * charge
-                            out[n, j, 0, 0] += value.real
-                            out[n, j, 0, 1] += value.imag
+                            out[n, j, 0] += -z * h * charge if double else g * charge
                         else:
                             s = -z * w * charge if double else h * charge
-                            last = s * z - h * charge if double else s * z
-                            out[n, j, 0, 0] -= (s * p0).real
-                            out[n, j, 0, 1] -= (s * p0).imag
-                            out[n, j, 1, 0] -= (s * p1).real
-                            out[n, j, 1, 1] -= (s * p1).imag
-                            out[n, j, 2, 0] += last.real
-                            out[n, j, 2, 1] += last.imag
+                            out[n, j, 0] -= s * p0
+                            out[n, j, 1] -= s * p1
+                            out[n, j, 2] += s * z - h * charge if double else s * z
             if gradient:  # from the frame of the triangle
                 for j in range(table.shape[0]):
-                    for part in range(2):
-                        a, b, c = out[n, j, 0, part], out[n, j, 1, part], out[n, j, 2, part]
-                        for i in range(3):
-                            out[n, j, i, part] = a * frame[1, i] + b * frame[2, i] + c * frame[3, i]
+                    a, b, c = out[n, j, 0], out[n, j, 1], out[n, j, 2]
+                    for i in range(3):
+                        out[n, j, i] = a * frame[1, i] + b * frame[2, i] + c * frame[3, i]
 
     return integrate
 
@@ -260,14 +253,14 @@ def point_triangle_integrals(
     double: bool,
     gradient: bool,
     side: float = 0.0,
-) -> NDArray[np.float64]:
-    """(n, D, 1 or 3, 2) real and imaginary parts of int 4 pi G f dS, or int 4 pi dG/dn_y f dS (`double`), or the
-    gradients, at points (n, 3), each with the triangle of that number (n,); G = exp(ikr)/(4 pi r), k = 0 for Laplace.
+) -> NDArray[np.complex128]:
+    """(n, D, 1 or 3) int 4 pi G f dS, or int 4 pi dG/dn_y f dS (`double`), or the gradients, at points (n, 3), each
+    with the triangle of that number (n,); G = exp(ikr)/(4 pi r), k = 0 for Laplace.
 
     side: to which side of a triangle the points in its plane belong: that of its normal (1), the other (-1), the mean
     of both (0).
     """
-    out = np.empty((len(points), plane.densities.shape[1], 3 if gradient else 1, 2))
+    out = np.empty((len(points), plane.densities.shape[1], 3 if gradient else 1), complex)
     k = complex(wavenumber)
     size = np.abs(plane.corners).max(initial=0.0) * 2
     degree = next(degree for bound, degree in DEGREES if abs(k) * size <= bound)

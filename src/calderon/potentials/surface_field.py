@@ -1,0 +1,279 @@
+"""What layers and currents have in common: the field of sources on a surface at points, and far away.
+
+The regular quadrature of all triangles is summed on the processor or a device (`Execution.choose`); triangles near a
+point are then replaced by closed forms and quadrature, on the processor in double precision.
+"""
+
+import math
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.backends import Execution, run_tasks, thread_count
+from calderon.exact.angular import unit_directions
+from calderon.greens import Green
+from calderon.greens.elementary import SHORT
+from calderon.mesh import TriangleMesh
+from calderon.mesh.errors import AccuracyWarning
+from calderon.potentials.device import device_sums, far_sums, warn_if_coarse
+from calderon.potentials.near_evaluation import checked_points, digits_of, near_pairs, off_surface
+from calderon.potentials.point_sources import CUT as CUT_PLACE
+from calderon.potentials.point_sources import TARGETS, Emission, far_field_kernel, paired_kernel
+from calderon.potentials.point_triangle import Plane
+from calderon.quadrature import triangle_rule
+from calderon.quadrature.options import Quadrature
+
+NEAR = 2.0
+"""Triangles nearer to a point than this many times their size are integrated adaptively."""
+CUT = 0.5
+"""Distance, in smallest triangle sizes, below which the single points of a current count as that far. Below 2/3, for
+the same reason as `layer.LIFTED`."""
+
+
+class Frame(NamedTuple):
+    """Coordinates (x - origin) * scale, in which the mesh has about unit size (squared distances then suit single
+    precision), and the scalars of the field kernels in them."""
+
+    origin: NDArray[np.float64]
+    scale: float
+    scalars: NDArray[np.float64]
+
+    @staticmethod
+    def of(mesh: TriangleMesh, triangles: NDArray[np.int64], green: Green) -> "Frame":
+        scale = 1.0 / float(np.linalg.norm(mesh.vertices.max(axis=0) - mesh.vertices.min(axis=0)))
+        k2 = complex(green.wavenumber) ** 2 / scale**2
+        cut = (CUT * scale * float(mesh.diameters[triangles].min())) ** 2
+        scalars = np.array([k2.real, k2.imag, cut, *(p / scale for p in green.parameters)])
+        return Frame(mesh.vertices.mean(axis=0), scale, scalars)
+
+    @property
+    def cut(self) -> float:
+        """The squared distance within which a quadrature point of the regular rule says nothing."""
+        return float(self.scalars[CUT_PLACE])
+
+    def inside(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Points (..., 3) in these coordinates."""
+        return (x - self.origin) * self.scale
+
+    def squares(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Squared distances of points x and y (..., 3), in these coordinates."""
+        return ((self.scale * (x - y)) ** 2).sum(axis=-1)
+
+    def reach(self, x: NDArray[np.float64]) -> float:
+        """A bound for the distance of points x (n, 3) from the mesh, in the unit of x."""
+        return float(np.linalg.norm(x - self.origin, axis=1).max(initial=0.0)) + 1 / self.scale
+
+
+class Regular(NamedTuple):
+    """The regular quadrature of all triangles: sums(x) (n, values) at points x (n, 3) of the frame.
+
+    real: the type in which it is computed. floors (m,): squared distances in the frame below which the distance of each
+    quadrature point counts as that, or, `lifted`, that of the centroid, and of the quadrature points by so much more.
+    """
+
+    real: np.dtype[Any]
+    floors: NDArray[np.float64]
+    sums: Callable[[NDArray[np.float64]], NDArray[np.complex128]]
+    lifted: bool = False
+
+
+class SurfaceField(ABC):
+    """The field of a density on the triangles of a surface; a point in space has one or three complex values."""
+
+    green: Green
+    density: Any
+    quadrature: Quadrature
+
+    @property
+    @abstractmethod
+    def _mesh(self) -> TriangleMesh: ...
+
+    @property
+    @abstractmethod
+    def _triangles(self) -> NDArray[np.int64]:
+        """(m,) the triangles of the mesh on which the density is not zero."""
+
+    @abstractmethod
+    def _emitted(
+        self, local: NDArray[np.int64], inside: NDArray[np.float64], weights: NDArray[np.float64], far: bool
+    ) -> NDArray[np.float64]:
+        """Sources (n, Q, C), their places first, of the triangles with the numbers `local` (n,) among `_triangles`, at
+        barycentric coordinates inside (Q, 3), with weights (Q,) that sum up to 1/2 for a whole triangle. far: as far
+        fields sum them."""
+
+    @abstractmethod
+    def _exact(self, x: NDArray[np.float64], local: NDArray[np.int64], emission: Emission) -> NDArray[np.complex128]:
+        """(n, values) integrals over triangles `local` (n,) at points x (n, 3), in the unit of the frame."""
+
+    @abstractmethod
+    def _on_processor(self, emission: Emission, execution: Execution) -> Regular:
+        """The regular quadrature on the processor, in double precision."""
+
+    def _on_device(self, emission: Emission, execution: Execution) -> Regular:
+        floors, sources = self._floors(NEAR), self._framed_sources()
+        scalars = self._frame.scalars
+        return Regular(
+            execution.real,
+            floors,
+            lambda x: device_sums(execution, emission, self.green, x, sources, floors, scalars),
+        )
+
+    def _evaluate(self, points: ArrayLike, emission: Emission, execution: Execution) -> NDArray[Any]:
+        """(n, values) at points (n, 3)."""
+        frame, green = self._frame, self.green
+        given = checked_points(points, self._mesh)
+        moved = off_surface(self._mesh, self._triangles, given, digits_of(points))
+        regular = execution.choose(self._on_processor, self._on_device)(emission, execution)
+        warn_if_coarse(regular.real, green.wavenumber.real, frame.reach(moved.points), stacklevel=3)
+        total = regular.sums(frame.inside(moved.points))
+        self._correct_near(total, moved.points, regular, emission)
+        if emission.jumps:
+            warn_on_surface(given, moved.on)
+        values = moved.means(total) * (frame.scale**emission.power / (4 * math.pi))
+        is_complex = green.is_complex or np.iscomplexobj(self.density.coefficients)
+        return (values if is_complex else values.real).astype(execution.dtype(is_complex))
+
+    def _correct_near(
+        self, total: NDArray[np.complex128], x: NDArray[np.float64], regular: Regular, emission: Emission
+    ) -> None:
+        """Replace in total (n, values) the regular quadrature of triangles near a point by their integrals."""
+        rule = triangle_rule(self.quadrature.regular)
+        run = paired_kernel(self.green.radial(math.inf), emission, self.green.is_complex)
+        for pairs in near_pairs(self._mesh, self._triangles, x, NEAR):
+            point, local = pairs.T
+            sources = self._emitted(local, rule.barycentric, rule.weights, far=False)
+            floors = self._counted(regular, x[point], local, sources[..., :3])
+            change = self._exact(x[point], local, emission) - self._paired(run, x[point], sources, floors, emission)
+            for sums, each in zip(total.T, change.T, strict=True):
+                sums.real += np.bincount(point, each.real, len(total))
+                sums.imag += np.bincount(point, each.imag, len(total))
+
+    def _counted(
+        self, regular: Regular, x: NDArray[np.float64], local: NDArray[np.int64], places: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """(n, Q) squared distances as which those of points x (n, 3) from places (n, Q, 3) counted at least."""
+        floors, frame = regular.floors[local, None], self._frame
+        if not regular.lifted:
+            return np.broadcast_to(floors, places.shape[:2])
+        raised = np.maximum(floors - frame.squares(x, self._centres(local))[:, None], 0.0)
+        return np.where(raised > 0, frame.squares(x[:, None], places) + raised, 0.0)
+
+    def _paired(
+        self,
+        run: Callable[..., None],
+        x: NDArray[np.float64],
+        sources: NDArray[np.float64],
+        floors: NDArray[np.float64],
+        emission: Emission,
+    ) -> NDArray[np.complex128]:
+        """(n, values) the field at points x (n, 3) of sources (n, Q, C), each group acting on its own point."""
+        frame, count, each = self._frame, floors.size, floors.shape[1]
+        padding = [(0, -count % TARGETS)]
+        columns = np.pad(sources.reshape(count, -1), [*padding, (0, 0)], mode="edge")
+        columns[:, :3] = frame.inside(columns[:, :3])
+        targets = np.pad(np.repeat(frame.inside(x), each, axis=0), [*padding, (0, 0)], mode="edge")
+        targets, columns = np.ascontiguousarray(targets.T), np.ascontiguousarray(columns.T)
+        floors = np.pad(floors.ravel(), padding, mode="edge")
+        size = len(floors)
+        out = np.zeros((emission.values, 2, size))
+        share = TARGETS * max(1, -(-size // (TARGETS * 4 * thread_count())))
+        given, starts = (targets, columns, floors, frame.scalars), range(0, size, share)
+        run_tasks(lambda n: run(*given, starts[n], min(starts[n] + share, size), out), len(starts))
+        re, im = np.moveaxis(out[..., :count].reshape(*out.shape[:2], -1, each).sum(axis=-1), 0, 2)
+        return re + 1j * im
+
+    def _far(
+        self, theta: ArrayLike, phi: ArrayLike | None, emission: Emission, execution: Execution
+    ) -> tuple[NDArray[np.float64], float, NDArray[np.complex128]]:
+        """Unit directions (..., 3), the wavenumber, and (n, values) sums of c exp(-i k d.y) / (4 pi) over sources."""
+        toward, k = unit_directions(theta, phi), far_wavenumber(self.green)
+        sums = execution.choose(self._far_on_processor, self._far_on_device)
+        return toward, k, sums(toward.reshape(-1, 3), k, emission, execution)
+
+    def _far_on_processor(
+        self, unit: NDArray[np.float64], k: float, emission: Emission, execution: Execution
+    ) -> NDArray[np.complex128]:
+        every = np.arange(len(self._triangles))
+        sources, centres, short = self._sources(far=True), self._centres(every), k * self._radius <= SHORT
+        run = far_field_kernel(emission.kind, short)
+        return sums_at(lambda block, out: run(block, sources, centres, k, out), unit, emission.values) / (4 * math.pi)
+
+    def _far_on_device(
+        self, unit: NDArray[np.float64], k: float, emission: Emission, execution: Execution
+    ) -> NDArray[np.complex128]:
+        frame = self._frame
+        warn_if_coarse(execution.real, k, 1 / frame.scale, stacklevel=4)
+        return far_sums(execution, emission, unit, self._sources(far=True), k, frame.origin, frame.scale)
+
+    def _sources(self, far: bool) -> NDArray[np.float64]:
+        """(m, Q, C) those of all triangles."""
+        rule = triangle_rule(self.quadrature.regular)
+        return self._emitted(np.arange(len(self._triangles)), rule.barycentric, rule.weights, far)
+
+    def _framed_sources(self) -> NDArray[np.float64]:
+        """The same with places in the frame, for points nearby."""
+        sources = self._sources(far=False)
+        sources[..., :3] = self._frame.inside(sources[..., :3])
+        return sources
+
+    def _centres(self, local: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self._mesh.centroids[self._triangles[local]]
+
+    def _floors(self, sizes: float) -> NDArray[np.float64]:
+        """(m,) squared distances of so many sizes of the triangles, in the frame."""
+        return (sizes * self._frame.scale * self._mesh.diameters[self._triangles]) ** 2
+
+    def _plane(self, local: NDArray[np.int64], densities: NDArray[np.complex128]) -> Plane:
+        """Triangles in the frame, with densities as `Plane.of` says."""
+        triangles = self._triangles[local]
+        corners = self._frame.inside(self._mesh.vertices[self._mesh.triangles[triangles]])
+        return Plane.of(corners, self._mesh.normals[triangles], densities)
+
+    @property
+    def _radius(self) -> float:
+        """Largest distance of a point of a triangle from its centroid, an upper bound."""
+        return 2 / 3 * float(self._mesh.diameters[self._triangles].max())
+
+    @cached_property
+    def _frame(self) -> Frame:
+        return Frame.of(self._mesh, self._triangles, self.green)
+
+
+def sums_at(
+    run: Callable[[NDArray[np.float64], NDArray[np.float64]], None], x: NDArray[np.float64], values: int
+) -> NDArray[np.complex128]:
+    """(n, values) sums at points x (n, 3): run(targets (3, TARGETS), out) adds real and imaginary parts to out
+    (values, 2, TARGETS). The last block is padded with its last point."""
+    padded = np.pad(x, [(0, -len(x) % TARGETS), (0, 0)], mode="edge") if len(x) else x
+    targets = np.ascontiguousarray(np.swapaxes(padded.reshape(-1, TARGETS, 3), 1, 2))
+    out = np.zeros((len(targets), values, 2, TARGETS))
+    run_tasks(lambda b: run(targets[b], out[b]), len(targets))
+    re, im = np.moveaxis(out, (2, 3), (0, 2)).reshape(2, -1, values)[:, : len(x)]
+    return re + 1j * im
+
+
+def far_wavenumber(green: Green) -> float:
+    """The wavenumber; ValueError where no far field exists."""
+    k = complex(green.wavenumber)
+    if k.imag != 0 or k.real == 0:
+        raise ValueError(
+            f"a far field exists for a real wavenumber other than zero only, this one is {k:g}: use .evaluate(points)"
+        )
+    return k.real
+
+
+def warn_on_surface(x: NDArray[np.float64], points: NDArray[np.int64]) -> None:
+    """AccuracyWarning, if there are any, for the user who called the caller's caller."""
+    if len(points):
+        warnings.warn(
+            f"{len(points)} of {len(x)} points lie on the surface, the first is number {points[0]} at "
+            f"{x[points[0]]}: the mean of both sides is returned; for the limit on one side, move them off by a "
+            "part of the mesh size",
+            AccuracyWarning,
+            stacklevel=4,
+        )
