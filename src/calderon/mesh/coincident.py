@@ -4,12 +4,10 @@ import numbers
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.topology import edge_table
+from calderon.mesh.topology import connected, edge_table, row_numbers
 from calderon.mesh.validation import FLAT, repeated_rows
 
 FLOAT32_ROUNDING = 1e-7  # of the diameter: what a coordinate loses in a file of single precision
@@ -30,19 +28,10 @@ def coincident_points(points: NDArray, tolerance: float = 0.0) -> NDArray:
 
     Points closer than the tolerance coincide, and so do chains of them.
     """
-    order = np.lexsort(points.T)
-    ordered = points[order]
-    new = np.ones(len(points), dtype=bool)
-    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    group = np.empty(len(points), dtype=np.int64)
-    group[order] = np.cumsum(new) - 1
+    places, group = row_numbers(points)
     if tolerance > 0:
-        places = ordered[new]
         pairs = cKDTree(places).query_pairs(tolerance, output_type="ndarray")
-        if len(pairs):
-            ones = np.ones(len(pairs), dtype=np.int8)
-            graph = coo_array((ones, (pairs[:, 0], pairs[:, 1])), shape=(len(places), len(places)))
-            group = connected_components(graph, directed=False)[1][group]
+        group = connected(pairs[:, 0], pairs[:, 1], len(places))[group]
     first, inverse = np.unique(group, return_index=True, return_inverse=True)[1:]
     return first[inverse]
 

@@ -1,12 +1,16 @@
 """Which points a closed surface encloses."""
 
+from itertools import chain
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 PAIRS_AT_ONCE = 2_000_000
+ROUNDING = 1e-12  # of coordinates: how much farther than its corners points below a triangle are searched
 
 
 def winding_numbers(vertices: Floats, triangles: Index, points: Floats) -> Index:
@@ -16,17 +20,19 @@ def winding_numbers(vertices: Floats, triangles: Index, points: Floats) -> Index
     projection along z holds the point; a point on a projected edge belongs to one of its two triangles,
     because an edge is compared with the point by the same arithmetic from both sides and holds its lower end only.
     """
-    columns = _Columns(vertices[triangles])
+    corners = vertices[triangles]
+    middle = corners[:, :, :2].mean(axis=1)
+    reach = np.linalg.norm(corners[:, :, :2] - middle[:, None], axis=2).max(axis=1) + ROUNDING * np.abs(corners).max()
+    tree = cKDTree(points[:, :2])
+    number = tree.query_ball_point(middle, reach, return_length=True)
+    near = np.flatnonzero(number)
+    corners, middle, reach, ends = corners[near], middle[near], reach[near], np.cumsum(number[near])
     turns = np.zeros(len(points), dtype=np.int64)
-    cell = columns.cell_of(points)
-    count = columns.count[cell]
-    ends = np.cumsum(count)
     for first, last in _ranges(ends):
-        which = np.repeat(np.arange(first, last), count[first:last])
-        begin = np.repeat(ends[first:last] - count[first:last], count[first:last])
-        offset = np.arange(len(which)) + (ends[first - 1] if first else 0) - begin
-        triangle = columns.members[columns.start[cell[which]] + offset]
-        turns += np.bincount(which, _crossing(columns.corners[triangle], points[which]), len(points)).astype(np.int64)
+        below = tree.query_ball_point(middle[first:last], reach[first:last])
+        which = np.fromiter(chain.from_iterable(below), np.int64)
+        triangle = np.repeat(np.arange(first, last), [len(each) for each in below])
+        turns += np.bincount(which, _crossing(corners[triangle], points[which]), len(points)).astype(np.int64)
     return turns
 
 
@@ -43,45 +49,12 @@ def nested_components(vertices: Floats, triangles: Index, components: Index) -> 
 
 
 def _ranges(ends: Index) -> list[tuple[int, int]]:
-    """Runs of points whose pairs with triangles fit into memory together; ends: cumulative number of pairs."""
+    """Runs of triangles whose pairs with points fit into memory together; ends: cumulative number of pairs."""
     cuts = [0]
     while cuts[-1] < len(ends):
         done = ends[cuts[-1] - 1] if cuts[-1] else 0
         cuts.append(max(cuts[-1] + 1, int(np.searchsorted(ends, done + PAIRS_AT_ONCE, side="right"))))
     return list(zip(cuts[:-1], cuts[1:], strict=True))
-
-
-class _Columns:
-    """Triangles (nt, 3, 3) sorted into the cells of a grid in x and y that their projections touch."""
-
-    def __init__(self, corners: Floats) -> None:
-        self.corners = corners
-        low, high = corners.min(axis=1)[:, :2], corners.max(axis=1)[:, :2]
-        self.low = low.min(axis=0)
-        span = np.maximum(high.max(axis=0) - self.low, np.finfo(float).tiny)
-        self.shape = np.clip(np.ceil(span / np.maximum((high - low).mean(axis=0), span / 1000)), 1, 1000).astype(int)
-        self.step = span / self.shape
-        first, last = self._at(low), self._at(high)
-        wide = last - first + 1
-        number = wide.prod(axis=1)
-        triangle = np.repeat(np.arange(len(corners)), number)
-        local = np.arange(len(triangle)) - np.repeat(np.cumsum(number) - number, number)
-        x, y = first[triangle, 0] + local // wide[triangle, 1], first[triangle, 1] + local % wide[triangle, 1]
-        cell = x * self.shape[1] + y
-        self.members = triangle[np.argsort(cell, kind="stable")]
-        # one more cell, always empty, for the points outside the grid
-        self.count = np.append(np.bincount(cell, minlength=int(self.shape.prod())), 0)
-        self.start = np.cumsum(self.count) - self.count
-
-    def _at(self, xy: Floats) -> Index:
-        return np.clip((xy - self.low) // self.step, 0, self.shape - 1).astype(np.int64)
-
-    def cell_of(self, points: Floats) -> Index:
-        """(n,) the number of each point's cell."""
-        xy = points[:, :2]
-        place = self._at(xy)
-        outside = ((xy < self.low) | (xy > self.low + self.step * self.shape * (1 + 1e-12))).any(axis=1)
-        return np.where(outside, len(self.count) - 1, place[:, 0] * self.shape[1] + place[:, 1])
 
 
 def _crossing(corners: Floats, points: Floats) -> Floats:

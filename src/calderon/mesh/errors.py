@@ -1,6 +1,7 @@
 """What goes wrong with meshes: an error that stops, a warning that reports a repair or a doubt."""
 
 import sys
+import warnings
 
 
 class MeshError(ValueError):
@@ -23,3 +24,8 @@ def callers_level() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("calderon", "dataclasses"):
         frame, level = frame.f_back, level + 1
     return level
+
+
+def warn(text: str) -> None:
+    """Issue a MeshWarning at the user's line."""
+    warnings.warn(text, MeshWarning, stacklevel=callers_level())

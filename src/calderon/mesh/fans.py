@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from calderon.mesh.errors import MeshError
+from calderon.mesh.topology import connected, edge_pairs
 from calderon.mesh.triangles import TriangleMesh
 
 
@@ -39,14 +38,13 @@ def fans(mesh: TriangleMesh) -> Fans:
     following = _following(mesh)
     number = len(following)
     inner = np.flatnonzero(following >= 0)
-    graph = coo_array((np.ones(len(inner), dtype=np.int8), (inner, following[inner])), shape=(number, number))
-    fan = connected_components(graph, directed=False)[1].astype(np.int64)
+    fan = connected(inner, following[inner], number)
     size = np.bincount(fan)
     corner = np.unique(fan, return_index=True)[1]  # any corner of a closed fan
-    at_rim = np.setdiff1d(np.arange(number), following[inner])
-    corner[fan[at_rim]] = at_rim
+    at_boundary = np.setdiff1d(np.arange(number), following[inner])
+    corner[fan[at_boundary]] = at_boundary
     closed = np.ones(len(size), dtype=bool)
-    closed[fan[at_rim]] = False
+    closed[fan[at_boundary]] = False
     place = np.empty(number, dtype=np.int64)
     for rounds in range(size.max()):  # around all fans at once
         going = np.flatnonzero(size > rounds)
@@ -63,10 +61,9 @@ def _following(mesh: TriangleMesh) -> NDArray[np.int64]:
     """
     positions = np.arange(3 * mesh.number_of_triangles)
     order = np.argsort(mesh.triangle_edges.ravel(), kind="stable")
-    edges = mesh.triangle_edges.ravel()[order]
-    at = np.flatnonzero(edges[1:] == edges[:-1])
+    first, second = edge_pairs(order, mesh.edge_triangle_counts)
     across = np.full(len(positions), -1)
-    across[order[at]], across[order[at + 1]] = order[at + 1], order[at]
+    across[first], across[second] = second, first
     triangle, local = np.divmod(positions, 3)
     other = across[3 * triangle + (local + 1) % 3]
     return np.where(other >= 0, 3 * (other // 3) + (other % 3 + 1) % 3, -1)

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from calderon.mesh.coincident import FLOAT32_ROUNDING
 from calderon.mesh.containment import nested_components
 from calderon.mesh.crossings import crossing_pairs
+from calderon.mesh.topology import connected, row_numbers
 from calderon.mesh.triangulation import Triangulation
 from calderon.mesh.validation import listed
 
@@ -109,8 +108,7 @@ def _open_edges(mesh: Triangulation, problems: list[Finding], notes: list[Findin
     _add(problems, "torn edges", "open edges that coincide with other open edges", boundary[torn],
          "duplicate vertices tear the surface: mesh.merged_vertices() joins them")  # fmt: skip
     edges = mesh.edges[boundary]
-    graph = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(mesh.number_of_vertices,) * 2)
-    loop = np.unique(connected_components(graph, directed=False)[1][edges[:, 0]], return_inverse=True)[1]
+    loop = connected(edges[:, 0], edges[:, 1], mesh.number_of_vertices)[edges[:, 0]]
     lengths = np.bincount(loop, weights=mesh.edge_lengths[boundary])
     owner = np.empty(mesh.number_of_edges, dtype=np.int64)
     owner[mesh.triangle_edges] = mesh.components[:, None]
@@ -131,23 +129,14 @@ def _vertices(mesh: Triangulation, problems: list[Finding], notes: list[Finding]
     pairs = cKDTree(mesh.vertices[used]).query_pairs(FLOAT32_ROUNDING * mesh.diameter, output_type="ndarray")
     _add(problems, "duplicate vertices", "vertices that coincide with others", used[np.unique(pairs)],
          "mesh.merged_vertices() joins them; keep them only where two bodies touch")  # fmt: skip
-    first_corners, second_corners = [], []
-    hinge = np.argsort(mesh.triangle_edges.ravel(), kind="stable")
-    edge = mesh.triangle_edges.ravel()[hinge]
-    first = np.flatnonzero(edge[1:] == edge[:-1])
-    a, b = hinge[first], hinge[first + 1]
-    for step_a in (1, 2):
-        corner_a = 3 * (a // 3) + (a + step_a) % 3
-        for step_b in (1, 2):
-            corner_b = 3 * (b // 3) + (b + step_b) % 3
-            same = mesh.triangles.ravel()[corner_a] == mesh.triangles.ravel()[corner_b]
-            first_corners.append(corner_a[same])
-            second_corners.append(corner_b[same])
-    rows, columns = np.concatenate(first_corners), np.concatenate(second_corners)
-    graph = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(mesh.triangles.size,) * 2)
-    fan = connected_components(graph, directed=False)[1]
-    fans = np.unique(np.stack([mesh.triangles.ravel(), fan], axis=1), axis=0)[:, 0]
-    touching = np.flatnonzero(np.bincount(fans, minlength=mesh.number_of_vertices) > 1)
+    # corners of a vertex belong together if their triangles share an edge: both are joined to that end of the edge
+    corners = np.arange(mesh.triangles.size)
+    ends = [mesh.triangle_edges[:, sides] for sides in ([1, 2, 0], [2, 0, 1])]
+    joined = [2 * each + (mesh.edges[each, 1] == mesh.triangles) for each in ends]
+    number = len(corners) + 2 * mesh.number_of_edges
+    sheet = connected(np.tile(corners, 2), len(corners) + np.concatenate(joined).ravel(), number)[: len(corners)]
+    sheets = row_numbers(np.column_stack([mesh.triangles.ravel(), sheet]))[0][:, 0]
+    touching = np.flatnonzero(np.bincount(sheets, minlength=mesh.number_of_vertices) > 1)
     _add(notes, "touching vertices", "vertices where sheets meet in a point only", touching,
          "double them if the parts are to be separate: continuous spaces join the parts there")  # fmt: skip
     unused = np.setdiff1d(np.arange(mesh.number_of_vertices), used)

@@ -13,7 +13,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.topology import components_by_edges, edge_pairs, edge_signs
+from calderon.mesh.topology import components_by_edges, connected, edge_pairs, edge_signs
 
 LINES, CLEAR = 16, 1e-6  # lines tried to find the outside; least distance from edges, relative to a triangle's size
 SWEEPS = 50  # of the descent that aligns patches at non-manifold edges; a few are used in practice
@@ -73,14 +73,12 @@ def _within_patches(triangles: NDArray, incidence: NDArray, counts: NDArray) -> 
     signs = edge_signs(triangles).ravel()
     conflict = signs[first] == signs[second]
     first, second = (first // 3).astype(np.int32), (second // 3).astype(np.int32)
-    graph = coo_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=(number, number))
-    patches = connected_components(graph, directed=False)[1]
+    patches = connected(first, second, number)
     if not conflict.any():
         return np.zeros(number, dtype=bool), patches
     rows = np.concatenate([2 * first, 2 * first + 1])
     columns = np.concatenate([2 * second + conflict, 2 * second + 1 - conflict])
-    cover = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(2 * number, 2 * number))
-    labels = connected_components(cover, directed=False)[1].reshape(number, 2)
+    labels = connected(rows, columns, 2 * number).reshape(number, 2)
     one_sided = labels[:, 0] == labels[:, 1]
     if one_sided.any():
         ids = np.flatnonzero(one_sided)
@@ -176,13 +174,13 @@ def _facing_inward(
     corners: NDArray, signs: NDArray, groups: NDArray, chosen: NDArray, open_triangles: NDArray
 ) -> NDArray:
     """Mask (nt,) of the chosen groups without boundary whose outside (which exists although they are not the
-    boundary of a volume) faces inward. corners (nt, 3, 3); signs (nt,): -1 where the normal is to be turned;
+    boundary of a volume) faces inward. corners (nt, 3, 3); signs (nt,): -1 where the normal is to be flipped;
     open_triangles (nt,): those with an edge of no other triangle."""
-    turned = np.zeros(len(groups), dtype=bool)
+    inward = np.zeros(len(groups), dtype=bool)
     for group in np.setdiff1d(chosen, groups[open_triangles]):
         own = np.flatnonzero(groups == group)
-        turned[own] = _last_faces_back(corners[own], signs[own])
-    return turned
+        inward[own] = _last_faces_back(corners[own], signs[own])
+    return inward
 
 
 def _last_faces_back(corners: NDArray, signs: NDArray) -> bool:

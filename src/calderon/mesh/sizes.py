@@ -1,6 +1,7 @@
 """Checks of the lengths given for shapes, and of the memory that a mesh needs."""
 
 import numbers
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -17,8 +18,16 @@ def positive(name: str, value: float) -> float:
     """The value as a positive finite float, or MeshError."""
     array = np.asarray(value)
     if array.ndim != 0 or array.dtype.kind not in "fiu" or not 0 < float(array) < np.inf:
-        raise MeshError(f"{name} = {value!r}: a positive, finite length is needed")
+        raise MeshError(f"{name} = {value!r}: a positive, finite number without a unit is needed")
     return float(array)
+
+
+def positive_lengths(name: str, values: Sequence[float], count: int) -> list[float]:
+    """So many positive finite floats, or MeshError."""
+    given = list(values) if isinstance(values, Iterable) else []
+    if len(given) != count:
+        raise MeshError(f"{name} = {values!r}: {count} positive lengths are needed")
+    return [positive(name, value) for value in given]
 
 
 def exceeds(h: float, limit: float) -> bool:

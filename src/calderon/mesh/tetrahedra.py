@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.files.tetrahedral_writing import write_volume
+from calderon.mesh.files.writing import BOUNDARIES, PARTS, Tagged, write_volume
+from calderon.mesh.topology import row_numbers
+from calderon.mesh.validation import checked_elements, checked_names, checked_tags, checked_vertices, set_frozen
 
 FACES = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])
 """Local vertices of the face opposite each local vertex, in ascending order."""
@@ -52,27 +54,17 @@ class TetrahedralMesh:
         face_tags: ArrayLike | None = None,
         face_names: Mapping[str, int] | None = None,
     ) -> None:
-        points, cells = _checked(vertices, tetrahedra)
+        points = checked_vertices(vertices)
+        advice = "mesh the volume, not only its surface", "split other volume elements first"
+        cells = np.sort(checked_elements(tetrahedra, "tetrahedra", 4, len(points), *advice), axis=1)
+        _refuse_flat_or_repeated(points, cells)
         marked = np.zeros((0, 3), np.int64) if faces is None else np.sort(np.asarray(faces, np.int64), axis=1)
-        marks = np.zeros(len(marked), np.int64) if face_tags is None else np.asarray(face_tags, np.int64)
-        materials = np.zeros(len(cells), np.int64) if tags is None else np.asarray(tags, np.int64)
-        for name, given, wanted in (("tags", materials, len(cells)), ("face_tags", marks, len(marked))):
-            if given.shape != (wanted,):
-                raise MeshError(f"{name} of shape {given.shape}: ({wanted},) is needed")
-        known = {str(name): int(tag) for name, tag in dict(face_names or {}).items()}
-        neighbours, marked, marks, known = _joined(cells, marked, marks, known)
-        for name, value in [
-            ("vertices", points),
-            ("tetrahedra", cells),
-            ("tags", materials),
-            ("faces", marked),
-            ("face_tags", marks),
-            ("neighbours", neighbours),
-        ]:
-            value.setflags(write=False)
-            self.__dict__[name] = value
-        self.__dict__["names"] = {str(name): int(tag) for name, tag in dict(names or {}).items()}
-        self.__dict__["face_names"] = known
+        marks = checked_tags(face_tags, len(marked), "face_tags")
+        neighbours, marked, marks, known = _joined(cells, marked, marks, checked_names(face_names))
+        materials = checked_tags(tags, len(cells))
+        set_frozen(self, vertices=points, tetrahedra=cells, tags=materials, faces=marked, face_tags=marks,
+                   neighbours=neighbours)  # fmt: skip
+        self.__dict__["names"], self.__dict__["face_names"] = checked_names(names), known
 
     @property
     def number_of_tetrahedra(self) -> int:
@@ -117,8 +109,10 @@ class TetrahedralMesh:
         return [given.get(int(tag), str(tag)) for tag in self.tags]
 
     def write(self, path: str | Path) -> None:
-        """Write to .msh (2.2) or .vtu with parts, boundaries and their names; see `files.tetrahedral_writing`."""
-        write_volume(self, path)
+        """Write to .msh (2.2) or .vtu with parts, boundaries and their names; see calderon.mesh.files.writing."""
+        cells = Tagged("tetra", self.tetrahedra, self.tags, self.names, PARTS)
+        faces = Tagged("triangle", self.faces, self.face_tags, self.face_names, BOUNDARIES)
+        write_volume(path, self.vertices, cells, faces)
 
     def __repr__(self) -> str:
         parts = ", ".join(self.names) or "one material"
@@ -135,29 +129,17 @@ def signed_volumes(vertices: NDArray[np.float64], tetrahedra: NDArray[np.int64])
     return np.asarray(np.einsum("ni,ni->n", a, np.cross(b, c)) / 6)
 
 
-def _checked(vertices: ArrayLike, tetrahedra: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Copies of both arrays, each tetrahedron with its vertices in ascending order."""
-    points = np.array(vertices, np.float64)
-    cells = np.sort(np.array(tetrahedra, np.int64).reshape(-1, 4), axis=1)
-    if points.ndim != 2 or points.shape[1] != 3:
-        raise MeshError(f"vertices of shape {points.shape}: (n, 3) is needed")
-    if not len(cells):
-        raise MeshError("the mesh has no tetrahedra: mesh the volume, not only its surface")
-    if not np.isfinite(points).all():
-        bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
-        raise MeshError(f"{len(bad)} vertices are NaN or infinite, the first is number {bad[0]}")
-    if cells.min() < 0 or cells.max() >= len(points):
-        raise MeshError(f"vertex numbers from {cells.min()} to {cells.max()}: there are {len(points)} vertices")
+def _refuse_flat_or_repeated(points: NDArray[np.float64], cells: NDArray[np.int64]) -> None:
+    """MeshError for tetrahedra (n, 4) of vertices in ascending order that have no volume, or occur twice."""
     edges = points[cells][:, [1, 2, 3, 2, 3, 3]] - points[cells][:, [0, 0, 0, 1, 1, 2]]
     size = np.linalg.norm(edges, axis=2).max(axis=1)
     flat = np.flatnonzero(np.abs(signed_volumes(points, cells)) <= DEGENERATE * size**3)
     if len(flat):
         raise MeshError(f"{len(flat)} tetrahedra have no volume, the first is number {flat[0]}: remove or remesh them")
-    order = np.lexsort(cells.T[::-1])
-    again = np.flatnonzero((cells[order[1:]] == cells[order[:-1]]).all(axis=1))
+    number = row_numbers(cells)[1]
+    again = np.setdiff1d(np.arange(len(cells)), np.unique(number, return_index=True)[1])
     if len(again):
-        raise MeshError(f"{len(again)} tetrahedra are repeated, the first is number {order[again[0] + 1]}")
-    return points, cells
+        raise MeshError(f"{len(again)} tetrahedra are repeated, the first is number {again[0]}")
 
 
 def _joined(cells, marked, marks, known):  # type: ignore[no-untyped-def]
@@ -166,14 +148,9 @@ def _joined(cells, marked, marks, known):  # type: ignore[no-untyped-def]
     everything = np.concatenate([sides, marked])
     if marked.size and (marked.min() < 0 or marked.max() > cells.max()):
         raise MeshError("tagged faces refer to vertices that belong to no tetrahedron")
-    # one number per face: its place among all different ones
-    order = np.lexsort(everything.T[::-1])
-    ordered = everything[order]
-    new = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
-    number = np.empty(len(everything), np.int64)
-    number[order] = np.cumsum(new) - 1
+    faces, number = row_numbers(everything)
     face_of_side, face_of_mark = number[: len(sides)], number[len(sides) :]
-    count = np.bincount(face_of_side, minlength=int(new.sum()))
+    count = np.bincount(face_of_side, minlength=len(faces))
     if (count > 2).any():
         raise MeshError(f"{(count > 2).sum()} faces belong to more than two tetrahedra: the mesh overlaps itself")
     if (count[face_of_mark] == 0).any():
@@ -185,10 +162,8 @@ def _joined(cells, marked, marks, known):  # type: ignore[no-untyped-def]
     # open faces without a tag
     bare = np.flatnonzero((count == 1) & ~is_marked)
     if len(bare):
-        known = dict(known)
         tag = known.setdefault("wall", max([0, *known.values(), *marks.tolist()]) + 1)
-        first = ordered[new]
-        marked = np.concatenate([marked, first[bare]])
+        marked = np.concatenate([marked, faces[bare]])
         marks = np.concatenate([marks, np.full(len(bare), tag)])
         face_of_mark = np.concatenate([face_of_mark, bare])
     place = np.full(len(count), -1)
@@ -203,6 +178,46 @@ def _joined(cells, marked, marks, known):  # type: ignore[no-untyped-def]
     return neighbours.reshape(-1, 4), marked, marks, known
 
 
+def opened_faces(mesh: TetrahedralMesh, elements: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Faces (n, 3) between tetrahedra with these numbers and others, and the numbers (n,) of the others."""
+    others = np.ones(mesh.number_of_tetrahedra, bool)
+    others[elements] = False
+    across = mesh.neighbours[elements]
+    rows, sides = np.nonzero((across >= 0) & others[np.maximum(across, 0)])
+    return mesh.tetrahedra[elements[rows][:, None], FACES[sides]], across[rows, sides]
+
+
+def extracted(
+    mesh: TetrahedralMesh,
+    elements: NDArray[np.int64],
+    names: Mapping[str, int],
+    opened: NDArray[np.int64],
+    face_name: str,
+    face_tag: int | None = None,
+) -> TetrahedralMesh:
+    """The tetrahedra with these numbers, ascending, as a mesh of their own with these names of materials.
+
+    Its faces are those that the mesh has there, and last the opened ones (n, 3), with their name and its tag (None: a
+    new one).
+    """
+    across = mesh.neighbours[elements]
+    own_faces = np.unique(-1 - across[across < 0])
+    vertices, place = np.unique(mesh.tetrahedra[elements], return_inverse=True)  # ascending, as in the whole mesh
+    to_own = np.full(mesh.number_of_vertices, -1)
+    to_own[vertices] = np.arange(len(vertices))
+    if face_tag is None:
+        face_tag = max([-1, *mesh.face_names.values(), *mesh.face_tags.tolist()]) + 1
+    return TetrahedralMesh(
+        mesh.vertices[vertices],
+        place.reshape(-1, 4),
+        mesh.tags[elements],
+        names,
+        to_own[np.concatenate([mesh.faces[own_faces], opened])],
+        np.concatenate([mesh.face_tags[own_faces], np.full(len(opened), face_tag)]),
+        {**mesh.face_names, face_name: face_tag},
+    )
+
+
 def without_part(mesh: TetrahedralMesh, part: str, faces: str = "metal") -> TetrahedralMesh:
     """The mesh without the tetrahedra of a part: metal, which fields do not enter.
 
@@ -214,20 +229,6 @@ def without_part(mesh: TetrahedralMesh, part: str, faces: str = "metal") -> Tetr
     kept = mesh.tags != mesh.names[part]
     if not kept.any():
         raise ValueError(f"the part {part!r} is the whole mesh: nothing would remain")
-    across = mesh.neighbours[kept]
-    rows, sides = np.nonzero((across >= 0) & ~kept[np.maximum(across, 0)])
-    opened = mesh.tetrahedra[kept][rows][np.arange(len(rows))[:, None], FACES[sides]]
-    there = np.unique(-1 - across[across < 0])
-    tag = mesh.face_names.get(faces, max([-1, *mesh.face_names.values(), *mesh.face_tags.tolist()]) + 1)
-    vertices, place = np.unique(mesh.tetrahedra[kept], return_inverse=True)
-    to_kept = np.full(mesh.number_of_vertices, -1)
-    to_kept[vertices] = np.arange(len(vertices))
-    return TetrahedralMesh(
-        mesh.vertices[vertices],
-        place.reshape(-1, 4),
-        mesh.tags[kept],
-        {name: number for name, number in mesh.names.items() if name != part},
-        to_kept[np.concatenate([mesh.faces[there], opened])],
-        np.concatenate([mesh.face_tags[there], np.full(len(opened), tag)]),
-        {**mesh.face_names, faces: tag},
-    )
+    elements = np.flatnonzero(kept)
+    names = {name: number for name, number in mesh.names.items() if name != part}
+    return extracted(mesh, elements, names, opened_faces(mesh, elements)[0], faces, mesh.face_names.get(faces))

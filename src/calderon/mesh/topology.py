@@ -1,4 +1,4 @@
-"""Edges, neighbours and components of a triangulated surface, from its (nt, 3) vertex numbers alone.
+"""Edges, neighbours and components, from the vertex numbers of elements alone.
 
 The edge table numbers the edges lexicographically by their sorted vertex pair. Local edge i of a triangle lies
 opposite its local vertex i, so it joins the local vertices i + 1 and i + 2 (mod 3), and the triangle runs along it in
@@ -34,6 +34,25 @@ def edge_table(triangles: NDArray, number_of_vertices: int) -> tuple[NDArray, ND
     return edges, triangle_edges.reshape(-1, 3), incidence
 
 
+def row_numbers(rows: NDArray) -> tuple[NDArray, NDArray]:
+    """The different rows (m, k) of an array (n, k) in lexicographic order, and which of them each row is, (n,).
+
+    As numpy.unique with axis=0, several times faster.
+    """
+    order = np.lexsort(rows.T[::-1])
+    ordered = rows[order]
+    new = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(rows)]
+    number = np.empty(len(rows), np.int64)
+    number[order] = np.cumsum(new) - 1
+    return ordered[new], number
+
+
+def connected(first: NDArray, second: NDArray, number: int) -> NDArray[np.int64]:
+    """Component label (number,) of each node of the graph that joins the nodes first (n,) to second (n,)."""
+    graph = coo_array((np.ones(len(first), np.int8), (first, second)), shape=(number, number))
+    return connected_components(graph, directed=False)[1].astype(np.int64)
+
+
 def directed_edges(triangles: NDArray) -> tuple[NDArray, NDArray]:
     """Start and end vertex (nt, 3) each of the local edges, in the triangle's orientation."""
     return triangles[:, [1, 2, 0]], triangles[:, [2, 0, 1]]
@@ -56,8 +75,5 @@ def edge_pairs(incidence: NDArray, counts: NDArray) -> tuple[NDArray, NDArray]:
 def components_by_edges(triangle_edges: NDArray, number_of_edges: int) -> NDArray:
     """Component label (nt,) of each triangle; triangles that share an edge (of any multiplicity) belong together."""
     number = len(triangle_edges)
-    rows = np.repeat(np.arange(number), 3)
-    columns = number + triangle_edges.ravel()
-    size = number + number_of_edges
-    graph = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(size, size))
-    return connected_components(graph, directed=False)[1][:number].astype(np.int64)
+    edges = number + triangle_edges.ravel()
+    return connected(np.repeat(np.arange(number), 3), edges, number + number_of_edges)[:number]

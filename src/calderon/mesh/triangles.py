@@ -1,6 +1,5 @@
 """Triangulated surfaces: the mesh of all boundary element spaces."""
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.coincident import coincident_points, compacted, joining_tolerance, sound_triangles
 from calderon.mesh.containment import winding_numbers
-from calderon.mesh.errors import MeshError, MeshWarning
+from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.writing import write
 from calderon.mesh.inspection import MeshReport, check
 from calderon.mesh.sizes import scale_factor
@@ -99,14 +98,9 @@ class TriangleMesh(Triangulation):
             )
         if not keep.all():
             lost = np.count_nonzero(~keep)
-            text = f"{lost} triangles lost their area or repeat others after joining vertices: dropped"
-            warnings.warn(text, MeshWarning, stacklevel=2)
+            warn(f"{lost} triangles lost their area or repeat others after joining vertices: dropped")
         vertices, triangles = compacted(self.vertices, triangles[keep])
         return TriangleMesh(vertices, triangles, self.tags[keep], self.names)
-
-    def orient(self) -> "TriangleMesh":
-        """This mesh: orientation is repaired at construction; `flipped` gives the number of reversed triangles."""
-        return self
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
         """(n,) whether each point (n, 3) lies inside this closed surface; either value on the surface itself.

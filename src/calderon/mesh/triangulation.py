@@ -1,6 +1,5 @@
 """What a triangulated surface is made of: checked and oriented arrays, and quantities computed from them."""
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,10 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.coincident import coincident_points
-from calderon.mesh.errors import MeshWarning, callers_level
+from calderon.mesh.errors import warn
 from calderon.mesh.orientation import consistent_orientation
 from calderon.mesh.topology import components_by_edges, edge_signs, edge_table
-from calderon.mesh.validation import area_vectors_of, checked_names, refuse_repeated, validated_arrays
+from calderon.mesh.validation import (
+    area_vectors_of,
+    checked_elements,
+    checked_names,
+    checked_tags,
+    checked_vertices,
+    refuse_repeated,
+    set_frozen,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -41,7 +48,10 @@ class Triangulation:
         names: Mapping[str, int] | None = None,
         note: str = "",
     ) -> None:
-        vertices, triangles, tags = validated_arrays(vertices, triangles, tags)
+        vertices = checked_vertices(vertices)
+        advice = "if it came from a file, was the surface meshed in two dimensions?", "split quadrilaterals first"
+        triangles = checked_elements(triangles, "triangles", 3, len(vertices), *advice)
+        tags = checked_tags(tags, len(triangles))
         area_vectors = area_vectors_of(vertices, triangles)
         edges, triangle_edges, incidence = edge_table(triangles, len(vertices))
         refuse_repeated(triangle_edges, len(edges))
@@ -51,23 +61,12 @@ class Triangulation:
             triangles[flipped] = triangles[flipped][:, [0, 2, 1]]
             triangle_edges[flipped] = triangle_edges[flipped][:, [0, 2, 1]]
             area_vectors[flipped] *= -1
-            warnings.warn(
+            warn(
                 f"orientation: {np.count_nonzero(flipped)} of {len(triangles)} triangles flipped, so that normals "
-                "agree within each component and point outward on closed ones",
-                MeshWarning,
-                stacklevel=callers_level(),
+                "agree within each component and point outward on closed ones"
             )
-        for name, value in [
-            ("vertices", vertices),
-            ("triangles", triangles),
-            ("tags", tags),
-            ("edges", edges),
-            ("triangle_edges", triangle_edges),
-            ("edge_triangle_counts", counts),
-            ("area_vectors", area_vectors),
-        ]:
-            value.setflags(write=False)
-            self.__dict__[name] = value
+        set_frozen(self, vertices=vertices, triangles=triangles, tags=tags, edges=edges, triangle_edges=triangle_edges,
+                   edge_triangle_counts=counts, area_vectors=area_vectors)  # fmt: skip
         self.__dict__["names"] = checked_names(names)
         self.__dict__["note"] = note
         self.__dict__["flipped"] = int(np.count_nonzero(flipped))

@@ -1,8 +1,6 @@
 """Lengths in SI: units of case files by name, and a warning when mesh and wavenumber do not fit together."""
 
-import warnings
-
-from calderon.mesh.errors import MeshError, MeshWarning, callers_level
+from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.triangles import TriangleMesh
 
 METRES = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "km": 1e3, "in": 0.0254, "ft": 0.3048}
@@ -25,9 +23,7 @@ def warn_wavenumber(mesh: TriangleMesh, wavenumber: complex) -> None:
             if size > LARGEST
             else "mesh in kilometres, or k per millimetre?"
         )
-        warnings.warn(
+        warn(
             f"wavenumber times diameter is {size:.3g} (k = {wavenumber:.6g}, diameter = {mesh.diameter:.6g}): "
-            f"between {SMALLEST:g} and {LARGEST:g} is usual; check the units ({hint})",
-            MeshWarning,
-            stacklevel=callers_level(),
+            f"between {SMALLEST:g} and {LARGEST:g} is usual; check the units ({hint})"
         )

@@ -1,4 +1,4 @@
-"""Checks by the constructor of a triangle mesh; errors list the faulty elements."""
+"""Checks by the constructors of meshes; errors list the faulty elements."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,10 +11,15 @@ from calderon.mesh.errors import MeshError
 FLAT = 1e-10  # a triangle whose area is below this fraction of its longest edge squared has no usable normal
 
 
-def validated_arrays(
-    vertices: ArrayLike, triangles: ArrayLike, tags: ArrayLike | None
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Own contiguous copies of vertices (nv, 3), triangles (nt, 3) and tags (nt,), or MeshError."""
+def set_frozen(mesh: object, **arrays: NDArray) -> None:
+    """Attributes of a frozen mesh: read-only arrays."""
+    for name, array in arrays.items():
+        array.setflags(write=False)
+        mesh.__dict__[name] = array
+
+
+def checked_vertices(vertices: ArrayLike) -> NDArray[np.float64]:
+    """An own contiguous copy of finite points (n, 3), or MeshError."""
     try:
         if np.iscomplexobj(vertices):
             raise TypeError("complex numbers")
@@ -23,26 +28,38 @@ def validated_arrays(
         raise MeshError(f"vertices cannot be read as an array of real numbers ({error}): give shape (n, 3)") from None
     if vertices.ndim != 2 or vertices.shape[1] != 3:
         raise MeshError(f"vertices have shape {vertices.shape}: (n, 3) is needed; add z = 0 to points of a plane")
-    triangles = _integers(triangles, "triangles")
-    if triangles.size == 0:
-        raise MeshError("empty mesh: no triangles; if it came from a file, was the surface meshed in two dimensions?")
-    if triangles.ndim != 2 or triangles.shape[1] != 3:
-        raise MeshError(f"triangles have shape {triangles.shape}: (n, 3) is needed; split quadrilaterals first")
     if not np.isfinite(vertices).all():
         bad = np.flatnonzero(~np.isfinite(vertices).all(axis=1))
         raise MeshError(f"{len(bad)} vertices are NaN or infinite: {listed(bad)}; correct or remove them")
-    if triangles.min() < 0 or triangles.max() >= len(vertices):
-        out = np.flatnonzero(((triangles < 0) | (triangles >= len(vertices))).any(axis=1))
+    return vertices
+
+
+def checked_elements(
+    elements: ArrayLike, what: str, width: int, vertices: int, if_empty: str, if_wide: str
+) -> NDArray[np.int64]:
+    """An own contiguous copy of elements (n, width) with the numbers of so many vertices, or MeshError with advice."""
+    elements = _integers(elements, what)
+    if elements.size == 0:
+        raise MeshError(f"empty mesh: no {what}; {if_empty}")
+    if elements.ndim != 2 or elements.shape[1] != width:
+        raise MeshError(f"{what} have shape {elements.shape}: (n, {width}) is needed; {if_wide}")
+    if elements.min() < 0 or elements.max() >= vertices:
+        out = np.flatnonzero(((elements < 0) | (elements >= vertices)).any(axis=1))
         raise MeshError(
-            f"{len(out)} triangles refer to vertices outside 0..{len(vertices) - 1}: {listed(out)}; "
+            f"{len(out)} {what} refer to vertices outside 0..{vertices - 1}: {listed(out)}; "
             "numbering starts at 0 (subtract 1 if yours starts at 1)"
         )
+    return elements
+
+
+def checked_tags(tags: ArrayLike | None, number: int, what: str = "tags") -> NDArray[np.int64]:
+    """An own copy of the tags (number,) of so many elements, zeros for None, or MeshError."""
     if tags is None:
-        return vertices, triangles, np.zeros(len(triangles), dtype=np.int64)
-    tags = _integers(tags, "tags")
-    if tags.shape != (len(triangles),):
-        raise MeshError(f"tags have shape {tags.shape}: one integer per triangle is needed, ({len(triangles)},)")
-    return vertices, triangles, tags
+        return np.zeros(number, dtype=np.int64)
+    tags = _integers(tags, what)
+    if tags.shape != (number,):
+        raise MeshError(f"{what} have shape {tags.shape}: one integer for each element is needed, ({number},)")
+    return tags
 
 
 def checked_names(names: Mapping[str, int] | None) -> dict[str, int]:

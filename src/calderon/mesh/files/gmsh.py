@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mesh.errors import MeshError
+from calderon.mesh.topology import row_numbers
 
 SECTIONS = ["MeshFormat", "PhysicalNames", "Entities", "Nodes", "Elements", "Periodic", "NodeData", "ElementData"]
 NO_GROUP = 0
@@ -122,7 +123,7 @@ def _smallest_groups(content: meshio.Mesh, groups: Groups) -> meshio.Mesh:
             if dimension > 1:
                 several += len(content.cells[i].data)
                 met.update((dimension, group) for group in own)
-    return _told(content, several, met)
+    return _with_message(content, several, met)
 
 
 def _each_once(content: meshio.Mesh) -> meshio.Mesh:
@@ -137,7 +138,7 @@ def _each_once(content: meshio.Mesh) -> meshio.Mesh:
         blocks = [i for i, cells in enumerate(content.cells) if cells.type == kind]
         rows = np.concatenate([np.column_stack([np.sort(content.cells[i].data, 1), geometrical[i]]) for i in blocks])
         tags = np.concatenate([physical[i] for i in blocks])
-        same, first = _same_rows(rows), np.unique(tags, return_inverse=True)[1].ravel()
+        same, first = row_numbers(rows)[1], np.unique(tags, return_inverse=True)[1].ravel()
         order = np.lexsort([-np.arange(len(tags)), np.bincount(first)[first], same])  # the last key is the first
         chosen = tags[order][np.flatnonzero(np.diff(same[order], prepend=-1))]
         kept = tags == chosen[same]
@@ -155,18 +156,10 @@ def _each_once(content: meshio.Mesh) -> meshio.Mesh:
         for key, each in content.cell_data.items()
     }
     once = meshio.Mesh(content.points, cells, cell_data=data, field_data=content.field_data)
-    return _told(once, several, met)
+    return _with_message(once, several, met)
 
 
-def _same_rows(rows: NDArray) -> NDArray[np.int64]:
-    """(n,) numbers of the different rows (n, k), in the order in which sorting puts them."""
-    order = np.lexsort(rows.T)
-    number = np.zeros(len(rows), np.int64)
-    number[order[1:]] = np.cumsum((rows[order[1:]] != rows[order[:-1]]).any(axis=1))
-    return number
-
-
-def _told(content: meshio.Mesh, several: int, met: set[tuple[int, int]]) -> meshio.Mesh:
+def _with_message(content: meshio.Mesh, several: int, met: set[tuple[int, int]]) -> meshio.Mesh:
     """The mesh with a message about elements in several groups, if there are any."""
     if several:
         given = {(int(value[1]), int(value[0])): name for name, value in content.field_data.items()}

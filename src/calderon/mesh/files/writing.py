@@ -1,4 +1,4 @@
-"""Surface meshes into files, whole or not at all.
+"""Meshes into files, whole or not at all.
 
 Tags and their names travel in the way each format has: physical groups (.msh), element sets (.inp), groups (.obj), a
 face property (.ply), cell data (.vtu); where a format numbers nothing, a comment line "calderon tags: {...}" keeps
@@ -8,21 +8,23 @@ the numbers.
 import contextlib
 import json
 import re
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from io import StringIO
 from pathlib import Path
+from typing import NamedTuple
 
 import meshio
 import numpy as np
+from numpy.typing import NDArray
 
 from calderon.mesh.coincident import coincident_points
-from calderon.mesh.errors import MeshError, MeshWarning
+from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.whole_file import mesh_path, whole_file
 from calderon.mesh.triangulation import Triangulation
 from calderon.mesh.validation import area_vectors_of
 
-COMMENT = "calderon tags: "
+COMMENT, PARTS, BOUNDARIES = "calderon tags: ", "calderon parts: ", "calderon boundaries: "
+"""Begin the comments with the names of surfaces, and of the tetrahedra and faces of volumes."""
 _DASHES = "-\\u002d"  # of JSON; two plain ones would end a comment of XML
 COUNT = "calderon triangles: "
 """Begins the comment with the number of triangles in text formats, which otherwise do not show that lines are
@@ -37,6 +39,19 @@ _SPOILT = {
 """Characters that programs, also this one, do not read as part of a name."""
 STL_ROUNDING = 1e-6, 1e-2
 """Of the diameter: what single precision may move vertices by without a notice, and at all."""
+VOLUME_FORMATS = (".msh", ".vtu")
+_DIMENSION = {"triangle": 2, "tetra": 3}
+
+
+class Tagged(NamedTuple):
+    """Elements of a kind (meshio's name), their tags, the names of these, and what begins the comment with the names
+    in formats that have no place for them."""
+
+    kind: str
+    elements: NDArray[np.int64]
+    tags: NDArray[np.int64]
+    names: Mapping[str, int]
+    comment: str
 
 
 def write(mesh: Triangulation, path: str | Path, version: str | None = None) -> None:
@@ -48,30 +63,57 @@ def write(mesh: Triangulation, path: str | Path, version: str | None = None) -> 
     Raises MeshError for an unknown ending or version, and for names and numbers that the format cannot hold. STL has no
     place for tags, and keeps seven digits: a MeshWarning reports where some are lost.
     """
+    path = _target(path)
+    suffix = path.suffix.lower()
+    writer = _writer(suffix, version)
+    _refuse_what_is_lost(suffix, mesh.tags, mesh.names)
+    if suffix == ".stl":
+        _warn_of_lost_data(mesh)
+    with whole_file(path) as scratch:
+        writer(mesh, scratch)
+
+
+def write_volume(path: str | Path, vertices: NDArray[np.float64], cells: Tagged, faces: Tagged) -> None:
+    """Write tetrahedra and their tagged faces as .msh (2.2) or .vtu, whole or not at all.
+
+    As physical groups of gmsh begin with 1, tags are raised by one where a smaller one occurs. MeshError for another
+    ending, a missing folder, and names and numbers that the format cannot hold.
+    """
+    path = _target(path)
+    suffix = path.suffix.lower()
+    if suffix not in VOLUME_FORMATS:
+        raise MeshError(f"unknown mesh format {suffix!r}: choose {', '.join(VOLUME_FORMATS)}")
+    blocks = []
+    for block in (cells, faces):
+        shift = max(0, 1 - int(block.tags.min(initial=1)))
+        names = {name: tag + shift for name, tag in block.names.items()}
+        blocks.append(block._replace(tags=block.tags + shift, names=names))
+        _refuse_what_is_lost(suffix, blocks[-1].tags, names)
+    with whole_file(path) as scratch:
+        (_save_vtu if suffix == ".vtu" else _save_msh22)(scratch, vertices, blocks)
+
+
+def _target(path: str | Path) -> Path:
+    """The path of a new file; MeshError if its folder does not exist."""
     path = mesh_path(path)
-    writer = _writer(path.suffix.lower(), version)
-    _refuse_what_is_lost(mesh, path.suffix.lower())
-    if path.suffix.lower() == ".stl" and (len(np.unique(mesh.tags)) > 1 or mesh.names):
-        warnings.warn(
-            "STL files hold no tags: they are lost (.msh, .vtu, .ply, .obj and .inp keep them)",
-            MeshWarning,
-            stacklevel=3,
-        )
-    moved = _moved_by_rounding(mesh) if path.suffix.lower() == ".stl" else 0.0
-    if moved > STL_ROUNDING[0] * mesh.diameter:
-        warnings.warn(
-            f"STL files keep seven digits: vertices move by up to {moved:.2g}, {moved / mesh.diameter:.1g} of the "
-            "diameter; move the mesh to the origin first (translated), or use .msh or .vtu",
-            MeshWarning,
-            stacklevel=3,
-        )
     if not path.parent.is_dir():
         raise MeshError(f"cannot write {path}: the folder {path.parent} does not exist; create it first")
-    with whole_file(path) as scratch:
-        writer(mesh, str(scratch))
+    return path
 
 
-def _writer(suffix: str, version: str | None) -> Callable[[Triangulation, str], None]:
+def _warn_of_lost_data(mesh: Triangulation) -> None:
+    """What an STL file does not keep; MeshError where triangles do not survive it."""
+    if len(np.unique(mesh.tags)) > 1 or mesh.names:
+        warn("STL files hold no tags: they are lost (.msh, .vtu, .ply, .obj and .inp keep them)")
+    moved = _moved_by_rounding(mesh)
+    if moved > STL_ROUNDING[0] * mesh.diameter:
+        warn(
+            f"STL files keep seven digits: vertices move by up to {moved:.2g}, {moved / mesh.diameter:.1g} of the "
+            "diameter; move the mesh to the origin first (translated), or use .msh or .vtu"
+        )
+
+
+def _writer(suffix: str, version: str | None) -> Callable[[Triangulation, Path], None]:
     writers = {".vtu": _vtu, ".stl": _stl, ".obj": _obj, ".ply": _ply, ".inp": _inp}
     if suffix == ".msh":
         versions = {None: _msh41, "4.1": _msh41, "2.2": _msh22}
@@ -85,14 +127,12 @@ def _writer(suffix: str, version: str | None) -> Callable[[Triangulation, str], 
     return writers[suffix]
 
 
-def _refuse_what_is_lost(mesh: Triangulation, suffix: str) -> None:
+def _refuse_what_is_lost(suffix: str, tags: NDArray[np.int64], names: Mapping[str, int]) -> None:
     """MeshError for tags that the format cannot hold, and for names that it would cut or break."""
     limit = np.iinfo(np.int32).max
-    if suffix in (".msh", ".ply") and np.abs(mesh.tags).max() > limit:
-        raise MeshError(
-            f"{suffix} files hold tags up to {limit}, got {np.abs(mesh.tags).max()}: use .vtu or other tags"
-        )
-    for name in mesh.names if suffix in _SPOILT else ():
+    if suffix in (".msh", ".ply") and (largest := np.abs(tags).max(initial=0)) > limit:
+        raise MeshError(f"{suffix} files hold tags up to {limit}, got {largest}: use .vtu or other tags")
+    for name in names if suffix in _SPOILT else ():
         spoilt, what = _SPOILT[suffix]
         if not name or name != name.strip() or '"' in name or len(name.splitlines()) > 1 or re.search(spoilt, name):
             raise MeshError(
@@ -132,58 +172,71 @@ def tag_names(mesh: Triangulation) -> dict[int, str]:
     return {tag: names[tag] for tag in np.unique(mesh.tags).tolist()}
 
 
-def _comment(mesh: Triangulation, made: dict[int, str] | None = None) -> str:
+def _comment(mesh: Triangulation, made: Mapping[int, str]) -> str:
     """The comment line of the names; made: of tags without one."""
-    return COMMENT + json.dumps({**mesh.names, **{name: tag for tag, name in (made or {}).items()}})
+    return COMMENT + json.dumps({**mesh.names, **{name: tag for tag, name in made.items()}})
 
 
-def _rows(array: np.ndarray, form: str) -> str:
+def _rows(array: NDArray, form: str) -> str:
     text = StringIO()
     np.savetxt(text, array, fmt=form)
     return text.getvalue()
 
 
-def _meshio(mesh: Triangulation, path: str, file_format: str, data: dict, **keywords: object) -> None:
-    content = meshio.Mesh(mesh.vertices, [("triangle", mesh.triangles)], **data)
-    with contextlib.redirect_stdout(StringIO()):
-        meshio.write(path, content, file_format=file_format, **keywords)
+def _meshio(path: Path, file_format: str, vertices: NDArray, cells: list, data: dict, **keywords: object) -> None:
+    with contextlib.redirect_stdout(StringIO()), contextlib.redirect_stderr(StringIO()):
+        meshio.write(path, meshio.Mesh(vertices, cells, **data), file_format=file_format, **keywords)
 
 
-def _vtu(mesh: Triangulation, path: str) -> None:
-    _meshio(mesh, path, "vtu", {"cell_data": {"tags": [mesh.tags]}})
-    text = Path(path).read_bytes()
-    start = text.index(b"<VTKFile")
-    comment = f"<!-- {_comment(mesh).replace('--', _DASHES)} -->\n".encode()
-    Path(path).write_bytes(text[:start] + comment + text[start:])
+def _surface(mesh: Triangulation) -> list[Tagged]:
+    return [Tagged("triangle", mesh.triangles, mesh.tags, mesh.names, COMMENT)]
 
 
-def _stl(mesh: Triangulation, path: str) -> None:
-    _meshio(mesh, path, "stl", {}, binary=True)
+def _vtu(mesh: Triangulation, path: Path) -> None:
+    _save_vtu(path, mesh.vertices, _surface(mesh))
 
 
-def _inp(mesh: Triangulation, path: str) -> None:
+def _msh22(mesh: Triangulation, path: Path) -> None:
+    _save_msh22(path, mesh.vertices, _surface(mesh))
+
+
+def _save_vtu(path: Path, vertices: NDArray, blocks: list[Tagged]) -> None:
+    data = {"cell_data": {"tags": [block.tags for block in blocks]}}
+    _meshio(path, "vtu", vertices, [(block.kind, block.elements) for block in blocks], data)
+    head, mark, rest = path.read_bytes().partition(b"<VTKFile")
+    named = [block.comment + json.dumps(dict(block.names)).replace("--", _DASHES) for block in blocks]
+    path.write_bytes(head + "".join(f"<!-- {comment} -->\n" for comment in named).encode() + mark + rest)
+
+
+def _save_msh22(path: Path, vertices: NDArray, blocks: list[Tagged]) -> None:
+    tags = [block.tags.astype(np.int32) for block in blocks]
+    data = {
+        "cell_data": {"gmsh:physical": tags, "gmsh:geometrical": tags},
+        "field_data": {n: np.array([tag, _DIMENSION[b.kind]]) for b in blocks for n, tag in b.names.items()},
+    }
+    _meshio(path, "gmsh22", vertices, [(block.kind, block.elements) for block in blocks], data, binary=False)
+
+
+def _stl(mesh: Triangulation, path: Path) -> None:
+    _meshio(path, "stl", mesh.vertices, [("triangle", mesh.triangles)], {}, binary=True)
+
+
+def _inp(mesh: Triangulation, path: Path) -> None:
     names = tag_names(mesh)
     sets = {name: [np.flatnonzero(mesh.tags == tag)] for tag, name in names.items()}
-    _meshio(mesh, path, "abaqus", {"cell_sets": sets})
-    first, rest = Path(path).read_text().split("\n", 1)
+    _meshio(path, "abaqus", mesh.vertices, [("triangle", mesh.triangles)], {"cell_sets": sets})
+    first, rest = path.read_text().split("\n", 1)
     count = f"** {COUNT}{len(mesh.triangles)}, and the last line is {LAST_LINE}"
-    Path(path).write_text(f"{first}\n{count}\n** {_comment(mesh, names)}\n{rest.rstrip()}\n{LAST_LINE}\n")
+    path.write_text(f"{first}\n{count}\n** {_comment(mesh, names)}\n{rest.rstrip()}\n{LAST_LINE}\n")
 
 
-def _msh22(mesh: Triangulation, path: str) -> None:
-    tags = mesh.tags.astype(np.int32)
-    data = {"gmsh:physical": [tags], "gmsh:geometrical": [tags]}
-    fields = {name: np.array([tag, 2]) for name, tag in mesh.names.items()}
-    _meshio(mesh, path, "gmsh22", {"cell_data": data, "field_data": fields}, binary=False)
-
-
-def _msh41(mesh: Triangulation, path: str) -> None:
+def _msh41(mesh: Triangulation, path: Path) -> None:
     """ASCII version 4.1, one surface entity for each tag (gmsh reference manual, section 'MSH file format')."""
     tags, number = np.unique(mesh.tags, return_inverse=True)
     count = len(mesh.vertices)
     low, high = mesh.bounds
     box = " ".join(f"{value:.17g}" for value in [*low, *high])
-    with open(path, "w") as file:
+    with path.open("w") as file:
         file.write("$MeshFormat\n4.1 0 8\n$EndMeshFormat\n")
         if mesh.names:
             lines = "".join(f'2 {tag} "{name}"\n' for name, tag in mesh.names.items())
@@ -201,9 +254,9 @@ def _msh41(mesh: Triangulation, path: str) -> None:
         file.write("$EndElements\n")
 
 
-def _obj(mesh: Triangulation, path: str) -> None:
+def _obj(mesh: Triangulation, path: Path) -> None:
     names = tag_names(mesh)
-    with open(path, "w") as file:
+    with path.open("w") as file:
         file.write(f"# {COUNT}{len(mesh.triangles)}\n# {_comment(mesh, names)}\n")
         file.write(_rows(mesh.vertices, "v %.17g %.17g %.17g"))
         change = np.flatnonzero(np.diff(mesh.tags)) + 1
@@ -211,9 +264,9 @@ def _obj(mesh: Triangulation, path: str) -> None:
             file.write(f"g {names[int(mesh.tags[own[0]])]}\n" + _rows(mesh.triangles[own] + 1, "f %d %d %d"))
 
 
-def _ply(mesh: Triangulation, path: str) -> None:
-    with open(path, "w") as file:
-        file.write(f"ply\nformat ascii 1.0\ncomment {_comment(mesh)}\nelement vertex {len(mesh.vertices)}\n")
+def _ply(mesh: Triangulation, path: Path) -> None:
+    with path.open("w") as file:
+        file.write(f"ply\nformat ascii 1.0\ncomment {_comment(mesh, {})}\nelement vertex {len(mesh.vertices)}\n")
         file.write("".join(f"property double {axis}\n" for axis in "xyz"))
         file.write(f"element face {len(mesh.triangles)}\nproperty list uchar int vertex_indices\n")
         file.write("property int tags\nend_header\n" + _rows(mesh.vertices, "%.17g"))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial import Delaunay
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.sizes import exceeds, positive, room_for_surface
+from calderon.mesh.sizes import exceeds, positive, positive_lengths, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 
 RELAXATIONS = 40  # of the points inside a disc
@@ -18,7 +18,7 @@ RELAXATIONS = 40  # of the points inside a disc
 
 def plate(lengths: Sequence[float] = (1.0, 1.0), h: float = 0.1) -> TriangleMesh:
     """Rectangle in the plane z = 0 about the origin, sides along x and y, normal +z; ceil(length / h) cells a side."""
-    a, b = _lengths(lengths, 2)
+    a, b = positive_lengths("lengths", lengths, 2)
     room_for_surface(a * b, positive("h", h))
     u, v, triangles = _grid(_cells(a, h), _cells(b, h))
     return TriangleMesh(np.stack([(u - 0.5) * a, (v - 0.5) * b, 0 * u], axis=1), triangles)
@@ -26,7 +26,7 @@ def plate(lengths: Sequence[float] = (1.0, 1.0), h: float = 0.1) -> TriangleMesh
 
 def cuboid(lengths: Sequence[float] = (1.0, 1.0, 1.0), h: float = 0.1) -> TriangleMesh:
     """Surface of a box about the origin, edges along the axes; ceil(length / h) cells along each."""
-    sizes = np.array(_lengths(lengths, 3))
+    sizes = np.array(positive_lengths("lengths", lengths, 3))
     room_for_surface(2 * float(sizes @ np.roll(sizes, 1)), positive("h", h))
     cells = [_cells(size, h) for size in sizes]
     points, triangles, offset = [], [], 0
@@ -90,8 +90,8 @@ def _cylinder(around: int, rows: int, radius: float, length: float) -> tuple[NDA
     for top in (False, True):
         start, turn = (rows * around, 0.5 * (rows % 2)) if top else (0, 0.0)
         c, s = np.cos(2 * np.pi * turn / around), np.sin(2 * np.pi * turn / around)
-        turned = radius * flat[around:] @ np.array([[c, s], [-s, c]])
-        parts.append(np.column_stack([turned, np.full(inner, length / 2 if top else -length / 2)]))
+        rotated = radius * flat[around:] @ np.array([[c, s], [-s, c]])
+        parts.append(np.column_stack([rotated, np.full(inner, length / 2 if top else -length / 2)]))
         number = np.concatenate([start + np.arange(around), offset + np.arange(inner)])
         triangles.append(number[faces if top else faces[:, [0, 2, 1]]])
         offset += inner
@@ -143,16 +143,6 @@ def _flat_disc(around: int) -> tuple[NDArray, NDArray, int]:
 def _ring(number: int, radius: float, turn: float) -> NDArray:
     angle = 2 * np.pi * (np.arange(number) + turn) / number
     return radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-
-
-def _lengths(lengths: Sequence[float], number: int) -> list[float]:
-    try:
-        values = list(lengths)
-    except TypeError:
-        values = []
-    if len(values) != number:
-        raise MeshError(f"lengths = {lengths!r}: {number} positive lengths are needed")
-    return [positive("length", value) for value in values]
 
 
 def _cells(size: float, h: float) -> int:

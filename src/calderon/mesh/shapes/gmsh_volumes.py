@@ -21,7 +21,10 @@ TRIANGLE, TETRAHEDRON = 2, 4
 @contextmanager
 def gmsh_model(name: str) -> Iterator[Any]:
     """gmsh with an empty model, without output; it is shut down at the end. MeshError if gmsh is not installed."""
-    gmsh = _gmsh()
+    try:
+        import gmsh
+    except ImportError:
+        raise MeshError("this mesh is made by gmsh, which is not installed: pip install 'calderon[gmsh]'") from None
     gmsh.initialize(interruptible=False)
     try:
         gmsh.option.setNumber("General.Terminal", 0)
@@ -100,11 +103,3 @@ def keep_volume(vertices: NDArray[np.float64], inside: NDArray[np.int64], semi_a
     for _ in range(3):
         volume = np.abs(signed_volumes(vertices, inside)).sum()
         vertices[on] *= (4 / 3 * np.pi * np.prod(semi_axes) / volume) ** (1 / 3)
-
-
-def _gmsh() -> Any:
-    try:
-        import gmsh
-    except ImportError:
-        raise MeshError("this mesh is made by gmsh, which is not installed: pip install 'calderon[gmsh]'") from None
-    return gmsh

@@ -78,10 +78,15 @@ def smallest_radii(points: NDArray, normals: NDArray, project: Projection, step:
     return (step**2 - gap**2) / (2 * gap)
 
 
-def normals_and_areas(vertices: NDArray, triangles: NDArray) -> tuple[NDArray, NDArray]:
-    """Unit normals (n, 3) at vertices, the mean of the triangles around, by area; and these areas (n,)."""
+def doubled_areas(vertices: NDArray, triangles: NDArray) -> NDArray:
+    """Normal times twice the area of each triangle, (nt, 3)."""
     a, b, c = (vertices[triangles[:, i]] for i in range(3))
-    vectors = np.cross(b - a, c - a)
+    return np.cross(b - a, c - a)
+
+
+def normals_and_areas(vertices: NDArray, triangles: NDArray) -> tuple[NDArray, NDArray]:
+    """Unit normals (n, 3) at vertices, the mean of the triangles around, by area; and twice these areas (n,)."""
+    vectors = doubled_areas(vertices, triangles)
     total, areas = np.zeros_like(vertices), np.zeros(len(vertices))
     np.add.at(total, triangles, vectors[:, None, :])
     np.add.at(areas, triangles, np.linalg.norm(vectors, axis=1)[:, None])

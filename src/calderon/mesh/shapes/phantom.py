@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.constants import speed_of_light
 
 from calderon.mesh.shapes.gmsh_volumes import GROWTH, MeshedModel, fill, gmsh_model, keep_volume
-from calderon.mesh.sizes import room_for_volume
+from calderon.mesh.sizes import positive, positive_lengths, room_for_volume
 from calderon.mesh.tetrahedra import TetrahedralMesh
 
 TISSUES = ("skin", "skull", "csf", "brain")
@@ -54,14 +54,13 @@ def phantom(
     air and unknown names in h; MemoryError for more tetrahedra than memory holds.
     """
     shape = _Shape(
-        speed_of_light / _positive("frequency", [frequency], 1)[0] / 4,
-        _positive("semi_axes", semi_axes, 3),
-        _positive("thicknesses", thicknesses, 3),
-        _positive("box", box, 3),
-        *(
-            _positive(*each, 1)[0]
-            for each in (("distance", [distance]), ("width", [width]), ("air_radius", [air_radius]))
-        ),
+        speed_of_light / positive("frequency", frequency) / 4,
+        positive_lengths("semi_axes", semi_axes, 3),
+        positive_lengths("thicknesses", thicknesses, 3),
+        positive_lengths("box", box, 3),
+        positive("distance", distance),
+        positive("width", width),
+        positive("air_radius", air_radius),
     )
     sizes = phantom_sizes(frequency, shape.width)
     if h is not None and not isinstance(h, Mapping):
@@ -69,7 +68,7 @@ def phantom(
     for name, value in (h or {}).items():
         if name not in sizes:
             raise ValueError(f"h: unknown name {name!r}: choose {', '.join(map(repr, sizes))}")
-        sizes[name] = _positive(f"h[{name!r}]", [value], 1)[0]
+        sizes[name] = positive(f"h[{name!r}]", value)
     shape.check()
     _require_room(shape, sizes)
     vertices, groups, outer, metal = _meshed(shape, sizes)
@@ -101,9 +100,9 @@ class _Shape:
     """Lengths in metres; monopole: from the box to its tip."""
 
     monopole: float
-    semi_axes: tuple[float, ...]
-    thicknesses: tuple[float, ...]
-    box: tuple[float, ...]
+    semi_axes: list[float]
+    thicknesses: list[float]
+    box: list[float]
     distance: float
     width: float
     air_radius: float
@@ -226,15 +225,3 @@ def _size(shape: _Shape, sizes: dict[str, float], x: float, y: float, z: float) 
         outside = (max(a - u, u - b, 0.0) for a, b, u in zip(low, high, (x, y, z), strict=True))
         found = min(found, sizes[name] + GROWTH * math.hypot(*outside))
     return found
-
-
-def _positive(name: str, values: Sequence[float], count: int) -> tuple[float, ...]:
-    try:
-        numbers = tuple(float(value) for value in values)
-    except (TypeError, ValueError):
-        numbers = ()
-    if len(numbers) != count or not all(math.isfinite(number) and number > 0 for number in numbers):
-        wanted = "a positive number" if count == 1 else f"{count} positive numbers"
-        given = values[0] if count == 1 else values
-        raise ValueError(f"{name}={given!r}: {wanted} (SI units) needed")
-    return numbers

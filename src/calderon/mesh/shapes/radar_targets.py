@@ -15,7 +15,7 @@ from calderon.mesh.errors import MeshError
 from calderon.mesh.shapes.grading import Projection, curvature_sizes
 from calderon.mesh.shapes.remeshing import remeshed
 from calderon.mesh.shapes.round import closest_on_ellipsoid, geodesic_sphere
-from calderon.mesh.shapes.volume_kept import volume_note, with_volume_kept
+from calderon.mesh.shapes.volume_kept import curved_mesh
 from calderon.mesh.sizes import REMESHED, positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 
@@ -96,9 +96,7 @@ def _graded(
     sizes = curvature_sizes(length * fine, faces, project, h)
     start, triangles = _wrapped(section, ends, h / length)
     vertices, triangles = remeshed(length * start, triangles, h, project, is_tip(start[:, 0]), sizes)
-    if volume:
-        vertices = with_volume_kept(vertices, triangles, project, is_tip(vertices[:, 0] / length))
-    return TriangleMesh(vertices, triangles, note=volume_note(volume))
+    return curved_mesh(vertices, triangles, project, volume, is_tip(vertices[:, 0] / length))
 
 
 def _refuse_coarse(name: str, h: float, limit: float) -> None:

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.shapes.grading import Projection, Sizes
+from calderon.mesh.shapes.grading import Projection, Sizes, doubled_areas
 from calderon.mesh.topology import edge_table
 
 LONG, SHORT = 1.36, 0.70  # edges outside these fractions of the wanted length are split or collapsed
 LONGEST = 1.48  # no edge is longer than this times h
-ATTEMPTS, ROUNDS, POLISH, TRIES = 7, 5, 4, 4
+ATTEMPTS, ROUNDS, POLISH, TRIES = 7, 5, 4, 4  # POLISH: rounds at the end that only flip and relax
 STEEP = 0.2  # least cosine between the normals of a triangle before and after a collapse or of the two after a flip
 
 
@@ -60,12 +60,11 @@ def remeshed(
     target, nearest = h, np.inf
     for attempt in range(ATTEMPTS):
         surface = Surface(project, target, sizes, LONGEST * h / LONG)
-        for _ in range(ROUNDS if attempt == 0 else 2):
-            vertices, triangles, fixed = _split_long(vertices, triangles, fixed, surface)
-            vertices, triangles, fixed = _collapse_short(vertices, triangles, fixed, surface)
-            triangles = flipped_to_delaunay(vertices, triangles)
-            vertices = _relaxed(vertices, triangles, fixed, surface)
-        for _ in range(POLISH):
+        rounds = ROUNDS if attempt == 0 else 2
+        for step in range(rounds + POLISH):
+            if step < rounds:
+                vertices, triangles, fixed = _split_long(vertices, triangles, fixed, surface)
+                vertices, triangles, fixed = _collapse_short(vertices, triangles, fixed, surface)
             triangles = flipped_to_delaunay(vertices, triangles)
             vertices = _relaxed(vertices, triangles, fixed, surface)
         triangles = flipped_to_delaunay(vertices, triangles)
@@ -84,8 +83,8 @@ def remeshed(
 def _refuse_poor(vertices: NDArray, triangles: NDArray, h: float) -> None:
     """MeshError if edges cannot follow the shape: it is thinner than h somewhere."""
     edges, sides, _ = _pairs(triangles, len(vertices))
-    vectors = _area_vectors(vertices, triangles)
-    height = 2 * np.linalg.norm(vectors, axis=1)
+    vectors = doubled_areas(vertices, triangles)
+    height = np.linalg.norm(vectors, axis=1)
     corners = vertices[triangles]
     longest = np.linalg.norm(corners - corners[:, [1, 2, 0]], axis=2).max(axis=1)
     mean = edge_lengths(vertices, edges).mean()
@@ -208,13 +207,12 @@ def _far_apart(edges: NDArray, candidates: NDArray, rank: NDArray, number: int) 
     """Mask of candidate edges such that no two of them are joined by an edge: lowest rank within the neighbourhood."""
     lowest = np.full(number, len(candidates))
     np.minimum.at(lowest, edges[candidates], np.broadcast_to(rank[:, None], (len(candidates), 2)))
-    around = lowest.copy()
-    np.minimum.at(around, edges[:, 0], lowest[edges[:, 1]])
-    np.minimum.at(around, edges[:, 1], lowest[edges[:, 0]])
-    further = around.copy()
-    np.minimum.at(further, edges[:, 0], around[edges[:, 1]])
-    np.minimum.at(further, edges[:, 1], around[edges[:, 0]])
-    return (further[edges[candidates]] == rank[:, None]).all(axis=1)
+    for _ in range(2):
+        around = lowest.copy()
+        np.minimum.at(around, edges[:, 0], lowest[edges[:, 1]])
+        np.minimum.at(around, edges[:, 1], lowest[edges[:, 0]])
+        lowest = around
+    return (lowest[edges[candidates]] == rank[:, None]).all(axis=1)
 
 
 def _contractible(
@@ -235,7 +233,7 @@ def _contractible(
     moved[ends] = place[:, None]
     which = owner[triangles].max(axis=1)
     near = np.flatnonzero((which >= 0) & ((owner[triangles] >= 0).sum(axis=1) == 1))
-    before, after = (_area_vectors(points, triangles[near]) for points in (vertices, moved))
+    before, after = (doubled_areas(points, triangles[near]) for points in (vertices, moved))
     around = np.zeros((len(ends), 3))
     np.add.at(around, which[near], before)
     reference = around[which[near]]
@@ -250,11 +248,6 @@ def _contractible(
 def _cosine(u: NDArray, v: NDArray) -> NDArray:
     lengths = np.linalg.norm(u, axis=1) * np.linalg.norm(v, axis=1)
     return (u * v).sum(axis=1) / np.maximum(lengths, 1e-300)
-
-
-def _area_vectors(vertices: NDArray, triangles: NDArray) -> NDArray:
-    a = vertices[triangles[:, 0]]
-    return 0.5 * np.cross(vertices[triangles[:, 1]] - a, vertices[triangles[:, 2]] - a)
 
 
 def flipped_to_delaunay(vertices: NDArray, triangles: NDArray, sweeps: int = 12) -> NDArray:
@@ -312,10 +305,10 @@ def _flippable(
     good = (keys[at] != new) & (opposite[chosen, 0] != opposite[chosen, 1])
     degree = np.bincount(edges.ravel(), minlength=number)
     good &= (degree[edges[chosen]] > 3).all(axis=1)
-    before = _area_vectors(vertices, triangles[sides[chosen].ravel()]).reshape(-1, 2, 3).sum(axis=1)
+    before = doubled_areas(vertices, triangles[sides[chosen].ravel()]).reshape(-1, 2, 3).sum(axis=1)
     before /= np.linalg.norm(before, axis=1)[:, None]
     for after in _after_flip(triangles, edges, sides, opposite, chosen):
-        vector = _area_vectors(vertices, after)
+        vector = doubled_areas(vertices, after)
         good &= (vector * before).sum(axis=1) > STEEP * np.linalg.norm(vector, axis=1)
     return good
 
@@ -326,7 +319,7 @@ def _relaxed(vertices: NDArray, triangles: NDArray, fixed: NDArray, surface: Sur
 
     Without the normal part of the move, which would smooth edges that are sharper than the triangles.
     """
-    vectors = _area_vectors(vertices, triangles)
+    vectors = doubled_areas(vertices, triangles)
     areas = np.linalg.norm(vectors, axis=1) / surface.edge_length(vertices)[triangles].mean(axis=1) ** 2
     gather = coo_array(
         (np.ones(triangles.size), (triangles.ravel(), np.repeat(np.arange(len(triangles)), 3))),

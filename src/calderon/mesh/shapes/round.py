@@ -1,6 +1,6 @@
 """Sphere, ellipsoid and torus by target edge length."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -9,8 +9,8 @@ from scipy.spatial import ConvexHull
 
 from calderon.mesh.errors import MeshError
 from calderon.mesh.shapes.remeshing import Projection, remeshed
-from calderon.mesh.shapes.volume_kept import volume_note, with_volume_kept
-from calderon.mesh.sizes import exceeds, positive, room_for_surface
+from calderon.mesh.shapes.volume_kept import VOLUME_NOTE, curved_mesh, with_volume_kept
+from calderon.mesh.sizes import exceeds, positive, positive_lengths, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 
 GEODESIC_FROM = 9  # frequency of the icosahedron above which its steps of h are fine enough
@@ -36,23 +36,21 @@ def sphere(radius: float = 1.0, h: float = 0.1, volume: bool = True) -> Triangle
         points = _of_unit_ball(points, triangles, volume)
     else:
         points, triangles = _spread_sphere(h / radius, volume)
-    return TriangleMesh(radius * points, triangles, note=volume_note(volume))
+    return TriangleMesh(radius * points, triangles, note=VOLUME_NOTE if volume else "")
 
 
 def _onto_sphere(points: NDArray) -> NDArray:
     return points / np.linalg.norm(points, axis=1)[:, None]
 
 
-def _placed(vertices: NDArray, triangles: NDArray, project: Projection, volume: bool) -> NDArray:
-    """The vertices on the surface or, if the volume is to be kept, a little off it."""
-    return with_volume_kept(vertices, triangles, project) if volume else vertices
-
-
 def _of_unit_ball(points: NDArray, triangles: NDArray, volume: bool) -> NDArray:
-    """Points of the unit sphere, placed; a last factor corrects the volume error left by least squares (order h^4)."""
-    placed = _placed(points, triangles, _onto_sphere, volume)
+    """Points of the unit sphere, moved to keep its volume; a last factor corrects the error left by least squares
+    (order h^4)."""
+    if not volume:
+        return points
+    placed = with_volume_kept(points, triangles, _onto_sphere)
     enclosed = np.linalg.det(placed[triangles]).sum() / 6
-    return placed * (4 * np.pi / 3 / enclosed) ** (1 / 3) if volume else placed
+    return placed * (4 * np.pi / 3 / enclosed) ** (1 / 3)
 
 
 def geodesic_sphere(frequency: int) -> tuple[NDArray, NDArray]:
@@ -105,17 +103,15 @@ def _icosahedron() -> tuple[NDArray, NDArray]:
 def _spread_sphere(h: float, volume: bool) -> tuple[NDArray, NDArray]:
     """Evenly spread points on (or near) the unit sphere whose mean edge length is within 3 % of h, or the nearest
     possible."""
-
-    def placed(points: NDArray, triangles: NDArray) -> tuple[NDArray, NDArray]:
-        return _of_unit_ball(points, triangles, volume), triangles
-
     number = round(2 + 8 * np.pi / (np.sqrt(3) * h * h))
     if h > 1.2:
-        shapes = [placed(*shape) for shape in (*map(_bipyramid, (4, 5, 6, 7)), *map(_spread_points, (9, 10, 12)))]
+        shapes = [*map(_bipyramid, (4, 5, 6, 7)), *map(_spread_points, (9, 10, 12))]
+        shapes = [(_of_unit_ball(*shape, volume), shape[1]) for shape in shapes]
         return min(shapes, key=lambda shape: abs(_mean_edge(*shape) - h))
     tried: dict[int, tuple[float, tuple[NDArray, NDArray]]] = {}
     while number not in tried and len(tried) < 8 and min((miss for miss, _ in tried.values()), default=np.inf) > 0.03:
-        shape = placed(*_spread_points(number))
+        points, triangles = _spread_points(number)
+        shape = _of_unit_ball(points, triangles, volume), triangles
         mean = _mean_edge(*shape)
         tried[number] = abs(mean / h - 1), shape
         number = max(9, round(2 + (number - 2) * (mean / h) ** 2))
@@ -165,9 +161,7 @@ def ellipsoid(semi_axes: Sequence[float] = (1.0, 1.0, 0.5), h: float = 0.1, volu
 
     volume: as for `sphere`, up to the fourth order of h.
     """
-    if not isinstance(semi_axes, Iterable) or len(given := list(semi_axes)) != 3:
-        raise MeshError(f"semi_axes {semi_axes!r}: three lengths are needed, along x, y and z")
-    axes = np.array([positive("semi-axis", a) for a in given])
+    axes = np.array(positive_lengths("semi_axes", semi_axes, 3))
     h = positive("h", h)
     if np.ptp(axes) == 0:
         return sphere(axes[0], h, volume)
@@ -182,7 +176,7 @@ def ellipsoid(semi_axes: Sequence[float] = (1.0, 1.0, 0.5), h: float = 0.1, volu
     points, triangles = geodesic_sphere(frequency)
     project = onto_ellipsoid(axes)
     vertices, triangles = remeshed(points * axes, triangles, h, project)
-    return TriangleMesh(_placed(vertices, triangles, project, volume), triangles, note=volume_note(volume))
+    return curved_mesh(vertices, triangles, project, volume)
 
 
 def onto_ellipsoid(axes: NDArray) -> Projection:
@@ -239,4 +233,4 @@ def torus(major_radius: float = 1.0, minor_radius: float = 0.3, h: float = 0.1, 
         return centre + minor * away / np.linalg.norm(away, axis=1)[:, None]
 
     vertices, triangles = remeshed(points, triangles, h, project)
-    return TriangleMesh(_placed(vertices, triangles, project, volume), triangles, note=volume_note(volume))
+    return curved_mesh(vertices, triangles, project, volume)

@@ -11,15 +11,21 @@ from scipy.sparse import coo_array, diags_array
 from scipy.sparse.linalg import cg
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.shapes.grading import Projection, normals_and_areas
+from calderon.mesh.shapes.grading import Projection, doubled_areas, normals_and_areas
+from calderon.mesh.triangles import TriangleMesh
 
+VOLUME_NOTE = "vertices lie off the curved surface, so that the volume is kept (volume=False: on it)"
 DAMPING = 0.01  # of the mean diagonal: suppresses oscillations between neighbours
 ACCURACY = 1e-10  # of the displacements; conjugate gradients need some hundred steps whatever the mesh size
 
 
-def volume_note(kept: bool) -> str:
-    """The note that `print` shows for a curved shape whose triangles enclose its volume."""
-    return "vertices lie off the curved surface, so that the volume is kept (volume=False: on it)" if kept else ""
+def curved_mesh(
+    vertices: NDArray, triangles: NDArray, project: Projection, volume: bool, fixed: NDArray | None = None
+) -> TriangleMesh:
+    """The mesh of a curved body with its vertices on the surface or, if the volume is to be kept, a little off it."""
+    if volume:
+        vertices = with_volume_kept(vertices, triangles, project, fixed)
+    return TriangleMesh(vertices, triangles, note=VOLUME_NOTE if volume else "")
 
 
 def with_volume_kept(
@@ -32,7 +38,7 @@ def with_volume_kept(
     corners and is of second degree, so the mean of the midpoints of the sides is that over the triangle.
     """
     a, b, c = (vertices[triangles[:, i]] for i in range(3))
-    vectors = np.cross(b - a, c - a)
+    vectors = doubled_areas(vertices, triangles)
     areas = np.linalg.norm(vectors, axis=1)
     unit = vectors / areas[:, None]
     gaps = np.zeros(len(triangles))

@@ -2,12 +2,11 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from calderon.mesh.errors import MeshError
 from calderon.mesh.tetrahedra import FACES, TetrahedralMesh
 from calderon.mesh.tetrahedral.location import Search
+from calderon.mesh.topology import connected
 
 BEYOND = 1e-4
 """How far behind an outer face a tetrahedron is searched, relative to the face's size."""
@@ -52,9 +51,7 @@ def covered_faces(mesh: TetrahedralMesh) -> NDArray[np.int64]:
 def pieces(mesh: TetrahedralMesh) -> NDArray[np.int64]:
     """(n,) how many tetrahedra each piece of the mesh has that shares no face with the others, the largest first."""
     rows, sides = np.nonzero(mesh.neighbours >= 0)
-    pairs = rows, mesh.neighbours[rows, sides]
-    graph = coo_matrix((np.ones(len(rows), bool), pairs), 2 * [mesh.number_of_tetrahedra])
-    labels = connected_components(graph, directed=False)[1]
+    labels = connected(rows, mesh.neighbours[rows, sides], mesh.number_of_tetrahedra)
     return np.sort(np.bincount(labels))[::-1]
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.tetrahedra import FACES, TetrahedralMesh
+from calderon.mesh.tetrahedra import TetrahedralMesh, extracted, opened_faces
+from calderon.mesh.topology import connected
 
 CUT = "cut"
 """Name of the faces where a part meets others."""
@@ -53,7 +53,10 @@ def partition(
         raise MeshError("parts are made by pymetis, which is not installed: pip install 'calderon[mpi]'") from None
     rows, sides = np.nonzero(mesh.neighbours >= 0)
     pairs = rows, mesh.neighbours[rows, sides]
-    piece = np.arange(total) if together is None else _pieces(total, pairs, together)
+    piece = np.arange(total)
+    if together is not None:
+        joined = together[pairs[0]] & together[pairs[1]]
+        piece = connected(pairs[0][joined], pairs[1][joined], total)
     pieces = int(piece.max()) + 1
     graph = coo_matrix((np.ones(len(rows), np.int64), (piece[pairs[0]], piece[pairs[1]])), (pieces, pieces)).tocsr()
     graph.setdiag(0)
@@ -68,38 +71,14 @@ def partition(
     return parts[piece]
 
 
-def _pieces(
-    total: int, pairs: tuple[NDArray[np.int64], NDArray[np.int64]], together: NDArray[np.bool_]
-) -> NDArray[np.int64]:
-    """(tetrahedra,) number of the piece of each, from pairs of neighbours."""
-    joined = together[pairs[0]] & together[pairs[1]]
-    graph = coo_matrix((np.ones(joined.sum()), (pairs[0][joined], pairs[1][joined])), (total, total))
-    return np.asarray(connected_components(graph, directed=False)[1], np.int64)
-
-
 def part_of(mesh: TetrahedralMesh, parts: NDArray[np.int64], number: int) -> Part:
     """The part with that number."""
     elements = np.flatnonzero(parts == number)
-    across = mesh.neighbours[elements]
-    own_faces = np.unique(-1 - across[across < 0])
-    rows, sides = np.nonzero((across >= 0) & (parts[np.maximum(across, 0)] != number))
-    other = parts[across[rows, sides]]
-    cut = mesh.tetrahedra[elements[rows]][np.arange(len(rows))[:, None], FACES[sides]]
+    cut, across = opened_faces(mesh, elements)
+    other = parts[across]
     order = np.lexsort((*cut.T[::-1], other))
     cut, other = cut[order], other[order]
-    vertices, place = np.unique(mesh.tetrahedra[elements], return_inverse=True)  # ascending, as the whole mesh's
-    to_local = np.full(mesh.number_of_vertices, -1)
-    to_local[vertices] = np.arange(len(vertices))
-    tag = max([0, *mesh.face_names.values(), *mesh.face_tags.tolist()]) + 1
-    local = TetrahedralMesh(
-        mesh.vertices[vertices],
-        place.reshape(-1, 4),
-        mesh.tags[elements],
-        mesh.names,
-        to_local[np.concatenate([mesh.faces[own_faces], cut])],
-        np.concatenate([mesh.face_tags[own_faces], np.full(len(cut), tag)]),
-        {**mesh.face_names, CUT: tag},
-    )
+    local = extracted(mesh, elements, mesh.names, cut, CUT)
     others = np.unique(other)
-    first = len(own_faces) + np.append(np.searchsorted(other, others), len(other))
+    first = len(local.faces) - len(cut) + np.append(np.searchsorted(other, others), len(other))
     return Part(local, elements, tuple(int(each) for each in others), first)

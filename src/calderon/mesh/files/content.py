@@ -1,0 +1,168 @@
+"""Contents of mesh files, of surfaces and volumes alike: elements with tags and names, or an error with advice."""
+
+import contextlib
+import json
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from io import StringIO
+from pathlib import Path
+from typing import NamedTuple
+
+import meshio
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.mesh.errors import MeshError, warn
+from calderon.mesh.files.abaqus import read_abaqus
+from calderon.mesh.files.gmsh import read_gmsh
+from calderon.mesh.files.obj import read_obj
+from calderon.mesh.files.ply import read_ply
+from calderon.mesh.files.stl import read_stl
+from calderon.mesh.files.vtu import read_vtu
+
+READERS = {
+    ".msh": read_gmsh,
+    ".vtu": read_vtu,
+    ".stl": read_stl,
+    ".obj": read_obj,
+    ".ply": read_ply,
+    ".inp": read_abaqus,
+}
+"""Readers that parse a format themselves, or check the result of meshio."""
+HEAD = 65536
+"""Bytes of a file in which comments are searched."""
+TAG_KEYS = ["gmsh:physical", "tags", "tag", "medit:ref", "cell_tags", "CellEntityIds", "gmsh:geometrical"]
+"""Cell data that hold tags, the first of them that occurs."""
+
+
+class Elements(NamedTuple):
+    """A block of elements of one kind: corners (n, 3 or 4), tags (n,) unless the file has none, and by the names of
+    element sets the numbers of their elements."""
+
+    corners: NDArray[np.int64]
+    tags: NDArray[np.int64] | None
+    sets: Mapping[str, NDArray[np.int64]]
+
+
+def file_content(path: Path, suffixes: Collection[str] = READERS) -> meshio.Mesh:
+    """The content of a file with one of these endings, its points with three coordinates.
+
+    The messages of the format's reader are issued as warnings. Raises MeshError that reports what is wrong.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in suffixes:
+        raise MeshError(f"{path}: unknown mesh format {suffix!r}; choose {', '.join(suffixes)}")
+    try:
+        is_file, is_folder = path.is_file(), path.is_dir()
+    except OSError as error:  # a name that is too long, a folder that may not be entered
+        raise MeshError(f"{path}: {(error.strerror or 'no file').lower()}; give the path of a mesh file") from None
+    if not is_file:
+        raise MeshError(f"{path}: {'a folder, not a file' if is_folder else 'no such file'}")
+    if path.stat().st_size == 0:
+        raise MeshError(f"{path}: the file is empty; export the mesh again")
+    output = StringIO()
+    try:
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output), np.errstate(all="ignore"):
+            content = READERS[suffix](path)
+            points = np.zeros((len(content.points), 3))
+            points[:, : content.points.shape[1]] = content.points
+    except MeshError as error:
+        raise MeshError(f"{path}: {error}") from None
+    except (Exception, SystemExit) as error:  # meshio raises anything from KeyError to SystemExit for broken files
+        cause = "" if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"  # an exit code says nothing
+        reason = textwrap.shorten(f"{cause} {output.getvalue()}", 200, placeholder=" ...") or "no reason given"
+        raise MeshError(
+            f"{path}: cannot be read as a {suffix} file ({reason}); it may be incomplete, or of another format "
+            "than its name indicates: export it again, or open it in gmsh and save it as .msh"
+        ) from None
+    content.points = points
+    for sentence in content.info or ():
+        warn(f"{path}: {sentence}")
+    return content
+
+
+def elements(content: meshio.Mesh, path: Path, kinds: Mapping[str, int]) -> list[Elements]:
+    """The blocks of elements whose kind begins with one of these names, each with its number of corners (0: all nodes
+    are corners). A warning reports curved elements once for each kind, even if a file has a block for each face."""
+    sets = {name: ids for name, ids in content.cell_sets.items() if not name.startswith("gmsh:")}
+    key = next((key for key in TAG_KEYS if key in content.cell_data), None)
+    blocks: list[Elements] = []
+    curved: Counter[str] = Counter()
+    for i, cells in enumerate(content.cells):
+        kind = next((kind for kind in kinds if cells.type.startswith(kind)), None)
+        if kind is None or len(cells.data) == 0:
+            continue
+        nodes = np.asarray(cells.data)
+        number = kinds[kind] or nodes.shape[1]
+        if nodes.ndim != 2 or nodes.shape[1] < max(3, number):
+            raise MeshError(f"{path}: {len(nodes)} elements without corners; it is incomplete: export it again")
+        if number < nodes.shape[1]:
+            curved[cells.type] += len(nodes)
+        tags = None if key is None else _whole_tags(content.cell_data[key][i], key, path)
+        own = {name: np.asarray(ids[i], np.int64) for name, ids in sets.items() if ids[i] is not None}
+        blocks.append(Elements(nodes[:, :number].astype(np.int64), tags, own))
+    for kind, count in curved.items():
+        warn(f"{path}: {count} curved elements ({kind}) replaced by flat ones through the corners")
+    return blocks
+
+
+def _whole_tags(values: ArrayLike, key: str, path: Path) -> NDArray[np.int64]:
+    """Tags (n,) of the elements of a block, or MeshError for invalid values."""
+    given = np.asarray(values)
+    given = given.reshape(len(given), -1)
+    if given.shape[1] > 1:
+        raise MeshError(
+            f"{path}: the cell data {key!r} hold {given.shape[1]} numbers for each element, but a tag is one number; "
+            "rename them, or write one integer"
+        )
+    with np.errstate(invalid="ignore"):  # NaN, which the comparison detects
+        tags = given.astype(np.int64)
+    if (tags != given).any():
+        raise MeshError(
+            f"{path}: the cell data {key!r} hold {np.count_nonzero(tags != given)} tags that are not integers, such as "
+            f"{given[tags != given][0]:g}; round them, or rename the data if they are not tags"
+        )
+    return tags.ravel()
+
+
+def named_tags(content: meshio.Mesh, dimension: int) -> dict[str, int]:
+    """{name: tag} of the physical groups of a dimension."""
+    fields = content.field_data.items()
+    return {name: int(value[0]) for name, value in fields if np.shape(value) == (2,) and value[1] == dimension}
+
+
+def commented_names(path: Path, comment: str) -> dict[str, int]:
+    """The names {name: tag} that were left in a comment among the first lines when the file was written."""
+    with path.open("rb") as file:
+        begin = file.read(HEAD).find(comment.encode())
+        if begin < 0:
+            return {}
+        file.seek(begin + len(comment.encode()))
+        line = file.readline().decode("utf-8", errors="ignore")
+    try:
+        given = json.JSONDecoder().raw_decode(line)[0]  # the comment may end after it
+        return {str(name): int(tag) for name, tag in given.items()}
+    except (ValueError, TypeError, AttributeError):
+        return {}
+
+
+def held(content: meshio.Mesh, kinds: Callable[[str], bool] = bool) -> str:
+    """What a file holds, or elements of some kinds, as text: "8 line, 4 tetra"."""
+    counts: Counter[str] = Counter()
+    for cells in content.cells:
+        counts[cells.type] += len(cells.data)
+    return ", ".join(f"{counts[kind]} {kind}" for kind in sorted(counts) if kinds(kind)) or "nothing"
+
+
+def refuse_mixed_volumes(content: meshio.Mesh, path: Path) -> None:
+    """MeshError for hexahedra, wedges or pyramids in addition to tetrahedra: without them the volume would have holes,
+    and a boundary where they meet the tetrahedra."""
+    solid = {cells.type for cells in content.cells if cells.dim == 3 and len(cells.data)}
+    tetrahedra = {kind for kind in solid if kind.startswith("tetra")}
+    if tetrahedra and solid > tetrahedra:
+        raise MeshError(
+            f"{path}: holds {held(content, (solid - tetrahedra).__contains__)} and "
+            f"{held(content, tetrahedra.__contains__)}, but volumes are read from tetrahedra only: mesh the volume "
+            "with these alone, or its surface with triangles"
+        )
