@@ -161,7 +161,7 @@ def _verdict(
         products=sum(column.products for column in columns),
         seconds=time.perf_counter() - began,
     )
-    solution = system.solution(stack([column.x for column in columns]))
+    solution = np.ascontiguousarray(stack([column.x for column in columns]).reshape(system.shape))
     if failures:
         worst = max(failures, key=lambda column: column.history[-1])
         several = f" for {len(failures)} of {len(columns)} right-hand sides" if len(columns) > 1 else ""

@@ -39,10 +39,7 @@ class LU(Factorisation):
         (getrs,) = get_lapack_funcs(("getrs",), (self.factors,))
         conjugated = adjoint and self.transposed  # A^* = conj(A^T), and A^T is what was factorised
         rhs = np.array(columns.conj() if conjugated else columns, dtype=self.dtype, order="F")
-        if self.transposed:
-            trans = 0 if adjoint else 1
-        else:
-            trans = 2 if adjoint else 0
+        trans = (0 if adjoint else 1) if self.transposed else (2 if adjoint else 0)
         solution, _ = getrs(self.factors, self.pivots, rhs, trans=trans, overwrite_b=True)
         return solution.conj() if conjugated else solution
 

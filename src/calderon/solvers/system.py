@@ -35,10 +35,6 @@ class LinearSystem:
     shape: tuple[int, ...]
     digits: float
 
-    def solution(self, columns: np.ndarray) -> np.ndarray:
-        """The solution (n, m) in the shape of the right-hand side."""
-        return np.ascontiguousarray(columns.reshape(self.shape) if len(self.shape) == 1 else columns)
-
 
 def linear_system(matrix: Any, rhs: Any, start: Any, preconditioner: Any, method: str) -> LinearSystem:
     """Check matrix, right-hand side, initial guess and preconditioner, and choose the working type."""
