@@ -1,32 +1,35 @@
 """Entries for compressed methods: millions of matrix entries per CPU second on one thread, by blocks, rows and columns.
 
-Blocks have about BLOCK x BLOCK unknowns, as near fields have; rows and columns are RUN unknowns long, as in cross
-approximation. The least of several runs in turn counts.
+Blocks are those between each box of BLOCK unknowns and the NEIGHBOURS nearest to it, as in near fields; rows and
+columns are RUN unknowns long, as in cross approximation. The best of several runs counts.
 """
 
 import functools
 import time
 from argparse import Namespace
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from rich.console import Console
+from scipy.spatial import KDTree
 
 import calderon as cal
 from benchmarks import results
 from benchmarks.machine import Floor
 from benchmarks.spheres import octahedral_sphere
-from calderon.backends import computing
+from calderon.backends import Execution
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned
-from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows
+from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.galerkin_entries import compiled_rows
+from calderon.galerkin.rows.near_blocks import add_entries, near_blocks, strips_of
 from calderon.mesh.locality import locality_order
 from calderon.spaces import dual_tests
 from calderon.spaces.supports import support_boxes
 
-BLOCK, RUN = 60, 180
+BLOCK, NEIGHBOURS, RUN = 60, 9, 180
 WAVENUMBER = 2.0
 TRIANGLES = 3200
 SECONDS = 0.05
@@ -64,24 +67,50 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
 
 def timed(operator: Any, kind: str) -> Callable[[], float]:
     """What computes the entries of an operator by blocks, rows or columns and returns how many a second."""
-    size = BLOCK if kind == "block" else RUN
-    sides = [_clusters(space, size) for space in (operator.test, operator.trial)]
+    if kind == "block":
+        return _blocks(operator)
+    sides = [_clusters(space, RUN) for space in (operator.test, operator.trial)]
     if operator.test is operator.trial:
         sides = sides[:1] * 2
-    rows = compiled_rows(operator, *sides, computing("numba", "double"))
-    run, room = _loop(rows, kind), (aligned(rows.scratch, rows.real), np.zeros((size, size), rows.dtype))
-    pairs = np.array([(i, (i + len(sides[1].start) // 2 + n) % len(sides[1].start))
-                      for n in range(3) for i in range(min(len(each.start) for each in sides) - 1)])  # fmt: skip
-    counts = sides[0].start, sides[0].stop, sides[1].start, sides[1].stop
-    run(rows.data, pairs[:1], *counts, 1, *room)
+    rows = compiled_rows(operator, *sides, Execution.of("numba", "double"))
+    run, room = _loop(getattr(rows, kind), kind), (aligned(rows.scratch, rows.real), np.zeros(RUN, rows.dtype))
+    number = min(len(each.start) for each in sides) - 1
+    pairs = np.array([(i, (i + number // 2 + n) % number) for n in range(3) for i in range(number)])
+    bounds = sides[0].start, sides[0].stop, sides[1].start, sides[1].stop
+    return partial(_rate, lambda: run(rows.data, pairs, *bounds, *room))
 
-    def rate() -> float:
-        entries, began = 0, time.process_time()
-        while time.process_time() - began < SECONDS:
-            entries += run(rows.data, pairs, *counts, 1 if kind == "block" else 8, *room)
-        return entries / (time.process_time() - began)
 
-    return rate
+def near_pairs(operator: Any) -> tuple[Clusters, Clusters, Any]:
+    """Boxes of test and of trial functions, and the pairs of those that are near each other."""
+    sides, centres = [], []
+    for space in (operator.test, operator.trial):
+        side, points = _clusters(space, BLOCK), support_boxes(space).mean(axis=1)
+        sides.append(side)
+        centres.append(np.add.reduceat(points[side.order], side.start) / (side.stop - side.start)[:, None])
+    rows, columns = centres
+    nearest = KDTree(columns).query(rows, NEIGHBOURS)[1]
+    return sides[0], sides[1], np.stack([np.repeat(np.arange(len(rows)), NEIGHBOURS), nearest.ravel()], axis=1)
+
+
+def _blocks(operator: Any) -> Callable[[], float]:
+    execution = Execution.of("numba", "double")
+    blocks = near_blocks([(1.0, operator)], *near_pairs(operator), execution)
+    strips = strips_of(blocks, operator.trial.dofs.shape[1] > 1)
+    entries = compiled_rows(operator, blocks.rows, strips.columns, execution)
+
+    def fill() -> int:
+        add_entries(blocks, strips, 1.0, entries)
+        return len(blocks.numbers)
+
+    return partial(_rate, fill)
+
+
+def _rate(run: Callable[[], int]) -> float:
+    """Entries per CPU second."""
+    entries, began = 0, time.process_time()
+    while time.process_time() - began < SECONDS:
+        entries += run()
+    return entries / (time.process_time() - began)
 
 
 def _clusters(space: Any, size: int) -> Clusters:
@@ -92,38 +121,25 @@ def _clusters(space: Any, size: int) -> Clusters:
 
 
 @functools.lru_cache(maxsize=64)
-def _kernel(function: Callable[..., None], kind: str) -> Callable[..., int]:
+def _loop(function: Callable[..., None], kind: str) -> Callable[..., int]:
+    """The compiled loop over a tenth of the rows or columns of pairs of clusters."""
+
     @kernel
-    def blocks(data, pairs, top, bottom, left, right, many, scratch, out):  # type: ignore[no-untyped-def]
+    def rows(data, pairs, top, bottom, left, right, scratch, out):  # type: ignore[no-untyped-def]
         total = 0
-        for k in range(len(pairs)):
-            i, j = pairs[k, 0], pairs[k, 1]
-            function(data, i, j, scratch, out)
-            total += (bottom[i] - top[i]) * (right[j] - left[j])
+        for i, j in pairs:
+            for r in range(top[i], bottom[i], 10):
+                function(data, r, j, scratch, out[: right[j] - left[j]])
+                total += right[j] - left[j]
         return total
 
     @kernel
-    def rows(data, pairs, top, bottom, left, right, many, scratch, out):  # type: ignore[no-untyped-def]
+    def columns(data, pairs, top, bottom, left, right, scratch, out):  # type: ignore[no-untyped-def]
         total = 0
-        for k in range(len(pairs)):
-            i, j = pairs[k, 0], pairs[k, 1]
-            for r in range(many):
-                function(data, top[i] + r, j, scratch, out[0, : right[j] - left[j]])
-            total += many * (right[j] - left[j])
+        for i, j in pairs:
+            for c in range(left[j], right[j], 10):
+                function(data, i, c, scratch, out[: bottom[i] - top[i]])
+                total += bottom[i] - top[i]
         return total
 
-    @kernel
-    def columns(data, pairs, top, bottom, left, right, many, scratch, out):  # type: ignore[no-untyped-def]
-        total = 0
-        for k in range(len(pairs)):
-            i, j = pairs[k, 0], pairs[k, 1]
-            for c in range(many):
-                function(data, i, left[j] + c, scratch, out[0, : bottom[i] - top[i]])
-            total += many * (bottom[i] - top[i])
-        return total
-
-    return {"block": blocks, "row": rows, "column": columns}[kind]
-
-
-def _loop(rows: CompiledRows, kind: str) -> Callable[..., int]:
-    return _kernel(getattr(rows, kind), kind)
+    return rows if kind == "row" else columns

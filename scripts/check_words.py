@@ -30,6 +30,8 @@ PATHS = (
     "src/calderon/operators",
     "src/calderon/dense",
     "src/calderon/onsurface",
+    "src/calderon/hmatrix",
+    "src/calderon/galerkin/rows",
     "src/calderon/waves",
     "src/calderon/quadrature",
     "src/calderon/cli.py",

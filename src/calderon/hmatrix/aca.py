@@ -11,7 +11,7 @@ rows were like them, make an error below the tolerance: the row where the last u
 is the row that crosses have reached least: the one with the least sum over l of |u_l|^2, each scaled to a largest entry
 of one. A cross says nothing of the rows in which its u is zero, however large others have made the approximation
 there: in the magnetic field of a thin slab currents on one side see the other side only, those along x see those along
-y, and a few on the rim see all of them. A column, chosen likewise, is judged last: rows alone may all lie in a part
+y, and few on the boundary see all of them. A column, chosen likewise, is judged last: rows alone may all lie in a part
 that has converged (nodes on the face that the other cluster lies in, next to nodes on other faces). A row that fails is
 the next pivot row, and so is the row where a column that fails is largest, so that tests cost little. A block that has
 failed a test after others had passed has parts, and is judged by another row and column from then on.
@@ -71,7 +71,7 @@ def largest_unused(u, used):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def elsewhere(count, used, reached, attempt):  # type: ignore[no-untyped-def]
+def least_reached(count, used, reached, attempt):  # type: ignore[no-untyped-def]
     """The unused place that was reached least, of equal ones one far from the last; -1 if all are used."""
     first = int(count * ((0.31 + GOLDEN * attempt) % 1.0))
     place = -1
@@ -114,7 +114,7 @@ def column_test(column: Callable[..., None]) -> Callable[..., tuple[int, int]]:
         """The row where the first of so many columns that fails is largest, -1 if none fails; and the attempts."""
         i = -1
         while i < 0 and columns > 0:
-            j = elsewhere(n, used, reached, attempt)
+            j = least_reached(n, used, reached, attempt)
             if j < 0:
                 break
             attempt += 1
@@ -134,7 +134,7 @@ def block_approximation(row: Callable[..., None], column: Callable[..., None]) -
     failing_row = column_test(column)
 
     @jitable_part
-    def crosses(  # type: ignore[no-untyped-def]
+    def skeleton(  # type: ignore[no-untyped-def]
         data, r, c, row_start, column_start, m, n, limits, zero2, part, rows_used, columns_used, rows_reached,
         columns_reached, scratch,
     ):  # fmt: skip
@@ -155,7 +155,7 @@ def block_approximation(row: Callable[..., None], column: Callable[..., None]) -
                 judged += 1
                 attempt += 1
                 if judged < needed:
-                    i = elsewhere(m, rows_used, rows_reached, attempt)
+                    i = least_reached(m, rows_used, rows_reached, attempt)
                     if i >= 0:
                         continue
                 i, attempt = failing_row(
@@ -182,7 +182,7 @@ def block_approximation(row: Callable[..., None], column: Callable[..., None]) -
             i = following
         return rank
 
-    return crosses
+    return skeleton
 
 
 @functools.lru_cache(maxsize=64)
@@ -197,7 +197,7 @@ def aca_kernel(row: Callable[..., None], column: Callable[..., None]) -> Callabl
     of the blocks one after the other, u first. ranks (b,): number of crosses of each block, or FULL (nothing in work).
     flags (m + n,) bool and reached (m + n,) real for the largest block.
     """
-    crosses = block_approximation(row, column)
+    skeleton = block_approximation(row, column)
 
     @kernel
     def approximate(data, places, blocks, first, limits, errors, work, ranks, flags, reached, scratch):  # type: ignore[no-untyped-def]
@@ -210,7 +210,7 @@ def aca_kernel(row: Callable[..., None], column: Callable[..., None]) -> Callabl
             size = m + n
             flags[:size] = False
             reached[:size] = 0
-            rank = crosses(
+            rank = skeleton(
                 data, r, c, row_start[r], column_start[c], m, n, limits, max(floor2 * m * n, errors[b] * errors[b]),
                 work[done:], flags[:m], flags[m:size], reached[:m], reached[m:size], scratch,
             )  # fmt: skip

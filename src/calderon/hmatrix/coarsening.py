@@ -4,7 +4,7 @@ Which blocks have a low rank is decided by geometry, before anything is known of
 turns out to have a lower rank than its parts together: two clusters that touch in a corner, or sisters that are just
 too near. From the leaves up each block of the tree is put together from its parts, if all of them are of low rank or
 small, and approximated anew (L. Grasedyck, Computing 74 (2005) 205, coarsens in this way). The residual of the crosses
-is at hand as a small matrix, so that its norm, not an estimate, ends the approximation.
+is available as a small matrix, so that its norm, not an estimate, ends the approximation.
 """
 
 import functools

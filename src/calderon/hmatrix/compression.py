@@ -1,6 +1,6 @@
 """Compression of a matrix known by its rows, columns and blocks: every block of a block tree, on all threads.
 
-Blocks are dealt in pieces of similar cost, the largest first. Each thread has its own memory, so nothing is shared but
+Blocks come in pieces of similar cost, the largest first. Each thread has its own memory, so nothing is shared but
 the list of pieces.
 """
 

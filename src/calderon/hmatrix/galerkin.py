@@ -53,7 +53,7 @@ PHASES = 0.4, 1.7, 2.9
 class Choices:
     """How operators are compressed: relative tolerance; unknowns in a leaf of the cluster trees, None for 48 of
     functions of one triangle on the processor, else 32; admissibility, whose wavenumber is that of each operator;
-    whether blocks that are small beside the whole matrix have a larger tolerance and, on the processor alone, blocks
+    whether blocks that are small within the whole matrix have a larger tolerance and, on the processor alone, blocks
     are put together where it saves memory."""
 
     rtol: float = DEFAULT_RTOL
@@ -136,7 +136,9 @@ class _Composition:
         ready: Sequence[HMatrix] = (),
     ) -> None:
         self.execution, self.choices, self.saved, self.advance, self.ready = execution, choices, saved, advance, ready
-        self.devices = [each.device for each in execution.team or (execution,) if each.device is not None]
+        members = execution.team or (execution,)
+        self.devices = [each.device for each in members if each.device is not None]
+        self.with_processor = len(self.devices) < len(members)
         self.parts: list[HMatrix] = []
         self._trees: dict[int, tuple[Any, ClusterTree]] = {}
         self._products = Products(execution, self.compressed)
@@ -217,10 +219,9 @@ class _Composition:
         for device in self.devices:
             require_device_memory(device, share, f"H-matrix of {blocks.shape[0]} x {blocks.shape[1]}", ON_PROCESSOR)
         on_devices = [device_rows(operator, entries, device) for device in self.devices]
-        with_processor = any(each.device is None for each in self.execution.team)
-        filling = filling_of if with_processor else partial(device_filling, on_devices[0])
+        filling = filling_of if self.with_processor else partial(device_filling, on_devices[0])
         errors = self._errors(operator, entries, blocks, wavenumber, filling)
-        found = compress_on_devices(on_devices, with_processor, entries, blocks, rtol, self.advance, errors)
+        found = compress_on_devices(on_devices, self.with_processor, entries, blocks, rtol, self.advance, errors)
         if self.execution.team:
             self.execution.parts.append(found.parts)
         matrix = hmatrix_of(found.compressed, entries, rtol, repr(operator), self.execution.name)

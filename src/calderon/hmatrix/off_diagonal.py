@@ -1,4 +1,4 @@
-"""Parts of a compressed matrix between the two children of a cluster: what a hierarchical factorisation asks for.
+"""Parts of a compressed matrix between the two children of a cluster: what a hierarchical factorisation needs.
 
 Every stored block lies between the two children of one cluster, the smallest that holds its rows and its columns, or
 inside of a cluster that is not divided further.

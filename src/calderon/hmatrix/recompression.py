@@ -17,7 +17,7 @@ from calderon.backends.vectors import number, put
 from calderon.hmatrix.vector_ops import add_multiple_at, conjugated_dot_at, magnitude2, square_at
 
 DEPENDENT = 1e-12
-"""Squared length of a column of unit length beside those before it, below which it depends on them."""
+"""Squared length of a column of unit length next to those before it, below which it depends on them."""
 ORTHOGONAL = 1e-2
 """Cosine of the angle below which two columns are left alone."""
 SWEEPS = 6

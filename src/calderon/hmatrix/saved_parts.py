@@ -17,7 +17,7 @@ Identity = dict[str, str]
 
 
 class SavedParts:
-    """A file of H-matrices in the order in which they were asked for.
+    """A file of H-matrices in the order in which they were requested.
 
     path: ends in .h5 or .hdf5, in a folder that exists; the file need not. ValueError for another ending, or for a file
     of another kind or version.
@@ -40,14 +40,15 @@ class SavedParts:
         there = self.identities[number]
         if there != identity:
             names = [name for name in identity if there.get(name) != identity[name]]
-            told = "; ".join(f"{name} {there.get(name)} instead of {identity[name]}" for name in names)
+            differences = "; ".join(f"{name} {there.get(name)} instead of {identity[name]}" for name in names)
             raise ValueError(
-                f"{str(self.path)!r} holds the matrix of another problem: {told}. Name another file, or remove this one"
+                f"{str(self.path)!r} holds the matrix of another problem: {differences}. "
+                "Name another file, or remove this one"
             )
         return True
 
     def find(self, number: int, identity: Identity) -> dict[str, Any] | None:
-        """The arguments of the HMatrix with this number; None if it is not there. Errors as for `holds`."""
+        """The arguments of the HMatrix with this number; None if it is missing. Errors as for `holds`."""
         if not self.holds(number, identity):
             return None
         require_memory(self.path.stat().st_size, f"the matrix in {str(self.path)!r}", "close what takes memory")

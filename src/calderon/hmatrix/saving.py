@@ -127,7 +127,7 @@ def get_hmatrix(group: h5py.Group) -> dict[str, Any]:
 
 
 def with_shared_trees(arguments: dict[str, Any], known: list[ClusterTree]) -> dict[str, Any]:
-    """The arguments of an HMatrix with known cluster trees in the place of equal ones; new ones are known then.
+    """The arguments of an HMatrix with known cluster trees instead of equal ones; new ones are known then.
     Matrices are added and factorised together by the identity of their trees."""
     tree: BlockTree = arguments["tree"]
 

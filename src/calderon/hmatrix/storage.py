@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import require_memory
+from calderon.backends.vectors import aligned
 from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH
 
@@ -30,7 +31,7 @@ class Arena:
         largest = int(tree.rows.size.max() + tree.columns.size.max())
         self.work = np.empty(WORK // dtype.itemsize, dtype)
         self.flags, self.reached = np.zeros(largest, np.bool_), np.zeros(largest, np.zeros(0, dtype).real.dtype)
-        self.scratch = np.zeros(scratch, real)
+        self.scratch = aligned(scratch, real)
         self.table = np.zeros((4, 0, 0))
         self._numbers: list[NDArray[Any]] = []
         self._tables: list[list[NDArray[np.int64]]] = []

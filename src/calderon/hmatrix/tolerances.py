@@ -1,16 +1,17 @@
-"""The error that a block may have beside a whole matrix: below its share of what the matrix does to smooth and to rough
-vectors.
+"""The error that a block may have compared with a whole matrix: below its share of what the matrix does to smooth and
+to rough vectors.
 
-A block that is small beside others need not have all the digits that its own norm would ask for: in a hypersingular
-operator or an electric field the far blocks are smaller than the near ones by orders of magnitude. But the product with
-a smooth vector is small there, too, as the large entries cancel, and the solution of an integral equation is smooth. So
-a few rows are computed, as dense blocks, and say how large entries and products with some smooth vectors are. With
-weights a_i for the sizes of elements nu is the least, over these vectors x, of |A x|_i / a_i in the mean square over
-rows, divided by the mean square of x, and for random vectors that of (sum_j |A_ij|^2)^1/2 / a_i. The error E of all
-blocks may then have sum_j |E_ij|^2 = (rtol nu a_i)^2 in each row, and likewise in each column: so large is the error of
-A x for vectors that are not aligned to it. Where nu is less than random vectors see, by a factor q, the small singular
-values of near blocks belong to smooth vectors, as the large ones to neighbours on both sides: nu is taken sqrt(q) times
-smaller. A block of m x n gets its part in proportion to the numbers of a cross, m + n, so that the memory is least.
+A block that is small compared with others need not have all the digits that its own norm would require: in a
+hypersingular operator or an electric field the far blocks are smaller than the near ones by orders of magnitude. But
+the product with a smooth vector is small there, too, as the large entries cancel, and the solution of an integral
+equation is smooth. So a few rows are computed, as dense blocks, and say how large entries and products with some smooth
+vectors are. With weights a_i for the sizes of elements nu is the least, over these vectors x, of |A x|_i / a_i in the
+mean square over rows, divided by the mean square of x, and for random vectors that of (sum_j |A_ij|^2)^1/2 / a_i. The
+error E of all blocks may then have sum_j |E_ij|^2 = (rtol nu a_i)^2 in each row, and likewise in each column: so large
+is the error of A x for vectors that are not aligned to it. Where nu is less than random vectors see, by a factor q, the
+small singular values of near blocks belong to smooth vectors, as the large ones to neighbours on both sides: nu is
+taken sqrt(q) times smaller. A block of m x n gets its part in proportion to the numbers of a cross, m + n, so that the
+memory is least.
 """
 
 from collections.abc import Callable

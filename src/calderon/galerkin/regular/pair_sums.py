@@ -40,7 +40,8 @@ def pair_sums(
     kernel: "value" G, "slope" G'/r, "fixed" (G'/r) d . m with the normal m of the fixed triangle (d = x - y, x in the
     fixed one), "varying" -(G'/r) d . n with the normals n of the others. groups: of three functions on the fixed
     triangle; 0: one constant function. every: also the sum over all points of both sides, with `measure` on that of y.
-    stored: sums at each point y. exchanged: x and y change places in the loops ("varying", through centroids).
+    stored: sums at each point y. exchanged: x and y change places in the loops, functions are those of the
+    others ("varying" or "slope", through centroids).
     threes, through_centroids: see element_tables.in_threes and centroid_distances.py. points: of a triangle.
 
     sums(x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure,
@@ -84,8 +85,8 @@ def pair_sums(
             one, one_i, two, two_i = at_one_point(
                 x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w
             )  # fmt: skip
-            if exchanged or of_fixed:  # the same factor for all points of the fixed triangle
-                offset = load(s, w + q * step) if exchanged else (c0 - y0) * m0 + (c1 - y1) * m1 + (c2 - y2) * m2
+            if (exchanged and of_varying) or of_fixed:  # the same factor for all points of the fixed triangle
+                offset = load(s, w + q * step) if of_varying else (c0 - y0) * m0 + (c1 - y1) * m1 + (c2 - y2) * m2
                 one, one_i = times(one, offset), times(one_i, offset)
             if every:
                 weight = number(measure, q)

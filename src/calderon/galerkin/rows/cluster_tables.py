@@ -16,13 +16,13 @@ from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import jitable, number
 from calderon.galerkin.rows.entry_kernels import Clusters
 
-CHUNK = 128
+CHUNK = 64
 """Triangles of a cluster that are worked on at a time: what belongs to them stays in the first-level cache."""
 PITCH = CHUNK + 16
 """Numbers from one row of a chunk to the next: not a power of two, which would meet few places of the cache."""
 HEADER = 16
 FUNCTIONS, OWN, LENGTH, WIDTH, CHUNKS, ROW, RECORDS = range(7)
-STARTS, TRIANGLES, LOCALS, FIRST, SIZES, LIST_STARTS, LISTS, PLACES = range(7, 15)
+STARTS, TRIANGLES, LOCALS, FIRST, SIZES, LIST_STARTS, LISTS, PLACES, RUNS = range(7, 16)
 """Places in the header of RowSide.integers."""
 HEADER_PLACES = (
     ("SIDE_FUNCTIONS", FUNCTIONS), ("SIDE_OWN", OWN), ("SIDE_LENGTH", LENGTH), ("SIDE_RECORDS", RECORDS),
@@ -42,9 +42,10 @@ class RowSide(NamedTuple):
     cluster follow each other.
 
     integers begins with FUNCTIONS (= L), these sizes and the places where its parts begin: the triangles of position i
-    are TRIANGLES[STARTS[i] : STARTS[i + 1]], where its function is the local one LOCALS of the same place; a cluster
-    c is the positions from FIRST[c], SIZES[c] of them; its triangles are LISTS[LIST_STARTS[c] : LIST_STARTS[c + 1]],
-    increasing, unless they are its OWN; PLACES (T, L) has the position of each local function, -1 for none.
+    are TRIANGLES[STARTS[i] : STARTS[i + 1]], where its function is the local one LOCALS of the same place; run r is
+    the positions from FIRST[r], SIZES[r] of them, cluster c the runs RUNS[c] .. RUNS[c + 1], one where triangles have
+    their OWN function and on devices; its triangles are LISTS[LIST_STARTS[c] : LIST_STARTS[c + 1]], increasing, unless
+    they are its OWN; PLACES (T, L) has the position of each local function, -1 for none.
     """
 
     numbers: NDArray[np.floating]
@@ -78,14 +79,17 @@ def row_side(
     else:
         list_starts, lists = _lists(starts, triangles, clusters)
     numbers = np.concatenate([table.ravel(), records.ravel(), rows.ravel()]).astype(real)
-    parts = starts, triangles, local, clusters.start, clusters.stop - clusters.start, list_starts, lists, places.ravel()
+    parts = (
+        starts, triangles, local, clusters.start, clusters.stop - clusters.start, list_starts, lists, places.ravel(),
+        clusters.run_starts,
+    )  # fmt: skip
     begins = HEADER + np.cumsum([0, *(each.size for each in parts)])
     if max(begins[-1], numbers.size) >= 2**31:
         raise ValueError(f"{count} triangles are too many for compiled rows: at most some 30 million")
     header = np.zeros(HEADER, np.int64)
     sizes = functions, own, records.shape[1], chunk.shape[1], table.size + records.size, rows.shape[1], table.size
     header[: len(sizes)] = sizes
-    header[STARTS : PLACES + 1] = begins[:-1]
+    header[STARTS : RUNS + 1] = begins[:-1]
     return RowSide(numbers, np.concatenate([header, *parts]).astype(np.int32))
 
 
@@ -116,14 +120,14 @@ def _lists(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """LIST_STARTS and LISTS of a RowSide."""
     seen = np.full(int(triangles.max(initial=-1)) + 1, -1)
-    ends = np.zeros(len(clusters.start) + 1, np.int64)
+    runs = [each.astype(np.int64) for each in (clusters.start, clusters.stop, clusters.run_starts)]
+    ends = np.zeros(len(runs[2]), np.int64)
     listing = _listing_kernel()
-    first, stop = (each.astype(np.int64) for each in (clusters.start, clusters.stop))
-    listing(starts, triangles, first, stop, seen, ends, np.zeros(0, np.int32))
+    listing(starts, triangles, *runs, seen, ends, np.zeros(0, np.int32))
     ends = np.cumsum(ends)
     lists = np.empty(ends[-1], np.int32)
     seen[:] = -1
-    listing(starts, triangles, first, stop, seen, ends, lists)
+    listing(starts, triangles, *runs, seen, ends, lists)
     return ends, lists
 
 
@@ -131,17 +135,18 @@ def _lists(
 def _listing_kernel() -> Callable[..., Any]:
 
     @kernel
-    def run(starts, triangles, first, stop, seen, ends, lists):  # type: ignore[no-untyped-def]
+    def run(starts, triangles, first, stop, runs, seen, ends, lists):  # type: ignore[no-untyped-def]
         """Each triangle of each cluster once, in increasing order; without `lists` the number of them in ends[1:]."""
-        for c in range(first.size):
+        for c in range(runs.size - 1):
             count = 0
-            for m in range(starts[first[c]], starts[stop[c]]):
-                t = triangles[m]
-                if seen[t] != c:
-                    seen[t] = c
-                    if lists.size:
-                        lists[ends[c] + count] = t
-                    count += 1
+            for r in range(runs[c], runs[c + 1]):
+                for m in range(starts[first[r]], starts[stop[r]]):
+                    t = triangles[m]
+                    if seen[t] != c:
+                        seen[t] = c
+                        if lists.size:
+                            lists[ends[c] + count] = t
+                        count += 1
             if lists.size:
                 lists[ends[c] : ends[c] + count].sort()
             else:
@@ -151,12 +156,43 @@ def _listing_kernel() -> Callable[..., Any]:
 
 
 @jitable
-def run_of(index, cluster):  # type: ignore[no-untyped-def]
+def list_of(index, cluster):  # type: ignore[no-untyped-def]
     """First and last triangle of a cluster in the lists, or in the order of all."""
     if number(index, OWN):
         first = item(index, FIRST, cluster)
         return first, first + item(index, SIZES, cluster)
     return item(index, LIST_STARTS, cluster), item(index, LIST_STARTS, cluster + 1)
+
+
+@jitable
+def size_of(index, cluster):  # type: ignore[no-untyped-def]
+    """Unknowns of a cluster."""
+    size = 0
+    for run in range(item(index, RUNS, cluster), item(index, RUNS, cluster + 1)):
+        size += item(index, SIZES, run)
+    return size
+
+
+@jitable_part
+def columns_of(index, cluster, chunk, count):  # type: ignore[no-untyped-def]
+    """Which unknown of a cluster each local function of a chunk of its triangles is, -1 for none of them."""
+    functions = number(index, FUNCTIONS)
+    columns = np.full(count * functions, -1, np.int32)
+    if number(index, OWN):
+        for k in range(count):
+            columns[k] = chunk + k - item(index, FIRST, cluster)
+        return columns
+    for k in range(count):
+        triangle = item(index, LISTS, chunk + k)
+        for f in range(functions):
+            place, before = item(index, PLACES, triangle * functions + f), 0
+            for run in range(item(index, RUNS, cluster), item(index, RUNS, cluster + 1)):
+                column = place - item(index, FIRST, run)
+                if 0 <= column < item(index, SIZES, run):
+                    columns[k * functions + f] = before + column
+                    break
+                before += item(index, SIZES, run)
+    return columns
 
 
 @jitable_part

@@ -36,9 +36,11 @@ from calderon.galerkin.rows.cluster_tables import (
     SIZES,
     STARTS,
     TRIANGLES,
+    columns_of,
     item,
+    list_of,
     marking,
-    run_of,
+    size_of,
 )
 from calderon.greens import Radial, parameter_reader
 from calderon.quadrature import TriangleRule
@@ -91,7 +93,7 @@ def side_records(surface: Surface, data: NDArray[np.float64], rule: TriangleRule
 
 def entries_scratch(form: Form, points: int, tests: int, trials: int, longest: int, real: DTypeLike) -> int:
     """Numbers of working memory of one thread; tests, trials: local functions; longest: record of a triangle."""
-    vectors = pair_room(points, 2) + form.vectors(tests) + longest
+    vectors = pair_room(points, 2) + form.vectors(tests) + longest + 2 * form.function * (form.width + 1)
     return (longest + 2 * ROWS * max(tests, trials) + 2) * PITCH + vectors * width(real)
 
 
@@ -107,22 +109,41 @@ class Entries(NamedTuple):
 
 @functools.lru_cache(maxsize=64)
 def entry_loops(
-    radial: Radial, form: Form, columns: bool, oscillates: bool, fixed: Layout, varying: Layout, through_centroids: bool
+    radial: Radial,
+    form: Form,
+    columns: bool,
+    many_tests: bool,
+    oscillates: bool,
+    fixed: Layout,
+    varying: Layout,
+    through_centroids: bool,
 ) -> Entries:
-    """The compiled loops of one Green's function and form; columns: the trial side is the fixed one."""
+    """The compiled loops of one Green's function and form; columns: the trial side is the fixed one; many_tests: a
+    triangle has more test functions than each of them has numbers."""
     swapped = {"fixed": "varying", "varying": "fixed"} if columns else {}
     kernel = swapped.get(form.kernel, form.kernel)
     points, constant = fixed.points, fixed.functions == 1 and varying.functions == 1
-    kinds = fixed.functions // 3, form.curls or constant, form.mass and not constant, False, oscillates, fixed.threes
+    # where points of the triangles may change places, the loop over pairs of points applies the fewer functions
+    exchanged = kernel == "slope" and through_centroids and fixed.functions > varying.functions
+    inner, outer = (varying, fixed) if exchanged else (fixed, varying)
+    kinds = (
+        inner.functions // 3,
+        form.curls or constant,
+        form.mass and not constant,
+        exchanged,
+        oscillates,
+        fixed.threes,
+    )
     sums = pair_sums(radial, kernel, *kinds, through_centroids, points)
-    gathered = gathering(points, varying.barycentric, kernel == "fixed" or not through_centroids)
+    stored, copied = (form.function, DATA + form.head) if many_tests else (0, 0)
+    gathered = gathering(points, varying.barycentric, kernel == "fixed" or not through_centroids, copied)
     if form.direct:
-        finish = local_functions(form, constant, oscillates, fixed, varying)
+        prepare, finish = nothing_to_prepare, local_functions(form, constant, oscillates, fixed, varying)
     else:
-        finish = local_matrix(form, columns, oscillates, fixed, varying)
+        prepare, finish = local_matrix(form, columns, exchanged, many_tests, oscillates, inner, outer)
     measure, steps, products, ones = varying.measure, fixed.steps, fixed.products, fixed.ones
     parameters_of = parameter_reader(radial.parameters)
-    unit, scattered = fixed.measure - 1, scattering(oscillates)
+    unit, scattered = inner.measure - 1, scattering(oscillates, stored, form.head)
 
     @jitable
     def pair(  # type: ignore[no-untyped-def]
@@ -134,13 +155,13 @@ def entry_loops(
         n, e = three(flat, NORMAL * pitch + place, pitch), three(flat, CENTRE * pitch + place, pitch)
         m = number(x, base + NORMAL), number(x, base + NORMAL + 1), number(x, base + NORMAL + 2)
         c = number(x, base + CENTRE), number(x, base + CENTRE + 1), number(x, base + CENTRE + 2)
-        kept = load(s, mask + v)
+        kept, inside = load(s, mask + v), side.numbers if exchanged else x
         f_re, f_im, total, total_i = sums(
-            x, base + number(near, LENGTH) - 3 * points, m, c, x, base + SPREAD, x, flat, rows * pitch + place, pitch,
-            e, n, flat, SPREAD * pitch + place, tables[0], tables[1], tables[2], tables[3], parameters,
+            x, base + number(near, LENGTH) - 3 * points, m, c, x, base + SPREAD, inside, flat, rows * pitch + place,
+            pitch, e, n, flat, SPREAD * pitch + place, tables[0], tables[1], tables[2], tables[3], parameters,
             scalars[0], missing, kept, s, w,
         )  # fmt: skip
-        factor = kept * (number(x, unit) * number(x, base + JACOBIAN)) * load(flat, JACOBIAN * pitch + place)
+        factor = kept * (number(inside, unit) * number(x, base + JACOBIAN)) * load(flat, JACOBIAN * pitch + place)
         f_re, f_im = f_re * factor, f_im * factor
         finish(
             x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, total, total_i, c, e, m, n, scalars, s,
@@ -151,14 +172,13 @@ def entry_loops(
     def block_of(fixed, varying, scalars, skips, masked, top, rows, cluster, scratch, out):  # type: ignore[no-untyped-def]
         """out[:rows, :n] = the entries of the unknowns from position `top` with those of a cluster."""
         x, near, index, step = fixed.numbers, fixed.integers, varying.integers, lanes(scratch)
-        own, functions, size = number(index, OWN), number(index, FUNCTIONS), number(near, FUNCTIONS)
+        own, size, slots = number(index, OWN), number(near, FUNCTIONS), stored or number(index, FUNCTIONS)
         mask = number(index, LENGTH) * PITCH
         results = mask + PITCH
-        w = results + 2 * min(rows, ROWS) * functions * PITCH
+        w = results + 2 * min(rows, ROWS) * slots * PITCH
         parameters = parameters_of(scalars, PARAMETERS)
         tables = x[steps:], x[products:], x[ones:], varying.numbers[measure:]
-        first, count = item(index, FIRST, cluster), item(index, SIZES, cluster)
-        low, high = run_of(index, cluster)
+        count, (low, high) = size_of(index, cluster), list_of(index, cluster)
         for i in range(rows):
             for j in range(count):
                 out[i, j] = 0.0
@@ -174,7 +194,7 @@ def entry_loops(
                 gathered(varying, chunk, chunk + many, scratch)
             for group in range(0, rows, ROWS):
                 some, row = min(ROWS, rows - group), top + group
-                for v in range(0, 2 * some * functions * apart, step):
+                for v in range(0, 2 * some * slots * apart, step):
                     store(scratch, results + v, zero(scratch))
                 for r in range(some):
                     for at in range(item(near, STARTS, row + r), item(near, STARTS, row + r + 1)):
@@ -182,6 +202,7 @@ def entry_loops(
                         if r > 0 and earlier(near, t, size, row, r):
                             continue
                         missing = masked and marking(skips, t, index, chunk, many, scratch, mask, 0.0)
+                        prepare(x, near, t, scratch, w)
                         for v in range(0, many, step):
                             pair(
                                 x, near, t, row, some, varying, flat, pitch, origin + v, v, missing, tables, scalars,
@@ -189,12 +210,12 @@ def entry_loops(
                             )  # fmt: skip
                         if missing:
                             marking(skips, t, index, chunk, many, scratch, mask, 1.0)
-                scattered(index, scratch, results, apart, chunk, many, first, count, group, some, out)
+                scattered(varying, cluster, chunk, many, scratch, results, apart, group, some, out)
 
     @jitable_part
     def fill(fixed, varying, scalars, position, cluster, scratch, out):  # type: ignore[no-untyped-def]
         """As `Entries` says."""
-        nothing = varying.integers  # in place of skips, which are not read
+        nothing = varying.integers  # instead of skips, which are not read
         block_of(fixed, varying, scalars, nothing, False, position, 1, cluster, scratch, out.reshape(1, out.size))
 
     @jitable_part
@@ -206,17 +227,18 @@ def entry_loops(
     return Entries(fill, block)
 
 
-def gathering(points: int, barycentric: int, with_points: bool) -> Callable[..., None]:
-    """What gathers the triangles of a chunk."""
+def gathering(points: int, barycentric: int, with_points: bool, copied: int) -> Callable[..., None]:
+    """What gathers the triangles of a chunk; copied: the first numbers of a record that are read, 0 for all."""
 
     @jitable_part
     def gathered(side, low, high, scratch):  # type: ignore[no-untyped-def]
         """Gather triangles low..high of the lists of a side into rows of a chunk, in the order of a record."""
         numbers, index, step = side.numbers, side.integers, lanes(scratch)
         rows = number(index, LENGTH) - 3 * points
+        length, begin = number(index, LENGTH), number(index, RECORDS)
         for k in range(high - low):
-            place = number(index, RECORDS) + number(index, LENGTH) * item(index, LISTS, low + k)
-            for c in range(rows):
+            place = begin + length * item(index, LISTS, low + k)
+            for c in range(copied or rows):
                 put(scratch, c * PITCH + k, number(numbers, place + c))
         for v in range(0, high - low if with_points else 0, step):
             for c in range(3):
@@ -304,14 +326,47 @@ def local_functions(form: Form, constant: bool, oscillates: bool, fixed: Layout,
     return finish
 
 
-def local_matrix(form: Form, columns: bool, oscillates: bool, fixed: Layout, varying: Layout) -> Callable[..., Any]:
-    """What adds entries that a form makes of moments."""
-    points, threes = fixed.points, varying.threes
-    height, many, table, units = fixed.functions, varying.functions, varying.table, varying.units
+def local_matrix(
+    form: Form, columns: bool, exchanged: bool, many_tests: bool, oscillates: bool, inner: Layout, outer: Layout
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """What brings the numbers of a fixed triangle to vectors, and what adds entries that a form makes of moments.
+
+    inner: the side whose functions are in the sums, the fixed one unless sides are exchanged.
+    """
+    points, threes = inner.points, outer.threes
+    height, many, table, units = inner.functions, outer.functions, outer.table, outer.units
+    by_test, by_trial = (1, many) if columns or exchanged else (many, 1)
     fields, entries, head, function, room = form.fields, form.entries, form.head, form.function, form.room
     first = pair_room(points, height // 3)
+    own_data, entries_of = first + 2 * height * many + room, 2 * form.width
 
     put_moments = moment_sums(height, many, threes, points, oscillates)
+
+    @jitable
+    def prepare(x, near, t, s, w):  # type: ignore[no-untyped-def]
+        """Store the numbers of triangle t in vectors."""
+        length, step = number(near, LENGTH), lanes(s)
+        base = number(near, RECORDS) + length * t + DATA
+        for k in range(length - 3 * points - DATA):
+            store(s, w + (own_data + k) * step, zero(s) + number(x, base + k))
+
+    @jitable
+    def add_entry(s, target, apart, entry):  # type: ignore[no-untyped-def]
+        """Add a complex number to results."""
+        add(s, target, load(s, entry))
+        if oscillates:
+            add(s, target + apart, load(s, entry + lanes(s)))
+
+    @jitable
+    def put_unit_entries(s, at, own, result):  # type: ignore[no-untyped-def]
+        """Entries are linear in the numbers of a test function: store those of each number, the others being zero."""
+        step = lanes(s)
+        unit = result + function * entries_of * step
+        for k in range(2 * function - 1):
+            store(s, unit + k * step, zero(s) + (1.0 if k == function - 1 else 0.0))
+        for k in range(function):
+            here = unit + (function - 1 - k) * step
+            entries(s, at, 0, s, here, step, s, own, step, result + k * entries_of * step)
 
     @jitable
     def finish(  # type: ignore[no-untyped-def]
@@ -321,33 +376,32 @@ def local_matrix(form: Form, columns: bool, oscillates: bool, fixed: Layout, var
         """Add the entries of triangle t with a vector of others."""
         step, functions, size = lanes(s), number(side.integers, FUNCTIONS), number(near, FUNCTIONS)
         length, here = number(near, LENGTH) - 3 * points - DATA, DATA * pitch + place
-        moments = w + first * step
-        at = moments + 2 * height * many * step
-        own = at + room * step
-        result = own + length * step
+        moments, own = w + first * step, w + own_data * step
+        at, result = own - room * step, own + length * step
         f_re, f_im = complex_product(f_re, f_im, zero(s) + scalars[ALPHA], zero(s) + scalars[ALPHA + 1])
-        put_moments(s, w, moments, side.numbers, table, side.numbers, units, f_re, f_im)
-        for k in range(length):
-            store(s, own + k * step, zero(s) + number(x, base + DATA + k))
+        outside = x if exchanged else side.numbers
+        put_moments(s, w, moments, outside, table, outside, units, f_re, f_im)
         d0, d1, d2 = c[0] - e[0], c[1] - e[1], c[2] - e[2]
         if columns:
             fields(
-                s, moments, step, many * step, height * many * step, at, flat, here, pitch, s, own, step, -d0, -d1,
-                -d2, scalars[ALPHA], scalars[ALPHA + 1], scalars[MASS], scalars[MASS + 1],
+                s, moments, by_test * step, by_trial * step, height * many * step, at, flat, here, pitch, s, own,
+                step, -d0, -d1, -d2, scalars[ALPHA], scalars[ALPHA + 1], scalars[MASS], scalars[MASS + 1],
             )  # fmt: skip
-            for a in range(functions):
-                entries(s, at, a, flat, here + (head + function * a) * pitch, pitch, s, own, step, result)
+            if many_tests:
+                put_unit_entries(s, at, own, result)
+            for a in range(function if many_tests else functions):
+                entry = result + (a * entries_of if many_tests else 0) * step
+                if not many_tests:
+                    entries(s, at, a, flat, here + (head + function * a) * pitch, pitch, s, own, step, result)
                 for b in range(size):
                     inside = item(near, PLACES, t * size + b) - row
                     if 0 <= inside < some:
-                        target = results + 2 * (inside * functions + a) * apart
-                        add(s, target, load(s, result + 2 * b * step))
-                        if oscillates:
-                            add(s, target + apart, load(s, result + (2 * b + 1) * step))
+                        target = results + 2 * (inside * (function if many_tests else functions) + a) * apart
+                        add_entry(s, target, apart, entry + 2 * b * step)
         else:
             fields(
-                s, moments, many * step, step, height * many * step, at, s, own, step, flat, here, pitch, d0, d1, d2,
-                scalars[ALPHA], scalars[ALPHA + 1], scalars[MASS], scalars[MASS + 1],
+                s, moments, by_test * step, by_trial * step, height * many * step, at, s, own, step, flat, here,
+                pitch, d0, d1, d2, scalars[ALPHA], scalars[ALPHA + 1], scalars[MASS], scalars[MASS + 1],
             )  # fmt: skip
             for a in range(size):
                 inside = item(near, PLACES, t * size + a) - row
@@ -355,11 +409,14 @@ def local_matrix(form: Form, columns: bool, oscillates: bool, fixed: Layout, var
                     entries(s, at, a, s, own + (head + function * a) * step, step, flat, here, pitch, result)
                     target = results + 2 * inside * functions * apart
                     for b in range(functions):
-                        add(s, target + 2 * b * apart, load(s, result + 2 * b * step))
-                        if oscillates:
-                            add(s, target + (2 * b + 1) * apart, load(s, result + (2 * b + 1) * step))
+                        add_entry(s, target + 2 * b * apart, apart, result + 2 * b * step)
 
-    return finish
+    return prepare, finish
+
+
+@jitable
+def nothing_to_prepare(x, near, t, s, w):  # type: ignore[no-untyped-def]
+    """Instead of what `local_matrix` prepares."""
 
 
 @jitable
@@ -380,24 +437,36 @@ def earlier(near, t, size, row, r):  # type: ignore[no-untyped-def]
     return False
 
 
-def scattering(oscillates: bool) -> Callable[..., None]:
-    """What brings results to their entries."""
+def scattering(oscillates: bool, stored: int, head: int) -> Callable[..., None]:
+    """What brings results to their entries; stored: numbers of a test function for which results are, 0: results are
+    those of the functions themselves."""
+
+    @jitable
+    def result_at(scratch, place, apart):  # type: ignore[no-untyped-def]
+        if oscillates:
+            return complex(number(scratch, place), number(scratch, place + apart))
+        return number(scratch, place)
 
     @jitable_part
-    def scattered(index, scratch, results, apart, chunk, size, first, count, group, rows, out):  # type: ignore[no-untyped-def]
-        """Add the results of a chunk to rows group .. group + rows of the block."""
-        functions, own = number(index, FUNCTIONS), number(index, OWN)
-        for k in range(size):
+    def scattered(side, cluster, chunk, size, scratch, results, apart, group, rows, out):  # type: ignore[no-untyped-def]
+        """Add the results of `size` triangles of a chunk to rows group .. group + rows of the block."""
+        index, functions = side.integers, number(side.integers, FUNCTIONS)
+        columns = columns_of(index, cluster, chunk, size)
+        for r in range(0 if stored else rows):
             for f in range(functions):
-                target = chunk + k - first
-                if not own:
-                    target = item(index, PLACES, item(index, LISTS, chunk + k) * functions + f) - first
-                if 0 <= target < count:
-                    for r in range(rows):
-                        here = results + 2 * (r * functions + f) * apart + k
-                        if oscillates:
-                            out[group + r, target] += complex(scratch[here], scratch[here + apart])
-                        else:
-                            out[group + r, target] += scratch[here]
+                here = results + 2 * (r * functions + f) * apart
+                for k in range(size):
+                    target = number(columns, k * functions + f)
+                    if target >= 0:
+                        out[group + r, target] += result_at(scratch, here + k, apart)
+        for k in range(size if stored else 0):
+            record = number(index, RECORDS) + number(index, LENGTH) * item(index, LISTS, chunk + k) + DATA + head
+            for f in range(functions):
+                target = number(columns, k * functions + f)
+                for r in range(rows if target >= 0 else 0):
+                    for n in range(stored):
+                        value = number(side.numbers, record + f * stored + n)
+                        here = results + 2 * (r * stored + n) * apart + k
+                        out[group + r, target] += value * result_at(scratch, here, apart)
 
     return scattered

@@ -13,12 +13,18 @@ from numpy.typing import NDArray
 
 
 class Clusters(NamedTuple):
-    """Clusters of the unknowns of one side: order (n,) the unknown at each position; start, stop (clusters,) positions
-    of each cluster."""
+    """Clusters of the unknowns of one side: order (n,) the unknown at each position; start, stop positions of each
+    cluster, or of each run if clusters consist of several: cluster c of the runs joined[c] .. joined[c + 1]."""
 
     order: NDArray[np.int64]
     start: NDArray[np.int64]
     stop: NDArray[np.int64]
+    joined: NDArray[np.int64] | None = None
+
+    @property
+    def run_starts(self) -> NDArray[np.int64]:
+        """(clusters + 1,) where the runs of each cluster begin."""
+        return np.arange(len(self.start) + 1) if self.joined is None else self.joined
 
 
 class CompiledRows(NamedTuple):
@@ -27,10 +33,10 @@ class CompiledRows(NamedTuple):
     row(data, i, cluster, scratch, out): out[:n] = A[i, start[cluster] : stop[cluster]] of the column clusters.
     column(data, cluster, j, scratch, out): out[:m] = A[start[cluster] : stop[cluster], j] of the row clusters.
     block(data, row_cluster, column_cluster, scratch, out): out[:m, :n] = the whole block, without its special pairs
-    (touching and near ones), which rows and columns treat like all others: they are asked for separated clusters only.
+    (touching and near ones), which rows and columns treat like all others: they are for separated clusters only.
     data: a tuple of arrays. scratch: numbers of type `real` that a thread must bring along.
     special: the special pairs' part of the matrix, in cluster order, to be added to blocks that `block` filled;
-    overlap(): what rows and columns have in place of it, so that special - overlap() corrects blocks made of those. It
+    overlap(): what rows and columns have instead of it, so that special - overlap() corrects blocks made of those. It
     holds near pairs alone, no entries that special does not have: rows of functions that touch mean nothing. A
     function, as few matrices have near pairs in such blocks.
     symmetric: A[i, j] = A[j, i] in cluster order. device_data(): both sides and scalars for devices. found:

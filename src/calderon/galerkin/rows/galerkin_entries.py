@@ -115,10 +115,11 @@ def _one_cluster(size: int) -> Clusters:
 
 def _functions(pairs: SpecialPairs, test: Layout, trial: Layout) -> Functions:
     """Rows, columns and blocks."""
-    kinds = pairs.radial, pairs.form
-    last = pairs.green.is_complex, pairs._through_centroids()
-    by_row = entry_loops(*kinds, False, last[0], test, trial, last[1])
-    return functions_of(by_row, entry_loops(*kinds, True, last[0], trial, test, last[1]))
+    kinds, through_centroids = (pairs.radial, pairs.form), pairs._through_centroids()
+    many_tests = 0 < pairs.form.function < pairs.test.places.shape[1]
+    by_row = entry_loops(*kinds, False, False, pairs.green.is_complex, test, trial, through_centroids)
+    by_column = entry_loops(*kinds, True, many_tests, pairs.green.is_complex, trial, test, through_centroids)
+    return functions_of(by_row, by_column)
 
 
 class OrderedSide(NamedTuple):

@@ -1,4 +1,8 @@
-"""The entries of a sum of forms between pairs of boxes of unknowns: one dense block for each pair, for all terms."""
+"""The entries of a sum of forms between pairs of boxes of unknowns: one dense block for each pair, for all terms.
+
+Functions at the boundary of a box share triangles with functions of the next one. All blocks of one row box are
+therefore computed together, as one strip, in which each pair of triangles is integrated once.
+"""
 
 import functools
 import math
@@ -16,8 +20,10 @@ from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows
 from calderon.galerkin.rows.galerkin_entries import compiled_rows
 
-SHARE = 64
-"""Blocks of one task."""
+SHARE = 16
+"""Strips of one task."""
+WIDEST = 512
+"""Columns of a strip, about: its entries should fit into the second-level cache."""
 ADVICE = "try smaller boxes, precision='single', or fewer pairs of boxes"
 
 
@@ -65,52 +71,81 @@ def near_blocks(
     kind = execution.dtype(is_complex)
     require_memory(int(starts[-1]) * kind.itemsize, f"{len(pairs)} near blocks", ADVICE)
     blocks = NearBlocks(rows, columns, np.ascontiguousarray(pairs), starts, np.zeros(int(starts[-1]), kind))
-    found = None
+    strips, found = strips_of(blocks, terms[0][1].trial.dofs.shape[1] > 1), None
     for factor, form in terms:
-        entries = compiled_rows(form, rows, columns, execution, found)
+        entries = compiled_rows(form, rows, strips.columns, execution, found)
         found = entries.found
-        _add(blocks, complex(factor) if is_complex else complex(factor).real, entries)
+        add_entries(blocks, strips, complex(factor) if is_complex else complex(factor).real, entries)
     return blocks
 
 
-def _add(blocks: NearBlocks, factor: complex | float, entries: CompiledRows) -> None:
-    """Add a multiple of one form."""
-    run, count = block_kernel(entries.block), len(blocks.pairs)
-    rows, columns, special = blocks.rows, blocks.columns, entries.special
-    most = [int((each.stop - each.start).max(initial=0)) for each in (rows, columns)]
-    number = blocks.numbers.dtype.type(factor)
+class Strips(NamedTuple):
+    """Blocks of one row box next to each other: columns.joined the blocks of each strip, columns the column boxes of
+    these blocks, numbers (n,) which of the pairs they are."""
+
+    columns: Clusters
+    numbers: NDArray[np.int64]
+
+
+def strips_of(blocks: NearBlocks, together: bool) -> Strips:
+    """The strips of all blocks; together: more than one block in each. The column boxes of a strip are disjoint."""
+    columns = blocks.columns
+    numbers = np.lexsort((columns.start[blocks.pairs[:, 1]], blocks.pairs[:, 0]))
+    box, column = blocks.pairs[numbers].T
+    start, stop = columns.start[column], columns.stop[column]
+    new = np.diff(box, prepend=-1) != 0
+    if not together:
+        new[:] = True
+    before = np.cumsum(stop - start) - (stop - start)
+    first = np.maximum.accumulate(np.where(new, np.arange(len(new)), 0))
+    new |= np.diff((before - before[first]) // WIDEST, prepend=0) != 0
+    offset = box * len(columns.order)
+    new[1:] |= (start + offset)[1:] < np.maximum.accumulate(stop + offset)[:-1]
+    joined = np.append(np.flatnonzero(new), len(new))
+    return Strips(Clusters(columns.order, start, stop, joined), numbers)
+
+
+def add_entries(blocks: NearBlocks, strips: Strips, factor: complex | float, entries: CompiledRows) -> None:
+    """Add a multiple of one form, whose entries have the columns of the strips."""
+    run, rows, columns, special = strip_kernel(entries.block), blocks.rows, strips.columns, entries.special
+    count, joined = len(columns.run_starts) - 1, columns.run_starts
+    ends = np.append(0, np.cumsum(columns.stop - columns.start))
+    widest = int(np.diff(ends[joined]).max(initial=0))
+    number, highest = blocks.numbers.dtype.type(factor), int((rows.stop - rows.start).max(initial=0))
 
     def work(share: int) -> None:
-        low, high = share * SHARE, min((share + 1) * SHARE, count)
-        room = aligned(entries.scratch, entries.real), np.zeros((most[0], most[1]), entries.dtype)
+        room = aligned(entries.scratch, entries.real), np.zeros((highest, widest), entries.dtype)
         run(
-            entries.data, blocks.pairs[low:high], blocks.starts[low:high], rows.start, rows.stop, columns.start,
-            columns.stop, special.indptr, special.indices, special.data, number, *room, blocks.numbers,
+            entries.data, share * SHARE, min((share + 1) * SHARE, count), joined, blocks.pairs[strips.numbers, 0],
+            blocks.starts[strips.numbers], rows.start, rows.stop, columns.start, columns.stop, special.indptr,
+            special.indices, special.data, number, *room, blocks.numbers,
         )  # fmt: skip
 
     run_tasks(work, math.ceil(count / SHARE))
 
 
 @functools.lru_cache(maxsize=64)
-def block_kernel(block: Callable[..., None]) -> Callable[..., None]:
-    """The compiled loop over blocks, from `CompiledRows.block`."""
+def strip_kernel(block: Callable[..., None]) -> Callable[..., None]:
+    """The compiled loop over strips, from `CompiledRows.block`."""
 
     @kernel
     def run(  # type: ignore[no-untyped-def]
-        data, pairs, starts, row_start, row_stop, column_start, column_stop, indptr, indices, values, factor, scratch,
-        room, numbers,
+        data, low, high, joined, boxes, places, row_start, row_stop, column_start, column_stop, indptr, indices,
+        values, factor, scratch, room, numbers,
     ):  # fmt: skip
-        for k in range(len(pairs)):
-            i, j, place = pairs[k, 0], pairs[k, 1], starts[k]
-            top, left = row_start[i], column_start[j]
-            height, width = row_stop[i] - top, column_stop[j] - left
-            block(data, i, j, scratch, room)
-            for r in range(height):
-                for at in range(indptr[top + r], indptr[top + r + 1]):
-                    column = indices[at] - left
-                    if 0 <= column < width:
-                        room[r, column] += values[at]
-                for c in range(width):
-                    numbers[place + r * width + c] += factor * room[r, c]
+        for k in range(low, high):
+            i, begin = boxes[joined[k]], 0
+            top, height = row_start[i], row_stop[i] - row_start[i]
+            block(data, i, k, scratch, room)
+            for n in range(joined[k], joined[k + 1]):
+                left, width, place = column_start[n], column_stop[n] - column_start[n], places[n]
+                for r in range(height):
+                    for at in range(indptr[top + r], indptr[top + r + 1]):
+                        column = indices[at] - left
+                        if 0 <= column < width:
+                            room[r, begin + column] += values[at]
+                    for c in range(width):
+                        numbers[place + r * width + c] += factor * room[r, begin + c]
+                begin += width
 
     return run

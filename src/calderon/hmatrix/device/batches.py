@@ -60,8 +60,8 @@ def batches(
     return found
 
 
-def dealt(tree: BlockTree, blocks: NDArray[np.int64], rounds: int = 1) -> NDArray[np.int64]:
-    """The blocks dealt into so many rounds, one after the other, in each the largest first, so that no group of threads
+def in_rounds(tree: BlockTree, blocks: NDArray[np.int64], rounds: int = 1) -> NDArray[np.int64]:
+    """The blocks in so many rounds, one after the other, in each the largest first, so that no group of threads
     is left alone with one at the end, and none of the rounds has large ones alone, which are few."""
     m, n = tree.sizes(blocks)
     order = np.argsort(-(m + n), kind="stable")

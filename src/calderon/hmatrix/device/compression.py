@@ -1,6 +1,6 @@
 """Compression by devices, alone or together with the processor.
 
-The blocks are dealt in pieces from one list, the smallest first: the processor's threads take pieces from its front,
+The blocks come in pieces from one list, the smallest first: the processor's threads take pieces from its front,
 devices take runs of them from its end, by their measured speeds (backends/sharing.py). So a device has blocks that are
 large or many, and the processor the small ones. What a device that fails was to do is done by the others. A device
 alone has a few rounds of blocks of all sizes: a large block keeps one group of threads busy long.

@@ -11,7 +11,7 @@ from calderon.backends import Source, real_name
 from calderon.galerkin.rows.device import Defines, DeviceRows
 from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.block_tree import BlockTree
-from calderon.hmatrix.device.batches import GROUP, batches, dealt
+from calderon.hmatrix.device.batches import GROUP, batches, in_rounds
 from calderon.hmatrix.storage import Slab, table_of
 from calderon.hmatrix.tolerances import Filling
 
@@ -22,7 +22,7 @@ def dense_source(defines: Defines, real: np.dtype[Any]) -> Source:
 
 
 def device_filling(on_device: DeviceRows, rows: CompiledRows, tree: BlockTree) -> Filling:
-    """The entries of pairs of clusters, as `block_errors` asks for them from several threads."""
+    """The entries of pairs of clusters, as `block_errors` needs them from several threads."""
     blocks, lock = DeviceDenseBlocks(on_device, rows, tree), threading.Lock()
 
     def numbers_of(pairs: NDArray[np.int64]) -> NDArray[Any]:
@@ -45,7 +45,7 @@ class DeviceDenseBlocks:
 
     def fill(self, blocks: NDArray[np.int64]) -> Iterator[Slab]:
         """The blocks, as many at a time as there is room for."""
-        blocks = dealt(self.tree, blocks)
+        blocks = in_rounds(self.tree, blocks)
         pairs = np.stack([self.tree.row[blocks], self.tree.column[blocks]], axis=1)
         for part, numbers in self.between(pairs):
             chosen = blocks[part]

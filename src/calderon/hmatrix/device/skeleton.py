@@ -13,7 +13,7 @@ from calderon.backends import Source, real_name
 from calderon.galerkin.rows.device import Defines, DeviceRows
 from calderon.hmatrix.aca import FULL, NO_ROOM
 from calderon.hmatrix.block_tree import BlockTree
-from calderon.hmatrix.device.batches import BATCH, GROUP, SHARE, Batch, batches, dealt, rounds_of
+from calderon.hmatrix.device.batches import BATCH, GROUP, SHARE, Batch, batches, in_rounds, rounds_of
 from calderon.hmatrix.storage import Slab, table_of
 
 CROSSES_PER_DIGIT, CROSSES = 8, 12
@@ -66,7 +66,7 @@ class DeviceSkeletons:
         while len(blocks):
             left: list[NDArray[np.int64]] = []
             total = int(room * np.sum(self.tree.sizes(blocks)))
-            blocks = dealt(self.tree, blocks, rounds_of(total, self.dtype, self.device))
+            blocks = in_rounds(self.tree, blocks, rounds_of(total, self.dtype, self.device))
             m, n = self.tree.sizes(blocks)
             rooms = np.minimum(room, m * n // (m + n) + 1)
             sides = self.rows.row_room[self.tree.row[blocks]], self.rows.column_room[self.tree.column[blocks]]
