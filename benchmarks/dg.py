@@ -17,6 +17,7 @@ from rich.table import Table
 import calderon as cal
 from benchmarks.machine import Floor, best_of
 from calderon.dg.operator.reference import reference_tetrahedron
+from calderon.dg.stepping.system import Steps
 
 CELLS = {1: 20, 2: 20, 3: 16, 4: 16}
 """Along each side of the box, by order: 48,000 and 24,576 tetrahedra."""
@@ -58,8 +59,8 @@ def _measure(mesh: cal.TetrahedralMesh, order: int, precision: str, floor: Floor
     ready = time.perf_counter() - begun
     simulation.set_fields(mode.electric, mode.magnetic)
     system, step = simulation._system, simulation.time_step
-    system.advance(0.0, step, 2, lambda n: None)
-    seconds = best_of(repeat, lambda: system.advance(0.0, step, STEPS, lambda n: None)) / (STEPS + 0.5)
+    system.advance(Steps(0.0, step, 2))
+    seconds = best_of(repeat, lambda: system.advance(Steps(0.0, step, STEPS))) / (STEPS + 0.5)
     reference, real = reference_tetrahedron(order), np.dtype(np.float64 if precision == "double" else np.float32)
     size, face = reference.size, reference.face_size
     flops = (12 * size**2 + 18 * size * face + 24 * size) / (3 * size)

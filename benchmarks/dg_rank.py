@@ -10,7 +10,8 @@ from typing import Any
 
 import calderon as cal
 from benchmarks.dg import STEPS, plain_phantom
-from calderon.dg.stepping.device_system import OnDevice
+from calderon.dg.stepping.on_device import OnDevice
+from calderon.dg.stepping.system import Steps
 from calderon.parallel import world
 
 
@@ -67,7 +68,7 @@ def main(mesh: str, backend: str, order: int, cells: int, length: int, repeat: i
                 system._device.synchronize()
                 marks.append(time.perf_counter())
 
-        system.advance(0.0, step, steps, after)
+        system.advance(Steps(0.0, step, steps, after))
         return marks[-1] - marks[1] if len(marks) > 1 else time.perf_counter() - marks[0]
 
     advance(2)

@@ -18,6 +18,7 @@ import calderon as cal
 from benchmarks import results
 from calderon.backends import Device
 from calderon.dg.operator.reference import reference_tetrahedron
+from calderon.dg.stepping.system import Steps
 
 CELLS = {1: 80, 2: 80, 3: 60, 4: 50}
 """Along each side of the box, by degree, on a graphics processor."""
@@ -91,7 +92,7 @@ def timed(flux: str, order: int, precision: str, cells: int, device: Device) -> 
             device.synchronize()
             marks.append(time.perf_counter())
 
-    simulation._system.advance(0.0, simulation.time_step, WARM + STEPS, after)
+    simulation._system.advance(Steps(0.0, simulation.time_step, WARM + STEPS, after))
     seconds = (marks[1] - marks[0]) / STEPS
     return {
         "flux": flux,

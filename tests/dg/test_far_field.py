@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.dg.results.enclosure import enclosed
-from calderon.dg.results.far_field import equivalent_currents
+from calderon.dg.results.far_field import enclosed, equivalent_currents
 
 IMPEDANCE = cal.exact.VACUUM_IMPEDANCE
 FREQUENCY = 3e8

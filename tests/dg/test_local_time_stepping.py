@@ -5,6 +5,7 @@ import pytest
 
 import calderon as cal
 from calderon.dg.operator.step_classes import step_classes
+from calderon.dg.stepping.system import Steps
 
 MODE = cal.exact.cubic_cavity(mode=(1, 1, 1))
 
@@ -86,7 +87,7 @@ def test_the_limit_is_sharp(order):
     def growth(factor, steps):
         set_noise(result)
         start = result.energy()
-        result._system.advance(0.0, factor * result.time_step_limit, steps, lambda n: None)
+        result._system.advance(Steps(0.0, factor * result.time_step_limit, steps))
         return result.energy() / start
 
     assert growth(0.99, 400) < 30

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.dg.results.averaged_sar import BYTES_OF_A_VOXEL, averaged_sar, voxel_midpoints
-from calderon.dg.results.sar import AT_FACE, OWN, WITHIN, cube_averages
+from calderon.dg.results.sar import AT_FACE, BYTES_OF_A_VOXEL, OWN, WITHIN, averaged_sar, cube_averages, voxel_midpoints
 
 VOXEL, DENSITY, MASS = 0.002, 1000.0, 0.010
 SIDE = (MASS / DENSITY) ** (1 / 3)  # 21.5 mm, 10.8 voxels

@@ -13,7 +13,7 @@ from calderon.dg.operator.element_blocks import ElementBlocks, build_blocks
 from calderon.dg.operator.halo import Halo
 from calderon.dg.operator.medium import Medium, medium_of
 from calderon.dg.operator.reference import ReferenceTetrahedron
-from calderon.dg.operator.step_classes import StepClasses, step_classes
+from calderon.dg.operator.step_classes import StepClasses, one_class, step_classes
 from calderon.dg.sources.currents import Load, loads
 from calderon.dg.sources.incident import IncidentWaves
 from calderon.mesh import Material, MeshWarning, TetrahedralMesh
@@ -30,21 +30,20 @@ SOURCES = TransientPlaneWave, CurrentSource, CurrentDipole
 class Domain:
     """A part of a mesh in blocks, with its media, the condition of every face of the part, the absorbing faces, what
     enters through these, the driven currents, and where it meets other ranks (None for one process alone). whole: the
-    number of tetrahedra of all ranks, size: the least radius of spheres inscribed in them; classes: their steps, None
-    if all have one."""
+    number of tetrahedra of all ranks, size: the least radius of spheres inscribed in them; classes: their steps."""
 
     part: Part
     element_blocks: ElementBlocks
     medium: Medium
     conditions: NDArray[np.str_]
     open: FacesOf
-    incident: IncidentWaves | None
+    incident: IncidentWaves
     loads: tuple[Load, ...]
     halo: Halo | None
     communicator: Communicator
     whole: int
     size: float
-    classes: StepClasses | None
+    classes: StepClasses
 
     def random_field(self) -> NDArray[np.floating]:
         """A flat field that does not depend on the number of ranks, zero in the elements that fill the last block."""
@@ -54,7 +53,10 @@ class Domain:
 
     def collected(self, field: NDArray[np.floating]) -> NDArray[np.floating]:
         """(tetrahedra, 3, n) a flat field of all ranks, in the mesh's order."""
-        own = self.element_blocks.by_element(field.reshape(self.element_blocks.shape))
+        return self.everywhere(self.element_blocks.by_element(field.reshape(self.element_blocks.shape)))
+
+    def everywhere(self, own: NDArray[Any]) -> NDArray[Any]:
+        """(tetrahedra, ...) of all ranks, in the mesh's order, from (elements, ...) of this one."""
         if self.communicator.size == 1:
             return own
         result = np.empty((self.whole, *own.shape[1:]), own.dtype)
@@ -97,7 +99,8 @@ def domain(
     """This rank's part. Errors as for `medium_of`, `conditions_by_face` and `partition`; ValueError for waves without
     absorbing faces to enter through, or without materials, which imply SI units; for currents as `loads`."""
     everywhere = conditions_by_face(mesh, boundaries)
-    waves, currents = _sorted_sources(sources)
+    waves = [each for each in sources if isinstance(each, TransientPlaneWave)]
+    currents = [each for each in sources if isinstance(each, CurrentSource | CurrentDipole)]
     if waves and not (everywhere == "absorbing").any():
         raise ValueError("sources: plane waves enter through absorbing faces: name one in boundaries")
     if waves and materials is None:
@@ -105,7 +108,7 @@ def domain(
     whole = medium_of(mesh, materials)  # its errors are those of the whole mesh
     if waves:
         _warn_of_matter(mesh, everywhere, whole)
-    classes = _classes(mesh, everywhere, whole) if local else None
+    classes = _classes(mesh, everywhere, whole) if local else one_class(mesh.number_of_tetrahedra)
     alone = communicator.size == 1
     if alone:
         part = Part(mesh, np.arange(mesh.number_of_tetrahedra), (), np.array([len(mesh.faces)]))
@@ -113,21 +116,20 @@ def domain(
         part = part_of(mesh, _parts(mesh, communicator.size, classes), communicator.rank)
     conditions = everywhere if alone else conditions_by_face(part.mesh, {**boundaries, CUT: CUT})
     medium = whole if alone else medium_of(part.mesh, materials)
-    element_blocks = build_blocks(part.mesh, reference, real, None if classes is None else classes.keys[part.elements])
+    element_blocks = build_blocks(part.mesh, reference, real, classes.keys[part.elements])
     faces = FacesOf.of(element_blocks, conditions, "absorbing")
-    incident = IncidentWaves(waves, faces, medium) if waves else None
+    incident = IncidentWaves(waves, faces, medium)
     driven = loads(currents, mesh, part, element_blocks, medium.impedance)
     halo = None if alone else Halo(part, element_blocks, conditions, communicator)
     known = mesh.number_of_tetrahedra, float(mesh.inradii.min()), classes
     return Domain(part, element_blocks, medium, conditions, faces, incident, driven, halo, communicator, *known)
 
 
-def _classes(mesh: TetrahedralMesh, conditions: NDArray[np.str_], medium: Medium) -> StepClasses | None:
-    """By the time that light takes to cross the inscribed radius; None if one step for all is best. Elements with
-    absorbing faces use the longest step."""
+def _classes(mesh: TetrahedralMesh, conditions: NDArray[np.str_], medium: Medium) -> StepClasses:
+    """By the time that light takes to cross the inscribed radius. Elements with absorbing faces use the longest
+    step."""
     delay = mesh.inradii * np.sqrt(medium.permittivity * medium.permeability)
-    found = step_classes(mesh, delay, _absorbing(mesh, conditions))
-    return found if found.deepest else None
+    return step_classes(mesh, delay, _absorbing(mesh, conditions))
 
 
 def _absorbing(mesh: TetrahedralMesh, conditions: NDArray[np.str_]) -> NDArray[np.bool_]:
@@ -138,8 +140,7 @@ def _absorbing(mesh: TetrahedralMesh, conditions: NDArray[np.str_]) -> NDArray[n
 
 def _warn_of_matter(mesh: TetrahedralMesh, conditions: NDArray[np.str_], medium: Medium) -> None:
     """MeshWarning where plane waves, which are free-space waves, enter through absorbing faces of something else."""
-    matter = (medium.permittivity != 1) | (medium.permeability != 1) | (medium.loss != 0)
-    found = _absorbing(mesh, conditions) & matter
+    found = _absorbing(mesh, conditions) & medium.matter
     if found.any():
         names = sorted(name for name, tag in mesh.names.items() if tag in mesh.tags[found])
         warnings.warn(
@@ -150,10 +151,10 @@ def _warn_of_matter(mesh: TetrahedralMesh, conditions: NDArray[np.str_], medium:
         )
 
 
-def _parts(mesh: TetrahedralMesh, count: int, classes: StepClasses | None) -> NDArray[np.int64]:
+def _parts(mesh: TetrahedralMesh, count: int, classes: StepClasses) -> NDArray[np.int64]:
     """The rank of each tetrahedron; elements that participate in short steps stay with their neighbours, so that ranks
     wait for each other only once in each of the longest steps."""
-    if classes is None:
+    if not classes.deepest:
         return partition(mesh, count)
     short = classes.near > 0
     adjacent = (short[np.maximum(mesh.neighbours, 0)] & (mesh.neighbours >= 0)).any(axis=1)
@@ -166,16 +167,8 @@ def listed(sources: Any) -> tuple[Any, ...]:
         return (sources,)
     if sources is None or isinstance(sources, str) or not isinstance(sources, Iterable):
         raise ValueError(f"sources={sources!r}: a list of TransientPlaneWave, CurrentSource or CurrentDipole is needed")
-    return tuple(sources)
-
-
-def _sorted_sources(
-    sources: Sequence[Any],
-) -> tuple[list[TransientPlaneWave], list[CurrentSource | CurrentDipole]]:
-    """Waves and currents. ValueError for anything else."""
-    waves = [each for each in sources if isinstance(each, TransientPlaneWave)]
-    currents = [each for each in sources if isinstance(each, (CurrentSource, CurrentDipole))]
-    for each in sources:
+    given = tuple(sources)
+    for each in given:
         if not isinstance(each, SOURCES):
             raise ValueError(f"sources: {each!r}: choose TransientPlaneWave, CurrentSource or CurrentDipole")
-    return waves, currents
+    return given

@@ -3,8 +3,8 @@
 import itertools
 import math
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,14 +13,13 @@ from calderon.backends import require_memory
 from calderon.dg.domain import domain, listed
 from calderon.dg.operator.boundary import completed
 from calderon.dg.operator.reference import reference_tetrahedron
-from calderon.dg.results.averaged_sar import require_tissue
-from calderon.dg.results.enclosure import enclosed
-from calderon.dg.results.field_state import Field, FieldState
+from calderon.dg.results.far_field import enclosed
 from calderon.dg.results.periodic import PeriodicFields
 from calderon.dg.results.probe import Probe
+from calderon.dg.results.sar import require_tissue
 from calderon.dg.results.snapshots import Snapshots
 from calderon.dg.results.transform import LastPeriods, RunningTransform
-from calderon.dg.run.observer import Observer, Recorder
+from calderon.dg.run.observer import Observer, Recorder, Span
 from calderon.dg.run.ranks import execution_of_rank, ranks_of, warn_once
 from calderon.dg.run.run import Listener, Run, progress_of
 from calderon.dg.run.run_key import RunKey, problem_of, signals_of, sums
@@ -28,14 +27,30 @@ from calderon.dg.run.sampling import require_period, sampling, steps_until, warn
 from calderon.dg.sources.port import Port, divisor
 from calderon.dg.stepping.schemes import check_stepping, chosen_step, system_of
 from calderon.mesh import Material, TetrahedralMesh
+from calderon.mesh.tetrahedral.location import as_points
 from calderon.parallel import Communicator, agreed, require_same
+from calderon.quadrature import tetrahedron_rule
 from calderon.waves import TransientPlaneWave
 
+Field = Callable[[NDArray[np.float64], float], ArrayLike]
+"""f(points (n, 3), t) -> (n, 3)."""
 FIELDS = {"centred": 5, "upwind": 12}
 """Peak number of arrays like E and H, in the search for the step; measured on boxes, degrees 1 to 4; one more
 for several lengths of steps."""
 GEOMETRY = 1500
 """Bytes per tetrahedron of the tables and of their input."""
+
+
+AnyObserver = TypeVar("AnyObserver", bound=Observer)
+
+
+class Options(TypedDict, total=False):
+    """Keywords of MaxwellDG that do not change the equations: where and how accurately they are solved."""
+
+    precision: str
+    backend: str
+    communicator: Communicator | None
+    progress: bool | Listener
 
 
 class MaxwellDG:
@@ -69,13 +84,17 @@ class MaxwellDG:
         materials: Mapping[str, Material] | None = None,
         boundaries: Mapping[str, str] | None = None,
         sources: Sequence[Any] = (),
-        precision: str = "double",
-        backend: str = "numba",
+        *,
         time_step: float | None = None,
-        communicator: Communicator | None = None,
         local_time_stepping: bool = False,
-        progress: bool | Listener = False,
+        **options: Unpack[Options],
     ) -> None:
+        if unknown := set(options) - set(Options.__annotations__):
+            raise TypeError(
+                f"MaxwellDG: unknown options {sorted(unknown)}: choose {', '.join(Options.__annotations__)}"
+            )
+        precision, communicator = options.get("precision", "double"), options.get("communicator")
+        backend, progress = options.get("backend", "numba"), options.get("progress", False)
         if not isinstance(mesh, TetrahedralMesh):
             raise TypeError(
                 f"a mesh of tetrahedra is needed, got {type(mesh).__name__}: see cal.mesh.box, mesh.read_tetrahedra"
@@ -103,7 +122,7 @@ class MaxwellDG:
         self._problem = problem_of(mesh, materials, given, self.sources)
         self.medium, self._element_blocks = self._domain.medium, self._domain.element_blocks
         self._system = agreed(ranks, lambda: system_of(flux, self._domain, execution.device))
-        self._fields = FieldState(self._system, self._domain, mesh)
+        self._scales = {"electric": 1.0, "magnetic": self.medium.impedance}
         self.ports = {each.name: Port(each, self._system.voltage, ranks) for each in self._domain.loads}
         self._densities = {name: each.density for name, each in (materials or {}).items()}
         with progress_of(progress, "the largest stable step", self._system.trials, ranks.rank) as report:
@@ -119,13 +138,12 @@ class MaxwellDG:
     @property
     def elements_by_step(self) -> tuple[int, ...]:
         """Tetrahedra that take `time_step`, half of it, a quarter and so on."""
-        classes = self._domain.classes
-        return (self.mesh.number_of_tetrahedra,) if classes is None else classes.counts
+        return self._domain.classes.counts
 
     @property
     def updates_per_step(self) -> float:
         """How often an unknown is advanced in `time_step`, on average: 1 if all elements take it."""
-        return 1.0 if self._domain.classes is None else self._domain.classes.work
+        return self._domain.classes.work
 
     @property
     def saving(self) -> float:
@@ -143,32 +161,37 @@ class MaxwellDG:
         return int(self._domain.communicator.total(np.int64(LastPeriods.memory(self._domain))))
 
     def set_fields(self, electric: Field, magnetic: Field) -> None:
-        """Set E and H at the present time from functions f(points (n, 3), t) -> (n, 3)."""
-        self._fields.set(electric, magnetic, self.time)
+        """Set E and H at the present time from functions f(points (n, 3), t) -> (n, 3). ValueError for another shape,
+        NaN or infinity."""
+        points = self._element_blocks.points()
+        for name, function in (("electric", electric), ("magnetic", magnetic)):
+            values = _values(name, function, points, self.time)
+            if not np.isfinite(values).all():
+                raise ValueError(f"the {name} field gave NaN or infinity")
+            getattr(self._system, name)[:] = self._element_blocks.covariant(self._scales[name] * values).ravel()
         self._initial = None
 
     def add_probe(self, points: ArrayLike, stride: int = 1) -> Probe:
         """Record E and H at points (n, 3) at every `stride`-th step of the runs that follow."""
-        probe = Probe(points, self._domain, self.mesh, stride)
-        self._observers.append(probe)
-        return probe
+        return self._observed(Probe(points, self._domain, self.mesh, stride))
 
     def add_snapshots(self, folder: str | os.PathLike[str], stride: int, first: int = 1) -> Snapshots:
         """Write E and H on the whole mesh into a folder at every `stride`-th step, from step `first` on, of the next
         run, for ParaView."""
-        snapshots = Snapshots(folder, stride, first, self._domain, self.mesh)
-        self._observers.append(snapshots)
-        return snapshots
+        return self._observed(Snapshots(folder, stride, first, self._domain, self.mesh))
 
     def add_transform(self, frequencies: ArrayLike, stride: int = 1) -> RunningTransform:
         """Fourier transforms of both fields on the whole mesh at frequencies in Hz, from every `stride`-th step of the
         runs that follow: amplitudes at several frequencies from one run with a pulse."""
-        place = self._domain, frequencies, stride, self._system.h_offset
-        transform = RunningTransform(*place, self._spectrum)
+        transform = RunningTransform(self._domain, frequencies, stride, self._system.h_offset, self._spectrum)
         transform.require_samples(self.time_step)
         warn_resolution(self._domain, float(transform.frequencies.max()))
-        self._observers.append(transform)
-        return transform
+        return self._observed(transform)
+
+    def _observed(self, observer: AnyObserver) -> AnyObserver:
+        """The observer, which takes part in the runs that follow."""
+        self._observers.append(observer)
+        return observer
 
     def _spectrum(
         self,
@@ -215,15 +238,17 @@ class MaxwellDG:
         """Steps with all actions between them."""
         observers, ports = [*self._observers, *more], list(self.ports.values())
         watching: list[Recorder] = [*observers, *ports]
-        watched = "; ".join(each.label for each in watching)
-        classes = " ".join(map(str, self.elements_by_step))
-        choices = self.order, self.flux, self.precision, classes
+        span = Span(self.time, step, count)
+        exact = self._problem | vars(span)
+        exact |= {"order": self.order, "flux": self.flux, "precision": self.precision}
+        exact["classes"] = " ".join(map(str, self.elements_by_step))
+        exact["observers"] = "; ".join(each.label for each in watching)
+        require_same(self._domain.communicator, exact)
         known = np.zeros((0, 0)), np.zeros((0, 0))
         if checkpoint is not None:
-            known = signals_of(self._domain.loads, self.time, step, count), self._initial_fields()
-        key = RunKey(self._problem, *choices, self.time, step, count, watched, *known)
-        require_same(self._domain.communicator, key.exact)
-        run = Run(self._system, self._domain, key, observers, ports, courant=step / self._limit)
+            known = signals_of(self._domain.loads, span), self._initial_fields()
+        key = RunKey(exact, *known)
+        run = Run(self._system, self._domain, span, key, observers, ports, courant=step / self._limit)
         text = f"{count} steps, P{self.order}, {self.number_of_unknowns} unknowns"
         with progress_of(progress, text, count, self._domain.communicator.rank) as report:
             run.advance(report, checkpoint, checkpoint_seconds)
@@ -282,30 +307,54 @@ class MaxwellDG:
 
     def electric(self, points: ArrayLike) -> NDArray[np.float64]:
         """(n, 3) E at points (n, 3) of the mesh. ValueError for points outside."""
-        return self._fields.at(points, "electric")
+        return self._at(points, "electric")
 
     def magnetic(self, points: ArrayLike) -> NDArray[np.float64]:
         """(n, 3) H at points (n, 3) of the mesh. ValueError for points outside."""
-        return self._fields.at(points, "magnetic")
+        return self._at(points, "magnetic")
 
     def energy(self) -> float:
         """Integral of (epsilon E^2 + mu H^2) / 2; in J with materials."""
-        return self._fields.energy()
+        return sum(self._system.energy()) / (self.medium.impedance * self.medium.speed)
 
     def l2_error(self, electric: Field, magnetic: Field) -> float:
         """sqrt of the integral of |E - E_exact|^2 + |Z0 (H - H_exact)|^2 (Z0 = 1 without materials) at this time, by a
         quadrature of degree 2 order + 2."""
-        return self._fields.l2_error(electric, magnetic, self.time)
+        rule = tetrahedron_rule(2 * self.order + 2)
+        points = self._element_blocks.at(rule.points)
+        interpolation = self._element_blocks.reference.interpolation(rule.points)
+        total = 0.0
+        for name, function in (("electric", electric), ("magnetic", magnetic)):
+            exact = self._scales[name] * _values(name, function, points, self.time)
+            squares = ((interpolation @ self._vectors(name) - exact) ** 2).sum(axis=2) @ rule.weights
+            total += float(squares @ np.abs(self._element_blocks.determinants))
+        return math.sqrt(self._domain.communicator.total(np.float64(total)))
 
-    @property
-    def _stepping(self) -> str:
-        if self._domain.classes is None:
-            return ""
-        return f", halved up to {self._domain.classes.deepest} times, {self.saving:.1f} times less work"
+    def _at(self, points: ArrayLike, name: str) -> NDArray[np.float64]:
+        values = self._domain.values_at(self.mesh, self._vectors(name), as_points(points))
+        return np.asarray(values / self._scales[name], np.float64)
+
+    def _vectors(self, name: str) -> NDArray[np.float64]:
+        """(elements, n, 3) E or Z0 H at the nodes."""
+        return self._element_blocks.vectors(getattr(self._system, name).reshape(self._element_blocks.shape))
 
     def __repr__(self) -> str:
+        halved = self._domain.classes.deepest
+        stepping = f", halved up to {halved} times, {self.saving:.1f} times less work" if halved else ""
         return (
             f"MaxwellDG(P{self.order}, {self.flux} flux, {self.mesh.number_of_tetrahedra} tetrahedra, "
             f"{self.number_of_unknowns} unknowns, {self.precision}, {self.backend}, step {self.time_step:.4g}"
-            f"{' s' if self.medium.speed != 1 else ''}{self._stepping})"
+            f"{' s' if self.medium.speed != 1 else ''}{stepping})"
         )
+
+
+def _values(name: str, function: Field, points: NDArray[np.float64], time: float) -> NDArray[np.float64]:
+    """A field (..., 3) at points (..., 3)."""
+    if not callable(function):
+        raise ValueError(f"{name}={function!r}: a function f(points (n, 3), t) -> (n, 3) is needed")
+    values = np.asarray(function(points.reshape(-1, 3), time))
+    if values.dtype.kind not in "fiub":
+        raise ValueError(f"the {name} field gave {values.dtype} values: real numbers are needed")
+    if values.shape != (points.size // 3, 3):
+        raise ValueError(f"the {name} field gave shape {values.shape}: {(points.size // 3, 3)} is needed")
+    return values.astype(np.float64).reshape(points.shape)

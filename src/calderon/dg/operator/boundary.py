@@ -90,47 +90,50 @@ def _listed(names: Any) -> str:
 
 @dataclass(frozen=True, eq=False)
 class FacesOf:
-    """Faces with one condition, each seen from a tetrahedron that it belongs to.
+    """Faces, each seen from a tetrahedron that it belongs to.
 
-    elements, sides (f,): tetrahedron and its face; numbers (f,): the face of the mesh. tangents (f, 2, 3): the two
-    edges along which traces are kept, normals (f, 3) outward, points (f, m, 3).
+    elements, sides (f,): tetrahedron and its face. corners (f, 3, 3); tangents (f, 2, 3): the two edges along which
+    traces are kept; double_areas (f, 3): outward normals, twice as long as the area; points (f, m, 3).
     """
 
     element_blocks: ElementBlocks
     elements: NDArray[np.int64]
     sides: NDArray[np.int64]
-    numbers: NDArray[np.int64]
 
     @classmethod
     def of(cls, element_blocks: ElementBlocks, conditions: NDArray[np.str_], condition: str) -> "FacesOf":
-        """ValueError if one of them has tetrahedra on both sides."""
+        """Those with one condition. ValueError if one of them has tetrahedra on both sides."""
         across = element_blocks.mesh.neighbours
         elements, sides = np.nonzero(across < 0)
-        numbers = -1 - across[elements, sides]
-        kept = conditions[numbers] == condition
-        if len(np.unique(numbers[kept])) < kept.sum():
+        kept = conditions[-1 - across[elements, sides]] == condition
+        result = cls(element_blocks, elements[kept], sides[kept])
+        if len(np.unique(result.numbers)) < result.number:
             raise ValueError(f"{condition} faces inside the mesh: only outer faces support this condition")
-        return cls(element_blocks, elements[kept], sides[kept], numbers[kept])
+        return result
+
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """(f,) of boundary faces: their numbers in the mesh."""
+        return -1 - self.element_blocks.mesh.neighbours[self.elements, self.sides]
 
     @property
     def number(self) -> int:
         return len(self.elements)
 
     @cached_property
-    def _corners(self) -> NDArray[np.float64]:
+    def corners(self) -> NDArray[np.float64]:
         mesh = self.element_blocks.mesh
         return np.asarray(mesh.vertices[mesh.tetrahedra[self.elements[:, None], FACES[self.sides]]])
 
     @cached_property
     def tangents(self) -> NDArray[np.float64]:
-        return self._corners[:, 1:] - self._corners[:, :1]
+        return self.corners[:, 1:] - self.corners[:, :1]
 
     @cached_property
-    def normals(self) -> NDArray[np.float64]:
+    def double_areas(self) -> NDArray[np.float64]:
         across = np.cross(self.tangents[:, 0], self.tangents[:, 1])
-        outward = self._corners.mean(axis=1) - self.element_blocks.mesh.centroids[self.elements]
-        across *= np.sign(np.einsum("fi,fi->f", across, outward))[:, None]
-        return np.asarray(across / np.linalg.norm(across, axis=1, keepdims=True))
+        outward = self.corners.mean(axis=1) - self.element_blocks.mesh.centroids[self.elements]
+        return np.asarray(across * np.sign(np.einsum("fi,fi->f", across, outward))[:, None])
 
     @cached_property
     def points(self) -> NDArray[np.float64]:
@@ -141,7 +144,7 @@ class FacesOf:
     @cached_property
     def turn(self) -> NDArray[np.float64]:
         """(f, 2, 2): n x on vectors that are given by their products with the tangents."""
-        return rotations(self.tangents, self.normals)
+        return rotations(self.tangents, self.double_areas)
 
     @cached_property
     def own_components(self) -> NDArray[np.float64]:

@@ -1,6 +1,7 @@
 /* Half a leap-frog step of a discontinuous Galerkin method: the twin of curl.py and silver_mueller.py. */
 #define OWN SHARED
 #include "dg/operator/curl.h"
+#include "dg/operator/fields.h"
 
 /* target = keep target + gain metric . curl(source): one group of threads a block, from block `first` on. codes: 4
    (number of the element across) + its face, or -1 - number of a face with a condition; the ghost trace is row
@@ -65,13 +66,8 @@ KERNEL open_ghosts(GLOBAL const real_type *field, GLOBAL const real_type *before
     real_type s = R(0.5) * (before[first] + trace_of(field, (size_t)starts[f], nodes, sides[f], m, 0));
     real_type r = R(0.5) * (before[second] + trace_of(field, (size_t)starts[f], nodes, sides[f], m, 1));
     real_type a = turn[4 * f] * s + turn[4 * f + 1] * r, b = turn[4 * f + 2] * s + turn[4 * f + 3] * r;
-    for (int w = 0; w < waves; w++) {
-        GLOBAL const real_type *re = amplitudes + (size_t)2 * w * whole, *im = re + whole;
-        a += re[first] * phases[2 * w] - im[first] * phases[2 * w + 1];
-        b += re[second] * phases[2 * w] - im[second] * phases[2 * w + 1];
-    }
-    ghosts[first] = a;
-    ghosts[second] = b;
+    ghosts[first] = a + incident_at(amplitudes, phases, waves, whole, first);
+    ghosts[second] = b + incident_at(amplitudes, phases, waves, whole, second);
 }
 
 /* solved = inverse (elements, D, D) times the ghost traces of the `count` open faces (elements, count) of each element,

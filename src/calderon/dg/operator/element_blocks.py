@@ -111,7 +111,7 @@ def build_blocks(
     mesh: TetrahedralMesh,
     reference: ReferenceTetrahedron,
     real: np.dtype[np.floating],
-    keys: NDArray[np.int64] | None = None,
+    keys: NDArray[np.int64],
 ) -> ElementBlocks:
     """Neighbours into the same block, two vectors of elements a block; elements next to another part last.
 
@@ -119,10 +119,10 @@ def build_blocks(
     """
     lanes = 2 * width(real)
     count = mesh.number_of_tetrahedra
-    keys = np.zeros(count, np.int64) if keys is None else keys
     cut = (mesh.face_tags == mesh.face_names.get(CUT, -1))[np.maximum(-1 - mesh.neighbours, 0)] & (mesh.neighbours < 0)
     group = 2 * (keys.max() - keys) + cut.any(axis=1)
-    order = np.concatenate([_together(mesh, np.flatnonzero(group == each), lanes) for each in np.unique(group)])
+    groups = [np.flatnonzero(group == each) for each in np.unique(group)]
+    order = np.concatenate([each[block_order(mesh.centroids[each], lanes)] for each in groups])
     sizes = np.bincount(keys)
     ends = np.cumsum(-(-sizes[::-1] // lanes))[::-1]
     blocks = int(ends[0])
@@ -135,11 +135,6 @@ def build_blocks(
     inner = blocks if not cut.any() else (begins[0] + int(sizes[0]) - int(cut.any(axis=1).sum())) // lanes
     codes = _codes(mesh, place, blocks, lanes)
     return ElementBlocks(mesh, reference, real, lanes, place, codes, int(inner), tuple(int(end) for end in ends))
-
-
-def _together(mesh: TetrahedralMesh, elements: NDArray[np.int64], lanes: int) -> NDArray[np.int64]:
-    """The elements in an order that puts neighbours into one block."""
-    return elements[block_order(mesh.centroids[elements], lanes)]
 
 
 def _codes(mesh: TetrahedralMesh, place: NDArray[np.int64], blocks: int, lanes: int) -> NDArray[np.int32]:

@@ -27,7 +27,7 @@ class Halo:
     ):
         faces = FacesOf.of(element_blocks, conditions, CUT)
         order = np.argsort(faces.numbers)
-        self.faces = FacesOf(element_blocks, faces.elements[order], faces.sides[order], faces.numbers[order])
+        self.faces = FacesOf(element_blocks, faces.elements[order], faces.sides[order])
         self.numbers = self.faces.numbers
         begin = part.first - part.first[0]
         self._runs = {rank: slice(*begin[n : n + 2]) for n, rank in enumerate(part.others)}

@@ -27,6 +27,11 @@ class Medium:
     impedance: float
 
     @property
+    def matter(self) -> NDArray[np.bool_]:
+        """Where it is not free space."""
+        return np.asarray((self.permittivity != 1) | (self.permeability != 1) | (self.loss != 0))
+
+    @property
     def admittance(self) -> NDArray[np.float64]:
         """sqrt(epsilon / mu) relative to vacuum."""
         return np.sqrt(self.permittivity / self.permeability)

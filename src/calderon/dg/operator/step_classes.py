@@ -47,6 +47,11 @@ class StepClasses:
         return self.own + self.near
 
 
+def one_class(count: int) -> StepClasses:
+    """One step for all of that many elements."""
+    return StepClasses(np.zeros(count, np.int64), np.zeros(count, np.int64), 1.0)
+
+
 def step_classes(mesh: TetrahedralMesh, delay: NDArray[np.float64], whole: NDArray[np.bool_]) -> StepClasses:
     """The classes with the least work.
 

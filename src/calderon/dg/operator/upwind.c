@@ -7,6 +7,7 @@
 #define OWN GLOBAL
 #endif
 #include "dg/operator/curl.h"
+#include "dg/operator/fields.h"
 
 /* residual = a residual + gain metric . c; target = field + b residual, at one node; metric strides by LANES. */
 DEVICE void staged(GLOBAL real_type *target, GLOBAL const real_type *field, GLOBAL real_type *residual, real_type a,
@@ -103,20 +104,13 @@ KERNEL stage(int first, GLOBAL real_type *new_e, GLOBAL real_type *new_h, GLOBAL
     }
 }
 
-/* ghosts (count,) = sum over waves Re(amplitude phase): amplitudes (waves, 2, count) real and imaginary parts, phases
-   (waves, 2). */
+/* ghosts (count,) = what enters, see `incident_at`. */
 KERNEL enter(GLOBAL const real_type *amplitudes, GLOBAL const real_type *phases, int waves, int count,
              GLOBAL real_type *ghosts)
 {
     int n = THREAD(0);
-    if (n >= count)
-        return;
-    real_type total = R(0.0);
-    for (int w = 0; w < waves; w++) {
-        GLOBAL const real_type *re = amplitudes + (size_t)2 * w * count, *im = re + count;
-        total += re[n] * phases[2 * w] - im[n] * phases[2 * w + 1];
-    }
-    ghosts[n] = total;
+    if (n < count)
+        ghosts[n] = incident_at(amplitudes, phases, waves, count, n);
 }
 
 /* field *= factors (blocks, LANES), for `count` values. */

@@ -13,15 +13,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.dg.domain import Domain
+from calderon.dg.operator.boundary import FacesOf
 from calderon.exact import VACUUM_IMPEDANCE
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.tetrahedra import FACES
 from calderon.parallel import Communicator
 from calderon.quadrature import triangle_rule
-from calderon.validation import points_in_space
+from calderon.validation import one_point, positive_length, unit_vectors
 
 AT_A_TIME = 1 << 21
 """Phases exp(-ik d . x) at a time."""
+LAYERS = 1
+"""Of tetrahedra between what scatters and the surface: the field at edges is not smooth, and that of an incident wave,
+which a closed surface should not see, is wrong by the mesh's dispersion, the more the larger the surface."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +41,7 @@ class EquivalentCurrents:
 
     def far_field(self, directions: ArrayLike) -> NDArray[np.complex128]:
         """F (n, 3) in V in directions (n, 3) of any length but zero."""
-        d = np.atleast_2d(points_in_space(directions, "directions"))
-        lengths = np.linalg.norm(d, axis=1, keepdims=True)
-        if (lengths == 0).any():
-            raise ValueError("a direction must not be zero")
-        d = d / lengths
+        d = unit_vectors(directions)
         both = np.concatenate([VACUUM_IMPEDANCE * self.electric, self.magnetic], axis=1)
         step = max(1, AT_A_TIME // max(1, len(self.points)))
         parts = [
@@ -55,8 +55,7 @@ class EquivalentCurrents:
     def radiated_power(self) -> float:
         """Integral of |F|^2 / (2 Z0) over all directions in W, by a rule that is exact for the waves that a surface of
         this size can send out."""
-        low, high = (self.communicator.gather(each) for each in self._bounds())
-        size = np.linalg.norm(np.max(high, axis=0) - np.min(low, axis=0)) / 2
+        size = np.linalg.norm(np.ptp(np.concatenate(self.communicator.gather(self.points)), axis=0)) / 2
         order = int(np.ceil(self.wavenumber * size + 4 * np.cbrt(self.wavenumber * size) + 6))
         cosines, weights = np.polynomial.legendre.leggauss(order)
         angles = np.arange(2 * order) * np.pi / order
@@ -65,12 +64,6 @@ class EquivalentCurrents:
         far = self.far_field(np.stack([sine * np.cos(angle), sine * np.sin(angle), cosine], axis=1))
         squares = (np.abs(far) ** 2).sum(axis=1).reshape(order, -1).sum(axis=1)
         return float(weights @ squares * np.pi / order / (2 * VACUUM_IMPEDANCE))
-
-    def _bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Lowest and highest coordinates; neutral values if there are no points."""
-        if not len(self.points):
-            return np.full(3, np.inf), np.full(3, -np.inf)
-        return self.points.min(axis=0), self.points.max(axis=0)
 
 
 def equivalent_currents(
@@ -84,29 +77,73 @@ def equivalent_currents(
 
     electric, magnetic: E in V/m and H in A/m (elements, n, 3) at the nodes of this rank's part.
     """
-    element_blocks, mesh, own = domain.element_blocks, domain.part.mesh, inside[domain.part.elements]
-    across = own[np.maximum(mesh.neighbours, 0)]
-    if domain.halo is not None:
-        across[domain.halo.sides] = domain.halo.across(own.astype(float)) > 0.5
-        met = mesh.neighbours >= 0
-        met[domain.halo.sides] = True
-    else:
-        met = mesh.neighbours >= 0
+    mesh, own, halo = domain.part.mesh, inside[domain.part.elements], domain.halo
+    met, across = mesh.neighbours >= 0, own[np.maximum(mesh.neighbours, 0)]
+    if halo is not None:
+        met[halo.sides] = True
+        across[halo.sides] = halo.across(own.astype(float)) > 0.5
     elements, sides = np.nonzero(met & (across != own[:, None]))
-    rule, reference = triangle_rule(2 * element_blocks.reference.order + 4), element_blocks.reference
+    faces, reference = FacesOf(domain.element_blocks, elements, sides), domain.element_blocks.reference
+    rule = triangle_rule(2 * reference.order + 4)
     corners = np.vstack([np.zeros(3), np.eye(3)])[FACES]  # (4, 3, 3) of the reference tetrahedron
     barycentric = np.column_stack([1 - rule.points.sum(axis=1), rule.points])
     values = np.stack([reference.interpolation(barycentric @ each) for each in corners])[sides]
-    ends = mesh.vertices[mesh.tetrahedra[elements[:, None], FACES[sides]]]
-    normals = _outward(ends, mesh, elements) * np.where(own[elements], 1.0, -1.0)[:, None]
-    areas = rule.weights[:, None] * normals[:, None] / 2  # each side has half the weight
+    areas = faces.double_areas * np.where(own[elements], 1.0, -1.0)[:, None]
+    areas = rule.weights[:, None] * areas[:, None] / 2  # each side has half the weight
     fields = [np.einsum("fqn,fni->fqi", values, each[elements]) for each in (magnetic, electric)]
     flat = [np.cross(areas, each).reshape(-1, 3) for each in fields]
-    return EquivalentCurrents(wavenumber, (barycentric @ ends).reshape(-1, 3), flat[0], -flat[1], domain.communicator)
+    points = (barycentric @ faces.corners).reshape(-1, 3)
+    return EquivalentCurrents(wavenumber, points, flat[0], -flat[1], domain.communicator)
 
 
-def _outward(ends: NDArray[np.float64], mesh: TetrahedralMesh, elements: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(f, 3) normals of faces out of the tetrahedra, twice as long as their areas."""
-    normals = np.cross(ends[:, 1] - ends[:, 0], ends[:, 2] - ends[:, 0])
-    sign = np.sign(np.einsum("fi,fi->f", normals, ends.mean(axis=1) - mesh.centroids[elements]))
-    return np.asarray(normals * sign[:, None])
+def enclosed(
+    domain: Domain, mesh: TetrahedralMesh, radius: float | None, center: ArrayLike | None
+) -> NDArray[np.bool_]:
+    """(tetrahedra,) of the whole mesh: those whose centroids lie within a radius in m of a center, by default the
+    middle of all that scatters; without a radius all that scatters and LAYERS of tetrahedra around.
+
+    Raises ValueError where no face absorbs, or such a face has a tetrahedron inside; where a material, a conductor or a
+    current lies outside.
+    """
+    opened = np.zeros(domain.part.mesh.number_of_tetrahedra, bool)
+    opened[domain.open.elements] = True
+    body, opened = _scattering(domain), domain.everywhere(opened)
+    if not opened.any():
+        raise ValueError("no faces absorb: a far field needs absorbing faces all around; set them in boundaries")
+    if radius is None:
+        inside = body
+        for _ in range(LAYERS):
+            inside = _grown(inside, mesh)
+        advice = "leave more room between it and the absorbing faces, or give a radius and a center"
+    else:
+        ends = mesh.vertices[mesh.tetrahedra[body if body.any() else slice(None)]].reshape(-1, 3)
+        middle = (ends.min(axis=0) + ends.max(axis=0)) / 2 if center is None else one_point(center, "center")
+        inside = np.linalg.norm(mesh.centroids - middle, axis=1) <= positive_length(radius, "radius")
+        advice = f"choose another radius than {radius:.4g} m or another center than {middle.round(4).tolist()}"
+    if (inside & opened).any():
+        raise ValueError(f"the surface around the body meets absorbing faces: {advice}")
+    if (body & ~inside).any():
+        raise ValueError(
+            f"{(body & ~inside).sum()} tetrahedra at a body or a current lie outside the surface: {advice}"
+        )
+    if not inside.any():
+        raise ValueError(f"the surface encloses no tetrahedron: {advice}")
+    return inside
+
+
+def _grown(inside: NDArray[np.bool_], mesh: TetrahedralMesh) -> NDArray[np.bool_]:
+    """With all tetrahedra that share a vertex."""
+    touched = np.zeros(mesh.number_of_vertices, bool)
+    touched[mesh.tetrahedra[inside]] = True
+    return np.asarray(touched[mesh.tetrahedra].any(axis=1))
+
+
+def _scattering(domain: Domain) -> NDArray[np.bool_]:
+    """Tetrahedra of all ranks that are not free space, carry a current or lie at a conductor."""
+    medium, mesh = domain.medium, domain.part.mesh
+    own = medium.matter
+    for load in domain.loads:
+        own[load.elements] = True
+    closed = np.isin(domain.conditions, ("pec", "pmc"))
+    own |= ((mesh.neighbours < 0) & closed[np.maximum(-1 - mesh.neighbours, 0)]).any(axis=1)
+    return domain.everywhere(own)

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.dg.domain import Domain
-from calderon.dg.results.averaged_sar import AveragedSAR, averaged_sar, voxel_midpoints
-from calderon.dg.results.enclosure import enclosed
-from calderon.dg.results.far_field import EquivalentCurrents, equivalent_currents
+from calderon.dg.results.far_field import EquivalentCurrents, enclosed, equivalent_currents
+from calderon.dg.results.sar import AveragedSAR, averaged_sar, voxel_midpoints
 from calderon.dg.sources.port import PortAmplitudes
 from calderon.exact.angular import radar_cross_section, unit_directions
 from calderon.mesh import TetrahedralMesh
@@ -106,11 +105,11 @@ class PeriodicFields:
 
     def specific_absorption_rate(self) -> NDArray[np.float64]:
         """(tetrahedra,) mean of sigma |E|^2 / (2 density) over each element in W/kg; NaN where no density is given."""
-        return self._everywhere(self._loss_density()) / self._density()
+        return self._domain.everywhere(self._loss_density()) / self._density()
 
     def mean_electric(self) -> NDArray[np.float64]:
         """(tetrahedra,) root of the mean of |E|^2 over each element, peak value in time, in V/m."""
-        return np.sqrt(self._everywhere(self._mean_square()))
+        return np.sqrt(self._domain.everywhere(self._mean_square()))
 
     def local_sar(self, points: ArrayLike) -> NDArray[np.float64]:
         """(n,) sigma |E|^2 / (2 density) in W/kg at points (n, 3) of the mesh; NaN where no density is given. On an
@@ -161,12 +160,9 @@ class PeriodicFields:
         electric, magnetic = (
             self._vectors(field)[faces.elements[:, None], nodes] for field in (self._electric, self._magnetic)
         )
-        flow = np.cross(faces.tangents[:, 0], faces.tangents[:, 1])
-        double_areas = np.linalg.norm(flow, axis=1)
-        normals = np.einsum("f,fi->fi", double_areas, faces.normals)
         # E x conj(H) . n at pairs of nodes, against the integrals of their products over the unit triangle
         crossed = np.cross(electric[:, :, None], magnetic.conj()[:, None])
-        own = np.einsum("fpqi,pq,fi->", crossed, reference.face_mass, normals, optimize=True)
+        own = np.einsum("fpqi,pq,fi->", crossed, reference.face_mass, faces.double_areas, optimize=True)
         return float(self._domain.communicator.total(np.real(own)) / self._domain.medium.impedance / 2)
 
     def scaled(self, factor: complex) -> "PeriodicFields":
@@ -211,13 +207,6 @@ class PeriodicFields:
     def _vectors(self, field: NDArray[np.complexfloating]) -> NDArray[np.complex128]:
         parts = (self._domain.element_blocks.vectors(np.ascontiguousarray(part)) for part in (field.real, field.imag))
         return np.asarray(next(parts) + 1j * next(parts))
-
-    def _everywhere(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(tetrahedra,) of all ranks from (elements,) of this one."""
-        result = np.empty(self._domain.whole)
-        for elements, own in self._domain.communicator.gather((self._domain.part.elements, values)):
-            result[elements] = own
-        return result
 
     def _at(self, points: ArrayLike, field: NDArray[np.complexfloating]) -> NDArray[np.complex128]:
         x = as_points(points)

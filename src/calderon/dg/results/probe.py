@@ -4,14 +4,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.dg.domain import Domain
-from calderon.dg.run.observer import Span, State
+from calderon.dg.run.observer import Instant, Observer, Span, State
 from calderon.dg.run.run_key import digest
 from calderon.dg.run.sampling import whole_number
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.tetrahedral.location import as_points, locate
 
 
-class Probe:
+class Probe(Observer):
     """E and H at points (n, 3) at every `stride`-th step of the runs that follow; made by `MaxwellDG.add_probe`.
 
     times (t,) of E; electric, magnetic (t, n, 3). H of leap-frog is the mean of the two values half a step
@@ -38,36 +38,31 @@ class Probe:
 
     @property
     def electric(self) -> NDArray[np.float64]:
-        return self._all(0)
+        return self.state()["rows"][:, 0]
 
     @property
     def magnetic(self) -> NDArray[np.float64]:
-        return self._all(1) / self._impedance
-
-    def _all(self, which: int) -> NDArray[np.float64]:
-        if not self._rows:
-            return np.zeros((0, len(self.points), 3))
-        return np.asarray(self._ranks.total(np.stack([row[which] for row in self._rows])))
+        return self.state()["rows"][:, 1] / self._impedance
 
     @property
     def label(self) -> str:
         return f"probe of {len(self.points)} points ({digest(self.points)}), every {self.stride} steps"
 
-    def begin(self, span: Span, first: int, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
+    def begin(self, span: Span, now: Instant) -> None:
         """H half a step before the next one, independent of an earlier run."""
-        if staggered and (first + 1) % self.stride == 0:
-            self._before = self._at(magnetic)
+        if now.staggered and (now.step + 1) % self.stride == 0:
+            self._before = self._at(now.magnetic)
 
     def wanted(self, step: int) -> bool:
         """Also one step before a record, for the mean of H."""
         return step % self.stride == 0 or (step + 1) % self.stride == 0
 
-    def record(self, step: int, time: float, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
-        here = self._at(magnetic)
-        if step % self.stride == 0:
-            mean = (here + self._before) / 2 if staggered else here
-            self._times.append(time)
-            self._rows.append(np.stack([self._at(electric), mean]))
+    def record(self, now: Instant) -> None:
+        here = self._at(now.magnetic)
+        if now.step % self.stride == 0:
+            mean = (here + self._before) / 2 if now.staggered else here
+            self._times.append(now.time)
+            self._rows.append(np.stack([self._at(now.electric), mean]))
         self._before = here
 
     def state(self) -> State:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.dg.domain import Domain
-from calderon.dg.run.observer import Span, State
+from calderon.dg.run.observer import Instant, Observer, State
 from calderon.dg.run.sampling import whole_number
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.files.whole_file import whole_file
@@ -17,7 +17,7 @@ from calderon.mesh.files.whole_file import whole_file
 COLLECTION = "fields.pvd"
 
 
-class Snapshots:
+class Snapshots(Observer):
     """VTU files fields_0001.vtu, ... and the collection fields.pvd, which lists their times, in a folder; made by
     `MaxwellDG.add_snapshots`.
 
@@ -26,8 +26,6 @@ class Snapshots:
     H of leap-frog is half a step ahead. folder: where they are. files: names and times in s
     so far.
     """
-
-    whole = True
 
     def __init__(self, folder: str | os.PathLike[str], stride: int, first: int, domain: Domain, mesh: TetrahedralMesh):
         self._stride, self._first = whole_number(stride, "stride"), whole_number(first, "first")
@@ -43,19 +41,16 @@ class Snapshots:
     def label(self) -> str:
         return f"snapshots every {self._stride} steps from {self._first}"
 
-    def begin(self, span: Span, first: int, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
-        """Nothing is recorded before the first step."""
-
     def wanted(self, step: int) -> bool:
         return step >= self._first and (step - self._first) % self._stride == 0
 
-    def record(self, step: int, time: float, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
+    def record(self, now: Instant) -> None:
         fields = {
-            "E (V/m)": self._at_corners(electric),
-            "H (A/m)": self._at_corners(magnetic) / self._domain.medium.impedance,
+            "E (V/m)": self._at_corners(now.electric),
+            "H (A/m)": self._at_corners(now.magnetic) / self._domain.medium.impedance,
         }
         name = f"fields_{len(self.files) + 1:04d}.vtu"
-        self.files.append((name, float(time)))
+        self.files.append((name, float(now.time)))
         if self._domain.communicator.rank:
             return
         corners = self._mesh.vertices[self._mesh.tetrahedra].reshape(-1, 3)
@@ -71,10 +66,7 @@ class Snapshots:
         element_blocks = self._domain.element_blocks
         values = element_blocks.reference.interpolation(np.vstack([np.zeros(3), np.eye(3)]))
         own = values @ element_blocks.vectors(field.reshape(element_blocks.shape))
-        result = np.empty((self._domain.whole, 4, 3))
-        for elements, vectors in self._domain.communicator.gather((self._domain.part.elements, own)):
-            result[elements] = vectors
-        return result.reshape(-1, 3)
+        return self._domain.everywhere(own).reshape(-1, 3)
 
     def _write_collection(self) -> None:
         lines = [f'<DataSet timestep="{time!r}" part="0" file={quoteattr(name)}/>' for name, time in self.files]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.backends import require_memory
 from calderon.dg.domain import Domain
 from calderon.dg.results.periodic import PeriodicFields
-from calderon.dg.run.observer import Span, State
+from calderon.dg.run.observer import Instant, Observer, Span, State
 from calderon.dg.run.sampling import whole_number
 
 PART = 1 << 16
@@ -20,14 +20,12 @@ Result = Callable[
 """Makes the result from frequency, E, Z0 H and the divisor."""
 
 
-class LastPeriods:
+class LastPeriods(Observer):
     """Amplitudes u of fields Re u exp(-i w t), from `samples` values of each of the last two periods of a run.
 
     stride: steps between two values. total: steps of the run. turn: exp(i w s) where H is ahead by s. electric,
     magnetic: fields (blocks, 3, n, lanes) of the last period; before: the electric one of the period before it.
     """
-
-    whole = True
 
     def __init__(self, domain: Domain, frequency: float, samples: int, stride: int, total: int, turn: complex) -> None:
         self._domain, self._frequency = domain, frequency
@@ -48,19 +46,16 @@ class LastPeriods:
     def label(self) -> str:
         return f"amplitudes at {self._frequency!r} Hz, {self._samples} samples"
 
-    def begin(self, span: Span, first: int, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
-        """Nothing is recorded before the first step."""
-
     def wanted(self, step: int) -> bool:
         return step % self._stride == 0 and self._period(step) < 2
 
-    def record(self, step: int, time: float, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
-        factor = self._kind.type(2 / self._samples * np.exp(2j * np.pi * self._frequency * time))
-        if self._period(step):
-            add_multiple(self.before, factor, electric)
+    def record(self, now: Instant) -> None:
+        factor = self._kind.type(2 / self._samples * np.exp(2j * np.pi * self._frequency * now.time))
+        if self._period(now.step):
+            add_multiple(self.before, factor, now.electric)
             return
-        add_multiple(self.electric, factor, electric)
-        add_multiple(self.magnetic, self._kind.type(factor * self._turn) if staggered else factor, magnetic)
+        add_multiple(self.electric, factor, now.electric)
+        add_multiple(self.magnetic, self._kind.type(factor * self._turn) if now.staggered else factor, now.magnetic)
 
     def _period(self, step: int) -> int:
         """0 in the last period, 1 in the one before, and so on."""
@@ -81,7 +76,7 @@ class LastPeriods:
             _take(getattr(self, name), values, self._domain)
 
 
-class RunningTransform:
+class RunningTransform(Observer):
     """E^(w) = int E(t) exp(i w t) dt and H^ alike at several frequencies, by the trapezoidal rule over every
     `stride`-th step of the runs that follow, counted through all of them; made by `MaxwellDG.add_transform`.
 
@@ -93,8 +88,6 @@ class RunningTransform:
     For pulses: with fields that begin and end at rest the rule's error falls faster than any power of the step, as long
     as the pulse holds no frequency above half the rate of samples. frequencies (f,) in Hz.
     """
-
-    whole = True
 
     def __init__(self, domain: Domain, frequencies: ArrayLike, stride: int, h_offset: float, result: Result) -> None:
         self.frequencies = _positive(frequencies)
@@ -122,9 +115,9 @@ class RunningTransform:
     def label(self) -> str:
         return f"transform at {', '.join(map(repr, self.frequencies.tolist()))} Hz, every {self._stride} steps"
 
-    def begin(self, span: Span, first: int, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
+    def begin(self, span: Span, now: Instant) -> None:
         before, self._span = self._span, span
-        if first:
+        if now.step:
             return
         if before is None:
             self._last = self._times(0)
@@ -132,7 +125,7 @@ class RunningTransform:
             self._left = (self._left - before.count - 1) % self._stride + 1
         predicted, self._next = self._next, self._times(self._left)
         if self._samples:
-            self._add(electric, magnetic, self._times(0), (self._next - predicted) / 2)
+            self._add(now, self._times(0), (self._next - predicted) / 2)
 
     def _times(self, step: int) -> NDArray[np.float64]:
         """(2,) of E and of H after that many steps of the run, or where it would be then if the run went on."""
@@ -143,22 +136,16 @@ class RunningTransform:
     def wanted(self, step: int) -> bool:
         return step >= self._left and (step - self._left) % self._stride == 0
 
-    def record(self, step: int, time: float, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
-        now, self._next = self._times(step), self._times(step + self._stride)
-        self._add(electric, magnetic, now, (self._next - self._last) / 2)
-        self._last = now
+    def record(self, now: Instant) -> None:
+        times, self._next = self._times(now.step), self._times(now.step + self._stride)
+        self._add(now, times, (self._next - self._last) / 2)
+        self._last = times
         self._samples += 1
 
-    def _add(
-        self,
-        electric: NDArray[np.floating],
-        magnetic: NDArray[np.floating],
-        times: NDArray[np.float64],
-        weights: NDArray[np.float64],
-    ) -> None:
+    def _add(self, now: Instant, times: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
         """E and Z0 H at their times (2,), with their weights (2,) in s."""
         sums, kind = (self.electric, self.magnetic), self.electric.dtype.type
-        for total, field, time, weight in zip(sums, (electric, magnetic), times, weights, strict=True):
+        for total, field, time, weight in zip(sums, (now.electric, now.magnetic), times, weights, strict=True):
             for n, frequency in enumerate(self.frequencies):
                 add_multiple(total[n], kind(weight * np.exp(2j * np.pi * frequency * time)), field)
 

@@ -1,7 +1,8 @@
 """Observers of a run: fields at points, amplitudes, snapshots."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
@@ -16,6 +17,18 @@ class Span:
     start: float
     step: float
     count: int
+
+
+@dataclass(frozen=True, eq=False)
+class Instant:
+    """The fields after that many steps of a run: E, and Z0 H, which is half a step ahead where it is `staggered`; flat,
+    or objects that support flat indexing only."""
+
+    step: int
+    time: float
+    electric: Any
+    magnetic: Any
+    staggered: bool
 
 
 class Recorder(Protocol):
@@ -35,23 +48,18 @@ class Recorder(Protocol):
         ...
 
 
-class Observer(Recorder, Protocol):
-    """Observes the fields after some of the steps.
+class Observer(Recorder, ABC):
+    """Observes the fields after some of the steps. whole: whether it needs flat arrays of all of a field."""
 
-    whole: whether it needs all of a field; if not, `record` receives objects that support flat indexing only.
-    """
+    whole: bool = True
 
-    whole: bool
+    def begin(self, span: Span, now: Instant) -> None:  # noqa: B027 - most record nothing before the first step
+        """A run begins, or continues after some steps (after `restore`)."""
 
-    def begin(self, span: Span, first: int, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
-        """A run begins, or continues after `first` steps (after `restore`): flat fields E at that time and Z0 H, which
-        is half a step ahead where it is `staggered`."""
-        ...
-
+    @abstractmethod
     def wanted(self, step: int) -> bool:
         """Whether `record` is to be called after that step of the run."""
-        ...
 
-    def record(self, step: int, time: float, electric: NDArray, magnetic: NDArray, staggered: bool) -> None:  # type: ignore[type-arg]
-        """Record flat fields E at the time and Z0 H, which is half a step ahead where it is `staggered`."""
-        ...
+    @abstractmethod
+    def record(self, now: Instant) -> None:
+        """Record the fields after a step."""

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
-from calderon.backends import BuildError, Device, Execution, Source
+from calderon.backends import BuildError, Device, Execution
 from calderon.dg.run.run_key import mesh_digest
 from calderon.mesh import TetrahedralMesh
 from calderon.parallel import Communicator, agreed, end_together, require_same, world
@@ -49,6 +49,11 @@ class DeviceError(RuntimeError):
     """A device failed: the message names it, its rank, and the driver's error."""
 
 
+def _guarded(name: str) -> Callable[..., Any]:
+    """A method of RankDevice: that of the device, guarded."""
+    return lambda self, *arguments: self.guarded(getattr(self._device, name), *arguments)
+
+
 class RankDevice:
     """A device from the view of one rank: with its part of the memory that was free, and errors that name rank and
     device; see `backends.Device`.
@@ -62,7 +67,8 @@ class RankDevice:
         self.label = f"{device.label}, {sharers} ranks share it" if sharers > 1 else device.label
         self._who = f"{device.name} ({device.label})" + ("" if rank is None else f" of rank {rank}")
 
-    def _guarded(self, call: Callable[..., T], *arguments: Any) -> T:
+    def guarded(self, call: Callable[..., T], *arguments: Any) -> T:
+        """The result of a call, with its errors as DeviceError."""
         try:
             return call(*arguments)
         except BuildError:
@@ -76,32 +82,13 @@ class RankDevice:
     def memory(self) -> int:
         return self._free
 
-    def array(self, host: NDArray[Any]) -> Any:
-        return self._guarded(self._device.array, host)
-
-    def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
-        return self._guarded(self._device.empty, shape, dtype)
-
-    def to_host(self, array: Any) -> NDArray[Any]:
-        return self._guarded(self._device.to_host, array)
-
     def fetch(self, array: Any) -> Callable[[], NDArray[Any]]:
-        wait = self._guarded(self._device.fetch, array)
-        return lambda: self._guarded(wait)
+        wait = self.guarded(self._device.fetch, array)
+        return lambda: self.guarded(wait)
 
-    def put(self, host: NDArray[Any], array: Any, first: int = 0) -> None:
-        self._guarded(self._device.put, host, array, first)
-
-    def build(self, source: Source) -> Any:
-        return self._guarded(self._device.build, source)
-
-    def launch(
-        self, program: Any, kernel: str, threads: tuple[int, ...], group: tuple[int, ...], *arguments: Any
-    ) -> None:
-        self._guarded(self._device.launch, program, kernel, threads, group, *arguments)
-
-    def synchronize(self) -> None:
-        self._guarded(self._device.synchronize)
+    array, empty, to_host = _guarded("array"), _guarded("empty"), _guarded("to_host")
+    put, build = _guarded("put"), _guarded("build")
+    launch, synchronize = _guarded("launch"), _guarded("synchronize")
 
 
 def execution_of_rank(backend: str, precision: str, ranks: Communicator) -> Execution:

@@ -13,10 +13,10 @@ from rich.progress import Progress
 
 from calderon.dg.domain import Domain
 from calderon.dg.run.checkpoint import Moment, read_checkpoint, write_checkpoint
-from calderon.dg.run.observer import Observer, Recorder, Span
+from calderon.dg.run.observer import Instant, Observer, Recorder, Span
 from calderon.dg.run.run_key import RunKey
 from calderon.dg.sources.port import Port
-from calderon.dg.stepping.system import System
+from calderon.dg.stepping.system import Steps, System
 
 CHECKED = 100
 """Steps between two checks that the fields are finite."""
@@ -28,11 +28,11 @@ Listener = Callable[[int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """key: identity of the run, with the start and step in the user's unit of time and the number of steps. courant:
-    the step as a fraction of the limit."""
+    """key: identity of the run. courant: the step as a fraction of the limit."""
 
     system: System
     domain: Domain
+    span: Span
     key: RunKey
     observers: Sequence[Observer]
     ports: Sequence[Port]
@@ -51,7 +51,7 @@ class Run:
             raise ValueError(f"checkpoint_seconds={checkpoint_seconds!r}: a number of seconds, not negative, is needed")
         first = 0 if checkpoint is None else self._resume(checkpoint)
         ranks, speed, written = self.domain.communicator, self.domain.medium.speed, clock.monotonic()
-        count = self.key.count
+        count = self.span.count
 
         def due() -> bool:
             late = clock.monotonic() - written > checkpoint_seconds
@@ -67,7 +67,7 @@ class Run:
 
         if self.system.interrupted and first == 0:
             raise RuntimeError(
-                f"an earlier run from t = {self.key.start:.6g} was not finished, so that fields and records are "
+                f"an earlier run from t = {self.span.start:.6g} was not finished, so that fields and records are "
                 "incomplete: continue from its checkpoint if it wrote one, otherwise create a new simulation"
             )
 
@@ -75,35 +75,34 @@ class Run:
             self.system.interrupted = True
             self._begin(first)
 
-        start, step = self.key.start * speed, self.key.step * speed
-        self.system.advance(start, step, count, after, first, begin)
+        self.system.advance(Steps(self.span.start * speed, self.span.step * speed, count, after, first, begin))
         self.system.interrupted = False
         if checkpoint is not None and ranks.rank == 0:
             Path(checkpoint).unlink(missing_ok=True)
 
     def _begin(self, first: int) -> None:
         """Actions before the steps that follow the given number of steps."""
-        span, system = Span(self.key.start, self.key.step, self.key.count), self.system
-        if any(each.whole for each in self.observers):
+        for each, now in self._shown(self.observers, first, self.system.h_offset > 0):
+            each.begin(self.span, now)
+
+    def _shown(self, observers: Sequence[Observer], n: int, staggered: bool) -> Iterator[tuple[Observer, Instant]]:
+        """The observers, and the fields after n steps as each needs them."""
+        system, time = self.system, self.span.start + n * self.span.step
+        if any(each.whole for each in observers):
             system.fetch()
-        for each in self.observers:
+        for each in observers:
             electric, magnetic = (system.electric, system.magnetic) if each.whole else system.views()
-            each.begin(span, first, electric, magnetic, system.h_offset > 0)
+            yield each, Instant(n, time, electric, magnetic, staggered)
 
     def _look(self, n: int) -> None:
         """Actions after every step."""
-        if n % CHECKED == 0 or n == self.key.count:
+        if n % CHECKED == 0 or n == self.span.count:
             self._check(n)
-        time, system = self.key.start + n * self.key.step, self.system
         for port in self.ports:
-            port.record(time)
+            port.record(self.span.start + n * self.span.step)
         looking = [each for each in self.observers if each.wanted(n)]
-        if any(each.whole for each in looking):
-            system.fetch()
-        for each in looking:
-            staggered = system.h_offset > 0 and n < self.key.count
-            electric, magnetic = (system.electric, system.magnetic) if each.whole else system.views()
-            each.record(n, time, electric, magnetic, staggered)
+        for each, now in self._shown(looking, n, self.system.h_offset > 0 and n < self.span.count):
+            each.record(now)
 
     @property
     def _watching(self) -> list[Recorder]:
@@ -114,8 +113,8 @@ class Run:
         moment = read_checkpoint(path, self.key)
         if moment is None:
             return 0
-        for name in ("electric", "magnetic"):
-            getattr(self.system, name)[:] = self.domain.restricted(getattr(moment, name))
+        self.system.electric[:] = self.domain.restricted(moment.electric)
+        self.system.magnetic[:] = self.domain.restricted(moment.magnetic)
         for each, state in zip(self._watching, moment.observed, strict=True):
             each.restore(state)
         return moment.steps

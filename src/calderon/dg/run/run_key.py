@@ -7,7 +7,7 @@ another device or another number of ranks has computed, so they are compared wit
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.dg.domain import Domain
 from calderon.dg.operator.boundary import conditions_by_face
 from calderon.dg.operator.medium import medium_of
+from calderon.dg.run.observer import Span
 from calderon.dg.sources.currents import Load
 from calderon.mesh import Material, TetrahedralMesh
 from calderon.waves import CurrentDipole, CurrentSource, GaussianPulse, RampedSine, TransientPlaneWave
@@ -30,40 +31,16 @@ SUMS = 4
 """Number of sums over the values of a field, each with other weights."""
 
 
-@dataclass(frozen=True)
-class Problem:
-    """Digests of the data that do not change from run to run: mesh, constants of its parts, conditions at its boundary,
-    and places, directions and constants of the sources."""
-
-    mesh: str
-    materials: str
-    boundaries: str
-    sources: str
-
-
 @dataclass(frozen=True, eq=False)
 class RunKey:
-    """classes: elements by step. observers: all labels. signals (sources, times) of driven currents, at times that
-    start, step and count give; initial_fields (2, 1 + SUMS) of E and Z0 H when the run begins, see `sums`; both are
-    empty without a checkpoint."""
+    """exact: data that must be identical to the last bit, by name: the digests of `problem_of`, order, flux, precision,
+    classes (elements by step), start, step and count, observers (all labels). signals (sources, times) of driven
+    currents, at times that start, step and count give; initial_fields (2, 1 + SUMS) of E and Z0 H when the run begins,
+    see `sums`; both are empty without a checkpoint."""
 
-    problem: Problem
-    order: int
-    flux: str
-    precision: str
-    classes: str
-    start: float
-    step: float
-    count: int
-    observers: str
+    exact: dict[str, Any]
     signals: NDArray[np.float64]
     initial_fields: NDArray[np.float64]
-
-    @property
-    def exact(self) -> dict[str, Any]:
-        """Data that must be identical to the last bit, by name."""
-        rest = ("problem", "signals", "initial_fields")
-        return vars(self.problem) | {each.name: vars(self)[each.name] for each in fields(self) if each.name not in rest}
 
     def differing(
         self, exact: Mapping[str, Any], signals: NDArray[np.float64], initial_fields: NDArray[np.float64]
@@ -73,7 +50,7 @@ class RunKey:
         timed, placed = {"start", "step", "count"}.isdisjoint(names), {"mesh", "order"}.isdisjoint(names)
         if timed and "sources" not in names and not _agree(self.signals, signals, SIGNAL_TOLERANCE):
             names.append("sources")
-        if placed and not _agree(self.initial_fields, initial_fields, TOLERANCES[self.precision]):
+        if placed and not _agree(self.initial_fields, initial_fields, TOLERANCES[self.exact["precision"]]):
             names.append("initial fields")
         return names
 
@@ -106,19 +83,20 @@ def problem_of(
     materials: Mapping[str, Material] | None,
     boundaries: Mapping[str, str],
     sources: Sequence[Any],
-) -> Problem:
-    """Digests of the problem; a density, which does not act on the fields, may change."""
+) -> dict[str, str]:
+    """Digests of mesh, constants of its parts, conditions at its boundary, and places, directions and constants of the
+    sources; a density, which does not act on the fields, may change."""
     medium = medium_of(mesh, materials)
     tags, first = np.unique(mesh.tags, return_index=True)
     constants = medium.permittivity[first], medium.permeability[first], medium.loss[first]
     face_tags, faces = np.unique(mesh.face_tags, return_index=True)
     conditions = conditions_by_face(mesh, boundaries)[faces]
-    return Problem(
-        mesh_digest(mesh),
-        digest(tags, *constants, [medium.speed, medium.impedance]),
-        digest(face_tags, conditions),
-        digest(*(part for source in sources for part in _constants(source, mesh))),
-    )
+    return {
+        "mesh": mesh_digest(mesh),
+        "materials": digest(tags, *constants, [medium.speed, medium.impedance]),
+        "boundaries": digest(face_tags, conditions),
+        "sources": digest(*(part for source in sources for part in _constants(source, mesh))),
+    }
 
 
 def _constants(source: Any, mesh: TetrahedralMesh) -> list[ArrayLike]:
@@ -136,12 +114,12 @@ def _constants(source: Any, mesh: TetrahedralMesh) -> list[ArrayLike]:
     return ["dipole", source.position, source.moment, radius, *course]
 
 
-def signals_of(loads: Sequence[Load], start: float, step: float, count: int) -> NDArray[np.float64]:
+def signals_of(loads: Sequence[Load], span: Span) -> NDArray[np.float64]:
     """(sources, times) signals of currents in the middle of some steps of a run, of all if there are few. Errors as for
     `Load.at`."""
-    even, growing = np.linspace(1, count, TIMES), np.geomspace(1, count, TIMES)
+    even, growing = np.linspace(1, span.count, TIMES), np.geomspace(1, span.count, TIMES)
     steps = np.unique(np.concatenate([even, growing]).astype(np.int64))
-    times = start + (steps - 0.5) * step
+    times = span.start + (steps - 0.5) * span.step
     return np.array([[load.at(time) for time in times.tolist()] for load in loads]).reshape(len(loads), len(times))
 
 

@@ -1,7 +1,7 @@
 """Incident plane waves at the open faces."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,40 +12,24 @@ from calderon.waves import TransientPlaneWave
 from calderon.waves.signals import RAMP_PERIODS, smooth
 
 
-class Amplitudes(NamedTuple):
-    """One wave at the open faces: tangential components (f, 2, m) of E and Z0 H, for the time factor exp(-i w c t),
-    frequency w; ramp: the reciprocal of the time in which it is switched on."""
-
-    frequency: float
-    ramp: float
-    electric: NDArray[np.complex128]
-    magnetic: NDArray[np.complex128]
-
-
 class IncidentWaves:
-    """Tangential components of E and Z0 H of all waves at the open faces, as a function of c t."""
+    """Plane waves at the open faces. amplitudes: tangential components (waves, f, 2, m) of E and of Z0 H."""
 
     def __init__(self, waves: Sequence[TransientPlaneWave], faces: FacesOf, medium: Medium) -> None:
-        def tangential(values: NDArray[Any]) -> NDArray[np.complex128]:
-            return faces.tangential(values.reshape(faces.points.shape))
-
+        self.waves, speed = waves, medium.speed
+        self._rates = [(each.frequency / speed / RAMP_PERIODS, each.angular_frequency / speed) for each in waves]
+        fields = [each.amplitudes for each in waves]
         points = faces.points.reshape(-1, 3)
-        self.waves = [
-            Amplitudes(
-                wave.angular_frequency / medium.speed,
-                wave.frequency / medium.speed / RAMP_PERIODS,
-                tangential(wave.amplitudes.electric(points)),
-                tangential(medium.impedance * wave.amplitudes.magnetic(points)),
-            )
-            for wave in waves
-        ]
+
+        def tangential(values: list[NDArray[Any]]) -> NDArray[np.complex128]:
+            traces = [faces.tangential(each.reshape(faces.points.shape)) for each in values]
+            return np.array(traces, complex).reshape(len(waves), faces.number, 2, faces.points.shape[1])
+
+        self.amplitudes = (
+            tangential([each.electric(points) for each in fields]),
+            tangential([medium.impedance * each.magnetic(points) for each in fields]),
+        )
 
     def phases(self, time: float) -> NDArray[np.complex128]:
-        """(waves,) factors of the amplitudes, before the real part is taken."""
-        return np.array([smooth(wave.ramp * time) * np.exp(-1j * wave.frequency * time) for wave in self.waves])
-
-    def __call__(self, time: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        pairs = list(zip(self.phases(time), self.waves, strict=True))
-        electric = sum(np.real(factor * wave.electric) for factor, wave in pairs)
-        magnetic = sum(np.real(factor * wave.magnetic) for factor, wave in pairs)
-        return np.asarray(electric), np.asarray(magnetic)
+        """(waves,) factors of the amplitudes at c t, before the real part is taken."""
+        return np.array([smooth(ramp * time) * np.exp(-1j * rate * time) for ramp, rate in self._rates])

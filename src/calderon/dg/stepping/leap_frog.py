@@ -48,30 +48,19 @@ class CentredLeapFrog(System):
         for load, drive in zip(self.loads, step.drives, strict=False):
             target[load.places] += self.real(load.at(time / self.medium.speed)) * drive
         if step.absorbing is not None and before is not None:
-            step.absorbing.finish(target, before, self._entering(field, time))
+            step.absorbing.finish(target, before, self.incident(field, time))
 
     def _curl(self, field: int, step: "Coefficients", time: float) -> None:
         """The effect of the other field on E (0) or H (1) in a step, with ghost traces of zero at the open faces."""
         target, source = (self.electric, self.magnetic)[:: 1 - 2 * field]
         self._run(target, source, 1 - field, step.medium)
 
-    def _entering(self, field: int, time: float) -> NDArray[np.floating] | float:
-        """The incident part of the ghost traces at the open faces in a step of E or H."""
-        if self.incident is None:
-            return 0.0
-        return np.real(np.tensordot(self.incident.phases(time), self.entering[field], 1))
-
     @cached_property
     def entering(self) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
         """(waves, f, 2, m) amplitudes of H_inc - Y n x E_inc and of E_inc + Z n x H_inc at the open faces."""
-        waves = self.incident.waves if self.incident is not None else []
-        shape = (len(waves), self.open.number, *self.ghosts[0].shape[1:])
-        result = []
-        for field in range(2):
-            turn = self._factors_of(field)[:, None, None] * self.open.turn
-            pairs = [(wave.electric, wave.magnetic)[:: 1 - 2 * field] for wave in waves]
-            result.append(np.array([other - turn @ own for own, other in pairs], complex).reshape(shape))
-        return result[0], result[1]
+        electric, magnetic = self.domain.incident.amplitudes
+        y, z = (self._factors_of(field)[:, None, None] * self.open.turn for field in range(2))
+        return magnetic - y @ electric, electric - z @ magnetic
 
     def _factors_of(self, field: int) -> NDArray[np.float64]:
         """(f,) Y for E, -Z for H."""
@@ -156,7 +145,7 @@ class CentredLeapFrog(System):
         earlier = 2 * kept - later
         return self.energy()[0] + self.inner(earlier, later, weight) / 2
 
-    def _advance(self, steps: Steps) -> None:
+    def advance(self, steps: Steps) -> None:
         self._leap(steps, self._all_coefficients(steps.step), self._update)
 
     def _all_coefficients(self, step: float) -> "tuple[Coefficients, ...]":

@@ -53,8 +53,6 @@ class LocalLeapFrog(CentredLeapFrog):
 
     def __init__(self, domain: Domain) -> None:
         super().__init__(domain)
-        if domain.classes is None:
-            raise ValueError("a domain with classes of steps is needed")
         self.classes, element_blocks = domain.classes, domain.element_blocks
         levels, first = range(self.classes.deepest + 1), element_blocks.first_blocks
         self._electric_blocks = [first(2 * k) for k in levels]
@@ -178,6 +176,6 @@ class LocalLeapFrog(CentredLeapFrog):
     def _begin(self, step: float) -> None:
         self._length, self._levels, self._slopes = step, self._levels_of(step), {}
 
-    def _advance(self, steps: Steps) -> None:
+    def advance(self, steps: Steps) -> None:
         self._begin(steps.step)
-        super()._advance(steps)
+        super().advance(steps)

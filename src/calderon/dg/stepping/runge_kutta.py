@@ -60,13 +60,17 @@ class UpwindRungeKutta(System):
 
     def __init__(self, domain: Domain) -> None:
         super().__init__(domain)
-        if self.incident is not None:
+        if domain.incident.waves:
             self.rows[self.open.numbers] = np.arange(self.open.number)
         self.volume, self.lift = upwind_tables(self.element_blocks.reference, self.element_blocks.real)
         self._kernel = stage_kernel(self.element_blocks.reference.order)
         self._riemann = self._riemann_tables()
         self._spare = [np.zeros_like(self.electric) for _ in range(2)]
         self._residuals = [np.zeros_like(self.electric) for _ in range(2)]
+
+    @property
+    def entering(self) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+        return self.domain.incident.amplitudes
 
     def _riemann_tables(self) -> NDArray[np.floating]:
         """(blocks, 4, 5, lanes), see upwind.upwinded."""
@@ -83,7 +87,6 @@ class UpwindRungeKutta(System):
         return self.element_blocks.in_lanes(np.stack(rows, axis=2)).ravel()
 
     def _stage(self, a: float, b: float, gains: NDArray[np.floating]) -> None:
-        real = self.element_blocks.real.type
         new, halo = self._spare, self.domain.halo
         if halo is not None:
             halo.begin(0, self.electric)
@@ -93,9 +96,9 @@ class UpwindRungeKutta(System):
                 self.received(0)
                 self.received(1)
             self.on_blocks(
-                self._kernel, blocks, *new, self.electric, self.magnetic, *self._residuals, real(a), real(b), self.rows,
-                *self.factors, *self.ghosts, *self.faces, self.nodes, self.metric, gains, self._riemann, self.volume,
-                self.lift,
+                self._kernel, blocks, *new, self.electric, self.magnetic, *self._residuals, self.real(a), self.real(b),
+                self.rows, *self.factors, *self.ghosts, *self.faces, self.nodes, self.metric, gains, self._riemann,
+                self.volume, self.lift,
             )  # fmt: skip
         self._spare = [self.electric, self.magnetic]
         self.electric, self.magnetic = new
@@ -125,7 +128,7 @@ class UpwindRungeKutta(System):
         self.electric[:], self.magnetic[:] = kept
         return RUNGE_KUTTA_RADIUS * self.domain.size / (radius * MARGIN)
 
-    def _advance(self, steps: Steps) -> None:
+    def advance(self, steps: Steps) -> None:
         step = steps.step
         gains, drives, decay = self._gains(step), self._drives(step), self._decay(step)
         steps.begun()
@@ -133,9 +136,8 @@ class UpwindRungeKutta(System):
             self._decayed(decay)
             for a, b, c in STAGES:
                 now = steps.time + (n - 1 + c) * step
-                if self.incident is not None:
-                    for ghost, values in zip(self.ghosts, self.incident(now), strict=True):
-                        ghost[: self.open.number] = values
+                for field, ghost in enumerate(self.ghosts if self.domain.incident.waves else ()):
+                    ghost[: self.open.number] = self.incident(field, now)
                 self._stage(a, b, gains)
                 for load, drive in zip(self.loads, drives, strict=True):
                     change = self.real(load.at(now / self.medium.speed)) * drive

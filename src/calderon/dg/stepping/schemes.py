@@ -5,10 +5,9 @@ from numbers import Real
 
 from calderon.backends import Device
 from calderon.dg.domain import Domain
-from calderon.dg.stepping.device_leap_frog import DeviceLeapFrog
-from calderon.dg.stepping.device_runge_kutta import DeviceRungeKutta
 from calderon.dg.stepping.leap_frog import CentredLeapFrog
 from calderon.dg.stepping.local_leap_frog import LocalLeapFrog
+from calderon.dg.stepping.on_device import DeviceLeapFrog, DeviceRungeKutta
 from calderon.dg.stepping.runge_kutta import UpwindRungeKutta
 from calderon.dg.stepping.system import System
 
@@ -35,7 +34,7 @@ def system_of(flux: str, domain: Domain, device: Device | None) -> System:
     """The system at rest; one with several lengths of steps if the domain has classes."""
     if device is not None:
         return ON_DEVICES[flux](domain, device)
-    return LocalLeapFrog(domain) if domain.classes is not None else FLUXES[flux](domain)
+    return LocalLeapFrog(domain) if domain.classes.deepest else FLUXES[flux](domain)
 
 
 def chosen_step(courant: float, time_step: float | None, limit: float) -> float:

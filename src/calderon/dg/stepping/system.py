@@ -23,21 +23,25 @@ LEAST_PART = 160
 """Nodes of a lane in a part (blocks times nodes of an element): waking a thread takes as long as ten blocks of P2."""
 
 
-def silent() -> None:
+def silent(*_: Any) -> None:
     """Do nothing: the default callback."""
 
 
 @dataclass(frozen=True)
 class Steps:
-    """Arguments of `System.advance`: c t when the first step begins, the length and number of steps, the steps done
-    already, and the callbacks at the begin and after each step."""
+    """The steps of a run: c t when the first one begins, their length and number.
+
+    after(n) is called after each, with E at time + n step. first: steps done already, with the fields as in such a
+    call. begun() is called once before the first of the other steps, with the fields as after the step before it: H is
+    already ahead.
+    """
 
     time: float
     step: float
     count: int
-    after: Callable[[int], None]
-    first: int
-    begun: Callable[[], None]
+    after: Callable[[int], None] = silent
+    first: int = 0
+    begun: Callable[[], None] = silent
 
     @property
     def numbers(self) -> range:
@@ -49,7 +53,7 @@ class System(ABC):
     """E and Z0 H (flat arrays), and what both fluxes need to advance them in time."""
 
     h_offset: float
-    """Steps by which H is later than E in the calls of `after` by `advance`; in the last call it is not later."""
+    """Steps by which H is later than E in the calls of `Steps.after`; in the last call it is not later."""
     saving: float = 1.0
     """Factor of work saved against one step for all elements; `limit` computes it."""
     trials: int
@@ -58,15 +62,10 @@ class System(ABC):
     """Whether the fields are intermediate ones of an unfinished run."""
 
     def __init__(self, domain: Domain) -> None:
-        self.domain, element_blocks = domain, domain.element_blocks
-        self.element_blocks, self.medium, self.incident, self.open = (
-            element_blocks,
-            domain.medium,
-            domain.incident,
-            domain.open,
-        )
+        self.domain, self.medium, self.open, self.loads = domain, domain.medium, domain.open, domain.loads
+        self.element_blocks = element_blocks = domain.element_blocks
         real, reference = element_blocks.real, element_blocks.reference
-        self.loads, self.real = domain.loads, real.type
+        self.real = real.type
         self.electric, self.magnetic = element_blocks.zeros().ravel(), element_blocks.zeros().ravel()
         factors = np.array([FACTORS[str(each)] for each in domain.conditions]).reshape(-1, 2)
         self.factors = [np.ascontiguousarray(factors[:, n], real) for n in range(2)]
@@ -135,23 +134,18 @@ class System(ABC):
     def limit(self, report: Callable[[], None] = silent) -> float:
         """The largest stable step of c t, in m; report: is called at each of the trials."""
 
-    def advance(
-        self,
-        time: float,
-        step: float,
-        count: int,
-        after: Callable[[int], None],
-        first: int = 0,
-        begun: Callable[[], None] = silent,
-    ) -> None:
-        """`count` steps from c t = time, then both fields are at the same time; after(n) is called after each, with E
-        at time + n step. first: steps done already, with the fields as in such a call. begun() is called once before
-        the first of the steps, with the fields as after the step before it: H is already ahead."""
-        self._advance(Steps(time, step, count, after, first, begun))
-
     @abstractmethod
-    def _advance(self, steps: Steps) -> None:
-        """Do the steps."""
+    def advance(self, steps: Steps) -> None:
+        """Do the steps; then both fields are at the same time."""
+
+    @property
+    @abstractmethod
+    def entering(self) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+        """(waves, f, 2, m) amplitudes of what enters through the open faces in steps of E and of H."""
+
+    def incident(self, field: int, time: float) -> NDArray[np.floating]:
+        """(f, 2, m) the incident part of the ghost traces at the open faces in a step of E (0) or H (1)."""
+        return np.real(np.tensordot(self.domain.incident.phases(time), self.entering[field], 1))
 
     def voltage(self, load: Load) -> float:
         """This rank's share of the voltage at a feed, also while `advance` runs."""

@@ -1,0 +1,305 @@
+"""Time stepping on a device (curl.c, upwind.c): the fields stay there while time advances."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Device, Source, real_name, require_device_memory
+from calderon.dg.domain import Domain
+from calderon.dg.operator.halo import DeviceHalo
+from calderon.dg.sources.currents import Load
+from calderon.dg.stepping.leap_frog import CentredLeapFrog, Coefficients
+from calderon.dg.stepping.runge_kutta import STAGES, UpwindRungeKutta
+from calderon.dg.stepping.system import Steps, System
+
+GROUP = 128
+"""Threads of a group where each works alone."""
+HIGHEST_ORDER = 5
+"""Largest order for which the shared data of a group for a block of elements fit into GROUP_MEMORY."""
+GROUP_MEMORY = 48 * 1024
+"""Bytes that a group may share on every device."""
+LARGEST_GROUP = 640
+"""Threads of a group for a block of elements, at most."""
+GROUPS = 256
+"""Largest number of groups that check for values that are not finite."""
+
+
+class OnDevice(System):
+    """The place of E and H and of their tables, for both fluxes; the stability limit is computed on the processor.
+
+    source: the file with the steps. copies: arrays on the device that are as large as a field.
+
+    Raises ValueError for a degree or a number of elements that devices do not support, MemoryError for fields that do
+    not fit.
+    """
+
+    source: str
+    copies: int
+
+    def __init__(self, domain: Domain, device: Device) -> None:
+        super().__init__(domain)
+        reference, lanes = self.element_blocks.reference, self.element_blocks.lanes
+        if reference.order > HIGHEST_ORDER:
+            highest = f"choose 1 to {HIGHEST_ORDER}, or backend='numba'"
+            raise ValueError(f"order={reference.order!r} on {device.name}: {highest}")
+        most = np.iinfo(np.int32).max
+        if self.electric.size > most:
+            raise ValueError(f"{self.electric.size} values of a field on {device.name}: at most {most} are possible")
+        needed = self.copies * self.electric.nbytes + self.metric.nbytes
+        advice = "use a lower order, a coarser mesh, precision='single' or backend='numba'"
+        count = self.element_blocks.mesh.number_of_tetrahedra
+        require_device_memory(device, needed, f"P{reference.order} on {count} tetrahedra", advice)
+        self._device, self._rows = device, max(1, min(reference.size, LARGEST_GROUP // lanes))
+        self._program = device.build(Source(self.source, real_name(self.element_blocks.real), self._defines))
+        self._found = device.empty((GROUPS,), np.int32)
+        self._codes, self._nodes = device.array(self.element_blocks.codes), device.array(self.nodes.astype(np.int32))
+        self._metric, self._mirrors = device.array(self.metric), [device.array(each) for each in self.factors]
+        self._ghost_rows, self._ghosts = device.array(self.rows), [device.array(each) for each in self.ghosts]
+        self._fields: list[Any] = []
+        self._places: dict[int, tuple[NDArray[np.int64], Any, Any]] = {}
+        halo = domain.halo
+        self._halo = None if halo is None else DeviceHalo(halo, device, self._traces)
+
+    @property
+    def _defines(self) -> tuple[tuple[str, int], ...]:
+        """Arguments of curl.h."""
+        reference, lanes = self.element_blocks.reference, self.element_blocks.lanes
+        layout = ("SIZE", reference.size), ("FACE_SIZE", reference.face_size), ("LANES", lanes)
+        return (*layout, ("ROWS", self._rows), ("LIFT_ROWS", reference.size + reference.size % 2))
+
+    def advance(self, steps: Steps) -> None:
+        self._fields = [self._device.array(field) for field in (self.electric, self.magnetic)]
+        try:
+            self._advance_on_device(steps)
+            self.fetch()
+        finally:
+            self._fields = []
+
+    def _advance_on_device(self, steps: Steps) -> None:
+        """Do the steps of the fields on the device."""
+        raise NotImplementedError
+
+    def fetch(self) -> None:
+        if self._fields:
+            self.electric[:], self.magnetic[:] = (self._device.to_host(field).ravel() for field in self._fields)
+
+    def finite(self) -> bool:
+        """One number of each group is copied to the host."""
+        if not self._fields:
+            return super().finite()
+        threads = GROUP * GROUPS
+        self._launch("not_finite", threads, self._fields[0], self.electric.size, threads, self._found)
+        return not self._device.to_host(self._found).any()
+
+    def voltage(self, load: Load) -> float:
+        return load.voltage(self.values_at(load.places)) if self._fields else super().voltage(load)
+
+    def views(self) -> tuple[Any, Any]:
+        return (View(self, 0), View(self, 1)) if self._fields else super().views()
+
+    def values_at(self, places: NDArray[np.int64], which: int = 0) -> NDArray[np.floating]:
+        """E (0) or H (1) on the device at flat numbers in a field, of any shape, which are kept there."""
+        if id(places) not in self._places:
+            numbers = self._device.array(places.ravel().astype(np.int32))
+            room = self._device.empty((places.size,), self.element_blocks.real)
+            self._places[id(places)] = places, numbers, room  # keep the array itself, so that its id is not reused
+        _, numbers, room = self._places[id(places)]
+        self._launch("values_at", places.size, self._fields[which], numbers, room, places.size)
+        return self._device.to_host(room).reshape(places.shape)
+
+    def _driven(self, load: Load, drive: NDArray[np.floating]) -> tuple[Any, Any]:
+        """The places of a load, and its contribution there for a unit of its signal, on the device."""
+        return self._device.array(load.places.ravel().astype(np.int32)), self._device.array(drive.ravel())
+
+    def _add(self, field: Any, driven: tuple[Any, Any], factor: float, count: int) -> None:
+        """field += factor times `count` values that a load adds."""
+        self._launch("add_load", count, field, *driven, self.real(factor), count)
+
+    def _launch(self, kernel: str, threads: int, *arguments: Any) -> None:
+        """A kernel in which each thread works alone."""
+        self._device.launch(self._program, kernel, (threads,), (GROUP,), *arguments)
+
+    def _by_block(self, kernel: str, drivers: dict[int, Any], *arguments: Any) -> None:
+        """A kernel with a group of threads for each block of elements; the others' traces of the drivers, E (0), H
+        (1) or both, are exchanged while inner blocks are computed."""
+        if self._halo is None:
+            self._on_blocks(kernel, (0, self.element_blocks.blocks), *arguments)
+            return
+        self._halo.begin(drivers)
+        self._on_blocks(kernel, self.inner_blocks, *arguments)
+        first = self.open.number * 2 * self.element_blocks.reference.face_size
+        self._halo.finish(drivers, self._ghosts, first)
+        self._on_blocks(kernel, self.outer_blocks, *arguments)
+
+    def _on_blocks(self, kernel: str, blocks: tuple[int, int], *arguments: Any) -> None:
+        group = self.element_blocks.lanes * self._rows
+        threads = (blocks[1] - blocks[0]) * group
+        self._device.launch(self._program, kernel, (threads,), (group,), blocks[0], *arguments)
+
+    def _traces(self, field: Any, starts: Any, sides: Any, count: int, out: Any) -> None:
+        """out (count, 2, m): traces of a field on `count` faces of elements that begin at `starts`."""
+        threads = count * self.element_blocks.reference.face_size
+        self._launch("face_traces", threads, field, starts, sides, self._nodes, count, out)
+
+    def _in_parts(self, values: NDArray[np.complex128]) -> Any:
+        """(waves, 2, ...) real and imaginary parts of amplitudes (waves, ...), on the device; memory for one if there
+        is none."""
+        parts = np.stack([values.real, values.imag], axis=1) if len(values) else np.zeros(1)
+        return self._device.array(parts.astype(self.element_blocks.real))
+
+    def _phases(self, time: float) -> Any:
+        """(waves, 2) factors of the incident amplitudes, as `_in_parts`."""
+        return self._in_parts(self.domain.incident.phases(time))
+
+
+class View:
+    """A field on a device, of which `[places]` copies only the values at flat numbers to the host."""
+
+    def __init__(self, system: OnDevice, which: int) -> None:
+        self._system, self._which = system, which
+
+    def __getitem__(self, places: NDArray[np.int64]) -> NDArray[np.floating]:
+        return self._system.values_at(places, self._which)
+
+
+@dataclass(frozen=True)
+class Step:
+    """Arguments of a step of one field: medium (blocks, 2, lanes), and for the open faces turn, raised, and groups of
+    elements with as many of them (count, elements, numbers, inverse); drives: places and the contribution of a current
+    there."""
+
+    medium: Any
+    turn: Any = None
+    raised: Any = None
+    groups: tuple[tuple[int, int, Any, Any], ...] = ()
+    drives: tuple[tuple[Any, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class OpenFaces:
+    """The open faces on the device: where their elements begin, which side they are, amplitudes of what enters for E
+    and for H, and memory for traces before the step, ghost traces, and solved ones."""
+
+    starts: Any
+    sides: Any
+    entering: list[Any]
+    before: Any
+    ghosts: Any
+    solved: Any
+
+
+class DeviceLeapFrog(OnDevice, CentredLeapFrog):
+    """CentredLeapFrog with the steps on a device."""
+
+    source, copies = "dg/operator/curl.c", 2
+
+    def __init__(self, domain: Domain, device: Device) -> None:
+        super().__init__(domain, device)
+        self._matrices = [device.array(each) for each in (self.volume, self.lift)]
+        starts, sides = (device.array(each.astype(np.int32)) for each in (self.open.starts, self.open.sides))
+        room = (max(1, 2 * self.open.number * self.ghosts[0].shape[2]),)
+        empty = [device.empty(room, self.element_blocks.real) for _ in range(3)]
+        self._open = OpenFaces(starts, sides, [self._in_parts(each) for each in self.entering], *empty)
+
+    def _step(self, of: Coefficients) -> Step:
+        """Coefficients of a step on the device."""
+        array, real = self._device.array, self.element_blocks.real
+        drives = tuple(self._driven(load, drive) for load, drive in zip(self.loads, of.drives, strict=False))
+        if of.absorbing is None:
+            return Step(array(of.medium), drives=drives)
+        groups = tuple(
+            (faces.shape[1], len(faces), array(faces.astype(np.int32)), array(inverse.astype(real)))
+            for faces, inverse in of.absorbing.groups
+        )
+        turn, raised = of.absorbing.turn.astype(real), of.absorbing.raised.astype(real)
+        return Step(array(of.medium), array(turn), array(raised), groups, drives)
+
+    def _advance_on_device(self, steps: Steps) -> None:
+        coefficients = tuple(self._step(each) for each in self._all_coefficients(steps.step))
+        self._leap(steps, coefficients, self._half_step)
+
+    def _half_step(self, field: int, step: Step, time: float) -> None:
+        target, source, faces = self._fields[field], self._fields[1 - field], self._open
+        if self.open.number:
+            self._traces(target, faces.starts, faces.sides, self.open.number, faces.before)
+        self._by_block(
+            "half_step", {1 - field: source}, target, source, self._ghost_rows, self._mirrors[1 - field],
+            self._ghosts[1 - field], self._codes, self._nodes, self._metric, step.medium, *self._matrices,
+        )  # fmt: skip
+        for load, driven in zip(self.loads, step.drives, strict=False):
+            self._add(target, driven, load.at(time / self.medium.speed), load.places.size)
+        if self.open.number:
+            self._absorb(field, step, time)
+
+    def _absorb(self, field: int, step: Step, time: float) -> None:
+        """Add what the open faces contribute to a step, as `SilverMueller.finish`."""
+        target, faces, reference = self._fields[field], self._open, self.element_blocks.reference
+        places = faces.starts, faces.sides
+        self._launch(
+            "open_ghosts", self.open.number * reference.face_size, target, faces.before, faces.entering[field],
+            self._phases(time), len(self.domain.incident.waves), step.turn, *places, self._nodes, self.open.number,
+            faces.ghosts,
+        )  # fmt: skip
+        for count, elements, numbers, inverse in step.groups:
+            threads = 2 * elements * count * reference.face_size
+            self._launch("solve_open", threads, faces.ghosts, inverse, numbers, count, elements, faces.solved)
+            self._launch(
+                "add_open", elements * reference.size, target, faces.solved, step.raised, self._matrices[1], numbers,
+                *places, count, elements,
+            )  # fmt: skip
+
+
+class DeviceRungeKutta(OnDevice, UpwindRungeKutta):
+    """UpwindRungeKutta with the stages on a device."""
+
+    source, copies = "dg/operator/upwind.c", 6
+
+    def __init__(self, domain: Domain, device: Device) -> None:
+        super().__init__(domain, device)
+        self._tables = [device.array(each) for each in (self._riemann, self.volume, self.lift)]
+        self._entering = [self._in_parts(each) for each in self.entering]
+
+    @property
+    def _defines(self) -> tuple[tuple[str, int], ...]:
+        reference, lanes = self.element_blocks.reference, self.element_blocks.lanes
+        shared = (3 * reference.size + 16 * reference.face_size) * lanes * self.element_blocks.real.itemsize
+        return (*super()._defines, ("OWN_IS_SHARED", int(shared <= GROUP_MEMORY)))
+
+    def _advance_on_device(self, steps: Steps) -> None:
+        step = steps.step
+        array, empty = self._device.array, np.zeros_like(self.electric)
+        spare, residuals = [array(empty), array(empty)], [array(empty), array(empty)]
+        gains, left = array(self._gains(step)), self._decay(step)
+        decay = None if left is None else array(left)
+        driven = [self._driven(load, drive) for load, drive in zip(self.loads, self._drives(step), strict=True)]
+        steps.begun()
+        for n in steps.numbers:
+            self._decayed(decay)
+            for a, b, c in STAGES:
+                now = steps.time + (n - 1 + c) * step
+                self._enter(now)
+                self._by_block(
+                    "stage", dict(enumerate(self._fields)), *spare, *self._fields, *residuals, self.real(a),
+                    self.real(b), self._ghost_rows, *self._mirrors, *self._ghosts, self._codes, self._nodes,
+                    self._metric, gains, *self._tables,
+                )  # fmt: skip
+                self._fields, spare = spare, self._fields
+                for load, each in zip(self.loads, driven, strict=True):
+                    value = load.at(now / self.medium.speed)
+                    self._add(residuals[0], each, value, load.places.size)
+                    self._add(self._fields[0], each, b * value, load.places.size)
+            self._decayed(decay)
+            steps.after(n)
+
+    def _enter(self, time: float) -> None:
+        """What is incident at the open faces."""
+        waves, count = len(self.domain.incident.waves), self.entering[0][:1].size
+        for ghosts, amplitudes in zip(self._ghosts, self._entering if waves else (), strict=False):
+            self._launch("enter", count, amplitudes, self._phases(time), waves, count, ghosts)
+
+    def _decayed(self, factors: Any) -> None:
+        """E after half a step of the conductive term alone."""
+        if factors is not None:
+            self._launch("decay", self.electric.size, self._fields[0], factors, self.electric.size)
