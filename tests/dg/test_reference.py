@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from calderon.dg.operator.nodes import orthonormal_basis
-from calderon.dg.operator.reference import ORDERS, OUTWARD, reference_tetrahedron
+from calderon.dg.operator.reference import ORDERS, OUTWARD, orthonormal_basis, reference_tetrahedron
 from calderon.dg.stepping.runge_kutta import amplification
 from calderon.dg.stepping.stability import RUNGE_KUTTA_RADIUS
 from calderon.quadrature import tetrahedron_rule

@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 import calderon as cal
-from calderon.dg.stepping.waiting_threads import WaitingThreads
+from calderon.dg.stepping.system import WaitingThreads
 
 MODE = cal.exact.cubic_cavity((1, 1, 1))
 

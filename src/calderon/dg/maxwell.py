@@ -4,13 +4,14 @@ import itertools
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from typing import Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.backends import require_memory
-from calderon.dg.domain import domain, listed
+from calderon.backends import Device, require_memory
+from calderon.dg.domain import Domain, domain, listed
 from calderon.dg.operator.boundary import completed
 from calderon.dg.operator.reference import reference_tetrahedron
 from calderon.dg.results.far_field import enclosed
@@ -19,13 +20,17 @@ from calderon.dg.results.probe import Probe
 from calderon.dg.results.sar import require_tissue
 from calderon.dg.results.snapshots import Snapshots
 from calderon.dg.results.transform import LastPeriods, RunningTransform
+from calderon.dg.run.checkpoint import RunKey, problem_of, signals_of, sums
 from calderon.dg.run.observer import Observer, Recorder, Span
 from calderon.dg.run.ranks import execution_of_rank, ranks_of, warn_once
 from calderon.dg.run.run import Listener, Run, progress_of
-from calderon.dg.run.run_key import RunKey, problem_of, signals_of, sums
 from calderon.dg.run.sampling import require_period, sampling, steps_until, warn_resolution, whole_number
 from calderon.dg.sources.port import Port, divisor
-from calderon.dg.stepping.schemes import check_stepping, chosen_step, system_of
+from calderon.dg.stepping.leap_frog import CentredLeapFrog
+from calderon.dg.stepping.local_leap_frog import LocalLeapFrog
+from calderon.dg.stepping.on_device import DeviceLeapFrog, DeviceRungeKutta
+from calderon.dg.stepping.runge_kutta import UpwindRungeKutta
+from calderon.dg.stepping.system import System
 from calderon.mesh import Material, TetrahedralMesh
 from calderon.mesh.tetrahedral.location import as_points
 from calderon.parallel import Communicator, agreed, require_same
@@ -34,13 +39,13 @@ from calderon.waves import TransientPlaneWave
 
 Field = Callable[[NDArray[np.float64], float], ArrayLike]
 """f(points (n, 3), t) -> (n, 3)."""
+FLUXES: dict[str, type[System]] = {"centred": CentredLeapFrog, "upwind": UpwindRungeKutta}
+ON_DEVICES = {"centred": DeviceLeapFrog, "upwind": DeviceRungeKutta}
 FIELDS = {"centred": 5, "upwind": 12}
 """Peak number of arrays like E and H, in the search for the step; measured on boxes, degrees 1 to 4; one more
 for several lengths of steps."""
 GEOMETRY = 1500
 """Bytes per tetrahedron of the tables and of their input."""
-
-
 AnyObserver = TypeVar("AnyObserver", bound=Observer)
 
 
@@ -51,6 +56,9 @@ class Options(TypedDict, total=False):
     backend: str
     communicator: Communicator | None
     progress: bool | Listener
+
+
+DEFAULTS: Options = {"precision": "double", "backend": "numba", "communicator": None, "progress": False}
 
 
 class MaxwellDG:
@@ -89,19 +97,17 @@ class MaxwellDG:
         local_time_stepping: bool = False,
         **options: Unpack[Options],
     ) -> None:
-        if unknown := set(options) - set(Options.__annotations__):
-            raise TypeError(
-                f"MaxwellDG: unknown options {sorted(unknown)}: choose {', '.join(Options.__annotations__)}"
-            )
-        precision, communicator = options.get("precision", "double"), options.get("communicator")
-        backend, progress = options.get("backend", "numba"), options.get("progress", False)
+        if unknown := set(options) - set(DEFAULTS):
+            raise TypeError(f"MaxwellDG: unknown options {sorted(unknown)}: choose {', '.join(DEFAULTS)}")
+        chosen: Options = {**DEFAULTS, **options}
+        precision, backend = chosen["precision"], chosen["backend"]
         if not isinstance(mesh, TetrahedralMesh):
             raise TypeError(
                 f"a mesh of tetrahedra is needed, got {type(mesh).__name__}: see cal.mesh.box, mesh.read_tetrahedra"
             )
         choices = {"order": order, "flux": flux, "courant": courant, "precision": precision, "time_step": time_step}
         choices |= {"boundaries": boundaries, "materials": materials, "local_time_stepping": local_time_stepping}
-        ranks = ranks_of(communicator, mesh, **choices)
+        ranks = ranks_of(chosen["communicator"], mesh, **choices)
         execution = execution_of_rank(backend, precision, ranks)
         check_stepping(flux, courant, local_time_stepping, execution.device, backend)
         reference = reference_tetrahedron(order)
@@ -125,7 +131,7 @@ class MaxwellDG:
         self._scales = {"electric": 1.0, "magnetic": self.medium.impedance}
         self.ports = {each.name: Port(each, self._system.voltage, ranks) for each in self._domain.loads}
         self._densities = {name: each.density for name, each in (materials or {}).items()}
-        with progress_of(progress, "the largest stable step", self._system.trials, ranks.rank) as report:
+        with progress_of(chosen["progress"], "the largest stable step", self._system.trials, ranks.rank) as report:
             done = itertools.count(1)
             self._limit = self._system.limit(lambda: report(next(done))) / self.medium.speed
         self.time_step = chosen_step(courant, time_step, self._limit)
@@ -358,3 +364,37 @@ def _values(name: str, function: Field, points: NDArray[np.float64], time: float
     if values.shape != (points.size // 3, 3):
         raise ValueError(f"the {name} field gave shape {values.shape}: {(points.size // 3, 3)} is needed")
     return values.astype(np.float64).reshape(points.shape)
+
+
+def check_stepping(flux: str, courant: float, local: bool, device: Device | None, backend: str) -> None:
+    """ValueError for an unknown flux, an invalid fraction of the limit, and for local steps where they are not
+    available."""
+    if flux not in FLUXES:
+        raise ValueError(f"unknown flux {flux!r}: choose {' or '.join(map(repr, FLUXES))}")
+    if isinstance(courant, bool) or not (isinstance(courant, Real) and math.isfinite(courant) and 0 < courant <= 1):
+        raise ValueError(f"courant={courant!r}: a fraction of the stability limit, above 0 and at most 1, is needed")
+    if not isinstance(local, bool):
+        raise ValueError(f"local_time_stepping={local!r}: True or False is needed")
+    if local and flux != "centred":
+        raise ValueError(f"local_time_stepping=True with flux={flux!r}: only flux='centred' supports it")
+    if local and device is not None:
+        raise ValueError(f"local_time_stepping=True on backend={backend!r}: only backend='numba' supports it")
+
+
+def system_of(flux: str, domain: Domain, device: Device | None) -> System:
+    """The system at rest; one with several lengths of steps if the domain has classes."""
+    if device is not None:
+        return ON_DEVICES[flux](domain, device)
+    return LocalLeapFrog(domain) if domain.classes.deepest else FLUXES[flux](domain)
+
+
+def chosen_step(courant: float, time_step: float | None, limit: float) -> float:
+    """A fraction of the limit, or the requested step. ValueError for a step above the limit."""
+    if time_step is None:
+        return courant * limit
+    if not (isinstance(time_step, Real) and 0 < time_step <= limit):
+        raise ValueError(
+            f"time_step={time_step!r}: a positive number is needed, up to the stability limit of this mesh and order, "
+            f"{limit:.6g}: choose a smaller step, or omit it and choose courant"
+        )
+    return float(time_step)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,13 +62,14 @@ class ElementBlocks:
         """(elements,) determinants of the frames, with their sign."""
         return np.linalg.det(self.frames)
 
-    def in_lanes(self, values: NDArray[np.floating], filling: float = 0.0) -> NDArray[np.floating]:
-        """(elements, ...) to (blocks, ..., lanes), in the order of the blocks and precision."""
-        padded = np.full((self.blocks * self.lanes, *values.shape[1:]), filling, self.real)
+    def in_lanes(self, values: NDArray[Any]) -> NDArray[Any]:
+        """(elements, ...) to (blocks, ..., lanes), in the order of the blocks and precision, real or complex."""
+        kind = np.result_type(self.real, np.complex64) if np.iscomplexobj(values) else self.real
+        padded = np.zeros((self.blocks * self.lanes, *values.shape[1:]), kind)
         padded[self.place] = values
         return np.ascontiguousarray(np.moveaxis(padded.reshape(self.blocks, self.lanes, *values.shape[1:]), 1, -1))
 
-    def by_element(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
+    def by_element(self, values: NDArray[Any]) -> NDArray[Any]:
         """(blocks, ..., lanes) back to (elements, ...), in the mesh's order."""
         rows = np.moveaxis(values, -1, 1).reshape(self.blocks * self.lanes, *values.shape[1:-1])
         return np.ascontiguousarray(rows[self.place])
@@ -98,9 +100,9 @@ class ElementBlocks:
         """Vectors (elements, n, 3) at the nodes as a field."""
         return self.in_lanes(np.einsum("nqk,nik->niq", vectors, self.frames))
 
-    def vectors(self, field: NDArray[np.floating]) -> NDArray[np.float64]:
-        """A field as vectors (elements, n, 3) at the nodes."""
-        covariant = self.by_element(field).astype(np.float64)
+    def vectors(self, field: NDArray[Any]) -> NDArray[Any]:
+        """A field as vectors (elements, n, 3) at the nodes, real or complex, in double precision."""
+        covariant = self.by_element(field).astype(np.result_type(field, np.float64))
         return np.asarray(np.einsum("niq,nki->nqk", covariant, np.linalg.inv(self.frames)))
 
     def zeros(self) -> NDArray[np.floating]:

@@ -92,7 +92,8 @@ class PeriodicFields:
 
     def _outgoing(self, radius: float | None, center: ArrayLike | None) -> EquivalentCurrents:
         inside = enclosed(self._domain, self._mesh, radius, center)
-        fields = self._vectors(self._electric), self._vectors(self._magnetic) / self._domain.medium.impedance
+        vectors = self._domain.element_blocks.vectors
+        fields = vectors(self._electric), vectors(self._magnetic) / self._domain.medium.impedance
         wavenumber = 2 * np.pi * self.frequency / self._domain.medium.speed
         return equivalent_currents(self._domain, wavenumber, inside, *fields)
 
@@ -132,7 +133,7 @@ class PeriodicFields:
         mesh, medium = self._mesh, self._domain.medium
         corner, shape = voxel_midpoints(mesh, self.densities, voxel)
         rho = np.nan_to_num(self._density())
-        field, search = self._vectors(self._electric), Search(mesh)
+        field, search = self._domain.element_blocks.vectors(self._electric), Search(mesh)
         interpolation = self._domain.element_blocks.reference.interpolation
 
         def sample(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -158,7 +159,8 @@ class PeriodicFields:
             return float(self._domain.communicator.total(np.float64(0.0)))
         nodes = reference.face_nodes[faces.sides]
         electric, magnetic = (
-            self._vectors(field)[faces.elements[:, None], nodes] for field in (self._electric, self._magnetic)
+            self._domain.element_blocks.vectors(field)[faces.elements[:, None], nodes]
+            for field in (self._electric, self._magnetic)
         )
         # E x conj(H) . n at pairs of nodes, against the integrals of their products over the unit triangle
         crossed = np.cross(electric[:, :, None], magnetic.conj()[:, None])
@@ -197,17 +199,13 @@ class PeriodicFields:
     def _mean_square(self) -> NDArray[np.float64]:
         """(tetrahedra,) mean of |E|^2 over each element in V^2/m^2."""
         mass = 6 * self._domain.element_blocks.reference.mass
-        field = self._vectors(self._electric)
+        field = self._domain.element_blocks.vectors(self._electric)
         return np.real(np.einsum("nqi,qp,npi->n", field.conj(), mass, field, optimize=True))
 
     def _loss_density(self) -> NDArray[np.float64]:
         """(tetrahedra,) W/m^3."""
         return self._domain.medium.loss / self._domain.medium.impedance / 2 * self._mean_square()
 
-    def _vectors(self, field: NDArray[np.complexfloating]) -> NDArray[np.complex128]:
-        parts = (self._domain.element_blocks.vectors(np.ascontiguousarray(part)) for part in (field.real, field.imag))
-        return np.asarray(next(parts) + 1j * next(parts))
-
     def _at(self, points: ArrayLike, field: NDArray[np.complexfloating]) -> NDArray[np.complex128]:
         x = as_points(points)
-        return np.asarray(self._domain.values_at(self._mesh, self._vectors(field), x))
+        return np.asarray(self._domain.values_at(self._mesh, self._domain.element_blocks.vectors(field), x))

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.dg.domain import Domain
+from calderon.dg.run.checkpoint import digest
 from calderon.dg.run.observer import Instant, Observer, Span, State
-from calderon.dg.run.run_key import digest
 from calderon.dg.run.sampling import whole_number
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.tetrahedral.location import as_points, locate

@@ -73,7 +73,7 @@ class LastPeriods(Observer):
 
     def restore(self, state: State) -> None:
         for name, values in state.items():
-            _take(getattr(self, name), values, self._domain)
+            getattr(self, name).ravel()[:] = self._domain.restricted(values)
 
 
 class RunningTransform(Observer):
@@ -176,7 +176,7 @@ class RunningTransform(Observer):
     def restore(self, state: State) -> None:
         for name in ("electric", "magnetic"):
             for n in range(len(self.frequencies)):
-                _take(getattr(self, name)[n], state[f"{name}_{n}"], self._domain)
+                getattr(self, name)[n].ravel()[:] = self._domain.restricted(state[f"{name}_{n}"])
         self._last, self._next = state["times"]
         self._left, self._samples = map(int, state["counts"])
 
@@ -189,12 +189,6 @@ def _positive(frequencies: ArrayLike) -> NDArray[np.float64]:
     if not (np.isfinite(values) & (values > 0)).all():
         raise ValueError(f"frequencies={frequencies!r}: positive numbers are needed")
     return values.astype(np.float64)
-
-
-def _take(array: NDArray[np.complexfloating], values: NDArray[np.complexfloating], domain: Domain) -> None:
-    """Copy values (tetrahedra, 3, n) of the whole mesh into a field of this rank."""
-    for part in ("real", "imag"):
-        getattr(array, part)[:] = domain.restricted(getattr(values, part)).reshape(array.shape)
 
 
 def add_multiple(total: NDArray[np.complexfloating], factor: complex, field: NDArray[np.floating]) -> None:

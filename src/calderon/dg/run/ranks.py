@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from numpy.typing import NDArray
 
 from calderon.backends import BuildError, Device, Execution
-from calderon.dg.run.run_key import mesh_digest
+from calderon.dg.run.checkpoint import mesh_digest
 from calderon.mesh import TetrahedralMesh
 from calderon.parallel import Communicator, agreed, end_together, require_same, world
 

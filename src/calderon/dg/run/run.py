@@ -12,9 +12,8 @@ import numpy as np
 from rich.progress import Progress
 
 from calderon.dg.domain import Domain
-from calderon.dg.run.checkpoint import Moment, read_checkpoint, write_checkpoint
+from calderon.dg.run.checkpoint import Moment, RunKey, read_checkpoint, write_checkpoint
 from calderon.dg.run.observer import Instant, Observer, Recorder, Span
-from calderon.dg.run.run_key import RunKey
 from calderon.dg.sources.port import Port
 from calderon.dg.stepping.system import Steps, System
 

@@ -1,7 +1,10 @@
 """The semi-discrete Maxwell system on one process: arrays and tables that every time stepping method needs."""
 
+import itertools
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends import thread_count
 from calderon.dg.domain import Domain
 from calderon.dg.operator.boundary import FACTORS
 from calderon.dg.operator.gather import sorted_faces
 from calderon.dg.sources.currents import Load
-from calderon.dg.stepping.waiting_threads import WaitingThreads
 
 BLOCKS_AT_A_TIME = 64
 """Blocks of elements at a time in integrals, so that intermediate arrays fit a cache."""
@@ -47,6 +50,42 @@ class Steps:
     def numbers(self) -> range:
         """Numbers of the remaining steps, from 1."""
         return range(self.first + 1, self.count + 1)
+
+
+class WaitingThreads:
+    """All threads that kernels use, the caller's among them; the others start at the first call that needs them, sleep
+    between the calls and end with this object. number: of all.
+
+    `backends.run_tasks` starts its threads anew at each call, which takes 0.14 ms for two: as long as half a step of a
+    small mesh, of which a run has thousands.
+    """
+
+    def __init__(self) -> None:
+        self.number = thread_count()
+        self._others: ThreadPoolExecutor | None = None
+        self._process = 0
+
+    def run(self, work: Callable[[int], None], count: int) -> None:
+        """Call `work(task)` for every task in range(count), in this order, each by the next free thread; raises
+        an error of the tasks when all threads have stopped."""
+        tasks = itertools.count()
+
+        def loop() -> None:
+            while (task := next(tasks)) < count:
+                work(task)
+
+        if min(self.number, count) < 2:
+            loop()
+            return
+        if self._others is None or self._process != os.getpid():  # threads do not survive in a forked process
+            self._others, self._process = ThreadPoolExecutor(self.number - 1, "calderon-step"), os.getpid()
+        running = [self._others.submit(loop) for _ in range(min(self.number, count) - 1)]
+        try:
+            loop()
+        finally:
+            wait(running)
+        for each in running:
+            each.result()
 
 
 class System(ABC):
