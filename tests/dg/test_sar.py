@@ -151,7 +151,7 @@ def test_rates_of_a_simulation():
 
 
 def test_the_memory_of_a_grid_is_known(monkeypatch):
-    """What is announced bounds what is taken, and too little is told before."""
+    """The memory in the message bounds what is used, and too little tissue is reported before the run."""
     tracemalloc.start()
     try:
         cube_averages(np.full((60, 60, 60), DENSITY), np.ones((60, 60, 60)), 0.001, MASS)

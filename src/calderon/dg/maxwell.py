@@ -243,12 +243,12 @@ class MaxwellDG:
     ) -> None:
         """Steps with all actions between them."""
         observers, ports = [*self._observers, *more], list(self.ports.values())
-        watching: list[Recorder] = [*observers, *ports]
+        recorders: list[Recorder] = [*observers, *ports]
         span = Span(self.time, step, count)
         exact = self._problem | vars(span)
         exact |= {"order": self.order, "flux": self.flux, "precision": self.precision}
         exact["classes"] = " ".join(map(str, self.elements_by_step))
-        exact["observers"] = "; ".join(each.label for each in watching)
+        exact["observers"] = "; ".join(each.label for each in recorders)
         require_same(self._domain.communicator, exact)
         known = np.zeros((0, 0)), np.zeros((0, 0))
         if checkpoint is not None:

@@ -17,8 +17,8 @@ from calderon.mesh.tetrahedral.conformity import covered_faces, pieces, require_
 from calderon.mesh.tetrahedral.partition import CUT
 
 FACTORS = {"pec": (-1.0, 1.0), "pmc": (1.0, -1.0), "absorbing": (0.0, 0.0), CUT: (0.0, 0.0)}
-"""Ratio of the ghost traces of E and H, beyond the face, to the own ones; at an absorbing face ghosts are the incident
-field's."""
+"""Ratio of the ghost traces of E and H, outside of the face, to the own ones; at an absorbing face ghosts are those of
+the incident field."""
 CONDITIONS = "pec", "pmc", "absorbing"
 """Conditions that a user may choose."""
 

@@ -142,8 +142,8 @@ def build_blocks(
 def _codes(mesh: TetrahedralMesh, place: NDArray[np.int64], blocks: int, lanes: int) -> NDArray[np.int32]:
     """(blocks, 4, lanes), see ElementBlocks."""
     inside = mesh.neighbours >= 0
-    whom = np.where(inside, mesh.neighbours, 0)
-    back = np.argmax(mesh.neighbours[whom] == np.arange(len(place))[:, None, None], axis=2)
+    opposite = np.where(inside, mesh.neighbours, 0)
+    back = np.argmax(mesh.neighbours[opposite] == np.arange(len(place))[:, None, None], axis=2)
     padded = (4 * np.arange(blocks * lanes)[:, None] + np.arange(4)).astype(np.int32)  # fillers meet themselves
-    padded[place] = np.where(inside, 4 * place[whom] + back, mesh.neighbours)
+    padded[place] = np.where(inside, 4 * place[opposite] + back, mesh.neighbours)
     return np.ascontiguousarray(np.moveaxis(padded.reshape(blocks, lanes, 4), 1, 2))

@@ -105,7 +105,7 @@ class ReferenceTetrahedron:
 
     Faces are opposite the vertices 0 = origin, 1, 2, 3 on the axes; m nodes lie on each. A field has covariant
     components e_i = E . (v_i - v_0); with c^k = eps_klm (sum D_l e_m + sum over faces OUTWARD_l lift s_m), s the
-    numerical trace less the own one, (curl E) . (v_i - v_0) = g_ik c^k / J. Source: J. Hesthaven and T.
+    numerical trace minus the own one, (curl E) . (v_i - v_0) = g_ik c^k / J. Source: J. Hesthaven and T.
     Warburton, Nodal Discontinuous Galerkin Methods (Springer, 2008), chapter 10.
     """
 
@@ -171,7 +171,7 @@ class ReferenceTetrahedron:
 
     @cached_property
     def centred_derivatives(self) -> NDArray[np.float64]:
-        """(3, n, n) derivatives less the own half of the centred flux on all faces."""
+        """(3, n, n) derivatives minus the own half of the centred flux on all faces."""
         result = self.derivatives.copy()
         for face, on in enumerate(self.face_nodes):
             for axis in range(3):

@@ -1,6 +1,6 @@
 """Absorbing faces in leap-frog: the outgoing field is part of the step that damps it.
 
-Beyond an open face the centred flux sees H_inc - Y n x (E_inc - E) or E_inc + Z n x (H_inc - H), in which the own
+Outside of an open face the centred flux sees H_inc - Y n x (E_inc - E) or E_inc + Z n x (H_inc - H), in which the own
 field is the mean of its values before and after the step: second order, and no limit on the step. The mean is known
 only after the step, but it couples the unknowns of one element alone, so small systems give it. Source: L. Fezoui, S.
 Lanteri, S. Lohrengel, S. Piperno, ESAIM: M2AN 39 (2005), 1149 (there the value before the step is taken).
@@ -16,7 +16,7 @@ from calderon.dg.operator.reference import EDGES_TO_CURL
 class SilverMueller:
     """One field's absorbing faces, for steps of one length.
 
-    factors (f,): Y for E, -Z for H; times n x the own field they give the ghost trace, that beyond the face. gains
+    factors (f,): Y for E, -Z for H; times n x the own field they give the ghost trace, that outside of the face. gains
     (elements,): what multiplies the curl in a step.
 
     turn (f, 2, 2): factor times n x. raised (f, 3, 2): what a lifted trace adds to the covariant components. groups:

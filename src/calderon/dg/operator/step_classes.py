@@ -61,8 +61,8 @@ def step_classes(mesh: TetrahedralMesh, delay: NDArray[np.float64], whole: NDArr
     across = np.maximum(mesh.neighbours, 0)
     inside = mesh.neighbours >= 0
     kept = whole | (whole[across] & inside).any(axis=1)
-    most = delay[kept].min() if kept.any() else np.inf
-    candidates = [_halved(delay, ratio, across, inside) for ratio in RATIOS if ratio * delay.min() <= most]
+    longest = delay[kept].min() if kept.any() else np.inf
+    candidates = [_halved(delay, ratio, across, inside) for ratio in RATIOS if ratio * delay.min() <= longest]
     possible = [each for each in candidates if each.deepest <= DEEPEST and not each.near[whole].any()]
     return min(possible, key=lambda each: each.work / each.ratio / (1 - LOSS * each.deepest))
 

@@ -21,7 +21,7 @@ from calderon.dg.operator.reference import ReferenceTetrahedron
 
 @jitable_part
 def subtract_own(source, block, nodes, size, face_size, width, traces):  # type: ignore[no-untyped-def]
-    """Neighbours' traces less the own ones."""
+    """Neighbours' traces minus the own ones."""
     stride = size * width
     vector = lanes(source)
     for half in range(0, width, vector):
@@ -45,12 +45,12 @@ def subtract_own(source, block, nodes, size, face_size, width, traces):  # type:
 
 @jitable_part
 def upwinded(electric, magnetic, riemann, block, face_size, width):  # type: ignore[no-untyped-def]
-    """Jumps of both fields to the numerical traces less the own ones, in place."""
+    """Jumps of both fields to the numerical traces minus the own ones, in place."""
     vector = lanes(electric)
     for half in range(0, width, vector):
         for face in range(4):
             k = ((block * 4 + face) * 5) * width + half
-            share = load(riemann, k)  # Y+ / (Y+ + Y) of E; one less it is that of H
+            share = load(riemann, k)  # Y+ / (Y+ + Y) of E; minus one it is that of H
             weight = load(riemann, k + width)  # Y Y+: what 1 / (Z+ + Z) is of 1 / (Y+ + Y), which r has
             r11, r12, r21 = load(riemann, k + 2 * width), load(riemann, k + 3 * width), load(riemann, k + 4 * width)
             at = face * face_size * 2 * width + half

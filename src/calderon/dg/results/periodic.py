@@ -92,10 +92,10 @@ class PeriodicFields:
 
     def _outgoing(self, radius: float | None, center: ArrayLike | None) -> EquivalentCurrents:
         inside = enclosed(self._domain, self._mesh, radius, center)
-        vectors = self._domain.element_blocks.vectors
-        fields = vectors(self._electric), vectors(self._magnetic) / self._domain.medium.impedance
-        wavenumber = 2 * np.pi * self.frequency / self._domain.medium.speed
-        return equivalent_currents(self._domain, wavenumber, inside, *fields)
+        vectors, medium = self._domain.element_blocks.vectors, self._domain.medium
+        electric, magnetic = vectors(self._electric), vectors(self._magnetic) / medium.impedance
+        wavenumber = 2 * np.pi * self.frequency / medium.speed
+        return equivalent_currents(self._domain, wavenumber, inside, electric, magnetic)
 
     def absorbed_power(self) -> dict[str, float]:
         """Power in W lost in each part of the mesh: integral of sigma |E|^2 / 2."""

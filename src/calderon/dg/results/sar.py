@@ -214,7 +214,7 @@ def _chunks(where: NDArray[Any]) -> Iterator[NDArray[Any]]:
 
 
 class _Sums:
-    """Integrals over boxes, in voxels, of data constant on each voxel and zero beyond the grid."""
+    """Integrals over boxes, in voxels, of data constant on each voxel and zero outside of the grid."""
 
     def __init__(self, values: NDArray[np.float64]) -> None:
         self._table = np.zeros(np.array(values.shape) + 1)

@@ -104,11 +104,11 @@ class RunningTransform(Observer):
 
     def require_samples(self, longest: float) -> None:
         """ValueError for less than two samples of a period, with steps of up to `longest` s."""
-        most = 1 / (2 * self._stride * longest)
-        if self.frequencies.max() > most:
+        highest = 1 / (2 * self._stride * longest)
+        if self.frequencies.max() > highest:
             raise ValueError(
                 f"frequencies up to {self.frequencies.max():.4g} Hz, stride={self._stride}: steps of {longest:.3g} s "
-                f"resolve those below {most:.4g} Hz only; use a smaller stride or a finer mesh"
+                f"resolve those below {highest:.4g} Hz only; use a smaller stride or a finer mesh"
             )
 
     @property

@@ -58,7 +58,7 @@ class Run:
 
         def after(n: int) -> None:
             nonlocal written
-            self._look(n)
+            self._observe(n)
             report(n)
             if checkpoint is not None and n < count and due():
                 self._save(checkpoint, n)
@@ -81,10 +81,10 @@ class Run:
 
     def _begin(self, first: int) -> None:
         """Actions before the steps that follow the given number of steps."""
-        for each, now in self._shown(self.observers, first, self.system.h_offset > 0):
+        for each, now in self._seen_by(self.observers, first, self.system.h_offset > 0):
             each.begin(self.span, now)
 
-    def _shown(self, observers: Sequence[Observer], n: int, staggered: bool) -> Iterator[tuple[Observer, Instant]]:
+    def _seen_by(self, observers: Sequence[Observer], n: int, staggered: bool) -> Iterator[tuple[Observer, Instant]]:
         """The observers, and the fields after n steps as each needs them."""
         system, time = self.system, self.span.start + n * self.span.step
         if any(each.whole for each in observers):
@@ -93,18 +93,18 @@ class Run:
             electric, magnetic = (system.electric, system.magnetic) if each.whole else system.views()
             yield each, Instant(n, time, electric, magnetic, staggered)
 
-    def _look(self, n: int) -> None:
+    def _observe(self, n: int) -> None:
         """Actions after every step."""
         if n % CHECKED == 0 or n == self.span.count:
             self._check(n)
         for port in self.ports:
             port.record(self.span.start + n * self.span.step)
-        looking = [each for each in self.observers if each.wanted(n)]
-        for each, now in self._shown(looking, n, self.system.h_offset > 0 and n < self.span.count):
+        recording = [each for each in self.observers if each.wanted(n)]
+        for each, now in self._seen_by(recording, n, self.system.h_offset > 0 and n < self.span.count):
             each.record(now)
 
     @property
-    def _watching(self) -> list[Recorder]:
+    def _recorders(self) -> list[Recorder]:
         return [*self.observers, *self.ports]
 
     def _resume(self, path: str | os.PathLike[str]) -> int:
@@ -114,14 +114,14 @@ class Run:
             return 0
         self.system.electric[:] = self.domain.restricted(moment.electric)
         self.system.magnetic[:] = self.domain.restricted(moment.magnetic)
-        for each, state in zip(self._watching, moment.observed, strict=True):
+        for each, state in zip(self._recorders, moment.observed, strict=True):
             each.restore(state)
         return moment.steps
 
     def _save(self, path: str | os.PathLike[str], steps: int) -> None:
         self.system.fetch()
         fields = self.domain.collected(self.system.electric), self.domain.collected(self.system.magnetic)
-        states = [each.state() for each in self._watching]
+        states = [each.state() for each in self._recorders]
         if self.domain.communicator.rank == 0:
             write_checkpoint(path, self.key, Moment(steps, *fields, states))
 

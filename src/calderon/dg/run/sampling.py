@@ -17,11 +17,11 @@ from calderon.waves import RampedSine, TransientPlaneWave
 SAMPLES = 24
 """Least number of samples of a period that enter a discrete Fourier transform."""
 
-MOST_STEPS = 10**8
+LARGEST_COUNT = 10**8
 """Largest number of steps of a run; more indicates a wrong unit."""
-FEWEST = 6
+LEAST_STEPS = 6
 """Least number of stable steps in a period; with fewer, the elements are longer than the waves."""
-FEWEST_NODES = 2.0
+LEAST_NODES = 2.0
 """Least number of nodes in a wavelength: no polynomial with fewer nodes resolves it."""
 
 
@@ -40,11 +40,11 @@ class Sampling:
         return self.samples * self.stride
 
     def steps_in(self, periods: int) -> int:
-        """ValueError for more than MOST_STEPS."""
-        if periods * self.steps > MOST_STEPS:
+        """ValueError for more than LARGEST_COUNT."""
+        if periods * self.steps > LARGEST_COUNT:
             raise ValueError(
                 f"frequency={self.frequency!r}, periods={periods}: that takes {periods * self.steps:.2g} steps of "
-                f"{self.step:.3g} s, more than {MOST_STEPS:.0e}: use fewer periods or a coarser mesh; is the "
+                f"{self.step:.3g} s, more than {LARGEST_COUNT:.0e}: use fewer periods or a coarser mesh; is the "
                 "frequency in Hz, and the mesh in metres?"
             )
         return periods * self.steps
@@ -59,7 +59,7 @@ def sampling(frequency: float, longest: float) -> Sampling:
     """With steps as long as possible, at most `longest` s. ValueError for a frequency that is not positive."""
     if not (isinstance(frequency, Real) and math.isfinite(frequency) and frequency > 0):
         raise ValueError(f"frequency={frequency!r}: a positive number is needed")
-    if frequency * longest * FEWEST > 1:
+    if frequency * longest * LEAST_STEPS > 1:
         raise ValueError(
             f"frequency={frequency!r}: a period lasts {1 / frequency:.3g} and the longest stable step {longest:.3g}: "
             "the mesh is far too coarse for such waves, or not in metres; use a finer mesh, or scale= when it is read"
@@ -83,15 +83,15 @@ def require_period(sources: Iterable[Any], frequency: float) -> None:
 
 def steps_until(until: float, now: float, longest: float) -> tuple[float, int]:
     """The span from now until then, and the number of steps that it takes. ValueError for an invalid or past time,
-    and for more steps than MOST_STEPS."""
+    and for more steps than LARGEST_COUNT."""
     if not (isinstance(until, Real) and math.isfinite(until) and until >= now):
         raise ValueError(f"until={until!r}: a time not before the present one, {now!r}, is needed")
     span = float(until) - now
     count = math.ceil(span / longest * (1 - 1e-12))
-    if count > MOST_STEPS:
+    if count > LARGEST_COUNT:
         raise ValueError(
-            f"until={until!r}: that takes {count:.2g} steps of {longest:.3g}, more than {MOST_STEPS:.0e}: is the time "
-            "in seconds (with materials), and the mesh in metres? Choose a shorter time or a coarser mesh"
+            f"until={until!r}: that takes {count:.2g} steps of {longest:.3g}, more than {LARGEST_COUNT:.0e}: is the "
+            "time in seconds (with materials), and the mesh in metres? Choose a shorter time or a coarser mesh"
         )
     return span, count
 
@@ -102,14 +102,14 @@ def warn_resolution(domain: Domain, frequency: float) -> None:
     lengths = medium.speed / (frequency * np.sqrt(medium.permittivity * medium.permeability))
     nodes = order * lengths / mesh.longest_edges
     worst = int(np.argmin(nodes))
-    own = float(nodes[worst]), int((nodes < FEWEST_NODES).sum()), mesh.longest_edges[worst], lengths[worst]
+    own = float(nodes[worst]), int((nodes < LEAST_NODES).sum()), mesh.longest_edges[worst], lengths[worst]
     found = domain.communicator.gather(own)
-    fewest, _, edge, length = min(found)
-    if fewest < FEWEST_NODES and domain.communicator.rank == 0:
+    least, _, edge, length = min(found)
+    if least < LEAST_NODES and domain.communicator.rank == 0:
         hertz, metres = (" Hz", " m") if medium.speed != 1 else ("", "")
         warnings.warn(
-            f"{sum(each[1] for each in found)} tetrahedra have fewer than {FEWEST_NODES:g} nodes in a wavelength at "
-            f"{frequency:.4g}{hertz}, the worst {fewest:.2g} (edge {edge:.3g}{metres}, wavelength {length:.3g}{metres})"
+            f"{sum(each[1] for each in found)} tetrahedra have fewer than {LEAST_NODES:g} nodes in a wavelength at "
+            f"{frequency:.4g}{hertz}, the worst {least:.2g} (edge {edge:.3g}{metres}, wavelength {length:.3g}{metres})"
             ": amplitudes are inaccurate there; use a finer mesh or a higher order; or is the mesh not in metres?",
             MeshWarning,
             stacklevel=callers_level(),

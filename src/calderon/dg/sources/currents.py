@@ -59,9 +59,9 @@ def loads(
     elements, or one name for two.
     """
     names = [each.name for each in currents]
-    twice = {name for name in names if names.count(name) > 1}
-    if twice:
-        raise ValueError(f"sources: more than one current is called {twice.pop()!r}: give each its own name=")
+    repeated = {name for name in names if names.count(name) > 1}
+    if repeated:
+        raise ValueError(f"sources: more than one current is called {repeated.pop()!r}: give each its own name=")
     result = []
     for current in currents:
         if isinstance(current, CurrentSource):

@@ -62,22 +62,22 @@ class Port:
 
     def amplitudes(self, frequency: float, count: int) -> "PortAmplitudes":
         """Discrete Fourier transform of the last `count` steps, which are whole periods."""
-        turned = 2 / count * np.exp(2j * np.pi * frequency * self.times[-count:])
-        return PortAmplitudes(complex(turned @ self.current[-count:]), complex(turned @ self.voltage[-count:]))
+        factors = 2 / count * np.exp(2j * np.pi * frequency * self.times[-count:])
+        return PortAmplitudes(complex(factors @ self.current[-count:]), complex(factors @ self.voltage[-count:]))
 
     def spectrum(self, frequency: float) -> "PortAmplitudes":
         """int exp(i w t) dt of current in A s and voltage in V s over all steps so far."""
         if len(self._times) < 2:
             return PortAmplitudes(0j, 0j)
-        turned = np.gradient(self.times) * np.exp(2j * np.pi * frequency * self.times)
-        return PortAmplitudes(complex(turned @ self.current), complex(turned @ self.voltage))
+        factors = np.gradient(self.times) * np.exp(2j * np.pi * frequency * self.times)
+        return PortAmplitudes(complex(factors @ self.current), complex(factors @ self.voltage))
 
     def driven(self, frequency: float) -> complex:
         """The spectrum of the current in A s. ValueError where it is FAINT, so that fields for 1 A would be noise."""
-        found, most = self.spectrum(frequency).current, 0.0
+        found, scale = self.spectrum(frequency).current, 0.0
         if len(self._times) > 1:
-            most = float(np.abs(np.gradient(self.times)) @ np.abs(self.current))
-        if abs(found) <= FAINT * most:
+            scale = float(np.abs(np.gradient(self.times)) @ np.abs(self.current))
+        if abs(found) <= FAINT * scale:
             raise ValueError(
                 f"the current of {self._load.name!r} is almost zero at {frequency:.6g} Hz ({abs(found):.1e} A s): "
                 "use a shorter pulse, one with a carrier near that frequency, or per=1.0"

@@ -44,9 +44,9 @@ class OnDevice(System):
         if reference.order > HIGHEST_ORDER:
             highest = f"choose 1 to {HIGHEST_ORDER}, or backend='numba'"
             raise ValueError(f"order={reference.order!r} on {device.name}: {highest}")
-        most = np.iinfo(np.int32).max
-        if self.electric.size > most:
-            raise ValueError(f"{self.electric.size} values of a field on {device.name}: at most {most} are possible")
+        largest = np.iinfo(np.int32).max
+        if self.electric.size > largest:
+            raise ValueError(f"{self.electric.size} values of a field on {device.name}: at most {largest} are possible")
         needed = self.copies * self.electric.nbytes + self.metric.nbytes
         advice = "use a lower order, a coarser mesh, precision='single' or backend='numba'"
         count = self.element_blocks.mesh.number_of_tetrahedra

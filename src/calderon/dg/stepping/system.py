@@ -123,8 +123,8 @@ class System(ABC):
     def on_blocks(self, kernel: Callable[..., None], blocks: tuple[int, int], *arguments: Any) -> None:
         """Call a kernel for all blocks of elements from blocks[0] to before blocks[1], by all threads."""
         begin, count = blocks[0], blocks[1] - blocks[0]
-        most = count * self.element_blocks.reference.size // LEAST_PART
-        parts = max(1, min(PARTS_PER_THREAD * self._threads.number, most))
+        possible = count * self.element_blocks.reference.size // LEAST_PART
+        parts = max(1, min(PARTS_PER_THREAD * self._threads.number, possible))
         ends = [begin + count * part // parts for part in range(parts + 1)]
         self._threads.run(lambda part: kernel(*arguments, ends[part], ends[part + 1]), parts)
 
