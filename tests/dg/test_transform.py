@@ -71,9 +71,9 @@ def test_an_interrupted_transform_goes_on(tmp_path):
             transform = killed.add_transform([2e9])
             record = transform.record
 
-            def stop(n, *arguments, record=record):
-                record(n, *arguments)
-                if n == 41:
+            def stop(now, record=record):
+                record(now)
+                if now.step == 41:
                     raise KeyboardInterrupt
 
             transform.record = stop
