@@ -102,9 +102,9 @@ for flux in ("centred", "upwind"):
     if int(stop):
         record = transform.record
 
-        def stopping(step, *rest):
-            record(step, *rest)
-            if step == int(stop):
+        def stopping(now):
+            record(now)
+            if now.step == int(stop):
                 raise KeyboardInterrupt
 
         transform.record = stopping

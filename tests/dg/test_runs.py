@@ -67,8 +67,8 @@ def test_what_was_observed_before_an_interruption_is_kept(flux, tmp_path):
 
 
 def stop_at(step):
-    def record(n, *_):
-        if n == step:
+    def record(now):
+        if now.step == step:
             raise KeyboardInterrupt
 
     return record

@@ -93,7 +93,7 @@ class PeriodicFields:
     def _outgoing(self, radius: float | None, center: ArrayLike | None) -> EquivalentCurrents:
         inside = enclosed(self._domain, self._mesh, radius, center)
         vectors, medium = self._domain.element_blocks.vectors, self._domain.medium
-        electric, magnetic = vectors(self._electric), np.asarray(vectors(self._magnetic) / medium.impedance)
+        electric, magnetic = vectors(self._electric), np.divide(vectors(self._magnetic), medium.impedance)
         wavenumber = 2 * np.pi * self.frequency / medium.speed
         return equivalent_currents(self._domain, wavenumber, inside, electric, magnetic)
 
