@@ -1,7 +1,6 @@
 /* Half a leap-frog step of a discontinuous Galerkin method: the twin of curl.py and silver_mueller.py. */
 #define OWN SHARED
 #include "dg/operator/curl.h"
-#include "dg/operator/fields.h"
 
 /* target = keep target + gain metric . curl(source): one group of threads a block, from block `first` on. codes: 4
    (number of the element across) + its face, or -1 - number of a face with a condition; the ghost trace is row

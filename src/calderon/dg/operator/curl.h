@@ -1,34 +1,9 @@
-/* The curl in a block of elements, by a group of threads that takes ROWS nodes at a time.
+/* The curl in a block of elements, by a group of threads that takes ROWS nodes at a time. LIFT_ROWS: rows of a lift
+   matrix. OWN: where the values of the block are, SHARED or GLOBAL. */
+#include "dg/operator/block.h"
 
-   A field is [block][component][node][lane]; SIZE nodes, FACE_SIZE of them on a face, LANES elements in a block.
-   LIFT_ROWS: rows of a lift matrix. OWN: where the values of the block are, SHARED or GLOBAL. */
-#include "backends/prelude.h"
-
-#define FIELD (3 * SIZE * LANES)
 #define TRACES (8 * FACE_SIZE * LANES)
 #define GROUP_SIZE (LANES * ROWS)
-
-/* Number in a field of component k at face node m of an element whose values begin at `start`. */
-DEVICE size_t place_of(size_t start, int k, GLOBAL const int *nodes, int face, int m)
-{
-    return start + (size_t)(k * SIZE + nodes[face * FACE_SIZE + m]) * LANES;
-}
-
-/* One of the two tangential components that are kept of a face: 0 between the first and the second vertex, 1 between
-   the first and the third. */
-DEVICE real_type trace_of(GLOBAL const real_type *field, size_t start, GLOBAL const int *nodes, int face, int m, int which)
-{
-    int k = which ? (face == 3 ? 1 : 2) : (face == 1 ? 1 : 0);
-    if (face == 0)
-        return field[place_of(start, which + 1, nodes, 0, m)] - field[place_of(start, 0, nodes, 0, m)];
-    return field[place_of(start, k, nodes, face, m)];
-}
-
-/* The first value in a field of the element with that number. */
-DEVICE size_t start_of(int element)
-{
-    return (size_t)(element / LANES) * FIELD + element % LANES;
-}
 
 /* c = contravariant components J curl^k at node i of the element in a lane: from its own values, [component][node][LANES],
    and traces [face][node][2][LANES]. volume [i][j][axis], lift [face][i][m]. */

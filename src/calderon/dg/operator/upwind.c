@@ -7,7 +7,6 @@
 #define OWN GLOBAL
 #endif
 #include "dg/operator/curl.h"
-#include "dg/operator/fields.h"
 
 /* residual = a residual + gain metric . c; target = field + b residual, at one node; metric strides by LANES. */
 DEVICE void staged(GLOBAL real_type *target, GLOBAL const real_type *field, GLOBAL real_type *residual, real_type a,

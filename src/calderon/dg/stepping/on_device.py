@@ -52,7 +52,10 @@ class OnDevice(System):
         count = self.element_blocks.mesh.number_of_tetrahedra
         require_device_memory(device, needed, f"P{reference.order} on {count} tetrahedra", advice)
         self._device, self._rows = device, max(1, min(reference.size, LARGEST_GROUP // lanes))
-        self._program = device.build(Source(self.source, real_name(self.element_blocks.real), self._defines))
+        self._program, self._between = (
+            device.build(Source(path, real_name(self.element_blocks.real), self._defines))
+            for path in (self.source, "dg/stepping/fields.c")
+        )
         self._found = device.empty((GROUPS,), np.int32)
         self._codes, self._nodes = device.array(self.element_blocks.codes), device.array(self.nodes.astype(np.int32))
         self._metric, self._mirrors = device.array(self.metric), [device.array(each) for each in self.factors]
@@ -90,7 +93,7 @@ class OnDevice(System):
         if not self._fields:
             return super().finite()
         threads = GROUP * GROUPS
-        self._launch("not_finite", threads, self._fields[0], self.electric.size, threads, self._found)
+        self._launch(self._between, "not_finite", threads, self._fields[0], self.electric.size, threads, self._found)
         return not self._device.to_host(self._found).any()
 
     def voltage(self, load: Load) -> float:
@@ -106,7 +109,7 @@ class OnDevice(System):
             room = self._device.empty((places.size,), self.element_blocks.real)
             self._places[id(places)] = places, numbers, room  # keep the array itself, so that its id is not reused
         _, numbers, room = self._places[id(places)]
-        self._launch("values_at", places.size, self._fields[which], numbers, room, places.size)
+        self._launch(self._between, "values_at", places.size, self._fields[which], numbers, room, places.size)
         return self._device.to_host(room).reshape(places.shape)
 
     def _driven(self, load: Load, drive: NDArray[np.floating]) -> tuple[Any, Any]:
@@ -115,11 +118,11 @@ class OnDevice(System):
 
     def _add(self, field: Any, driven: tuple[Any, Any], factor: float, count: int) -> None:
         """field += factor times `count` values that a load adds."""
-        self._launch("add_load", count, field, *driven, self.real(factor), count)
+        self._launch(self._between, "add_load", count, field, *driven, self.real(factor), count)
 
-    def _launch(self, kernel: str, threads: int, *arguments: Any) -> None:
+    def _launch(self, program: Any, kernel: str, threads: int, *arguments: Any) -> None:
         """A kernel in which each thread works alone."""
-        self._device.launch(self._program, kernel, (threads,), (GROUP,), *arguments)
+        self._device.launch(program, kernel, (threads,), (GROUP,), *arguments)
 
     def _by_block(self, kernel: str, drivers: dict[int, Any], *arguments: Any) -> None:
         """A kernel with a group of threads for each block of elements; the others' traces of the drivers, E (0), H
@@ -141,7 +144,7 @@ class OnDevice(System):
     def _traces(self, field: Any, starts: Any, sides: Any, count: int, out: Any) -> None:
         """out (count, 2, m): traces of a field on `count` faces of elements that begin at `starts`."""
         threads = count * self.element_blocks.reference.face_size
-        self._launch("face_traces", threads, field, starts, sides, self._nodes, count, out)
+        self._launch(self._between, "face_traces", threads, field, starts, sides, self._nodes, count, out)
 
     def _in_parts(self, values: NDArray[np.complex128]) -> Any:
         """(waves, 2, ...) real and imaginary parts of amplitudes (waves, ...), on the device; memory for one if there
@@ -238,16 +241,18 @@ class DeviceLeapFrog(OnDevice, CentredLeapFrog):
         target, faces, reference = self._fields[field], self._open, self.element_blocks.reference
         places = faces.starts, faces.sides
         self._launch(
-            "open_ghosts", self.open.number * reference.face_size, target, faces.before, faces.entering[field],
-            self._phases(time), len(self.domain.incident.waves), step.turn, *places, self._nodes, self.open.number,
-            faces.ghosts,
+            self._program, "open_ghosts", self.open.number * reference.face_size, target, faces.before,
+            faces.entering[field], self._phases(time), len(self.domain.incident.waves), step.turn, *places,
+            self._nodes, self.open.number, faces.ghosts,
         )  # fmt: skip
         for count, elements, numbers, inverse in step.groups:
             threads = 2 * elements * count * reference.face_size
-            self._launch("solve_open", threads, faces.ghosts, inverse, numbers, count, elements, faces.solved)
             self._launch(
-                "add_open", elements * reference.size, target, faces.solved, step.raised, self._matrices[1], numbers,
-                *places, count, elements,
+                self._program, "solve_open", threads, faces.ghosts, inverse, numbers, count, elements, faces.solved
+            )
+            self._launch(
+                self._program, "add_open", elements * reference.size, target, faces.solved, step.raised,
+                self._matrices[1], numbers, *places, count, elements,
             )  # fmt: skip
 
 
@@ -297,9 +302,9 @@ class DeviceRungeKutta(OnDevice, UpwindRungeKutta):
         """What is incident at the open faces."""
         waves, count = len(self.domain.incident.waves), self.entering[0][:1].size
         for ghosts, amplitudes in zip(self._ghosts, self._entering if waves else (), strict=False):
-            self._launch("enter", count, amplitudes, self._phases(time), waves, count, ghosts)
+            self._launch(self._program, "enter", count, amplitudes, self._phases(time), waves, count, ghosts)
 
     def _decayed(self, factors: Any) -> None:
         """E after half a step of the conductive term alone."""
         if factors is not None:
-            self._launch("decay", self.electric.size, self._fields[0], factors, self.electric.size)
+            self._launch(self._program, "decay", self.electric.size, self._fields[0], factors, self.electric.size)

@@ -1,17 +1,5 @@
-/* What a device does with a field between the steps: driven currents, values at places, traces, a check. Included
-   after curl.h. */
-
-/* The sum over waves of Re(amplitude phase) at place n of `count`: amplitudes (waves, 2, count) real and imaginary parts,
-   phases (waves, 2). */
-DEVICE real_type incident_at(GLOBAL const real_type *amplitudes, GLOBAL const real_type *phases, int waves, int count, int n)
-{
-    real_type total = R(0.0);
-    for (int w = 0; w < waves; w++) {
-        GLOBAL const real_type *re = amplitudes + (size_t)2 * w * count;
-        total += re[n] * phases[2 * w] - re[count + n] * phases[2 * w + 1];
-    }
-    return total;
-}
+/* What a device does with a field between the steps: driven currents, values at places, traces, a check. */
+#include "dg/operator/block.h"
 
 /* field += factor values at the given places, each of them once. */
 KERNEL add_load(GLOBAL real_type *field, GLOBAL const int *places, GLOBAL const real_type *values, real_type factor,
