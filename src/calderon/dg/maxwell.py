@@ -245,10 +245,9 @@ class MaxwellDG:
         observers, ports = [*self._observers, *more], list(self.ports.values())
         recorders: list[Recorder] = [*observers, *ports]
         span = Span(self.time, step, count)
-        exact = self._problem | vars(span)
-        exact |= {"order": self.order, "flux": self.flux, "precision": self.precision}
-        exact["classes"] = " ".join(map(str, self.elements_by_step))
-        exact["observers"] = "; ".join(each.label for each in recorders)
+        exact = self._problem | {"order": self.order, "flux": self.flux, "precision": self.precision}
+        exact |= {"classes": " ".join(map(str, self.elements_by_step))} | vars(span)
+        exact |= {"observers": "; ".join(each.label for each in recorders)}
         require_same(self._domain.communicator, exact)
         known = np.zeros((0, 0)), np.zeros((0, 0))
         if checkpoint is not None:
