@@ -180,3 +180,18 @@ def test_the_compressed_matrix_is_the_dense_one():
     compressed, dense = kelvin(space).assemble("hmatrix", rtol=1e-5), kelvin(space).assemble()
     x = np.random.default_rng(0).standard_normal(space.dimension)
     assert np.linalg.norm(compressed @ x - dense @ x) < 3e-5 * np.linalg.norm(dense @ x)
+
+
+def test_the_trace_of_close_pairs_is_a_multiple_of_the_single_layer():
+    """Of U, (10 - 12 nu) / (16 pi mu (1 - nu) r), between two plates at 1/50 of an edge."""
+    lower = cal.mesh.plate([1.0, 1.0], h=0.5)
+    upper = lower.translated([0.05, 0.03, 0.01])
+    count = lower.number_of_triangles
+    finer = cal.mesh.plate([1.0, 1.0], h=0.25).translated([0.05, 0.03, 0.01])
+    for one, two in ((lower, upper), (lower, finer)):  # the smaller triangle is the outer one
+        matrix = kelvin(cal.P0(two, components=3), cal.P0(one, components=3)).assemble().to_array()
+        blocks = matrix.reshape(count, 3, two.number_of_triangles, 3)
+        layer = cal.single_layer(cal.Laplace(), cal.P0(two), cal.P0(one)).assemble().to_array()
+        expected = layer * (10 - 12 * POISSON) / (4 * (1 - POISSON))
+        assert np.abs(np.einsum("icjc->ij", blocks) - expected).max() < 1e-6 * expected.max()
+        assert np.abs(blocks - blocks.transpose(0, 3, 2, 1)).max() < 1e-13 * expected.max()

@@ -443,18 +443,11 @@ class Block:
         """(components, 2, n, A, B) real and imaginary integrals of the kernels with test and trial functions of the n
         pairs of a batch, numbered in the order of its rule; components: of the form, or as many kernels."""
         kernels = self.form.components if kernels is None else kernels
-        if batch.close is not None and kernels == 3:  # the gradient, one component after the other
-            surface = self.test_surface
-            axes = [surface._replace(normals=np.broadcast_to(e, surface.normals.shape).copy()) for e in np.eye(3)]
-            return np.concatenate([self._integrals(batch, each, 1, "test") for each in axes])
-        return self._integrals(batch, self.test_surface, kernels, "both" if kernels == 2 else self.integrand.normal)
-
-    def _integrals(self, batch: Batch, test_surface: Surface, kernels: int, normal: str) -> NDArray[np.float64]:
-        """The same for a test surface; normal: of close pairs."""
-        surfaces, pairs = (test_surface, self.trial_surface), batch.pairs
+        surfaces, pairs = (self.test_surface, self.trial_surface), batch.pairs
         elements = self.test_space.element, self.trial_space.element
         count = len(pairs.triangles)
         if batch.close is not None:
+            normal = "both" if kernels == 2 else self.form.special
             integral = Integral(self.radial, normal, self.green.is_complex, self.parameters)
             return close_moments(batch.close, integral, *surfaces, pairs.triangles, elements)
         if batch.parts is not None:

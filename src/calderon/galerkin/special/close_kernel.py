@@ -5,6 +5,9 @@ triangle next to x, the triangle is the union of those of a and its edges, and t
 edge next to x. On each of the six, y = a + t (q - a + s (end - q)), s and t in [0, 1], the kernel is nearly singular
 at t = 0, on the scale |x - a|, and at s = 0, on the scale |x - q|, and nowhere else: rules that are graded toward 0
 (quadrature/graded.py) need about as many points for every distance. The lanes of a vector are points x.
+
+On a line x - y is linear in t, so kernels are the radial function times polynomials of t, and its integrals with powers
+of t serve all kernels.
 """
 
 import functools
@@ -49,7 +52,7 @@ def graded_lines(first: int, slope: float) -> Lines:
 
 @jitable_part
 def _level(square):  # type: ignore[no-untyped-def]
-    """Of a rule on a line whose length over the scale of the singularity beside it is the root of `square`."""
+    """Of a rule on a line whose length over the scale of the singularity next to it is the root of `square`."""
     if square <= 1.0:
         return 0
     return min(LEVELS - 1, int(math.ceil(0.5 * math.log2(square))))
@@ -136,21 +139,26 @@ def _prepare(x, corners, lane, step, s, ratios):  # type: ignore[no-untyped-def]
                 ratios[k, 1] = max(ratios[k, 1], max(gg, _dot(r, r)) / distance)
 
 
+def close_kernels(normal: str) -> int:
+    """How many kernels `close_kernel` integrates at once."""
+    return {"both": 2, "gradient": 3, "dyad": 6}.get(normal, 1)
+
+
 @functools.lru_cache(maxsize=64)
 def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> Callable[..., None]:
     """Compiled close(corners, normals, jacobian, inner, inner_normals, parent, rules, points, products, starts,
-    line_points, line_weights, line_starts, numbers, scratch, ratios, out): out[0, 0 or 1, n, a, m] gets the real and
+    line_points, line_weights, line_starts, numbers, scratch, ratios, out): out[k, 0 or 1, n, a, m] gets the real and
     imaginary parts of int int k phi_a q_m over the n-th outer triangle and its inner one, with the monomials q_m = 1,
     u, v, u^2, u v, v^2 (up to `degree`) of the reference coordinates of the inner one.
 
     Outer triangles by corners (n, 3, 3), normals (n, 3), jacobian (n,); that of triangle `parent` (n,) of inner
     (m, 3, 3), inner_normals (m, 3). points (2, Q), products (A, Q) of functions and weights: rules on outer triangles,
     rule r from starts[r] to starts[r + 1]; rules (n,) which one each takes. line_*: Lines. normal: of which triangle,
-    "none", "outer", "inner" or "both": those of the inner one in out[0], of the outer one in out[1]; the kernel takes
-    x - y with x in the outer one.
+    "none", "outer", "inner" or "both": those of the inner one in out[0], of the outer one in out[1]; "gradient"
+    (G'/r) (x - y) or "dyad" (G'/r) (x - y) (x - y)^T, component by component. x is in the outer triangle.
     """
     radial_phase, shifts, parameters_of = radial.phase, radial.shifts, parameter_reader(radial.parameters)
-    kernels, stride = 2 if normal == "both" else 1, 2 if oscillates else 1
+    kernels, stride = close_kernels(normal), 2 if oscillates else 1
     count_of = (1, 3, 6)[degree]
     inner_sums = sums_over_the_inner_triangle(radial, normal, oscillates, degree)
 
@@ -177,7 +185,7 @@ def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> 
         parameters = parameters_of(numbers, 0)
         step, s = lanes(scratch), scratch
         functions = products.shape[0]
-        here, sums = (ROOM + 9) * step, (ROOM + 9 + 24) * step
+        here, sums = (ROOM + 9) * step, (ROOM + 9 + 2 * kernels * count_of) * step
         for n in range(rules.size):
             pair = parent[n]
             x, y = corners[n], inner[pair]
@@ -241,81 +249,90 @@ def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> 
 
 
 def sums_over_the_inner_triangle(radial: Radial, normal: str, oscillates: bool, degree: int) -> Callable[..., None]:
-    """The compiled integrals of the kernel and the monomials over the inner triangle, for eight points of the outer
+    """The compiled integrals of the kernels and the monomials over the inner triangle, for eight points of the outer
     one: six triangles with a vertex at the point next to x, along lines through it (theory, (T39) and (T40))."""
     radial_value = radial.value
-    of_inner, of_outer, both = normal in ("inner", "both"), normal == "outer", normal == "both"
-    kernels, stride = 2 if both else 1, 2 if oscillates else 1
-    count_of = (1, 3, 6)[degree]
+    value, of_inner, of_outer = normal == "none", normal in ("inner", "both"), normal in ("outer", "both")
+    gradient, dyad, kernels = normal == "gradient", normal == "dyad", close_kernels(normal)
+    stride, count_of = 2 if oscillates else 1, (1, 3, 6)[degree]
+    order = {"none": 0, "inner": 0, "dyad": 2}.get(normal, 1)
+    powers = degree + order
 
     @jitable
-    def along_line(line, low, high, points, weights, a, parameters, reference, s):  # type: ignore[no-untyped-def]
-        """Integrals of the kernels times 1, t, t^2, times t, along the lines a - t g: real and imaginary parts of the
-        first kernel, then of the second."""
-        (a0, a1, a2), (g0, g1, g2), (fixed, fixed_two), (slope, slope_two) = a, line[0], line[1], line[2]
-        z = zero(s)
-        r0, r1, r2, i0, i1, i2, t0, t1, t2, j0, j1, j2 = z, z, z, z, z, z, z, z, z, z, z, z
+    def along_line(g, low, high, points, weights, a, parameters, reference, s):  # type: ignore[no-untyped-def]
+        """Integrals of the radial function times t, t^2, ... along the line a - t g: real and imaginary parts."""
+        (a0, a1, a2), (g0, g1, g2), z = a, g, zero(s)
+        r0, r1, r2, r3, r4, i0, i1, i2, i3, i4 = z, z, z, z, z, z, z, z, z, z
         for j in range(low, high):
             t = points[j]
             wt = t * weights[j]
             d0, d1, d2 = a0 - t * g0, a1 - t * g1, a2 - t * g2
             square = d0 * d0 + 1e-37 + d1 * d1 + d2 * d2
             re, im, h, hi = radial_value(square, parameters, reference)
-            if of_inner or of_outer:
-                factor = fixed + t * slope
-                re, im = h * factor, hi * factor
-            r0, r1, r2 = powers(r0, r1, r2, wt, t, re)
+            if not value:
+                re, im = h, hi
+            r0, r1, r2, r3, r4 = add_powers(r0, r1, r2, r3, r4, wt, t, re)
             if oscillates:
-                i0, i1, i2 = powers(i0, i1, i2, wt, t, im)
-            if both:
-                factor = fixed_two + t * slope_two
-                t0, t1, t2 = powers(t0, t1, t2, wt, t, h * factor)
-                if oscillates:
-                    j0, j1, j2 = powers(j0, j1, j2, wt, t, hi * factor)
-        return (r0, r1, r2), (i0, i1, i2), (t0, t1, t2), (j0, j1, j2)
+                i0, i1, i2, i3, i4 = add_powers(i0, i1, i2, i3, i4, wt, t, im)
+        return (r0, r1, r2, r3, r4), (i0, i1, i2, i3, i4)
 
     @jitable
-    def powers(s0, s1, s2, wt, t, value):  # type: ignore[no-untyped-def]
-        """Add a value times wt, wt t and wt t^2, as many as the degree asks for."""
+    def add_powers(s0, s1, s2, s3, s4, wt, t, value):  # type: ignore[no-untyped-def]
+        """Add a value times wt, wt t, ..., as many powers as are needed."""
         s0 = s0 + wt * value
-        if degree > 0:
+        if powers > 0:
             s1 = s1 + (wt * t) * value
-        if degree > 1:
+        if powers > 1:
             s2 = s2 + (wt * t * t) * value
-        return s0, s1, s2
+        if powers > 2:
+            s3 = s3 + (wt * t * t * t) * value
+        if powers > 3:
+            s4 = s4 + (wt * t * t * t * t) * value
+        return s0, s1, s2, s3, s4
 
     @jitable
-    def put_monomials(s, step, place, weight, values, au, av, gu, gv):  # type: ignore[no-untyped-def]
-        """Add the integrals of one kernel along a line with u = au + t gu, v = av + t gv."""
-        r0, r1, r2 = values
-        add(s, place, weight * r0)
+    def put_monomials(s, step, place, weight, r, c, u, v):  # type: ignore[no-untyped-def]
+        """Add the integrals of the kernel that is the radial function times c_0 + c_1 t + c_2 t^2 along a line with
+        u = u_0 + t u_1, v = v_0 + t v_1."""
+        k0, k1, k2 = combined(c, r[0], r[1], r[2]), combined(c, r[1], r[2], r[3]), combined(c, r[2], r[3], r[4])
+        (au, gu), (av, gv) = u, v
+        add(s, place, weight * k0)
         if degree > 0:
-            mu, mv = au * r0 + gu * r1, av * r0 + gv * r1
+            mu, mv = au * k0 + gu * k1, av * k0 + gv * k1
             add(s, place + step, weight * mu)
             add(s, place + 2 * step, weight * mv)
             if degree > 1:
-                lu, lv = au * r1 + gu * r2, av * r1 + gv * r2
+                lu, lv = au * k1 + gu * k2, av * k1 + gv * k2
                 add(s, place + 3 * step, weight * (au * mu + gu * lu))
                 add(s, place + 4 * step, weight * (au * mv + gu * lv))
                 add(s, place + 5 * step, weight * (av * mv + gv * lv))
 
     @jitable
-    def normal_part(v, m, n):  # type: ignore[no-untyped-def]
-        """-v . n for the normal of the inner triangle, v . m for that of the outer one, and the latter again."""
-        (v0, v1, v2), (m0, m1, m2), (n0, n1, n2) = v, m, n
-        outer = v0 * m0 + v1 * m1 + v2 * m2
-        first = outer
-        if of_inner:
-            first = -(v0 * n0 + v1 * n1 + v2 * n2)
-        return first, outer
+    def combined(c, r0, r1, r2):  # type: ignore[no-untyped-def]
+        if value:
+            return r0
+        total = c[0] * r0
+        if order > 0:
+            total = total + c[1] * r1
+        if order > 1:
+            total = total + c[2] * r2
+        return total
+
+    @jitable
+    def put_kernel(s, step, here, number, weight, r, c, u, v):  # type: ignore[no-untyped-def]
+        """The real and the imaginary part of one kernel."""
+        place = here + number * stride * count_of * step
+        put_monomials(s, step, place, weight, r[0], c, u, v)
+        if oscillates:
+            put_monomials(s, step, place + count_of * step, weight, r[1], c, u, v)
 
     @jitable
     def inner_sums(s, step, here, m, n, ratios, points, weights, starts, parameters, reference):  # type: ignore[no-untyped-def]
         for k in range(kernels * stride * count_of):
             store(s, here + k * step, zero(s))
-        a = load(s, 0), load(s, step), load(s, 2 * step)
+        (m0, m1, m2), (n0, n1, n2), z = m, n, zero(s)
+        a0, a1, a2 = load(s, 0), load(s, step), load(s, 2 * step)
         au, av = load(s, 3 * step), load(s, 4 * step)
-        fixed = normal_part(a, m, n)
         for k in range(6):
             if ratios[k, 0] < 0.0:
                 continue
@@ -323,32 +340,37 @@ def sums_over_the_inner_triangle(radial: Radial, normal: str, oscillates: bool, 
             at = (HEAD + CONE * k) * step
             q0, q1, q2 = load(s, at), load(s, at + step), load(s, at + 2 * step)
             e0, e1, e2 = load(s, at + 3 * step), load(s, at + 4 * step), load(s, at + 5 * step)
-            qu, qv = load(s, at + 6 * step), load(s, at + 7 * step)
+            qu, qv, area = load(s, at + 6 * step), load(s, at + 7 * step), load(s, at + 10 * step)
             eu, ev = load(s, at + 8 * step), load(s, at + 9 * step)
-            area = load(s, at + 10 * step)
             for i in range(starts[level], starts[level + 1]):
-                c = points[i]
+                along = points[i]
                 weight = area * weights[i]
-                g = q0 + c * e0, q1 + c * e1, q2 + c * e2
-                gu, gv = qu + c * eu, qv + c * ev
-                first, second = normal_part(g, m, n)
-                re, im, two, two_i = along_line(
-                    (g, fixed, (-first, -second)), starts[level_t], starts[level_t + 1], points, weights, a, parameters,
-                    reference, s,
-                )  # fmt: skip
-                apart = count_of * step
-                put_monomials(s, step, here, weight, re, au, av, gu, gv)
-                if oscillates:
-                    put_monomials(s, step, here + apart, weight, im, au, av, gu, gv)
-                if both:
-                    put_monomials(s, step, here + stride * apart, weight, two, au, av, gu, gv)
-                    if oscillates:
-                        put_monomials(s, step, here + 3 * apart, weight, two_i, au, av, gu, gv)
+                g0, g1, g2 = q0 + along * e0, q1 + along * e1, q2 + along * e2
+                u, v = (au, qu + along * eu), (av, qv + along * ev)
+                low, high = starts[level_t], starts[level_t + 1]
+                r = along_line((g0, g1, g2), low, high, points, weights, (a0, a1, a2), parameters, reference, s)
+                if value or of_inner:
+                    c0 = -(a0 * n0 + a1 * n1 + a2 * n2)  # from the plane of the inner triangle
+                    put_kernel(s, step, here, 0, weight, r, (c0, z, z), u, v)
+                if of_outer:
+                    c0, c1 = a0 * m0 + a1 * m1 + a2 * m2, -(g0 * m0 + g1 * m1 + g2 * m2)
+                    put_kernel(s, step, here, kernels - 1, weight, r, (c0, c1, z), u, v)
+                if gradient:
+                    put_kernel(s, step, here, 0, weight, r, (a0, -g0, z), u, v)
+                    put_kernel(s, step, here, 1, weight, r, (a1, -g1, z), u, v)
+                    put_kernel(s, step, here, 2, weight, r, (a2, -g2, z), u, v)
+                if dyad:
+                    put_kernel(s, step, here, 0, weight, r, (a0 * a0, -2.0 * a0 * g0, g0 * g0), u, v)
+                    put_kernel(s, step, here, 1, weight, r, (a1 * a1, -2.0 * a1 * g1, g1 * g1), u, v)
+                    put_kernel(s, step, here, 2, weight, r, (a2 * a2, -2.0 * a2 * g2, g2 * g2), u, v)
+                    put_kernel(s, step, here, 3, weight, r, (a1 * a2, -(a1 * g2 + a2 * g1), g1 * g2), u, v)
+                    put_kernel(s, step, here, 4, weight, r, (a2 * a0, -(a2 * g0 + a0 * g2), g2 * g0), u, v)
+                    put_kernel(s, step, here, 5, weight, r, (a0 * a1, -(a0 * g1 + a1 * g0), g0 * g1), u, v)
 
     return inner_sums
 
 
-def close_scratch(functions: int, degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def close_scratch(functions: int, degree: int, kernels: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Working memory of one thread of `close_kernel`: scratch and ratios."""
-    sums = 4 * functions * (1, 3, 6)[degree]
-    return aligned((ROOM + 9 + 24 + sums) * width(np.float64), np.float64), np.zeros((6, 2))
+    sums = 2 * kernels * (1, 3, 6)[degree] * (1 + functions)
+    return aligned((ROOM + 9 + sums) * width(np.float64), np.float64), np.zeros((6, 2))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.galerkin.regular.element_tables import Surface, part_of
-from calderon.galerkin.special.close_kernel import close_kernel, close_scratch, graded_lines
+from calderon.galerkin.special.close_kernel import close_kernel, close_kernels, close_scratch, graded_lines
 from calderon.greens import Radial
 from calderon.pairs.close import ClosePairs, ClosePieces, close_pieces
 from calderon.pairs.near import restriction
@@ -28,8 +28,9 @@ RADIANS = 0.4
 
 
 class Integral(NamedTuple):
-    """The integrand: its radial part, whose normal it takes ("none", "test", "trial"; "both": of the trial triangle,
-    then of the test triangle), whether it is complex, and the parameters of the radial part."""
+    """The integrand: its radial part, the normal in it ("none", "test", "trial"; "both": of the trial triangle, then of
+    the test triangle; "gradient", "outer": see `touching_pairs.moment_kernel`), whether it is complex, and the
+    parameters of the radial part."""
 
     radial: Radial
     normal: str
@@ -48,18 +49,22 @@ def close_moments(
     """(kernels, 2, n, A, B) real and imaginary parts of int int k phi_a psi_b over the pairs (n, 2), local functions
     numbered as the triangles' vertices are."""
     sides, numbers = (test, trial), pairs.T
-    normals = {"none": "none", "test": "outer", "trial": "inner", "both": "both"}
+    normals = {"test": "outer", "trial": "inner", "outer": "dyad"}
     if settings.exchanged:
         sides, numbers, elements = (trial, test), numbers[::-1], elements[::-1]
         normals |= {"test": "inner", "trial": "outer"}
-    kernels = 2 if integral.normal == "both" else 1
-    out = np.empty((kernels, 2, len(pairs), elements[0].size, elements[1].size))
+    normal = normals.get(integral.normal, integral.normal)
+    out = np.empty((close_kernels(normal), 2, len(pairs), elements[0].size, elements[1].size))
     for low in range(0, len(pairs), SHARE):
         part = slice(low, low + SHARE)
-        out[:, :, part] = _share(settings, integral, normals[integral.normal], sides, numbers[:, part], elements)
+        out[:, :, part] = _share(settings, integral, normal, sides, numbers[:, part], elements)
     if not settings.exchanged:
         return out
-    return np.ascontiguousarray(out[::-1].swapaxes(3, 4))
+    if normal == "both":
+        out = out[::-1]
+    elif normal == "gradient":  # from the trial to the test point
+        np.negative(out, out)
+    return np.ascontiguousarray(out.swapaxes(3, 4))
 
 
 def _share(
@@ -79,11 +84,11 @@ def _share(
     lines = graded_lines(first + _more(settings, corners), slope)
     degree, (rows, columns) = elements[1].degree, (element.size for element in elements)
     kernel = close_kernel(integral.radial, normal, integral.oscillates, degree)
-    values = np.zeros((2 if normal == "both" else 1, 2, len(rules), rows, columns))
+    values = np.zeros((close_kernels(normal), 2, len(rules), rows, columns))
     inner = sides[1].normals[numbers[1]]
     kernel(
         outer.corners, outer.normals, outer.jacobian, corners, inner, pieces.parent, rules, *table, *lines,
-        integral.parameters, *close_scratch(rows, degree), values,
+        integral.parameters, *close_scratch(rows, degree, len(values)), values,
     )  # fmt: skip
     values = restriction(elements[0], pieces.outer) @ values
     return (
