@@ -286,9 +286,9 @@ def test_an_interrupted_run_of_another_case_is_refused(tmp_path, monkeypatch):
     case, out, kept = tmp_path / "cube.toml", tmp_path / "out", tmp_path / ".out.run" / "checkpoint.h5"
     record = cal.dg.Probe.record
 
-    def stop(self, step, *arguments):
-        record(self, step, *arguments)
-        if step == 8:
+    def stop(self, now):
+        record(self, now)
+        if now.step == 8:
             raise KeyboardInterrupt
 
     case.write_text(text)
