@@ -9,8 +9,7 @@ import calderon.mesh as meshes
 from calderon.formulations import ImpedanceScattering
 from calderon.formulations.surface_values import values_at_nodes
 from calderon.spaces import P0, P1, P2
-from calderon.waves import PlaneWave
-from calderon.waves.wave import Wave
+from calderon.waves import PlaneWave, Wave
 
 K = 2.0
 CENTRE = np.array([0.3, 0.0, 0.1])

@@ -21,7 +21,13 @@ def test_points_are_found_in_stretched_tetrahedra_and_not_outside():
     assert (local[~inside] == 0).all()
 
 
-@pytest.mark.parametrize("points", [np.zeros(3), np.full((2, 3), np.nan)])
-def test_what_is_no_point_is_refused(points):
-    with pytest.raises(ValueError, match="finite numbers of shape"):
+@pytest.mark.parametrize(
+    ("points", "message"),
+    [
+        (np.zeros(3), r"points must have shape \(n, 3\), got \(3,\)"),
+        (np.full((2, 3), np.nan), "2 of 2 points are NaN"),
+    ],
+)
+def test_what_is_no_point_is_refused(points, message):
+    with pytest.raises(ValueError, match=message):
         Search(cal.mesh.box([0, 0, 0], [1, 1, 1], 1)).find(points)

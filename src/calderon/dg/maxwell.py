@@ -32,9 +32,9 @@ from calderon.dg.stepping.on_device import DeviceLeapFrog, DeviceRungeKutta
 from calderon.dg.stepping.runge_kutta import UpwindRungeKutta
 from calderon.dg.stepping.system import System
 from calderon.mesh import Material, TetrahedralMesh
-from calderon.mesh.tetrahedral.location import as_points
 from calderon.parallel import Communicator, agreed, require_same
 from calderon.quadrature import tetrahedron_rule
+from calderon.validation import one_or_more_points
 from calderon.waves import TransientPlaneWave
 
 Field = Callable[[NDArray[np.float64], float], ArrayLike]
@@ -336,7 +336,7 @@ class MaxwellDG:
         return math.sqrt(self._domain.communicator.total(np.float64(total)))
 
     def _at(self, points: ArrayLike, name: str) -> NDArray[np.float64]:
-        values = self._domain.values_at(self.mesh, self._vectors(name), as_points(points))
+        values = self._domain.values_at(self.mesh, self._vectors(name), one_or_more_points(points))
         return np.asarray(values / self._scales[name], np.float64)
 
     def _vectors(self, name: str) -> NDArray[np.float64]:

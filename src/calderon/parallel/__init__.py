@@ -1,8 +1,7 @@
 """Ranks that share a computation: MPI, or one process alone."""
 
-from calderon.parallel.agreement import RankError, agreed, require_same
+from calderon.parallel.agreement import RankError, agreed, end_together, leave, require_same
 from calderon.parallel.communicator import Communicator, MPICommunicator, Serial, world
-from calderon.parallel.ending import end_together, leave
 
 __all__ = [
     "Communicator",

@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,72 +14,46 @@ LAUNCHERS = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "MPI_LOCALNRANKS")
 GLANCE = 0.01  # seconds between two checks whether the other ranks have arrived
 
 
-@runtime_checkable
-class Communicator(Protocol):
-    """Ranks 0 .. size - 1; every rank makes the same calls in the same order."""
+class Communicator:
+    """Ranks 0 .. size - 1; every rank makes the same calls in the same order. This class is one process alone."""
 
-    rank: int
-    size: int
+    rank: int = 0
+    size: int = 1
 
     def on_node(self) -> list[int]:
         """The ranks, ascending, that share this one's memory and devices."""
-        ...
+        return [0]
 
     def total(self, values: Any) -> Any:
         """Sum of numbers or arrays over the ranks, on every rank."""
-        ...
+        return values
 
     def gather(self, value: Any) -> list[Any]:
         """Values of all ranks, on every rank."""
-        ...
+        return [value]
 
     def exchange(self, sent: Mapping[int, NDArray[Any]], received: Mapping[int, NDArray[Any]]) -> Any:
         """Begin to send contiguous arrays to other ranks and to receive theirs, each in place; returns what
         `finish` accepts. The arrays must stay as they are until then."""
-        ...
-
-    def finish(self, pending: Any) -> None:
-        """Wait until all arrays of an `exchange` have left and arrived."""
-        ...
-
-    def meet(self, seconds: float) -> bool:
-        """Wait for the other ranks to call this, too, for a limited time; whether all did."""
-        ...
-
-    def abort(self, code: int) -> None:
-        """End all ranks, where there are several, with an exit code: the others may wait for this one indefinitely."""
-        ...
-
-
-class Serial:
-    """One process alone."""
-
-    rank, size = 0, 1
-
-    def on_node(self) -> list[int]:
-        return [0]
-
-    def total(self, values: Any) -> Any:
-        return values
-
-    def gather(self, value: Any) -> list[Any]:
-        return [value]
-
-    def exchange(self, sent: Mapping[int, NDArray[Any]], received: Mapping[int, NDArray[Any]]) -> Any:
         if sent or received:
             raise ValueError("a single process has no other ranks to exchange with")
 
     def finish(self, pending: Any) -> None:
-        pass
+        """Wait until all arrays of an `exchange` have left and arrived."""
 
     def meet(self, seconds: float) -> bool:
+        """Wait for the other ranks to call this, too, for a limited time; whether all did."""
         return True
 
     def abort(self, code: int) -> None:
-        pass
+        """End all ranks, where there are several, with an exit code: the others may wait for this one indefinitely."""
 
 
-class MPICommunicator:
+Serial = Communicator
+"""One process alone."""
+
+
+class MPICommunicator(Communicator):
     """The ranks of an mpi4py communicator."""
 
     def __init__(self, handle: Any) -> None:

@@ -1,14 +1,9 @@
 """Incident fields, functions of points only; currents and signals that drive transient ones."""
 
-from calderon.waves.currents import CurrentDipole, CurrentSource, Signal
-from calderon.waves.dipole import ElectricDipole, MagneticDipole
-from calderon.waves.electromagnetic import ElectromagneticSuperposition, ElectromagneticWave
-from calderon.waves.electromagnetic_plane import ElectromagneticPlaneWave
-from calderon.waves.plane import PlaneWave
-from calderon.waves.point import PointSource
-from calderon.waves.signals import GaussianPulse, RampedSine
-from calderon.waves.transient_plane import TransientPlaneWave
-from calderon.waves.wave import Superposition, Wave
+from calderon.waves.currents import CurrentDipole, CurrentSource, GaussianPulse, RampedSine, Signal
+from calderon.waves.field import ElectromagneticSuperposition, ElectromagneticWave, Superposition, Wave
+from calderon.waves.plane import ElectromagneticPlaneWave, PlaneWave, TransientPlaneWave
+from calderon.waves.point import ElectricDipole, MagneticDipole, PointSource
 
 __all__ = [
     "CurrentDipole",

@@ -1,12 +1,14 @@
-"""What all incident fields have in common: they add, and are multiplied by numbers."""
+"""What incident fields are: functions of points that add and are multiplied by numbers, scalar or electromagnetic."""
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from calderon.validation import finite_number
+from calderon.validation import along_normals, finite_number
 
 
 class IncidentField(ABC):
@@ -62,3 +64,77 @@ class SumOfFields(IncidentField):
     def _sum(self, value: Callable[[Any], np.ndarray]) -> np.ndarray:
         """sum_j c_j value(u_j)."""
         return np.sum([weight * value(wave) for weight, wave in self.terms], axis=0)
+
+
+class Wave(IncidentField):
+    """A field given in closed form, with wavenumber k: Laplace u + k^2 u = 0 away from its sources.
+
+    Waves of the same wavenumber add, and are multiplied by numbers.
+    """
+
+    @abstractmethod
+    def __call__(self, x: ArrayLike, n: ArrayLike | None = None) -> np.ndarray:
+        """The field (n,) at points x (n, 3); normals n, if given, are ignored (load vectors pass them)."""
+
+    @abstractmethod
+    def gradient(self, x: ArrayLike) -> np.ndarray:
+        """The gradient (n, 3) at points x (n, 3)."""
+
+    def normal_derivative(self, x: ArrayLike, n: ArrayLike) -> np.ndarray:
+        """n . grad u (n,) at points x (n, 3) with normals n (n, 3)."""
+        return along_normals(self.gradient(x), n)
+
+
+@dataclass(frozen=True)
+class Superposition(SumOfFields, Wave):
+    """sum_j c_j u_j for terms (c_j, u_j) of one wavenumber."""
+
+    terms: tuple[tuple[complex, Wave], ...]
+
+    def __call__(self, x: ArrayLike, n: ArrayLike | None = None) -> np.ndarray:
+        return self._sum(lambda wave: wave(x))
+
+    def gradient(self, x: ArrayLike) -> np.ndarray:
+        return self._sum(lambda wave: wave.gradient(x))
+
+
+Wave.sums = Superposition
+
+
+class ElectromagneticWave(IncidentField):
+    """A field given in closed form in a medium of wavenumber k and impedance eta, time factor exp(-i omega t):
+    curl E = ik eta H and curl H = -(ik / eta) E away from its sources.
+
+    Waves of the same medium add, and are multiplied by numbers.
+    """
+
+    impedance: complex
+
+    @abstractmethod
+    def electric(self, points: ArrayLike) -> np.ndarray:
+        """E (n, 3) in V/m at points (n, 3)."""
+
+    @abstractmethod
+    def magnetic(self, points: ArrayLike) -> np.ndarray:
+        """H (n, 3) in A/m at points (n, 3)."""
+
+
+@dataclass(frozen=True)
+class ElectromagneticSuperposition(SumOfFields, ElectromagneticWave):
+    """sum_j c_j E_j and sum_j c_j H_j for terms (c_j, wave_j) of one medium."""
+
+    terms: tuple[tuple[complex, ElectromagneticWave], ...]
+    constants: ClassVar[dict[str, str]] = {"wavenumber": "wavenumber", "impedance": "impedance of the medium"}
+
+    @property
+    def impedance(self) -> complex:  # type: ignore[override]
+        return self.terms[0][1].impedance
+
+    def electric(self, points: ArrayLike) -> np.ndarray:
+        return self._sum(lambda wave: wave.electric(points))
+
+    def magnetic(self, points: ArrayLike) -> np.ndarray:
+        return self._sum(lambda wave: wave.magnetic(points))
+
+
+ElectromagneticWave.sums = ElectromagneticSuperposition

@@ -14,7 +14,8 @@ from calderon.dg.sources.port import PortAmplitudes
 from calderon.exact.angular import radar_cross_section, unit_directions
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.files.whole_file import whole_file
-from calderon.mesh.tetrahedral.location import Search, as_points, locate
+from calderon.mesh.tetrahedral.location import Search, locate
+from calderon.validation import one_or_more_points
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +116,7 @@ class PeriodicFields:
     def local_sar(self, points: ArrayLike) -> NDArray[np.float64]:
         """(n,) sigma |E|^2 / (2 density) in W/kg at points (n, 3) of the mesh; NaN where no density is given. On an
         interface the tetrahedron that is found first is used. ValueError for points outside."""
-        x = as_points(points)
+        x = one_or_more_points(points)
         elements, _ = locate(self._mesh, x)
         own, here = self._domain.own_elements(elements)
         medium = self._domain.medium
@@ -207,5 +208,5 @@ class PeriodicFields:
         return self._domain.medium.loss / self._domain.medium.impedance / 2 * self._mean_square()
 
     def _at(self, points: ArrayLike, field: NDArray[np.complexfloating]) -> NDArray[np.complex128]:
-        x = as_points(points)
+        x = one_or_more_points(points)
         return np.asarray(self._domain.values_at(self._mesh, self._domain.element_blocks.vectors(field), x))

@@ -8,7 +8,8 @@ from calderon.dg.run.checkpoint import digest
 from calderon.dg.run.observer import Instant, Observer, Span, State
 from calderon.dg.run.sampling import whole_number
 from calderon.mesh import TetrahedralMesh
-from calderon.mesh.tetrahedral.location import as_points, locate
+from calderon.mesh.tetrahedral.location import locate
+from calderon.validation import one_or_more_points
 
 
 class Probe(Observer):
@@ -21,7 +22,7 @@ class Probe(Observer):
     whole = False
 
     def __init__(self, points: ArrayLike, domain: Domain, mesh: TetrahedralMesh, stride: int) -> None:
-        self.points, self.stride = as_points(points), whole_number(stride, "stride")
+        self.points, self.stride = one_or_more_points(points), whole_number(stride, "stride")
         elements, local = locate(mesh, self.points)
         own, here = domain.own_elements(elements)
         self._values = domain.element_blocks.reference.interpolation(local) * here[:, None]

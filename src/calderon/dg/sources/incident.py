@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from calderon.dg.operator.boundary import FacesOf
 from calderon.dg.operator.medium import Medium
 from calderon.waves import TransientPlaneWave
-from calderon.waves.signals import RAMP_PERIODS, smooth
+from calderon.waves.currents import RAMP_PERIODS, smooth
 
 
 class IncidentWaves:

@@ -1,10 +1,11 @@
 """Which tetrahedron a point lies in."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from calderon.mesh.tetrahedra import TetrahedralMesh
+from calderon.validation import points_in_space
 
 TOLERANCE = 1e-9
 """Barycentric coordinates may be below zero by this much: points on faces and on the boundary belong to some
@@ -30,8 +31,7 @@ class Search:
 
         ValueError for points of another shape, NaN or infinity.
         """
-        if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
-            raise ValueError(f"points of shape {points.shape}: finite numbers of shape (n, 3) are needed")
+        points = points_in_space(points)
         found, local = np.full(len(points), -1), np.zeros((len(points), 3))
         for tried in CANDIDATES:
             count = min(tried, len(self._origins))
@@ -54,19 +54,6 @@ class Search:
         rows = np.arange(len(points))
         inside = lowest[rows, best] >= -TOLERANCE
         return np.where(inside, candidates[rows, best], -1), local[rows, best] * inside[:, None]
-
-
-def as_points(points: ArrayLike) -> NDArray[np.float64]:
-    """One point (3,) or several (n, 3) as an array (n, 3). ValueError for anything else."""
-    try:
-        if np.iscomplexobj(points):
-            raise TypeError("complex numbers")
-        found = np.atleast_2d(np.asarray(points, np.float64))
-    except (TypeError, ValueError):
-        raise ValueError(f"points={points!r}: finite numbers of shape (n, 3) are needed") from None
-    if found.ndim != 2 or found.shape[1] != 3 or not np.isfinite(found).all():
-        raise ValueError(f"points of shape {found.shape}: finite numbers of shape (n, 3) are needed")
-    return found
 
 
 def locate(mesh: TetrahedralMesh, points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
