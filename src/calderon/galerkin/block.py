@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import thread_count
+from calderon.galerkin.device.forms import DeviceForm, scalar_device_form
 from calderon.galerkin.forms.form import Form
 from calderon.galerkin.forms.scalar import curl_data, curl_form, scalar_form
 from calderon.galerkin.limits import checked_range
@@ -22,8 +23,6 @@ from calderon.galerkin.regular.element_tables import (
     Surface,
     TestSide,
     TrialSide,
-    form_test_side,
-    form_trial_side,
     in_threes,
     part_of,
     surface,
@@ -32,13 +31,13 @@ from calderon.galerkin.regular.element_tables import (
     trial_side,
 )
 from calderon.galerkin.regular.tile import KERNELS, TileKind, tile_kernel, tile_scratch
-from calderon.galerkin.selection import Rows, common_frame, numbered_rows, select, vertex_numbers
+from calderon.galerkin.selection import Rows, common_frame, filled_rows, numbered_rows, select, vertex_numbers
 from calderon.galerkin.special.close_moments import Integral, close_moments
 from calderon.galerkin.special.near_pairs import product_kernel, product_scratch
 from calderon.galerkin.special.scatter import scatter
 from calderon.galerkin.special.touching_pairs import moment_kernel, moment_scratch
 from calderon.greens import Radial
-from calderon.integrands import HYPERSINGULAR, SINGLE_LAYER
+from calderon.integrands import HYPERSINGULAR, SINGLE_LAYER, Integrand
 from calderon.pairs.classes import Pairs, TouchingPairs, near_pairs, touching_pairs
 from calderon.pairs.grouping import grouped
 from calderon.pairs.near import restrict_kernel, restriction
@@ -78,7 +77,7 @@ class Stage(NamedTuple):
 
 
 class Block:
-    """One call of `adding.add_block`: what its tiles share. DeviceBlock (block.py) does it on a device.
+    """One call of `assembly.add_block`: what its tiles share. DeviceBlock (device/block.py) does it on a device.
 
     by_rule: whether batches of special pairs are sorted by rule, not by test triangle.
     """
@@ -103,6 +102,8 @@ class Block:
         self.parameters = np.array([value / scale for value in green.parameters])
         spread = abs(complex(green.wavenumber)) / scale * (_radius(self.test_surface) + _radius(self.trial_surface))
         radial = self.radial = green.radial(spread)
+        rule = triangle_rule(quadrature.regular)
+        self.threes = in_threes(rule, *self.moment_functions(rule))
         self.moments = self._moment_kernels(self.form.special)
         self._check_range(self._coefficients(complex(factor)))
         self._compile(radial, complex(factor))
@@ -142,8 +143,7 @@ class Block:
         """Coefficients and compiled kernels."""
         green, integrand, form = self.green, self.integrand, self.form
         self.coefficients = self._coefficients(factor)
-        rule = triangle_rule(self.quadrature.regular)
-        points = in_threes(rule), self._through_centroids(), rule.number_of_points
+        points = self.threes, self._through_centroids(), triangle_rule(self.quadrature.regular).number_of_points
         self.linear = self.test_space.element.degree > 0 and form.mass
         self.single_slot = self.trial_space.element.degree == 0
         kinds: tuple[Any, ...] = (self.linear, self.single_slot, integrand.curls)
@@ -155,6 +155,16 @@ class Block:
         self.tile = tile_kernel(TileKind(radial, normal, *kinds))
         lacking = form.kernel != "value"
         self.tile_scalars = self._scalars(radial.lacking(lacking, 8 * self.real.itemsize), form.direct)
+
+    @classmethod
+    def device_form_of(cls, integrand: Integrand, test: Any, trial: Any) -> DeviceForm:
+        """What devices are given of the form; NotImplementedError for a form that has no header in C."""
+        if cls.form is not Block.form:
+            raise NotImplementedError(
+                f"the {integrand.name} has no form for devices: choose backend='numba', or give its block a header in "
+                "C (Block.device_form_of)"
+            )
+        return scalar_device_form(integrand, test, trial)
 
     @property
     def form(self) -> Form:
@@ -194,18 +204,15 @@ class Block:
 
     def _tile_sides(self) -> None:
         """Both sides as tiles read them."""
-        degree, real, places = self.quadrature.regular, self.real, self.trial.places
-        if self.tile_form is not None:
-            test, trial = self.moment_functions(triangle_rule(degree))
-            self.test_side = form_test_side(self.test_surface, self.data[0], degree, test, real)
-            self.trial_side = form_trial_side(self.trial_surface, self.data[1], trial, places, degree, real)
-            return
-        self.test_side = test_side(self.test_space, self.test_surface, degree, not self.linear, real)
-        self.trial_side = trial_side(self.trial_space, self.trial_surface, places, degree, real)
+        degree, together = self.quadrature.regular, self.tile_form is not None
+        test, trial = self.moment_functions(triangle_rule(degree))
+        last = degree, self.threes
+        self.test_side = test_side(self.test_surface, test, self.data[0], *last, together, self.real)
+        self.trial_side = trial_side(self.trial_surface, trial, self.data[1], self.trial.places, *last, self.real)
 
     def _through_centroids(self) -> bool:
         """Whether squared distances of points come from the centroids of their triangles (centroid_distances.py)."""
-        return in_threes(triangle_rule(self.quadrature.regular)) and self.quadrature.reach(self._coarse()) >= NEAR
+        return self.threes and self.quadrature.reach(self._coarse()) >= NEAR
 
     def _reads_spreads(self) -> bool:
         """Whether tiles read corners less centroids."""
@@ -379,6 +386,8 @@ class Block:
         points, functions = len(self.trial_side.measure), self.trial.places.shape[1]
         kinds = self.integrand.curls, self.linear or not self.integrand.curls, self.is_complex
         for lo, hi, (out, tile_rows, row_ids, _) in self.strips(number, rows):
+            if self.tile_form is None:
+                tile_rows = filled_rows(tile_rows, len(row_ids))
             scratch = tile_scratch(
                 len(row_ids), functions, *kinds, points, self.tile_form, tile_rows.shape[1], self.real
             )

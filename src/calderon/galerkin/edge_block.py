@@ -1,17 +1,19 @@
 """Any block of rows and columns of a Galerkin matrix of edge functions."""
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.galerkin.block import Block
+from calderon.galerkin.device.forms import DeviceForm, edge_device_form
 from calderon.galerkin.forms.edge import test_data, trial_data
 from calderon.galerkin.forms.electric import ELECTRIC
 from calderon.galerkin.forms.form import Form
 from calderon.galerkin.forms.magnetic import MAGNETIC
 from calderon.galerkin.regular.element_tables import barycentric_functions
-from calderon.integrands import ELECTRIC_FIELD
+from calderon.integrands import ELECTRIC_FIELD, Integrand
 from calderon.pairs.classes import TouchingPairs
 from calderon.quadrature import TriangleRule
 
@@ -28,6 +30,11 @@ class EdgeBlock(Block):
     @property
     def form(self) -> Form:
         return ELECTRIC if self.electric else MAGNETIC
+
+    @classmethod
+    def device_form_of(cls, integrand: Integrand, test: Any, trial: Any) -> DeviceForm:
+        form = ELECTRIC if integrand is ELECTRIC_FIELD else MAGNETIC
+        return edge_device_form(form.name, form.tests, form.components, test.dofs.shape[1])
 
     def _coefficients(self, factor: complex) -> NDArray[np.float64]:
         """(4,) Re and Im of what multiplies the integrals, and of 4 / k^2."""

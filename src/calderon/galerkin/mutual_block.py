@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from calderon.backends import thread_count
 from calderon.galerkin.block import TILE, Block, Stage
-from calderon.galerkin.regular.element_tables import LANES, in_threes
+from calderon.galerkin.regular.element_tables import LANES
 from calderon.galerkin.regular.mutual_tile import mutual_kernel, mutual_scratch
-from calderon.galerkin.selection import Rows
+from calderon.galerkin.selection import Rows, filled_rows
 from calderon.greens import Radial
 from calderon.pairs.classes import TouchingPairs
 from calderon.pairs.rules import Batch
@@ -30,7 +30,7 @@ class MutualBlock(Block):
         self.linear = self.test_space.element.degree > 0
         self.adjoint = self.integrand.normal == "test"
         rule = triangle_rule(self.quadrature.regular)
-        form = (in_threes(rule), not self._through_centroids(), rule.number_of_points, self.trial.places.shape[1])
+        form = (self.threes, not self._through_centroids(), rule.number_of_points, self.trial.places.shape[1])
         self.tile = mutual_kernel(radial, self.linear, self.green.is_complex, self.is_complex, *form)
         self.tile_scalars = self._scalars(radial.lacking(True, 8 * self.real.itemsize))
         self.moments = self._moment_kernels("both")
@@ -43,11 +43,12 @@ class MutualBlock(Block):
         size = min(size, max(LANES, math.ceil(count / (pieces * LANES)) * LANES))
         self.tiles = np.append(np.arange(0, count, size), count)
         self.neighbours = None
-        self.rows_of_tile = [self._rows(*bounds) for bounds in zip(self.tiles[:-1], self.tiles[1:], strict=True)]
+        rows = [self._rows(*bounds) for bounds in zip(self.tiles[:-1], self.tiles[1:], strict=True)]
+        self.rows_of_tile = [(filled_rows(numbers, len(ids)), ids) for numbers, ids in rows]
         self._cut()
 
     def _reads_spreads(self) -> bool:
-        return in_threes(triangle_rule(self.quadrature.regular))  # also for distances from planes
+        return self.threes  # also for distances from planes
 
     def _reads_points(self) -> bool:
         return False

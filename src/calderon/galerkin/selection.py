@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from calderon.galerkin.regular.element_tables import GROUP, groups_of
 from calderon.mesh.locality import locality_order
 from calderon.spaces import Space
 
@@ -71,6 +72,13 @@ class Rows(NamedTuple):
         numbers = self.tile_rows[lo:hi]
         tile_rows, found = numbered_rows(np.where(numbers < len(self.ids), numbers, -1))
         return Rows(self.out, tile_rows, self.ids[found], self.places)
+
+
+def filled_rows(tile_rows: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Rows (m, L) of the tile for whole groups of test functions (`element_tables.by_groups`), with the row `count`
+    that nobody reads for those that fill up the last group."""
+    missing = GROUP * groups_of(tile_rows.shape[1]) - tile_rows.shape[1]
+    return tile_rows if missing <= 0 else np.pad(tile_rows, [(0, 0), (0, missing)], constant_values=count)
 
 
 def numbered_rows(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

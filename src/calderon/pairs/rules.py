@@ -32,7 +32,7 @@ NODES = (
     ((0.0, 1), (0.4, 4), (1.1, 5), (2.2, 6), (3.5, 7)),
 )
 """(phase over the longest edge, points on a fibre): up to that phase so many keep 1e-6; for constant, linear and
-quadratic test and trial functions."""
+quadratic test and trial functions; each further degree takes one point more."""
 
 
 class Batch(NamedTuple):
@@ -251,7 +251,9 @@ def _touching_rules(
 def fibre_points(phase: Array, degree: int) -> NDArray[np.int64]:
     """Points on a fibre at that phase over the longest edge, for products of shape functions of that degree; many in
     steps, so that few tables are made."""
-    bounds, nodes = np.array(NODES[math.ceil(degree / 2)]).T
+    kind = math.ceil(degree / 2)
+    bounds, nodes = np.array(NODES[min(kind, len(NODES) - 1)]).T
+    nodes = nodes + max(0, kind - len(NODES) + 1)
     additional = np.where(phase > bounds[-1], np.ceil((phase - bounds[-1] + 1) / 1.8), 0)
     additional = np.where(additional > 4, 4 * np.ceil(additional / 4), additional)
     points = nodes[np.minimum(np.searchsorted(bounds, phase), len(nodes) - 1)] + additional

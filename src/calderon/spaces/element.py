@@ -1,9 +1,13 @@
-"""Shape functions on the reference triangle (0,0), (1,0), (0,1): one element per polynomial degree.
+"""Shape functions on the reference triangle (0,0), (1,0), (0,1): Lagrange elements of any degree.
 
-Barycentric coordinates of a point (u, v): l_0 = 1 - u - v, l_1 = u, l_2 = v. Local functions of the quadratic element:
-three vertices, then three edges, edge i opposite to vertex i.
+Barycentric coordinates of a point (u, v): l_0 = 1 - u - v, l_1 = u, l_2 = v. The function of the node with barycentric
+coordinates (i, j, k) / p is R_i(l_0) R_j(l_1) R_k(l_2), R_n(l) = prod_{m < n} (p l - m) / (m + 1) (Silvester 1969). The
+vertices come first, then the nodes of the edges, edge i opposite to vertex i and from vertex i + 1 to vertex i + 2,
+then those inside.
 """
 
+import functools
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,55 +24,92 @@ def barycentric(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Element:
-    """Lagrange element of degree 0, 1 or 2."""
+    """Lagrange element of some degree; that of degree 0 has one node, the centroid."""
 
     degree: int
 
     @property
     def size(self) -> int:
         """Number of local functions."""
-        return (1, 3, 6)[self.degree]
+        return (self.degree + 1) * (self.degree + 2) // 2
+
+    @property
+    def indices(self) -> NDArray[np.int64]:
+        """(size, 3) barycentric coordinates of the nodes times the degree."""
+        return _indices(self.degree)
 
     @property
     def nodes(self) -> NDArray[np.float64]:
         """(size, 2) reference points at which the local functions are dual."""
-        corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
         if self.degree == 0:
-            return corners.mean(axis=0, keepdims=True)
-        middles = (corners[[1, 2, 0]] + corners[[2, 0, 1]]) / 2
-        return corners if self.degree == 1 else np.concatenate([corners, middles])
+            return np.full((1, 2), 1 / 3)
+        return self.indices[:, 1:] / self.degree
+
+    @property
+    def on_edge(self) -> NDArray[np.bool_]:
+        """(3, size) whether a node lies on the edge opposite to each vertex, whose values its function determines."""
+        return (self.indices.T == 0) & (self.degree > 0)
 
     def values(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """(size, n) values of the local functions at reference points (n, 2)."""
-        l0, l1, l2 = bary = barycentric(points)
-        if self.degree == 0:
-            return np.ones((1, len(points)))
-        if self.degree == 1:
-            return bary
-        return np.stack([*(bary * (2 * bary - 1)), 4 * l1 * l2, 4 * l2 * l0, 4 * l0 * l1])
+        factors = self._factors(barycentric(points))
+        return np.asarray(factors[0] * factors[1] * factors[2])
 
     def gradients(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """(size, n, 2) derivatives by (u, v) at reference points (n, 2)."""
-        bary, slope = barycentric(points), _BARYCENTRIC_GRADIENTS
-        if self.degree == 0:
-            return np.zeros((1, len(points), 2))
-        if self.degree == 1:
-            return np.repeat(slope[:, None], len(points), axis=1)
-        vertex = (4 * bary - 1)[:, :, None] * slope[:, None]
-        edge = [4 * (bary[j][:, None] * slope[k] + bary[k][:, None] * slope[j]) for j, k in ((1, 2), (2, 0), (0, 1))]
-        return np.concatenate([vertex, np.stack(edge)])
+        bary = barycentric(points)
+        factors, slopes = self._factors(bary), self._factors(bary, derivative=True)
+        total = np.zeros((self.size, bary.shape[1], 2))
+        for c in range(3):
+            others = factors[(c + 1) % 3] * factors[(c + 2) % 3]
+            total += (slopes[c] * others)[:, :, None] * _BARYCENTRIC_GRADIENTS[c]
+        return total
+
+    def _factors(self, bary: NDArray[np.float64], derivative: bool = False) -> NDArray[np.float64]:
+        """(3, size, n) R_i(l_0), R_j(l_1), R_k(l_2), or their derivatives."""
+        rows, slopes = [np.ones_like(bary)], [np.zeros_like(bary)]
+        for m in range(self.degree):
+            factor = (self.degree * bary - m) / (m + 1)
+            slopes.append(slopes[m] * factor + rows[m] * (self.degree / (m + 1)))
+            rows.append(rows[m] * factor)
+        table = np.stack(slopes if derivative else rows)
+        return np.asarray(table[self.indices, np.arange(3)]).swapaxes(0, 1)
 
     @property
     def monomials(self) -> NDArray[np.float64]:
-        """(size, size): row a has the coefficients of local function a in 1, u, v, u^2, u v, v^2."""
+        """(size, size): row a has the coefficients of local function a in 1, u, v, u^2, u v, v^2, ..."""
         u, v = self.nodes.T
-        table = np.stack([np.ones_like(u), u, v, u * u, u * v, v * v])[: self.size]
-        return np.asarray(np.linalg.inv(table))
+        powers = [(n - m, m) for n in range(self.degree + 1) for m in range(n + 1)]
+        return np.asarray(np.linalg.inv(np.stack([u**a * v**b for a, b in powers])))
 
     def permuted(self, order: NDArray[np.integer]) -> NDArray[np.integer]:
         """(..., size): which original local function each local function becomes when vertex m is renamed order[...,
         m].
         """
-        if self.degree == 0:
-            return np.zeros((*order.shape[:-1], 1), dtype=order.dtype)
-        return order if self.degree == 1 else np.concatenate([order, order + 3], axis=-1)
+        return _permutations(self.degree)[order[..., 0], order[..., 1]].astype(order.dtype, copy=False)
+
+
+@functools.cache
+def _indices(degree: int) -> NDArray[np.int64]:
+    if degree == 0:
+        return np.zeros((1, 3), np.int64)
+    corners = degree * np.eye(3, dtype=np.int64)
+    edges = [
+        (corners[(i + 1) % 3] * (degree - n) + corners[(i + 2) % 3] * n) // degree
+        for i in range(3)
+        for n in range(1, degree)
+    ]
+    inside = [(i, j, degree - i - j) for i in range(1, degree) for j in range(1, degree - i)]
+    return np.array([*corners, *edges, *inside])
+
+
+@functools.cache
+def _permutations(degree: int) -> NDArray[np.int64]:
+    """(3, 3, size): `Element.permuted` for vertices 0 and 1 renamed to these two, by matching nodes."""
+    indices = _indices(degree)
+    table = np.zeros((3, 3, len(indices)), np.int64)
+    for order in itertools.permutations(range(3)):
+        renamed = np.empty_like(indices)
+        renamed[:, list(order)] = indices
+        table[order[0], order[1]] = (renamed[:, None] == indices).all(axis=2).argmax(axis=1)
+    return table

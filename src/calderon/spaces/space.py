@@ -47,10 +47,23 @@ class Space:
     def __repr__(self) -> str:
         return f"{self.name}({self.dimension} functions on {len(self.triangles)} triangles)"
 
-    @property
+    @cached_property
     def is_continuous(self) -> bool:
-        """Whether the functions are continuous across edges, as the hypersingular operator asks."""
-        return self.name in ("P1", "P2")
+        """Whether the functions are continuous across edges, as the hypersingular operator requires: all triangles of
+        an edge have the same functions at its nodes."""
+        if self.element.degree == 0:
+            return False
+        vertices, local, nodes = self.mesh.triangles[self.triangles], self.element.indices, []
+        for i in range(3):  # from the vertex with the smaller number to the other one
+            j, k = (i + 1) % 3, (i + 2) % 3
+            on_edge = np.flatnonzero(self.element.on_edge[i])
+            forward = self.dofs[:, on_edge[np.argsort(local[on_edge, k])]]
+            nodes.append(np.where(vertices[:, j : j + 1] < vertices[:, k : k + 1], forward, forward[:, ::-1]))
+        edges = self.mesh.triangle_edges[self.triangles].T.ravel()
+        order = np.argsort(edges, kind="stable")
+        edges, functions = edges[order], np.concatenate(nodes)[order]
+        same = edges[1:] == edges[:-1]
+        return bool((functions[1:][same] == functions[:-1][same]).all())
 
     @property
     def charge_kinds(self) -> tuple[str, ...]:
@@ -64,12 +77,11 @@ class Space:
 
     @cached_property
     def reaches_rim(self) -> bool:
-        """Whether a function of P1 or P2 does not vanish on the rim of the support: at an end of an edge that only one
-        of its triangles has."""
+        """Whether a continuous function does not vanish on the boundary of the support: at a node of an edge that only
+        one of its triangles has."""
         edges = self.mesh.triangle_edges[self.triangles]
         on_rim = np.bincount(edges.ravel(), minlength=self.mesh.number_of_edges)[edges] == 1  # opposite vertex i
-        kept = self.dofs[:, :3] >= 0
-        return any((on_rim[:, i] & kept[:, j]).any() for i in range(3) for j in range(3) if i != j)
+        return bool((on_rim @ self.element.on_edge & (self.dofs >= 0)).any())
 
     @cached_property
     def nodes(self) -> NDArray[np.float64]:

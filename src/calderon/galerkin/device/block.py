@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from calderon.backends import Deliver, Device, DeviceMatrix, Source, format_bytes, real_name, require_device_memory
 from calderon.galerkin.block import TINY, Block
-from calderon.galerkin.device.forms import DeviceForm, device_form
 from calderon.galerkin.regular.element_tables import Surface, part_of, points_of
 from calderon.greens import Radial
 from calderon.greens.green import green_defines
-from calderon.pairs.classes import TouchingPairs
+from calderon.pairs.classes import Pairs, TouchingPairs
 from calderon.pairs.near import restriction
 from calderon.pairs.rules import Batch
 from calderon.pairs.tables import ProductTable, RuleTable
@@ -36,7 +35,7 @@ ROWS = 65_535
 """Groups along the second axis of a launch, at most (CUDA): triangles of a tile, and rows that it adds to."""
 
 Pieces = tuple[NDArray[np.int32], list[NDArray[Any]]]
-"""Pairs (n, 8) by numbers and orders of vertices, and real and imaginary moments (components, n, A * B)."""
+"""Pairs (n, 2 + A + B) by numbers and orders of functions, and real and imaginary moments (components, n, A * B)."""
 
 
 class DevicePart(NamedTuple):
@@ -71,7 +70,7 @@ class DeviceBlock(Block):
 
     def _compile(self, radial: Radial, factor: complex) -> None:
         self.coefficients = self._coefficients(factor)
-        self.device_form: DeviceForm = device_form(self.integrand, self.test_space, self.trial_space)
+        self.device_form = self.device_form_of(self.integrand, self.test_space, self.trial_space)
         self.stored = np.empty(0, self.out.dtype).real.dtype
         sources = self._sources(real_name(self.real), real_name(self._moment_type), real_name(self.stored))
         self.regular, self.singular, self.placing, self.gathering = map(self.device.build, sources)
@@ -83,10 +82,15 @@ class DeviceBlock(Block):
         points = ("POINTS", triangle_rule(self.quadrature.regular).number_of_points)
         return (
             Source("galerkin/regular/tile.c", real, (*form, *green, out, points, *out_real(real, stored))),
-            Source("galerkin/special/touching_pairs.c", moment, (*form, *green, ("GROUP_SIZE", GROUP))),
+            Source("galerkin/special/touching_pairs.c", moment, (*form, *green, ("GROUP_SIZE", self._group_size))),
             Source("galerkin/special/scatter.c", stored, (*form, green[1], out, ("MOMENT_REAL", moment))),
             Source("galerkin/device/gather.c", stored, (out,)),
         )
+
+    @property
+    def _group_size(self) -> int:
+        """Threads that integrate one touching or near pair: a thread for each moment at least."""
+        return GROUP * math.ceil(math.prod(self.moment_sizes) / GROUP)
 
     @property
     def _moment_type(self) -> np.dtype[Any]:
@@ -174,7 +178,9 @@ class DeviceBlock(Block):
         for batch in self.batches:
             part = batch.between(lo, hi)
             if len(part.rules):
-                others.append((orders_of(part), *self._device_moments(part, self.test_surface, self.trial_surface)))
+                others.append(
+                    (self._orders(part.pairs), *self._device_moments(part, self.test_surface, self.trial_surface))
+                )
         orders, moments = self.pieces
         a, b = np.searchsorted(orders[:, 0], [lo, hi])
         if a < b:
@@ -194,7 +200,7 @@ class DeviceBlock(Block):
         if a < b:
             shape = self.device_form.components, b - a, math.prod(self.moment_sizes)
             nothing = self.device.array(np.zeros(shape, self._moment_type))
-            self._place(in_order(self.idle[a:b]), nothing, nothing, lo)
+            self._place(self._orders(in_order(self.idle[a:b])), nothing, nothing, lo)
 
     def _acting(self, touching: TouchingPairs) -> TouchingPairs:
         """Also keep those whose integrals vanish: the regular part has numbers in their place."""
@@ -219,7 +225,7 @@ class DeviceBlock(Block):
         out = self.device.empty(shape, kind)
         out_i = self.device.empty(shape if self.green.is_complex else (1,), kind)
         self.device.launch(
-            self.singular, "moments", (shape[0] * len(i) * GROUP,), (GROUP,),
+            self.singular, "moments", (shape[0] * len(i) * self._group_size,), (self._group_size,),
             *(self.device.array(np.ascontiguousarray(each, kind)) for each in (*sides, jacobians)), points, products,
             parameters, self.device.array(batch.rules.astype(np.int32)), starts,
             all_points, len(i), out, out_i,
@@ -242,12 +248,12 @@ class DeviceBlock(Block):
         return self._tables[-1][1]
 
     def _united(self, batches: list[Batch]) -> Pieces:
-        """The pairs (n, 8) that are integrated in parts, sorted by test triangle, and their moments (components, n,
-        A * B)."""
+        """The pairs (n, 2 + A + B) that are integrated in parts, sorted by test triangle, and their moments
+        (components, n, A * B)."""
         sizes, components, kind = self.moment_sizes, self.device_form.components, self._moment_type
         number = math.prod(sizes)
         if not batches:
-            return np.zeros((0, 8), np.int32), [np.zeros((components, 0, number), kind)] * 2
+            return np.zeros((0, 2 + sum(sizes)), np.int32), [np.zeros((components, 0, number), kind)] * 2
         triangles = np.concatenate([batch.pairs.triangles for batch in batches])
         pairs, which = np.unique(triangles, axis=0, return_inverse=True)
         totals = [np.zeros((components, len(pairs), *sizes), kind) for _ in range(2 if self.green.is_complex else 1)]
@@ -267,7 +273,7 @@ class DeviceBlock(Block):
                     np.add.at(component, which[start : start + count].ravel(), left @ each @ np.swapaxes(right, 1, 2))
             start += count
         flat = [total.reshape(components, -1, number) for total in totals]
-        return in_order(pairs), flat if len(flat) == 2 else flat * 2
+        return self._orders(in_order(pairs)), flat if len(flat) == 2 else flat * 2
 
     def _with_close(self, pieces: Pieces, close: list[Batch]) -> Pieces:
         """Also the close pairs, which the processor integrates."""
@@ -278,7 +284,7 @@ class DeviceBlock(Block):
             np.concatenate([part, *(each[:, n].reshape(len(part), -1, part.shape[2]) for each in own)], axis=1)
             for n, part in enumerate(pieces[1])
         ]
-        orders = np.concatenate([pieces[0], *map(orders_of, close)])
+        orders = np.concatenate([pieces[0], *(self._orders(batch.pairs) for batch in close)])
         order = np.argsort(orders[:, 0], kind="stable")
         return orders[order], [
             np.ascontiguousarray(each[:, order], part.dtype) for each, part in zip(moments, pieces[1], strict=True)
@@ -287,6 +293,14 @@ class DeviceBlock(Block):
     def _host_moments(self, batch: Batch) -> NDArray[np.float64]:
         """(components, 2, n, A, B) moments of the pairs of a batch, integrated by the processor."""
         return self._all_moments(batch, self.device_form.components)
+
+    def _orders(self, pairs: Pairs) -> NDArray[np.int32]:
+        """(n, 2 + A + B) numbers of both triangles, and where their functions are in the order of the rule."""
+        elements = self.test_space.element, self.trial_space.element
+        places = [
+            element.permuted(np.argsort(order, axis=1)) for element, order in zip(elements, pairs[1:], strict=True)
+        ]
+        return np.concatenate([pairs.triangles, *places], axis=1).astype(np.int32)
 
     def _place(self, orders: NDArray[np.int32], moments: Any, moments_i: Any, lo: int) -> None:
         count = len(orders)
@@ -343,17 +357,10 @@ def out_real(real: str, stored: str) -> tuple[tuple[str, str], ...]:
     return () if stored == real else (("OUT_REAL", stored),)
 
 
-def orders_of(batch: Batch) -> NDArray[np.int32]:
-    """(n, 8) numbers of both triangles, places of their vertices in the order of the rule."""
-    pairs = batch.pairs
-    places = [np.argsort(order, axis=1) for order in (pairs.test_order, pairs.trial_order)]
-    return np.concatenate([pairs.triangles, *places], axis=1).astype(np.int32)
-
-
-def in_order(triangles: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The same of pairs (n, 2) with vertices in the order of the mesh."""
-    places = np.broadcast_to(np.tile(np.arange(3), 2), (len(triangles), 6))
-    return np.concatenate([triangles, places], axis=1).astype(np.int32)
+def in_order(triangles: NDArray[np.int32]) -> Pairs:
+    """Pairs (n, 2) with vertices in the order of the mesh."""
+    order = np.broadcast_to(np.arange(3, dtype=np.int8), (len(triangles), 3))
+    return Pairs(triangles, order, order)
 
 
 def _lists(places: NDArray[np.int64], size: int, device: Device) -> tuple[Any, Any]:

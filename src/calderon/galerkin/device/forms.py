@@ -1,4 +1,4 @@
-"""What the device sources of blocks are given of each form: its header, functions on both sides, data of triangles."""
+"""What device sources are given of a form: its header, functions on both sides, data of triangles, tables of rows."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from calderon.backends import Defines
 from calderon.backends.records import Record
-from calderon.galerkin.regular.element_tables import Surface, barycentric_functions
-from calderon.integrands import ELECTRIC_FIELD, Integrand
-from calderon.quadrature import TriangleRule
-from calderon.spaces import DualTests, EdgeSpace, Space
+from calderon.galerkin.regular.element_tables import Surface, barycentric_functions, points_of
+from calderon.integrands import Integrand
+from calderon.quadrature import TriangleRule, triangle_rule
+from calderon.spaces import NodalVectorSpace, Space
 
 SCALAR_DATA = Record("DATA", normal=3, jacobian=1, curls=9)
 """Of a triangle of either side (scalar.h)."""
@@ -22,53 +22,88 @@ FIELD = Record("FIELD", values=9, divergence=1)
 """Of a test function that is affine on a triangle: values at the vertices."""
 COMPONENTS = {"none": 0, "test": 2, "trial": 3}
 """Numbers of components of the Green's function (component.h), by the normal of an integrand."""
-Data = tuple[NDArray[np.float64], NDArray[np.float64]]
+Array = NDArray[np.float64]
+Data = tuple[Array, Array]
 
 
 class DeviceForm(NamedTuple):
-    """defines: of the sources tile.c, touching_pairs.c, scatter.c. functions(rule): (TESTS, P) and (TRIALS, P) values
-    of the functions whose moments the regular part sums. data(block): (n, numbers) of test and trial triangles. sizes:
-    local test and trial functions. numbers: of the data of a triangle at most. components: kernels of touching and near
-    pairs."""
+    """What sources are given of a form.
+
+    defines: of all of them, with FORM, the header of the form. functions(rule): (TESTS, P) and (TRIALS, P) values of
+    the functions whose moments the regular part sums. data(block): (n, numbers) of test and trial triangles. sizes:
+    local test and trial functions. numbers: of the data of a triangle at most. row_records(points): in rows and
+    columns, the record of a triangle, and of each of its functions if these have one. row_tables(block, test, order,
+    surface, rule): the table of a side, and the records of its triangles in that order, which form that surface.
+    components: kernels of touching and near pairs.
+    """
 
     defines: Defines
     functions: Callable[[TriangleRule], Data]
     data: Callable[[Any], Data]
     sizes: tuple[int, int]
     numbers: int
+    row_records: Callable[[int], tuple[Record, ...]]
+    row_tables: Callable[..., Data]
     components: int = 1
 
-
-def device_form(integrand: Integrand, test: Space | EdgeSpace | DualTests, trial: Space | EdgeSpace) -> DeviceForm:
-    """The form of an operator."""
-    if isinstance(test, Space):
-        return _scalar(integrand, test, trial)
-    electric, sizes = integrand is ELECTRIC_FIELD, (test.dofs.shape[1], 3)
-    name, tests = ("electric", 3) if electric else ("magnetic", 6)
-    defines = ("FORM", f'"galerkin/forms/{name}.h"'), *EDGE_DATA.defines, *FIELD.defines
-    numbers = EDGE_DATA.length + FIELD.length * sizes[0]
-
-    def functions(rule: TriangleRule) -> Data:
-        return barycentric_functions(rule, tests), barycentric_functions(rule, 3)
-
-    return DeviceForm(defines, functions, _edge_data, sizes, numbers, 1 if electric else 3)
+    def rows(self, block: Any, test: bool, order: NDArray[np.int64]) -> tuple[Array, Array, Array]:
+        """The table of a side, records of its triangles in that order, and nothing for their part in a chunk."""
+        surface = block.test_surface if test else block.trial_surface
+        ordered = Surface(*(each[order] if len(each) else each for each in surface))
+        table, records = self.row_tables(block, test, order, ordered, triangle_rule(block.quadrature.regular))
+        return table, records, records[:, :0]
 
 
-def _scalar(integrand: Integrand, test: Space, trial: Any) -> DeviceForm:
+def scalar_device_form(
+    integrand: Integrand, test: Space | NodalVectorSpace, trial: Space | NodalVectorSpace
+) -> DeviceForm:
+    """Products of local functions, or integrated by parts (scalar.h)."""
     sizes = test.element.size, trial.element.size
     local = ("TESTS", sizes[0]), ("TRIALS", sizes[1]), ("CURLS", int(integrand.curls))
     component = ("COMPONENT", COMPONENTS[integrand.normal])
-    defines = ("FORM", '"galerkin/forms/scalar.h"'), *local, component, *SCALAR_DATA.defines
+    defines: Defines = ("FORM", '"galerkin/forms/scalar.h"'), *local, component, *SCALAR_DATA.defines
 
     def functions(rule: TriangleRule) -> Data:
         return test.element.values(rule.points), trial.element.values(rule.points)
 
-    def data(block: Any) -> Data:
-        sides = (block.test_surface, block.trial_surface)
-        records = [SCALAR_DATA.packed(normal=s.normals, jacobian=s.jacobian[:, None], curls=s.curls) for s in sides]
-        return records[0], records[1]
+    return DeviceForm(
+        defines, functions, _scalar_data, sizes, SCALAR_DATA.length, scalar_row_records, _scalar_row_tables
+    )
 
-    return DeviceForm(defines, functions, data, sizes, SCALAR_DATA.length)
+
+def _scalar_data(block: Any) -> Data:
+    sides = (block.test_surface, block.trial_surface)
+    records = [SCALAR_DATA.packed(normal=s.normals, jacobian=s.jacobian[:, None], curls=s.curls) for s in sides]
+    return records[0], records[1]
+
+
+def scalar_row_records(points: int) -> tuple[Record, ...]:
+    """Of a triangle; curls only where they are read."""
+    return (Record("ROW", points=3 * points, normal=3, jacobian=1, curls=None),)
+
+
+def _scalar_row_tables(block: Any, test: bool, order: NDArray[np.int64], surface: Surface, rule: TriangleRule) -> Data:
+    """The table: weights times local functions (L, P), weights (P,)."""
+    (record,), space = scalar_row_records(rule.number_of_points), block.test_space if test else block.trial_space
+    table = np.concatenate([(space.element.values(rule.points) * rule.weights).ravel(), rule.weights])
+    curls = surface.curls if block.integrand.curls else np.zeros((len(order), 0))
+    points, jacobian = points_of(surface, rule), surface.jacobian[:, None]
+    return table, record.packed(points=points, normal=surface.normals, jacobian=jacobian, curls=curls)
+
+
+def edge_device_form(name: str, tests: int, components: int, functions: int) -> DeviceForm:
+    """Of edge functions, with that header: functions of the moments on the test side, components of special pairs, test
+    functions of a triangle."""
+    defines = ("FORM", f'"galerkin/forms/{name}.h"'), *EDGE_DATA.defines, *FIELD.defines
+    numbers = EDGE_DATA.length + FIELD.length * functions
+
+    def moment_functions(rule: TriangleRule) -> Data:
+        return barycentric_functions(rule, tests), barycentric_functions(rule, 3)
+
+    sizes = functions, 3
+    return DeviceForm(
+        defines, moment_functions, _edge_data, sizes, numbers, _edge_row_records, _edge_row_tables, components
+    )
 
 
 def _edge_data(block: Any) -> Data:
@@ -78,7 +113,27 @@ def _edge_data(block: Any) -> Data:
     return test, _edge_records(block.trial_surface, block.trial_scales)
 
 
-def _edge_records(surface: Surface, last: NDArray[np.float64]) -> NDArray[np.float64]:
+def _edge_records(surface: Surface, last: Array) -> Array:
     centroids = surface.corners.mean(axis=1)
     vertices = surface.corners - centroids[:, None]
     return EDGE_DATA.packed(jacobian=surface.jacobian[:, None], centroid=centroids, vertices=vertices, functions=last)
+
+
+def _edge_row_records(points: int) -> tuple[Record, ...]:
+    """Of a triangle, and of each of its functions: values at the points times weight and Jacobian, and the field times
+    the Jacobian."""
+    triangle = Record("ROW", points=3 * points, functions=None)
+    return triangle, Record("FUNCTION", nodes=3 * points, field=FIELD.length)
+
+
+def _edge_row_tables(block: Any, test: bool, order: NDArray[np.int64], surface: Surface, rule: TriangleRule) -> Data:
+    """The table: weights (P,), barycentric coordinates (3, P)."""
+    triangle, function = _edge_row_records(rule.number_of_points)
+    values, divergences = (each[order] for each in block.fields(test))
+    values = values * surface.jacobian[:, None, None, None]
+    divergences = divergences * surface.jacobian[:, None]
+    nodes = np.einsum("nfmc,pm->nfpc", values, rule.barycentric * rule.weights[:, None])
+    fields = FIELD.packed(values=values.reshape(-1, 9), divergence=divergences.reshape(-1, 1))
+    functions = function.packed(nodes=nodes.reshape(len(fields), -1), field=fields)
+    records = triangle.packed(points=points_of(surface, rule), functions=functions.reshape(len(order), -1))
+    return np.concatenate([rule.weights, rule.barycentric.T.ravel()]), records

@@ -12,6 +12,7 @@
 
 #define PARTS 2
 #define TRIALS 3
+#define WIDTH TRIALS
 #define MOMENTS (TESTS * TRIALS)
 
 /* c += a x b */

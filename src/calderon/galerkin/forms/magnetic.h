@@ -15,7 +15,7 @@
 #define FIELDS 18
 #define NODE 3
 #if SPECIAL
-#define COMPONENT TEST_SLOPE
+#define COMPONENT GRADIENT
 #define COMPONENTS 3
 #define TESTS 3
 #else

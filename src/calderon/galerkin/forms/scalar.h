@@ -8,6 +8,7 @@
 
 #define PARTS (1 + COMPLEX)
 #define COMPONENTS 1
+#define WIDTH TRIALS
 #define MOMENTS (TESTS * TRIALS)
 
 /* Entry (a, b): mass cosine m_ab, and with CURLS alpha curl_a . curl_b total, total the sum of all moments. */

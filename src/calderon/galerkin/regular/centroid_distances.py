@@ -39,7 +39,7 @@ class Spreads(NamedTuple):
 
 
 def spreads(test: Surface, trial: Surface, rule: TriangleRule, real: DTypeLike) -> Spreads:
-    """Of a rule with points in threes (sides.in_threes)."""
+    """Of a rule with points in threes (element_tables.in_threes)."""
     steps = rule.barycentric[::3, 0] - rule.barycentric[::3, 1]
     return Spreads(
         spread_records(test, real),

@@ -17,7 +17,7 @@ from calderon.spaces.space import Space
 LANES = 128
 """Trial triangles in a block: rows of one block stay in the first-level cache. A multiple of 16."""
 GROUP = 3
-"""Test functions that a kernel applies at a time, unless they are constant."""
+"""Test functions that a kernel applies at a time, unless there is only one."""
 
 
 class TestSide(NamedTuple):
@@ -91,18 +91,27 @@ def part_of(whole: Surface, triangles: NDArray[np.int64], parts: NDArray[np.floa
     return surface(corners, whole.normals[triangles], area)
 
 
-def in_threes(rule: TriangleRule) -> bool:
-    """Whether all points of a rule come in threes that a rotation of the triangle exchanges.
+def in_threes(rule: TriangleRule, *tables: NDArray[np.float64]) -> bool:
+    """Whether all points of a rule come in threes that a rotation of the triangle exchanges, and the functions of
+    tables (L, P), too.
 
-    At such points local functions a = 0, 1, 2 (of the vertices, or of the edges opposite to them) have the values
+    At such points functions a = 0, 1, 2 (of the vertices, or of the edges opposite to them) have the values
     alpha delta_ap + beta, p = 0, 1, 2: their sums over k_p are alpha k_a + beta (k_0 + k_1 + k_2), four products where
-    there would be nine. The default rule is one of these.
+    there would be nine. The default rule is one of these, and so are all elements up to degree 2.
     """
     if rule.number_of_points % 3:
         return False
-    values = rule.barycentric.reshape(-1, 3, 3)
-    beta = values[:, :1, 1:2]
-    return bool(np.allclose(values, beta + (values[:, :1, :1] - beta) * np.eye(3)))
+    for table in (rule.barycentric.T, *tables):
+        if len(table) > 1 and len(table) % GROUP:
+            return False
+        for group in np.split(table, max(1, len(table) // GROUP)):
+            values = group.reshape(len(group), -1, 3)
+            beta = values[0, :, 1]
+            alpha = values[0, :, 0] - beta
+            unit = np.eye(3)[:, None] if len(group) == 3 else np.zeros((1, 1, 3))
+            if not np.allclose(values, beta[:, None] + alpha[:, None] * unit):
+                return False
+    return True
 
 
 def _threes(table: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
@@ -113,35 +122,33 @@ def _threes(table: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
     return np.stack([alpha, beta]) / alpha[0], float(alpha[0])
 
 
-def by_groups(rule: TriangleRule, table: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Weights (groups, m) of functions (L, P), and the factor (groups,) that they lack."""
-    groups = np.split(table, max(1, len(table) // GROUP))
-    if not in_threes(rule):
+def groups_of(functions: int) -> int:
+    """Groups of three functions; 0 for one function."""
+    return 0 if functions == 1 else -(-functions // GROUP)
+
+
+def by_groups(table: NDArray[np.float64], threes: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weights (groups, m) of functions (L, P), the last group filled up with zeros, and the factor (groups,) that they
+    lack. threes: see `in_threes`."""
+    number = groups_of(len(table))
+    if number:
+        table = np.pad(table, [(0, GROUP * number - len(table)), (0, 0)])
+    groups = np.split(table, max(1, number))
+    if not threes:
         return np.stack(groups).reshape(len(groups), -1), np.ones(len(groups))
     weights, units = zip(*map(_threes, groups), strict=True)
     return np.stack(weights).reshape(len(groups), -1), np.array(units)
 
 
-def jointly(rule: TriangleRule, table: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """Weights (m,) of one, three or six functions (L, P) that are applied together, and the factor that they lack."""
-    weights, units = by_groups(rule, table)
+def jointly(table: NDArray[np.float64], threes: bool) -> tuple[NDArray[np.float64], float]:
+    """Weights (m,) of functions (L, P) that are applied together, and the factor that they lack."""
+    weights, units = by_groups(table, threes)
     return (weights * (units / units[0])[:, None]).ravel(), float(units[0])
 
 
 def points_of(surface: Surface, rule: TriangleRule) -> NDArray[np.float64]:
     """Quadrature points (n, P, 3) of every triangle."""
     return np.asarray(barycentric(rule.points).T @ surface.corners)
-
-
-def test_side(space: Space, surface: Surface, degree: int, constant: bool, real: DTypeLike) -> TestSide:
-    """Tabulate the test triangles for a rule of that degree; `constant`: with the function 1 only."""
-    rule = triangle_rule(degree)
-    table = np.ones((1, len(rule.weights))) if constant else space.element.values(rule.points)
-    weights, units = by_groups(rule, table * rule.weights)
-    nodes = points_of(surface, rule).reshape(len(surface.corners), -1)
-    factors = units[:, None] * surface.jacobian
-    parts = (nodes, weights, factors, surface.normals, surface.corners.mean(axis=1), surface.curls, np.zeros((0, 0)))
-    return TestSide(*(packed(part, real) for part in parts))
 
 
 def barycentric_functions(rule: TriangleRule, functions: int) -> NDArray[np.float64]:
@@ -152,46 +159,32 @@ def barycentric_functions(rule: TriangleRule, functions: int) -> NDArray[np.floa
     return np.stack([l0 * l0, l1 * l1, l2 * l2, l1 * l2, l2 * l0, l0 * l1])
 
 
-def form_test_side(
-    surface: Surface, data: NDArray[np.float64], degree: int, functions: NDArray[np.float64], real: DTypeLike
-) -> TestSide:
-    """The same for a form that reads `data`, with functions (F, P) at the points of the rule."""
-    rule = triangle_rule(degree)
-    weights, unit = jointly(rule, functions * rule.weights)
-    nodes = points_of(surface, rule).reshape(len(surface.corners), -1)
-    factors, centres = unit * surface.jacobian[None], surface.corners.mean(axis=1)
-    parts = (nodes, weights[None], factors, surface.normals, centres, surface.curls, data)
+def test_side(
+    surface: Surface, functions: NDArray[np.float64], data: NDArray[np.float64], degree: int, threes: bool,
+    together: bool, real: DTypeLike,
+) -> TestSide:  # fmt: skip
+    """Tabulate the test triangles, of which a form reads `data`, for a rule of that degree with functions (F, P) at its
+    points, in groups, or all of them together."""
+    table = functions * triangle_rule(degree).weights
+    weights, units = by_groups(table, threes)
+    if together:
+        joint, unit = jointly(table, threes)
+        weights, units = joint[None], np.array([unit])
+    nodes = points_of(surface, triangle_rule(degree)).reshape(len(surface.corners), -1)
+    factors, centres = units[:, None] * surface.jacobian, surface.corners.mean(axis=1)
+    parts = (nodes, weights, factors, surface.normals, centres, surface.curls, data)
     return TestSide(*(packed(part, real) for part in parts))
 
 
-def form_trial_side(
-    surface: Surface,
-    data: NDArray[np.float64],
-    functions: NDArray[np.float64],
-    columns: NDArray[np.int64],
-    degree: int,
-    real: DTypeLike,
-) -> TrialSide:
-    """The trial triangles for a form that reads `data`, with functions (F, P) at the points of the rule."""
-    return _trial_side(functions, surface, data, columns, degree, real)
-
-
 def trial_side(
-    space: Space | EdgeSpace, surface: Surface, columns: NDArray[np.int64], degree: int, real: DTypeLike
-) -> TrialSide:
-    """Tabulate the trial triangles for a rule of that degree."""
-    functions = space.element.values(triangle_rule(degree).points)
-    return _trial_side(functions, surface, np.zeros((len(surface.corners), 0)), columns, degree, real)
-
-
-def _trial_side(
-    functions: NDArray[np.float64], surface: Surface, data: NDArray[np.float64], columns: NDArray[np.int64],
-    degree: int, real: DTypeLike,
+    surface: Surface, functions: NDArray[np.float64], data: NDArray[np.float64], columns: NDArray[np.int64],
+    degree: int, threes: bool, real: DTypeLike,
 ) -> TrialSide:  # fmt: skip
+    """Tabulate the trial triangles; columns (n, L) of their local functions."""
     rule = triangle_rule(degree)
     table, units = rule.weights, np.ones(1)
     if len(functions) > 1:
-        table, units = by_groups(rule, functions * rule.weights)
+        table, units = by_groups(functions * rule.weights, threes)
 
     def pack(array: NDArray) -> NDArray:
         return packed(array, real)

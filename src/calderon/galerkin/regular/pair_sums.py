@@ -12,14 +12,20 @@ from typing import Any
 
 from calderon.backends.vectors import jitable, lanes, load, number, store, zero
 from calderon.galerkin.regular.centroid_distances import PRODUCTS, dot, put_pair, put_planes, three_squares
-from calderon.galerkin.regular.point_sums import applied, squared, three, totals, zeros
+from calderon.galerkin.regular.point_sums import applied, combined, squared, three, totals, zeros
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
 
 
 def pair_room(points: int, groups: int) -> int:
-    """Vectors of working memory: offsets from planes, sums at each point, squared distances."""
-    return (3 + 6 * max(1, groups)) * points + PRODUCTS
+    """Vectors of working memory: offsets from planes, sums at each point, squared distances, and values at one point
+    for more than two groups."""
+    return (3 + 6 * max(1, groups) + (2 if groups > 2 else 0)) * points + PRODUCTS
+
+
+def value_place(points: int, groups: int) -> int:
+    """Where the values at one point are, in vectors of the working memory."""
+    return pair_room(points, groups) - 2 * points
 
 
 @functools.lru_cache(maxsize=256)
@@ -39,9 +45,9 @@ def pair_sums(
 
     kernel: "value" G, "slope" G'/r, "fixed" (G'/r) d . m with the normal m of the fixed triangle (d = x - y, x in the
     fixed one), "varying" -(G'/r) d . n with the normals n of the others. groups: of three functions on the fixed
-    triangle; 0: one constant function. every: also the sum over all points of both sides, with `measure` on that of y.
-    stored: sums at each point y. exchanged: x and y change places in the loops, functions are those of the
-    others ("varying" or "slope", through centroids).
+    triangle, in threes at most two; 0: one constant function. every: also the sum over all points of both sides, with
+    `measure` on that of y. stored: sums at each point y. exchanged: x and y change places in the loops, functions are
+    those of the others ("varying" or "slope", through centroids).
     threes, through_centroids: see element_tables.in_threes and centroid_distances.py. points: of a triangle.
 
     sums(x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure,
@@ -58,6 +64,16 @@ def pair_sums(
     if threes:
         at_one_point = sums_in_threes(value, groups, exchanged, oscillates, through_centroids, points)
     put_sums, put_offsets = putting_sums(groups, oscillates), putting_offsets(through_centroids, points)
+    values = value_place(points, groups)
+
+    @jitable
+    def more_sums(s, w, weights, f):  # type: ignore[no-untyped-def]
+        """The sums at one point with function f, from the values that `sums_one_by_one` left."""
+        step, part_i = lanes(s), zero(s)
+        place = w + values * step
+        if oscillates:
+            part_i = combined(s, place + points * step, step, points, weights, f * points)
+        return combined(s, place, step, points, weights, f * points), part_i
 
     @jitable
     def sums(  # type: ignore[no-untyped-def]
@@ -82,6 +98,7 @@ def pair_sums(
             y0, y1, y2 = zero(s), zero(s), zero(s)
             if of_fixed or not through_centroids:
                 y0, y1, y2 = three(y, here + 3 * q * pitch, pitch)
+            offset = zero(s)
             one, one_i, two, two_i = at_one_point(
                 x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w
             )  # fmt: skip
@@ -94,7 +111,15 @@ def pair_sums(
                 if oscillates:
                     total_i = total_i + weight * (one_i[0] + one_i[1] + one_i[2])
             if stored:
-                put_sums(s, w + (points + 2 * functions * q) * step, one, one_i, two, two_i)
+                at = w + (points + 2 * functions * q) * step
+                put_sums(s, at, one, one_i, two, two_i)
+                for f in range(6, functions):  # further groups, from the values at this point
+                    part, part_i = more_sums(s, w, weights, f)
+                    if of_fixed:
+                        part, part_i = part * offset, part_i * offset
+                    store(s, at + f * step, part)
+                    if oscillates:
+                        store(s, at + (functions + f) * step, part_i)
         f_re, f_im = radial_phase(reference, parameters)
         return f_re, f_im, total, total_i
 
@@ -189,7 +214,8 @@ def sums_in_threes(
 
 
 def sums_one_by_one(value: Callable[..., Any], groups: int, oscillates: bool, points: int) -> Callable[..., Any]:
-    """The same, point by point."""
+    """The same, point by point; of more than two groups the values are kept (`value_place`)."""
+    values = value_place(points, groups)
 
     @jitable
     def at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w):  # type: ignore[no-untyped-def]
@@ -199,6 +225,9 @@ def sums_one_by_one(value: Callable[..., Any], groups: int, oscillates: bool, po
         for p in range(points):
             r2 = squared(x, o + 3 * p, y0, y1, y2, tiny)
             k, u = value(r2, parameters, reference, s, w + p * lanes(s))
+            if groups > 2:
+                store(s, w + (values + p) * lanes(s), k)
+                store(s, w + (values + points + p) * lanes(s), u)
             w0 = number(weights, p)
             s0 = s0 + w0 * k
             if oscillates:

@@ -8,7 +8,7 @@
 /* test_points (n, POINTS, 3), test_table (TESTS, POINTS), test_data (n, TEST_LENGTH); trial_points (POINTS, 3, count),
    trial_table (TRIALS, POINTS), trial_data (numbers, count): as the form reads them; scalars: tiny, then parameters of the Green's function. functions:
    local test functions. upper: only pairs with trial number > test number. Writes the local matrices (n_tile, functions,
-   TRIALS, count) of test triangles lo, lo + 1, ... */
+   WIDTH, count) of test triangles lo, lo + 1, ... */
 KERNEL regular(GLOBAL const real_type *test_points, GLOBAL const real_type *test_table,
                GLOBAL const real_type *test_data, GLOBAL const real_type *trial_points,
                GLOBAL const real_type *trial_table, GLOBAL const real_type *trial_data,
@@ -25,9 +25,9 @@ KERNEL regular(GLOBAL const real_type *test_points, GLOBAL const real_type *test
     int inside = j < count;
     int at = inside ? j : count - 1; /* every thread computes: uniform loops, one guarded store */
     GLOBAL const real_type *test = test_data + (size_t)i * TEST_LENGTH(functions), *trial = trial_data + at;
-    real_type sums[PARTS * MOMENTS], normal[3], tiny = scalars[0], parameters[PARAMETERS + 1];
+    real_type sums[PARTS * COMPONENTS * MOMENTS], normal[3], tiny = scalars[0], parameters[PARAMETERS + 1];
     read_parameters(scalars + 1, parameters);
-    for (int n = 0; n < PARTS * MOMENTS; n++)
+    for (int n = 0; n < PARTS * COMPONENTS * MOMENTS; n++)
         sums[n] = R(0.0);
     for (int c = 0; c < 3; c++) {
 #if COMPONENT == TEST_SLOPE
@@ -42,24 +42,25 @@ KERNEL regular(GLOBAL const real_type *test_points, GLOBAL const real_type *test
     for (int q = 0; q < points; q++) {
         size_t first = (size_t)q * 3 * count + at;
         real_type y[3] = {trial_points[first], trial_points[first + count], trial_points[first + 2 * (size_t)count]};
-        real_type s[PARTS * TESTS];
-        for (int n = 0; n < PARTS * TESTS; n++)
+        real_type s[PARTS * COMPONENTS * TESTS];
+        for (int n = 0; n < PARTS * COMPONENTS * TESTS; n++)
             s[n] = R(0.0);
         NO_UNROLL
         for (int p = 0; p < POINTS; p++) {
-            real_type d[3] = {x[3 * p] - y[0], x[3 * p + 1] - y[1], x[3 * p + 2] - y[2]}, value[PARTS];
-            component(d, normal, parameters, tiny, value);
+            real_type d[3] = {x[3 * p] - y[0], x[3 * p + 1] - y[1], x[3 * p + 2] - y[2]};
+            real_type value[PARTS * COMPONENTS];
+            kernel_values(d, normal, parameters, tiny, value);
             for (int a = 0; a < TESTS; a++)
-                for (int part = 0; part < PARTS; part++)
-                    s[part * TESTS + a] += test_table[a * POINTS + p] * value[part];
+                for (int n = 0; n < PARTS * COMPONENTS; n++)
+                    s[n * TESTS + a] += test_table[a * POINTS + p] * value[n];
         }
-        for (int n = 0; n < PARTS * TESTS; n++)
+        for (int n = 0; n < PARTS * COMPONENTS * TESTS; n++)
             for (int b = 0; b < TRIALS; b++)
                 sums[n * TRIALS + b] += trial_table[b * POINTS + q] * s[n];
     }
     if (inside) {
         real_type factor = upper && j <= i ? R(0.0) : test[DATA_JACOBIAN] * trial[(size_t)DATA_JACOBIAN * count];
-        local_matrix(sums, test, trial, coefficients, functions, factor, (size_t)(i - lo) * functions * TRIALS * count + j,
+        local_matrix(sums, test, trial, coefficients, functions, factor, (size_t)(i - lo) * functions * WIDTH * count + j,
                      count, out, out_i);
     }
 }

@@ -7,14 +7,11 @@ from numpy.typing import NDArray
 
 from calderon.backends import Defines, Device
 from calderon.galerkin.bilinear_form import BilinearForm
-from calderon.galerkin.device.forms import device_form
 from calderon.galerkin.forms.form import SCALARS
 from calderon.galerkin.rows.cluster_tables import HEADER_PLACES, LIST_STARTS, SIZES, RowSide
-from calderon.galerkin.rows.device_tables import records_of
 from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.greens.green import green_defines
 from calderon.quadrature import triangle_rule
-from calderon.spaces import Space
 
 
 class DeviceRows(NamedTuple):
@@ -44,11 +41,10 @@ def device_rows(operator: BilinearForm, rows: CompiledRows, device: Device) -> D
 def row_defines(operator: BilinearForm) -> Defines:
     """What a source that includes ROWS is given of an operator."""
     points = triangle_rule(operator.quadrature.regular).number_of_points
-    form = device_form(operator.integrand, operator.test, operator.trial).defines
-    records = records_of(isinstance(operator.test, Space), points)
-    places: Defines = tuple(each for record in records for each in record.defines)
+    form = operator.block.device_form_of(operator.integrand, operator.test, operator.trial)
+    places: Defines = tuple(each for record in form.row_records(points) for each in record.defines)
     rows: Defines = ("ROWS", '"galerkin/rows/entries.h"'), ("POINTS", points), *places, *HEADER_PLACES
-    return (*form, *green_defines(operator.green), *SCALARS.defines, *rows)
+    return (*form.defines, *green_defines(operator.green), *SCALARS.defines, *rows)
 
 
 def _triangles(side: RowSide) -> NDArray[np.int64]:

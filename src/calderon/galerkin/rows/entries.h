@@ -50,7 +50,7 @@ DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOB
             for (int p = 0; p < POINTS; p++) {
                 real_type d[3] = {fixed[3 * p] - at[0], fixed[3 * p + 1] - at[1], fixed[3 * p + 2] - at[2]};
                 real_type value[PARTS], node[NODE];
-                component(d, normal, parameters, tiny, value);
+                kernel_values(d, normal, parameters, tiny, value);
                 node_of(x, fixed, function, fixed_functions, p, d, node);
                 UNROLL
                 for (int n = 0; n < NODE; n++)

@@ -17,7 +17,7 @@ from calderon.backends.numba import jitable_part
 from calderon.backends.vectors import add, complex_product, jitable, lanes, load, number, put, store, width, zero
 from calderon.galerkin.forms.form import ALPHA, MASS, PARAMETERS, Form
 from calderon.galerkin.regular.centroid_distances import spread_records
-from calderon.galerkin.regular.element_tables import Surface, by_groups, in_threes, jointly, points_of
+from calderon.galerkin.regular.element_tables import Surface, by_groups, groups_of, jointly, points_of
 from calderon.galerkin.regular.moments import moment_sums
 from calderon.galerkin.regular.pair_sums import pair_room, pair_sums
 from calderon.galerkin.regular.point_sums import combined, folded, three
@@ -69,15 +69,15 @@ class Layout(NamedTuple):
     ones: int
 
 
-def side_table(rule: TriangleRule, functions: NDArray[np.float64]) -> tuple[Layout, NDArray[np.float64]]:
+def side_table(rule: TriangleRule, functions: NDArray[np.float64], threes: bool) -> tuple[Layout, NDArray[np.float64]]:
     """The layout and the table of a side with these moment functions (F, P) at the points of a rule."""
-    fixed, unit = jointly(rule, functions * rule.weights)
-    varying, units = by_groups(rule, functions * rule.weights)
+    fixed, unit = jointly(functions * rule.weights, threes)
+    varying, units = by_groups(functions * rule.weights, threes)
     steps = rule.barycentric[::3, 0] - rule.barycentric[::3, 1]
     barycentric, ones = rule.barycentric.T, np.ones(len(steps))
     parts = fixed, varying, np.append(units, unit), rule.weights, barycentric, steps, -2 * np.outer(steps, steps), ones
     begins = np.cumsum([each.size for each in parts]).tolist()
-    layout = Layout(len(functions), rule.number_of_points, in_threes(rule), *begins[:-1])
+    layout = Layout(len(functions), rule.number_of_points, threes, *begins[:-1])
     return layout, np.concatenate([each.ravel() for each in parts])
 
 
@@ -93,7 +93,8 @@ def side_records(surface: Surface, data: NDArray[np.float64], rule: TriangleRule
 
 def entries_scratch(form: Form, points: int, tests: int, trials: int, longest: int, real: DTypeLike) -> int:
     """Numbers of working memory of one thread; tests, trials: local functions; longest: record of a triangle."""
-    vectors = pair_room(points, 2) + form.vectors(tests) + longest + 2 * form.function * (form.width + 1)
+    vectors = pair_room(points, max(2, groups_of(max(tests, trials)))) + form.vectors(tests) + longest
+    vectors += 2 * form.function * (form.width + 1)
     return (longest + 2 * ROWS * max(tests, trials) + 2) * PITCH + vectors * width(real)
 
 
@@ -127,7 +128,7 @@ def entry_loops(
     exchanged = kernel == "slope" and through_centroids and fixed.functions > varying.functions
     inner, outer = (varying, fixed) if exchanged else (fixed, varying)
     kinds = (
-        inner.functions // 3,
+        groups_of(inner.functions),
         form.curls or constant,
         form.mass and not constant,
         exchanged,
@@ -287,7 +288,7 @@ def product_sums(oscillates: bool, points: int, varying: Layout) -> Callable[...
 def local_functions(form: Form, constant: bool, oscillates: bool, fixed: Layout, varying: Layout) -> Callable[..., Any]:
     """What adds entries that are products of local functions, and those of their curls."""
     points, curls, mass = fixed.points, form.curls, form.mass
-    summed = 3 * max(1, fixed.functions // 3)
+    summed = 3 * max(1, groups_of(fixed.functions))
     put_products = product_sums(oscillates, points, varying)
 
     @jitable
@@ -337,7 +338,7 @@ def local_matrix(
     height, many, table, units = inner.functions, outer.functions, outer.table, outer.units
     by_test, by_trial = (1, many) if columns or exchanged else (many, 1)
     fields, entries, head, function, room = form.fields, form.entries, form.head, form.function, form.room
-    first = pair_room(points, height // 3)
+    first = pair_room(points, groups_of(height))
     own_data, entries_of = first + 2 * height * many + room, 2 * form.width
 
     put_moments = moment_sums(height, many, threes, points, oscillates)

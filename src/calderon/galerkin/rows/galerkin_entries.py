@@ -13,7 +13,6 @@ from calderon.backends.numba import jitable_part
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.regular.element_tables import Surface
 from calderon.galerkin.rows.cluster_tables import LENGTH, RowSide, positions, row_side, triangle_order
-from calderon.galerkin.rows.device_tables import device_tables
 from calderon.galerkin.rows.entries import Entries, Layout, entries_scratch, entry_loops, side_records, side_table
 from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows
 from calderon.galerkin.rows.pair_matrix import Neighbours, neighbours, summed
@@ -67,7 +66,7 @@ def compiled_rows(
         raise TypeError(f"{operator!r} has no compiled rows, integral operators have: assemble its parts")
     pairs = SpecialPairs.of(operator, execution, found)
     form, rule = pairs.form, triangle_rule(pairs.quadrature.regular)
-    tables = [side_table(rule, each) for each in pairs.moment_functions(rule)]
+    tables = [side_table(rule, each, pairs.threes) for each in pairs.moment_functions(rule)]
     rows = _side(pairs, True, row_clusters, tables[0][1])
     same = form.direct and operator.test is operator.trial and row_clusters is column_clusters
     columns = rows if same else _side(pairs, False, column_clusters, tables[1][1])
@@ -98,7 +97,7 @@ def corrections(form: BilinearForm, degree: int, execution: Execution) -> sp.csr
     sums over such points (spaces/charges.py) becomes the matrix of the form by adding it."""
     pairs, clusters = SpecialPairs.of(form, execution), [_one_cluster(each) for each in form.shape]
     rule = triangle_rule(form.quadrature.regular)
-    tables = [side_table(rule, each)[1] for each in pairs.moment_functions(rule)]
+    tables = [side_table(rule, each, pairs.threes)[1] for each in pairs.moment_functions(rule)]
     rows, columns = (_side(pairs, bool(1 - n), clusters[n], tables[n]) for n in range(2))
 
     def entries(batches: list[Batch]) -> sp.csr_array:
@@ -145,8 +144,10 @@ def _side(pairs: SpecialPairs, test: bool, clusters: Clusters, table: NDArray[np
 def _device_data(pairs: SpecialPairs, rows: OrderedSide, columns: OrderedSide) -> tuple[RowSide, RowSide, NDArray[Any]]:
     """Both sides and scalars as sources for devices read them."""
 
+    form = pairs.device_form_of(pairs.integrand, pairs.test_space, pairs.trial_space)
+
     def side(test: bool, each: OrderedSide) -> RowSide:
-        tables = device_tables(pairs, test, each.order)
+        tables = form.rows(pairs, test, each.order)
         return row_side(each.places[each.order], each.clusters, *tables, pairs.real)
 
     first = side(True, rows)

@@ -13,7 +13,7 @@ of t serve all kernels.
 import functools
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import add, aligned, complex_product, jitable, lanes, load, store, width, zero
 from calderon.greens import Radial, parameter_reader
 from calderon.quadrature.graded import graded
+from calderon.spaces.element import Element
 
 LEVELS = 41
 """Scales 1, 1/2, ... of graded rules: the finest is 1e-12 of the size."""
@@ -149,7 +150,7 @@ def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> 
     """Compiled close(corners, normals, jacobian, inner, inner_normals, parent, rules, points, products, starts,
     line_points, line_weights, line_starts, numbers, scratch, ratios, out): out[k, 0 or 1, n, a, m] gets the real and
     imaginary parts of int int k phi_a q_m over the n-th outer triangle and its inner one, with the monomials q_m = 1,
-    u, v, u^2, u v, v^2 (up to `degree`) of the reference coordinates of the inner one.
+    u, v, u^2, u v, v^2, ... (up to `degree`) of the reference coordinates of the inner one.
 
     Outer triangles by corners (n, 3, 3), normals (n, 3), jacobian (n,); that of triangle `parent` (n,) of inner
     (m, 3, 3), inner_normals (m, 3). points (2, Q), products (A, Q) of functions and weights: rules on outer triangles,
@@ -158,8 +159,8 @@ def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> 
     (G'/r) (x - y) or "dyad" (G'/r) (x - y) (x - y)^T, component by component. x is in the outer triangle.
     """
     radial_phase, shifts, parameters_of = radial.phase, radial.shifts, parameter_reader(radial.parameters)
-    kernels, stride = close_kernels(normal), 2 if oscillates else 1
-    count_of = (1, 3, 6)[degree]
+    kernels, stride, room = close_kernels(normal), 2 if oscillates else 1, line_room(degree, close_kernels(normal))
+    count_of = Element(degree).size
     inner_sums = sums_over_the_inner_triangle(radial, normal, oscillates, degree)
 
     @kernel
@@ -185,7 +186,7 @@ def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> 
         parameters = parameters_of(numbers, 0)
         step, s = lanes(scratch), scratch
         functions = products.shape[0]
-        here, sums = (ROOM + 9) * step, (ROOM + 9 + 2 * kernels * count_of) * step
+        here, sums = (ROOM + 9) * step, (ROOM + 9 + room) * step
         for n in range(rules.size):
             pair = parent[n]
             x, y = corners[n], inner[pair]
@@ -248,21 +249,61 @@ def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> 
     return close
 
 
+def line_room(degree: int, kernels: int) -> int:
+    """Vectors of the integrals of complex kernels over the inner triangle, and of those along a line."""
+    return 2 * kernels * Element(degree).size + (degree + 1) ** 2
+
+
+def power_sums(degree: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """degree + 1 sums that are zero, and what adds a value times weight, weight t, weight t^2, ... to them."""
+    fewer, add_fewer = (None, None) if degree == 0 else power_sums(degree - 1)
+
+    @jitable
+    def nothing(s):  # type: ignore[no-untyped-def]
+        first = (zero(s),)
+        return first if fewer is None else first + fewer(s)
+
+    @jitable
+    def powers(sums, weight, t, value):  # type: ignore[no-untyped-def]
+        first = (sums[0] + weight * value,)
+        return first if add_fewer is None else first + add_fewer(sums[1:], weight * t, t, value)
+
+    return nothing, powers
+
+
+def products_with_line(order: int, degree: int) -> Callable[..., Any]:
+    """The integrals of a function times (c_0 + ... + c_order t^order) t^j, j up to `degree`, from those of the function
+    times t^j, j up to order + degree."""
+    fewer = None if degree == 0 else products_with_line(order, degree - 1)
+
+    @jitable
+    def products(c, r):  # type: ignore[no-untyped-def]
+        total = c[0] * r[0]
+        if order > 0:
+            total = total + c[1] * r[1]
+        if order > 1:
+            total = total + c[2] * r[2]
+        return (total,) if fewer is None else (total,) + fewer(c, r[1:])
+
+    return products
+
+
 def sums_over_the_inner_triangle(radial: Radial, normal: str, oscillates: bool, degree: int) -> Callable[..., None]:
     """The compiled integrals of the kernels and the monomials over the inner triangle, for eight points of the outer
     one: six triangles with a vertex at the point next to x, along lines through it (theory, (T39) and (T40))."""
     radial_value = radial.value
     value, of_inner, of_outer = normal == "none", normal in ("inner", "both"), normal in ("outer", "both")
     gradient, dyad, kernels = normal == "gradient", normal == "dyad", close_kernels(normal)
-    stride, count_of = 2 if oscillates else 1, (1, 3, 6)[degree]
+    stride, count_of = 2 if oscillates else 1, Element(degree).size
     order = {"none": 0, "inner": 0, "dyad": 2}.get(normal, 1)
-    powers = degree + order
+    (nothing, powers), products = power_sums(degree + order), products_with_line(order, degree)
+    work = ROOM + 9 + 2 * kernels * count_of
 
     @jitable
     def along_line(g, low, high, points, weights, a, parameters, reference, s):  # type: ignore[no-untyped-def]
         """Integrals of the radial function times t, t^2, ... along the line a - t g: real and imaginary parts."""
-        (a0, a1, a2), (g0, g1, g2), z = a, g, zero(s)
-        r0, r1, r2, r3, r4, i0, i1, i2, i3, i4 = z, z, z, z, z, z, z, z, z, z
+        (a0, a1, a2), (g0, g1, g2) = a, g
+        real, imaginary = nothing(s), nothing(s)
         for j in range(low, high):
             t = points[j]
             wt = t * weights[j]
@@ -271,52 +312,31 @@ def sums_over_the_inner_triangle(radial: Radial, normal: str, oscillates: bool, 
             re, im, h, hi = radial_value(square, parameters, reference)
             if not value:
                 re, im = h, hi
-            r0, r1, r2, r3, r4 = add_powers(r0, r1, r2, r3, r4, wt, t, re)
+            real = powers(real, wt, t, re)
             if oscillates:
-                i0, i1, i2, i3, i4 = add_powers(i0, i1, i2, i3, i4, wt, t, im)
-        return (r0, r1, r2, r3, r4), (i0, i1, i2, i3, i4)
-
-    @jitable
-    def add_powers(s0, s1, s2, s3, s4, wt, t, value):  # type: ignore[no-untyped-def]
-        """Add a value times wt, wt t, ..., as many powers as are needed."""
-        s0 = s0 + wt * value
-        if powers > 0:
-            s1 = s1 + (wt * t) * value
-        if powers > 1:
-            s2 = s2 + (wt * t * t) * value
-        if powers > 2:
-            s3 = s3 + (wt * t * t * t) * value
-        if powers > 3:
-            s4 = s4 + (wt * t * t * t * t) * value
-        return s0, s1, s2, s3, s4
+                imaginary = powers(imaginary, wt, t, im)
+        return real, imaginary
 
     @jitable
     def put_monomials(s, step, place, weight, r, c, u, v):  # type: ignore[no-untyped-def]
         """Add the integrals of the kernel that is the radial function times c_0 + c_1 t + c_2 t^2 along a line with
-        u = u_0 + t u_1, v = v_0 + t v_1."""
-        k0, k1, k2 = combined(c, r[0], r[1], r[2]), combined(c, r[1], r[2], r[3]), combined(c, r[2], r[3], r[4])
+        u = u_0 + t u_1, v = v_0 + t v_1: from those of q t^j for the monomials q of degree n, at s[work + k pitch + j],
+        those of u q t^(j - 1) and v q t^(j - 1)."""
         (au, gu), (av, gv) = u, v
-        add(s, place, weight * k0)
-        if degree > 0:
-            mu, mv = au * k0 + gu * k1, av * k0 + gv * k1
-            add(s, place + step, weight * mu)
-            add(s, place + 2 * step, weight * mv)
-            if degree > 1:
-                lu, lv = au * k1 + gu * k2, av * k1 + gv * k2
-                add(s, place + 3 * step, weight * (au * mu + gu * lu))
-                add(s, place + 4 * step, weight * (au * mv + gu * lv))
-                add(s, place + 5 * step, weight * (av * mv + gv * lv))
-
-    @jitable
-    def combined(c, r0, r1, r2):  # type: ignore[no-untyped-def]
-        if value:
-            return r0
-        total = c[0] * r0
-        if order > 0:
-            total = total + c[1] * r1
-        if order > 1:
-            total = total + c[2] * r2
-        return total
+        pitch, first = (degree + 1) * step, work * step
+        values = r if value else products(c, r)
+        for j in range(degree + 1):
+            store(s, first + j * step, values[j])
+        for n in range(degree + 1):
+            for k in range(n + 1):
+                add(s, place, weight * load(s, first + k * pitch))
+                place += step
+            for j in range(degree - n):
+                here = first + n * pitch + j * step
+                store(s, here + pitch, av * load(s, here) + gv * load(s, here + step))
+                for k in range(n + 1):
+                    here = first + k * pitch + j * step
+                    store(s, here, au * load(s, here) + gu * load(s, here + step))
 
     @jitable
     def put_kernel(s, step, here, number, weight, r, c, u, v):  # type: ignore[no-untyped-def]
@@ -372,5 +392,5 @@ def sums_over_the_inner_triangle(radial: Radial, normal: str, oscillates: bool, 
 
 def close_scratch(functions: int, degree: int, kernels: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Working memory of one thread of `close_kernel`: scratch and ratios."""
-    sums = 2 * kernels * (1, 3, 6)[degree] * (1 + functions)
+    sums = line_room(degree, kernels) + 2 * kernels * functions * Element(degree).size
     return aligned((ROOM + 9 + sums) * width(np.float64), np.float64), np.zeros((6, 2))

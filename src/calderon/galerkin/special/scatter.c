@@ -5,15 +5,8 @@
 
 typedef MOMENT_REAL moment_type;
 
-/* Where local function `a` of a triangle, of `functions`, stands in the order of a rule: after so many functions of
-   vertices and of edges that are numbered alike. places: of the vertices. */
-DEVICE int in_rule(GLOBAL const int *places, int functions, int a)
-{
-    return functions == 1 ? a : places[a % 3] + a - a % 3;
-}
-
-/* pairs (number, 8): test triangle, trial triangle, the places of the test vertices in the order of the rule, of the trial
-   vertices; moments as in touching_pairs.c; data and functions as in tile.c. upper: pairs of a triangle with itself count
+/* pairs (number, 2 + TESTS + TRIALS): test triangle, trial triangle, the places of the functions of either in the order of
+   the rule; moments as in touching_pairs.c; data and functions as in tile.c. upper: pairs of a triangle with itself count
    half. */
 KERNEL place(GLOBAL const int *pairs, GLOBAL const moment_type *moments, GLOBAL const moment_type *moments_i,
              GLOBAL const real_type *test_data, GLOBAL const real_type *trial_data,
@@ -23,14 +16,14 @@ KERNEL place(GLOBAL const int *pairs, GLOBAL const moment_type *moments, GLOBAL 
     int pair = THREAD(0);
     if (pair >= number)
         return;
-    GLOBAL const int *places = pairs + (size_t)pair * 8;
+    GLOBAL const int *places = pairs + (size_t)pair * (2 + TESTS + TRIALS);
     int i = places[0], j = places[1];
     real_type sums[PARTS * COMPONENTS * MOMENTS];
     for (int c = 0; c < COMPONENTS; c++)
         for (int a = 0; a < TESTS; a++)
             for (int b = 0; b < TRIALS; b++) {
-                size_t from = ((size_t)c * number + pair) * MOMENTS + in_rule(places + 2, TESTS, a) * TRIALS +
-                              in_rule(places + 5, TRIALS, b);
+                size_t from = ((size_t)c * number + pair) * MOMENTS + places[2 + a] * TRIALS +
+                              places[2 + TESTS + b];
                 int to = (c * TESTS + a) * TRIALS + b;
                 sums[to] = (real_type)moments[from];
 #if COMPLEX
@@ -38,5 +31,5 @@ KERNEL place(GLOBAL const int *pairs, GLOBAL const moment_type *moments, GLOBAL 
 #endif
             }
     local_matrix(sums, test_data + (size_t)i * TEST_LENGTH(functions), trial_data + j, coefficients, functions,
-                 upper && i == j ? R(0.5) : R(1.0), (size_t)(i - lo) * functions * TRIALS * count + j, count, out, out_i);
+                 upper && i == j ? R(0.5) : R(1.0), (size_t)(i - lo) * functions * WIDTH * count + j, count, out, out_i);
 }

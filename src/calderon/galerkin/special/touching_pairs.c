@@ -8,8 +8,8 @@
 /* Moments (number, MOMENTS), real and imaginary. test_corners, trial_corners (n, 12): corners in the order of the rule,
    then the normal, of the triangles of each pair; jacobians (number,) products of both; rules (number,): the rule of each
    pair, whose points stand from starts[rule] to starts[rule + 1] in points (4, size) as u1, u2, v1, v2 and in products
-   (MOMENTS, size) of local functions, weights included; parameters of the Green's function. COMPONENTS: 1, or 3 with the axes in place
-   of the normal, one after the other: out (COMPONENTS, number, MOMENTS). */
+   (MOMENTS, size) of local functions, weights included; parameters of the Green's function. A group
+   integrates one component: out (COMPONENTS, number, MOMENTS). */
 KERNEL moments(GLOBAL const real_type *test_corners, GLOBAL const real_type *trial_corners,
                GLOBAL const real_type *jacobians, GLOBAL const real_type *points, GLOBAL const real_type *products,
                GLOBAL const real_type *given, GLOBAL const int *rules, GLOBAL const int *starts, int size,
@@ -21,7 +21,7 @@ KERNEL moments(GLOBAL const real_type *test_corners, GLOBAL const real_type *tri
     real_type normal[3], parameters[PARAMETERS + 1];
     read_parameters(given, parameters);
     for (int n = 0; n < 3; n++)
-        normal[n] = COMPONENTS == 3 ? (n == c ? R(1.0) : R(0.0)) : COMPONENT == TRIAL_SLOPE ? -y[9 + n] : x[9 + n];
+        normal[n] = COMPONENT == TRIAL_SLOPE ? -y[9 + n] : x[9 + n];
     int slices = MOMENTS < GROUP_SIZE ? GROUP_SIZE / MOMENTS : 1;
     int m = t % MOMENTS, slice = t / MOMENTS;
     real_type total[PARTS];
@@ -31,11 +31,14 @@ KERNEL moments(GLOBAL const real_type *test_corners, GLOBAL const real_type *tri
     for (int start = first; start < last; start += GROUP_SIZE) {
         int q = start + t < last ? start + t : last - 1;
         real_type u1 = points[q], u2 = points[size + q], v1 = points[2 * size + q], v2 = points[3 * size + q];
-        real_type d[3], value[PARTS];
+        real_type d[3], value[PARTS], found[PARTS * COMPONENTS];
         for (int n = 0; n < 3; n++) /* differences of corners: nothing cancels where the triangles touch */
             d[n] = x[n] - y[n] + u1 * (x[3 + n] - x[n]) + u2 * (x[6 + n] - x[n]) - v1 * (y[3 + n] - y[n])
                    - v2 * (y[6 + n] - y[n]);
-        component(d, normal, parameters, R(1e-37), value);
+        kernel_values(d, normal, parameters, R(1e-37), found);
+        for (int n = 0; n < PARTS * COMPONENTS; n++) /* not found[c]: it would leave the registers */
+            if (n % COMPONENTS == c)
+                value[n / COMPONENTS] = found[n];
         BARRIER;
         for (int part = 0; part < PARTS; part++)
             values[part * GROUP_SIZE + t] = value[part];

@@ -16,7 +16,7 @@ DEVICE int first_at_least(GLOBAL const int *indices, int low, int high, int boun
 }
 
 /* blocks (b, 4): row cluster, column cluster, where in `out` its numbers go, row by row, and where in `scratch` its memory
-   is: 2 TRIALS reals for each row and each triangle of the columns. skips: pairs of triangles that are left out (see
+   is: 2 WIDTH reals for each row and each triangle of the columns. skips: pairs of triangles that are left out (see
    add_triangle); starts, indices, values: the sparse matrix that is added for them, by positions in cluster order. */
 KERNEL dense(GLOBAL const real_type *row_numbers, GLOBAL const int *row_integers, GLOBAL const real_type *column_numbers,
              GLOBAL const int *column_integers, GLOBAL const real_type *scalars, GLOBAL const int *skips,
@@ -28,7 +28,7 @@ KERNEL dense(GLOBAL const real_type *row_numbers, GLOBAL const int *row_integers
     int r = block[0], c = block[1], m = cluster_size(row_integers, r), n = cluster_size(column_integers, c);
     int first = cluster_first(row_integers, r), low = cluster_first(column_integers, c);
     int triangles = cluster_triangles(column_integers, c);
-    size_t pitch = (size_t)2 * TRIALS * triangles; /* from one row to the next */
+    size_t pitch = (size_t)2 * WIDTH * triangles; /* from one row to the next */
     GLOBAL real_type *own = scratch + block[3], *entries = out + (size_t)PARTS * block[2];
     for (int k = t; k < m * triangles; k += GROUP_SIZE) {
         int i = k / triangles;
