@@ -1,126 +1,16 @@
-"""New physics as a form: the weakly singular operator of elastostatics (Kelvin), three components on each triangle.
-
-    U = c ((3 - 4 nu) G I - (G'/r) d d^T),   c = 1 / (4 mu (1 - nu)),   d = x - y,   G = 1 / (4 pi r),
-
-where G = -r^2 G'/r follows from the six components of (G'/r) d d^T alone. A form, its block and its operator are all
-that is written here: tiles, rows, touching and near pairs are the project's own.
-"""
+"""New physics as a form: the operator of elastostatics (kelvin.py, kelvin.h) in every method and on every backend."""
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import pytest
+from kelvin import POISSON, WEAKLY_SINGULAR, ElasticBlock, ElasticOperator, kelvin
 
 import calderon as cal
-from calderon.backends.vectors import add, jitable, lanes, load, store, zero
+from backends.cuda_compiler import find_compiler, usage
+from backends.variants import NoteTaker
+from calderon.backends import backend, survey
 from calderon.galerkin.block import Block
-from calderon.galerkin.forms.form import Form
-from calderon.galerkin.regular.element_tables import barycentric_functions
-from calderon.integrands import Integrand
-from calderon.operators.boundary import IntegralOperator
-
-POISSON = 0.3
-
-
-@jitable
-def component(c):
-    """Row and column of a component."""
-    return (c, c) if c < 3 else ((c - 2) % 3, (c - 1) % 3)
-
-
-@jitable
-def corner(x, i, x_step, m, c):
-    return load(x, i + (3 * m + c) * x_step)
-
-
-@jitable
-def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):
-    """The integrals of (G'/r) d d^T from moments with products of barycentric coordinates l_m l_k and l_n l_o: there
-    d = D + a_m - b_n = D + a_k - b_o, weighted by all four."""
-    step = lanes(s)
-    store(s, w + 6 * step, d0)
-    store(s, w + 7 * step, d1)
-    store(s, w + 8 * step, d2)
-    for c in range(6):
-        store(s, w + c * step, zero(s))
-    for p in range(3):
-        for q in range(3):
-            first = p if p == q else 6 - p - q
-            for n in range(3):
-                for o in range(3):
-                    second = n if n == o else 6 - n - o
-                    h = load(s, m + first * a + second * b)
-                    for c in range(6):
-                        row, column = component(c)
-                        one = load(s, w + (6 + row) * step)
-                        one = one + corner(x, i, x_step, p, row) - corner(y, j, y_step, n, row)
-                        two = load(s, w + (6 + column) * step)
-                        two = two + corner(x, i, x_step, q, column) - corner(y, j, y_step, o, column)
-                        add(s, w + c * step, h * one * two)
-    trace(s, w, c2)
-
-
-@jitable
-def special_fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):
-    step = lanes(s)
-    for c in range(6):
-        store(s, w + c * step, load(s, m + 2 * c * imaginary))
-    trace(s, w, c2)
-
-
-@jitable
-def trace(s, w, factor):
-    """Add what stands on the diagonal: (3 - 4 nu) times the trace."""
-    step = lanes(s)
-    total = factor * (load(s, w) + load(s, w + step) + load(s, w + 2 * step))
-    for c in range(3):
-        add(s, w + c * step, total)
-
-
-@jitable
-def entries(s, w, a, x, i, x_step, y, j, y_step, e):
-    step = lanes(s)
-    for c in range(3):
-        place = a if a == c else 6 - a - c
-        store(s, e + 2 * c * step, load(s, w + place * step))
-        store(s, e + (2 * c + 1) * step, zero(s))
-
-
-KELVIN = Form("kelvin", "slope", "outer", 6, 6, 3, 9, 0, 9, fields, special_fields, entries)
-WEAKLY_SINGULAR = Integrand("kelvin", "none", symmetric=True)
-
-
-class ElasticBlock(Block):
-    """A block of the Kelvin operator on constant vectors."""
-
-    @property
-    def form(self):
-        return KELVIN
-
-    def _coefficients(self, factor):
-        alpha = -complex(factor).real * self.scale**-3 / (16 * math.pi * (1 - POISSON))
-        return np.array([alpha, 0.0, 3 - 4 * POISSON, 0.0])
-
-    def moment_functions(self, rule):
-        return (barycentric_functions(rule, 6),) * 2
-
-    def _form_data(self):
-        surfaces = self.test_surface, self.trial_surface
-        corners = (each.corners - each.corners.mean(axis=1, keepdims=True) for each in surfaces)
-        return tuple(each.reshape(len(each), 9) for each in corners)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ElasticOperator(IntegralOperator):
-    """The single layer of elastostatics, of unit shear modulus."""
-
-    block: ClassVar[type[Block]] = ElasticBlock
-
-
-def kelvin(trial, test=None):
-    return ElasticOperator(cal.Laplace(), WEAKLY_SINGULAR, trial, trial if test is None else test)
 
 
 def point_kernel(x, y):
@@ -195,3 +85,48 @@ def test_the_trace_of_close_pairs_is_a_multiple_of_the_single_layer():
         expected = layer * (10 - 12 * POISSON) / (4 * (1 - POISSON))
         assert np.abs(np.einsum("icjc->ij", blocks) - expected).max() < 1e-6 * expected.max()
         assert np.abs(blocks - blocks.transpose(0, 3, 2, 1)).max() < 1e-13 * expected.max()
+
+
+@pytest.mark.parametrize("precision, tolerance", [("double", 1e-12), ("single", 1e-5)])
+def test_devices_have_the_numbers_of_the_processor(sphere, dense, opencl, precision, tolerance):
+    found = kelvin(cal.P0(sphere, components=3)).assemble(backend="opencl", precision=precision).to_array()
+    assert np.abs(found - dense).max() < tolerance * np.abs(dense).max()
+
+
+def test_compressed_matrices_on_devices(opencl):
+    operator = kelvin(cal.P0(cal.mesh.sphere(1.0, h=0.25), components=3))
+    x = np.random.default_rng(0).standard_normal(operator.shape[1])
+    expected = operator.assemble("hmatrix", rtol=1e-5) @ x
+    found = operator.assemble("hmatrix", rtol=1e-5, backend="opencl") @ x
+    assert np.linalg.norm(found - expected) < 1e-5 * np.linalg.norm(expected)
+
+
+def test_cuda_builds_the_form(sphere, monkeypatch):
+    compiler = find_compiler()
+    if compiler is None:
+        pytest.skip("no CUDA compiler: neither nvcc nor NVRTC (pip install nvidia-cuda-nvrtc-cu12)")
+    taker = NoteTaker()
+    monkeypatch.setitem(backend._DRIVERS, "cuda", lambda: [taker])
+    survey.cache_clear()
+    try:
+        for precision in ("double", "single"):
+            kelvin(cal.P0(sphere, components=3)).assemble(backend="cuda", precision=precision)
+    finally:
+        survey.cache_clear()
+    sources = [each for each in taker.sources if "kelvin.h" in str(each)]
+    assert len(sources) == 5
+    for source in sources:
+        for kernel, used in usage(compiler[1](source)).items():
+            assert (used.spilled, used.stack) == (0, 0), f"{source}: {kernel}"
+
+
+class WithoutHeader(ElasticBlock):
+    device_form_of = classmethod(Block.device_form_of.__func__)
+
+
+def test_a_form_without_a_header_is_refused_on_devices(sphere, opencl, monkeypatch):
+    monkeypatch.setattr(ElasticOperator, "block", WithoutHeader)
+    operator = kelvin(cal.P0(sphere, components=3))
+    for method in ("dense", "hmatrix"):
+        with pytest.raises(NotImplementedError, match="kelvin has no form for devices: choose backend='numba'"):
+            operator.assemble(method, backend="opencl")

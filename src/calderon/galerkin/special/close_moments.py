@@ -23,6 +23,8 @@ ALONG = {1: (5, 0.5), 2: (6, 0.6)}
 INNER = {1: (5, 0.6), 2: (7, 0.9)}
 """By the power of the kernel, singular like 1/|x - y|^power: points of a graded rule, and more for each level, on the
 outer triangle away from a side and along it, and on lines of the inner one; for 1e-6 of the largest entry."""
+HIGHER = 2
+"""More points for each degree of the local functions above 2."""
 RADIANS = 0.4
 """Points for each radian along a line of the outer or the inner triangle."""
 
@@ -48,6 +50,7 @@ def close_moments(
 ) -> NDArray[np.float64]:
     """(kernels, 2, n, A, B) real and imaginary parts of int int k phi_a psi_b over the pairs (n, 2), local functions
     numbered as the triangles' vertices are."""
+    settings = settings._replace(more=settings.more + HIGHER * max(0, max(each.degree for each in elements) - 2))
     sides, numbers = (test, trial), pairs.T
     normals = {"test": "outer", "trial": "inner", "outer": "dyad"}
     if settings.exchanged:
