@@ -117,3 +117,15 @@ def test_devices_have_the_numbers_of_the_processor(sphere, opencl, layer):
         dense = operator.assemble().to_array()
         found = operator.assemble(backend="opencl").to_array()
         assert np.abs(found - dense).max() < 1e-12 * np.abs(dense).max()
+
+
+def test_potentials_near_the_surface_refuse_it(sphere):
+    """Those at a distance agree with the interpolated function of degree 2."""
+    potentials = []
+    for space in (P3(sphere), cal.P2(sphere)):
+        density = space.interpolation(lambda x: 1 + x[:, 0] * x[:, 1])
+        potentials.append(cal.single_layer_potential(cal.Laplace(), density, quadrature=FINE))
+    values = [each.evaluate([[0.0, 0.0, 8.0]]) for each in potentials]
+    assert values[0] == pytest.approx(values[1], rel=1e-6)
+    with pytest.raises(NotImplementedError, match="accept densities of degree 0 to 2"):
+        potentials[0].evaluate([[0.0, 0.0, 1.02]])

@@ -52,7 +52,12 @@ class Plane(NamedTuple):
     @staticmethod
     def of(corners: NDArray[np.float64], normals: NDArray[np.float64], densities: NDArray[np.complex128]) -> "Plane":
         """Of corners (n, 3, 3), unit normals (n, 3) and densities (n, D, 1, 3 or 6) as coefficients of 1, u, v, u^2,
-        u v, v^2 in reference coordinates."""
+        u v, v^2 in reference coordinates. NotImplementedError for more coefficients."""
+        if densities.shape[2] > 6:
+            raise NotImplementedError(
+                "potentials near a surface accept densities of degree 0 to 2: project the density on P2, or choose "
+                "points at a distance of some triangles"
+            )
         centres = corners.mean(axis=1)
         one = corners[:, 1] - corners[:, 0]
         one = one / np.linalg.norm(one, axis=1, keepdims=True)
