@@ -98,9 +98,9 @@ def test_every_operator_is_computed_once(monkeypatch):
     noted = []
     add_block = boundary.add_block
 
-    def counted(out, green, integrand, *arguments, **options):
-        noted.append((integrand.name, options["half"]))
-        add_block(out, green, integrand, *arguments, **options)
+    def counted(out, bilinear, *arguments):
+        noted.append((bilinear.integrand.name, arguments[-1]))
+        add_block(out, bilinear, *arguments)
 
     monkeypatch.setattr(boundary, "add_block", counted)
     again = cal.double_layer(G, P1)

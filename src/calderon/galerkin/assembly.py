@@ -8,23 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Deliver, Execution, run_tasks, share_tasks
+from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
 from calderon.galerkin.device.block import DeviceBlock, device_class
 from calderon.galerkin.limits import resolved_triangles
 from calderon.galerkin.mutual_block import MutualBlock
-from calderon.greens import Green
 from calderon.integrands import Integrand
-from calderon.quadrature.options import Quadrature
 from calderon.spaces import Space
 
+Index = NDArray[np.int64]
 TILES = 64
 """Tiles for each of several devices that share a matrix."""
-
-
-def _block(kind: type[Block], execution: Execution, form: tuple[Any, ...]) -> Block:
-    _, green, _, test, trial, *_ = form
-    resolved_triangles(green, test, trial)
-    return kind(*form) if execution.device is None else device_class(kind)(execution.device, *form)
 
 
 def kind_of_whole(kind: type[Block], integrand: Integrand, test: Space, trial: Space) -> type[Block]:
@@ -32,55 +26,50 @@ def kind_of_whole(kind: type[Block], integrand: Integrand, test: Space, trial: S
     return MutualBlock if kind is Block and integrand.normal != "none" and test is trial else kind
 
 
-def block_of(operator: Any, out: NDArray[Any], execution: Execution, half: bool) -> Block:
-    """The matrix of an IntegralOperator, or its half (see `add_block`), as a block of which nothing is computed."""
-    form = (out, operator.green, operator.integrand, operator.test, operator.trial, 1.0, None, None)
-    return _block(operator.block, execution, (*form, operator.quadrature, execution.regular, half))
+def block_of(
+    bilinear: BilinearForm,
+    out: NDArray[Any],
+    execution: Execution,
+    half: bool = False,
+    factor: complex = 1.0,
+    rows: Index | None = None,
+    columns: Index | None = None,
+    kind: type[Block] | None = None,
+) -> Block:
+    """What `add_block` computes, as a block of which nothing is computed. kind: another class than that of the form."""
+    green, integrand, test, trial = bilinear.green, bilinear.integrand, bilinear.test, bilinear.trial
+    resolved_triangles(green, test, trial)
+    kind = kind or bilinear.block
+    if execution.device is not None:
+        kind = partial(device_class(kind), execution.device)  # type: ignore[assignment]
+    quadrature, real = bilinear.quadrature, execution.regular
+    return kind(out, green, integrand, test, trial, factor, rows, columns, quadrature, real, half)
 
 
 def add_block(
     out: NDArray[Any],
-    green: Green,
-    integrand: Integrand,
-    test: Space,
-    trial: Space,
+    bilinear: BilinearForm,
     factor: complex,
-    rows: NDArray[np.int64] | None,
-    columns: NDArray[np.int64] | None,
-    quadrature: Quadrature | None,
+    rows: Index | None,
+    columns: Index | None,
     execution: Execution,
     advance: Callable[[int, int], None] | None = None,
     half: bool = False,
-    kind: type[Block] = Block,
 ) -> None:
-    """out += factor * matrix[rows][:, columns] of the boundary operator <phi_i, A psi_j>; all rows or columns for None.
+    """out += factor * matrix[rows][:, columns] of a bilinear form; all rows or columns for None.
 
     `out` (rows, columns) has contiguous rows and is complex where the Green's function or the factor is. rows and
     columns hold no number twice. advance(done, total) is called after each tile. half: for a symmetric integrand on
-    one space, all rows and columns, add only S where the matrix is S + S^T: half the work (see `symmetrise`). kind:
-    the class that computes, for spaces of vector fields (edge_block.py). execution: where; a device takes tiles one
-    after the other, several share them (`backends.share_tasks`).
+    one space, all rows and columns, add only S where the matrix is S + S^T: half the work (see `symmetrise`).
+    execution: where; a device computes tiles one after the other, several share them (`backends.share_tasks`).
     """
-    form = (
-        out,
-        green,
-        integrand,
-        test,
-        trial,
-        factor,
-        rows,
-        columns,
-        quadrature or Quadrature(),
-        execution.regular,
-        half,
-    )
-    simple = execution.device is None and execution.far is None and not execution.team
-    if simple and rows is None and columns is None:
-        kind = kind_of_whole(kind, integrand, test, trial)
-    works = [_block(kind, each, form) for each in execution.team or (execution,)]
+    kind, team = bilinear.block, execution.team
+    if execution.device is None and execution.far is None and not team and rows is None and columns is None:
+        kind = kind_of_whole(kind, bilinear.integrand, bilinear.test, bilinear.trial)
+    works = [block_of(bilinear, out, each, half, factor, rows, columns, kind) for each in team or (execution,)]
     work = works[0]
-    tiles = _shared_tiles(work, len(works)) if execution.team else work.tiles
-    stages = [] if execution.team or execution.device is not None else work.stages()
+    tiles = _shared_tiles(work, len(works)) if team else work.tiles
+    stages = [] if team or isinstance(work, DeviceBlock) else work.stages()
     count = sum(stage.tasks for stage in stages) or len(tiles) - 1
     done = 0
 
@@ -92,14 +81,13 @@ def add_block(
 
     if count <= 0 or not work.trial.triangles.size:
         return
-    if execution.team:
+    if team:
         execution.parts.append(_share(works, tiles, half, step))
-    elif execution.device is None:
-        for stage in stages:
-            run_tasks(*stage, step)
-    else:
-        for _ in work.add_between(0, int(tiles[-1])):  # type: ignore[attr-defined]
+    elif isinstance(work, DeviceBlock):
+        for _ in work.add_between(0, int(tiles[-1])):
             step()
+    for stage in stages:
+        run_tasks(*stage, step)
 
 
 def _shared_tiles(work: Block, workers: int) -> NDArray[np.int64]:

@@ -53,11 +53,7 @@ class IntegralOperator(BilinearForm, BoundaryOperator):
         self._add(place, factor, None, None, True)
 
     def _add(self, place: Any, factor: complex, rows: Index | None, columns: Index | None, half: bool) -> None:
-        form = (self.green, self.integrand, self.test, self.trial)
-        quadrature, execution, advance = self.quadrature, place.execution, place.advance
-        add_block(
-            place.target, *form, factor, rows, columns, quadrature, execution, advance, half=half, kind=self.block
-        )
+        add_block(place.target, self, factor, rows, columns, place.execution, place.advance, half)
 
 
 @dataclass(frozen=True, eq=False)

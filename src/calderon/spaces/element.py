@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BARYCENTRIC_GRADIENTS = np.array([[-1.0, -1.0], [1.0, 0.0], [0.0, 1.0]])
+POINTS = 4096
+"""Points at a time: tables of rules have millions, whose factors would need several times the memory of the values."""
 
 
 def barycentric(points: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -52,8 +54,13 @@ class Element:
 
     def values(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """(size, n) values of the local functions at reference points (n, 2)."""
-        factors = self._factors(barycentric(points))
-        return np.asarray(factors[0] * factors[1] * factors[2])
+        points = np.asarray(points, dtype=float)
+        out = np.empty((self.size, len(points)))
+        for low in range(0, len(points), POINTS):
+            part = slice(low, low + POINTS)
+            factors = self._factors(barycentric(points[part]))
+            np.multiply(factors[0] * factors[1], factors[2], out=out[:, part])
+        return out
 
     def gradients(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """(size, n, 2) derivatives by (u, v) at reference points (n, 2)."""
