@@ -212,7 +212,7 @@ def test_boxes_of_supports():
 def fingerprint():
     """Of what Numba's cache on disk knows a kernel by that captures rows, columns and blocks."""
     rule = triangle_rule(4)
-    layout = side_table(rule, rule.barycentric.T)[0]
+    layout = side_table(rule, rule.barycentric.T, True)[0]
     sums = entry_loops(
         LAPLACE.radial(0.0), scalar_form("value", "none", 3, 3), False, False, False, layout, layout, True
     )
