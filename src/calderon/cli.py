@@ -20,9 +20,8 @@ from rich.markup import escape
 import calderon.backends as backends
 import calderon.mesh as meshes
 import calderon.report as report
-from calderon.case import AnyCaseFile, CaseError, read
+from calderon.case import AnyCaseFile, read
 from calderon.exact import SPEED_OF_LIGHT
-from calderon.mesh import MeshError
 from calderon.parallel import leave, world
 from calderon.report.stages import stages_on
 from calderon.report.terminal_tables import resolution, surface_quality, two_columns, volume_quality
@@ -185,14 +184,7 @@ def _plain_errors() -> Iterator[None]:
         code, text = EXISTS, str(error)
     except ConvergenceError as error:
         code, text = NOT_SOLVED, f"{error}\n{IN_CASE_FILES}"
-    except (
-        CaseError,
-        MeshError,
-        ValueError,
-        MemoryError,
-        RuntimeError,
-        FloatingPointError,
-    ) as error:
+    except (ValueError, MemoryError, RuntimeError, FloatingPointError) as error:
         code, text = WRONG_INPUT, str(error)
     except BrokenPipeError:  # the reader of the output has ended: a message would reach no one
         raise

@@ -123,14 +123,19 @@ def _is_number(value: object, kind: type) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
+def refuse_gain(number: complex, name: str, advice: str = "") -> None:
+    """ValueError for a negative imaginary part of a wavenumber or a constant."""
+    if np.imag(number) < 0:
+        raise ValueError(
+            f"{name} {number!r} has a negative imaginary part, which is gain: with the time factor exp(-i omega t) "
+            f"loss is a positive one; try the conjugate, {number.conjugate()}{advice}"
+        )
+
+
 def nonnegative_wavenumber(value: complex, name: str = "wavenumber") -> complex | float:
     """k with Re k >= 0 and Im k >= 0; zero is allowed (statics)."""
     number = finite_number(value, name)
-    if np.imag(number) < 0:
-        raise ValueError(
-            f"{name} {value!r} has a negative imaginary part: with the time factor exp(-i omega t) loss is a positive "
-            "one; conjugate it"
-        )
+    refuse_gain(number, name)
     if np.real(number) < 0:
         raise ValueError(f"{name} must not have a negative real part, got {value!r}")
     return number
@@ -147,11 +152,7 @@ def nonzero_wavenumber(value: complex, name: str = "wavenumber") -> complex | fl
 def relative_constant(value: complex, name: str) -> complex | float:
     """A relative permittivity or permeability: not zero, Im >= 0."""
     number = finite_number(value, name)
-    if np.imag(number) < 0:
-        raise ValueError(
-            f"{name} {value!r} has a negative imaginary part, which is gain: with the time factor exp(-i omega t) loss "
-            "is a positive one; conjugate it"
-        )
+    refuse_gain(number, name)
     if number == 0:
         raise ValueError(f"{name} must not be zero")
     return number
@@ -203,11 +204,7 @@ def finite_complex(value: Any, name: str) -> complex:
 def wavenumber_of_a_wave(value: Any, name: str = "the wavenumber") -> complex | float:
     """k with Re k > 0 and Im k >= 0, as float where it is real."""
     k = finite_complex(value, name)
-    if k.imag < 0:
-        raise ValueError(
-            f"{name} {value!r} has a negative imaginary part, a wave that grows: with the time factor exp(-i omega t) "
-            f"loss is positive; try {k.conjugate()}"
-        )
+    refuse_gain(k, name)
     if k.real <= 0:
         raise ValueError(
             f"{name} must be positive (2 pi times frequency over speed of sound), got {value!r}; "

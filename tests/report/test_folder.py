@@ -44,7 +44,7 @@ def test_an_old_result_comes_back_when_it_cannot_be_replaced(tmp_path, monkeypat
     rename, failures = type(out).rename, []
 
     def failing(self, target):
-        if str(target) == str(out) and not failures:
+        if target == out / "summary.json" and not failures:
             failures.append(self)
             raise OSError("disk full")
         return rename(self, target)
@@ -142,9 +142,7 @@ def test_the_present_folder_stays_itself(tmp_path, monkeypatch):
     assert names(tmp_path) == ["deep", "summary.json"] and (tmp_path / "summary.json").read_text() == "new"
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_a_result_on_a_mount_point_is_replaced_within_it(tmp_path, monkeypatch, known):
-    """Whether the system tells that it is one (not so where a folder of the same file system is mounted)."""
+def test_a_result_on_a_mount_point_is_replaced_within_it(tmp_path, monkeypatch):
     out = tmp_path / "mount"
     out.mkdir()
     write_result(out, "old")
@@ -157,7 +155,6 @@ def test_a_result_on_a_mount_point_is_replaced_within_it(tmp_path, monkeypatch, 
         return rename(self, target)
 
     monkeypatch.setattr(type(out), "rename", busy)
-    monkeypatch.setattr("os.path.ismount", lambda path: known and Path(path) == out)
     write_result(out, "new", force=True)
     assert names(out) == ["deep", "summary.json"] and (out / "summary.json").read_text() == "new"
     assert names(tmp_path) == ["mount"]

@@ -114,7 +114,7 @@ def calderon_command(*arguments: str | Path):
             "radii is not supported by shape = 'box': it accepts low, high, cells",
         ),
         ('"box"', '"sphere"', "line 3: mesh.shape = \"sphere\": choose 'box', 'layered_ball', 'phantom'"),
-        ('shape = "box"', 'shape = "box"\nfile = "a.msh"', "give either file or shape"),
+        ('shape = "box"', 'shape = "box"\nfile = "a.msh"', "give exactly one of file or shape: got file and shape"),
         ('wall = "pec"', 'wall = "open"', "boundaries.wall = \"open\": choose 'pec', 'pmc', 'absorbing'"),
         ('until = "10 ns"', 'until = "10 n"', 'run.until = "10 n": a time is written like "10 s"'),
         ('until = "10 ns"', "periods = 3", "need a frequency in [physics]"),

@@ -8,7 +8,7 @@ from rich.console import Console
 from scipy.sparse import csr_matrix, diags
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from calderon.solvers import ConvergenceError, gmres, lu, progress
+from calderon.solvers import ConvergenceError, gmres, iteration, lu
 
 KINDS = ["real", "complex", "real matrix", "single"]
 
@@ -311,9 +311,11 @@ def test_interrupt_from_the_keyboard_passes_through(shown):
 
 def test_progress_line_shows_iteration_and_residual(monkeypatch):
     text = io.StringIO()
-    bar = progress.Progress
+    bar = iteration.Progress
     monkeypatch.setattr(
-        progress, "Progress", lambda *columns: bar(*columns, console=Console(file=text, force_terminal=True, width=120))
+        iteration,
+        "Progress",
+        lambda *columns: bar(*columns, console=Console(file=text, force_terminal=True, width=120)),
     )
     A, b = random_system()
     _, info = gmres(A, b, progress=True)

@@ -1,6 +1,6 @@
 """Where kernels run. Knows nothing of meshes or equations."""
 
-from calderon.backends.backend import DEVICE_BACKENDS, available, check_backend, entry_type, get, real_type, survey
+from calderon.backends.backend import DEVICE_BACKENDS, available, get, real_type, survey
 from calderon.backends.device import BuildError, Defines, Device, LinearAlgebra, Source, real_name
 from calderon.backends.device_matrix import DeviceMatrix, require_device_memory
 from calderon.backends.execution import Execution
@@ -22,8 +22,6 @@ __all__ = [
     "SharingWarning",
     "Source",
     "available",
-    "check_backend",
-    "entry_type",
     "format_bytes",
     "free_memory",
     "get",

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from calderon.backends import cuda, opencl
 from calderon.backends import numba as cpu
@@ -54,35 +53,20 @@ def get(name: str, turn: int = 0) -> Device | None:
         return fitting[turn % len(fitting)]
     choices = " or ".join(repr(each) for each in available())
     if found.devices and wanted not in found.failures:
-        raise RuntimeError(f"there is no {name!r}: {backend!r} has {found.number} device(s), numbered from 0")
-    reason = found.failures[wanted] if wanted in found.failures else found.reason
+        number = len(found.devices) + len(found.failures)
+        raise RuntimeError(f"there is no {name!r}: {backend!r} has {number} device(s), numbered from 0")
+    reason = found.failures.get(wanted) or found.missing or "; ".join(found.failures.values())
     raise RuntimeError(f"backend {name!r} is not available: {reason}; {_ADVICE[backend]}. Or choose {choices}")
-
-
-def check_backend(name: str) -> str:
-    """Return `name` if that backend, or each of several joined by "+", is available; errors as for `get`."""
-    for each in name.split("+") if isinstance(name, str) else [name]:
-        get(each)
-    return name
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What was found of a backend: the devices that passed their probe, and why others, by name, did not."""
+    """What was found of a backend: the devices that passed their probe, why others, by name, did not, and why there is
+    no driver."""
 
     devices: tuple[Device, ...]
     failures: dict[str, str]
     missing: str = ""
-
-    @property
-    def number(self) -> int:
-        """Devices of the driver, working or not."""
-        return len(self.devices) + len(self.failures)
-
-    @property
-    def reason(self) -> str:
-        """Why there is no working device; what is wrong with those that do not work."""
-        return self.missing or "; ".join(self.failures.values())
 
 
 @functools.lru_cache(maxsize=8)
@@ -119,15 +103,10 @@ def probe_failure(device: Device) -> str:
     return ""
 
 
-def real_type(precision: str) -> DTypeLike:
-    """The real NumPy type of "double" or "single"; ValueError for anything else."""
-    if precision not in cpu.PRECISIONS:
-        raise ValueError(f"unknown precision {precision!r}: choose 'double' or 'single'")
-    return np.dtype(cpu.PRECISIONS[precision])
-
-
-def entry_type(precision: str) -> DTypeLike:
-    """The real NumPy type of the entries of a matrix: "mixed" precision holds them in double."""
-    if precision not in (*cpu.PRECISIONS, "mixed"):
-        raise ValueError(f"unknown precision {precision!r}: choose 'double', 'single' or 'mixed'")
-    return real_type("double" if precision == "mixed" else precision)
+def real_type(precision: str, mixed: bool = False) -> np.dtype[Any]:
+    """The real NumPy type of "double" or "single", or of the entries of a matrix in "mixed" precision, which are held
+    in double; ValueError for anything else."""
+    if precision not in cpu.PRECISIONS and not (mixed and precision == "mixed"):
+        choices = "'double', 'single' or 'mixed'" if mixed else "'double' or 'single'"
+        raise ValueError(f"unknown precision {precision!r}: choose {choices}")
+    return np.dtype(cpu.PRECISIONS.get(precision, np.float64))

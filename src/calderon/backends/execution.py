@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import numba as cpu
-from calderon.backends.backend import entry_type, get, real_type
+from calderon.backends.backend import get, real_type
 from calderon.backends.device import Device
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ class Execution:
             raise ValueError(
                 "precision='mixed' is for dense matrices and their entries only: choose 'double' or 'single'"
             )
-        real = np.dtype(entry_type(precision) if mixed else real_type(precision))
+        real = real_type(precision, mixed)
         far = np.dtype(np.float32) if precision == "mixed" else None
         names = backend.split("+") if isinstance(backend, str) else [backend]
         if len(names) == 1:

@@ -125,10 +125,8 @@ class TaskQueue:
             for thread in threads:
                 while thread.is_alive():
                     thread.join(0.2)
-        except BaseException:
-            with self.condition:
-                self.stopped = True
-                self.condition.notify_all()
+        except BaseException as error:
+            self.fail(error)
             for thread in threads:
                 thread.join()
             raise

@@ -1,6 +1,6 @@
 """The [mesh] table: the source of the surface, or of the tetrahedra of a transient case."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -36,10 +36,15 @@ class AnyMesh(Table):
 
     SHAPES: ClassVar[dict[str, Keys]]
 
-    def require_source(self) -> None:
-        """ValueError for keys that are missing, and for those that the source does not accept."""
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        sources = [name for name in self.SELECTORS if getattr(self, name) is not None]
+        if len(sources) != 1:
+            choices = f"{', '.join(self.SELECTORS[:-1])} or {self.SELECTORS[-1]}"
+            raise ValueError(f"give exactly one of {choices}: got {' and '.join(sources) or 'none of them'}")
         source, chosen, (needed, optional) = self._source
         self.require_keys(f"the shape {chosen!r}", needed, optional, f"{source} = {chosen!r}")
+        return self
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -79,15 +84,6 @@ class Mesh(AnyMesh):
     minor_radius: Size | None = None
     volume: bool | None = None
 
-    @model_validator(mode="after")
-    def _one_source(self) -> "Mesh":
-        sources = [name for name in self.SELECTORS if getattr(self, name) is not None]
-        if len(sources) != 1:
-            given = " and ".join(sources) or "none of them"
-            raise ValueError(f"give exactly one of file, sample or shape: got {given}")
-        self.require_source()
-        return self
-
 
 def _cells(value: Any) -> int | tuple[int, ...]:
     """One number for all directions, or three of them; the shape refuses those below 1."""
@@ -126,10 +122,7 @@ class VolumeMesh(AnyMesh):
     width: Size | None = None
 
     @model_validator(mode="after")
-    def _one_source(self) -> "VolumeMesh":
-        if (self.file is None) == (self.shape is None):
-            raise ValueError("give either file or shape")
-        self.require_source()
+    def _lengths_fit(self) -> Self:
         if isinstance(self.h, dict) != (self.shape == "phantom") and self.h is not None:
             raise ValueError("h is a table by part for the shape 'phantom', one length or a list for 'layered_ball'")
         return self

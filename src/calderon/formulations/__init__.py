@@ -10,9 +10,9 @@ from calderon.formulations.electromagnetic.radiating_currents import RadiatingCu
 from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
 from calderon.formulations.fluid_transmission import FluidTransmission
 from calderon.formulations.impedance import ImpedanceScattering
-from calderon.formulations.info import SolutionInfo
 from calderon.formulations.laplace_dirichlet import LaplaceDirichlet
 from calderon.formulations.laplace_neumann import LaplaceNeumann
+from calderon.formulations.linear_system import SolutionInfo
 from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
 from calderon.formulations.scattering import ScatteringProblem

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.formulations.checks import separate_parts
-from calderon.formulations.info import SolutionInfo
-from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.linear_system import LinearSystem, SolutionInfo
 from calderon.formulations.scattering import ScatteringProblem
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.greens import Helmholtz

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.formulations.combined import CombinedProblem
-from calderon.formulations.info import SolutionInfo
-from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.linear_system import LinearSystem, SolutionInfo
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.formulations.surface_values import SurfaceValues, values_at_nodes
 from calderon.onsurface import SurfaceOperator, SurfaceProduct

@@ -7,8 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from calderon.formulations.checks import closed_surface, space_named, surface_mesh
-from calderon.formulations.info import SolutionInfo
-from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.linear_system import LinearSystem, SolutionInfo
 from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
 from calderon.greens import Laplace

@@ -1,6 +1,5 @@
 """Laplace's equation with a given normal derivative."""
 
-import time
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -9,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.formulations.checks import closed_surface, separate_parts, space_named
-from calderon.formulations.info import SolutionInfo
-from calderon.formulations.linear_system import LinearSystem, SolveOptions
+from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
 from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
 from calderon.greens import Laplace
@@ -112,8 +110,7 @@ class LaplaceNeumann(Problem[PotentialSolution]):
         return Function(self.data_space, given.coefficients - mean, given.label, given.unit)
 
     def _prepare(self, options: SolveOptions) -> float:
-        began = time.perf_counter()
-        return time.perf_counter() - began if self._fluxes.assemble(replace(options, matrix_file=None)) else 0.0
+        return self._fluxes.assemble(replace(options, matrix_file=None))
 
     def _right_hand_side(self, data: Function) -> NDArray[Any]:
         return self._sign * (self._fluxes.matrix @ data.coefficients)

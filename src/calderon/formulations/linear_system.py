@@ -1,16 +1,15 @@
-"""The discrete equation of a problem: its matrix and factors, kept between solutions."""
+"""The discrete equation of a problem: its matrix and factors, kept between solutions, and how it was solved."""
 
 import os
 import time
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import check_backend, entry_type, require_memory
-from calderon.formulations.info import SolutionInfo
+from calderon.backends import Execution, require_memory
 from calderon.operators import BoundaryOperator
 from calderon.operators.methods import AUTO, Method, candidates, first_that, method_named, require
 from calderon.solvers import Factorisation, gmres, lu
@@ -57,8 +56,7 @@ class SolveOptions:
         ):
             if given:
                 require(self.method, option)
-        check_backend(self.backend)
-        entry_type(self.precision)
+        Execution.of(self.backend, self.precision, several=True, mixed=True)
 
     def for_unknowns(self, unknowns: int) -> "SolveOptions":
         """The options with a method instead of "auto": one that stores entries for few unknowns and for LU, which
@@ -88,6 +86,50 @@ class SolveOptions:
     def matrix_key(self) -> tuple[Any, ...]:
         """What the entries of the matrix depend on."""
         return self.method, self.assembly_rtol, self.backend, self.precision, self.keep_on_device
+
+
+@dataclass(frozen=True, eq=False)
+class SolutionInfo:
+    """The record of one right-hand side.
+
+    equation: what was solved. method: the solver with its options. matrix: the assembled matrix as text. unknowns:
+    their number. iterations: steps of the iteration, 0 for LU. residuals: (iterations + 1,) relative residuals
+    |b - A x| / |b| of GMRES, empty for LU. residual: the final one, computed from the solution. converged: whether it
+    is below the requested rtol (GMRES that does not get there raises ConvergenceError; for LU, whether it would have).
+    right_hand_sides: how many were solved together. assembly_seconds: 0 where a matrix was available already.
+    factorisation_seconds: of LU, 0 where factors were available. solve_seconds: of all right-hand sides together.
+    """
+
+    equation: str
+    method: str
+    matrix: str
+    unknowns: int
+    iterations: int
+    residuals: NDArray[np.float64]
+    residual: float
+    converged: bool
+    right_hand_sides: int
+    assembly_seconds: float
+    factorisation_seconds: float
+    solve_seconds: float
+
+    @property
+    def seconds(self) -> float:
+        """Assembly, factorisation and solution together."""
+        return self.assembly_seconds + self.factorisation_seconds + self.solve_seconds
+
+    def __str__(self) -> str:
+        verdict = "converged" if self.converged else "did not converge"
+        steps = f"{self.iterations} iteration{'' if self.iterations == 1 else 's'}, " if len(self.residuals) else ""
+        together = f" for {self.right_hand_sides} right-hand sides" if self.right_hand_sides > 1 else ""
+        assembly = f"{self.assembly_seconds:.3g} s" if self.assembly_seconds else "matrix reused"
+        factors = f", factorisation {self.factorisation_seconds:.3g} s" if self.factorisation_seconds else ""
+        return (
+            f"{self.equation}\n"
+            f"  {self.matrix}\n"
+            f"  {self.method} {verdict}: {steps}relative residual {self.residual:.1e}\n"
+            f"  assembly {assembly}{factors}, solution {self.solve_seconds:.3g} s{together}"
+        )
 
 
 class LiftedMatrix(LinearOperator):
@@ -133,23 +175,28 @@ class LinearSystem:
 
     def solve(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], list[SolutionInfo]]:
         """Solutions (n, m) for right-hand sides (n, m), and the record of each."""
-        began = time.perf_counter()
-        assembly = time.perf_counter() - began if self.assemble(options) else 0.0
-        solution, record = (self._direct if options.solver == "lu" else self._iterative)(rhs, options)
-        infos = [
-            SolutionInfo(
-                self.equation, record.method, str(self.matrix), self.unknowns, max(0, len(history) - 1), history,
-                residual, converged, rhs.shape[1], assembly, record.factorisation_seconds, record.solve_seconds,
-            )
-            for history, residual, converged in record.columns
-        ]  # fmt: skip
-        return solution, infos
+        assembly = self.assemble(options)
+        solution, infos = (self._direct if options.solver == "lu" else self._iterative)(rhs, options)
+        return solution, [replace(info, assembly_seconds=assembly) for info in infos]
 
-    def assemble(self, options: SolveOptions) -> bool:
-        """Make the matrix of these options available; whether it had to be computed."""
+    def _infos(
+        self, method: str, columns: list[tuple[NDArray[np.float64], float, bool]], factorisation: float, seconds: float
+    ) -> list[SolutionInfo]:
+        """The record of each right-hand side, from its history, its residual and whether it converged."""
+        return [
+            SolutionInfo(
+                self.equation, method, str(self.matrix), self.unknowns, max(0, len(history) - 1), history, residual,
+                converged, len(columns), 0.0, factorisation, seconds,
+            )
+            for history, residual, converged in columns
+        ]  # fmt: skip
+
+    def assemble(self, options: SolveOptions) -> float:
+        """Make the matrix of these options available; the seconds that took, 0 where it was."""
         if self.key == options.matrix_key:
             self._save(options)
-            return False
+            return 0.0
+        began = time.perf_counter()
         self.key, self.matrix, self.factors = None, None, None
         matrix = self.operator.assemble(
             options.method,
@@ -162,7 +209,7 @@ class LinearSystem:
         )
         self.matrix = matrix if self.thin is None else LiftedMatrix(matrix, self.thin)
         self.key = options.matrix_key
-        return True
+        return time.perf_counter() - began
 
     def _save(self, options: SolveOptions) -> None:
         """Save the available matrix to the file of the options, if they name one."""
@@ -179,7 +226,7 @@ class LinearSystem:
             rtol=options.assembly_rtol,
         )
 
-    def _iterative(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], "_Record"]:
+    def _iterative(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], list[SolutionInfo]]:
         given, factorisation = options.preconditioner, 0.0
         preconditioner = mass_preconditioner(self.spaces) if isinstance(given, str) else given
         if options.preconditioned_by("hlu"):
@@ -199,9 +246,9 @@ class LinearSystem:
         if given is not None:
             method += f": {given if isinstance(given, str) else getattr(given, 'name', type(given).__name__)}"
         columns = [(history, float(history[-1]), True) for history in info.histories]
-        return solution, _Record(method, columns, factorisation, info.seconds)
+        return solution, self._infos(method, columns, factorisation, info.seconds)
 
-    def _direct(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], "_Record"]:
+    def _direct(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], list[SolutionInfo]]:
         factorisation = 0.0
         if self.factors is None:
             if not options.keep_on_device:  # the device requests its own memory
@@ -217,16 +264,7 @@ class LinearSystem:
         errors = np.linalg.norm(self.matrix @ solution - rhs, axis=0)
         residuals = errors / np.maximum(np.linalg.norm(rhs, axis=0), np.finfo(float).tiny)
         columns = [(np.zeros(0), float(residual), bool(residual <= options.rtol)) for residual in residuals]
-        return solution, _Record("LU", columns, factorisation, seconds)
-
-
-class _Record(NamedTuple):
-    """How right-hand sides were solved; columns: history, residual and whether it converged, of each."""
-
-    method: str
-    columns: list[tuple[NDArray[np.float64], float, bool]]
-    factorisation_seconds: float
-    solve_seconds: float
+        return solution, self._infos("LU", columns, factorisation, seconds)
 
 
 def mass_preconditioner(spaces: tuple[Space | VectorSpace, ...]) -> LinearOperator:

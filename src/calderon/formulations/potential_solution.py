@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.formulations.info import SolutionInfo
+from calderon.formulations.linear_system import SolutionInfo
 from calderon.potentials import Potential
 from calderon.spaces import Function
 

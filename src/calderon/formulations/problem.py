@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Execution, LinearAlgebra
-from calderon.formulations.info import SolutionInfo
-from calderon.formulations.linear_system import LinearSystem, SolveOptions
+from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
 from calderon.hmatrix import is_sum
 from calderon.operators.methods import candidates
 from calderon.validation import one_of

@@ -18,15 +18,13 @@ from calderon.formulations.checks import (
     space_named,
     warn_coarse,
 )
-from calderon.formulations.info import SolutionInfo
-from calderon.formulations.linear_system import SolveOptions
-from calderon.formulations.loads import Loads, tabulated_loads
+from calderon.formulations.linear_system import SolutionInfo, SolveOptions
 from calderon.formulations.problem import Problem, SolverChoices, monostatic_sweep
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
 from calderon.potentials import Potential
-from calderon.spaces import Space
+from calderon.spaces import Loads, Space
 from calderon.validation import wavenumber_of_a_wave
 from calderon.waves import PlaneWave, Wave
 
@@ -121,7 +119,7 @@ class ScatteringProblem(Problem[ScatteringSolution]):
 
     @cached_property
     def _loads(self) -> Loads:
-        return tabulated_loads(self.function_space)
+        return self.function_space.loads()
 
     def _wave_loads(self, wave: Wave) -> tuple[NDArray[Any], NDArray[Any]]:
         """Integrals (dimension,) of a wave and of its normal derivative against the test functions."""

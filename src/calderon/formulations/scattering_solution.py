@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.formulations.checks import reference_amplitude
-from calderon.formulations.info import SolutionInfo
-from calderon.formulations.sphere_rule import far_field_square
+from calderon.formulations.linear_system import SolutionInfo
 from calderon.mesh import TriangleMesh
 from calderon.potentials import Potential
+from calderon.quadrature.sphere import far_field_square
 from calderon.spaces import Function
 from calderon.validation import one_or_more_points, positive_length
 from calderon.waves import Wave

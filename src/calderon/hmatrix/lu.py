@@ -24,8 +24,8 @@ from calderon.backends import format_bytes, require_memory
 from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.off_diagonal import ABOVE, BELOW, WITHIN, Division, Part, Term, parts_of
-from calderon.solvers.factorisation import NOT_FINITE, Factorisation
 from calderon.solvers.iteration import tolerance
+from calderon.solvers.lu import NOT_FINITE, Factorisation
 
 LEAF = 256
 """Unknowns of a cluster that is factorised dense, at most (more where the tree's own leaves are larger)."""

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from calderon.backends import Execution, entry_type
+from calderon.backends import Execution, real_type
 from calderon.operators.methods import method_named
 from calderon.operators.tree import ArrayPlace, Products, Term, fill, terms_of
 from calderon.solvers import sparse_inverse
@@ -79,7 +79,7 @@ class BoundaryOperator(ABC):
 
     def dtype(self, precision: str = "double") -> np.dtype[Any]:
         """The NumPy type of the matrix in that precision."""
-        return Execution(np.dtype(entry_type(precision))).dtype(self.is_complex)
+        return Execution(real_type(precision, mixed=True)).dtype(self.is_complex)
 
     def assemble(
         self,

@@ -97,11 +97,12 @@ class SparseOperator(BoundaryOperator):
 
 def checked_spaces(what: str, *spaces: Any, kind: type = Space) -> None:
     """TypeError for anything but spaces of that kind: scalar functions, vectors at nodes, or tangential fields."""
-    named, example = {
+    texts: dict[type, tuple[str, str]] = {
         Space: ("scalar functions", "P1(mesh)"),
         NodalVectorSpace: ("vectors at nodes", "P1(mesh, components=3)"),
         VectorSpace: ("tangential fields", "RWG(mesh)"),
-    }[kind]
+    }
+    named, example = texts[kind]
     for space in spaces:
         if not isinstance(space, kind):
             raise TypeError(f"{what} needs a space of {named}, got {describe(space)}: try {example}")

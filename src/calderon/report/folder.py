@@ -1,12 +1,10 @@
 """A result folder appears whole or not at all: it is filled under a scratch name next to it and renamed at the end.
 
-An existing folder that must stay (an empty one, a mount point, the current folder) is filled:
-everything is written in a hidden folder within it and moved out at the end, the mark of a result last.
+An existing folder stays, since it may be a mount point or the current folder: everything is written in a hidden folder
+within it and moved out at the end, the mark of a result last.
 Output files are written independently: a failure is reported and the other files are kept.
 """
 
-import errno
-import os
 import secrets
 import shutil
 import tempfile
@@ -30,7 +28,7 @@ def refuse_existing(out: Path, force: bool) -> None:
     """Raise ResultExists unless `out` is free, empty, or an old result with force=True; PermissionError where no file
     can be written."""
     place = _place(out)
-    _refuse_closed(place if _stays(place) else place.parent)
+    _refuse_closed(_home(place))
     _refuse_occupied(out, force)
 
 
@@ -44,9 +42,9 @@ def _place(out: Path) -> Path:
     return place
 
 
-def _stays(place: Path) -> bool:
-    """Whether a folder is to be filled in place, since it is the user's own, or cannot be renamed."""
-    return place.is_dir() and (not _contents(place) or os.path.ismount(place) or place.samefile(os.curdir))
+def _home(place: Path) -> Path:
+    """Where the scratch folder is: on the file system of the result, whatever is mounted there."""
+    return place if place.is_dir() else place.parent
 
 
 def _contents(folder: Path) -> list[Path]:
@@ -85,60 +83,36 @@ def _cannot_write(folder: Path, reason: str) -> str:
 
 @contextmanager
 def result_folder(out: Path, force: bool = False) -> Iterator[Path]:
-    """A scratch folder next to `out`, or within one that stays, to be filled; it replaces `out`, or its files
-    move there, when the block ends without an error.
+    """A scratch folder to be filled; when the block ends without an error it becomes `out`, or its files replace those
+    in an `out` that exists.
 
     An error or an interruption inside the block removes the scratch folder and leaves an old result as it was.
     """
     refuse_existing(out, force)
     place = _place(out)
-    home = place if _stays(place) else place.parent
+    home = _home(place)
     home.mkdir(parents=True, exist_ok=True)
     scratch = home / f"{SCRATCH}{secrets.token_hex(6)}"
     scratch.mkdir()  # with the permissions of any new folder, unlike those of the module tempfile
     try:
         yield scratch
         _refuse_occupied(place, force)
-        if home == place:
+        if place.is_dir():
             _fill(scratch, place)
         else:
-            _take_place(scratch, place)
+            scratch.rename(place)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _take_place(scratch: Path, out: Path) -> None:
-    """Rename scratch to out; an old folder is moved away first and restored if the renaming fails."""
-    if not out.exists():
-        scratch.rename(out)
-        return
-    aside = Path(tempfile.mkdtemp(prefix=SCRATCH, dir=out.parent))
-    try:
-        _move([(out, aside / out.name), (scratch, out)], aside)
-    except OSError as error:
-        if error.errno != errno.EBUSY:  # a mount point that was not recognised
-            raise
-        within = out / scratch.name
-        try:
-            shutil.move(scratch, within)
-            _fill(within, out)
-        finally:
-            shutil.rmtree(within, ignore_errors=True)
-
-
 def _fill(scratch: Path, out: Path) -> None:
-    """Move the contents of scratch, a folder within out, to out, the mark last; an old result is moved away, its mark
-    first, and restored if a move fails."""
+    """Move the contents of scratch to out, the mark last. An old result is moved away, its mark first; after an error,
+    or an interruption, all is moved back."""
     aside = out / f"{SCRATCH}{secrets.token_hex(6)}"
     aside.mkdir()
     leaving = sorted(_contents(out), key=lambda path: path.name != MARK)
     coming = sorted(scratch.iterdir(), key=lambda path: path.name == MARK)
-    _move([(path, aside / path.name) for path in leaving] + [(path, out / path.name) for path in coming], aside)
-
-
-def _move(moves: list[tuple[Path, Path]], aside: Path) -> None:
-    """Rename each source to its target, then remove the folder `aside` with what was moved there; after an error, or an
-    interruption, all sources are restored first."""
+    moves = [(path, aside / path.name) for path in leaving] + [(path, out / path.name) for path in coming]
     try:
         for source, target in moves:
             source.rename(target)

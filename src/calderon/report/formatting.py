@@ -38,9 +38,14 @@ def extent(vertices: NDArray[np.float64]) -> str:
 FREQUENCY_UNITS = ((1e9, "GHz"), (1e6, "MHz"), (1.0, "Hz"))
 
 
+def _unit(value: float, units: tuple[tuple[float, str], ...]) -> tuple[float, str]:
+    """The largest of units (size, name) in which a value is at least 1, else the smallest one."""
+    return next((unit for unit in units if value >= unit[0] * (1 - 1e-12)), units[-1])
+
+
 def frequency_unit(hertz: float) -> tuple[float, str]:
     """Hertz per unit, and the unit in which a frequency has few digits."""
-    return next((unit for unit in FREQUENCY_UNITS if hertz >= unit[0] * (1 - 1e-12)), FREQUENCY_UNITS[-1])
+    return _unit(hertz, FREQUENCY_UNITS)
 
 
 def frequency_text(hertz: float) -> str:
@@ -49,12 +54,12 @@ def frequency_text(hertz: float) -> str:
     return f"{hertz / factor:.6g} {unit}"
 
 
-TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))
 
 
 def time_unit(seconds: float) -> tuple[float, str]:
     """Seconds per unit, and the unit in which a time has few digits."""
-    return next((unit for unit in TIME_UNITS if seconds >= unit[0] * (1 - 1e-12)), (1e-12, "ps"))
+    return _unit(seconds, TIME_UNITS)
 
 
 def time_text(seconds: float) -> str:

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import calderon.backends as backends
@@ -11,11 +12,10 @@ import calderon.report.surface as surface
 import calderon.report.transient as transient
 from calderon.case import AnyCaseFile
 from calderon.parallel import world
-from calderon.report.folder import BestEffort
 from calderon.report.formatting import Row
 from calderon.report.stages import Stages
 from calderon.report.surface.acoustics import Acoustics
-from calderon.report.surface.computing import Statics, SurfacePhysics
+from calderon.report.surface.computing import Statics
 from calderon.report.surface.electromagnetics import Antennas, Radar
 from calderon.report.surface.results import Results
 from calderon.report.transient.computing import compute_in_time
@@ -26,51 +26,26 @@ AnyResults = Results | TransientResults
 
 @dataclass(frozen=True)
 class ProblemKind:
-    """The functions of one physics, of a case file and of its results.
+    """What is done with a case file of one physics, and with its results.
 
-    compute: the results, from the file, the stages and the folder of an interrupted run. numbers: the entries of
-    summary.json, keys with units. write_tables: all files but pictures, page and summary. draw: the requested pictures,
-    as far as they can be drawn. headlines (name, value, unit), subtitle (one sentence) and tables (HTML, from results
-    and summary): the page. in_time: whether runs continue from checkpoints and are shared among ranks.
+    compute: the results, from the file, the stages and the folder of an interrupted run. package: with the modules
+    files (numbers: the entries of summary.json, keys with units; write_tables: all files but pictures, page and
+    summary), pictures (draw: the requested ones, as far as they can be drawn) and page (headlines: name, value, unit;
+    subtitle: one sentence; tables: HTML, from results and summary). in_time: whether runs continue from checkpoints and
+    are shared among ranks.
     """
 
     compute: Callable[[Any, Stages, Path | None], Any]
-    numbers: Callable[[Any], dict[str, Any]]
-    write_tables: Callable[[Any, BestEffort], None]
-    draw: Callable[[Any, BestEffort], None]
-    headlines: Callable[[Any, dict[str, float]], list[Row]]
-    subtitle: Callable[[Any], str]
-    tables: Callable[[Any, dict[str, Any]], str]
+    package: ModuleType = surface
     in_time: bool = False
 
 
-def _on_surfaces(physics: SurfacePhysics) -> ProblemKind:
-    return ProblemKind(
-        physics.compute,
-        surface.files.numbers,
-        surface.files.write_tables,
-        surface.pictures.draw,
-        surface.page.headlines,
-        surface.page.subtitle,
-        surface.page.tables,
-    )
-
-
 KINDS = {
-    "acoustic": _on_surfaces(Acoustics()),
-    "electromagnetic": _on_surfaces(Radar()),
-    "antenna": _on_surfaces(Antennas()),
-    "static": _on_surfaces(Statics()),
-    "transient": ProblemKind(
-        compute_in_time,
-        transient.files.numbers,
-        transient.files.write_tables,
-        transient.pictures.draw,
-        transient.page.headlines,
-        transient.page.subtitle,
-        transient.page.tables,
-        in_time=True,
-    ),
+    "acoustic": ProblemKind(Acoustics().compute),
+    "electromagnetic": ProblemKind(Radar().compute),
+    "antenna": ProblemKind(Antennas().compute),
+    "static": ProblemKind(Statics().compute),
+    "transient": ProblemKind(compute_in_time, transient, in_time=True),
 }
 """By the family of the problem in [physics]."""
 
@@ -81,7 +56,7 @@ def kind_of(file: AnyCaseFile) -> ProblemKind:
 
 def headlines(results: AnyResults, seconds: dict[str, float]) -> list[Row]:
     """The few numbers that a reader needs first: name, value, unit."""
-    return kind_of(results.file).headlines(results, seconds)
+    return kind_of(results.file).package.page.headlines(results, seconds)  # type: ignore[no-any-return]
 
 
 def run(file: AnyCaseFile, stages: Stages | None = None, scratch: Path | None = None) -> AnyResults:

@@ -11,7 +11,7 @@ from typing import Any
 
 from calderon.backends import thread_count
 from calderon.report.folder import MARK, BestEffort, result_folder
-from calderon.report.kinds import AnyResults, kind_of
+from calderon.report.kinds import AnyResults, headlines, kind_of
 from calderon.report.page import page
 from calderon.report.stages import Stages
 
@@ -22,22 +22,19 @@ def write(results: AnyResults, out: Path, force: bool = False, stages: Stages | 
     A file that cannot be written, such as a picture without data, is left out and named in the warnings of report and
     summary and by a UserWarning; the others do not depend on it. OSError where not even the summary can be written.
     """
-    stages, kind = stages or Stages(), kind_of(results.file)
+    stages, package = stages or Stages(), kind_of(results.file).package
     with result_folder(out, force) as folder:
         with stages.stage("write tables"):
             (folder / "case.toml").write_text(results.file.text, encoding="utf-8")
             files = BestEffort(folder)
-            kind.write_tables(results, files)
+            package.files.write_tables(results, files)
         with stages.stage("draw pictures"):
-            kind.draw(results, files)
+            package.pictures.draw(results, files)
         reported = replace(results, warnings=(*results.warnings, *files.failures))
         summary = summarise(reported, {**results.seconds, **stages.seconds})
         with files.at("report.html") as path:
-            parts = (
-                kind.subtitle(reported),
-                kind.headlines(reported, summary["seconds"]),
-                kind.tables(reported, summary),
-            )
+            shown = package.page
+            parts = shown.subtitle(reported), headlines(reported, summary["seconds"]), shown.tables(reported, summary)
             path.write_text(page(reported, *parts, summary, files.pictures, folder), encoding="utf-8")
         summary["warnings"] = [*results.warnings, *files.failures]
         names = sorted(path.name for path in folder.iterdir())
@@ -56,7 +53,7 @@ def summarise(results: AnyResults, seconds: dict[str, float]) -> dict[str, Any]:
         "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         "threads": thread_count(),
         "case": results.file.case.model_dump(mode="json", exclude_none=True),
-        **kind_of(results.file).numbers(results),
+        **kind_of(results.file).package.files.numbers(results),
         "seconds": {name: round(spent, 4) for name, spent in seconds.items()},
         "warnings": list(results.warnings),
     }

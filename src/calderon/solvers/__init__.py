@@ -1,10 +1,9 @@
 """Solvers of linear systems; the iterations use a matrix through its products A @ x only."""
 
 from calderon.solvers.cg import cg
-from calderon.solvers.convergence import ConvergenceError, SolverInfo
-from calderon.solvers.factorisation import Factorisation
 from calderon.solvers.gmres import gmres
-from calderon.solvers.lu import LU, lu
+from calderon.solvers.iteration import ConvergenceError, SolverInfo
+from calderon.solvers.lu import LU, Factorisation, lu
 from calderon.solvers.preconditioners import jacobi, sparse_inverse
 
 __all__ = ["LU", "ConvergenceError", "Factorisation", "SolverInfo", "cg", "gmres", "jacobi", "lu", "sparse_inverse"]

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from calderon.solvers.convergence import SolverInfo
-from calderon.solvers.iteration import Callback, Column, Iteration, limits, stack
+from calderon.solvers.iteration import Callback, Column, Iteration, SolverInfo, limits, stack
 from calderon.solvers.system import linear_system, norm
 
 

@@ -14,9 +14,8 @@ import numpy as np
 from calderon.backends import DeviceMatrix
 from calderon.backends.device_matrix import on_host
 from calderon.solvers.arnoldi import Basis, KrylovSpace
-from calderon.solvers.convergence import SolverInfo
 from calderon.solvers.device_basis import DeviceBasis
-from calderon.solvers.iteration import Callback, Column, Iteration, limits, positive, stack
+from calderon.solvers.iteration import Callback, Column, Iteration, SolverInfo, limits, positive, stack
 from calderon.solvers.system import linear_system, norm
 
 _STAGNATION = 1 - 1e-8  # a restart cycle that leaves more than this fraction of the residual has stagnated

@@ -1,23 +1,83 @@
-"""What every iteration shares: checked options, right-hand sides in batches, and the verdict at its end."""
+"""What every iteration shares: checked options, right-hand sides in batches, the verdict and the record at its end."""
 
 import math
 import numbers
 import operator
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from calderon.solvers.convergence import ConvergenceError, SolverInfo
-from calderon.solvers.progress import live_progress
 from calderon.solvers.system import LinearSystem, norm
 
 Callback = Callable[[int, float], Any]
 
 COLUMNS_AT_ONCE = 16  # right-hand sides whose products with A are formed together; bounds the memory for the bases
+
+
+@dataclass(frozen=True, eq=False)
+class SolverInfo:
+    """The record of an iterative solution.
+
+    method: the name of the iteration with its options.
+    iterations: steps taken; with several right-hand sides, by the slowest.
+    residuals: (iterations + 1,) relative residuals |b - A x| / |b|, before the first and after each step. Between the
+        first and the last they are the values of the recursion (with a left preconditioner M: |M (b - A x)| / |M b|);
+        the last is always computed anew from the solution. With several right-hand sides: the largest of each step.
+    histories: one such array for each right-hand side, each as long as its own iteration.
+    converged: every right-hand side met |b - A x| <= max(rtol |b|, atol).
+    rtol, atol: as requested.
+    products: applications of A to one vector, those of the residual checks included.
+    seconds: wall-clock time.
+    """
+
+    method: str
+    iterations: int
+    residuals: np.ndarray
+    histories: tuple[np.ndarray, ...]
+    converged: bool
+    rtol: float
+    atol: float
+    products: int
+    seconds: float
+
+    @property
+    def residual(self) -> float:
+        """The final relative residual, recomputed from the solution (the largest one for several right-hand sides)."""
+        return max(float(history[-1]) for history in self.histories)
+
+    def __str__(self) -> str:
+        sides = len(self.histories)
+        several = f", {sides} right-hand sides" if sides > 1 else ""
+        verdict = "converged" if self.converged else "did not converge"
+        return (
+            f"{self.method} {verdict}: {self.iterations} iteration{'' if self.iterations == 1 else 's'}{several}, "
+            f"relative residual {self.residual:.1e} (rtol {self.rtol:.1e}), {self.products} products, "
+            f"{self.seconds:.3g} s"
+        )
+
+
+class ConvergenceError(RuntimeError):
+    """An iteration ended without meeting its tolerance.
+
+    residuals: the history, as in `SolverInfo`.
+    solution: the best iterate, of the shape of the right-hand side.
+    info: the `SolverInfo` of the attempt.
+    advice: what to try.
+    """
+
+    def __init__(self, info: SolverInfo, solution: np.ndarray, reason: str, advice: str):
+        super().__init__(f"{info.method} {reason}: {advice}")
+        self.info = info
+        self.residuals = info.residuals
+        self.solution = solution
+        self.reason = reason
+        self.advice = advice
 
 
 @dataclass(frozen=True)
@@ -75,7 +135,7 @@ class Iteration(ABC, Generic[AnyColumn]):
     ) -> tuple[np.ndarray, SolverInfo]:
         """Solution and record; raises `ConvergenceError` when some right-hand side failed."""
         done: list[Any] = []
-        with live_progress(self.title, self.limit.rtol, progress) as report:
+        with _live_progress(self.title, self.limit.rtol, progress) as report:
             for first in range(0, self.system.rhs.shape[1], COLUMNS_AT_ONCE):
                 columns = self._begin(slice(first, first + COLUMNS_AT_ONCE))
                 done += columns
@@ -184,3 +244,30 @@ def _advice(method: str, worst: Column, system: LinearSystem, limit: Limits) -> 
     if "restart" in method and "singular" not in worst.failure:
         return "raise restart= (None keeps the whole history), or give a preconditioner="
     return "check for a resonance, an equation without a unique solution, or a preconditioner that is singular"
+
+
+@contextmanager
+def _live_progress(title: str, rtol: float, shown: bool) -> Iterator[Callable[[int, float], None]]:
+    """Yield a function ``report(iteration, residual)``; the bar fills with the logarithm of the residual.
+
+    The line is closed and the cursor restored however the block ends, also by an interrupt from the keyboard.
+    """
+    if not shown:
+        yield lambda iteration, residual: None
+        return
+    goal = max(-math.log10(rtol), 1e-9) if rtol > 0 else 16.0
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("iteration {task.fields[iteration]}, residual {task.fields[residual]:.1e}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns) as bar:
+        task = bar.add_task(title, total=goal, iteration=0, residual=1.0)
+
+        def report(iteration: int, residual: float) -> None:
+            done = goal if residual <= 0 else min(max(-math.log10(residual), 0.0), goal)
+            bar.update(task, completed=done, iteration=iteration, residual=residual)
+
+        yield report

@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_matrix, issparse
-from scipy.sparse.linalg import LinearOperator, splu
+from scipy.sparse import csc_matrix, diags_array, issparse
+from scipy.sparse.linalg import LinearOperator, aslinearoperator, splu
 
 
 def jacobi(matrix: Any) -> LinearOperator:
@@ -17,14 +17,7 @@ def jacobi(matrix: Any) -> LinearOperator:
     zeros = np.flatnonzero((diagonal == 0) | ~np.isfinite(diagonal))
     if len(zeros):
         raise ValueError(f"{len(zeros)} diagonal entries are zero or not finite, the first in row {zeros[0]}")
-    inverse = 1 / diagonal
-    return LinearOperator(
-        (len(inverse), len(inverse)),
-        matvec=lambda x: inverse * np.ravel(x),
-        rmatvec=lambda x: inverse.conj() * np.ravel(x),
-        matmat=lambda x: inverse[:, None] * x,
-        dtype=inverse.dtype,
-    )
+    return aslinearoperator(diags_array(1 / diagonal))
 
 
 def sparse_inverse(matrix: Any) -> LinearOperator:

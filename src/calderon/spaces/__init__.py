@@ -7,6 +7,7 @@ from calderon.spaces.element import Element
 from calderon.spaces.function import Function
 from calderon.spaces.lagrange import DP1, P0, P1, P2
 from calderon.spaces.nodal_vector_space import NodalVectorSpace
+from calderon.spaces.projection import Loads
 from calderon.spaces.space import Space
 from calderon.spaces.vector_function import VectorFunction
 from calderon.spaces.vector_space import CombinedSpace, VectorSpace
@@ -25,6 +26,7 @@ __all__ = [
     "EdgeSpace",
     "Element",
     "Function",
+    "Loads",
     "NodalVectorSpace",
     "Space",
     "VectorFunction",

@@ -13,13 +13,14 @@ from calderon.mesh import TriangleMesh
 from calderon.spaces.coefficients import function_in
 from calderon.spaces.element import Element
 from calderon.spaces.interning import interned
+from calderon.spaces.projection import ProjectionSpace
 from calderon.spaces.space import Space
 from calderon.spaces.supports import Carriers, carriers_of
 from calderon.spaces.vector_space import VectorData
 
 
 @dataclass(frozen=True, eq=False)
-class NodalVectorSpace:
+class NodalVectorSpace(ProjectionSpace):
     """Fields phi_i e_c with the functions phi_i of a scalar space and the unit vectors e_c of `components` axes.
 
     Unknowns are interleaved: number components * i + c is that of component c at node i, so that the coefficients
@@ -118,12 +119,7 @@ class NodalVectorSpace:
         """The `Function` that equals `data` at the nodes; `data` as in `load_vector`."""
         return function_in(self, self.scalar.node_values(data, self.value_shape).ravel())
 
-    def projection(self, data: VectorData, degree: int | None = None) -> Any:
-        """The `Function` nearest to `data` in L2; `data` and degree as in `load_vector`."""
-        return function_in(self, self.solve_mass(self.load_vector(data, degree)))
-
     def solve_mass(self, right_hand_side: NDArray[Any]) -> NDArray[Any]:
-        """Apply the inverse mass matrix to (dimension,) or (dimension, m), real or complex."""
         given = np.asarray(right_hand_side)
         return self.scalar.solve_mass(given.reshape(self.scalar.dimension, -1)).reshape(given.shape)
 

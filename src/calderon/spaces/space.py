@@ -9,20 +9,20 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import splu
 
 from calderon.mesh import TriangleMesh
 from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import function_in
 from calderon.spaces.element import Element
 from calderon.spaces.geometry import reference_to_surface, surface_gradients
+from calderon.spaces.projection import Loads, ProjectionSpace, tabulated_loads
 from calderon.spaces.supports import Carriers, carriers_of
 
 Data = complex | Callable[..., Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Space:
+class Space(ProjectionSpace):
     """Scalar piecewise polynomials on the triangles of a mesh.
 
     mesh: the surface. triangles (m,): numbers of the triangles of the support. dofs (m, element.size): number of the
@@ -178,11 +178,13 @@ class Space:
 
     def load_table(self, data: Any, degree: int | None = None, components: tuple[int, ...] = ()) -> NDArray[Any]:
         """(dimension, *components): the load vectors of data with values of that shape."""
-        points, weights = self._quadrature(4 + self.element.degree if degree is None else degree)
-        x = reference_to_surface(self.mesh, self.triangles, points)
-        normals = np.repeat(self.mesh.normals[self.triangles][:, None], len(points), axis=1)
-        values = evaluate_data(data, x.reshape(-1, 3), normals.reshape(-1, 3), components)
-        return self.expansion(points).T @ (weights.ravel() * values.T).T
+        loads = self.loads(degree)
+        return loads.tested[0] @ evaluate_data(data, loads.points, loads.normals, components)
+
+    def loads(self, degree: int | None = None) -> Loads:
+        """The quadrature of `load_vector`, for many functions."""
+        degree = 4 + self.element.degree if degree is None else degree
+        return tabulated_loads(self.mesh, self.triangles, degree, lambda points: [self.expansion(points)])
 
     def interpolation(self, data: Data) -> Any:
         """The `Function` that equals `data` at the nodes; `data` as in `load_vector`."""
@@ -191,20 +193,6 @@ class Space:
     def node_values(self, data: Any, components: tuple[int, ...] = ()) -> NDArray[Any]:
         """(dimension, *components) values of data at the nodes."""
         return evaluate_data(data, self.nodes, self.node_normals, components)
-
-    def projection(self, data: Data, degree: int | None = None) -> Any:
-        """The `Function` nearest to `data` in L2; `data` and degree as in `load_vector`."""
-        return function_in(self, self.solve_mass(self.load_vector(data, degree)))
-
-    def solve_mass(self, right_hand_side: NDArray[Any]) -> NDArray[Any]:
-        """Apply the inverse mass matrix to (dimension,) or (dimension, m), real or complex."""
-        if np.iscomplexobj(right_hand_side):
-            return self._mass_solver(right_hand_side.real.copy()) + 1j * self._mass_solver(right_hand_side.imag.copy())
-        return self._mass_solver(np.asarray(right_hand_side, dtype=float))
-
-    @cached_property
-    def _mass_solver(self) -> Callable[[NDArray[Any]], NDArray[Any]]:
-        return splu(self.mass_matrix().tocsc(), permc_spec="MMD_AT_PLUS_A").solve
 
 
 def evaluate_data(

@@ -1,28 +1,28 @@
 """Spaces of tangential vector fields: what functions of edges and combinations of them have in common."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.linalg import splu
 
 from calderon.mesh import TriangleMesh
 from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import function_in
-from calderon.spaces.geometry import reference_to_surface
 from calderon.spaces.interning import interned
+from calderon.spaces.projection import Loads, ProjectionSpace, tabulated_loads
 from calderon.spaces.space import evaluate_data
 
 VectorData = ArrayLike | Callable[..., Any]
 """A tangential field: three numbers, f(x) or f(x, n) with points and normals (n, 3) and values (n, 3)."""
+DEGREE = 5
+"""Of the quadrature of fields on the surface unless given."""
 
 
-class VectorSpace(ABC):
+class VectorSpace(ProjectionSpace):
     """Tangential vector fields  g_j = sum_i matrix[i, j] f_i  of edge functions f_i.
 
     base: the space of the f_i (see `EdgeSpace`, which is its own base); matrix (base.dimension, dimension) sparse. A
@@ -97,32 +97,18 @@ class VectorSpace(ABC):
         divergence = self.divergence_matrix()
         return (divergence.T @ sp.diags_array(self.base.mesh.areas[self.support]) @ divergence).tocsr()
 
-    def load_vector(self, data: VectorData, degree: int = 5) -> NDArray[Any]:
+    def load_vector(self, data: VectorData, degree: int | None = None) -> NDArray[Any]:
         """(dimension,) integrals int g_i . data over the triangles of `base`.
 
         data: three numbers, f(x) or f(x, n) with points and normals (n, 3) and values (n, 3); nothing is conjugated.
-        degree: of the quadrature rule, 1 to 20. Raises ValueError for values of a wrong shape or not finite.
+        degree: of the quadrature rule, 1 to 20, default 5. Raises ValueError for values of a wrong shape or not finite.
         """
-        rule, mesh, support = triangle_rule(degree), self.base.mesh, self.support
-        x = reference_to_surface(mesh, support, rule.points).reshape(-1, 3)
-        normals = np.repeat(mesh.normals[support], rule.number_of_points, axis=0)
-        weights = np.outer(2 * mesh.areas[support], rule.weights).ravel()
-        values = evaluate_data(data, x, normals, (3,)) * weights[:, None]
-        return sum(part.T @ values[:, c] for c, part in enumerate(self.expansion(rule.points)))
+        loads = self.loads(degree)
+        return loads @ evaluate_data(data, loads.points, loads.normals, (3,))
 
-    def projection(self, data: VectorData, degree: int = 5) -> Any:
-        """The `VectorFunction` of the space nearest to `data` in L2; arguments as in `load_vector`."""
-        return function_in(self, self.solve_mass(self.load_vector(data, degree)))
-
-    def solve_mass(self, right_hand_side: NDArray[Any]) -> NDArray[Any]:
-        """Apply the inverse mass matrix to (dimension,) or (dimension, m), real or complex."""
-        if np.iscomplexobj(right_hand_side):
-            return self._mass_solver(right_hand_side.real.copy()) + 1j * self._mass_solver(right_hand_side.imag.copy())
-        return self._mass_solver(np.asarray(right_hand_side, dtype=float))
-
-    @cached_property
-    def _mass_solver(self) -> Callable[[NDArray[Any]], NDArray[Any]]:
-        return splu(self.mass_matrix().tocsc()).solve
+    def loads(self, degree: int | None = None) -> Loads:
+        """The quadrature of `load_vector`, for many fields."""
+        return tabulated_loads(self.base.mesh, self.support, DEGREE if degree is None else degree, self.expansion)
 
 
 def _common_expansions(

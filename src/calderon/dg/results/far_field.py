@@ -19,6 +19,7 @@ from calderon.mesh import TetrahedralMesh
 from calderon.mesh.tetrahedra import FACES
 from calderon.parallel import Communicator
 from calderon.quadrature import triangle_rule
+from calderon.quadrature.sphere import far_field_square
 from calderon.validation import one_point, positive_length, unit_vectors
 
 AT_A_TIME = 1 << 21
@@ -53,17 +54,9 @@ class EquivalentCurrents:
         return np.asarray(1j * self.wavenumber / (4 * np.pi) * (across - np.cross(d, magnetic)))
 
     def radiated_power(self) -> float:
-        """Integral of |F|^2 / (2 Z0) over all directions in W, by a rule that is exact for the waves that a surface of
-        this size can send out."""
-        size = np.linalg.norm(np.ptp(np.concatenate(self.communicator.gather(self.points)), axis=0)) / 2
-        order = int(np.ceil(self.wavenumber * size + 4 * np.cbrt(self.wavenumber * size) + 6))
-        cosines, weights = np.polynomial.legendre.leggauss(order)
-        angles = np.arange(2 * order) * np.pi / order
-        cosine, angle = (each.ravel() for each in np.meshgrid(cosines, angles, indexing="ij"))
-        sine = np.sqrt(1 - cosine**2)
-        far = self.far_field(np.stack([sine * np.cos(angle), sine * np.sin(angle), cosine], axis=1))
-        squares = (np.abs(far) ** 2).sum(axis=1).reshape(order, -1).sum(axis=1)
-        return float(weights @ squares * np.pi / order / (2 * VACUUM_IMPEDANCE))
+        """Integral of |F|^2 / (2 Z0) over all directions in W."""
+        points = np.concatenate(self.communicator.gather(self.points))
+        return far_field_square(self.far_field, points, self.wavenumber) / (2 * VACUUM_IMPEDANCE)
 
 
 def equivalent_currents(

@@ -13,8 +13,7 @@ from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
 from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution, reference_resistance
 from calderon.formulations.electromagnetic.pec import PECScattering
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
-from calderon.formulations.info import SolutionInfo
-from calderon.formulations.linear_system import LinearSystem, SolveOptions
+from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
 from calderon.formulations.problem import Problem, SolverChoices
 from calderon.mesh import TriangleMesh
 from calderon.operators.methods import candidates

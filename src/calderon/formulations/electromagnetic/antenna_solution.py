@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.angular import radar_cross_section
 from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents
-from calderon.formulations.info import SolutionInfo
+from calderon.formulations.linear_system import SolutionInfo
 from calderon.spaces import VectorFunction
 from calderon.validation import positive_length
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from calderon.formulations.checks import (
     electromagnetic_wave,
     elements_per_wavelength,
     sources_outside,
-    surface_mesh,
     warn_coarse,
 )
 from calderon.formulations.electromagnetic.dielectric_equations import (
@@ -32,16 +31,14 @@ from calderon.formulations.electromagnetic.dielectric_regions import (
 from calderon.formulations.electromagnetic.dielectric_solution import DielectricSolution
 from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
-from calderon.formulations.info import SolutionInfo
-from calderon.formulations.linear_system import LinearSystem, SolveOptions
-from calderon.formulations.loads import Loads, tabulated_loads
+from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
 from calderon.formulations.preconditioners import near_preconditioner
 from calderon.formulations.problem import SolverChoices
 from calderon.mesh import TriangleMesh
 from calderon.operators import BlockOperator
 from calderon.operators.methods import require
-from calderon.spaces import RWG, EdgeSpace, VectorFunction
-from calderon.validation import one_of, wavenumber_of_a_wave
+from calderon.spaces import RWG, EdgeSpace, Loads, VectorFunction
+from calderon.validation import one_of
 
 FORMULATIONS = ("pmchwt", "muller")
 
@@ -84,15 +81,8 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
         if not isinstance(self.mesh, TriangleMesh | list | tuple) or len(self.meshes) == 0:
             raise TypeError(f"DielectricScattering needs a TriangleMesh or a list of them, got {self.mesh!r}")
         for mesh in self.meshes:
-            surface_mesh(mesh)
             closed_surface(mesh, "DielectricScattering")
-        k = wavenumber_of_a_wave(self.wavenumber)
-        if np.imag(k) != 0:
-            raise ValueError(
-                f"DielectricScattering is for surroundings without loss, a real wavenumber, got {self.wavenumber!r}; "
-                "loss inside is a positive imaginary permittivity"
-            )
-        object.__setattr__(self, "wavenumber", float(np.real(k)))
+        self._require_lossless()
         if self.formulation == "muller" and any(each.is_conductor for each in self.regions):
             raise ValueError("Mueller's equations do not support perfect conductors: take formulation='pmchwt'")
         constants = [(each.permittivity, each.permeability) for each in self.regions]
@@ -135,10 +125,6 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
             elements_per_wavelength(self.meshes[i], each.wavenumber) for each in self.regions for i, _ in each.surfaces
         )
 
-    def at(self, wavenumber: float) -> Self:
-        """The same problem at another wavenumber, with the same permittivities (media without dispersion)."""
-        return replace(self, wavenumber=wavenumber)
-
     def _build_system(self) -> LinearSystem:
         spaces = tuple(2 * self.function_spaces)
         if self.formulation == "muller":
@@ -156,7 +142,7 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
 
     @cached_property
     def _loads(self) -> tuple[Loads, ...]:
-        return tuple(tabulated_loads(space) for space in self.function_spaces)
+        return tuple(space.loads() for space in self.function_spaces)
 
     def _checked(self, data: Any) -> Any:
         electromagnetic_wave(data, self.wavenumber, type(self).__name__)

@@ -17,11 +17,10 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import require_memory
 from calderon.formulations.electromagnetic.dielectric_regions import Region
-from calderon.formulations.loads import Loads, tabulated_loads
 from calderon.operators import BlockOperator, BoundaryOperator, electric_field, identity, magnetic_field
 from calderon.operators.algebra import Sum
 from calderon.solvers import sparse_inverse
-from calderon.spaces import BC, EdgeSpace
+from calderon.spaces import BC, EdgeSpace, Loads
 
 COLUMNS_AT_ONCE = 256
 Table = defaultdict[tuple[int, int], list[tuple[complex, BoundaryOperator]]]
@@ -50,7 +49,7 @@ class Rotation:
 
     @cached_property
     def _loads(self) -> Loads:
-        return tabulated_loads(self._dual.base)
+        return self._dual.base.loads()
 
     @cached_property
     def _dual(self) -> Any:

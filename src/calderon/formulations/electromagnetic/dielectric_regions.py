@@ -13,7 +13,7 @@ from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
 from calderon.mesh.containment import nested_components
 from calderon.operators import BoundaryOperator
-from calderon.validation import finite_number, one_or_more_points
+from calderon.validation import finite_number, one_or_more_points, refuse_gain
 
 TOUCHING = 1e-6  # surfaces whose vertices are closer than so many mean edge lengths touch
 
@@ -162,9 +162,6 @@ def _constant(value: Any, name: str, gain: bool) -> complex:
     constant = finite_number(value, name)
     if constant == 0:
         raise ValueError(f"the relative {name} must not be zero")
-    if np.imag(constant) < 0 and not gain:
-        raise ValueError(
-            f"{name} {value!r} has a negative imaginary part: with the time factor exp(-i omega t) loss is positive, "
-            f"try {constant.conjugate()}; for an amplifying medium set gain=True"
-        )
+    if not gain:
+        refuse_gain(constant, name, "; for an amplifying medium set gain=True")
     return constant

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,17 +21,15 @@ from calderon.formulations.checks import (
 from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
 from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
-from calderon.formulations.info import SolutionInfo
-from calderon.formulations.linear_system import LinearSystem, SolveOptions
-from calderon.formulations.loads import Loads, tabulated_loads
+from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
 from calderon.formulations.preconditioners import Preconditioner
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
 from calderon.operators import BoundaryOperator, electric_field, identity, magnetic_field
 from calderon.quadrature import Quadrature
 from calderon.solvers import sparse_inverse
-from calderon.spaces import BC, RBC, RWG, DualTests, EdgeSpace, VectorFunction, dual_tests
-from calderon.validation import one_of, wavenumber_of_a_wave
+from calderon.spaces import BC, RBC, RWG, DualTests, EdgeSpace, Loads, VectorFunction, dual_tests
+from calderon.validation import one_of
 
 FORMULATIONS = ("cfie", "efie", "mfie", "calderon")
 MAGNETIC = ("cfie", "mfie")  # those with the magnetic field equation
@@ -93,10 +91,7 @@ class PECScattering(RadarProblem[PECSolution]):
         surface_mesh(self.mesh)
         if self.formulation != "efie":
             closed_surface(self.mesh, f"PECScattering with formulation={self.formulation!r}")
-        k = wavenumber_of_a_wave(self.wavenumber)
-        if np.imag(k) != 0:
-            raise ValueError(f"PECScattering is for media without loss, a real wavenumber, got {self.wavenumber!r}")
-        object.__setattr__(self, "wavenumber", float(np.real(k)))
+        self._require_lossless()
         if not (isinstance(self.weight, Real) and 0 < self.weight < 1):
             raise ValueError(f"weight must lie between 0 and 1 (0.5 is usual), got {self.weight!r}")
         if self._is_dual and not self.mesh.is_manifold:
@@ -126,10 +121,6 @@ class PECScattering(RadarProblem[PECSolution]):
         """The wavelength 2 pi / k over the mean edge length."""
         return elements_per_wavelength(self.mesh, self.wavenumber)
 
-    def at(self, wavenumber: float) -> Self:
-        """The same problem at another wavenumber."""
-        return replace(self, wavenumber=wavenumber)
-
     def _build_system(self) -> LinearSystem:
         green, space = Helmholtz(self.wavenumber), self.function_space
         electric: BoundaryOperator = electric_field(green, space)
@@ -147,11 +138,11 @@ class PECScattering(RadarProblem[PECSolution]):
 
     @cached_property
     def _loads(self) -> Loads:
-        return tabulated_loads(self.function_space)
+        return self.function_space.loads()
 
     @cached_property
     def _magnetic_loads(self) -> Loads:
-        return tabulated_loads(self.magnetic_tests) if self._is_dual else self._loads
+        return self.magnetic_tests.loads() if self._is_dual else self._loads
 
     def _checked(self, data: Any) -> Any:
         electromagnetic_wave(data, self.wavenumber, type(self).__name__)

@@ -1,7 +1,8 @@
 """Monostatic radar cross-sections: many plane waves, each observed where it comes from."""
 
 from abc import abstractmethod
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.exact.angular import RECEIVERS, line_of_sight
 from calderon.formulations.linear_system import SolveOptions
 from calderon.formulations.problem import Problem, monostatic_sweep
-from calderon.validation import one_of
+from calderon.validation import one_of, wavenumber_of_a_wave
 
 Solution = TypeVar("Solution")
 
@@ -18,6 +19,20 @@ class RadarProblem(Problem[Solution]):
     """A scattering problem of electromagnetic waves that a radar may look at."""
 
     wavenumber: float
+
+    def at(self, wavenumber: float) -> Self:
+        """The same problem at another wavenumber, with the same permittivities (media without dispersion)."""
+        return replace(self, wavenumber=wavenumber)  # type: ignore[type-var]
+
+    def _require_lossless(self) -> None:
+        """ValueError unless the wavenumber of the surroundings is real; then it is stored as a float."""
+        k = wavenumber_of_a_wave(self.wavenumber)
+        if np.imag(k) != 0:
+            raise ValueError(
+                f"{type(self).__name__} is for surroundings without loss, a real wavenumber, got {self.wavenumber!r}; "
+                "loss of a body is a positive imaginary permittivity"
+            )
+        object.__setattr__(self, "wavenumber", float(np.real(k)))
 
     def monostatic_rcs(
         self, theta: ArrayLike, phi: ArrayLike | None = None, polarization: str = "VV", **options: Any

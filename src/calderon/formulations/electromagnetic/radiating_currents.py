@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.formulations.info import SolutionInfo
-from calderon.formulations.loads import VECTOR_DEGREE
-from calderon.formulations.sphere_rule import far_field_square
+from calderon.formulations.linear_system import SolutionInfo
 from calderon.greens import Helmholtz
 from calderon.operators import electric_field, magnetic_field
 from calderon.potentials import electric_field_potential, magnetic_field_potential
 from calderon.potentials.current import CurrentField
 from calderon.quadrature import Quadrature
+from calderon.quadrature.sphere import far_field_square
 from calderon.spaces import VectorFunction
+from calderon.spaces.vector_space import DEGREE
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class RadiatingCurrents:
     impedance: complex
     electric_currents: tuple[VectorFunction, ...]
     magnetic_currents: tuple[VectorFunction, ...] = ()
-    quadrature: Quadrature = field(default_factory=lambda: Quadrature(regular=VECTOR_DEGREE))
+    quadrature: Quadrature = field(default_factory=lambda: Quadrature(regular=DEGREE))
 
     def electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """E (n, 3) in V/m at points (n, 3); on the surfaces the mean of both sides, with a warning."""

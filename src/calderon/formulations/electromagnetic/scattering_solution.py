@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.exact.angular import radar_cross_section
 from calderon.formulations.checks import reference_amplitude
 from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents
-from calderon.formulations.info import SolutionInfo
+from calderon.formulations.linear_system import SolutionInfo
 from calderon.validation import one_or_more_points
 from calderon.waves import ElectromagneticPlaneWave, ElectromagneticWave
 

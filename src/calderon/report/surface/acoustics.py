@@ -11,8 +11,7 @@ from calderon.case import Case, FarField
 from calderon.formulations import ScatteringSolution
 from calderon.report.formatting import TARGET_STRENGTH
 from calderon.report.stages import Stages
-from calderon.report.surface.computing import SurfacePhysics, deviation, options
-from calderon.report.surface.plane import Field
+from calderon.report.surface.computing import Field, SurfacePhysics, deviation, options
 from calderon.report.surface.results import Moment, Words
 from calderon.waves import PlaneWave, PointSource
 
@@ -65,9 +64,8 @@ def _compared(case: Case) -> str:
     """The backend that solves again, empty if there is none."""
     if case.solver.compare is None:
         return ""
-    device = backends.get(case.solver.compare)
-    name = "numba" if device is None else device.name
-    return "" if case.solver.compare == "auto" and device is None else name
+    name = backends.Execution.of(case.solver.compare, case.solver.precision).name
+    return "" if (case.solver.compare, name) == ("auto", "numba") else name
 
 
 def _level(far: NDArray[np.complex128], solution: ScatteringSolution) -> NDArray[np.float64]:

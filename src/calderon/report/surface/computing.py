@@ -1,22 +1,26 @@
 """A case on a surface is run: mesh, problem, solution, and the requested fields."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import sobel
 
 from calderon.backends import format_bytes
 from calderon.case import Case, CaseFile, require_posed, surface_mesh
 from calderon.formulations.linear_system import SolveOptions
 from calderon.hmatrix.saved_parts import SavedParts
 from calderon.mesh import TriangleMesh
+from calderon.plots import inside
 from calderon.report.formatting import TARGET_STRENGTH, extent, frequency_text
 from calderon.report.stages import Stages
-from calderon.report.surface.plane import Field, field_in_plane, shows_nothing
 from calderon.report.surface.references import read_references
-from calderon.report.surface.results import Moment, Results, Step, Words
+from calderon.report.surface.results import Moment, Results, Slice, Step, Words
+
+Field = Callable[[NDArray[np.float64]], NDArray[Any]]
 
 
 class SurfacePhysics(ABC):
@@ -44,7 +48,7 @@ class SurfacePhysics(ABC):
         cut = None
         if case.output.slice is not None and moment.last:
             with stages.stage("field in a plane", moment.at):
-                cut = field_in_plane(case, mesh, self.field(case, solution))
+                cut = _field_in_plane(case, mesh, self.field(case, solution))
         return Step(
             wavenumber=moment.wavenumber or None,
             frequency=moment.frequency,
@@ -93,7 +97,7 @@ def require_outputs(file: CaseFile[Case], mesh: TriangleMesh) -> None:
     """CaseError for planes on which there is no field, distances within the body, and invalid matrix files."""
     case = file.case
     cut, far = case.output.slice, case.output.far_field
-    if cut is not None and shows_nothing(case, mesh):
+    if cut is not None and _shows_nothing(case, mesh):
         shown = cut.plane + ("" if cut.size is None else ", {:g} m x {:g} m".format(*cut.size))
         side = "inside" if case.physics.side == "interior" else "outside of"
         text = f"no point lies {side} the body, {extent(mesh.vertices)}, and there is no field elsewhere: give "
@@ -106,6 +110,53 @@ def require_outputs(file: CaseFile[Case], mesh: TriangleMesh) -> None:
     if case.solver.matrix_file is not None:
         with file.blamed("solver", "matrix_file"):
             SavedParts(file.folder / case.solver.matrix_file)
+
+
+def _field_in_plane(case: Case, mesh: TriangleMesh, field: Field) -> Slice:
+    """The field on the requested plane, where the problem defines it: outside the body, inside it, or both."""
+    points = _slice_points(case, mesh)
+    enclosed, hidden = _sides(case, mesh, points)
+    values = field(_moved_off(points, enclosed, mesh)[~hidden])
+    filled = np.full(hidden.shape, np.nan, dtype=values.dtype)
+    filled[~hidden] = values
+    return Slice(points, filled)
+
+
+def _shows_nothing(case: Case, mesh: TriangleMesh) -> bool:
+    """Whether the problem defines a field at no point of the requested plane."""
+    return bool(_sides(case, mesh, _slice_points(case, mesh))[1].all())
+
+
+def _sides(case: Case, mesh: TriangleMesh, points: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which points (rows, columns) lie inside the body, and which ones have no field."""
+    enclosed = inside(mesh, points) if mesh.is_closed else np.zeros(points.shape[:2], dtype=bool)
+    if case.physics.side == "interior":
+        return enclosed, ~enclosed
+    if case.physics.definition.penetrable:
+        return enclosed, np.zeros_like(enclosed)
+    return enclosed, enclosed
+
+
+def _moved_off(points: NDArray[np.float64], enclosed: NDArray[np.bool_], mesh: TriangleMesh) -> NDArray[np.float64]:
+    """Points on either side of the surface, next to ones on the other, moved off it by a five-hundredth of an element.
+
+    Of some thousand points one usually lies on the surface by chance, where the field is the mean of both sides.
+    """
+    along_rows, along_columns = (sobel((~enclosed).astype(float), axis, mode="nearest") for axis in (0, 1))
+    right, up = points[0, 1] - points[0, 0], points[1, 0] - points[0, 0]
+    away = along_columns[..., None] * right + along_rows[..., None] * up
+    length = np.linalg.norm(away, axis=2, keepdims=True)
+    outward = np.divide(away, length, out=np.zeros_like(away), where=length > 0)
+    return points + mesh.mean_edge_length / 500 * np.where(enclosed[..., None], -outward, outward)
+
+
+def _slice_points(case: Case, mesh: TriangleMesh) -> NDArray[np.float64]:
+    """Points of the requested rectangle; by default 1.6 times the body's extent in each direction, about its centre."""
+    requested = case.output.slice
+    assert requested is not None
+    low, high = mesh.bounds
+    extent = (high - low)[requested.axes]
+    return requested.grid(extent + 0.6 * extent.max(), (low + high) / 2)
 
 
 def _located(file: CaseFile[Case]) -> Case:

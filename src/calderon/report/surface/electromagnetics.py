@@ -12,8 +12,7 @@ from calderon.formulations import DielectricScattering, DielectricSolution, Elec
 from calderon.mesh import TriangleMesh
 from calderon.report.formatting import CROSS_SECTION, GAIN, decibels_of_power
 from calderon.report.stages import Stages
-from calderon.report.surface.computing import SurfacePhysics, deviation, options
-from calderon.report.surface.plane import Field
+from calderon.report.surface.computing import Field, SurfacePhysics, deviation, options
 from calderon.report.surface.results import FarFields, Moment, Words
 from calderon.spaces import RWG, EdgeSpace, VectorFunction
 from calderon.waves import ElectromagneticPlaneWave

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import gamma
 
-from calderon.formulations.sphere_rule import sphere_rule
+from calderon.quadrature.sphere import sphere_rule
 
 
 @pytest.mark.parametrize("degree", [0, 3, 8])

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.quadrature import gauss
+from calderon.quadrature.segment import gauss
 
 
 def sphere_rule(degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -1,0 +1,81 @@
+"""Integrals of functions against those of a space, and the functions of the space nearest to them in L2."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import splu
+
+from calderon.mesh import TriangleMesh
+from calderon.quadrature import triangle_rule
+from calderon.spaces.coefficients import function_in
+from calderon.spaces.geometry import reference_to_surface
+
+
+@dataclass(frozen=True, eq=False)
+class Loads:
+    """A quadrature on the surface for many functions or fields, with points and test functions tabulated once.
+
+    points, normals (n, 3); tested: weights times the test functions (dimension, n), or for tangential fields times
+    their x, y and z components.
+    """
+
+    points: NDArray[np.float64]
+    normals: NDArray[np.float64]
+    tested: tuple[sp.csr_array, ...]
+
+    def __matmul__(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The integrals (dimension,) of values (n,), or of a field (n, 3), at the points against the test functions."""
+        components = values.reshape(len(values), -1).T
+        bad = np.count_nonzero(~np.isfinite(components).all(axis=0))
+        if bad:
+            raise ValueError(
+                f"{bad} of {len(values)} values on the surface are NaN or infinite: does a source lie on it?"
+            )
+        return sum(part @ each for part, each in zip(self.tested, components, strict=True))  # type: ignore[return-value]
+
+    def plane_waves(self, phases: NDArray[Any], vectors: NDArray[np.float64]) -> NDArray[Any]:
+        """(dimension, m) integrals of vectors (m, 3) times phases (n, m)."""
+        return sum((part @ phases) * vectors[:, c] for c, part in enumerate(self.tested))  # type: ignore[return-value]
+
+
+def tabulated_loads(
+    mesh: TriangleMesh, triangles: NDArray[np.int64], degree: int, expansion: Callable[[Any], list[sp.csr_array]]
+) -> Loads:
+    """By a rule of that degree on triangles (m,), with the expansion of a space on these triangles."""
+    rule = triangle_rule(degree)
+    weights = sp.diags_array((2 * mesh.areas[triangles, None] * rule.weights).ravel())
+    points = reference_to_surface(mesh, triangles, rule.points).reshape(-1, 3)
+    normals = np.repeat(mesh.normals[triangles], rule.number_of_points, axis=0)
+    return Loads(points, normals, tuple((weights @ part).T.tocsr() for part in expansion(rule.points)))
+
+
+class ProjectionSpace(ABC):
+    """A space on which functions are projected in L2."""
+
+    @abstractmethod
+    def mass_matrix(self, test: Any = None) -> sp.csr_array:
+        """(test.dimension, dimension) sparse matrix int phi_i psi_j."""
+
+    @abstractmethod
+    def load_vector(self, data: Any, degree: int | None = None) -> NDArray[Any]:
+        """(dimension,) integrals int data phi_i."""
+
+    def projection(self, data: Any, degree: int | None = None) -> Any:
+        """The `Function` or `VectorFunction` of the space nearest to `data` in L2; arguments as in `load_vector`."""
+        return function_in(self, self.solve_mass(self.load_vector(data, degree)))
+
+    def solve_mass(self, right_hand_side: NDArray[Any]) -> NDArray[Any]:
+        """Apply the inverse mass matrix to (dimension,) or (dimension, m), real or complex."""
+        if np.iscomplexobj(right_hand_side):
+            return self._mass_solver(right_hand_side.real.copy()) + 1j * self._mass_solver(right_hand_side.imag.copy())
+        return self._mass_solver(np.asarray(right_hand_side, dtype=float))
+
+    @cached_property
+    def _mass_solver(self) -> Callable[[NDArray[Any]], NDArray[Any]]:
+        return splu(self.mass_matrix().tocsc(), permc_spec="MMD_AT_PLUS_A").solve
