@@ -53,8 +53,8 @@ def get(name: str, turn: int = 0) -> Device | None:
         return fitting[turn % len(fitting)]
     choices = " or ".join(repr(each) for each in available())
     if found.devices and wanted not in found.failures:
-        number = len(found.devices) + len(found.failures)
-        raise RuntimeError(f"there is no {name!r}: {backend!r} has {number} device(s), numbered from 0")
+        count = len(found.devices) + len(found.failures)
+        raise RuntimeError(f"there is no {name!r}: {backend!r} has {count} device(s), numbered from 0")
     reason = found.failures.get(wanted) or found.missing or "; ".join(found.failures.values())
     raise RuntimeError(f"backend {name!r} is not available: {reason}; {_ADVICE[backend]}. Or choose {choices}")
 
