@@ -196,7 +196,7 @@ def test_bad_feeds_are_refused():
     space, odd = cal.RWG(mesh), cal.RWG(strip(5))
     for feed, on, message in (
         (MIDDLE, odd, "even number"),
-        (cal.DeltaGap(line=[[-WIDTH / 2, -0.5, 0], [WIDTH / 2, -0.5, 0]]), space, "rim"),
+        (cal.DeltaGap(line=[[-WIDTH / 2, -0.5, 0], [WIDTH / 2, -0.5, 0]]), space, "boundary of the surface"),
         (cal.DeltaGap(edges=[10_000]), space, "counted from 0"),
         (cal.DeltaGap(edges=[]), space, "whole numbers"),
         (cal.DeltaGap(line=MIDDLE.line, toward=[1.0, 0, 0]), space, "toward"),

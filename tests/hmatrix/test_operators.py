@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.hmatrix import Choices, HMatrix, assemble_hmatrix, galerkin
+from calderon.hmatrix import Choices, HMatrix, assemble_hmatrix
+from calderon.operators import progress
 from catalogue import LAYERS
 
 MESH = cal.mesh.sphere(1.0, 0.11)
@@ -109,12 +110,12 @@ def test_choices_and_refusals():
 def test_progress_is_shown_until_the_end(monkeypatch):
     shown = []
 
-    class Recorded(galerkin.Progress):
+    class Recorded(progress.Progress):
         def update(self, *arguments, **options):
             shown.append((options["completed"], options["total"]))
             super().update(*arguments, **options)
 
-    monkeypatch.setattr(galerkin, "Progress", Recorded)
+    monkeypatch.setattr(progress, "Progress", Recorded)
     cal.single_layer(LAPLACE, SPACE).assemble("hmatrix", progress=True)
     assert shown == [(done + 1, len(shown)) for done in range(len(shown))] and len(shown) > 3
 
