@@ -1,13 +1,16 @@
 """Edge lengths that follow curvature."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from calderon.mesh import almond, sphere
 from calderon.mesh.shapes.grading import curvature_sizes, smallest_radii
-from calderon.mesh.shapes.round import geodesic_sphere, onto_ellipsoid
+from calderon.mesh.shapes.round import closest_on_ellipsoid, geodesic_sphere
 
 AXES = np.array([2.0, 1.0, 0.5])  # smallest radii of curvature where they leave: 0.125, 0.25 and 2
+ONTO = partial(closest_on_ellipsoid, axes=AXES)
 
 
 def poles():
@@ -20,20 +23,21 @@ def test_smallest_radii_of_an_ellipsoid():
     points, normals, exact = poles()
     steps = 0.02 * exact[:, None]
     for i in range(3):
-        radius = smallest_radii(points[i : i + 1], normals[i : i + 1], onto_ellipsoid(AXES), steps[i])
+        radius = smallest_radii(points[i : i + 1], normals[i : i + 1], ONTO, steps[i])
         assert radius[0] == pytest.approx(exact[i], rel=1e-3)
 
 
 def test_a_sphere_is_even():
     mesh = sphere(1.0, 0.1, volume=False)
-    sizes = curvature_sizes(mesh.vertices, mesh.triangles, onto_ellipsoid(np.ones(3)), 0.2)(mesh.vertices)
+    onto = partial(closest_on_ellipsoid, axes=np.ones(3))
+    sizes = curvature_sizes(mesh.vertices, mesh.triangles, onto, 0.2)(mesh.vertices)
     assert np.ptp(sizes) < 0.03
 
 
 def test_sizes_follow_the_root_of_the_radius_and_grow_slowly_away_from_sharp_places():
     points, triangles = geodesic_sphere(36)
     h = 0.15
-    wanted = curvature_sizes(points * AXES, triangles, onto_ellipsoid(AXES), h)
+    wanted = curvature_sizes(points * AXES, triangles, ONTO, h)
     end, rim, flat = wanted(poles()[0])
     assert end < rim < flat == pytest.approx(1.1)
     assert rim / end == pytest.approx(np.sqrt(0.25 / 0.125), rel=0.1)

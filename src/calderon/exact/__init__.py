@@ -11,8 +11,15 @@ from calderon.exact.cavity import CavityMode, cubic_cavity
 from calderon.exact.hertz_dipole import HertzDipole, hertz_dipole
 from calderon.exact.mie import MieScattering, layered_sphere, mie_dielectric_sphere, mie_layered_sphere, mie_pec_sphere
 from calderon.exact.point_sources import PointSources, point_sources, spread_point_sources
-from calderon.exact.radiating import RadiatingSphere, radiating_sphere
-from calderon.exact.sphere import SphereScattering, fluid_sphere, impedance_sphere, rigid_sphere, soft_sphere
+from calderon.exact.sphere import (
+    RadiatingSphere,
+    SphereScattering,
+    fluid_sphere,
+    impedance_sphere,
+    radiating_sphere,
+    rigid_sphere,
+    soft_sphere,
+)
 from calderon.exact.thin_dipole import thin_dipole_impedance
 from calderon.exact.vacuum import (
     SPEED_OF_LIGHT,

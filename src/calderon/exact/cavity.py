@@ -59,12 +59,7 @@ def cubic_cavity(
     whose number is zero), else in the plane of x and y. Raises ValueError for what is no mode.
     """
     numbers = np.array(mode)
-    if (
-        numbers.shape != (3,)
-        or not np.issubdtype(numbers.dtype, np.integer)
-        or (numbers < 0).any()
-        or (numbers > 0).sum() < 2
-    ):
+    if numbers.shape != (3,) or numbers.dtype.kind not in "iu" or (numbers < 0).any() or (numbers > 0).sum() < 2:
         raise ValueError(f"mode={tuple(mode)}: three whole numbers are needed, at least two of them positive")
     if not size > 0:
         raise ValueError(f"size={size!r}: a positive length is needed")

@@ -1,8 +1,7 @@
 """Meshes of surfaces and volumes: triangles, tetrahedra, shapes by name, files, samples, checks."""
 
 from calderon.mesh.errors import AccuracyWarning, MeshError, MeshWarning
-from calderon.mesh.files.reading import read
-from calderon.mesh.files.samples import sample
+from calderon.mesh.files.reading import read, sample
 from calderon.mesh.files.tetrahedral_reading import holds_tetrahedra, read_tetrahedra, write_tetrahedra
 from calderon.mesh.files.writing import write
 from calderon.mesh.inspection import Finding, MeshReport, check

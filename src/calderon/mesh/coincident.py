@@ -8,7 +8,7 @@ from scipy.spatial import cKDTree
 
 from calderon.mesh.errors import MeshError
 from calderon.mesh.topology import connected, edge_table, row_numbers
-from calderon.mesh.validation import FLAT, repeated_rows
+from calderon.mesh.validation import areas_and_flat, repeated_rows
 
 FLOAT32_ROUNDING = 1e-7  # of the diameter: what a coordinate loses in a file of single precision
 
@@ -48,11 +48,7 @@ def torn_vertices(vertices: NDArray, triangles: NDArray, tolerance: float) -> ND
 
 def sound_triangles(vertices: NDArray, triangles: NDArray) -> tuple[NDArray, NDArray]:
     """Masks (nt,) of the triangles with area and of those that do not repeat an earlier one."""
-    a = vertices[triangles[:, 0]]
-    u, v = vertices[triangles[:, 1]] - a, vertices[triangles[:, 2]] - a
-    longest = np.maximum((u * u).sum(axis=1), (v * v).sum(axis=1))
-    longest = np.maximum(longest, ((u - v) ** 2).sum(axis=1))
-    with_area = 0.5 * np.linalg.norm(np.cross(u, v), axis=1) > FLAT * longest
+    with_area = ~areas_and_flat(vertices, triangles)[1]
     edges, triangle_edges, _ = edge_table(triangles, len(vertices))
     once = np.ones(len(triangles), dtype=bool)
     proper = np.flatnonzero(with_area)

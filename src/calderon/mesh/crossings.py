@@ -132,24 +132,22 @@ def _angles(x: NDArray, y: NDArray) -> NDArray:
 
 def _normals(x: NDArray) -> NDArray:
     """(n, 3) unit normals."""
-    normals = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
-    return np.asarray(normals / np.linalg.norm(normals, axis=1, keepdims=True))
+    return _units(np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0]))
 
 
-def _sizes(x: NDArray) -> NDArray:
-    """(n,) longest edges."""
-    return np.asarray(np.linalg.norm(x - np.roll(x, 1, axis=1), axis=2).max(axis=1))
+def _margins(x: NDArray, y: NDArray) -> NDArray:
+    """(n,) MARGIN times the longest edge of both triangles."""
+    return MARGIN * np.max([np.linalg.norm(each - np.roll(each, 1, axis=1), axis=2).max(axis=1) for each in (x, y)], 0)
 
 
 def _pierces(x: NDArray, y: NDArray) -> NDArray[np.bool_]:
     """(n,) whether an edge of x passes through the inside of y."""
-    normals, margin = _normals(y), MARGIN * np.maximum(_sizes(x), _sizes(y))
+    normals, margin = _normals(y), _margins(x, y)
     heights = np.einsum("nij,nj->ni", x - y[:, :1], normals)
     inside = np.zeros(len(x), bool)
     for a, b in ((0, 1), (1, 2), (2, 0)):
-        across = (np.minimum(heights[:, a], heights[:, b]) < -margin) & (
-            np.maximum(heights[:, a], heights[:, b]) > margin
-        )
+        low, high = np.sort(heights[:, [a, b]], axis=1).T
+        across = (low < -margin) & (high > margin)
         step = np.where(across, heights[:, a] - heights[:, b], 1.0)
         point = x[:, a] + (heights[:, a] / step)[:, None] * (x[:, b] - x[:, a])
         inside |= across & (_depths(point, y, normals) > margin)
@@ -161,23 +159,19 @@ def _depths(points: NDArray, y: NDArray, normals: NDArray) -> NDArray:
     depths = []
     for i in range(3):
         edge = y[:, (i + 1) % 3] - y[:, i]
-        inward = np.cross(normals, edge)
-        inward /= np.linalg.norm(inward, axis=1, keepdims=True)
-        depths.append(np.einsum("nj,nj->n", points - y[:, i], inward))
+        depths.append(np.einsum("nj,nj->n", points - y[:, i], _units(np.cross(normals, edge))))
     return np.asarray(np.min(depths, axis=0))
 
 
 def _share_area(x: NDArray, y: NDArray) -> NDArray[np.bool_]:
     """(n,) whether both lie in one plane and share an area."""
-    normals, margin = _normals(y), MARGIN * np.maximum(_sizes(x), _sizes(y))
+    normals, margin = _normals(y), _margins(x, y)
     shared = np.abs(np.einsum("nij,nj->ni", x - y[:, :1], normals)).max(axis=1) < margin
     for one in (x, y):
         for i in range(3):
             axis = np.cross(normals, one[:, (i + 1) % 3] - one[:, i])
             axis /= np.maximum(np.linalg.norm(axis, axis=1, keepdims=True), 1e-300)  # 0 for an edge along the normal
             first, second = (np.einsum("nij,nj->ni", each - one[:, :1], axis) for each in (x, y))
-            overlap = np.minimum(first.max(axis=1), second.max(axis=1)) - np.maximum(
-                first.min(axis=1), second.min(axis=1)
-            )
-            shared &= overlap > margin
+            low, high = np.maximum(first.min(axis=1), second.min(axis=1)), np.minimum(first.max(1), second.max(1))
+            shared &= high - low > margin
     return np.asarray(shared)

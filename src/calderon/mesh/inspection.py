@@ -82,12 +82,8 @@ def check(mesh: Triangulation) -> MeshReport:
         _add(notes, "nested parts", "triangles of closed parts within others", np.flatnonzero(within),
              "an impenetrable body hides them: remove them; the volume includes them")  # fmt: skip
     if mesh.flipped:
-        ids = np.array([], dtype=np.int64)
-        notes.append(
-            Finding(
-                "orientation", mesh.flipped, "triangles were flipped when the mesh was made", ids, "look at the normals"
-            )
-        )
+        what, none = "triangles were flipped when the mesh was made", np.zeros(0, np.int64)
+        notes.append(Finding("orientation", mesh.flipped, what, none, "look at the normals"))
     return MeshReport(str(mesh), tuple(problems), tuple(notes))
 
 

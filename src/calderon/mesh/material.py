@@ -20,12 +20,8 @@ class Material:
     density: float | None = None
 
     def __post_init__(self) -> None:
-        for name, allowed in (
-            ("permittivity", "positive"),
-            ("permeability", "positive"),
-            ("conductivity", "not negative"),
-        ):
-            value = getattr(self, name)
+        for name in ("permittivity", "permeability", "conductivity"):
+            value, allowed = getattr(self, name), "not negative" if name == "conductivity" else "positive"
             number = float(value) if isinstance(value, Real) else math.nan
             if not (math.isfinite(number) and (number > 0 or (number == 0 and allowed != "positive"))):
                 raise ValueError(f"{name}={value!r}: a finite number, {allowed}, is needed{_advice(value)}")

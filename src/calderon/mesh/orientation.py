@@ -39,7 +39,8 @@ def consistent_orientation(
     """
     flip, patches = _within_patches(triangles, incidence, counts)
     number = int(patches.max()) + 1
-    flip ^= (_share(flip, patches, number) > 0.5)[patches]
+    sizes = np.bincount(patches, minlength=number)
+    flip ^= (np.bincount(patches, weights=flip, minlength=number) / sizes > 0.5)[patches]
     signs = edge_signs(triangles) * np.where(flip, -1, 1)[:, None]
 
     open_edges = np.flatnonzero(counts != 2)
@@ -48,7 +49,7 @@ def consistent_orientation(
     groups = np.arange(number)
     if (counts > 2).any() and not closed.all():
         shared = counts[open_edges] > 2
-        patch_flip = _aligned_patches(imbalance[np.flatnonzero(shared)], np.bincount(patches, minlength=number))
+        patch_flip = _aligned_patches(imbalance[np.flatnonzero(shared)], sizes)
         flip ^= patch_flip[patches]
         imbalance = csr_array(imbalance * np.where(patch_flip, -1, 1)[None, :])
         groups = _joined_groups(components_by_edges(triangle_edges, len(counts)), patches, closed)
@@ -58,8 +59,8 @@ def consistent_orientation(
         flip ^= _facing_inward(vertices[triangles], np.where(flip, -1, 1), groups[patches], unbalanced, open_triangles)
     if not closed.any():
         return flip
-    volumes, sizes = _volumes(vertices, triangles, area_vectors, flip, groups[patches])
-    inward = volumes < -1e-13 * sizes
+    volumes, scales = _volumes(vertices, triangles, area_vectors, flip, groups[patches])
+    inward = volumes < -1e-13 * scales
     flip ^= (closed & inward[groups])[patches]
     return flip
 
@@ -91,11 +92,6 @@ def _within_patches(triangles: NDArray, incidence: NDArray, counts: NDArray) -> 
     return labels[:, 0] != labels[seed, 0][patches], patches
 
 
-def _share(flip: NDArray, patches: NDArray, number: int) -> NDArray:
-    """Share of flipped triangles in each patch, (number,)."""
-    return np.bincount(patches, weights=flip, minlength=number) / np.bincount(patches, minlength=number)
-
-
 def _imbalance(
     signs: NDArray, triangle_edges: NDArray, patches: NDArray, open_edges: NDArray, number_of_edges: int, number: int
 ) -> csr_array:
@@ -112,7 +108,7 @@ def _aligned_patches(imbalance: csr_array, sizes: NDArray) -> NDArray:
     """Patches to flip (number,), so that the sum of |imbalance| over the shared edges is small.
 
     Descent from the orientation given and from a spanning tree of the strongest couplings; the given one is preferred
-    in a tie.
+    in a tie. Groups of coupled patches are flipped so that few triangles are.
     """
     given = _descent(imbalance, np.ones(imbalance.shape[1], dtype=np.int64))
     coupling = -(imbalance.T @ imbalance).tocoo()
@@ -135,7 +131,9 @@ def _aligned_patches(imbalance: csr_array, sizes: NDArray) -> NDArray:
     tree_signs = _descent(imbalance, signs)
     better = np.abs(imbalance @ tree_signs).sum() < np.abs(imbalance @ given).sum()
     signs = tree_signs if better else given
-    return _fewest_flips(signs < 0, (imbalance.T @ imbalance), sizes)
+    flip = signs < 0
+    groups = connected_components(coupling, directed=False)[1]
+    return flip ^ (np.bincount(groups, weights=np.where(flip, sizes, -sizes)) > 0)[groups]
 
 
 def _descent(imbalance: csr_array, signs: NDArray) -> NDArray:
@@ -154,13 +152,6 @@ def _descent(imbalance: csr_array, signs: NDArray) -> NDArray:
         if not changed:
             break
     return signs
-
-
-def _fewest_flips(flip: NDArray, coupling: csr_array, sizes: NDArray) -> NDArray:
-    """Flip whole groups of coupled patches back where that touches fewer triangles."""
-    groups = connected_components(coupling, directed=False)[1]
-    more = np.bincount(groups, weights=np.where(flip, sizes, -sizes)) > 0
-    return flip ^ more[groups]
 
 
 def _joined_groups(components: NDArray, patches: NDArray, closed: NDArray) -> NDArray:

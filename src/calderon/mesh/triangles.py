@@ -15,6 +15,7 @@ from calderon.mesh.files.writing import write
 from calderon.mesh.inspection import MeshReport, check
 from calderon.mesh.sizes import scale_factor
 from calderon.mesh.triangulation import Triangulation
+from calderon.validation import one_or_more_points
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -107,12 +108,10 @@ class TriangleMesh(Triangulation):
 
         Raises MeshError for a surface that bounds no volume and for points that are not real, NaN or infinite.
         """
-        x = np.atleast_2d(np.asarray(points))
-        if x.ndim != 2 or x.shape[1] != 3 or x.dtype.kind not in "fiu":
-            raise MeshError(f"points must be real and have shape (n, 3), got {np.shape(points)} of {x.dtype}")
-        x = x.astype(np.float64)
-        if bad := len(x) - np.count_nonzero(np.isfinite(x).all(axis=1)):
-            raise MeshError(f"{bad} of {len(x)} points are NaN or infinite")
+        try:
+            x = one_or_more_points(points)
+        except (TypeError, ValueError) as error:
+            raise MeshError(str(error)) from None
         if len(self.unbalanced_edges):
             raise MeshError(
                 f"only a closed surface contains points, and {len(self.unbalanced_edges)} of {self.number_of_edges} "

@@ -77,11 +77,9 @@ def _is_integer(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def area_vectors_of(vertices: NDArray, triangles: NDArray) -> NDArray[np.float64]:
-    """Normal times area of each triangle, (nt, 3).
-
-    Raises MeshError if a triangle repeats a vertex or its area vanishes against its longest edge squared.
-    """
+def areas_and_flat(vertices: NDArray, triangles: NDArray) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Normal times area of each triangle, (nt, 3), and whether the area vanishes against the longest edge squared, as
+    it does where a vertex is repeated, (nt,)."""
     a = vertices[triangles[:, 0]]
     u, v = vertices[triangles[:, 1]] - a, vertices[triangles[:, 2]] - a
     vectors = np.empty_like(u)
@@ -90,8 +88,13 @@ def area_vectors_of(vertices: NDArray, triangles: NDArray) -> NDArray[np.float64
     longest = np.maximum(np.einsum("ij,ij->i", u, u), np.einsum("ij,ij->i", v, v))
     u -= v
     longest = np.maximum(longest, np.einsum("ij,ij->i", u, u))
-    flat = np.flatnonzero(np.einsum("ij,ij->i", vectors, vectors) <= (FLAT * longest) ** 2)
-    if len(flat):
+    return vectors, np.einsum("ij,ij->i", vectors, vectors) <= (FLAT * longest) ** 2
+
+
+def area_vectors_of(vertices: NDArray, triangles: NDArray) -> NDArray[np.float64]:
+    """Normal times area of each triangle, (nt, 3); MeshError for triangles without area."""
+    vectors, is_flat = areas_and_flat(vertices, triangles)
+    if len(flat := np.flatnonzero(is_flat)):
         raise MeshError(
             f"{len(flat)} degenerate triangles without area: {listed(flat)}; remove them (mesh.read() does)"
         )

@@ -7,8 +7,7 @@ from calderon.plots.cuts import animate, cut
 from calderon.plots.hmatrix import hmatrix
 from calderon.plots.pattern import radiation_body, radiation_pattern
 from calderon.plots.slices import cut_triangles, field_slice, inside, section, slice_points
-from calderon.plots.surface_currents import currents
-from calderon.plots.surfaces import surface
+from calderon.plots.surfaces import currents, surface
 
 __all__ = [
     "animate",

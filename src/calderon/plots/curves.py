@@ -141,8 +141,7 @@ def cartesian(
     plain_axes(axes)
     for axis in (axes.xaxis, axes.yaxis):
         _plain_decades(axis)
-    if title:
-        axes.set_title(title, loc="left", pad=10)
+    axes.set_title(title, loc="left", pad=10)
     _legend(axes, len(lines) + bool(reference) + len(others))
     return figure
 
@@ -186,8 +185,7 @@ def convergence(
     axes.set_xlim(0, max(1, *(len(history) - 1 for history in lines.values())))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     plain_axes(axes)
-    if title:
-        axes.set_title(title, loc="left", pad=10)
+    axes.set_title(title, loc="left", pad=10)
     _legend(axes, len(lines) if "" not in lines else 0)
     return figure
 

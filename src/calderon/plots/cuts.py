@@ -58,8 +58,7 @@ def cut(
     image.set_data(_filled(drawn.values, outlines or {}))
     for label, (s, t) in (marks or {}).items():
         _mark(axes, (extent[0] + s, extent[2] + t), label, extent)
-    if title:
-        axes.set_title(title, loc="left", pad=8)
+    axes.set_title(title, loc="left", pad=8)
     return figure
 
 

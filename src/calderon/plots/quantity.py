@@ -86,10 +86,8 @@ def show(
             ((0.0, maximum), mpl.colormaps["viridis"]) if minimum >= 0 else ((minimum, 0.0), mpl.colormaps["viridis_r"])
         )
     low, high = limits or _span(*span)
-    label = (
-        f"{'Re' if quantity == 'real' else 'Im'} {symbol}{bracket}" if np.iscomplexobj(field) else f"{symbol}{bracket}"
-    )
-    return Shown(np.asarray(shown, dtype=float), low, high, colors, label)
+    part = {"real": "Re ", "imag": "Im "}[quantity] if np.iscomplexobj(field) else ""
+    return Shown(np.asarray(shown, dtype=float), low, high, colors, f"{part}{symbol}{bracket}")
 
 
 def _span(low: float, high: float) -> tuple[float, float]:

@@ -131,8 +131,7 @@ def field_slice(
         lines = section(mesh, points) + [extent[0], extent[2]]
         axes.add_collection(LineCollection(list(lines), colors=INK, linewidths=1.1, capstyle="round"))
     axes.set(xlim=extent[:2], ylim=extent[2:], aspect="equal")
-    if title:
-        axes.set_title(title, loc="left", pad=8)
+    axes.set_title(title, loc="left", pad=8)
     if incident is not None:
         along = np.asarray(incident, dtype=float) / np.linalg.norm(incident)
         across, up = _plane(points)[1:3]

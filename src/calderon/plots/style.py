@@ -102,13 +102,12 @@ def new_figure(width: float, height: float, fitted: bool = False) -> Figure:
     return figure
 
 
-def plain_axes(axes: Axes, grid: bool = True) -> None:
+def plain_axes(axes: Axes) -> None:
     """Only the two axes that carry numbers, and hairlines to read them by."""
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
-    if grid:
-        axes.grid(True, which="major")
-        axes.set_axisbelow(True)
+    axes.grid(True, which="major")
+    axes.set_axisbelow(True)
 
 
 def checked_path(file: str | os.PathLike[str]) -> Path:

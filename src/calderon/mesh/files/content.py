@@ -15,11 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.abaqus import read_abaqus
+from calderon.mesh.files.complete import read_ply, read_stl, read_vtu
 from calderon.mesh.files.gmsh import read_gmsh
 from calderon.mesh.files.obj import read_obj
-from calderon.mesh.files.ply import read_ply
-from calderon.mesh.files.stl import read_stl
-from calderon.mesh.files.vtu import read_vtu
 
 READERS = {
     ".msh": read_gmsh,

@@ -1,7 +1,8 @@
-"""Surface meshes from files, cleaned with a warning, or refused with advice."""
+"""Surface meshes from files, cleaned with a warning, or refused with advice; and those that ship with the package."""
 
 import os
 import re
+from importlib import resources
 from pathlib import Path
 
 import meshio
@@ -30,6 +31,7 @@ CORNERS = {"triangle": 3, "VTK_LAGRANGE_TRIANGLE": 3, "quad": 4, "VTK_LAGRANGE_Q
 """Numbers of corners of surface elements, by the beginning of meshio's names: triangle6, quad9, ..."""
 OUTWARD_FACES = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]]
 """Of a positively oriented tetrahedron."""
+SAMPLES = {("submarine", "coarse"): "submarine_coarse.npz", ("submarine", "fine"): "submarine_fine.npz"}
 
 
 def read(path: str | Path, scale: float = 1.0, tolerance: float | None = None) -> TriangleMesh:
@@ -185,3 +187,24 @@ def split_quadrilaterals(quads: NDArray, points: NDArray) -> NDArray[np.int64]:
     shorter = lengths[0] <= lengths[1] * (1 + 1e-12)
     first = np.where(inner[0] == inner[1], shorter, inner[0])
     return np.asarray(np.where(first[:, None, None], quads[:, cuts[0]], quads[:, cuts[1]]).reshape(-1, 3))
+
+
+def sample(name: str, resolution: str = "coarse") -> TriangleMesh:
+    """A mesh that ships with the package, in metres.
+
+    "submarine": closed hull of 62 m from the bow at x = -31 m to the stern at x = 31 m, radius 3.5 m, with sail (up to
+    z = 7.2 m), sail planes and a cruciform tail; parts are named "hull", "sail", "sail planes", "rudders". Resolution
+    "coarse" has edges of about 1 m (for wavelengths above 6 m), "fine" of about 0.5 m (above 3 m).
+
+    Raises MeshError for an unknown name or resolution.
+    """
+    names, resolutions = sorted({key[0] for key in SAMPLES}), sorted({key[1] for key in SAMPLES})
+    if name not in names or resolution not in resolutions:
+        raise MeshError(
+            f"unknown sample {name!r} with resolution {resolution!r}: "
+            f"choose the name from {', '.join(map(repr, names))} and resolution {', '.join(map(repr, resolutions))}"
+        )
+    file = resources.files("calderon.mesh") / "data" / SAMPLES[name, resolution]
+    with file.open("rb") as stream, np.load(stream) as data:
+        tags = dict(zip(data["names"].tolist(), data["values"].tolist(), strict=True))
+        return TriangleMesh(data["vertices"], data["triangles"].astype(np.int64), data["tags"], tags)

@@ -68,7 +68,7 @@ def write(mesh: Triangulation, path: str | Path, version: str | None = None) -> 
     writer = _writer(suffix, version)
     _refuse_what_is_lost(suffix, mesh.tags, mesh.names)
     if suffix == ".stl":
-        _warn_of_lost_data(mesh)
+        _check_stl(mesh)
     with whole_file(path) as scratch:
         writer(mesh, scratch)
 
@@ -101,8 +101,8 @@ def _target(path: str | Path) -> Path:
     return path
 
 
-def _warn_of_lost_data(mesh: Triangulation) -> None:
-    """What an STL file does not keep; MeshError where triangles do not survive it."""
+def _check_stl(mesh: Triangulation) -> None:
+    """A notice of what an STL file does not keep; MeshError where triangles do not survive it."""
     if len(np.unique(mesh.tags)) > 1 or mesh.names:
         warn("STL files hold no tags: they are lost (.msh, .vtu, .ply, .obj and .inp keep them)")
     moved = _moved_by_rounding(mesh)

@@ -14,8 +14,8 @@ GROWTH = 0.4
 """How fast edges may grow away from a finer part."""
 UNTANGLING = "Netgen"
 """The optimiser that leaves the fewest slivers: see docs/decisions/27-time-domain-sources-and-results.md."""
-TRIANGLE, TETRAHEDRON = 2, 4
-"""Numbers of element types in gmsh."""
+KINDS = {3: 2, 4: 4}
+"""gmsh's numbers of the types of elements with three or four corners, triangles and tetrahedra."""
 
 
 @contextmanager
@@ -54,16 +54,9 @@ class MeshedModel:
         self._place = np.zeros(int(number.max()) + 1, np.int64)
         self._place[number.astype(np.int64)] = np.arange(len(number))
 
-    def tetrahedra(self, volume: int) -> NDArray[np.int64]:
-        """(n, 4) vertices."""
-        return self._elements(TETRAHEDRON, volume, 4)
-
-    def triangles(self, surface: int) -> NDArray[np.int64]:
-        """(n, 3) vertices."""
-        return self._elements(TRIANGLE, surface, 3)
-
-    def _elements(self, kind: int, entity: int, corners: int) -> NDArray[np.int64]:
-        nodes = self._gmsh.model.mesh.getElementsByType(kind, entity)[1]
+    def elements(self, corners: int, entity: int) -> NDArray[np.int64]:
+        """(n, corners) vertices of the triangles of a surface, or of the tetrahedra of a volume."""
+        nodes = self._gmsh.model.mesh.getElementsByType(KINDS[corners], entity)[1]
         return np.asarray(self._place[nodes.astype(np.int64)].reshape(-1, corners))
 
 
@@ -79,9 +72,9 @@ def concentric_spheres(
         shells = sorted(gmsh.model.getEntities(3), key=lambda each: gmsh.model.getBoundingBox(*each)[3])
         fill(gmsh, lambda x, y, z: _size_by_radius(float(np.sqrt(x * x + y * y + z * z)), radii, sizes))
         meshed = MeshedModel(gmsh)
-        groups = [meshed.tetrahedra(tag) for _, tag in shells]
+        groups = [meshed.elements(4, tag) for _, tag in shells]
         outermost = gmsh.model.getBoundary([shells[-1]], oriented=False)
-        faces = meshed.triangles(max(outermost, key=lambda each: gmsh.model.getBoundingBox(*each)[3])[1])
+        faces = meshed.elements(3, max(outermost, key=lambda each: gmsh.model.getBoundingBox(*each)[3])[1])
     tags = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     return meshed.vertices, np.concatenate(groups), tags, faces
 

@@ -176,12 +176,12 @@ def _meshed(
         volumes = _volumes(gmsh, shape)
         fill(gmsh, lambda x, y, z: _size(shape, sizes, x, y, z))
         meshed = MeshedModel(gmsh)
-        groups = {name: np.concatenate([meshed.tetrahedra(volume) for volume in own]) for name, own in volumes.items()}
+        groups = {name: np.concatenate([meshed.elements(4, volume) for volume in own]) for name, own in volumes.items()}
         everything = [(3, volume) for own in volumes.values() for volume in own]
         surfaces = gmsh.model.getBoundary(everything, combined=True, oriented=False)
         outer = max(surfaces, key=lambda each: gmsh.model.getBoundingBox(*each)[3])[1]
-        metal = np.concatenate([meshed.triangles(surface) for _, surface in surfaces if surface != outer])
-        return meshed.vertices, groups, meshed.triangles(outer), metal
+        metal = np.concatenate([meshed.elements(3, surface) for _, surface in surfaces if surface != outer])
+        return meshed.vertices, groups, meshed.elements(3, outer), metal
 
 
 def _volumes(gmsh: Any, shape: _Shape) -> dict[str, set[int]]:

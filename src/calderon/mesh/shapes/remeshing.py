@@ -5,7 +5,7 @@ Botsch and Kobbelt (Symposium on Geometry Processing 2004) with every step done 
 surroundings do not touch are chosen by priority, so the result is deterministic. The mesh stays closed and manifold.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,28 +19,6 @@ LONG, SHORT = 1.36, 0.70  # edges outside these fractions of the wanted length a
 LONGEST = 1.48  # no edge is longer than this times h
 ATTEMPTS, ROUNDS, POLISH, TRIES = 7, 5, 4, 4  # POLISH: rounds at the end that only flip and relax
 STEEP = 0.2  # least cosine between the normals of a triangle before and after a collapse or of the two after a flip
-
-
-@dataclass(frozen=True)
-class Surface:
-    """Where vertices belong, project (n, 3) -> (n, 3), and how dense: edges of length target times sizes (n, 3) ->
-    (n,), None for 1, but at most `longest`.
-    """
-
-    project: Projection
-    target: float
-    sizes: Sizes | None = None
-    longest: float = np.inf
-
-    def edge_length(self, points: NDArray) -> NDArray:
-        """The wanted edge length (n,) at points (n, 3)."""
-        if self.sizes is None:
-            return np.full(len(points), self.target)
-        return np.minimum(self.target * self.sizes(points), self.longest)
-
-    def relative(self, vertices: NDArray, edges: NDArray) -> NDArray:
-        """Lengths of edges (n,) over the wanted ones."""
-        return edge_lengths(vertices, edges) / self.edge_length(vertices)[edges].mean(axis=1)
 
 
 def remeshed(
@@ -57,51 +35,240 @@ def remeshed(
     wanted edge lengths at points (n, 3), relative to each other; the longest edge is at most 1.5 h all the same.
     """
     fixed = np.zeros(len(vertices), dtype=bool) if fixed is None else fixed.copy()
-    target, nearest = h, np.inf
+    mesh = _Remeshing(vertices, triangles, fixed, project, h, sizes, LONGEST * h / LONG)
+    nearest = np.inf
     for attempt in range(ATTEMPTS):
-        surface = Surface(project, target, sizes, LONGEST * h / LONG)
         rounds = ROUNDS if attempt == 0 else 2
         for step in range(rounds + POLISH):
             if step < rounds:
-                vertices, triangles, fixed = _split_long(vertices, triangles, fixed, surface)
-                vertices, triangles, fixed = _collapse_short(vertices, triangles, fixed, surface)
-            triangles = flipped_to_delaunay(vertices, triangles)
-            vertices = _relaxed(vertices, triangles, fixed, surface)
-        triangles = flipped_to_delaunay(vertices, triangles)
-        mean = edge_lengths(vertices, edge_table(triangles, len(vertices))[0]).mean()
+                mesh.split_long()
+                mesh.collapse_short()
+            mesh.flip_to_delaunay()
+            mesh.relax()
+        mesh.flip_to_delaunay()
+        mean = edge_lengths(mesh.vertices, mesh.pairs()[0]).mean()
         if abs(mean / h - 1) < nearest:
-            nearest, best = abs(mean / h - 1), (vertices, triangles, fixed.copy())
+            nearest, best = abs(mean / h - 1), replace(mesh, fixed=mesh.fixed.copy())
         if nearest < 0.03 or (nearest < 0.06 and attempt > 1):
             break
-        target *= h / mean
-    vertices, triangles, fixed = best
-    vertices, triangles, fixed = _split_long(vertices, triangles, fixed, Surface(project, LONGEST * h / LONG))
-    _refuse_poor(vertices, triangles, h)
-    return vertices, triangles
+        mesh.target *= h / mean
+    best.target, best.sizes = LONGEST * h / LONG, None
+    best.split_long()
+    best.refuse_poor(h)
+    return best.vertices, best.triangles
 
 
-def _refuse_poor(vertices: NDArray, triangles: NDArray, h: float) -> None:
-    """MeshError if edges cannot follow the shape: it is thinner than h somewhere."""
-    edges, sides, _ = _pairs(triangles, len(vertices))
-    vectors = doubled_areas(vertices, triangles)
-    height = np.linalg.norm(vectors, axis=1)
-    corners = vertices[triangles]
-    longest = np.linalg.norm(corners - corners[:, [1, 2, 0]], axis=2).max(axis=1)
-    mean = edge_lengths(vertices, edges).mean()
-    folded = np.count_nonzero(_cosine(vectors[sides[:, 0]], vectors[sides[:, 1]]) < -0.9)
-    if abs(mean / h - 1) > 0.12 or (height < 0.15 * longest**2).any() or folded:
-        raise MeshError(f"h = {h:g} is too large for this shape, which is thinner somewhere: try {h / 2:g} or less")
+@dataclass
+class _Remeshing:
+    """A closed mesh that changes: its vertices, triangles, and which vertices stay (nv,).
+
+    project (n, 3) -> (n, 3): where vertices belong. Edges have the length target times sizes (n, 3) -> (n,), None for
+    1, but at most `longest`.
+    """
+
+    vertices: NDArray
+    triangles: NDArray
+    fixed: NDArray
+    project: Projection
+    target: float
+    sizes: Sizes | None
+    longest: float
+
+    def edge_length(self) -> NDArray:
+        """The wanted edge length (nv,) at the vertices."""
+        if self.sizes is None:
+            return np.full(len(self.vertices), self.target)
+        return np.minimum(self.target * self.sizes(self.vertices), self.longest)
+
+    def relative(self, edges: NDArray) -> NDArray:
+        """Lengths of edges (n,) over the wanted ones."""
+        return edge_lengths(self.vertices, edges) / self.edge_length()[edges].mean(axis=1)
+
+    def pairs(self) -> tuple[NDArray, NDArray, NDArray]:
+        """Edges (ne, 2), the two triangles at each (ne, 2) and the vertices opposite in them (ne, 2)."""
+        edges, _, incidence = edge_table(self.triangles, len(self.vertices))
+        local = incidence.reshape(-1, 2)
+        return edges, local // 3, self.triangles.ravel()[local]
+
+    def split_long(self) -> None:
+        """Halve edges above LONG times the wanted length, the longest of each triangle first, until there are none."""
+        self.triangles = self.triangles.copy()
+        for _ in range(60):
+            edges, sides, _ = self.pairs()
+            lengths = self.relative(edges)
+            chosen = np.flatnonzero(lengths > LONG)
+            if len(chosen) == 0:
+                return
+            chosen = chosen[_best_of(sides[chosen], _ranks(-lengths[chosen]), len(self.triangles))]
+            middle = self.project(self.vertices[edges[chosen]].mean(axis=1))
+            new = len(self.vertices) + np.arange(len(chosen))
+            added = []
+            for side in (0, 1):
+                own = self.triangles[sides[chosen, side]]
+                second = np.where(own == edges[chosen, 1][:, None], new[:, None], own)
+                added.append(np.where(own == edges[chosen, 0][:, None], new[:, None], own))
+                self.triangles[sides[chosen, side]] = second
+            self.vertices = np.concatenate([self.vertices, middle])
+            self.fixed = np.concatenate([self.fixed, np.zeros(len(new), dtype=bool)])
+            self.triangles = np.concatenate([self.triangles, *added])
+
+    def collapse_short(self) -> None:
+        """Contract edges below SHORT times the wanted length where the surface stays manifold, unfolded and without
+        edges above LONG times that length."""
+        for attempt in range(10):
+            edges = self.pairs()[0]
+            lengths = self.relative(edges)
+            candidates = np.flatnonzero((lengths < SHORT) & ~self.fixed[edges].all(axis=1))
+            # a shortest edge that cannot be contracted must not block its neighbours: later attempts shuffle
+            shuffle = 1 + 0.4 * np.modf(0.6180339887 * attempt * candidates)[0]
+            ends, place, good = self._tried(edges, candidates, lengths[candidates] * shuffle)
+            if not good.any():
+                return
+            ends, place = ends[good], place[good]
+            self.vertices = self.vertices.copy()
+            self.vertices[ends[:, 0]] = place
+            self.fixed[ends[:, 0]] |= self.fixed[ends[:, 1]]
+            target = np.arange(len(self.vertices))
+            target[ends[:, 1]] = ends[:, 0]
+            self.triangles = target[self.triangles]
+            proper = (self.triangles != self.triangles[:, [1, 2, 0]]).all(axis=1)
+            used = np.ones(len(self.vertices), dtype=bool)
+            used[ends[:, 1]] = False
+            self.triangles = (np.cumsum(used) - 1)[self.triangles[proper]]
+            self.vertices, self.fixed = self.vertices[used], self.fixed[used]
+
+    def _tried(self, edges: NDArray, candidates: NDArray, order: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """Ends (n, 2), place of contraction (n, 3) and success (n,) of candidates far apart from each other, first by
+        order."""
+        good = np.zeros(0, dtype=bool)
+        ends, place = np.zeros((0, 2), dtype=np.int64), np.zeros((0, 3))
+        longest = LONG * self.edge_length()
+        for _ in range(TRIES):
+            if len(candidates) == 0 or good.any():
+                break
+            far = _far_apart(edges, candidates, _ranks(order), len(self.vertices))
+            ends = edges[candidates[far]]
+            place = self.project(self.vertices[ends].mean(axis=1))
+            place = np.where(self.fixed[ends[:, 0]][:, None], self.vertices[ends[:, 0]], place)
+            place = np.where(self.fixed[ends[:, 1]][:, None], self.vertices[ends[:, 1]], place)
+            good = self._contractible(edges, ends, place, longest)
+            candidates, order = candidates[~far], order[~far]
+        return ends, place, good
+
+    def _contractible(self, edges: NDArray, ends: NDArray, place: NDArray, longest: NDArray) -> NDArray:
+        """Mask of edges (ends) that can be contracted to place: two common neighbours, no fold, no edge longer than the
+        mean of `longest` at its vertices."""
+        number = len(self.vertices)
+        rows = np.concatenate([edges[:, 0], edges[:, 1]])
+        columns = np.concatenate([edges[:, 1], edges[:, 0]])
+        neighbours: csr_array = coo_array((np.ones(len(rows)), (rows, columns)), shape=(number, number)).tocsr()
+        good = np.asarray(neighbours[ends[:, 0]].multiply(neighbours[ends[:, 1]]).sum(axis=1)).ravel() == 2
+        good &= (np.diff(neighbours.indptr)[ends].sum(axis=1)) > 7
+        owner = np.full(number, -1)
+        owner[ends] = np.arange(len(ends))[:, None]
+        moved = self.vertices.copy()
+        moved[ends] = place[:, None]
+        which = owner[self.triangles].max(axis=1)
+        near = np.flatnonzero((which >= 0) & ((owner[self.triangles] >= 0).sum(axis=1) == 1))
+        before, after = (doubled_areas(points, self.triangles[near]) for points in (self.vertices, moved))
+        around = np.zeros((len(ends), 3))
+        np.add.at(around, which[near], before)
+        reference = around[which[near]]
+        fold = _cosine(after, reference) < np.minimum(STEEP, _cosine(before, reference) - 1e-9)
+        corners, limits = moved[self.triangles[near]], longest[self.triangles[near]]
+        lengths = np.linalg.norm(corners - corners[:, [1, 2, 0]], axis=2)
+        long = (lengths > 0.5 * (limits + limits[:, [1, 2, 0]])).any(axis=1)
+        good[which[near[fold | long]]] = False
+        return good
+
+    def flip_to_delaunay(self, sweeps: int = 12) -> None:
+        """Flip edges whose opposite angles exceed 180 degrees together, while the surface stays unfolded."""
+        self.triangles = self.triangles.copy()
+        for _ in range(sweeps):
+            edges, sides, opposite = self.pairs()
+            a, b = self.vertices[edges[:, 0]], self.vertices[edges[:, 1]]
+            cosines, sines = [], []
+            for side in (0, 1):
+                u, v = a - self.vertices[opposite[:, side]], b - self.vertices[opposite[:, side]]
+                cosines.append((u * v).sum(axis=1))
+                sines.append(np.linalg.norm(np.cross(u, v), axis=1))
+            # sine of the sum of the angles, times positive lengths
+            excess = cosines[0] * sines[1] + cosines[1] * sines[0]
+            scale = np.hypot(cosines[0], sines[0]) * np.hypot(cosines[1], sines[1])
+            chosen = np.flatnonzero(excess < -1e-6 * scale)
+            if len(chosen) == 0:
+                return
+            chosen = chosen[self._flippable(edges, sides, opposite, chosen)]
+            if len(chosen) == 0:
+                return
+            # neither two flips in one triangle nor two that take an edge from the same vertex
+            groups = np.concatenate([sides[chosen], len(self.triangles) + edges[chosen]], axis=1)
+            rank = _ranks(excess[chosen] / scale[chosen])
+            chosen = chosen[_best_of(groups, rank, len(self.triangles) + len(self.vertices))]
+            key = np.sort(opposite[chosen], axis=1) @ np.array([len(self.vertices), 1])
+            chosen = chosen[np.sort(np.unique(key, return_index=True)[1])]
+            first, second = self._after_flip(sides, opposite, chosen)
+            self.triangles[sides[chosen, 0]], self.triangles[sides[chosen, 1]] = first, second
+
+    def _after_flip(self, sides: NDArray, opposite: NDArray, chosen: NDArray) -> tuple[NDArray, NDArray]:
+        """The two triangles after the flip, oriented as the old ones: (c, d, b) and (d, c, a) for the edge a -> b."""
+        own = self.triangles[sides[chosen, 0]]
+        c, d = opposite[chosen].T
+        position = np.argmax(own == c[:, None], axis=1)
+        row = np.arange(len(chosen))
+        a, b = own[row, (position + 1) % 3], own[row, (position + 2) % 3]
+        return np.stack([c, d, b], axis=1), np.stack([d, c, a], axis=1)
+
+    def _flippable(self, edges: NDArray, sides: NDArray, opposite: NDArray, chosen: NDArray) -> NDArray:
+        """Mask: the new edge does not exist yet, no vertex drops below three edges, the new triangles do not fold."""
+        number = len(self.vertices)
+        keys = edges @ np.array([number, 1])
+        new = np.sort(opposite[chosen], axis=1) @ np.array([number, 1])
+        at = np.minimum(np.searchsorted(keys, new), len(keys) - 1)
+        good = (keys[at] != new) & (opposite[chosen, 0] != opposite[chosen, 1])
+        degree = np.bincount(edges.ravel(), minlength=number)
+        good &= (degree[edges[chosen]] > 3).all(axis=1)
+        before = doubled_areas(self.vertices, self.triangles[sides[chosen].ravel()]).reshape(-1, 2, 3).sum(axis=1)
+        before /= np.linalg.norm(before, axis=1)[:, None]
+        for after in self._after_flip(sides, opposite, chosen):
+            vector = doubled_areas(self.vertices, after)
+            good &= (vector * before).sum(axis=1) > STEEP * np.linalg.norm(vector, axis=1)
+        return good
+
+    def relax(self) -> None:
+        """Move every free vertex toward the mean of the centroids around it, weighted by area over wanted area, along
+        the surface, and onto it.
+
+        Without the normal part of the move, which would smooth edges that are sharper than the triangles.
+        """
+        vectors = doubled_areas(self.vertices, self.triangles)
+        areas = np.linalg.norm(vectors, axis=1) / self.edge_length()[self.triangles].mean(axis=1) ** 2
+        gather = coo_array(
+            (np.ones(self.triangles.size), (self.triangles.ravel(), np.repeat(np.arange(len(self.triangles)), 3))),
+            shape=(len(self.vertices), len(self.triangles)),
+        ).tocsr()
+        centre = (gather @ (self.vertices[self.triangles].mean(axis=1) * areas[:, None])) / (gather @ areas)[:, None]
+        normal = gather @ vectors
+        normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
+        move = centre - self.vertices
+        move -= (move * normal).sum(axis=1)[:, None] * normal
+        self.vertices = np.where(self.fixed[:, None], self.vertices, self.project(self.vertices + move))
+
+    def refuse_poor(self, h: float) -> None:
+        """MeshError if edges cannot follow the shape: it is thinner than h somewhere."""
+        edges, sides, _ = self.pairs()
+        vectors = doubled_areas(self.vertices, self.triangles)
+        height = np.linalg.norm(vectors, axis=1)
+        corners = self.vertices[self.triangles]
+        longest = np.linalg.norm(corners - corners[:, [1, 2, 0]], axis=2).max(axis=1)
+        mean = edge_lengths(self.vertices, edges).mean()
+        folded = np.count_nonzero(_cosine(vectors[sides[:, 0]], vectors[sides[:, 1]]) < -0.9)
+        if abs(mean / h - 1) > 0.12 or (height < 0.15 * longest**2).any() or folded:
+            raise MeshError(f"h = {h:g} is too large for this shape, which is thinner somewhere: try {h / 2:g} or less")
 
 
 def edge_lengths(vertices: NDArray, edges: NDArray) -> NDArray:
     return np.linalg.norm(vertices[edges[:, 1]] - vertices[edges[:, 0]], axis=1)
-
-
-def _pairs(triangles: NDArray, number_of_vertices: int) -> tuple[NDArray, NDArray, NDArray]:
-    """Edges (ne, 2), the two triangles at each (ne, 2) and the vertices opposite in them (ne, 2); closed mesh."""
-    edges, _, incidence = edge_table(triangles, number_of_vertices)
-    local = incidence.reshape(-1, 2)
-    return edges, local // 3, triangles.ravel()[local]
 
 
 def _best_of(groups: NDArray, rank: NDArray, size: int) -> NDArray:
@@ -117,92 +284,6 @@ def _ranks(values: NDArray) -> NDArray:
     return rank
 
 
-def _split_long(
-    vertices: NDArray, triangles: NDArray, fixed: NDArray, surface: Surface
-) -> tuple[NDArray, NDArray, NDArray]:
-    """Halve edges above LONG times the wanted length, the longest of each triangle first, until there are none."""
-    triangles = triangles.copy()
-    for _ in range(60):
-        edges, sides, opposite = _pairs(triangles, len(vertices))
-        lengths = surface.relative(vertices, edges)
-        chosen = np.flatnonzero(lengths > LONG)
-        if len(chosen) == 0:
-            break
-        chosen = chosen[_best_of(sides[chosen], _ranks(-lengths[chosen]), len(triangles))]
-        middle = surface.project(vertices[edges[chosen]].mean(axis=1))
-        new = len(vertices) + np.arange(len(chosen))
-        added = []
-        for side in (0, 1):
-            own = triangles[sides[chosen, side]]
-            second = np.where(own == edges[chosen, 1][:, None], new[:, None], own)
-            added.append(np.where(own == edges[chosen, 0][:, None], new[:, None], own))
-            triangles[sides[chosen, side]] = second
-        vertices = np.concatenate([vertices, middle])
-        fixed = np.concatenate([fixed, np.zeros(len(new), dtype=bool)])
-        triangles = np.concatenate([triangles, *added])
-    return vertices, triangles, fixed
-
-
-def _collapse_short(
-    vertices: NDArray, triangles: NDArray, fixed: NDArray, surface: Surface
-) -> tuple[NDArray, NDArray, NDArray]:
-    """Contract edges below SHORT times the wanted length where the surface stays manifold, unfolded and without edges
-    above LONG times that length.
-    """
-    for attempt in range(10):
-        edges, _, _ = _pairs(triangles, len(vertices))
-        lengths = surface.relative(vertices, edges)
-        candidates = np.flatnonzero((lengths < SHORT) & ~fixed[edges].all(axis=1))
-        # a shortest edge that cannot be contracted must not block its neighbours: from the second attempt on, shuffle
-        shuffle = 1 + 0.4 * np.modf(0.6180339887 * attempt * candidates)[0]
-        ends, place, good = _tried(
-            vertices, triangles, fixed, edges, candidates, lengths[candidates] * shuffle, surface
-        )
-        if not good.any():
-            break
-        ends, place = ends[good], place[good]
-        vertices = vertices.copy()
-        vertices[ends[:, 0]] = place
-        fixed[ends[:, 0]] |= fixed[ends[:, 1]]
-        target = np.arange(len(vertices))
-        target[ends[:, 1]] = ends[:, 0]
-        triangles = target[triangles]
-        proper = (triangles != triangles[:, [1, 2, 0]]).all(axis=1)
-        used = np.ones(len(vertices), dtype=bool)
-        used[ends[:, 1]] = False
-        triangles = (np.cumsum(used) - 1)[triangles[proper]]
-        vertices, fixed = vertices[used], fixed[used]
-    return vertices, triangles, fixed
-
-
-def _tried(
-    vertices: NDArray,
-    triangles: NDArray,
-    fixed: NDArray,
-    edges: NDArray,
-    candidates: NDArray,
-    order: NDArray,
-    surface: Surface,
-) -> tuple[NDArray, NDArray, NDArray]:
-    """Ends (n, 2), place of contraction (n, 3) and success (n,) of candidates far apart from each other, first by
-    order.
-    """
-    good = np.zeros(0, dtype=bool)
-    ends, place = np.zeros((0, 2), dtype=np.int64), np.zeros((0, 3))
-    longest = LONG * surface.edge_length(vertices)
-    for _ in range(TRIES):
-        if len(candidates) == 0 or good.any():
-            break
-        far = _far_apart(edges, candidates, _ranks(order), len(vertices))
-        ends = edges[candidates[far]]
-        place = surface.project(vertices[ends].mean(axis=1))
-        place = np.where(fixed[ends[:, 0]][:, None], vertices[ends[:, 0]], place)
-        place = np.where(fixed[ends[:, 1]][:, None], vertices[ends[:, 1]], place)
-        good = _contractible(vertices, triangles, edges, ends, place, longest)
-        candidates, order = candidates[~far], order[~far]
-    return ends, place, good
-
-
 def _far_apart(edges: NDArray, candidates: NDArray, rank: NDArray, number: int) -> NDArray:
     """Mask of candidate edges such that no two of them are joined by an edge: lowest rank within the neighbourhood."""
     lowest = np.full(number, len(candidates))
@@ -215,119 +296,6 @@ def _far_apart(edges: NDArray, candidates: NDArray, rank: NDArray, number: int) 
     return (lowest[edges[candidates]] == rank[:, None]).all(axis=1)
 
 
-def _contractible(
-    vertices: NDArray, triangles: NDArray, edges: NDArray, ends: NDArray, place: NDArray, longest: NDArray
-) -> NDArray:
-    """Mask of edges (ends) that can be contracted to place: two common neighbours, no fold, no edge longer than the
-    mean of `longest` at its vertices.
-    """
-    number = len(vertices)
-    rows = np.concatenate([edges[:, 0], edges[:, 1]])
-    columns = np.concatenate([edges[:, 1], edges[:, 0]])
-    neighbours: csr_array = coo_array((np.ones(len(rows)), (rows, columns)), shape=(number, number)).tocsr()
-    good = np.asarray(neighbours[ends[:, 0]].multiply(neighbours[ends[:, 1]]).sum(axis=1)).ravel() == 2
-    good &= (np.diff(neighbours.indptr)[ends].sum(axis=1)) > 7
-    owner = np.full(number, -1)
-    owner[ends] = np.arange(len(ends))[:, None]
-    moved = vertices.copy()
-    moved[ends] = place[:, None]
-    which = owner[triangles].max(axis=1)
-    near = np.flatnonzero((which >= 0) & ((owner[triangles] >= 0).sum(axis=1) == 1))
-    before, after = (doubled_areas(points, triangles[near]) for points in (vertices, moved))
-    around = np.zeros((len(ends), 3))
-    np.add.at(around, which[near], before)
-    reference = around[which[near]]
-    fold = _cosine(after, reference) < np.minimum(STEEP, _cosine(before, reference) - 1e-9)
-    corners, limits = moved[triangles[near]], longest[triangles[near]]
-    lengths = np.linalg.norm(corners - corners[:, [1, 2, 0]], axis=2)
-    long = (lengths > 0.5 * (limits + limits[:, [1, 2, 0]])).any(axis=1)
-    good[which[near[fold | long]]] = False
-    return good
-
-
 def _cosine(u: NDArray, v: NDArray) -> NDArray:
     lengths = np.linalg.norm(u, axis=1) * np.linalg.norm(v, axis=1)
     return (u * v).sum(axis=1) / np.maximum(lengths, 1e-300)
-
-
-def flipped_to_delaunay(vertices: NDArray, triangles: NDArray, sweeps: int = 12) -> NDArray:
-    """Triangles after flipping edges whose opposite angles exceed 180 degrees together, while the surface stays
-    unfolded.
-    """
-    triangles = triangles.copy()
-    for _ in range(sweeps):
-        edges, sides, opposite = _pairs(triangles, len(vertices))
-        a, b = vertices[edges[:, 0]], vertices[edges[:, 1]]
-        cosines, sines = [], []
-        for side in (0, 1):
-            u, v = a - vertices[opposite[:, side]], b - vertices[opposite[:, side]]
-            cosines.append((u * v).sum(axis=1))
-            sines.append(np.linalg.norm(np.cross(u, v), axis=1))
-        excess = cosines[0] * sines[1] + cosines[1] * sines[0]  # sine of the sum of the angles, times positive lengths
-        scale = np.hypot(cosines[0], sines[0]) * np.hypot(cosines[1], sines[1])
-        chosen = np.flatnonzero(excess < -1e-6 * scale)
-        if len(chosen) == 0:
-            break
-        chosen = chosen[_flippable(vertices, triangles, edges, sides, opposite, chosen)]
-        if len(chosen) == 0:
-            break
-        # neither two flips in one triangle nor two that take an edge from the same vertex
-        groups = np.concatenate([sides[chosen], len(triangles) + edges[chosen]], axis=1)
-        rank = _ranks(excess[chosen] / scale[chosen])
-        chosen = chosen[_best_of(groups, rank, len(triangles) + len(vertices))]
-        key = np.sort(opposite[chosen], axis=1) @ np.array([len(vertices), 1])
-        chosen = chosen[np.sort(np.unique(key, return_index=True)[1])]
-        first, second = _after_flip(triangles, edges, sides, opposite, chosen)
-        triangles[sides[chosen, 0]], triangles[sides[chosen, 1]] = first, second
-    return triangles
-
-
-def _after_flip(
-    triangles: NDArray, edges: NDArray, sides: NDArray, opposite: NDArray, chosen: NDArray
-) -> tuple[NDArray, NDArray]:
-    """The two triangles after the flip, in the sense of the old ones: (c, d, b) and (d, c, a) for the edge a -> b."""
-    own = triangles[sides[chosen, 0]]
-    c, d = opposite[chosen].T
-    position = np.argmax(own == c[:, None], axis=1)
-    row = np.arange(len(chosen))
-    a, b = own[row, (position + 1) % 3], own[row, (position + 2) % 3]
-    return np.stack([c, d, b], axis=1), np.stack([d, c, a], axis=1)
-
-
-def _flippable(
-    vertices: NDArray, triangles: NDArray, edges: NDArray, sides: NDArray, opposite: NDArray, chosen: NDArray
-) -> NDArray:
-    """Mask: the new edge does not exist yet, no vertex drops below three edges, the new triangles do not fold."""
-    number = len(vertices)
-    keys = edges @ np.array([number, 1])
-    new = np.sort(opposite[chosen], axis=1) @ np.array([number, 1])
-    at = np.minimum(np.searchsorted(keys, new), len(keys) - 1)
-    good = (keys[at] != new) & (opposite[chosen, 0] != opposite[chosen, 1])
-    degree = np.bincount(edges.ravel(), minlength=number)
-    good &= (degree[edges[chosen]] > 3).all(axis=1)
-    before = doubled_areas(vertices, triangles[sides[chosen].ravel()]).reshape(-1, 2, 3).sum(axis=1)
-    before /= np.linalg.norm(before, axis=1)[:, None]
-    for after in _after_flip(triangles, edges, sides, opposite, chosen):
-        vector = doubled_areas(vertices, after)
-        good &= (vector * before).sum(axis=1) > STEEP * np.linalg.norm(vector, axis=1)
-    return good
-
-
-def _relaxed(vertices: NDArray, triangles: NDArray, fixed: NDArray, surface: Surface) -> NDArray:
-    """Every free vertex moved toward the mean of the centroids around it, weighted by area over wanted area, along the
-    surface, and onto it.
-
-    Without the normal part of the move, which would smooth edges that are sharper than the triangles.
-    """
-    vectors = doubled_areas(vertices, triangles)
-    areas = np.linalg.norm(vectors, axis=1) / surface.edge_length(vertices)[triangles].mean(axis=1) ** 2
-    gather = coo_array(
-        (np.ones(triangles.size), (triangles.ravel(), np.repeat(np.arange(len(triangles)), 3))),
-        shape=(len(vertices), len(triangles)),
-    ).tocsr()
-    centre = (gather @ (vertices[triangles].mean(axis=1) * areas[:, None])) / (gather @ areas)[:, None]
-    normal = gather @ vectors
-    normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
-    move = centre - vertices
-    move -= (move * normal).sum(axis=1)[:, None] * normal
-    return np.where(fixed[:, None], vertices, surface.project(vertices + move))

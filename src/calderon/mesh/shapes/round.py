@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.shapes.remeshing import Projection, remeshed
+from calderon.mesh.shapes.remeshing import remeshed
 from calderon.mesh.shapes.volume_kept import VOLUME_NOTE, curved_mesh, with_volume_kept
 from calderon.mesh.sizes import exceeds, positive, positive_lengths, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
@@ -63,14 +63,9 @@ def geodesic_sphere(frequency: int) -> tuple[NDArray, NDArray]:
     weights = np.stack([n - i - j, i, j], axis=1)
     up = np.flatnonzero(i + j < n)
     down = np.flatnonzero(i + j < n - 1)
-    local = np.concatenate(
-        [
-            np.stack([up, number[i[up] + 1, j[up]], number[i[up], j[up] + 1]], axis=1),
-            np.stack(
-                [number[i[down] + 1, j[down]], number[i[down] + 1, j[down] + 1], number[i[down], j[down] + 1]], axis=1
-            ),
-        ]
-    )
+    upright = [up, number[i[up] + 1, j[up]], number[i[up], j[up] + 1]]
+    inverted = [number[i[down] + 1, j[down]], number[i[down] + 1, j[down] + 1], number[i[down], j[down] + 1]]
+    local = np.concatenate([np.stack(each, axis=1) for each in (upright, inverted)])
     points = np.einsum("pw,fwk->fpk", weights / n, base[faces]).reshape(-1, 3)
     # points on edges and corners belong to several faces: name each by its corners and weights
     corner = np.where(weights[None] > 0, faces[:, None, :], len(base)).reshape(-1, 3)
@@ -174,14 +169,12 @@ def ellipsoid(semi_axes: Sequence[float] = (1.0, 1.0, 0.5), h: float = 0.1, volu
     room_for_surface(4 * np.pi * np.mean([(a * b) ** 1.6 for a, b in combinations(axes, 2)]) ** (1 / 1.6), h)  # Thomsen
     frequency = max(2, round(MEAN_EDGE * np.prod(axes) ** (1 / 3) / h))
     points, triangles = geodesic_sphere(frequency)
-    project = onto_ellipsoid(axes)
+
+    def project(x: NDArray) -> NDArray:
+        return closest_on_ellipsoid(x, axes)
+
     vertices, triangles = remeshed(points * axes, triangles, h, project)
     return curved_mesh(vertices, triangles, project, volume)
-
-
-def onto_ellipsoid(axes: NDArray) -> Projection:
-    """Projection of points (n, 3) to the closest points of the ellipsoid."""
-    return lambda points: closest_on_ellipsoid(points, axes)
 
 
 def closest_on_ellipsoid(points: NDArray, axes: NDArray) -> NDArray:

@@ -58,10 +58,8 @@ class StepReport:
         """The effect of slivers on the step, as a sentence."""
         if not self.slivers:
             return f"no slivers (quality below {SLIVER:g}); longest edges differ by a factor of {self.spread:.1f}"
-        return (
-            f"{self.slivers} slivers (quality below {SLIVER:g}); without them the step would be {self.gain:.2f} times "
-            "larger"
-        )
+        without = f"without them the step would be {self.gain:.2f} times larger"
+        return f"{self.slivers} slivers (quality below {SLIVER:g}); {without}"
 
 
 def step_report(mesh: TetrahedralMesh, materials: Mapping[str, Material] | None = None) -> StepReport:

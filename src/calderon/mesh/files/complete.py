@@ -1,0 +1,77 @@
+"""Files that meshio reads although they are incomplete, or in part: .ply, .stl and .vtu are read whole or refused."""
+
+import contextlib
+import re
+from io import BytesIO, StringIO
+from pathlib import Path
+
+import meshio
+
+from calderon.mesh.errors import MeshError
+
+HEADER, TRIANGLE = 84, 50
+"""Bytes of a binary STL file: before the first triangle, and of each."""
+TAIL = 65536
+"""Bytes at the end of an STL text in which its end mark is searched: a name follows it."""
+KINDS = {6: "triangle strips", 11: "voxels"}
+"""By VTK's numbers (vtkCellType.h): cells that have a surface, and that meshio does not know."""
+PASSED = {2, 4}
+"""Clouds of points and chains of lines, which are ignored like single ones."""
+
+
+def read_ply(path: Path) -> meshio.Mesh:
+    """What meshio reads; corners may be called vertex_index, too. MeshError where header or faces end early: meshio
+    would search the end of the header indefinitely, and accept the faces found so far."""
+    head, mark, rest = path.read_bytes().partition(b"\nend_header")
+    if not mark:
+        raise MeshError("incomplete, its header does not end: export it again")
+    head = re.sub(rb"(property list \S+ \S+ )vertex_index\b", rb"\1vertex_indices", head)
+    content = meshio.read(BytesIO(head + mark + rest), file_format="ply")
+    promised, found = re.search(rb"(?m)^element face (\d+)", head), sum(len(cells.data) for cells in content.cells)
+    if promised and found < int(promised[1]):
+        raise MeshError(f"incomplete, it holds {found} of {int(promised[1])} faces: export it again")
+    return content
+
+
+def read_stl(path: Path) -> meshio.Mesh:
+    """What meshio reads. MeshError for a binary file whose size does not fit its number of triangles, in
+    which meshio would look for text, and for a text without "endsolid" after its last triangle."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        head = file.read(512)
+        file.seek(max(0, size - TAIL))
+        tail = file.read().lower()
+    promised = int.from_bytes(head[80:HEADER], "little")
+    if len(head) < HEADER or size != HEADER + TRIANGLE * promised:
+        if b"\0" in head and len(head) >= HEADER:
+            raise MeshError(
+                f"{size} bytes, but its {promised} triangles take {HEADER + TRIANGLE * promised}: "
+                "it is incomplete or damaged; export it again"
+            )
+        if tail.rfind(b"endsolid") <= tail.rfind(b"endfacet"):
+            raise MeshError("no 'endsolid' at the end of the text: incomplete, or not an STL file; export it again")
+    return meshio.read(path, file_format="stl")
+
+
+def read_vtu(path: Path) -> meshio.Mesh:
+    """What meshio reads. MeshError if it leaves out cells: those of kinds that it does not know, other than points and
+    lines, and all pieces of a grid but the last."""
+    output = StringIO()
+    try:
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+            content = meshio.read(path, file_format="vtu")
+    finally:
+        print(output.getvalue(), end="")
+    left = {int(kind) for kind in re.findall(r"cannot handle \(type (\d+)\)", " ".join(output.getvalue().split()))}
+    if left - PASSED:
+        kinds = ", ".join(KINDS.get(kind, f"cells of VTK's type {kind}") for kind in sorted(left - PASSED))
+        raise MeshError(
+            f"holds {kinds}, which are not supported: write triangles (ParaView's filter Triangulate makes them)"
+        )
+    promised = sum(map(int, re.findall(rb"<Piece\b[^>]*\bNumberOfCells\s*=\s*[\"'](\d+)", path.read_bytes())))
+    found = sum(len(cells.data) for cells in content.cells)
+    if not left and found < promised:
+        raise MeshError(
+            f"{found} of {promised} cells can be read: those of the last piece of several; write the grid in one piece"
+        )
+    return content
