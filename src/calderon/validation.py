@@ -44,7 +44,8 @@ def points_in_space(values: ArrayLike, name: str = "points") -> np.ndarray:
 
 def one_or_more_points(values: ArrayLike, name: str = "points") -> np.ndarray:
     """Points (n, 3), or one (3,), as an array (n, 3) of finite numbers in double precision."""
-    return points_in_space(np.atleast_2d(np.asarray(values)), name)
+    array = np.asarray(values)
+    return points_in_space(array[None] if array.shape == (3,) else array, name)
 
 
 def unit_vectors(values: ArrayLike, name: str = "directions") -> np.ndarray:

@@ -67,8 +67,7 @@ def consistent_orientation(
 
 def _within_patches(triangles: NDArray, incidence: NDArray, counts: NDArray) -> tuple[NDArray, NDArray]:
     """Flips that make each patch (triangles joined by edges of exactly two triangles) consistent, and the patch
-    labels.
-    """
+    labels."""
     number = len(triangles)
     first, second = edge_pairs(incidence, counts)
     signs = edge_signs(triangles).ravel()

@@ -60,8 +60,7 @@ def directed_edges(triangles: NDArray) -> tuple[NDArray, NDArray]:
 
 def edge_signs(triangles: NDArray) -> NDArray:
     """+1 where a triangle runs along its local edge from the lower to the higher vertex number, else -1; (nt, 3)
-    int8.
-    """
+    int8."""
     start, end = directed_edges(triangles)
     return 2 * (start < end).view(np.int8) - np.int8(1)
 

@@ -1,6 +1,5 @@
 """Pictures of surfaces, fields, patterns and convergence: Matplotlib figures without global state, files written
-whole.
-"""
+whole."""
 
 from calderon.plots.curves import cartesian, convergence, polar
 from calderon.plots.cuts import animate, cut

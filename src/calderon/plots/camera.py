@@ -30,8 +30,7 @@ class Camera:
 
 def camera(view: str | ArrayLike) -> Camera:
     """A camera by name ("iso", "side", "top", "front", "back"), by (azimuth, elevation) in radians or by a direction
-    (3,) to the eye.
-    """
+    (3,) to the eye."""
     if isinstance(view, str):
         if view not in VIEWS:
             raise ValueError(f"unknown view {view!r}: choose one of {', '.join(map(repr, VIEWS))} or give a direction")

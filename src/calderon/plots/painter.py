@@ -38,8 +38,7 @@ class Scene:
 
 def paint(scene: Scene, closed: bool = False) -> NDArray[np.uint8]:
     """A picture (height, width, 3) on white of what the camera sees in the window. Of a closed surface only the
-    triangles that face the camera are painted.
-    """
+    triangles that face the camera are painted."""
     triangles, shades, lens, edges = scene.triangles, scene.shades, scene.lens, scene.edges
     corners = scene.vertices[triangles]
     faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -82,8 +81,7 @@ def _smooth_normals(
     faces: NDArray[np.float64], triangles: NDArray[np.int64], number_of_vertices: int
 ) -> NDArray[np.float64]:
     """Unit normals at the corners (nt, 3, 3): averaged over the triangles around a vertex, except across sharp
-    edges.
-    """
+    edges."""
     around = np.stack(
         [np.bincount(triangles.ravel(), np.repeat(faces[:, axis], 3), number_of_vertices) for axis in range(3)], axis=1
     )

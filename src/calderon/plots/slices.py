@@ -73,8 +73,7 @@ def cut_triangles(
 
 def inside(mesh: "TriangleMesh", points: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which points (rows, columns) of a slice lie inside a closed surface: a ray along each row counts the
-    crossings.
-    """
+    crossings."""
     if not mesh.is_closed:
         return np.zeros(points.shape[:2], dtype=bool)
     origin, across, up, _ = _plane(points)

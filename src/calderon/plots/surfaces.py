@@ -268,8 +268,7 @@ def _draw_arrows(figure: Figure, mesh, vectors: NDArray[np.float64], lens: Camer
 
 def _spread(places: NDArray[np.float64], distance: float) -> NDArray[np.int64]:
     """Numbers of places (n, 3) at least a distance apart in the picture: the foremost of each cell of a grid, less
-    those too near to one taken before.
-    """
+    those too near to one taken before."""
     index = np.floor((places[:, :2] - places[:, :2].min(axis=0)) / distance).astype(int)
     number = index[:, 0] * (index[:, 1].max() + 1) + index[:, 1]
     order = np.lexsort((-places[:, 2], number))

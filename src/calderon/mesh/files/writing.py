@@ -9,6 +9,7 @@ import contextlib
 import json
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
@@ -41,6 +42,8 @@ STL_ROUNDING = 1e-6, 1e-2
 """Of the diameter: what single precision may move vertices by without a notice, and at all."""
 VOLUME_FORMATS = (".msh", ".vtu")
 _DIMENSION = {"triangle": 2, "tetra": 3}
+
+Writer = Callable[[Triangulation, Path], None]
 
 
 class Tagged(NamedTuple):
@@ -113,10 +116,11 @@ def _check_stl(mesh: Triangulation) -> None:
         )
 
 
-def _writer(suffix: str, version: str | None) -> Callable[[Triangulation, Path], None]:
-    writers = {".vtu": _vtu, ".stl": _stl, ".obj": _obj, ".ply": _ply, ".inp": _inp}
+def _writer(suffix: str, version: str | None) -> Writer:
+    vtu, msh22 = (partial(_by_blocks, save) for save in (_save_vtu, _save_msh22))
+    writers: dict[str, Writer] = {".vtu": vtu, ".stl": _stl, ".obj": _obj, ".ply": _ply, ".inp": _inp}
     if suffix == ".msh":
-        versions = {None: _msh41, "4.1": _msh41, "2.2": _msh22}
+        versions: dict[str | None, Writer] = {None: _msh41, "4.1": _msh41, "2.2": msh22}
         if version not in versions:
             raise MeshError(f"unknown .msh version {version!r}: choose '2.2' or '4.1'")
         return versions[version]
@@ -188,16 +192,9 @@ def _meshio(path: Path, file_format: str, vertices: NDArray, cells: list, data: 
         meshio.write(path, meshio.Mesh(vertices, cells, **data), file_format=file_format, **keywords)
 
 
-def _surface(mesh: Triangulation) -> list[Tagged]:
-    return [Tagged("triangle", mesh.triangles, mesh.tags, mesh.names, COMMENT)]
-
-
-def _vtu(mesh: Triangulation, path: Path) -> None:
-    _save_vtu(path, mesh.vertices, _surface(mesh))
-
-
-def _msh22(mesh: Triangulation, path: Path) -> None:
-    _save_msh22(path, mesh.vertices, _surface(mesh))
+def _by_blocks(save: Callable[[Path, NDArray, list[Tagged]], None], mesh: Triangulation, path: Path) -> None:
+    """Write a surface in a format of which volumes are written, too."""
+    save(path, mesh.vertices, [Tagged("triangle", mesh.triangles, mesh.tags, mesh.names, COMMENT)])
 
 
 def _save_vtu(path: Path, vertices: NDArray, blocks: list[Tagged]) -> None:

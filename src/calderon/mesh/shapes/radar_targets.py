@@ -32,16 +32,13 @@ def almond(length: float = 0.2523744, h: float = 0.01, volume: bool = True) -> T
     vertex. volume: move the other vertices off the surface so that the triangles enclose the almond's volume; False
     leaves them on it.
     """
-    length, h = positive("length", length), positive("h", h)
-    _refuse_coarse("almond", h, 0.12 * length)
-    room_for_surface(0.64 * length**2, h, REMESHED)
+    length, h = _checked("almond", length, h, 0.64)
 
     def project(points: NDArray) -> NDArray:
         x = np.clip(points / length, [BLUNT_END, -1, -1], [TIP * (1 - NEAR_TIP), 1, 1])
         blunt = closest_on_ellipsoid(x, BLUNT_AXES)
-        front = np.concatenate(
-            [x[:, :1], closest_on_ellipsoid(x[:, 1:], _almond_section(np.maximum(x[:, 0], 0)))], axis=1
-        )
+        section = _almond_section(np.maximum(x[:, 0], 0))
+        front = np.column_stack([x[:, 0], closest_on_ellipsoid(x[:, 1:], section)])
         return length * np.where(x[:, :1] < 0, blunt, front)
 
     return _graded(_almond_section, (BLUNT_END, TIP), length, h, project, volume, lambda t: t > TIP - 1e-12)
@@ -61,9 +58,7 @@ def ogive(length: float = 0.254, h: float = 0.01, volume: bool = True) -> Triang
     Mean edge length h, longest edge at most 1.5 h; edges are shorter at both tips, which are vertices, at x = -length
     / 2 and length / 2. volume: as for `almond`.
     """
-    length, h = positive("length", length), positive("h", h)
-    _refuse_coarse("ogive", h, 0.12 * length)
-    room_for_surface(0.44 * length**2, h, REMESHED)
+    length, h = _checked("ogive", length, h, 0.44)
     # in units of length / 10 the arc has radius 13 and its centre lies 12 below the axis: 5^2 + 12^2 = 13^2
     radius, below = 1.3, 1.2
 
@@ -90,8 +85,7 @@ def _graded(
     is_tip: Callable[[NDArray], NDArray],
 ) -> TriangleMesh:
     """The body with these sections in triangles that follow its curvature; is_tip(x / length): whether a point must
-    stay a vertex.
-    """
+    stay a vertex."""
     fine, faces = _wrapped(section, ends, 0.5 * h / length)
     sizes = curvature_sizes(length * fine, faces, project, h)
     start, triangles = _wrapped(section, ends, h / length)
@@ -99,17 +93,18 @@ def _graded(
     return curved_mesh(vertices, triangles, project, volume, is_tip(vertices[:, 0] / length))
 
 
-def _refuse_coarse(name: str, h: float, limit: float) -> None:
-    if h > limit:
-        raise MeshError(
-            f"h = {h:g} is too large for this {name}: at most {limit:.4g} (thickness and tips would be lost)"
-        )
+def _checked(name: str, length: float, h: float, area: float) -> tuple[float, float]:
+    """Length and h as numbers; errors for edges that are too long, or too many. area: of the body of length 1."""
+    length, h = positive("length", length), positive("h", h)
+    if h > (limit := 0.12 * length):
+        raise MeshError(f"h = {h:g} is too large for this {name}: at most {limit:.4g} (thickness and tips are lost)")
+    room_for_surface(area * length**2, h, REMESHED)
+    return length, h
 
 
 def _wrapped(section: Callable[[NDArray], NDArray], ends: tuple[float, float], h: float) -> tuple[NDArray, NDArray]:
     """A geodesic sphere drawn over a body along x: latitude becomes arc length of the widest meridian; poles become
-    the ends.
-    """
+    the ends."""
     t = ends[0] + (ends[1] - ends[0]) * 0.5 * (1 - np.cos(np.linspace(0, np.pi, 2001)))
     axes = section(t)
     axes[[0, -1]] = 0

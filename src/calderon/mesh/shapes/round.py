@@ -161,10 +161,10 @@ def ellipsoid(semi_axes: Sequence[float] = (1.0, 1.0, 0.5), h: float = 0.1, volu
     if np.ptp(axes) == 0:
         return sphere(axes[0], h, volume)
     smallest, middle, _ = np.sort(axes)
-    if exceeds(h, min(middle, 4 * smallest)):
+    if exceeds(h, limit := min(middle, 4 * smallest)):
         raise MeshError(
-            f"h = {h:g} is too large for semi-axes {axes.tolist()}: at most {min(middle, 4 * smallest):.4g}, the "
-            "middle one and four times the smallest; model a body much thinner than its triangles as a disc"
+            f"h = {h:g} is too large for semi-axes {axes.tolist()}: at most {limit:.4g}, the middle one and four times "
+            "the smallest; model a body much thinner than its triangles as a disc"
         )
     room_for_surface(4 * np.pi * np.mean([(a * b) ** 1.6 for a, b in combinations(axes, 2)]) ** (1 / 1.6), h)  # Thomsen
     frequency = max(2, round(MEAN_EDGE * np.prod(axes) ** (1 / 3) / h))
@@ -207,9 +207,8 @@ def torus(major_radius: float = 1.0, minor_radius: float = 0.3, h: float = 0.1, 
     major, minor, h = positive("major_radius", major_radius), positive("minor_radius", minor_radius), positive("h", h)
     if minor >= major:
         raise MeshError(f"minor_radius {minor:g} must be below major_radius {major:g}: it would intersect itself")
-    if exceeds(h, min(1.2 * minor, 2.0 * (major - minor))):
-        raise MeshError(f"h = {h:g} is too large for a torus of radii {major:g} and {minor:g}: at most "
-                        f"{min(1.2 * minor, 2.0 * (major - minor)):.4g}")  # fmt: skip
+    if exceeds(h, limit := min(1.2 * minor, 2.0 * (major - minor))):
+        raise MeshError(f"h = {h:g} is too large for a torus of radii {major:g} and {minor:g}: at most {limit:.4g}")
     room_for_surface(4 * np.pi**2 * major * minor, h)
     n, m = max(4, round(2 * np.pi * major / h)), max(4, round(2 * np.pi * minor / h))
     i, j = (a.ravel() for a in np.meshgrid(np.arange(n), np.arange(m), indexing="ij"))
