@@ -17,7 +17,6 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Execution, Source, require_memory, run_tasks, thread_count
 from calderon.galerkin.assembly import block_of
-from calderon.galerkin.block import Block
 from calderon.galerkin.device.block import GROUP, DeviceBlock
 from calderon.operators.algebra import BoundaryOperator, short_label
 from calderon.operators.boundary import IntegralOperator
@@ -56,35 +55,44 @@ def assemble_matrix_free(
     """Prepare products with an operator; nothing takes long here, so progress shows nothing."""
     started = time.perf_counter()
     execution = Execution.of(backend, precision)
-    kind = OnProcessor if execution.device is None else OnDevice
+    kind: Any = execution.choose(OnProcessor, OnDevice)
     product = Products(execution, lambda each: kind(each, execution, each.is_symmetric)).of(operator)
     return MatrixFree(product, short_label(operator), time.perf_counter() - started, execution)
 
 
-def _require_memory(operator: IntegralOperator, tiles: int) -> None:
-    """MemoryError before anything is prepared; tiles: bytes of the rows that are held at a time."""
-    what = f"the matrix-free product of {operator!r}"
-    advice = 'try fewer threads (NUMBA_NUM_THREADS), precision="single" or a coarser mesh'
-    require_memory(preparation_bytes(operator) + tiles, what, advice)
+class Tiled(LinearOperator):
+    """Products with an integral operator by its tiles. half: A = S + S^T, and S is computed. held: bytes of the rows
+    that are held at a time; MemoryError before anything is prepared."""
+
+    def __init__(self, operator: IntegralOperator, execution: Execution, half: bool, held: int) -> None:
+        super().__init__(dtype=execution.dtype(operator.is_complex), shape=operator.shape)
+        what = f"the matrix-free product of {operator!r}"
+        advice = 'try fewer threads (NUMBA_NUM_THREADS), precision="single" or a coarser mesh'
+        require_memory(preparation_bytes(operator) + held, what, advice)
+        without_memory = np.broadcast_to(np.zeros((), self.dtype), self.shape)
+        self._block: Any = block_of(operator, without_memory, execution, half)
+        self._half = half
+
+    def _product(self, x: NDArray[Any], rows: bool, columns: bool) -> NDArray[Any]:
+        """A x (rows) plus A^T x (columns) with the matrix A that the tiles make up."""
+        raise NotImplementedError
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._product(x, True, self._half)
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.conj(self._product(np.conj(x), self._half, True))
 
 
-def _empty_matrix(operator: IntegralOperator, execution: Execution) -> NDArray[Any]:
-    """Something with the shape and type of the matrix, and without its memory."""
-    return np.broadcast_to(np.zeros((), execution.dtype(operator.is_complex)), operator.shape)
-
-
-class OnProcessor(LinearOperator):
-    """Products with an integral operator on the processor, all threads. half: A = S + S^T, and S is computed."""
+class OnProcessor(Tiled):
+    """On the processor, all threads."""
 
     def __init__(self, operator: IntegralOperator, execution: Execution, half: bool) -> None:
-        super().__init__(dtype=execution.dtype(operator.is_complex), shape=operator.shape)
-        row = operator.shape[1] * self.dtype.itemsize
-        _require_memory(operator, thread_count() * max(TILE_BYTES, 8 * FEWEST_TRIANGLES * row))
-        block = block_of(operator, _empty_matrix(operator, execution), execution, half)
-        self._half = half
+        row = operator.shape[1] * execution.dtype(operator.is_complex).itemsize
+        super().__init__(operator, execution, half, thread_count() * max(TILE_BYTES, 8 * FEWEST_TRIANGLES * row))
+        block = self._block
         rows_of_triangle = block.test.places.shape[1] if block.neighbours is None else 1
         block.shorten(max(FEWEST_TRIANGLES, TILE_BYTES // (row * rows_of_triangle)))
-        self._block: Block = block
         self._count = len(block.tiles) - 1
         self._near = self._special()
 
@@ -118,8 +126,9 @@ class OnProcessor(LinearOperator):
         rows, ids = self._block.rows_apart(number, buffer)
         return buffer, rows, ids
 
-    def _regular(self, y: NDArray[Any], x: NDArray[Any], rows: bool, columns: bool) -> NDArray[Any]:
-        """y += R x (rows), y += R^T x (columns) with the regular part R."""
+    def _product(self, x: NDArray[Any], rows: bool, columns: bool) -> NDArray[Any]:
+        """Touching and near pairs by the sparse matrix, which holds both halves, and the regular part of the tiles."""
+        y = (self._near if rows else self._near.T) @ x
         lock = threading.Lock()
 
         def work(number: int) -> None:
@@ -137,37 +146,23 @@ class OnProcessor(LinearOperator):
         run_tasks(work, self._count)
         return y
 
-    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._regular(self._near @ x, x, True, self._half)
 
-    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        conjugate = np.conj(x)
-        return np.conj(self._regular(self._near.T @ conjugate, conjugate, self._half, True))
-
-
-class OnDevice(LinearOperator):
-    """Products with an integral operator on a device: tiles of local matrices, touching and near pairs among them.
-    half: as in OnProcessor."""
+class OnDevice(Tiled):
+    """On a device: tiles of local matrices, touching and near pairs among them."""
 
     def __init__(self, operator: IntegralOperator, execution: Execution, half: bool) -> None:
-        super().__init__(dtype=execution.dtype(operator.is_complex), shape=operator.shape)
-        _require_memory(operator, 0)
-        block = block_of(operator, _empty_matrix(operator, execution), execution, half)
-        assert isinstance(block, DeviceBlock)
-        self._block, self._device, self._half = block, block.device, half
-        real = "double" if block.real == np.float64 else "float"
+        super().__init__(operator, execution, half, 0)
+        assert isinstance(self._block, DeviceBlock)
+        self._device = self._block.device
+        real = "double" if self._block.real == np.float64 else "float"
         defines = ("OUT_COMPLEX", int(operator.is_complex)), ("GROUP_SIZE", GROUP)
         self._program = self._device.build(Source("dense/multiply.c", real, defines))
 
-    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.stack([self._one(column, True, self._half) for column in x.T], axis=1)
-
-    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        columns = np.conj(x).T
-        return np.conj(np.stack([self._one(column, self._half, True) for column in columns], axis=1))
+    def _product(self, x: NDArray[Any], rows: bool, columns: bool) -> NDArray[Any]:
+        return np.stack([self._one(column, rows, columns) for column in x.T], axis=1)
 
     def _one(self, x: NDArray[Any], rows: bool, columns: bool) -> NDArray[Any]:
-        """A x (rows) plus A^T x (columns) with the matrix A that the tiles make up."""
+        """The product with one vector."""
         block, device = self._block, self._device
         tests, trials = block.test.places, block.trial.places.T.ravel()  # local functions, in the order of the device
         local = np.append(x, 0)

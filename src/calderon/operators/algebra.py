@@ -57,7 +57,7 @@ class BoundaryOperator(ABC):
     is_leaf: ClassVar[bool] = False
     """Whether the matrix comes from one integral or is sparse, and not from other operators."""
     is_local: ClassVar[bool] = False
-    """Whether the matrix is sparse: `add_sparse_to` adds it."""
+    """Whether the matrix is sparse: its `add_to` can transpose it."""
     fills: ClassVar[bool] = False
     """Whether `fill_to` puts the matrix into a place that is zero, with less memory than `add_to` elsewhere."""
 
@@ -185,6 +185,10 @@ class Expression(BoundaryOperator):
     def test(self) -> Any:  # type: ignore[override]
         return self.spaces[1]
 
+    @property
+    def is_complex(self) -> bool:
+        return any(term.atom.is_complex or complex(term.factor).imag != 0 for term in self.terms())
+
 
 @dataclass(frozen=True, eq=False)
 class Sum(Expression):
@@ -219,10 +223,6 @@ class Sum(Expression):
     def __repr__(self) -> str:
         return " + ".join(f"({factor:.4g}) {part!r}" for factor, part in self.parts)
 
-    @property
-    def is_complex(self) -> bool:
-        return any(part.is_complex or complex(factor).imag != 0 for factor, part in self.parts)
-
 
 @dataclass(frozen=True, eq=False)
 class Transposed(Expression):
@@ -237,10 +237,6 @@ class Transposed(Expression):
 
     def __repr__(self) -> str:
         return f"{'adjoint' if self.conjugate else 'transposed'} of ({self.operator!r})"
-
-    @property
-    def is_complex(self) -> bool:
-        return self.operator.is_complex
 
     def terms(self) -> list[Term]:
         return [term.exchanged(self.conjugate) for term in self.operator.terms()]

@@ -74,10 +74,6 @@ class BlockOperator(Expression):
         test = tuple(next(each.test for each in row if each is not None) for row in self.table)
         return BlockSpace(trial), BlockSpace(test)
 
-    @property
-    def is_complex(self) -> bool:
-        return any(each is not None and each.is_complex for row in self.table for each in row)
-
     def terms(self) -> list[Term]:
         tops, lefts = (np.cumsum([0, *sizes]).tolist() for sizes in (self.heights, self.widths))
         return [

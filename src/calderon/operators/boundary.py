@@ -78,11 +78,8 @@ class SparseOperator(BoundaryOperator):
     def value(self, products: Products) -> Any:
         return self.matrix
 
-    def add_to(self, place: Any, factor: complex, rows: Index | None, columns: Index | None) -> None:
-        self.add_sparse_to(place, factor, rows, columns, False)
-
-    def add_sparse_to(
-        self, place: Any, factor: complex, rows: Index | None, columns: Index | None, transposed: bool
+    def add_to(
+        self, place: Any, factor: complex, rows: Index | None, columns: Index | None, transposed: bool = False
     ) -> None:
         """place += factor * matrix[rows][:, columns], or the same of the transposed matrix."""
         matrix = self.matrix.T.tocsr() if transposed else self.matrix

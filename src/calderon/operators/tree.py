@@ -247,7 +247,7 @@ def _fill_region(place: Any, terms: list[Term]) -> None:
 def _add_term(place: Any, term: Term, rows: Index | None, columns: Index | None) -> None:
     """place += the rows and columns of a term that needs no temporary matrix."""
     if term.atom.is_local:
-        term.atom.add_sparse_to(place, term.factor, rows, columns, term.transposed)
+        term.atom.add_to(place, term.factor, rows, columns, term.transposed)
     else:
         term.atom.add_to(place, term.factor, rows, columns)
 
