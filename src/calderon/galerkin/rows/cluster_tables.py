@@ -5,9 +5,7 @@ each side is tabulated twice: unknown by unknown, as the triangles, points and w
 cluster, as the triangles on which functions of a cluster live.
 """
 
-import functools
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -122,37 +120,31 @@ def _lists(
     seen = np.full(int(triangles.max(initial=-1)) + 1, -1)
     runs = [each.astype(np.int64) for each in (clusters.start, clusters.stop, clusters.run_starts)]
     ends = np.zeros(len(runs[2]), np.int64)
-    listing = _listing_kernel()
-    listing(starts, triangles, *runs, seen, ends, np.zeros(0, np.int32))
+    _list_triangles(starts, triangles, *runs, seen, ends, np.zeros(0, np.int32))
     ends = np.cumsum(ends)
     lists = np.empty(ends[-1], np.int32)
     seen[:] = -1
-    listing(starts, triangles, *runs, seen, ends, lists)
+    _list_triangles(starts, triangles, *runs, seen, ends, lists)
     return ends, lists
 
 
-@functools.lru_cache(maxsize=1)
-def _listing_kernel() -> Callable[..., Any]:
-
-    @kernel
-    def run(starts, triangles, first, stop, runs, seen, ends, lists):  # type: ignore[no-untyped-def]
-        """Each triangle of each cluster once, in increasing order; without `lists` the number of them in ends[1:]."""
-        for c in range(runs.size - 1):
-            count = 0
-            for r in range(runs[c], runs[c + 1]):
-                for m in range(starts[first[r]], starts[stop[r]]):
-                    t = triangles[m]
-                    if seen[t] != c:
-                        seen[t] = c
-                        if lists.size:
-                            lists[ends[c] + count] = t
-                        count += 1
-            if lists.size:
-                lists[ends[c] : ends[c] + count].sort()
-            else:
-                ends[c + 1] = count
-
-    return run
+@kernel
+def _list_triangles(starts, triangles, first, stop, runs, seen, ends, lists):  # type: ignore[no-untyped-def]
+    """Each triangle of each cluster once, in increasing order; without `lists` the number of them in ends[1:]."""
+    for c in range(runs.size - 1):
+        count = 0
+        for r in range(runs[c], runs[c + 1]):
+            for m in range(starts[first[r]], starts[stop[r]]):
+                t = triangles[m]
+                if seen[t] != c:
+                    seen[t] = c
+                    if lists.size:
+                        lists[ends[c] + count] = t
+                    count += 1
+        if lists.size:
+            lists[ends[c] : ends[c] + count].sort()
+        else:
+            ends[c + 1] = count
 
 
 @jitable

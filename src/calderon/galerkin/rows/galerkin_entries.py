@@ -13,7 +13,7 @@ from calderon.backends.numba import jitable_part
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.regular.element_tables import Surface
 from calderon.galerkin.rows.cluster_tables import LENGTH, RowSide, positions, row_side, triangle_order
-from calderon.galerkin.rows.entries import Entries, Layout, entries_scratch, entry_loops, side_records, side_table
+from calderon.galerkin.rows.entries import Entries, entries_scratch, entry_loops, side_records, side_table
 from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows
 from calderon.galerkin.rows.pair_matrix import Neighbours, neighbours, summed
 from calderon.galerkin.rows.special_pairs import FoundPairs, SpecialPairs
@@ -21,17 +21,9 @@ from calderon.pairs.rules import Batch
 from calderon.quadrature import triangle_rule
 
 
-class Functions(NamedTuple):
-    """row, column and block of CompiledRows."""
-
-    row: Callable[..., None]
-    column: Callable[..., None]
-    block: Callable[..., None]
-
-
 @functools.lru_cache(maxsize=64)
-def functions_of(by_row: Entries, by_column: Entries) -> Functions:
-    """Rows and columns from the loops with the test and with the trial function fixed."""
+def functions_of(by_row: Entries, by_column: Entries) -> dict[str, Callable[..., None]]:
+    """row, column and block of CompiledRows from the loops with the test and with the trial function fixed."""
     fill_row, fill_column, fill_block = by_row.fill, by_column.fill, by_row.block
 
     @jitable_part
@@ -46,7 +38,7 @@ def functions_of(by_row: Entries, by_column: Entries) -> Functions:
     def block(data, row_cluster, column_cluster, scratch, out):  # type: ignore[no-untyped-def]
         fill_block(data[0], data[1], data[3], data[2], row_cluster, column_cluster, scratch, out)
 
-    return Functions(row, column, block)
+    return {"row": row, "column": column, "block": block}
 
 
 def compiled_rows(
@@ -70,7 +62,11 @@ def compiled_rows(
     rows = _side(pairs, True, row_clusters, tables[0][1])
     same = form.direct and operator.test is operator.trial and row_clusters is column_clusters
     columns = rows if same else _side(pairs, False, column_clusters, tables[1][1])
-    functions = _functions(pairs, *(layout for layout, _ in tables))
+    (test, _), (trial, _) = tables
+    kinds, through_centroids = (pairs.radial, form), pairs._through_centroids()
+    many_tests = 0 < form.function < pairs.test.places.shape[1]
+    by_row = entry_loops(*kinds, False, False, pairs.green.is_complex, test, trial, through_centroids)
+    by_column = entry_loops(*kinds, True, many_tests, pairs.green.is_complex, trial, test, through_centroids)
     around = _neighbours(pairs, np.concatenate([pairs.triangles(pairs.batches), pairs.idle]), rows, columns)
     sizes = pairs.test.places.shape[1], pairs.trial.places.shape[1]
     longest = max(int(each.side.integers[LENGTH]) for each in (rows, columns))
@@ -78,13 +74,11 @@ def compiled_rows(
         shape=operator.shape,
         dtype=pairs.out.dtype,
         real=execution.real,
-        row=functions.row,
-        column=functions.column,
-        block=functions.block,
+        **functions_of(by_row, by_column),
         data=(rows.side, columns.side, _skips(around), pairs.tile_scalars),
         scratch=entries_scratch(form, rule.number_of_points, *sizes, longest, execution.real),
         special=summed(around, pairs.values(pairs.batches), rows.side, columns.side, operator.shape),
-        overlap=functools.partial(_overlap, pairs, rows, columns),
+        overlap=lambda: _matrix(pairs, pairs.regular(), rows, columns),
         symmetric=operator.is_symmetric,
         device_data=functools.partial(_device_data, pairs, rows, columns),
         found=pairs.found,
@@ -100,25 +94,13 @@ def corrections(form: BilinearForm, degree: int, execution: Execution) -> sp.csr
     tables = [side_table(rule, each, pairs.threes)[1] for each in pairs.moment_functions(rule)]
     rows, columns = (_side(pairs, bool(1 - n), clusters[n], tables[n]) for n in range(2))
 
-    def entries(batches: list[Batch]) -> sp.csr_array:
-        around = _neighbours(pairs, pairs.triangles(batches), rows, columns)
-        return summed(around, pairs.values(batches), rows.side, columns.side, form.shape)
-
-    return (entries(pairs.batches) - entries(pairs.with_rule(degree))).tocsr()
+    special, by_points = (_matrix(pairs, each, rows, columns) for each in (pairs.batches, pairs.with_rule(degree)))
+    return (special - by_points).tocsr()
 
 
 def _one_cluster(size: int) -> Clusters:
     """All unknowns in their own order."""
     return Clusters(np.arange(size), np.array([0]), np.array([size]))
-
-
-def _functions(pairs: SpecialPairs, test: Layout, trial: Layout) -> Functions:
-    """Rows, columns and blocks."""
-    kinds, through_centroids = (pairs.radial, pairs.form), pairs._through_centroids()
-    many_tests = 0 < pairs.form.function < pairs.test.places.shape[1]
-    by_row = entry_loops(*kinds, False, False, pairs.green.is_complex, test, trial, through_centroids)
-    by_column = entry_loops(*kinds, True, many_tests, pairs.green.is_complex, trial, test, through_centroids)
-    return functions_of(by_row, by_column)
 
 
 class OrderedSide(NamedTuple):
@@ -171,8 +153,7 @@ def _skips(around: Neighbours) -> NDArray[np.int32]:
     return np.concatenate([around.starts + np.int32(len(around.starts)), around.triangles])
 
 
-def _overlap(pairs: SpecialPairs, rows: OrderedSide, columns: OrderedSide) -> sp.csr_array:
-    """The near pairs with the rule of distant ones."""
-    batches = pairs.regular()
+def _matrix(pairs: SpecialPairs, batches: list[Batch], rows: OrderedSide, columns: OrderedSide) -> sp.csr_array:
+    """The sparse matrix of the pairs of some batches."""
     around = _neighbours(pairs, pairs.triangles(batches), rows, columns)
     return summed(around, pairs.values(batches), rows.side, columns.side, pairs.out.shape)

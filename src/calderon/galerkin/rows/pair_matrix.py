@@ -1,7 +1,5 @@
 """Sparse matrices from local matrices of pairs of triangles, row by row, without a list of all their entries."""
 
-import functools
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +14,8 @@ Index = NDArray[np.int64]
 Numbers = NDArray[np.int32]
 ROWS = 1024
 """Rows that are summed in one task."""
-GAPS = (132, 57, 23, 10, 4, 1)
+GAPS = 132, 57, 23, 10, 4, 1
+"""Of Shell's method of sorting."""
 
 
 class Neighbours(NamedTuple):
@@ -35,71 +34,70 @@ def neighbours(first: Numbers, second: Numbers, counts: tuple[int, int], half: b
         raise ValueError(f"{total} touching and near pairs of triangles are too many: at most 2^31")
     starts, by_second = np.zeros(counts[0] + 1, np.int64), np.zeros(counts[1] + 1, np.int64)
     lists = np.empty((4, total), np.int32)
-    _neighbours_kernel()(first, second, half, starts, by_second, lists)
+    _list_neighbours(first, second, half, starts, by_second, lists)
     return Neighbours(starts.astype(np.int32), lists[2], lists[3])
 
 
-@functools.lru_cache(maxsize=1)
-def _neighbours_kernel() -> Callable[..., Any]:
+@jitable_part
+def cumulate(starts):  # type: ignore[no-untyped-def]
+    """Numbers in each list become the ends of the lists."""
+    for k in range(starts.size - 1):
+        starts[k + 1] += starts[k]
 
-    @jitable_part
-    def cumulate(starts):  # type: ignore[no-untyped-def]
-        for k in range(starts.size - 1):
-            starts[k + 1] += starts[k]
 
-    @jitable_part
-    def shift(starts):  # type: ignore[no-untyped-def]
-        for k in range(starts.size - 1, 0, -1):
-            starts[k] = starts[k - 1]
-        starts[0] = 0
+@jitable_part
+def shift(starts):  # type: ignore[no-untyped-def]
+    """Ends of the lists become their starts."""
+    for k in range(starts.size - 1, 0, -1):
+        starts[k] = starts[k - 1]
+    starts[0] = 0
 
-    @kernel
-    def run(first, second, half, starts, by_second, lists):  # type: ignore[no-untyped-def]
-        """Lists of the first triangle and the pair by the second in lists[:2], then, by running through these, lists of
-        the second and the pair by the first in lists[2:]: increasing."""
-        for n in range(first.size):
-            i, j = first[n], second[n]
-            starts[i + 1] += 1
-            by_second[j + 1] += 1
-            if half and i != j:
-                starts[j + 1] += 1
-                by_second[i + 1] += 1
-        cumulate(starts)
-        cumulate(by_second)
-        for n in range(first.size):
-            i, j = first[n], second[n]
-            at = by_second[j]
-            by_second[j] += 1
-            lists[0, at], lists[1, at] = i, n
-            if half and i != j:
-                at = by_second[i]
-                by_second[i] += 1
-                lists[0, at], lists[1, at] = j, -1 - n
-        shift(by_second)
-        for j in range(by_second.size - 1):
-            for at in range(by_second[j], by_second[j + 1]):
-                i = lists[0, at]
-                here = starts[i]
-                starts[i] += 1
-                lists[2, here], lists[3, here] = j, lists[1, at]
-        shift(starts)
 
-    return run
+@kernel
+def _list_neighbours(first, second, half, starts, by_second, lists):  # type: ignore[no-untyped-def]
+    """Lists of the first triangle and the pair by the second in lists[:2], then, by running through these, lists of
+    the second and the pair by the first in lists[2:]: increasing."""
+    for n in range(first.size):
+        i, j = first[n], second[n]
+        starts[i + 1] += 1
+        by_second[j + 1] += 1
+        if half and i != j:
+            starts[j + 1] += 1
+            by_second[i + 1] += 1
+    cumulate(starts)
+    cumulate(by_second)
+    for n in range(first.size):
+        i, j = first[n], second[n]
+        at = by_second[j]
+        by_second[j] += 1
+        lists[0, at], lists[1, at] = i, n
+        if half and i != j:
+            at = by_second[i]
+            by_second[i] += 1
+            lists[0, at], lists[1, at] = j, -1 - n
+    shift(by_second)
+    for j in range(by_second.size - 1):
+        for at in range(by_second[j], by_second[j + 1]):
+            i = lists[0, at]
+            here = starts[i]
+            starts[i] += 1
+            lists[2, here], lists[3, here] = j, lists[1, at]
+    shift(starts)
 
 
 def summed(
     around: Neighbours, values: NDArray[Any], rows: RowSide, columns: RowSide, shape: tuple[int, int]
 ) -> sp.csr_array:
     """The matrix of the local matrices values (n, A, B) of the pairs; pairs with numbers from n on have none."""
-    add = _summing_kernel()
     chunks = range(0, shape[0], ROWS)
     found: list[tuple[Numbers, Numbers, NDArray[Any]]] = [(np.zeros(0, np.int32),) * 3] * len(chunks)  # type: ignore[list-item]
 
     def work(number: int) -> None:
         low, high = chunks[number], min(chunks[number] + ROWS, shape[0])
-        most = add(around, values, rows.integers, columns.integers, low, high, *_room(0, high - low, shape[1], values))
+        given = around, values, rows.integers, columns.integers, low, high
+        most = _add_rows(*given, *_room(0, high - low, shape[1], values))
         room = _room(most, high - low, shape[1], values)
-        count = add(around, values, rows.integers, columns.integers, low, high, *room)
+        count = _add_rows(*given, *room)
         found[number] = room[0], room[2][:count].copy(), room[3][:count].copy()
 
     run_tasks(work, len(chunks))
@@ -118,54 +116,49 @@ def _room(most: int, rows: int, columns: int, values: NDArray[Any]) -> tuple[Num
     return np.zeros(rows, np.int32), seen, np.empty(most, np.int32), np.empty(most, values.dtype)
 
 
-@functools.lru_cache(maxsize=1)
-def _summing_kernel() -> Callable[..., int]:
-    gaps = GAPS
+@jitable_part
+def sort(keys, data, start, stop):  # type: ignore[no-untyped-def]
+    """Shell's method: rows of constant functions come in order, others have at most some hundred entries."""
+    for gap in GAPS:
+        for k in range(start + gap, stop):
+            key, value, at = keys[k], data[k], k
+            while at >= start + gap and keys[at - gap] > key:
+                keys[at], data[at] = keys[at - gap], data[at - gap]
+                at -= gap
+            keys[at], data[at] = key, value
 
-    @jitable_part
-    def sort(keys, data, start, stop):  # type: ignore[no-untyped-def]
-        """Shell's method: rows of constant functions come in order, others have at most some hundred entries."""
-        for gap in gaps:
-            for k in range(start + gap, stop):
-                key, value, at = keys[k], data[k], k
-                while at >= start + gap and keys[at - gap] > key:
-                    keys[at], data[at] = keys[at - gap], data[at - gap]
-                    at -= gap
-                keys[at], data[at] = key, value
 
-    @kernel
-    def add(around, values, near, far, low, high, lengths, seen, keys, data):  # type: ignore[no-untyped-def]
-        """Rows low .. high; returns how many entries there are, or with empty keys how many there are at most."""
-        width = far[FUNCTIONS]
-        count = 0
-        for i in range(low, high):
-            start = count
-            for e in range(item(near, STARTS, i), item(near, STARTS, i + 1)):
-                t, a = item(near, TRIANGLES, e), item(near, LOCALS, e)
-                first, last = around.starts[t], around.starts[t + 1]
-                if keys.size == 0:
-                    count += width * (last - first)
+@kernel
+def _add_rows(around, values, near, far, low, high, lengths, seen, keys, data):  # type: ignore[no-untyped-def]
+    """Rows low .. high; returns how many entries there are, or with empty keys how many there are at most."""
+    width = far[FUNCTIONS]
+    count = 0
+    for i in range(low, high):
+        start = count
+        for e in range(item(near, STARTS, i), item(near, STARTS, i + 1)):
+            t, a = item(near, TRIANGLES, e), item(near, LOCALS, e)
+            first, last = around.starts[t], around.starts[t + 1]
+            if keys.size == 0:
+                count += width * (last - first)
+                continue
+            for at in range(first, last):
+                s, pair = around.triangles[at], around.pairs[at]
+                number = pair if pair >= 0 else -1 - pair
+                if number >= len(values):
                     continue
-                for at in range(first, last):
-                    s, pair = around.triangles[at], around.pairs[at]
-                    number = pair if pair >= 0 else -1 - pair
-                    if number >= len(values):
+                for b in range(width):
+                    column = item(far, PLACES, s * width + b)
+                    if column < 0:
                         continue
-                    for b in range(width):
-                        column = item(far, PLACES, s * width + b)
-                        if column < 0:
-                            continue
-                        value = values[number, a, b] if pair >= 0 else values[number, b, a]
-                        place = seen[column]
-                        if start <= place < count and keys[place] == column:
-                            data[place] += value
-                        else:
-                            seen[column] = count
-                            keys[count], data[count] = column, value
-                            count += 1
-            if keys.size:
-                sort(keys, data, start, count)
-                lengths[i - low] = count - start
-        return count
-
-    return add
+                    value = values[number, a, b] if pair >= 0 else values[number, b, a]
+                    place = seen[column]
+                    if start <= place < count and keys[place] == column:
+                        data[place] += value
+                    else:
+                        seen[column] = count
+                        keys[count], data[count] = column, value
+                        count += 1
+        if keys.size:
+            sort(keys, data, start, count)
+            lengths[i - low] = count - start
+    return count
