@@ -10,9 +10,9 @@ import calderon as cal
 from calderon.backends import Execution, Source
 from calderon.galerkin.rows.device import row_defines
 from calderon.hmatrix import Admissibility, Choices, assemble_hmatrix
-from calderon.hmatrix.device.dense_blocks import dense_source
+from calderon.hmatrix.device.batches import entries_source
 from calderon.hmatrix.device.products import products_source
-from calderon.hmatrix.device.skeleton import approximation_source, recompression_source
+from calderon.hmatrix.device.skeleton import recompression_source
 from catalogue import CURRENT_POTENTIALS, FORMS, GREENS, LAYER_POTENTIALS, LAYERS, NODAL_SPACES
 
 
@@ -183,8 +183,8 @@ def _approximation(operator: Any, backend: str, precision: str) -> None:
     execution = Execution.of(backend, precision)
     if execution.device is not None:
         defines, numbers = row_defines(operator), execution.dtype(operator.is_complex)
-        execution.device.build(approximation_source(defines, execution.real))
-        execution.device.build(dense_source(defines, execution.real))
+        execution.device.build(entries_source("aca", defines, execution.real))
+        execution.device.build(entries_source("dense", defines, execution.real))
         for wide in {execution.real, np.dtype(np.float64)}:  # single where a device has no double precision
             execution.device.build(products_source(numbers, wide))
             execution.device.build(recompression_source(numbers, wide))

@@ -111,13 +111,13 @@ def test_a_loaded_sum_is_the_saved_one_and_can_be_factorised(tmp_path):
 def computed(monkeypatch):
     """A list of the operators that were compressed, not taken from a file."""
     found = []
-    whole = galerkin._Composition._hmatrix
+    whole = galerkin._Composition._computed
 
     def noted(self, operator, *arguments):
         found.append(operator.integrand.name)
         return whole(self, operator, *arguments)
 
-    monkeypatch.setattr(galerkin._Composition, "_hmatrix", noted)
+    monkeypatch.setattr(galerkin._Composition, "_computed", noted)
     return found
 
 

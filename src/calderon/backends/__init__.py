@@ -7,7 +7,7 @@ from calderon.backends.execution import Execution
 from calderon.backends.memory import format_bytes, free_memory, require_memory
 from calderon.backends.numba import thread_count
 from calderon.backends.sharing import Deliver, HandedOver, SharingWarning, share_tasks
-from calderon.backends.threads import run_tasks
+from calderon.backends.threads import counted, run_tasks
 
 __all__ = [
     "DEVICE_BACKENDS",
@@ -22,6 +22,8 @@ __all__ = [
     "SharingWarning",
     "Source",
     "available",
+    "counted",
+    "entry_type",
     "format_bytes",
     "free_memory",
     "get",

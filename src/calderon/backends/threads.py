@@ -4,6 +4,7 @@ Of tasks with weights, those that share rows with much other remaining work come
 the last tasks would be neighbours of each other, which only one thread can do at a time.
 """
 
+import itertools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -148,6 +149,12 @@ class TaskQueue:
     def _mark(self, task: int, step: int) -> None:
         if self._neighbours is not None:
             self._blocked[self._neighbours[task]] += step
+
+
+def counted(advance: Callable[[int, int], None] | None, total: int) -> Callable[[], None]:
+    """A function for `run_tasks` that calls advance(done, total) after each of so many tasks; None for nothing."""
+    done = itertools.count(1)
+    return (lambda: None) if advance is None else lambda: advance(next(done), total)
 
 
 def run_tasks(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Deliver, Execution, run_tasks, share_tasks
+from calderon.backends import Deliver, Execution, counted, run_tasks, share_tasks
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
 from calderon.galerkin.device.block import DeviceBlock, device_class
@@ -71,14 +71,7 @@ def add_block(
     tiles = _shared_tiles(work, len(works)) if team else work.tiles
     stages = [] if team or isinstance(work, DeviceBlock) else work.stages()
     count = sum(stage.tasks for stage in stages) or len(tiles) - 1
-    done = 0
-
-    def step() -> None:
-        nonlocal done
-        done += 1
-        if advance is not None:
-            advance(done, count)
-
+    step = counted(advance, count)
     if count <= 0 or not work.trial.triangles.size:
         return
     if team:

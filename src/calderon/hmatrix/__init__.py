@@ -7,7 +7,7 @@ Knows nothing of spaces or equations: a matrix is what its compiled rows, column
 from calderon.hmatrix.block_tree import Admissibility, BlockTree, block_tree
 from calderon.hmatrix.cluster_tree import ClusterTree, cluster_tree
 from calderon.hmatrix.composed_operator import ComposedOperator
-from calderon.hmatrix.compression import compress, hmatrix
+from calderon.hmatrix.compression import hmatrix
 from calderon.hmatrix.galerkin import Choices, assemble_hmatrix, is_sum, save_assembly
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.lu import HierarchicalLU, hlu
@@ -23,7 +23,6 @@ __all__ = [
     "assemble_hmatrix",
     "block_tree",
     "cluster_tree",
-    "compress",
     "hlu",
     "hmatrix",
     "is_sum",

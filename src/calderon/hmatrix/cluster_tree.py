@@ -46,6 +46,13 @@ class ClusterTree:
         """(clusters,) whether a cluster has no children."""
         return self.children[:, 0] < 0
 
+    @property
+    def parent(self) -> NDArray[np.int64]:
+        """(clusters,) the cluster that each is a part of; the root is its own."""
+        parent, divided = np.zeros(len(self.start), np.int64), np.flatnonzero(~self.is_leaf)
+        parent[self.children[divided].ravel()] = np.repeat(divided, 2)
+        return parent
+
     def __repr__(self) -> str:
         return f"cluster tree of {len(self.order)} unknowns, {len(self.start)} clusters, {self.level.max() + 1} levels"
 

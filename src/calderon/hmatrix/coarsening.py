@@ -7,8 +7,6 @@ small, and approximated anew (L. Grasedyck, Computing 74 (2005) 205, coarsens in
 is available as a small matrix, so that its norm, not an estimate, ends the approximation.
 """
 
-import functools
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -79,12 +77,6 @@ def coarsened(tree: BlockTree, tables: list[NDArray[np.int64]]) -> tuple[BlockTr
         child_count=count[alive],
     )  # fmt: skip
     return left, number
-
-
-def coarsening_room(dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """What a thread needs: room, merged and lengths of `coarsening_kernel`."""
-    area = LARGEST * LARGEST
-    return np.empty(3 * area, dtype), np.empty(2 * area, dtype), np.zeros(LARGEST, np.zeros(0, dtype).real.dtype)
 
 
 @jitable_part
@@ -193,66 +185,60 @@ def write_remaining(  # type: ignore[no-untyped-def]
     return entered, written
 
 
-@functools.cache
-def coarsening_kernel() -> Callable[..., tuple[int, int]]:
-    """The compiled coarsening of blocks whose leaves have been computed.
+@kernel
+def coarsen(numbers, table, roots, nodes, tolerances, room, merged, lengths, tables, scale, order, out_table, out):  # type: ignore[no-untyped-def]
+    """Put blocks together whose leaves have been computed.
 
-    coarsen(numbers, table, roots, nodes, tolerances, room, merged, lengths, tables, scale, order, out_table, out):
     numbers and table (sorted by BLOCK): the leaves below the roots. nodes (blocks, 6): see `nodes_of`. tolerances
     (blocks,): error that a new approximation of a block may have in the Frobenius norm; 0 leaves it alone. room:
-    LARGEST^2 numbers for a residual, then as many for crosses and as many for their better ones; merged: numbers of
-    the new blocks of one root, 2 LARGEST^2; lengths (LARGEST,) real. tables, scale, order: see `best_skeleton`.
-    Returns how many blocks and numbers are in out_table and out, which have room for all leaves.
+    LARGEST^2 numbers for a residual, then as many for crosses and as many for their better ones; merged: numbers of the
+    new blocks of one root, 2 LARGEST^2; lengths (LARGEST,) real. tables, scale, order: see `best_skeleton`. Returns how
+    many blocks and numbers are in out_table and out, which have room for all leaves.
     """
-
-    @kernel
-    def coarsen(numbers, table, roots, nodes, tolerances, room, merged, lengths, tables, scale, order, out_table, out):  # type: ignore[no-untyped-def]
-        area = LARGEST * LARGEST
-        residual, part, better = room[:area], room[area : 2 * area], room[2 * area :]
-        most = 2 * len(table) + 1  # blocks of a subtree: every one that is cut has two parts at least
-        block, first, rank, place, cost, stack = np.zeros((6, most), np.int64)
-        new, whole = np.zeros((2, most), np.bool_)
-        written, entered = 0, 0
-        for root in roots:
-            count, used = subtree(nodes, root, block, first), 0
-            for t in range(count - 1, -1, -1):
-                b = block[t]
-                m, n, children = nodes[b, HEIGHT], nodes[b, WIDTH], nodes[b, CHILDREN]
-                new[t], whole[t], cost[t] = False, True, 0
-                if children == 0:
-                    at = first_at_least(table[:, BLOCK], 0, table.shape[0], b)
-                    rank[t], place[t] = table[at, RANK], table[at, OFFSET]
-                    cost[t] = m * n if rank[t] < 0 else rank[t] * (m + n)
-                else:
-                    for child in range(first[t], first[t] + children):
-                        cost[t] += cost[child]
-                        whole[t] &= whole[child]
-                if tolerances[b] <= 0 or max(m, n) > LARGEST:
-                    whole[t] = False
-                    continue
-                if not whole[t] or (children == 0 and rank[t] >= 0) or used + cost[t] > merged.size:
-                    whole[t] = whole[t] and children == 0
-                    continue
-                put_together(numbers, merged, nodes, t, block, first, new, rank, place, residual)
-                most = min(min(5 * cost[t] // (4 * (m + n)), part.size // (m + n)), tables.shape[1])
-                found = skeleton_of(residual, m, n, CROSSES * tolerances[b] ** 2, most, part, lengths)
-                if found > 0:
-                    error2 = TRUNCATION2 * tolerances[b] ** 2
-                    found = best_skeleton(part, m, n, found, 0.0, error2, tables, scale, order, better)
-                if found < 0 or found * (m + n) >= cost[t]:
-                    whole[t] = children == 0
-                    continue
-                for l in range(found * (m + n)):
-                    merged[used + l] = better[l]
-                rank[t], place[t], new[t], cost[t] = found, used, True, found * (m + n)
-                whole[t] = True
-                used += cost[t]
-            entered, written = write_remaining(
-                numbers, merged, nodes, block, first, new, rank, place, cost, stack, entered, written, out_table, out
-            )
-        return entered, written
-
-    return coarsen
+    area = LARGEST * LARGEST
+    residual, part, better = room[:area], room[area : 2 * area], room[2 * area :]
+    most = 2 * len(table) + 1  # blocks of a subtree: every one that is cut has two parts at least
+    block, first, rank, place, cost, stack = np.zeros((6, most), np.int64)
+    new, whole = np.zeros((2, most), np.bool_)
+    written, entered = 0, 0
+    for root in roots:
+        count, used = subtree(nodes, root, block, first), 0
+        for t in range(count - 1, -1, -1):
+            b = block[t]
+            m, n, children = nodes[b, HEIGHT], nodes[b, WIDTH], nodes[b, CHILDREN]
+            new[t], whole[t], cost[t] = False, True, 0
+            if children == 0:
+                at = first_at_least(table[:, BLOCK], 0, table.shape[0], b)
+                rank[t], place[t] = table[at, RANK], table[at, OFFSET]
+                cost[t] = m * n if rank[t] < 0 else rank[t] * (m + n)
+            else:
+                for child in range(first[t], first[t] + children):
+                    cost[t] += cost[child]
+                    whole[t] &= whole[child]
+            if tolerances[b] <= 0 or max(m, n) > LARGEST:
+                whole[t] = False
+                continue
+            if not whole[t] or (children == 0 and rank[t] >= 0) or used + cost[t] > merged.size:
+                whole[t] = whole[t] and children == 0
+                continue
+            put_together(numbers, merged, nodes, t, block, first, new, rank, place, residual)
+            most = min(min(5 * cost[t] // (4 * (m + n)), part.size // (m + n)), tables.shape[1])
+            found = skeleton_of(residual, m, n, CROSSES * tolerances[b] ** 2, most, part, lengths)
+            if found > 0:
+                error2 = TRUNCATION2 * tolerances[b] ** 2
+                found = best_skeleton(part, m, n, found, 0.0, error2, tables, scale, order, better)
+            if found < 0 or found * (m + n) >= cost[t]:
+                whole[t] = children == 0
+                continue
+            for l in range(found * (m + n)):
+                merged[used + l] = better[l]
+            rank[t], place[t], new[t], cost[t] = found, used, True, found * (m + n)
+            whole[t] = True
+            used += cost[t]
+        entered, written = write_remaining(
+            numbers, merged, nodes, block, first, new, rank, place, cost, stack, entered, written, out_table, out
+        )
+    return entered, written
 
 
 class Coarsening:
@@ -260,24 +246,26 @@ class Coarsening:
 
     def __init__(self, rows: CompiledRows, tree: BlockTree, errors: NDArray[np.float64]) -> None:
         self.rows, self.tree, self.errors = rows, tree, errors
-        self.coarsen, self.nodes = coarsening_kernel(), nodes_of(tree)
+        self.nodes = nodes_of(tree)
         leaves = tree.leaves
         self.roots, which = leaves_below(tree, leaves)
         order = np.argsort(which, kind="stable")
-        self.leaves, self.ends = leaves[order], np.cumsum(np.bincount(which, minlength=len(self.roots)))
+        self.leaves = leaves[order]
+        self.ends = np.append(0, np.cumsum(np.bincount(which, minlength=len(self.roots))))
         self.drafts: dict[int, tuple[Draft, tuple[NDArray[Any], ...]]] = {}
 
     def leaves_of(self, roots: NDArray[np.int64]) -> NDArray[np.int64]:
         """The leaves below some roots."""
-        ends = np.append(0, self.ends)
         places = np.searchsorted(self.roots, roots)
-        return np.concatenate([self.leaves[ends[each] : ends[each + 1]] for each in places])
+        return np.concatenate([self.leaves[self.ends[each] : self.ends[each + 1]] for each in places])
 
     def draft(self, arena: Arena) -> Draft:
         """The place of a thread for blocks that are to be put together; empty."""
         if id(arena) not in self.drafts:
-            draft = Draft(self.rows.dtype, self.rows.real, self.tree, self.rows.scratch)
-            self.drafts[id(arena)] = draft, coarsening_room(self.rows.dtype)
+            dtype, area = self.rows.dtype, LARGEST * LARGEST
+            draft = Draft(dtype, self.rows.real, self.tree, self.rows.scratch)
+            lengths = np.zeros(LARGEST, np.zeros(0, dtype).real.dtype)
+            self.drafts[id(arena)] = draft, (np.empty(3 * area, dtype), np.empty(2 * area, dtype), lengths)
         draft = self.drafts[id(arena)][0]
         draft.clear()
         return draft
@@ -288,7 +276,7 @@ class Coarsening:
         room = self.drafts[id(arena)][1]
         out, start = arena.room(len(numbers))
         entered = np.empty_like(table)
-        count, used = self.coarsen(
+        count, used = coarsen(
             numbers, table, roots, self.nodes, self.errors, *room, *arena.small_tables(LARGEST_RANK), entered,
             out[start:],
         )  # fmt: skip

@@ -58,13 +58,41 @@ class ComposedOperator(LinearOperator):
                 "only sums of compressed and sparse operators are saved as one: save the H-matrices in .parts, "
                 "or assemble with matrix_file="
             )
-        write_sum(self, path)
+        compressed = {id(part): number for number, part in enumerate(self.parts)}
+        with new_file(path, SUM) as file:
+            file.attrs.update(label=self.label, seconds=self.seconds, rtol=self.rtol, parts=len(self.parts))
+            file.attrs["shape"] = self.shape
+            for number, part in enumerate(self.parts):
+                put_hmatrix(file.create_group(f"parts/{number}"), part)
+            rows = []
+            for number, term in enumerate(self.terms):
+                is_sparse = id(term.matrix) not in compressed
+                if is_sparse:
+                    put_sparse(file.create_group(f"sparse/{number}"), term.matrix)
+                place = number if is_sparse else compressed[id(term.matrix)]
+                rows.append((is_sparse, place, term.transposed, term.conjugated))
+            file.create_dataset("factors", data=np.array([complex(term.factor) for term in self.terms]))
+            file.create_dataset("terms", data=np.array(rows, np.int64).reshape(-1, len(COLUMNS)))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "ComposedOperator":
         """The sum that was saved. ValueError for another kind or version of file, and for a damaged one."""
-        found = read_sum(path)
-        return cls(product_of(found["terms"]), **found)
+        with saved_file(path, SUM) as file:
+            attrs: Any = dict(file.attrs)
+            trees: list[ClusterTree] = []
+            parts = [
+                HMatrix(**with_shared_trees(get_hmatrix(file[f"parts/{number}"]), trees))
+                for number in range(int(attrs["parts"]))
+            ]
+            terms = []
+            for factor, row in zip(file["factors"][()], file["terms"][()], strict=True):
+                is_sparse, number, transposed, conjugated = (int(each) for each in row)
+                rows, columns = (int(size) for size in attrs["shape"][:: -1 if transposed else 1])
+                matrix = get_sparse(file[f"sparse/{number}"], (rows, columns)) if is_sparse else parts[number]
+                value = complex(factor)
+                terms.append(Term(value if value.imag else value.real, matrix, bool(transposed), bool(conjugated)))
+            others = {"label": str(attrs["label"]), "seconds": float(attrs["seconds"]), "rtol": float(attrs["rtol"])}
+        return cls(product_of(terms), parts, terms=terms, **others)
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(self._product.matmat(x))
@@ -96,47 +124,3 @@ def product_of(terms: list[Term]) -> LinearOperator:
             matrix = matrix.H.T
         summands.append(term.factor * matrix)
     return sum(summands[1:], summands[0])
-
-
-def write_sum(matrix: Any, path: str | os.PathLike[str]) -> None:
-    """Write a ComposedOperator with terms, whole or not at all; errors as for `write_hmatrix`."""
-    compressed = {id(part): number for number, part in enumerate(matrix.parts)}
-    with new_file(path, SUM) as file:
-        file.attrs.update(label=matrix.label, seconds=matrix.seconds, rtol=matrix.rtol, parts=len(matrix.parts))
-        file.attrs["shape"] = matrix.shape
-        for number, part in enumerate(matrix.parts):
-            put_hmatrix(file.create_group(f"parts/{number}"), part)
-        rows = []
-        for number, term in enumerate(matrix.terms):
-            is_sparse = id(term.matrix) not in compressed
-            if is_sparse:
-                put_sparse(file.create_group(f"sparse/{number}"), term.matrix)
-            place = number if is_sparse else compressed[id(term.matrix)]
-            rows.append((is_sparse, place, term.transposed, term.conjugated))
-        file.create_dataset("factors", data=np.array([complex(term.factor) for term in matrix.terms]))
-        file.create_dataset("terms", data=np.array(rows, np.int64).reshape(-1, len(COLUMNS)))
-
-
-def read_sum(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The arguments of a ComposedOperator but its product; errors as for `read_hmatrix`."""
-    with saved_file(path, SUM) as file:
-        attrs: Any = dict(file.attrs)
-        trees: list[ClusterTree] = []
-        parts = [
-            HMatrix(**with_shared_trees(get_hmatrix(file[f"parts/{number}"]), trees))
-            for number in range(int(attrs["parts"]))
-        ]
-        terms = []
-        for factor, row in zip(file["factors"][()], file["terms"][()], strict=True):
-            is_sparse, number, transposed, conjugated = (int(each) for each in row)
-            rows, columns = (int(size) for size in attrs["shape"][:: -1 if transposed else 1])
-            matrix = get_sparse(file[f"sparse/{number}"], (rows, columns)) if is_sparse else parts[number]
-            value = complex(factor)
-            terms.append(Term(value if value.imag else value.real, matrix, bool(transposed), bool(conjugated)))
-        return {
-            "parts": parts,
-            "label": str(attrs["label"]),
-            "seconds": float(attrs["seconds"]),
-            "rtol": float(attrs["rtol"]),
-            "terms": terms,
-        }

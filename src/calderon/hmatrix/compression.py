@@ -7,20 +7,20 @@ the list of pieces.
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import require_memory, run_tasks, thread_count
+from calderon.backends import counted, require_memory, run_tasks, thread_count
 from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.aca import FULL, aca_kernel
 from calderon.hmatrix.block_tree import DENSE, LOW_RANK, SPLIT, BlockTree
 from calderon.hmatrix.coarsening import Coarsening, coarsened, leaves_below
 from calderon.hmatrix.hmatrix import HMatrix
-from calderon.hmatrix.products import BLOCK, RANK, extraction_kernel, fill_kernel
-from calderon.hmatrix.recompression import recompression_kernel
+from calderon.hmatrix.products import BLOCK, RANK, entries_inside, fill_kernel, sorted_parts
+from calderon.hmatrix.recompression import recompress
 from calderon.hmatrix.storage import ADVICE, Arena, Slab, table_of
 
 Advance = Callable[[int, int], None]
@@ -38,17 +38,6 @@ RANK_BOUND = 4.0
 """The memory announced before assembly assumes ranks of so many times the digits of rtol; see `expected_bytes`."""
 
 
-class Compressed(NamedTuple):
-    """tree: of the blocks that are stored. slabs: the stored blocks. correction: a sparse matrix to be added to them,
-    None for nothing. full: how many admissible blocks turned out to have no low rank, and are dense."""
-
-    tree: BlockTree
-    slabs: list[Slab]
-    correction: sp.csr_array | None
-    full: int
-    seconds: float
-
-
 def expected_bytes(tree: BlockTree, rtol: float, dtype: np.dtype[Any]) -> int:
     """Memory of an H-matrix by a block tree: dense blocks, and RANK_BOUND crosses a digit, or all entries if fewer."""
     leaves = tree.leaves
@@ -58,34 +47,26 @@ def expected_bytes(tree: BlockTree, rtol: float, dtype: np.dtype[Any]) -> int:
     return int(numbers.sum() * dtype.itemsize)
 
 
-def compress(
+def hmatrix(
     rows: CompiledRows,
     tree: BlockTree,
     rtol: float,
+    label: str = "",
     advance: Advance | None = None,
     errors: NDArray[np.float64] | None = None,
-) -> Compressed:
-    """All blocks of a matrix, each with a relative error below rtol in the Frobenius norm.
+) -> HMatrix:
+    """The H-matrix of a matrix given by its rows, columns and blocks, each with a relative error below rtol in the
+    Frobenius norm.
 
     errors (blocks of the tree,): the error that each block may have if that is larger; blocks are then put together
     where it saves memory and costs no more than that error again (see coarsening.py), but for those where it is 0.
     advance(done, total) is called after each piece of work. Raises MemoryError before or between pieces when memory
     runs out; an interrupt leaves nothing behind.
     """
-    require_memory(expected_bytes(tree, rtol, rows.dtype), f"H-matrix of {tree.shape[0]} x {tree.shape[1]}", ADVICE)
-    started = time.perf_counter()
     work = Compression(rows, tree, rtol, errors, errors is not None)
     pieces = pieces_of(tree, errors is not None)
-    done = 0
-
-    def step() -> None:
-        nonlocal done
-        done += 1
-        if advance is not None:
-            advance(done, len(pieces))
-
-    run_tasks(lambda number: work.run(*pieces[number]), len(pieces), advance=step)
-    return work.result(started)
+    run_tasks(lambda number: work.run(*pieces[number]), len(pieces), advance=counted(advance, len(pieces)))
+    return work.result(label)
 
 
 def pieces_of(tree: BlockTree, together: bool = False) -> list[tuple[int, NDArray[np.int64]]]:
@@ -122,7 +103,8 @@ def cost_of(tree: BlockTree, leaves: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 class Compression:
-    """What the pieces of work share. together: blocks are put together where that costs no more than their errors."""
+    """What the pieces of work share. together: blocks are put together where that costs no more than their errors.
+    MemoryError where there is no room for the matrix."""
 
     def __init__(
         self,
@@ -132,11 +114,13 @@ class Compression:
         errors: NDArray[np.float64] | None = None,
         together: bool = False,
     ) -> None:
-        self.rows, self.tree = rows, tree
+        require_memory(expected_bytes(tree, rtol, rows.dtype), f"H-matrix of {tree.shape[0]} x {tree.shape[1]}", ADVICE)
+        self.started = time.perf_counter()
+        self.rows, self.tree, self.rtol = rows, tree, rtol
         self.errors = np.zeros(len(tree.row)) if errors is None else errors
         self.coarsening = Coarsening(rows, tree, self.errors) if together else None
         self.approximate = aca_kernel(rows.row, rows.column)
-        self.recompress, self.fill = recompression_kernel(), fill_kernel(rows.block)
+        self.fill = fill_kernel(rows.block)
         self.places = tree.rows.start, tree.rows.stop, tree.columns.start, tree.columns.stop
         real = np.zeros(0, rows.dtype).real.dtype
         largest = np.abs(rows.special.data).max(initial=0.0)
@@ -147,7 +131,7 @@ class Compression:
         self.full: list[int] = []
         self.approximated: list[NDArray[np.int64]] = []
         self.added: list[Slab] = []
-        self.special = _sorted(rows.special)
+        self.special = sorted_parts(rows.special)
 
     def run(self, kind: int, blocks: NDArray[np.int64]) -> None:
         """One piece of work."""
@@ -230,21 +214,24 @@ class Compression:
         numbers, start = arena.room(int((np.maximum(found, 0) * (m + n)).sum()))
         tables = arena.small_tables(int(found.max(initial=1)))
         errors = TRUNCATION * self.errors[blocks]
-        used = self.recompress(work, m, n, found, self.truncation, errors, *tables, numbers[start:])
+        used = recompress(work, m, n, found, self.truncation, errors, *tables, numbers[start:])
         kept = found >= 0
         table = table_of(self.tree, blocks[kept], found[kept], start)
         self.approximated.append(table)
         arena.keep(table, used)
 
-    def result(self, started: float) -> Compressed:
-        """All that was kept; nothing can be added afterwards."""
+    def result(self, label: str, backend: str = "numba") -> HMatrix:
+        """The matrix of all that was kept; nothing can be added afterwards."""
         slabs = [slab for arena in self.arenas for slab in arena.slabs()] + self.added
         correction, tree = self.correction(), self.tree
         if self.coarsening is not None:
             tree, number = coarsened(tree, [slab.table for slab in slabs])
             for slab in slabs:
                 slab.table[:, BLOCK] = number[slab.table[:, BLOCK]]
-        return Compressed(tree, slabs, correction, sum(self.full), time.perf_counter() - started)
+        return HMatrix(
+            tree, slabs, self.rows.dtype, self.rtol, correction=correction, full=sum(self.full), label=label,
+            seconds=time.perf_counter() - self.started, backend=backend,
+        )  # fmt: skip
 
     def correction(self) -> sp.csr_array | None:
         """Special pairs in blocks that were made of rows and columns: special - overlap there, in cluster order."""
@@ -252,42 +239,14 @@ class Compression:
         if not self.approximated or not special.nnz:
             return None
         table = np.concatenate(self.approximated)
-        inside = extraction_kernel()
-        if not inside(*self.special[:2], table, np.zeros(0, np.int64)):
+        if not entries_inside(*self.special[:2], table, np.zeros(0, np.int64)):
             return None
-        indptr, indices, values = _sorted(special - self.rows.overlap())
-        count = inside(indptr, indices, table, np.zeros(0, np.int64))
+        indptr, indices, values = sorted_parts(special - self.rows.overlap())
+        count = entries_inside(indptr, indices, table, np.zeros(0, np.int64))
         numbers = np.zeros(count, np.int64)
-        inside(indptr, indices, table, numbers)
+        entries_inside(indptr, indices, table, numbers)
         row = np.searchsorted(indptr, numbers, side="right") - 1
         column, value = indices[numbers], values[numbers]
         if self.rows.symmetric:
             row, column, value = np.append(row, column), np.append(column, row), np.append(value, value)
         return sp.coo_array((value, (row, column)), shape=special.shape).tocsr()
-
-
-def _sorted(matrix: sp.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-    """Starts of rows, columns in order and values of a sparse matrix."""
-    matrix = matrix.tocsr()
-    matrix.sort_indices()
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data
-
-
-def hmatrix(
-    rows: CompiledRows,
-    tree: BlockTree,
-    rtol: float,
-    label: str = "",
-    advance: Advance | None = None,
-    errors: NDArray[np.float64] | None = None,
-) -> HMatrix:
-    """The H-matrix of a matrix given by its rows, columns and blocks; arguments as for `compress`."""
-    return hmatrix_of(compress(rows, tree, rtol, advance, errors), rows, rtol, label)
-
-
-def hmatrix_of(found: Compressed, rows: CompiledRows, rtol: float, label: str, backend: str = "numba") -> HMatrix:
-    """The H-matrix of what compression has found."""
-    return HMatrix(
-        found.tree, found.slabs, rows.dtype, rtol, correction=found.correction, full=found.full, label=label,
-        seconds=found.seconds, backend=backend,
-    )  # fmt: skip

@@ -7,9 +7,8 @@ matrix of an operator is recognised by in a file, and which smooth functions it 
 import hashlib
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,21 +19,19 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import Execution, require_device_memory
 from calderon.galerkin.limits import checked_range
 from calderon.galerkin.rows.device import device_rows
-from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.galerkin.rows.galerkin_entries import compiled_rows
 from calderon.hmatrix.block_tree import Admissibility, BlockTree, block_tree
 from calderon.hmatrix.cluster_tree import ClusterTree, cluster_tree
 from calderon.hmatrix.composed_operator import ComposedOperator
-from calderon.hmatrix.compression import Advance, expected_bytes, hmatrix, hmatrix_of
+from calderon.hmatrix.compression import Advance, expected_bytes, hmatrix
 from calderon.hmatrix.device.compression import compress_on_devices
 from calderon.hmatrix.device.dense_blocks import device_filling
 from calderon.hmatrix.device.products import ADVICE as ON_PROCESSOR
 from calderon.hmatrix.device.products import DeviceProducts
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.off_diagonal import Term
-from calderon.hmatrix.saved_parts import SavedParts
-from calderon.hmatrix.saving import with_shared_trees
-from calderon.hmatrix.tolerances import Filling, Scales, block_errors, filling_of
+from calderon.hmatrix.saving import SavedParts, with_shared_trees
+from calderon.hmatrix.tolerances import Scales, block_errors, filling_of
 from calderon.operators.algebra import BoundaryOperator, short_label
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.progress import assembly_progress
@@ -79,10 +76,9 @@ def assemble_hmatrix(
 
     rtol: relative error of each block, default 1e-4. choices: leaf size and admissibility, for those who measure.
     backend: a device computes all blocks, and the products; several, joined by "+", share the blocks, and those of them
-    that are devices the products. matrix_file: an HDF5 file in which every
-    H-matrix is saved when it is ready, and from which those that are there are taken: an interrupted assembly goes on
-    where it was. Raises ValueError for a tolerance outside of
-    0..1, and for a file that belongs to another operator, mesh or tolerance.
+    that are devices the products. matrix_file: an HDF5 file in which every H-matrix is saved when it is ready, and from
+    which those that are there are taken: an interrupted assembly goes on where it was. Raises ValueError for a
+    tolerance outside of 0..1, and for a file that belongs to another operator, mesh or tolerance.
     """
     execution = Execution.of(backend, precision, several=True)
     choices = choices or Choices()
@@ -91,19 +87,13 @@ def assemble_hmatrix(
     started = time.perf_counter()
     saved = None if matrix_file is None else SavedParts(matrix_file)
     with assembly_progress("compressing", "blocks", progress) as advance:
-        return _assembled(operator, label, started, _Composition(execution, choices, saved, advance))
-
-
-def _assembled(
-    operator: BoundaryOperator, label: str, started: float, composition: "_Composition"
-) -> HMatrix | ComposedOperator:
-    product = composition.product(operator)
+        composition = _Composition(execution, choices, saved, advance)
+        product = composition.product(operator)
     seconds = time.perf_counter() - started
     if isinstance(product, HMatrix):
         product.label, product.seconds = label, seconds
         return product
-    terms = composition.summands(operator)
-    return ComposedOperator(product, composition.parts, label, seconds, composition.choices.rtol, terms)
+    return ComposedOperator(product, composition.parts, label, seconds, choices.rtol, composition.summands(operator))
 
 
 def save_assembly(
@@ -136,9 +126,7 @@ class _Composition:
         ready: Sequence[HMatrix] = (),
     ) -> None:
         self.execution, self.choices, self.saved, self.advance, self.ready = execution, choices, saved, advance, ready
-        members = execution.team or (execution,)
-        self.devices = [each.device for each in members if each.device is not None]
-        self.with_processor = len(self.devices) < len(members)
+        self.devices = [each.device for each in execution.team or (execution,) if each.device is not None]
         self.parts: list[HMatrix] = []
         self._trees: dict[int, tuple[Any, ClusterTree]] = {}
         self._products = Products(execution, self.compressed)
@@ -160,8 +148,19 @@ class _Composition:
         ]
 
     def compressed(self, operator: IntegralOperator) -> HMatrix:
-        """The H-matrix of an integral operator."""
-        return self._kept(operator) if self.ready else self._restored(operator) or self._computed(operator)
+        """The H-matrix of an integral operator: the next one that is ready, or from the file, or computed. It is
+        written to the file, if there is one, unless it is there."""
+        number = len(self.parts)
+        identity = self._identity(operator) if self.saved is not None else {}
+        is_saved = self.saved is not None and self.saved.holds(number, identity)
+        if self.ready:
+            found = self.ready[number]
+        else:
+            found = self._restored(operator, number) if is_saved else self._computed(operator)
+        self.parts.append(found)
+        if self.saved is not None and not is_saved:
+            self.saved.keep(self.parts, identity)
+        return found
 
     def _identity(self, operator: IntegralOperator) -> dict[str, str]:
         choices, dtype = self.choices, self.execution.dtype(operator.is_complex)
@@ -169,87 +168,39 @@ class _Composition:
         blocks = f"leaf {leaf}, {choices.admissibility}, coarsen {choices.coarsen}"
         return fingerprint(operator) | {"rtol": f"{choices.rtol:g}", "numbers": str(dtype), "blocks": blocks}
 
-    def _kept(self, operator: IntegralOperator) -> HMatrix:
-        """The H-matrix that is ready, written to the file unless it is there."""
-        number, identity = len(self.parts), self._identity(operator)
-        self.parts.append(self.ready[number])
-        if self.saved is not None and not self.saved.holds(number, identity):
-            self.saved.keep(self.parts, identity)
-        return self.parts[number]
-
-    def _restored(self, operator: IntegralOperator) -> HMatrix | None:
-        """The H-matrix of an operator from the file, if it is there."""
-        arguments = None
-        if self.saved is not None:
-            arguments = self.saved.find(len(self.parts), self._identity(operator))
-        if arguments is None:
-            return None
+    def _restored(self, operator: IntegralOperator, number: int) -> HMatrix:
+        """The H-matrix of an operator from the file."""
+        assert self.saved is not None
         known = [tree for _, tree in self._trees.values()]
-        found = HMatrix(**with_shared_trees(arguments, known))
+        found = HMatrix(**with_shared_trees(self.saved.read(number), known))
         for space, tree in ((operator.test, found.tree.rows), (operator.trial, found.tree.columns)):
             self._trees.setdefault(id(space), (space, tree))
         if self.devices:
             found.on_device = DeviceProducts(self.devices, found.tree, found.slabs, found.dtype)
-        self.parts.append(found)
         return found
 
     def _computed(self, operator: IntegralOperator) -> HMatrix:
-        """The H-matrix of an operator, written to the file if there is one."""
         rows, columns = self._tree(operator.test), self._tree(operator.trial)
         wavenumber = abs(complex(operator.green.wavenumber).real)
         admissible = replace(self.choices.admissibility, wavenumber=wavenumber)
         blocks = block_tree(rows, columns, admissible, operator.is_symmetric and rows is columns)
-        found = self._hmatrix(operator, blocks, wavenumber)
-        self.parts.append(found)
-        if self.saved is not None:
-            self.saved.keep(self.parts, self._identity(operator))
-        return found
-
-    def _hmatrix(self, operator: IntegralOperator, blocks: BlockTree, wavenumber: float) -> HMatrix:
-        rtol = self.choices.rtol
-        entries = compiled_rows(operator, blocks.rows.clusters, blocks.columns.clusters, self.execution)
+        rtol, execution = self.choices.rtol, self.execution
+        entries = compiled_rows(operator, rows.clusters, columns.clusters, execution)
         if square := float(np.abs(entries.special.data).max(initial=0.0)) ** 2:
             what = f"compression, which squares the entries of the {operator.integrand.name} on this surface,"
             checked_range(entries.real, rtol * square, square, what)
-        if not self.devices:
-            errors = self._errors(operator, entries, blocks, wavenumber, filling_of)
-            return hmatrix(entries, blocks, rtol, repr(operator), self.advance, errors)
-        expected = expected_bytes(blocks, rtol, entries.dtype)
-        share = expected // len(self.devices)
         for device in self.devices:
+            share = expected_bytes(blocks, rtol, entries.dtype) // len(self.devices)
             require_device_memory(device, share, f"H-matrix of {blocks.shape[0]} x {blocks.shape[1]}", ON_PROCESSOR)
         on_devices = [device_rows(operator, entries, device) for device in self.devices]
-        filling = filling_of if self.with_processor else partial(device_filling, on_devices[0])
-        errors = self._errors(operator, entries, blocks, wavenumber, filling)
-        found = compress_on_devices(on_devices, self.with_processor, entries, blocks, rtol, self.advance, errors)
-        if self.execution.team:
-            self.execution.parts.append(found.parts)
-        matrix = hmatrix_of(found.compressed, entries, rtol, repr(operator), self.execution.name)
-        if found.devices:
-            matrix.on_device = DeviceProducts(found.devices, blocks, matrix.slabs, matrix.dtype)
-        return matrix
-
-    def _errors(
-        self,
-        operator: IntegralOperator,
-        entries: CompiledRows,
-        blocks: BlockTree,
-        wavenumber: float,
-        filling: Callable[[CompiledRows, BlockTree], Filling],
-    ) -> NDArray[np.float64] | None:
-        """The error that each block may have, if the choice is so."""
-        if not self.choices.coarsen:
-            return None
-        scales = self._scales(operator, blocks, wavenumber)
-        return block_errors(filling(entries, blocks), blocks, self.choices.rtol, scales)
-
-    def _scales(self, operator: IntegralOperator, blocks: BlockTree, wavenumber: float) -> Scales:
-        """Areas of supports, and smooth functions."""
-        rows, columns = (
-            (np.diff(support_boxes(space), axis=1) ** 2).sum(axis=(1, 2))[tree.order]
-            for space, tree in ((operator.test, blocks.rows), (operator.trial, blocks.columns))
-        )
-        return Scales(rows, columns, smooth_vectors(operator.trial, wavenumber)[blocks.columns.order])
+        errors = None
+        if self.choices.coarsen:
+            with_processor = len(on_devices) < len(execution.team or (execution,))
+            filling = filling_of(entries, blocks) if with_processor else device_filling(on_devices[0], entries, blocks)
+            errors = block_errors(filling, blocks, rtol, scales_of(operator, blocks, wavenumber))
+        if not on_devices:
+            return hmatrix(entries, blocks, rtol, repr(operator), self.advance, errors)
+        return compress_on_devices(on_devices, execution, entries, blocks, rtol, repr(operator), self.advance, errors)
 
     def _tree(self, space: Any) -> ClusterTree:
         """The clusters of a space, or of another one with the same functions on the same triangles."""
@@ -301,6 +252,15 @@ def _digest(*arrays: Any) -> str:
     for array in arrays:
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()[:12]
+
+
+def scales_of(operator: IntegralOperator, blocks: BlockTree, wavenumber: float) -> Scales:
+    """Areas of supports, and smooth functions."""
+    rows, columns = (
+        (np.diff(support_boxes(space), axis=1) ** 2).sum(axis=(1, 2))[tree.order]
+        for space, tree in ((operator.test, blocks.rows), (operator.trial, blocks.columns))
+    )
+    return Scales(rows, columns, smooth_vectors(operator.trial, wavenumber)[blocks.columns.order])
 
 
 def smooth_vectors(space: Any, wavenumber: float) -> NDArray[np.float64]:

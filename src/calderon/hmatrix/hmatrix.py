@@ -11,8 +11,8 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import format_bytes, run_tasks, thread_count
 from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.device.products import DeviceProducts
-from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, product_kernel
-from calderon.hmatrix.saving import read_hmatrix, write_hmatrix
+from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, multiply
+from calderon.hmatrix.saving import KIND, get_hmatrix, new_file, put_hmatrix, saved_file
 from calderon.hmatrix.storage import Slab, shares_of, stored
 
 COLUMNS_AT_ONCE = 32
@@ -44,24 +44,6 @@ class Statistics(NamedTuple):
                 f"{format_bytes(level.nbytes):>9}"
             )
         return "\n".join(lines)
-
-
-def statistics(tree: BlockTree, slabs: list[Slab], dtype: np.dtype[Any]) -> Statistics:
-    """Blocks, ranks and memory by level of the block tree (the deeper level of the two clusters of a block)."""
-    table = np.concatenate([slab.table for slab in slabs])
-    blocks, nbytes = table[:, BLOCK], stored(table) * dtype.itemsize
-    level = np.maximum(tree.rows.level[tree.row[blocks]], tree.columns.level[tree.column[blocks]])
-    depth = int(level.max(initial=0)) + 1
-    return Statistics(
-        [_level(table, nbytes, level == each) for each in range(depth)], _level(table, nbytes, level >= 0)
-    )
-
-
-def _level(table: NDArray[np.int64], nbytes: NDArray[np.int64], chosen: NDArray[np.bool_]) -> Level:
-    ranks = table[chosen, RANK]
-    low = ranks[ranks >= 0]
-    mean = float(low.mean()) if len(low) else 0.0
-    return Level(len(low), len(ranks) - len(low), mean, int(low.max(initial=0)), int(nbytes[chosen].sum()))
 
 
 class HMatrix(LinearOperator):
@@ -103,30 +85,36 @@ class HMatrix(LinearOperator):
 
     @property
     def statistics(self) -> Statistics:
-        """Numbers of blocks, ranks and memory by level of the block tree."""
-        return statistics(self.tree, self.slabs, self.dtype)
+        """Numbers of blocks, ranks and memory by level of the block tree (the deeper one of the two clusters)."""
+        table, tree = np.concatenate([slab.table for slab in self.slabs]), self.tree
+        blocks, nbytes = table[:, BLOCK], stored(table) * self.dtype.itemsize
+        depth = np.maximum(tree.rows.level[tree.row[blocks]], tree.columns.level[tree.column[blocks]])
+
+        def level(chosen: NDArray[np.bool_]) -> Level:
+            ranks = table[chosen, RANK]
+            low = ranks[ranks >= 0]
+            mean = float(low.mean()) if len(low) else 0.0
+            return Level(len(low), len(ranks) - len(low), mean, int(low.max(initial=0)), int(nbytes[chosen].sum()))
+
+        return Statistics([level(depth == each) for each in range(depth.max(initial=0) + 1)], level(depth >= 0))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the matrix to an HDF5 file (.h5 or .hdf5), whole or not at all; see saving.py."""
-        write_hmatrix(self, path)
+        with new_file(path, KIND) as file:
+            put_hmatrix(file, self)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "HMatrix":
         """The matrix that was saved. ValueError for another kind or version of file, and for a damaged one."""
-        return cls(**read_hmatrix(path))
+        with saved_file(path, KIND) as file:
+            return cls(**get_hmatrix(file))
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
         return self._product(x, False)
 
-    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._product(x.reshape(-1, 1), False)[:, 0]
-
     def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
         conjugate = self.dtype.kind == "c" or x.dtype.kind == "c"
         return np.conj(self._product(np.conj(x), True)) if conjugate else self._product(x, True)
-
-    def _rmatvec(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._rmatmat(x.reshape(-1, 1))[:, 0]
 
     def _product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         """A x or A^T x for x (n, k)."""
@@ -153,7 +141,6 @@ class HMatrix(LinearOperator):
         """The product of the blocks with x."""
         symmetric = self.tree.symmetric
         down, across = symmetric or not transposed, symmetric or transposed
-        multiply = product_kernel()
         sums = np.zeros((len(self._shares), len(x), self.shape[1 if transposed else 0]), x.dtype)
 
         def work(number: int) -> None:

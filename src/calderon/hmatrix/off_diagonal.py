@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from calderon.backends import run_tasks, thread_count
 from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.hmatrix import HMatrix
-from calderon.hmatrix.products import BLOCK, COLUMN, ROW, product_kernel
+from calderon.hmatrix.products import BLOCK, COLUMN, ROW, multiply
 from calderon.hmatrix.storage import stored
 
 WITHIN, BELOW, ABOVE = 0, 1, 2
@@ -47,10 +47,7 @@ class Division:
         self, rows: NDArray[np.int64], columns: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The clusters that own blocks of a cluster of rows and one of columns, and where they lie."""
-        tree = self.tree
-        parent = np.full(len(tree.start), -1)
-        divided = np.flatnonzero(~tree.is_leaf)
-        parent[tree.children[divided].ravel()] = np.repeat(divided, 2)
+        tree, parent = self.tree, self.tree.parent
         a, b = rows.copy(), columns.copy()
         while (different := a != b).any():
             deeper = tree.level[a] >= tree.level[b]
@@ -58,17 +55,20 @@ class Division:
             a[first], b[second] = parent[a[first]], parent[b[second]]
         inside = self.undivided[a]
         # up to the largest undivided cluster
-        while (climb := inside & (a > 0) & self.undivided[np.maximum(parent[a], 0)]).any():
+        while (climb := inside & (a > 0) & self.undivided[parent[a]]).any():
             a[climb] = parent[a[climb]]
         place = np.where(inside, WITHIN, np.where(tree.start[rows] > tree.start[columns], BELOW, ABOVE))
         return a, place
 
 
 class Part:
-    """The entries of all terms in a rectangle of the matrix, in cluster order, by their products."""
+    """The entries of all terms between two clusters, in cluster order, by their products."""
 
-    def __init__(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
-        self.shape, self.dtype = shape, dtype
+    def __init__(self, tree: ClusterTree, row_cluster: int, column_cluster: int, dtype: np.dtype[Any]) -> None:
+        clusters = row_cluster, column_cluster
+        self.rows, self.columns = (slice(int(tree.start[each]), int(tree.stop[each])) for each in clusters)
+        self.shape = int(tree.size[row_cluster]), int(tree.size[column_cluster])
+        self.dtype = dtype
         self._blocks: list[tuple[complex, bool, bool, NDArray[Any], NDArray[np.int64]]] = []
         self._sparse: list[sp.csr_array] = []
 
@@ -105,7 +105,6 @@ def _blocks_product(
     numbers: NDArray[Any], table: NDArray[np.int64], x: NDArray[Any], rows: int, transposed: bool
 ) -> NDArray[Any]:
     """B x, or B^T x, of stored blocks for x (k, n): vectors are shared among threads."""
-    multiply = product_kernel()
     y = np.zeros((len(x), rows), x.dtype)
     count = min(thread_count(), len(x)) if int(stored(table).sum()) * len(x) > 1 << 16 else 1
     ends = np.linspace(0, len(x), count + 1).astype(int)
@@ -123,45 +122,24 @@ def _blocks_product(
 
 def parts_of(terms: list[Term], division: Division, dtype: np.dtype[Any]) -> dict[tuple[int, int], Part]:
     """The parts of a sum by (cluster, where): WITHIN undivided clusters, BELOW and ABOVE of divided ones."""
-    tree = division.tree
+    tree, undivided = division.tree, division.undivided
+    topmost = undivided & ((tree.level == 0) | ~undivided[tree.parent])
     parts: dict[tuple[int, int], Part] = {}
-    ranges: dict[tuple[int, int], tuple[slice, slice]] = {}
-    for cluster in _topmost(division):
-        ranges[cluster, WITHIN] = (_run(tree, cluster), _run(tree, cluster))
-    for cluster in map(int, np.flatnonzero(~division.undivided)):
-        first, second = (int(each) for each in tree.children[cluster])
-        ranges[cluster, BELOW] = (_run(tree, second), _run(tree, first))
-        ranges[cluster, ABOVE] = (_run(tree, first), _run(tree, second))
-    for key, (rows, columns) in ranges.items():
-        parts[key] = Part((rows.stop - rows.start, columns.stop - columns.start), dtype)
+    for cluster in np.flatnonzero(topmost).tolist():
+        parts[cluster, WITHIN] = Part(tree, cluster, cluster, dtype)
+    for cluster in np.flatnonzero(~undivided).tolist():
+        first, second = tree.children[cluster].tolist()
+        parts[cluster, BELOW] = Part(tree, second, first, dtype)
+        parts[cluster, ABOVE] = Part(tree, first, second, dtype)
     for term in terms:
         if isinstance(term.matrix, HMatrix):
-            _add_hmatrix(parts, ranges, term, division)
+            _add_hmatrix(parts, term, term.matrix, division)
         else:
-            sparse = term.matrix[tree.order][:, tree.order]
-            _add_sparse(parts, ranges, term, sp.csr_array(sparse))
+            _add_sparse(parts, term, sp.csr_array(term.matrix[tree.order][:, tree.order]))
     return parts
 
 
-def _run(tree: ClusterTree, cluster: int) -> slice:
-    return slice(int(tree.start[cluster]), int(tree.stop[cluster]))
-
-
-def _topmost(division: Division) -> list[int]:
-    """Undivided clusters that are not in another one."""
-    found, waiting = [], [0]
-    while waiting:
-        cluster = waiting.pop()
-        if division.undivided[cluster]:
-            found.append(cluster)
-        else:
-            waiting += [int(each) for each in division.tree.children[cluster]]
-    return found
-
-
-def _add_hmatrix(parts, ranges, term: Term, division: Division) -> None:  # type: ignore[no-untyped-def]
-    matrix = term.matrix
-    assert isinstance(matrix, HMatrix)
+def _add_hmatrix(parts: dict[tuple[int, int], Part], term: Term, matrix: HMatrix, division: Division) -> None:
     blocks = matrix.tree
     for slab in matrix.slabs:
         numbers, table = slab
@@ -172,10 +150,9 @@ def _add_hmatrix(parts, ranges, term: Term, division: Division) -> None:  # type
             if not len(group):
                 continue
             cluster, where = int(owner[group[0]]), int(place[group[0]])
-            rows, columns = ranges[cluster, where]
             shifted = table[group].copy()
-            shifted[:, ROW] -= rows.start
-            shifted[:, COLUMN] -= columns.start
+            shifted[:, ROW] -= parts[cluster, where].rows.start
+            shifted[:, COLUMN] -= parts[cluster, where].columns.start
             mirrored = {WITHIN: WITHIN, BELOW: ABOVE, ABOVE: BELOW}[where]
             own = mirrored if term.transposed else where
             parts[cluster, own].add_blocks(term.factor, term.transposed, term.conjugated, numbers, shifted)
@@ -184,12 +161,12 @@ def _add_hmatrix(parts, ranges, term: Term, division: Division) -> None:  # type
                 other = parts[cluster, mirrored if own == where else where]
                 other.add_blocks(term.factor, not term.transposed, term.conjugated, numbers, off)
     if matrix.correction is not None:
-        _add_sparse(parts, ranges, term, sp.csr_array(matrix.correction))
+        _add_sparse(parts, term, sp.csr_array(matrix.correction))
 
 
-def _add_sparse(parts, ranges, term: Term, matrix: sp.csr_array) -> None:  # type: ignore[no-untyped-def]
+def _add_sparse(parts: dict[tuple[int, int], Part], term: Term, matrix: sp.csr_array) -> None:
     """A sparse matrix in cluster order."""
     turned = sp.csr_array(matrix.T) if term.transposed else matrix
     scaled = term.factor * (turned.conj() if term.conjugated else turned)
-    for key, (rows, columns) in ranges.items():
-        parts[key].add_sparse(sp.csr_array(scaled[rows][:, columns]))
+    for part in parts.values():
+        part.add_sparse(sp.csr_array(scaled[part.rows][:, part.columns]))

@@ -1,9 +1,12 @@
-"""Products of the stored blocks with vectors, and dense blocks filled."""
+"""Kernels on stored blocks: products with vectors, dense blocks filled, entries in them found and moved."""
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from calderon.backends.numba import jitable_part, kernel
 from calderon.hmatrix.vector_ops import add_multiple, dot
@@ -36,57 +39,45 @@ def multiply_low_rank(part, m, n, rank, x_here, x_there, y_here, y_there, down, 
             add_multiple(y_there, dot(u, x_there, y_there[0] * 0), v)
 
 
-@functools.cache
-def product_kernel() -> Callable[..., None]:
-    """The compiled product of some stored blocks.
+@kernel
+def multiply(numbers, table, x, rows, columns, down, across):  # type: ignore[no-untyped-def]
+    """Products of some stored blocks with vectors.
 
-    multiply(numbers, table, x, rows, columns, down, across): rows (k, m) += A x (down) with x (k, n), columns (k, n) +=
-    A^T x (across) with x (k, m); with both, x, rows and columns have one numbering and blocks on the diagonal count
-    once.
+    rows (k, m) += A x (down) with x (k, n), columns (k, n) += A^T x (across) with x (k, m); with both, x, rows and
+    columns have one numbering and blocks on the diagonal count once.
     """
-
-    @kernel
-    def multiply(numbers, table, x, rows, columns, down, across):  # type: ignore[no-untyped-def]
-        for b in range(len(table)):
-            r, m, c, n = table[b, ROW], table[b, HEIGHT], table[b, COLUMN], table[b, WIDTH]
-            rank, start = table[b, RANK], table[b, OFFSET]
-            back = across and not (down and r == c)
-            for k in range(len(x)):
-                here = x[k, c : c + n] if down else x[k, :0]
-                there = x[k, r : r + m] if back else x[k, :0]
-                y, z = rows[k, r : r + m], columns[k, c : c + n]
-                if rank < 0:
-                    multiply_dense(numbers[start : start + m * n], m, n, here, there, y, z, down, back)
-                else:
-                    part = numbers[start : start + rank * (m + n)]
-                    multiply_low_rank(part, m, n, rank, here, there, y, z, down, back)
-
-    return multiply
+    for b in range(len(table)):
+        r, m, c, n = table[b, ROW], table[b, HEIGHT], table[b, COLUMN], table[b, WIDTH]
+        rank, start = table[b, RANK], table[b, OFFSET]
+        back = across and not (down and r == c)
+        for k in range(len(x)):
+            here = x[k, c : c + n] if down else x[k, :0]
+            there = x[k, r : r + m] if back else x[k, :0]
+            y, z = rows[k, r : r + m], columns[k, c : c + n]
+            if rank < 0:
+                multiply_dense(numbers[start : start + m * n], m, n, here, there, y, z, down, back)
+            else:
+                part = numbers[start : start + rank * (m + n)]
+                multiply_low_rank(part, m, n, rank, here, there, y, z, down, back)
 
 
-@functools.cache
-def extraction_kernel() -> Callable[..., int]:
-    """Entries of a sparse matrix that lie in given blocks.
+@kernel
+def entries_inside(indptr, indices, table, out):  # type: ignore[no-untyped-def]
+    """Numbers of the entries of a sparse matrix that lie in given blocks, in the order of these; indices are sorted.
 
-    inside(indptr, indices, table, out): the numbers of these entries in the order of the blocks; indices are sorted.
     Returns how many there are, also beyond the room of out.
     """
-
-    @kernel
-    def inside(indptr, indices, table, out):  # type: ignore[no-untyped-def]
-        count = 0
-        for b in range(len(table)):
-            low, high = table[b, COLUMN], table[b, COLUMN] + table[b, WIDTH]
-            for i in range(table[b, ROW], table[b, ROW] + table[b, HEIGHT]):
-                at = first_at_least(indices, indptr[i], indptr[i + 1], low)
-                while at < indptr[i + 1] and indices[at] < high:
-                    if count < out.size:
-                        out[count] = at
-                    count += 1
-                    at += 1
-        return count
-
-    return inside
+    count = 0
+    for b in range(len(table)):
+        low, high = table[b, COLUMN], table[b, COLUMN] + table[b, WIDTH]
+        for i in range(table[b, ROW], table[b, ROW] + table[b, HEIGHT]):
+            at = first_at_least(indices, indptr[i], indptr[i + 1], low)
+            while at < indptr[i + 1] and indices[at] < high:
+                if count < out.size:
+                    out[count] = at
+                count += 1
+                at += 1
+    return count
 
 
 @jitable_part
@@ -101,17 +92,12 @@ def first_at_least(values, lo, hi, bound):  # type: ignore[no-untyped-def]
     return lo
 
 
-@functools.cache
-def moving_kernel() -> Callable[..., None]:
-    """move(given, starts, places, counts, out): runs of numbers from their starts in `given` to their places in out."""
-
-    @kernel
-    def move(given, starts, places, counts, out):  # type: ignore[no-untyped-def]
-        for b in range(len(starts)):
-            for k in range(counts[b]):
-                out[places[b] + k] = given[starts[b] + k]
-
-    return move
+@kernel
+def move(given, starts, places, counts, out):  # type: ignore[no-untyped-def]
+    """Copy runs of numbers from their starts in `given` to their places in out."""
+    for b in range(len(starts)):
+        for k in range(counts[b]):
+            out[places[b] + k] = given[starts[b] + k]
 
 
 @functools.lru_cache(maxsize=64)
@@ -142,6 +128,8 @@ def fill_kernel(block: Callable[..., None]) -> Callable[..., int]:
     return fill
 
 
-def empty_table(count: int = 0) -> np.ndarray:
-    """A table of so many blocks."""
-    return np.zeros((count, 7), np.int64)
+def sorted_parts(matrix: sp.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+    """Starts of rows, columns in order and values of a sparse matrix."""
+    matrix = matrix.tocsr()
+    matrix.sort_indices()
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data

@@ -7,9 +7,6 @@ sided Jacobi rotations Z make the columns of M Z nearly orthogonal; the shortest
 U (S^T Z) and V S^-1 conj(Z).
 """
 
-import functools
-from collections.abc import Callable
-
 import numpy as np
 
 from calderon.backends.numba import jitable_part, kernel
@@ -171,29 +168,23 @@ def best_skeleton(part, m, n, rank, relative2, absolute2, table, scale, order, o
     return kept
 
 
-@functools.cache
-def recompression_kernel() -> Callable[..., int]:
-    """The compiled recompression of the blocks of a piece of work (see `aca.aca_kernel`).
+@kernel
+def recompress(work, heights, widths, ranks, tolerance, errors, table, scale, order, out):  # type: ignore[no-untyped-def]
+    """Make the crosses of the blocks of a piece of work (see `aca.aca_kernel`) fewer.
 
-    recompress(work, heights, widths, ranks, tolerance, errors, table, scale, order, out): ranks (b,) are replaced,
-    crosses are written to out one block after the other; returns how many numbers. Each block may have the error
-    `tolerance` relative to it in the Frobenius norm, or that in errors (b,) if it is larger. table (4, k, k) in double
-    precision, complex for complex work, scale (2, k), order (k,): room for the largest rank. Blocks of negative rank
-    have nothing in work and out.
+    ranks (b,) are replaced, crosses are written to out one block after the other; returns how many numbers. Each block
+    may have the error `tolerance` relative to it in the Frobenius norm, or that in errors (b,) if it is larger. table
+    (4, k, k) in double precision, complex for complex work, scale (2, k), order (k,): room for the largest rank. Blocks
+    of negative rank have nothing in work and out.
     """
-
-    @kernel
-    def recompress(work, heights, widths, ranks, tolerance, errors, table, scale, order, out):  # type: ignore[no-untyped-def]
-        read = written = 0
-        for b in range(len(ranks)):
-            rank, m, n = ranks[b], heights[b], widths[b]
-            if rank <= 0:
-                continue
-            part, place = work[read : read + rank * (m + n)], out[written:]
-            read += rank * (m + n)
-            relative2, absolute2 = tolerance * tolerance, errors[b] * errors[b]
-            ranks[b] = best_skeleton(part, m, n, rank, relative2, absolute2, table, scale, order, place)
-            written += ranks[b] * (m + n)
-        return written
-
-    return recompress
+    read = written = 0
+    for b in range(len(ranks)):
+        rank, m, n = ranks[b], heights[b], widths[b]
+        if rank <= 0:
+            continue
+        part, place = work[read : read + rank * (m + n)], out[written:]
+        read += rank * (m + n)
+        relative2, absolute2 = tolerance * tolerance, errors[b] * errors[b]
+        ranks[b] = best_skeleton(part, m, n, rank, relative2, absolute2, table, scale, order, place)
+        written += ranks[b] * (m + n)
+    return written

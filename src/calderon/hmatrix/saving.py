@@ -2,19 +2,22 @@
 
 The file holds arrays alone: the cluster trees (under "rows" and, unless it is the same one, "columns"), the block tree
 ("blocks"), every slab of numbers with its table ("slabs/0" ...), and the sparse correction if there is one. Files of
-sums (composed_operator.py) and of assemblies (saved_parts.py) have a group of this kind for each H-matrix.
+sums (composed_operator.py) and of assemblies (SavedParts) have a group of this kind for each H-matrix.
 """
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
 import scipy.sparse as sp
 
+from calderon.backends import require_memory
 from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.storage import Slab
@@ -22,6 +25,7 @@ from calderon.mesh.files.whole_file import file_path, whole_file
 
 KIND, SUM, PARTS = "calderon H-matrix", "calderon sum of H-matrices", "calderon assembly of H-matrices"
 KINDS = KIND, SUM, PARTS
+Identity = dict[str, str]
 VERSION = 1
 """Of the layout of the file; a file of another version is refused."""
 CLUSTERS = "order", "start", "stop", "boxes", "children", "level"
@@ -29,27 +33,12 @@ SPARSE = "indptr", "indices", "data"
 BLOCKS = "row", "column", "kind", "first_child", "child_count"
 
 
-def write_hmatrix(matrix: Any, path: str | os.PathLike[str]) -> None:
-    """Write an H-matrix to a file ending in .h5 or .hdf5; what stood there is replaced when all is written.
-
-    ValueError for another ending, FileNotFoundError for a folder that does not exist.
-    """
-    with new_file(path, KIND) as file:
-        put_hmatrix(file, matrix)
-
-
-def read_hmatrix(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The arguments of an HMatrix from a file.
-
-    ValueError for a file of another kind or version, or one that is damaged, FileNotFoundError for none.
-    """
-    with saved_file(path, KIND) as file:
-        return get_hmatrix(file)
-
-
 @contextmanager
 def new_file(path: str | os.PathLike[str], kind: str) -> Iterator[h5py.File]:
-    """A file of a kind that takes its place when the block ends well; errors as for `write_hmatrix`."""
+    """A file of a kind that takes its place when the block ends well.
+
+    ValueError for a name that does not end in .h5 or .hdf5, FileNotFoundError for a folder that does not exist.
+    """
     check_ending(path)
     with whole_file(path) as scratch, h5py.File(scratch, "w") as file:
         file.attrs.update(kind=kind, version=VERSION)
@@ -64,7 +53,10 @@ def check_ending(path: str | os.PathLike[str]) -> None:
 
 @contextmanager
 def saved_file(path: str | os.PathLike[str], kind: str) -> Iterator[h5py.File]:
-    """A file of a kind, to be read; errors as for `read_hmatrix`."""
+    """A file of a kind, to be read.
+
+    ValueError for a file of another kind or version, or one that is damaged, FileNotFoundError for none.
+    """
     if not file_path(path, "an H-matrix", "matrix.h5").is_file():
         raise FileNotFoundError(f"no file {str(path)!r}")
     try:
@@ -160,3 +152,52 @@ def _write(group: h5py.Group, source: Any, names: tuple[str, ...]) -> None:
 
 def _arrays(group: h5py.Group, names: tuple[str, ...]) -> list[Any]:
     return [group[name][()] for name in names]
+
+
+class SavedParts:
+    """The H-matrices of an assembly, in the order in which they were requested, in a file that grows with every one
+    that is ready, so that an interrupted assembly goes on.
+
+    Each matrix is kept with the identity of what it belongs to, a few named texts. A file of another mesh, wavenumber
+    or tolerance is refused with the names that differ; it is never used, and never overwritten. path: ends in .h5 or
+    .hdf5, in a folder that exists; the file need not. ValueError for another ending, or for a file of another kind or
+    version.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        check_ending(path)
+        self.path = Path(path)
+        if not self.path.parent.is_dir():
+            raise FileNotFoundError(f"the folder {self.path.parent} does not exist; create it first")
+        self.identities: list[Identity] = []
+        if self.path.exists():
+            with saved_file(self.path, PARTS) as file:
+                self.identities = [json.loads(text) for text in file["identities"].asstr()[()]]
+
+    def holds(self, number: int, identity: Identity) -> bool:
+        """Whether the HMatrix with this number is there. ValueError if it belongs to something else."""
+        if number >= len(self.identities):
+            return False
+        there = self.identities[number]
+        if there != identity:
+            names = [name for name in identity if there.get(name) != identity[name]]
+            differences = "; ".join(f"{name} {there.get(name)} instead of {identity[name]}" for name in names)
+            raise ValueError(
+                f"{str(self.path)!r} holds the matrix of another problem: {differences}. "
+                "Name another file, or remove this one"
+            )
+        return True
+
+    def read(self, number: int) -> dict[str, Any]:
+        """The arguments of the HMatrix with this number, which the file holds."""
+        require_memory(self.path.stat().st_size, f"the matrix in {str(self.path)!r}", "close what takes memory")
+        with saved_file(self.path, PARTS) as file:
+            return get_hmatrix(file[f"parts/{number}"])
+
+    def keep(self, parts: list[Any], identity: Identity) -> None:
+        """Write all matrices so far, the last of which is new; the file is replaced as a whole."""
+        self.identities = [*self.identities[: len(parts) - 1], identity]
+        with new_file(self.path, PARTS) as file:
+            file.create_dataset("identities", data=[json.dumps(each) for each in self.identities])
+            for number, part in enumerate(parts):
+                put_hmatrix(file.create_group(f"parts/{number}"), part)

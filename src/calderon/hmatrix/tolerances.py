@@ -24,7 +24,7 @@ from calderon.backends import run_tasks
 from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.cluster_tree import ClusterTree
-from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, ROW, WIDTH, empty_table, fill_kernel
+from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, ROW, WIDTH, fill_kernel, sorted_parts
 
 SAMPLES = 4
 """Leaves of the tree of rows whose rows are computed."""
@@ -69,14 +69,11 @@ def _squares(clusters: ClusterTree, weights: NDArray[np.float64]) -> NDArray[np.
 
 def filling_of(rows: CompiledRows, tree: BlockTree) -> Filling:
     """On the processor."""
-    special = rows.special.tocsr()
-    special.sort_indices()
-    sparse = special.indptr.astype(np.int64), special.indices.astype(np.int64), special.data
-    fill = fill_kernel(rows.block)
+    fill, sparse = fill_kernel(rows.block), sorted_parts(rows.special)
 
     def numbers_of(pairs: NDArray[np.int64]) -> NDArray[Any]:
         m, n = tree.rows.size[pairs[:, 0]], tree.columns.size[pairs[:, 1]]
-        table = empty_table(len(pairs))
+        table = np.zeros((len(pairs), 7), np.int64)
         table[:, ROW], table[:, HEIGHT] = tree.rows.start[pairs[:, 0]], m
         table[:, COLUMN], table[:, WIDTH] = tree.columns.start[pairs[:, 1]], n
         table[:, OFFSET] = np.cumsum(m * n) - m * n

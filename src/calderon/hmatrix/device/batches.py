@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, format_bytes
+from calderon.backends import Defines, Device, Source, format_bytes, real_name
 from calderon.hmatrix.block_tree import BlockTree
 
 GROUP = 128
@@ -16,6 +16,11 @@ SHARE = 4
 """Numbers of a batch, and what else it takes, are at most this part of the memory of the device each."""
 BLOCKS = 1 << 16
 """Blocks of a batch, at most."""
+
+
+def entries_source(name: str, defines: Defines, real: np.dtype[Any]) -> Source:
+    """The variant of a source that computes entries of a matrix, for one with these definitions."""
+    return Source(f"hmatrix/device/{name}.c", real_name(real), (*defines, ("GROUP_SIZE", GROUP)))
 
 
 class Batch(NamedTuple):

@@ -6,57 +6,40 @@ large or many, and the processor the small ones. What a device that fails was to
 alone has a few rounds of blocks of all sizes: a large block keeps one group of threads busy long.
 """
 
-import time
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Deliver, Device, HandedOver, require_memory, share_tasks
+from calderon.backends import Deliver, Execution, HandedOver, counted, share_tasks
 from calderon.galerkin.rows.device import DeviceRows
 from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.block_tree import DENSE, LOW_RANK, BlockTree
-from calderon.hmatrix.compression import (
-    APPROXIMATION,
-    TRUNCATION,
-    Advance,
-    Compressed,
-    Compression,
-    cost_of,
-    expected_bytes,
-    pieces_of,
-)
+from calderon.hmatrix.compression import Advance, Compression, cost_of, pieces_of
 from calderon.hmatrix.device.dense_blocks import DeviceDenseBlocks
-from calderon.hmatrix.device.skeleton import DeviceSkeletons, Tolerances
-from calderon.hmatrix.storage import ADVICE, Slab
+from calderon.hmatrix.device.products import DeviceProducts
+from calderon.hmatrix.device.skeleton import DeviceSkeletons
+from calderon.hmatrix.hmatrix import HMatrix
+from calderon.hmatrix.storage import Slab
 
 ROUND, ROUNDS = 1e9, 8
 """Entries that a device alone computes in a round, about, and rounds at most."""
 
 
-class Shared(NamedTuple):
-    """What devices found. parts (workers,): of the work, the processor first. devices: those that have not failed."""
-
-    compressed: Compressed
-    parts: NDArray[np.float64]
-    devices: list[Device]
-
-
 def compress_on_devices(
     devices: Sequence[DeviceRows],
-    with_processor: bool,
+    execution: Execution,
     rows: CompiledRows,
     tree: BlockTree,
     rtol: float,
+    label: str = "",
     advance: Advance | None = None,
     errors: NDArray[np.float64] | None = None,
-) -> Shared:
-    """All blocks of a matrix, as `compress` gives them, but none put together. MemoryError where a block does not fit
-    on a device and there is no other."""
-    require_memory(expected_bytes(tree, rtol, rows.dtype), f"H-matrix of {tree.shape[0]} x {tree.shape[1]}", ADVICE)
-    started = time.perf_counter()
+) -> HMatrix:
+    """The H-matrix as `hmatrix` makes it, but without blocks put together; devices that have not failed do its
+    products. MemoryError where a block does not fit on a device and there is no other."""
+    with_processor = len(devices) < len(execution.team)
     work = Compression(rows, tree, rtol, errors)
     pieces = sorted(pieces_of(tree), key=lambda piece: float(cost_of(tree, piece[1]).mean()))
     weights = np.array([cost_of(tree, blocks).sum() for _, blocks in pieces])
@@ -65,13 +48,6 @@ def compress_on_devices(
         rounds = int(np.clip(weights.sum() / ROUND, 1, ROUNDS))
         tasks = [pieces[first::rounds] for first in range(rounds)]
         weights = np.array([weights[first::rounds].sum() for first in range(rounds)])
-    done = 0
-
-    def step() -> None:
-        nonlocal done
-        done += 1
-        if advance is not None:
-            advance(done, len(tasks))
 
     def on_processor(number: int) -> None:
         for piece in tasks[number]:
@@ -83,7 +59,7 @@ def compress_on_devices(
         device = each.device
         try:
             if device.name not in prepared:
-                prepared[device.name] = DeviceCompression(each, work, rtol)
+                prepared[device.name] = DeviceCompression(each, work)
             slabs, full = prepared[device.name].compressed([piece for task in run for piece in tasks[task]])
         except Exception as error:  # drivers raise what they like
             working.remove(device)
@@ -92,17 +68,21 @@ def compress_on_devices(
 
     working = [each.device for each in devices]
     workers = [partial(on_device, each) for each in devices]
+    step = counted(advance, len(tasks))
     parts = share_tasks(on_processor if with_processor else None, workers, weights, None, step)
-    return Shared(work.result(started), parts, working)
+    if execution.team:
+        execution.parts.append(parts)
+    matrix = work.result(label, execution.name)
+    if working:
+        matrix.on_device = DeviceProducts(working, tree, matrix.slabs, matrix.dtype)
+    return matrix
 
 
 class DeviceCompression:
     """Blocks of both kinds on one device."""
 
-    def __init__(self, device_rows: DeviceRows, work: Compression, rtol: float) -> None:
-        errors = APPROXIMATION * work.errors, TRUNCATION * work.errors
-        tolerances = Tolerances(work.limits, work.truncation, errors, -float(np.log10(rtol)))
-        self.skeletons = DeviceSkeletons(device_rows, work.tree, work.rows.dtype, tolerances)
+    def __init__(self, device_rows: DeviceRows, work: Compression) -> None:
+        self.skeletons = DeviceSkeletons(device_rows, work)
         self.dense = DeviceDenseBlocks(device_rows, work.rows, work.tree)
 
     def compressed(self, pieces: Sequence[tuple[int, NDArray[np.int64]]]) -> tuple[list[Slab], NDArray[np.int64]]:

@@ -7,18 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Source, real_name
-from calderon.galerkin.rows.device import Defines, DeviceRows
+from calderon.galerkin.rows.device import DeviceRows
 from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.block_tree import BlockTree
-from calderon.hmatrix.device.batches import GROUP, batches, in_rounds
+from calderon.hmatrix.device.batches import GROUP, batches, entries_source, in_rounds
+from calderon.hmatrix.products import sorted_parts
 from calderon.hmatrix.storage import Slab, table_of
 from calderon.hmatrix.tolerances import Filling
-
-
-def dense_source(defines: Defines, real: np.dtype[Any]) -> Source:
-    """The variant of dense.c for a matrix with these definitions."""
-    return Source("hmatrix/device/dense.c", real_name(real), (*defines, ("GROUP_SIZE", GROUP)))
 
 
 def device_filling(on_device: DeviceRows, rows: CompiledRows, tree: BlockTree) -> Filling:
@@ -37,11 +32,10 @@ class DeviceDenseBlocks:
 
     def __init__(self, on_device: DeviceRows, rows: CompiledRows, tree: BlockTree) -> None:
         self.rows, self.tree, self.device, self.dtype = on_device, tree, on_device.device, rows.dtype
-        self.program = self.device.build(dense_source(on_device.defines, rows.real))
-        special = rows.special.tocsr()
-        special.sort_indices()
-        parts = special.indptr.astype(np.int32), special.indices.astype(np.int32), special.data
-        self.special = [self.device.array(each) for each in (rows.data[2], *parts)]
+        self.program = self.device.build(entries_source("dense", on_device.defines, rows.real))
+        starts, columns, values = sorted_parts(rows.special)
+        parts = rows.data[2], starts.astype(np.int32), columns.astype(np.int32), values
+        self.special = [self.device.array(each) for each in parts]
 
     def fill(self, blocks: NDArray[np.int64]) -> Iterator[Slab]:
         """The blocks, as many at a time as there is room for."""

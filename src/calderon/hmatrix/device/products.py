@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name, require_device_memory, run_tasks
 from calderon.hmatrix.block_tree import BlockTree
-from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, moving_kernel
+from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, move
 from calderon.hmatrix.storage import Slab, shares_of, stored
 
 RUN = 32
@@ -55,18 +55,16 @@ class DeviceBlocks:
         columns = ROW, HEIGHT, COLUMN, WIDTH, RANK, OFFSET
         described = np.concatenate([table[:, columns], first[:, None]], axis=1)
         self.crosses, self.table = (device.array(each.astype(np.int32)) for each in (crosses, described))
-        self.rows = self._places(table, True, tree.symmetric)
-        self.columns = self.rows if tree.symmetric else self._places(table, False, False)
+        self.rows = self._places(table, True)
+        self.columns = self.rows if tree.symmetric else self._places(table, False)
 
-    def _places(self, table: NDArray[np.int64], rows: bool, both: bool) -> tuple[int, Any, Any, Any]:
+    def _places(self, table: NDArray[np.int64], rows: bool) -> tuple[int, Any, Any, Any]:
         """Runs of places of a side, and for each run the blocks there: 2 * block, one more for its columns."""
-        side = self.tree.rows if rows else self.tree.columns
+        side, both = self.tree.rows if rows else self.tree.columns, self.tree.symmetric
         leaves = np.sort(side.start[side.is_leaf])
         sizes = np.diff(np.append(leaves, len(side.order)))
         pieces = -(-sizes // RUN)
-        starts = np.repeat(leaves, pieces) + RUN * (
-            np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-        )
+        starts = np.repeat(leaves, pieces) + RUN * _counted(pieces)
         runs = np.stack([starts, np.diff(np.append(starts, len(side.order)))], axis=1)
         found = []
         for column, first, height in ((0, ROW, HEIGHT), (1, COLUMN, WIDTH)):
@@ -127,7 +125,7 @@ def _united(device: Device, slabs: list[Slab], dtype: np.dtype[Any]) -> tuple[ND
     lengths = [-(-stored(table) // RUN) for table in tables]
     total = int(sum(each.sum() for each in lengths))
     require_device_memory(device, total * RUN * dtype.itemsize, "an H-matrix", ADVICE)
-    numbers, move = np.zeros(total * RUN, dtype), moving_kernel()
+    numbers = np.zeros(total * RUN, dtype)
     united, place, tasks = [], 0, []
     for (given, table), length in zip(slabs, lengths, strict=False):
         moved = table.copy()

@@ -4,16 +4,16 @@ Many blocks advance together, a group of threads each.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Source, real_name
-from calderon.galerkin.rows.device import Defines, DeviceRows
+from calderon.galerkin.rows.device import DeviceRows
 from calderon.hmatrix.aca import FULL, NO_ROOM
-from calderon.hmatrix.block_tree import BlockTree
-from calderon.hmatrix.device.batches import BATCH, GROUP, SHARE, Batch, batches, in_rounds, rounds_of
+from calderon.hmatrix.compression import APPROXIMATION, TRUNCATION, Compression
+from calderon.hmatrix.device.batches import BATCH, GROUP, SHARE, Batch, batches, entries_source, in_rounds, rounds_of
 from calderon.hmatrix.storage import Slab, table_of
 
 CROSSES_PER_DIGIT, CROSSES = 8, 12
@@ -24,22 +24,6 @@ SMALL_MATRICES = 4
 """Of rank x rank numbers that making crosses fewer takes for a block."""
 
 
-class Tolerances(NamedTuple):
-    """crosses (2,): relative tolerance and the magnitude below which an entry is zero; fewer: relative error of making
-    them fewer. errors (blocks of the tree,): that a block may have if that is larger, by crosses and by making them
-    fewer."""
-
-    crosses: NDArray[np.floating]
-    fewer: float
-    errors: tuple[NDArray[np.float64], NDArray[np.float64]]
-    digits: float
-
-
-def approximation_source(defines: Defines, real: np.dtype[Any]) -> Source:
-    """The variant of aca.c for a matrix with these definitions."""
-    return Source("hmatrix/device/aca.c", real_name(real), (*defines, ("GROUP_SIZE", GROUP)))
-
-
 def recompression_source(dtype: np.dtype[Any], wide: np.dtype[Any]) -> Source:
     """The variant of recompression.c for numbers of that type and small matrices with such reals."""
     defines = ("COMPLEX", int(dtype.kind == "c")), ("WIDE_REAL", real_name(wide)), ("GROUP_SIZE", GROUP)
@@ -47,18 +31,18 @@ def recompression_source(dtype: np.dtype[Any], wide: np.dtype[Any]) -> Source:
 
 
 class DeviceSkeletons:
-    """Approximates blocks by crosses."""
+    """Approximates blocks by crosses, to the tolerances of `work`."""
 
-    def __init__(self, rows: DeviceRows, tree: BlockTree, dtype: np.dtype[Any], tolerances: Tolerances) -> None:
-        self.rows, self.tree, self.dtype, self.device = rows, tree, dtype, rows.device
-        self.real = np.empty(0, dtype).real.dtype
+    def __init__(self, rows: DeviceRows, work: Compression) -> None:
+        self.rows, self.tree, self.dtype, self.device = rows, work.tree, work.rows.dtype, rows.device
+        self.real = np.empty(0, self.dtype).real.dtype
         self.wide = np.dtype(np.float64 if self.device.has_double else np.float32)
-        self.approximation = self.device.build(approximation_source(rows.defines, self.real))
-        self.recompression = self.device.build(recompression_source(dtype, self.wide))
-        self.limits = self.device.array(tolerances.crosses)
-        self.fewer = self.device.array(np.array([tolerances.fewer], self.wide))
-        self.errors = tolerances.errors
-        self.room = int(CROSSES + CROSSES_PER_DIGIT * max(1.0, tolerances.digits))
+        self.approximation = self.device.build(entries_source("aca", rows.defines, self.real))
+        self.recompression = self.device.build(recompression_source(self.dtype, self.wide))
+        self.limits = self.device.array(work.limits)
+        self.truncation = self.device.array(np.array([work.truncation], self.wide))
+        self.errors = APPROXIMATION * work.errors, TRUNCATION * work.errors
+        self.room = int(CROSSES + CROSSES_PER_DIGIT * max(1.0, -float(np.log10(work.rtol))))
 
     def approximate(self, blocks: NDArray[np.int64], full: list[int]) -> Iterator[Slab]:
         """The blocks, as many at a time as there is room for; those of no low rank are appended to `full` instead."""
@@ -117,7 +101,7 @@ class DeviceSkeletons:
         kept = device.empty((len(several),), np.int32)
         device.launch(
             self.recompression, "recompress", (len(several) * GROUP,), (GROUP,), crosses,
-            device.array(given[several].astype(np.int32)), self.fewer,
+            device.array(given[several].astype(np.int32)), self.truncation,
             device.array(self.errors[1][blocks[several]].astype(self.wide)), tables, kept,
         )  # fmt: skip
         ranks[several] = device.to_host(kept)

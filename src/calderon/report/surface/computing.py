@@ -12,7 +12,7 @@ from scipy.ndimage import sobel
 from calderon.backends import format_bytes
 from calderon.case import Case, CaseFile, require_posed, surface_mesh
 from calderon.formulations.linear_system import SolveOptions
-from calderon.hmatrix.saved_parts import SavedParts
+from calderon.hmatrix.saving import SavedParts
 from calderon.mesh import TriangleMesh
 from calderon.plots import inside
 from calderon.report.formatting import TARGET_STRENGTH, extent, frequency_text
