@@ -95,9 +95,6 @@ class SurfaceOperator(LinearOperator):
     def __neg__(self) -> "SurfaceOperator":
         return self._replaced(self.function.scaled(-1), f"-({self.name})")
 
-    def __sub__(self, other: Any) -> Any:
-        return self + (-other)
-
     def __rsub__(self, other: complex) -> Any:
         return (-self) + other
 
