@@ -23,7 +23,6 @@ __all__ = [
     "Source",
     "available",
     "counted",
-    "entry_type",
     "format_bytes",
     "free_memory",
     "get",

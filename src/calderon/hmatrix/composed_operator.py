@@ -91,8 +91,8 @@ class ComposedOperator(LinearOperator):
                 matrix = get_sparse(file[f"sparse/{number}"], (rows, columns)) if is_sparse else parts[number]
                 value = complex(factor)
                 terms.append(Term(value if value.imag else value.real, matrix, bool(transposed), bool(conjugated)))
-            others = {"label": str(attrs["label"]), "seconds": float(attrs["seconds"]), "rtol": float(attrs["rtol"])}
-        return cls(product_of(terms), parts, terms=terms, **others)
+        label, seconds, rtol = str(attrs["label"]), float(attrs["seconds"]), float(attrs["rtol"])
+        return cls(product_of(terms), parts, label, seconds, rtol, terms)
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(self._product.matmat(x))
