@@ -5,6 +5,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -16,24 +17,21 @@ T = TypeVar("T")
 def free_memory() -> int:
     """Bytes that a new allocation may take without swapping: what the kernel and the control group leave."""
     try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            fields = {line.split(":")[0]: line.split()[1] for line in file}
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        fields = {line.split(":")[0]: line.split()[1] for line in lines}
         free = int(fields["MemAvailable"]) * 1024
     except (OSError, KeyError):
         free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
-    for limit_file, usage_file in (
+    for files in (
         ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
         ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
     ):
         try:
-            with open(limit_file, encoding="ascii") as file:
-                limit = file.read().strip()
-            with open(usage_file, encoding="ascii") as file:
-                usage = int(file.read())
+            limit, usage = (Path(file).read_text(encoding="ascii").strip() for file in files)
         except OSError:
             continue
         if limit != "max":
-            free = min(free, max(int(limit) - usage, 0))
+            free = min(free, max(int(limit) - int(usage), 0))
     return free
 
 

@@ -59,16 +59,12 @@ class TaskQueue:
         with self.condition:
             if not self.pending or self.stopped:
                 return range(0)
-            most = max(1, length(self.pending))
-            last, first = self.pending.pop(), 0
-            for first in range(last, last - most, -1):
-                if first == last:
-                    continue
-                if not self.pending or self.pending[-1] != first:
-                    first += 1
-                    break
-                self.pending.pop()
-            return range(first, last + 1)
+            last, count = self.pending[-1], 1
+            most = min(length(self.pending), len(self.pending))
+            while count < most and self.pending[-1 - count] == last - count:
+                count += 1
+            del self.pending[-count:]
+            return range(last + 1 - count, last + 1)
 
     @contextmanager
     def exclusive(self, tasks: range) -> Iterator[None]:

@@ -47,10 +47,9 @@ class Solver(Table):
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Solver":
-        if self.compression_rtol is not None:
-            require(self.method, "compression_rtol")
-        if self.matrix_file is not None:
-            require(self.method, "matrix_file")
+        for option in ("compression_rtol", "matrix_file"):
+            if getattr(self, option) is not None:
+                require(self.method, option)
         if self.matrix_file is not None and not self.matrix_file.endswith((".h5", ".hdf5")):
             raise ValueError(f"matrix_file: {self.matrix_file!r} should end in .h5 or .hdf5")
         if self.solver == "lu":

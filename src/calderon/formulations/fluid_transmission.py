@@ -49,9 +49,8 @@ class FluidTransmission(ScatteringProblem):
     title: ClassVar[str] = "scattering by a body of another fluid"
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "interior_wavenumber", wavenumber_of_a_wave(self.interior_wavenumber, "interior_wavenumber")
-        )
+        inside = wavenumber_of_a_wave(self.interior_wavenumber, "interior_wavenumber")
+        object.__setattr__(self, "interior_wavenumber", inside)
         super().__post_init__()
 
     def _check_fields(self) -> None:
@@ -96,12 +95,10 @@ class FluidTransmission(ScatteringProblem):
         return total, (double_layer_potential(self.green, total), single_layer_potential(self.green, -1 * slope))
 
     def _unknowns(self, coefficients: NDArray[Any]) -> tuple[Function, Function]:
-        value, scaled = np.split(coefficients, 2)
-        total = Function(self.function_space, value, "total pressure", "Pa")
-        slope = Function(
-            self.function_space, abs(self.wavenumber) * scaled, "normal derivative of the total pressure", "Pa/m"
-        )
-        return total, slope
+        space, (value, scaled) = self.function_space, np.split(coefficients, 2)
+        total = Function(space, value, "total pressure", "Pa")
+        slope = abs(self.wavenumber) * scaled
+        return total, Function(space, slope, "normal derivative of the total pressure", "Pa/m")
 
     def _warn_of_faint_echo(self, residual: float) -> None:
         """AccuracyWarning where the residual, or rounding, is not small compared with the echo of a body much smaller

@@ -61,13 +61,12 @@ def gmres(
     limit = limits(rtol, atol, maxiter)
     system = linear_system(A, b, x0, preconditioner, "gmres")
     method = "GMRES" if restart is None else f"GMRES(restart {restart})"
+    iteration = _GMRES(system, limit, restart, side)
     if isinstance(A, DeviceMatrix):
-        method += f" on {A.backend}"
+        iteration, method = _DeviceGMRES(system, limit, restart, side, A), f"{method} on {A.backend}"
     if preconditioner is not None:
         method += f", {side} preconditioner"
-    if isinstance(A, DeviceMatrix):
-        return _DeviceGMRES(system, limit, restart, side, A).solve(method, began, progress, callback)
-    return _GMRES(system, limit, restart, side).solve(method, began, progress, callback)
+    return iteration.solve(method, began, progress, callback)
 
 
 @dataclass(eq=False)

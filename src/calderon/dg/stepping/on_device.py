@@ -11,7 +11,7 @@ from calderon.dg.domain import Domain
 from calderon.dg.operator.halo import DeviceHalo
 from calderon.dg.sources.currents import Load
 from calderon.dg.stepping.leap_frog import CentredLeapFrog, Coefficients
-from calderon.dg.stepping.runge_kutta import STAGES, UpwindRungeKutta
+from calderon.dg.stepping.runge_kutta import UpwindRungeKutta
 from calderon.dg.stepping.system import Steps, System
 
 GROUP = 128
@@ -279,32 +279,26 @@ class DeviceRungeKutta(OnDevice, UpwindRungeKutta):
         gains, left = array(self._gains(step)), self._decay(step)
         decay = None if left is None else array(left)
         driven = [self._driven(load, drive) for load, drive in zip(self.loads, self._drives(step), strict=True)]
-        steps.begun()
-        for n in steps.numbers:
-            self._decayed(decay)
-            for a, b, c in STAGES:
-                now = steps.time + (n - 1 + c) * step
-                self._enter(now)
-                self._by_block(
-                    "stage", dict(enumerate(self._fields)), *spare, *self._fields, *residuals, self.real(a),
-                    self.real(b), self._ghost_rows, *self._mirrors, *self._ghosts, self._codes, self._nodes,
-                    self._metric, gains, *self._tables,
-                )  # fmt: skip
-                self._fields, spare = spare, self._fields
-                for load, each in zip(self.loads, driven, strict=True):
-                    value = load.at(now / self.medium.speed)
-                    self._add(residuals[0], each, value, load.places.size)
-                    self._add(self._fields[0], each, b * value, load.places.size)
-            self._decayed(decay)
-            steps.after(n)
+
+        def stage(a: float, b: float, values: list[float]) -> None:
+            nonlocal spare
+            self._by_block(
+                "stage", dict(enumerate(self._fields)), *spare, *self._fields, *residuals, self.real(a), self.real(b),
+                self._ghost_rows, *self._mirrors, *self._ghosts, self._codes, self._nodes, self._metric, gains,
+                *self._tables,
+            )  # fmt: skip
+            self._fields, spare = spare, self._fields
+            for load, each, value in zip(self.loads, driven, values, strict=True):
+                self._add(residuals[0], each, value, load.places.size)
+                self._add(self._fields[0], each, b * value, load.places.size)
+
+        self._march(steps, stage, decay)
 
     def _enter(self, time: float) -> None:
-        """What is incident at the open faces."""
         waves, count = len(self.domain.incident.waves), self.entering[0][:1].size
         for ghosts, amplitudes in zip(self._ghosts, self._entering if waves else (), strict=False):
             self._launch(self._program, "enter", count, amplitudes, self._phases(time), waves, count, ghosts)
 
     def _decayed(self, factors: Any) -> None:
-        """E after half a step of the conductive term alone."""
         if factors is not None:
             self._launch(self._program, "decay", self.electric.size, self._fields[0], factors, self.electric.size)

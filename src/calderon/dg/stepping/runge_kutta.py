@@ -5,6 +5,7 @@ Stage i: r = A_i r + dt f(t + C_i dt, q), then q = q + B_i r. Source: M. Carpent
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,15 +39,6 @@ C = (
     2802321613138 / 2924317926251,
 )
 STAGES = tuple(zip(A, B, C, strict=True))
-
-
-def amplification(z: complex) -> complex:
-    """Growth of q in one step of q' = lambda q, z = lambda dt: stable where its modulus is at most 1."""
-    q, r = 1.0 + 0j, 0j
-    for a, b, _ in STAGES:
-        r = a * r + z * q
-        q += b * r
-    return q
 
 
 class UpwindRungeKutta(System):
@@ -129,22 +121,33 @@ class UpwindRungeKutta(System):
         return RUNGE_KUTTA_RADIUS * self.domain.size / (radius * MARGIN)
 
     def advance(self, steps: Steps) -> None:
-        step = steps.step
-        gains, drives, decay = self._gains(step), self._drives(step), self._decay(step)
+        gains, drives, decay = self._gains(steps.step), self._drives(steps.step), self._decay(steps.step)
+
+        def stage(a: float, b: float, values: list[float]) -> None:
+            self._stage(a, b, gains)
+            for load, drive, value in zip(self.loads, drives, values, strict=True):
+                change = self.real(value) * drive
+                self._residuals[0][load.places] += change
+                self.electric[load.places] += self.real(b) * change
+
+        self._march(steps, stage, decay)
+
+    def _march(self, steps: Steps, stage: Callable[[float, float, list[float]], None], decay: Any) -> None:
+        """The steps; stage(A_i, B_i, values) is one stage of both fields, with the values of the loads."""
         steps.begun()
         for n in steps.numbers:
             self._decayed(decay)
             for a, b, c in STAGES:
-                now = steps.time + (n - 1 + c) * step
-                for field, ghost in enumerate(self.ghosts if self.domain.incident.waves else ()):
-                    ghost[: self.open.number] = self.incident(field, now)
-                self._stage(a, b, gains)
-                for load, drive in zip(self.loads, drives, strict=True):
-                    change = self.real(load.at(now / self.medium.speed)) * drive
-                    self._residuals[0][load.places] += change
-                    self.electric[load.places] += self.real(b) * change
+                now = steps.time + (n - 1 + c) * steps.step
+                self._enter(now)
+                stage(a, b, [load.at(now / self.medium.speed) for load in self.loads])
             self._decayed(decay)
             steps.after(n)
+
+    def _enter(self, time: float) -> None:
+        """What is incident at the open faces."""
+        for field, ghost in enumerate(self.ghosts if self.domain.incident.waves else ()):
+            ghost[: self.open.number] = self.incident(field, time)
 
     def _drives(self, step: float) -> list[NDArray[np.floating]]:
         """(e, 3, n) contribution of each load to E in a step for s = 1."""
@@ -156,7 +159,7 @@ class UpwindRungeKutta(System):
             return None
         return self.element_blocks.in_lanes(np.exp(-step / 2 * self.medium.loss / self.medium.permittivity))
 
-    def _decayed(self, factors: NDArray[np.floating] | None) -> None:
+    def _decayed(self, factors: Any) -> None:
         """E after half a step of the conductive term alone."""
         if factors is not None:
             field = self.electric.reshape(self.element_blocks.shape)

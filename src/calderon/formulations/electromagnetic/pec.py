@@ -218,14 +218,9 @@ class PECScattering(RadarProblem[PECSolution]):
         electric = loads.plane_waves(phases, transmit)
         magnetic = electric
         if self.formulation in MAGNETIC:
-            fields = np.cross(-r, transmit)
-            magnetic = np.stack(
-                [
-                    self._magnetic_loads @ (np.cross(loads.normals, vector) * phase[:, None])
-                    for vector, phase in zip(fields, phases.T, strict=True)
-                ],
-                axis=1,
-            )
+            waves = zip(np.cross(-r, transmit), phases.T, strict=True)
+            currents = (np.cross(loads.normals, vector) * phase[:, None] for vector, phase in waves)
+            magnetic = np.stack([self._magnetic_loads @ current for current in currents], axis=1)
         x, _ = self.system.solve(self._combined(electric, magnetic), options)
         far = electric if np.array_equal(receive, transmit) else loads.plane_waves(phases, receive)
         return 1j * self.wavenumber / (4 * np.pi) * np.einsum("nd,nd->d", far, x)

@@ -128,10 +128,7 @@ def tables(results: Results, summary: dict[str, Any]) -> str:
         ("solver", info.method, ""),
     ]
     if len(info.residuals):
-        system += [
-            ("tolerance", f"{solver.rtol:g}", ""),
-            ("iterations", str(info.iterations), ""),
-        ]
+        system += [("tolerance", f"{solver.rtol:g}", ""), ("iterations", str(info.iterations), "")]
     system += [
         ("relative residual", f"{info.residual:.2e}", ""),
         ("assembly", f"{info.assembly_seconds:.2f}", "s"),

@@ -26,13 +26,8 @@ def headlines(results: TransientResults, seconds: dict[str, float]) -> list[Row]
         if found.feeds:
             rows.append(("radiated", number(found.outward), "W"))
             rows.append(("radiation efficiency", f"{100 * found.outward / found.fed:.1f}", "%"))
-            rows.append(
-                (
-                    "power balance, absorbed + radiated − fed",
-                    f"{100 * found.balance:.2g}".replace("-", "\u2212"),
-                    "% of fed",
-                )
-            )
+            balance = f"{100 * found.balance:.2g}".replace("-", "\u2212")
+            rows.append(("power balance, absorbed + radiated − fed", balance, "% of fed"))
         if found.averaged is not None:
             mass = f"{1e3 * found.averaged.mass:g} g"
             rows.append((f"largest SAR averaged over {mass}", number(found.averaged.maximum), "W/kg"))
