@@ -85,10 +85,8 @@ def survey(backend: str) -> Survey:
 
 def probe_failure(device: Device) -> str:
     """Why a device cannot be used, empty if it can: it runs a small kernel and its numbers are checked."""
-    kinds: list[tuple[str, Any, float]] = [("float", np.float32, 1e-5)] + (
-        [("double", np.float64, 1e-13)] if device.has_double else []
-    )
-    for real, kind, bound in kinds:
+    kinds: list[tuple[str, Any, float]] = [("float", np.float32, 1e-5), ("double", np.float64, 1e-13)]
+    for real, kind, bound in kinds if device.has_double else kinds[:1]:
         x = np.linspace(0.5, 3.0, 100).astype(kind)
         try:
             program = device.build(Source("backends/probe.c", real))

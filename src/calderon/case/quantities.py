@@ -33,8 +33,17 @@ UNITS: dict[str, dict[str, float]] = {
 NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*?)\s*")
 
 
-def in_si(value: Any, kind: str) -> float:
-    """The value in SI units; ValueError shows the format of a quantity of this kind."""
+LIMITS: dict[str, tuple[Callable[[float], bool], str]] = {
+    "any": (lambda number: True, ""),
+    "positive": (lambda number: number > 0, "must be greater than zero"),
+    "not negative": (lambda number: number >= 0, "must not be negative"),
+    # of amplitudes, by which results are divided
+    "nonzero": (lambda number: number != 0, "must not be zero, since there is no field without it: omit it for 1"),
+}
+
+
+def quantity(value: Any, kind: str, limit: str = "positive") -> float:
+    """The value in SI units, within one of the LIMITS; ValueError shows the format of a quantity of this kind."""
     units = UNITS[kind]
     spelled = ", ".join(units)
     example = f'"10 {next(iter(units))}"'
@@ -51,21 +60,6 @@ def in_si(value: Any, kind: str) -> float:
         number = float(value)
     if not math.isfinite(number):
         raise ValueError(f"a {kind} must be finite")
-    return number
-
-
-LIMITS: dict[str, tuple[Callable[[float], bool], str]] = {
-    "any": (lambda number: True, ""),
-    "positive": (lambda number: number > 0, "must be greater than zero"),
-    "not negative": (lambda number: number >= 0, "must not be negative"),
-    # of amplitudes, by which results are divided
-    "nonzero": (lambda number: number != 0, "must not be zero, since there is no field without it: omit it for 1"),
-}
-
-
-def quantity(value: Any, kind: str, limit: str = "positive") -> float:
-    """As in_si, and within one of the LIMITS."""
-    number = in_si(value, kind)
     fits, text = LIMITS[limit]
     if not fits(number):
         raise ValueError(f"a {kind} here {text}")

@@ -92,21 +92,16 @@ def parse(text: str, name: str = "case", folder: Path = Path()) -> AnyCaseFile:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CaseError(name, [f"not valid TOML: {error}"]) from None
+    physics = data.get("physics")
+    transient = isinstance(physics, dict) and physics.get("problem") == TRANSIENT
+    model: type[Case] | type[TransientCase] = TransientCase if transient else Case
     try:
-        model = _model(data)
         case = model.model_validate(data)
     except ValidationError as error:
         lines = line_numbers(text)
         problems = [_explain(details, lines, model) for details in error.errors()]
         raise CaseError(name, sorted(dict.fromkeys(problems), key=_line)) from None
     return CaseFile(name, text, folder, case)  # type: ignore[return-value]
-
-
-def _model(data: dict[str, Any]) -> type[Case] | type[TransientCase]:
-    """The model that the file is checked against, by its problem."""
-    physics = data.get("physics")
-    transient = isinstance(physics, dict) and physics.get("problem") == TRANSIENT
-    return TransientCase if transient else Case
 
 
 def _line(problem: str) -> int:

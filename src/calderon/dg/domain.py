@@ -108,7 +108,10 @@ def domain(
     whole = medium_of(mesh, materials)  # its errors are those of the whole mesh
     if waves:
         _warn_of_matter(mesh, everywhere, whole)
-    classes = _classes(mesh, everywhere, whole) if local else one_class(mesh.number_of_tetrahedra)
+    classes = one_class(mesh.number_of_tetrahedra)
+    if local:  # by the time that light takes to cross the inscribed radius, the longest at absorbing faces
+        delay = mesh.inradii * np.sqrt(whole.permittivity * whole.permeability)
+        classes = step_classes(mesh, delay, _absorbing(mesh, everywhere))
     alone = communicator.size == 1
     if alone:
         part = Part(mesh, np.arange(mesh.number_of_tetrahedra), (), np.array([len(mesh.faces)]))
@@ -123,13 +126,6 @@ def domain(
     halo = None if alone else Halo(part, element_blocks, conditions, communicator)
     known = mesh.number_of_tetrahedra, float(mesh.inradii.min()), classes
     return Domain(part, element_blocks, medium, conditions, faces, incident, driven, halo, communicator, *known)
-
-
-def _classes(mesh: TetrahedralMesh, conditions: NDArray[np.str_], medium: Medium) -> StepClasses:
-    """By the time that light takes to cross the inscribed radius. Elements with absorbing faces use the longest
-    step."""
-    delay = mesh.inradii * np.sqrt(medium.permittivity * medium.permeability)
-    return step_classes(mesh, delay, _absorbing(mesh, conditions))
 
 
 def _absorbing(mesh: TetrahedralMesh, conditions: NDArray[np.str_]) -> NDArray[np.bool_]:

@@ -83,6 +83,11 @@ class SolveOptions:
         return self.rtol / 10 if self.compression_rtol is None else self.compression_rtol
 
     @property
+    def execution(self) -> dict[str, Any]:
+        """Where and how accurately the matrix is computed, as options of `assemble`."""
+        return {"backend": self.backend, "precision": self.precision, "rtol": self.assembly_rtol}
+
+    @property
     def matrix_key(self) -> tuple[Any, ...]:
         """What the entries of the matrix depend on."""
         return self.method, self.assembly_rtol, self.backend, self.precision, self.keep_on_device
@@ -200,9 +205,7 @@ class LinearSystem:
         self.key, self.matrix, self.factors = None, None, None
         matrix = self.operator.assemble(
             options.method,
-            backend=options.backend,
-            precision=options.precision,
-            rtol=options.assembly_rtol,
+            **options.execution,
             progress=options.progress,
             keep_on_device=options.keep_on_device,
             matrix_file=options.matrix_file,
@@ -217,14 +220,7 @@ class LinearSystem:
             return
         require(options.method, "matrix_file")
         matrix = self.matrix.matrix if isinstance(self.matrix, LiftedMatrix) else self.matrix
-        options.chosen.saves(  # type: ignore[misc]
-            self.operator,
-            matrix,
-            options.matrix_file,
-            backend=options.backend,
-            precision=options.precision,
-            rtol=options.assembly_rtol,
-        )
+        options.chosen.saves(self.operator, matrix, options.matrix_file, **options.execution)  # type: ignore[misc]
 
     def _iterative(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], list[SolutionInfo]]:
         given, factorisation = options.preconditioner, 0.0

@@ -1,5 +1,6 @@
 """Approximate inverses from the entries of a matrix; those that depend on the physics lie with their equations."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,11 +41,5 @@ def sparse_inverse(matrix: Any) -> LinearOperator:
             return np.ascontiguousarray(factors.solve(parts, trans)).view(np.complex128).reshape(x.shape)
         return np.asarray(factors.solve(np.ascontiguousarray(x, dtype), trans))
 
-    return LinearOperator(
-        matrix.shape,
-        matvec=lambda x: solve(x, "N"),
-        rmatvec=lambda x: solve(x, "H"),
-        matmat=lambda x: solve(x, "N"),
-        rmatmat=lambda x: solve(x, "H"),
-        dtype=dtype,
-    )
+    forward, adjoint = partial(solve, trans="N"), partial(solve, trans="H")
+    return LinearOperator(matrix.shape, matvec=forward, rmatvec=adjoint, matmat=forward, rmatmat=adjoint, dtype=dtype)

@@ -110,10 +110,7 @@ class ElementBlocks:
 
 
 def build_blocks(
-    mesh: TetrahedralMesh,
-    reference: ReferenceTetrahedron,
-    real: np.dtype[np.floating],
-    keys: NDArray[np.int64],
+    mesh: TetrahedralMesh, reference: ReferenceTetrahedron, real: np.dtype[np.floating], keys: NDArray[np.int64]
 ) -> ElementBlocks:
     """Neighbours into the same block, two vectors of elements a block; elements next to another part last.
 

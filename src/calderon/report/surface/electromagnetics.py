@@ -34,7 +34,7 @@ class Radar(SurfacePhysics):
         assert case.output.slice is not None and case.incident is not None and case.incident.vector is not None
         if case.output.slice.quantity in ("abs", "db"):
             return magnitude(solution)
-        along = case.incident.vector / np.linalg.norm(case.incident.vector)
+        along = case.incident.vector
         return lambda points: np.asarray(solution.electric(points) @ along)
 
     def surface(self, mesh: TriangleMesh, solution: Any) -> VectorFunction:
@@ -108,10 +108,8 @@ def _monostatic(
 
 def current_on(mesh: TriangleMesh, solution: ElectromagneticSolution) -> VectorFunction:
     """The electric current of all surfaces as one function on the mesh of which they are parts by tag."""
-    several = isinstance(solution, DielectricSolution) and len(solution.electric_currents) > 1
-    if not several:
+    if not isinstance(solution, DielectricSolution) or len(solution.electric_currents) == 1:
         return solution.currents.electric_currents[0]
-    assert isinstance(solution, DielectricSolution)
     whole = RWG(mesh)
     coefficients = np.zeros(whole.dimension, np.complex128)
     places = {tuple(edge): place for place, edge in enumerate(np.sort(mesh.edges[whole.edges], axis=1).tolist())}
