@@ -195,7 +195,7 @@ class MaxwellDG:
         return self._observed(transform)
 
     def _observed(self, observer: AnyObserver) -> AnyObserver:
-        """The observer, which takes part in the runs that follow."""
+        """The observer, which records in all runs that follow."""
         self._observers.append(observer)
         return observer
 

@@ -9,7 +9,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -120,7 +120,8 @@ def _fill(scratch: Path, out: Path) -> None:
         for source, target in reversed(moves):
             if target.exists() and not source.exists():
                 target.rename(source)
-        aside.rmdir()
+        with suppress(OSError):  # files that could not be moved back stay there
+            aside.rmdir()
         raise
     shutil.rmtree(aside, ignore_errors=True)
 
