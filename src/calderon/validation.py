@@ -28,9 +28,21 @@ def one_of(value: Any, choices: Iterable[str], name: str) -> str:
     return str(value)
 
 
+def unmasked(values: Any, name: str) -> np.ndarray:
+    """The values as an array; ValueError for a masked array with masked entries, whose mask an array does not keep."""
+    parts = values if isinstance(values, list | tuple) else (values,)
+    masked = [part for part in parts if isinstance(part, np.ma.MaskedArray)]
+    if hidden := sum(int(np.count_nonzero(np.ma.getmaskarray(part))) for part in masked):
+        raise ValueError(
+            f"{name}: a masked array with {hidden} masked entries, whose values are not to be used: choose the valid "
+            "ones with .compressed(), or replace the others with .filled(value)"
+        )
+    return np.asarray(values)
+
+
 def points_in_space(values: ArrayLike, name: str = "points") -> np.ndarray:
     """An array (n, 3) of finite numbers in double precision."""
-    array = np.asarray(values)
+    array = unmasked(values, name)
     if array.dtype.kind not in "fiu":
         raise TypeError(f"{name} must be real numbers, got an array of {array.dtype}")
     if array.ndim != 2 or array.shape[1] != 3:
@@ -44,7 +56,7 @@ def points_in_space(values: ArrayLike, name: str = "points") -> np.ndarray:
 
 def one_or_more_points(values: ArrayLike, name: str = "points") -> np.ndarray:
     """Points (n, 3), or one (3,), as an array (n, 3) of finite numbers in double precision."""
-    array = np.asarray(values)
+    array = unmasked(values, name)
     return points_in_space(array[None] if array.shape == (3,) else array, name)
 
 
@@ -78,7 +90,7 @@ def one_point(values: ArrayLike, name: str) -> np.ndarray:
 
 def _three_numbers(values: ArrayLike, name: str, kind: type[np.inexact[Any]]) -> np.ndarray:
     """Three finite numbers, real or complex, in an array of that kind; read-only."""
-    array, real = np.asarray(values), kind is np.float64
+    array, real = unmasked(values, name), kind is np.float64
     if array.dtype.kind not in ("fiu" if real else "fiuc") or array.shape != (3,) or not np.all(np.isfinite(array)):
         raise ValueError(f"{name} must be three finite {'real ' if real else ''}numbers, got {values!r}")
     array = np.array(array, dtype=kind)
@@ -220,7 +232,8 @@ def index_array(requested: ArrayLike | slice, size: int, what: str) -> tuple[Ind
     requested: one number, a list of them in -size..size-1, a slice, or a mask (size,) of truth values.
     Raises TypeError for anything else, IndexError for numbers outside and for masks of another length.
     """
-    given = np.arange(size)[requested] if isinstance(requested, slice) else np.atleast_1d(np.asarray(requested))
+    chosen = np.arange(size)[requested] if isinstance(requested, slice) else unmasked(requested, f"{what}s")
+    given = np.atleast_1d(chosen)
     if given.dtype.kind == "b":
         if given.shape != (size,):
             raise IndexError(f"a mask of the {size} {what}s has shape ({size},), got {given.shape}")

@@ -34,7 +34,7 @@ from calderon.dg.stepping.system import System
 from calderon.mesh import Material, TetrahedralMesh
 from calderon.parallel import Communicator, agreed, require_same
 from calderon.quadrature import tetrahedron_rule
-from calderon.validation import one_or_more_points
+from calderon.validation import one_or_more_points, unmasked
 from calderon.waves import TransientPlaneWave
 
 Field = Callable[[NDArray[np.float64], float], ArrayLike]
@@ -357,7 +357,7 @@ def _values(name: str, function: Field, points: NDArray[np.float64], time: float
     """A field (..., 3) at points (..., 3)."""
     if not callable(function):
         raise ValueError(f"{name}={function!r}: a function f(points (n, 3), t) -> (n, 3) is needed")
-    values = np.asarray(function(points.reshape(-1, 3), time))
+    values = unmasked(function(points.reshape(-1, 3), time), f"the {name} field")
     if values.dtype.kind not in "fiub":
         raise ValueError(f"the {name} field gave {values.dtype} values: real numbers are needed")
     if values.shape != (points.size // 3, 3):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.polynomial.legendre import legval
 from numpy.typing import ArrayLike
 
-from calderon.validation import unit_vectors
+from calderon.validation import unit_vectors, unmasked
 
 
 def multipole_angles(last: int, cosine: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
@@ -27,9 +27,9 @@ def multipole_angles(last: int, cosine: np.ndarray) -> Iterator[tuple[int, np.nd
 def unit_directions(theta: ArrayLike, phi: ArrayLike | None = None) -> np.ndarray:
     """Unit vectors (..., 3), from angles or from vectors: the one convention of all far fields.
 
-    theta, phi: angles in radians, arrays that are broadcast to the shape (...); theta is counted from the z axis, phi
-    from x toward y. Without phi, theta is an array of vectors (n, 3) of any length but zero, or one unit vector (3,),
-    and the result is (n, 3) or (1, 3).
+    theta, phi: angles in radians, up to pi and 4 pi, arrays that are broadcast to the shape (...); theta is
+    counted from the z axis, phi from x toward y. Without phi, theta is an array of vectors (n, 3) of any length but
+    zero, or one unit vector (3,), and the result is (n, 3) or (1, 3).
 
     Raises TypeError for what are no real numbers, ValueError for shapes that do not fit, NaN, infinity and vectors of
     length zero, and where vectors could be meant as angles or angles as vectors.
@@ -61,7 +61,7 @@ def _directions(
 
 def _checked_vectors(vectors: ArrayLike) -> np.ndarray:
     """Unit vectors (n, 3)."""
-    given = np.asarray(vectors)
+    given = unmasked(vectors, "directions")
     if given.ndim not in (1, 2) or given.shape[-1] != 3:
         raise ValueError(
             f"directions must have shape (n, 3), got {given.shape} and no phi: give vectors, or angles theta and phi "
@@ -83,7 +83,7 @@ def _checked_angles(theta: ArrayLike, phi: ArrayLike) -> tuple[np.ndarray, np.nd
             f"phi must be angles in radians, got {phi!r}: name the options that follow, as polarization='V'"
         )
     for name, values in (("theta", theta), ("phi", phi)):
-        kind = np.asarray(values).dtype
+        kind = unmasked(values, name).dtype
         if kind.kind not in "fiu":
             raise TypeError(f"{name} must be real numbers, angles in radians, got an array of {kind}")
     try:
@@ -95,6 +95,13 @@ def _checked_angles(theta: ArrayLike, phi: ArrayLike) -> tuple[np.ndarray, np.nd
         ) from None
     if not (np.all(np.isfinite(t)) and np.all(np.isfinite(p))):
         raise ValueError("theta and phi must be finite angles in radians")
+    for name, values, turns in (("theta", t, 1), ("phi", p, 4)):
+        largest = float(np.abs(values).max(initial=0.0))
+        if largest > turns * np.pi * (1 + 1e-6):  # single precision rounds pi upward
+            raise ValueError(
+                f"{name} = {largest:.6g}: angles are in radians, theta from -pi to pi, phi from -4 pi to 4 pi; give "
+                f"degrees as np.radians({name})"
+            )
     given = np.asarray(theta)
     if given.ndim == 2 and given.shape[1] == 3 and given.size and np.allclose(np.sum(given**2, axis=1), 1, atol=1e-9):
         raise ValueError(

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh import TriangleMesh
 from calderon.spaces import Space
+from calderon.validation import unmasked
 
 SurfaceValues = complex | Mapping[int | str, complex] | ArrayLike | Callable[..., Any]
 
@@ -49,8 +50,9 @@ def _per_triangle(given: Any, mesh: TriangleMesh, name: str) -> NDArray[np.compl
                 f"and the names {dict(mesh.names)}"
             )
         return values
+    array = unmasked(given, name)
     try:
-        values = np.asarray(given, complex)
+        values = np.asarray(array, complex)
     except (TypeError, ValueError):
         raise TypeError(
             f"{name} must be a number, a table from tags to numbers, one value for each triangle or a function f(x, n) "

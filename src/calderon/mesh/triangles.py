@@ -15,7 +15,7 @@ from calderon.mesh.files.writing import write
 from calderon.mesh.inspection import MeshReport, check
 from calderon.mesh.sizes import scale_factor
 from calderon.mesh.triangulation import Triangulation
-from calderon.validation import one_or_more_points
+from calderon.validation import one_or_more_points, unmasked
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -46,14 +46,14 @@ class TriangleMesh(Triangulation):
 
     def translated(self, vector: ArrayLike) -> "TriangleMesh":
         """The mesh moved by a vector (3,)."""
-        step = np.asarray(vector)
+        step = unmasked(vector, "the vector")
         if step.shape != (3,) or step.dtype.kind not in "fiu" or not np.isfinite(step).all():
             raise MeshError(f"a mesh is moved by a vector of three finite real numbers, got {vector!r}")
         return TriangleMesh(self.vertices + step, self.triangles, self.tags, self.names, self.note)
 
     def rotated(self, matrix: ArrayLike) -> "TriangleMesh":
         """The mesh turned by a rotation matrix (3, 3), x -> matrix @ x (see scipy.spatial.transform.Rotation)."""
-        matrix = np.asarray(matrix)
+        matrix = unmasked(matrix, "the matrix")
         if (
             matrix.shape != (3, 3)
             or matrix.dtype.kind not in "fiu"

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.errors import MeshError
+from calderon.validation import unmasked
 
 FLAT = 1e-10  # a triangle whose area is below this fraction of its longest edge squared has no usable normal
 
@@ -23,7 +24,7 @@ def checked_vertices(vertices: ArrayLike) -> NDArray[np.float64]:
     try:
         if np.iscomplexobj(vertices):
             raise TypeError("complex numbers")
-        vertices = np.array(vertices, dtype=np.float64, order="C")
+        vertices = np.array(unmasked(vertices, "vertices"), dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise MeshError(f"vertices cannot be read as an array of real numbers ({error}): give shape (n, 3)") from None
     if vertices.ndim != 2 or vertices.shape[1] != 3:
@@ -131,7 +132,7 @@ def listed(ids: NDArray, most: int = 8) -> str:
 
 def _integers(values: ArrayLike, what: str) -> NDArray[np.int64]:
     try:
-        array = np.asarray(values)
+        array = unmasked(values, what)
         exact = np.array(array, dtype=np.int64, order="C")
     except (TypeError, ValueError, OverflowError) as error:
         raise MeshError(f"{what} cannot be read as an array of integers: {error}") from None

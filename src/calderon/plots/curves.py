@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.plots.arrow import direction_arrow
 from calderon.plots.style import CURVES, DASHES, HAIRLINE, INK, MUTED, new_figure, picture, plain_axes
+from calderon.validation import unmasked
 
 Curves = Mapping[str, ArrayLike]
 References = Mapping[str, tuple[ArrayLike, ArrayLike]]
@@ -271,14 +272,14 @@ def _legend(axes: Axes, entries: int) -> None:
 
 def _checked(x: ArrayLike, curves: Curves) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
     """x (n,) and each curve (n,) as float arrays; ValueError says which does not fit."""
-    x = np.asarray(x, dtype=float)
+    x = unmasked(x, "abscissae").astype(float)
     if x.ndim != 1 or len(x) == 0:
         raise ValueError(f"abscissae of shape {x.shape}: a list of numbers is needed")
     if not isinstance(curves, Mapping) or not curves:
         raise ValueError('curves are given as {"label": values}, at least one')
     lines = {}
     for label, values in curves.items():
-        y = np.asarray(values)
+        y = unmasked(values, f"curve {label!r}")
         if np.iscomplexobj(y):
             raise ValueError(f"curve {label!r} is complex: draw its magnitude, a level in dB or its real part")
         if y.shape != x.shape:

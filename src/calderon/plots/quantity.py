@@ -17,6 +17,8 @@ from matplotlib.colors import Colormap, ListedColormap, Normalize
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.validation import unmasked
+
 QUANTITIES = ("abs", "real", "imag", "phase", "db")
 
 
@@ -54,7 +56,7 @@ def show(
     """
     if quantity not in QUANTITIES:
         raise ValueError(f"unknown quantity {quantity!r}: choose one of {', '.join(map(repr, QUANTITIES))}")
-    field = np.asarray(values)
+    field = unmasked(values, "values")
     if not np.isfinite(field).any():
         raise ValueError("nothing to draw: no value is finite")
     if limits is not None and not (np.asarray(limits).dtype.kind in "fiu" and limits[0] < limits[1]):

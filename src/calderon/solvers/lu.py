@@ -12,6 +12,7 @@ from scipy.sparse.linalg import LinearOperator, onenormest
 
 from calderon.backends import DeviceMatrix, LinearAlgebra, require_device_memory
 from calderon.solvers.system import checked_columns
+from calderon.validation import unmasked
 
 NOT_FINITE = "the matrix holds NaN or infinite entries: check the mesh for degenerate elements"
 
@@ -149,6 +150,7 @@ def lu(A: Any, overwrite: bool = False) -> Factorisation:
         raise TypeError(
             f"lu needs the entries of a matrix, got {type(A).__name__}: assemble with method='dense', or use gmres"
         )
+    array = unmasked(array, "the matrix")
     _require_square(array.shape)
     if array.dtype.kind not in "fciub":
         raise TypeError(f"lu needs a matrix of numbers, got {array.dtype}")

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from calderon.validation import unmasked
+
 Apply = Callable[[np.ndarray], np.ndarray]
 
 
@@ -127,14 +129,14 @@ def _size(matrix: Any, name: str, method: str) -> int:
         )
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
         raise ValueError(f"{method} needs {name} square and not empty, got shape {tuple(shape)}")
-    if isinstance(matrix, np.ndarray) and matrix.dtype.kind not in "fciu":
+    if isinstance(matrix, np.ndarray) and unmasked(matrix, name).dtype.kind not in "fciu":
         raise TypeError(f"{method} needs {name} with numbers, got an array of {matrix.dtype}")
     return int(shape[0])
 
 
 def checked_columns(values: Any, size: int, name: str, empty: bool = False) -> tuple[np.ndarray, tuple[int, ...]]:
     """Vectors (n,) or (n, m) as columns (n, m), and their own shape; empty: whether m may be 0."""
-    array = np.asarray(values)
+    array = unmasked(values, name)
     if array.dtype.kind not in "fciub":
         raise TypeError(f"{name} must hold numbers, got an array of {array.dtype}")
     if array.ndim not in (1, 2) or array.shape[0] != size or (0 in array.shape and not empty):

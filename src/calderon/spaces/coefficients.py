@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.validation import finite_number
+from calderon.validation import finite_number, unmasked
 
 
 class _AnySpace(Protocol):
@@ -48,7 +48,7 @@ class Coefficients(Generic[S]):
             )
         if not (isinstance(self.label, str) and isinstance(self.unit, str)):
             raise TypeError(f"label and unit are texts, got {self.label!r} and {self.unit!r}")
-        coefficients = np.array(self.coefficients)
+        coefficients = np.array(unmasked(self.coefficients, "coefficients"))
         if coefficients.dtype.kind not in "biufc":
             raise TypeError(f"coefficients must be numbers, got an array of {coefficients.dtype}")
         if coefficients.shape != (self.space.dimension,):

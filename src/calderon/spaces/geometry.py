@@ -5,11 +5,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh import TriangleMesh
 from calderon.spaces.element import barycentric
+from calderon.validation import unmasked
 
 
 def reference_points(points: ArrayLike) -> NDArray[np.float64]:
     """Points (n, 2) of the reference triangle; ValueError for another shape, TypeError for what is not real."""
-    array = np.asarray(points)
+    array = unmasked(points, "reference points")
     if array.dtype.kind not in "fiu":
         raise TypeError(f"reference points must be real numbers, got an array of {array.dtype}")
     if array.ndim != 2 or array.shape[1] != 2:

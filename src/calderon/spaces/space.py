@@ -17,6 +17,7 @@ from calderon.spaces.element import Element
 from calderon.spaces.geometry import reference_to_surface, surface_gradients
 from calderon.spaces.projection import Loads, ProjectionSpace, tabulated_loads
 from calderon.spaces.supports import Carriers, carriers_of
+from calderon.validation import unmasked
 
 Data = complex | Callable[..., Any]
 
@@ -204,7 +205,7 @@ def evaluate_data(
     values = data
     if callable(data):
         values = data(points, normals) if _takes_normals(data) else data(points)
-    values = np.asarray(values)
+    values = unmasked(values, "values")
     if values.dtype.kind not in "biufc":
         raise TypeError(f"numbers, or a function of points, are needed, got {data!r}")
     wanted = (len(points), *components)

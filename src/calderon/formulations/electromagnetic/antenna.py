@@ -18,7 +18,7 @@ from calderon.formulations.problem import Problem, SolverChoices
 from calderon.mesh import TriangleMesh
 from calderon.operators.methods import candidates
 from calderon.spaces import EdgeSpace, VectorFunction
-from calderon.validation import positive_length
+from calderon.validation import positive_length, unmasked
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ class PECAntenna(Problem[AntennaSolution]):
         return np.stack([one.weights(self.function_space) for one in self.feeds], axis=1)
 
     def _checked(self, data: Any) -> NDArray[np.complex128]:
-        voltages = np.atleast_1d(np.asarray(data))
+        voltages = np.atleast_1d(unmasked(data, "voltages"))
         if voltages.dtype.kind not in "fiuc":
             raise TypeError(f"voltages are numbers in V, got {data!r}")
         if voltages.shape != (len(self.feeds),):

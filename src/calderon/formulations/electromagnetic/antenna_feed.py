@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh import TriangleMesh
 from calderon.spaces import EdgeSpace
+from calderon.validation import unmasked
 
 Tags = int | str | Iterable[int | str]
 CLOSENESS = 1e-5  # of the mesh's diameter, for vertices on a line
@@ -48,11 +49,11 @@ class DeltaGap:
         if self.between is not None and self.toward is not None:
             raise ValueError("toward is for line or edges: between=(a, b) already states the direction of the current")
         if self.line is not None:
-            points = np.asarray(self.line, dtype=float)
+            points = unmasked(self.line, "line").astype(float)
             if points.shape != (2, 3) or not np.isfinite(points).all() or np.array_equal(*points):
                 raise ValueError(f"line is a pair of different points (2, 3) in m, got {self.line!r}")
         if self.toward is not None:
-            vector = np.asarray(self.toward, dtype=float)
+            vector = unmasked(self.toward, "toward").astype(float)
             if vector.shape != (3,) or not np.isfinite(vector).all() or not vector.any():
                 raise ValueError(f"toward is a vector (3,), not zero, got {self.toward!r}")
 
@@ -116,7 +117,7 @@ class DeltaGap:
         return edges, side
 
     def _numbered(self, mesh: TriangleMesh) -> NDArray[np.int64]:
-        given = np.atleast_1d(np.asarray(self.edges))
+        given = np.atleast_1d(unmasked(self.edges, "edges"))
         if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu":
             raise ValueError(f"edges is a list of whole numbers, got {self.edges!r}")
         bad = given[(given < 0) | (given >= mesh.number_of_edges)]
