@@ -11,6 +11,7 @@ from calderon.backends import available
 from calderon.dense import assemble_dense as _assemble_dense
 from calderon.dense import assemble_matrix_free as _assemble_matrix_free
 from calderon.dg import MaxwellDG
+from calderon.files import DamagedFile
 from calderon.formulations import (
     DeltaGap,
     DielectricScattering,
@@ -121,6 +122,7 @@ __all__ = [
     "SNC",
     "AccuracyWarning",
     "ConvergenceError",
+    "DamagedFile",
     "CurrentDipole",
     "CurrentSource",
     "DeltaGap",

@@ -5,6 +5,7 @@ allowed.
 """
 
 import numbers
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -247,3 +248,12 @@ def index_array(requested: ArrayLike | slice, size: int, what: str) -> tuple[Ind
     if outside.size:
         raise IndexError(f"{what} {outside[0]} is outside of the {size} {what}s: 0 to {size - 1}, or -1 for the last")
     return np.unique(given.astype(np.int64) % size, return_inverse=True)
+
+
+def callers_level() -> int:
+    """The stacklevel with which a warning points at the line of the user's program that led here, however many
+    constructors and functions of the package lie between."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("calderon", "dataclasses"):
+        frame, level = frame.f_back, level + 1
+    return level

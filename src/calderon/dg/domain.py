@@ -17,10 +17,10 @@ from calderon.dg.operator.step_classes import StepClasses, one_class, step_class
 from calderon.dg.sources.currents import Load, loads
 from calderon.dg.sources.incident import IncidentWaves
 from calderon.mesh import Material, MeshWarning, TetrahedralMesh
-from calderon.mesh.errors import callers_level
 from calderon.mesh.tetrahedral.location import locate
 from calderon.mesh.tetrahedral.partition import CUT, Part, part_of, partition
 from calderon.parallel import Communicator
+from calderon.validation import callers_level
 from calderon.waves import CurrentDipole, CurrentSource, TransientPlaneWave
 
 SOURCES = TransientPlaneWave, CurrentSource, CurrentDipole

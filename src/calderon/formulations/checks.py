@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from calderon.mesh import TriangleMesh, warn_wavenumber
 from calderon.mesh.containment import nested_components
-from calderon.mesh.errors import AccuracyWarning, callers_level
+from calderon.mesh.errors import AccuracyWarning
 from calderon.potentials.near_evaluation import point_distances
 from calderon.spaces import DP1, P0, P1, P2, Space
-from calderon.validation import one_of
+from calderon.validation import callers_level, one_of
 from calderon.waves import ElectromagneticWave
 
 FEWEST_ELEMENTS = 6.0  # per wavelength; below, the solution is more qualitative than quantitative

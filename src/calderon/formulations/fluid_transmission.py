@@ -13,11 +13,10 @@ from calderon.formulations.scattering import ScatteringProblem
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.greens import Helmholtz
 from calderon.mesh import AccuracyWarning
-from calderon.mesh.errors import callers_level
 from calderon.operators import adjoint_double_layer, blocks, double_layer, hypersingular, identity, single_layer
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
 from calderon.spaces import Function
-from calderon.validation import finite_complex, wavenumber_of_a_wave
+from calderon.validation import callers_level, finite_complex, wavenumber_of_a_wave
 
 LARGEST_ECHO_ERROR = 0.02  # fraction of an echo that may be lost without a warning
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from calderon.backends import format_bytes
+from calderon.files import SavedGroup, put
 from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.off_diagonal import Term
@@ -15,10 +16,10 @@ from calderon.hmatrix.saving import (
     SUM,
     get_hmatrix,
     get_sparse,
-    new_file,
+    new_matrix_file,
     put_hmatrix,
     put_sparse,
-    saved_file,
+    saved_matrix_file,
     with_shared_trees,
 )
 
@@ -59,7 +60,7 @@ class ComposedOperator(LinearOperator):
                 "or assemble with matrix_file="
             )
         compressed = {id(part): number for number, part in enumerate(self.parts)}
-        with new_file(path, SUM) as file:
+        with new_matrix_file(path, SUM) as file:
             file.attrs.update(label=self.label, seconds=self.seconds, rtol=self.rtol, parts=len(self.parts))
             file.attrs["shape"] = self.shape
             for number, part in enumerate(self.parts):
@@ -71,27 +72,18 @@ class ComposedOperator(LinearOperator):
                     put_sparse(file.create_group(f"sparse/{number}"), term.matrix)
                 place = number if is_sparse else compressed[id(term.matrix)]
                 rows.append((is_sparse, place, term.transposed, term.conjugated))
-            file.create_dataset("factors", data=np.array([complex(term.factor) for term in self.terms]))
-            file.create_dataset("terms", data=np.array(rows, np.int64).reshape(-1, len(COLUMNS)))
+            put(file, "factors", np.array([complex(term.factor) for term in self.terms]))
+            put(file, "terms", np.array(rows, np.int64).reshape(-1, len(COLUMNS)))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "ComposedOperator":
-        """The sum that was saved. ValueError for another kind or version of file, and for a damaged one."""
-        with saved_file(path, SUM) as file:
-            attrs: Any = dict(file.attrs)
+        """The sum that was saved. ValueError for another kind or version of file, DamagedFile for a damaged one."""
+        with saved_matrix_file(path, SUM) as file:
             trees: list[ClusterTree] = []
-            parts = [
-                HMatrix(**with_shared_trees(get_hmatrix(file[f"parts/{number}"]), trees))
-                for number in range(int(attrs["parts"]))
-            ]
-            terms = []
-            for factor, row in zip(file["factors"][()], file["terms"][()], strict=True):
-                is_sparse, number, transposed, conjugated = (int(each) for each in row)
-                rows, columns = (int(size) for size in attrs["shape"][:: -1 if transposed else 1])
-                matrix = get_sparse(file[f"sparse/{number}"], (rows, columns)) if is_sparse else parts[number]
-                value = complex(factor)
-                terms.append(Term(value if value.imag else value.real, matrix, bool(transposed), bool(conjugated)))
-        label, seconds, rtol = str(attrs["label"]), float(attrs["seconds"]), float(attrs["rtol"])
+            groups = file["parts"].numbered(file.whole("parts")) if file.whole("parts") else []
+            parts = [HMatrix(**with_shared_trees(get_hmatrix(each), trees)) for each in groups]
+            terms = _terms_of(file, parts)
+            label, seconds, rtol = file.text("label"), file.number("seconds"), file.number("rtol")
         return cls(product_of(terms), parts, label, seconds, rtol, terms)
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
@@ -111,6 +103,28 @@ class ComposedOperator(LinearOperator):
         return f"operator of {len(self.parts)} H-matrices {size}, {ranks}, {self.seconds:.2f} s, {self.label}"
 
     __repr__ = __str__
+
+
+def _terms_of(file: SavedGroup, parts: list[HMatrix]) -> list[Term]:
+    """The summands of a sum, all of the shape of the sum, which a file holds with these H-matrices."""
+    factors = file.array("factors", np.complex128, (None,))
+    table = file.array("terms", np.int64, (len(factors), len(COLUMNS)))
+    file.require(len(table), "a sum of nothing")
+    is_sparse, number, transposed, conjugated = table.T
+    for name, flags in (("is_sparse", is_sparse), ("transposed", transposed), ("conjugated", conjugated)):
+        file.require(((flags == 0) | (flags == 1)).all(), f"{name} of a summand is neither 0 nor 1")
+    most = np.where(is_sparse == 1, len(table), len(parts))
+    file.require(((number >= 0) & (number < most)).all(), "a summand that is not in the file")
+    shape = np.asarray(file.attribute("shape"))
+    file.require(shape.dtype.kind == "i" and shape.shape == (2,) and (shape > 0).all(), f"its shape is {shape}")
+    terms = []
+    for factor, n, sparse, turned, conjugate in zip(factors, number, is_sparse, transposed, conjugated, strict=True):
+        rows, columns = (int(size) for size in shape[:: -1 if turned else 1])
+        matrix = get_sparse(file[f"sparse/{n}"], (rows, columns)) if sparse else parts[n]
+        file.require(matrix.shape == (rows, columns), f"a summand has the shape {matrix.shape}")
+        value = complex(factor)
+        terms.append(Term(value if value.imag else value.real, matrix, bool(turned), bool(conjugate)))
+    return terms
 
 
 def product_of(terms: list[Term]) -> LinearOperator:

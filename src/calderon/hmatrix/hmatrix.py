@@ -12,7 +12,7 @@ from calderon.backends import format_bytes, run_tasks, thread_count
 from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.device.products import DeviceProducts
 from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, multiply
-from calderon.hmatrix.saving import KIND, get_hmatrix, new_file, put_hmatrix, saved_file
+from calderon.hmatrix.saving import HMATRIX, get_hmatrix, new_matrix_file, put_hmatrix, saved_matrix_file
 from calderon.hmatrix.storage import Slab, shares_of, stored
 
 COLUMNS_AT_ONCE = 32
@@ -100,13 +100,13 @@ class HMatrix(LinearOperator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the matrix to an HDF5 file (.h5 or .hdf5), whole or not at all; see saving.py."""
-        with new_file(path, KIND) as file:
+        with new_matrix_file(path, HMATRIX) as file:
             put_hmatrix(file, self)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "HMatrix":
-        """The matrix that was saved. ValueError for another kind or version of file, and for a damaged one."""
-        with saved_file(path, KIND) as file:
+        """The matrix that was saved. ValueError for another kind or version of file, DamagedFile for a damaged one."""
+        with saved_matrix_file(path, HMATRIX) as file:
             return cls(**get_hmatrix(file))
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""H-matrices in HDF5 files: whole or not at all, with a version, without code.
+"""H-matrices in HDF5 files: whole or not at all, with a version and checksums, without code.
 
 The file holds arrays alone: the cluster trees (under "rows" and, unless it is the same one, "columns"), the block tree
 ("blocks"), every slab of numbers with its table ("slabs/0" ...), and the sparse correction if there is one. Files of
@@ -17,31 +17,28 @@ import h5py
 import numpy as np
 import scipy.sparse as sp
 
-from calderon.backends import require_memory
+from calderon.files import FileKind, SavedGroup, file_path, new_file, put, put_texts, saved_file
+from calderon.hmatrix import saved_tables
 from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.cluster_tree import ClusterTree
+from calderon.hmatrix.saved_tables import BLOCKS, CLUSTERS, SPARSE
 from calderon.hmatrix.storage import Slab
-from calderon.mesh.files.whole_file import file_path, whole_file
 
-KIND, SUM, PARTS = "calderon H-matrix", "calderon sum of H-matrices", "calderon assembly of H-matrices"
-KINDS = KIND, SUM, PARTS
+REMEDY = "remove it and assemble the matrix again"
+HMATRIX = FileKind("calderon H-matrix", "H-matrix", REMEDY)
+SUM = FileKind("calderon sum of H-matrices", "sum of H-matrices", REMEDY)
+PARTS = FileKind("calderon assembly of H-matrices", "assembly of H-matrices", REMEDY)
 Identity = dict[str, str]
-VERSION = 1
-"""Of the layout of the file; a file of another version is refused."""
-CLUSTERS = "order", "start", "stop", "boxes", "children", "level"
-SPARSE = "indptr", "indices", "data"
-BLOCKS = "row", "column", "kind", "first_child", "child_count"
 
 
 @contextmanager
-def new_file(path: str | os.PathLike[str], kind: str) -> Iterator[h5py.File]:
+def new_matrix_file(path: str | os.PathLike[str], kind: FileKind) -> Iterator[h5py.File]:
     """A file of a kind that takes its place when the block ends well.
 
     ValueError for a name that does not end in .h5 or .hdf5, FileNotFoundError for a folder that does not exist.
     """
     check_ending(path)
-    with whole_file(path) as scratch, h5py.File(scratch, "w") as file:
-        file.attrs.update(kind=kind, version=VERSION)
+    with new_file(path, kind) as file:
         yield file
 
 
@@ -52,32 +49,13 @@ def check_ending(path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def saved_file(path: str | os.PathLike[str], kind: str) -> Iterator[h5py.File]:
+def saved_matrix_file(path: str | os.PathLike[str], kind: FileKind) -> Iterator[SavedGroup]:
     """A file of a kind, to be read.
 
-    ValueError for a file of another kind or version, or one that is damaged, FileNotFoundError for none.
+    ValueError for a file of another kind or version, DamagedFile for a damaged one, FileNotFoundError for none.
     """
-    if not file_path(path, "an H-matrix", "matrix.h5").is_file():
-        raise FileNotFoundError(f"no file {str(path)!r}")
-    try:
-        file = h5py.File(path, "r")
-    except OSError as error:
-        raise ValueError(f"{str(path)!r} is no HDF5 file, or a damaged one: {error}") from error
-    with file:
-        there = file.attrs.get("kind")
-        if there != kind:
-            what = f"it is a {there}" if there in KINDS else "it was not written by save()"
-            raise ValueError(f"{str(path)!r} holds no {kind.removeprefix('calderon ')}: {what}")
-        version = int(file.attrs["version"])
-        if version != VERSION:
-            raise ValueError(
-                f"{str(path)!r} is an H-matrix file of version {version}, and this release reads version {VERSION}: "
-                "assemble the matrix again, or load it with the release that wrote it"
-            )
-        try:
-            yield file
-        except (KeyError, OSError) as error:
-            raise ValueError(f"{str(path)!r} is damaged, assemble the matrix again: {error}") from error
+    with saved_file(file_path(path, "an H-matrix", "matrix.h5"), kind) as file:
+        yield file
 
 
 def put_hmatrix(group: h5py.Group, matrix: Any) -> None:
@@ -91,30 +69,29 @@ def put_hmatrix(group: h5py.Group, matrix: Any) -> None:
         if side == "rows" or clusters is not tree.rows:
             _write(group.create_group(side), clusters, CLUSTERS)
     _write(group.create_group("blocks"), tree, BLOCKS)
+    slabs = group.create_group("slabs")
     for number, slab in enumerate(matrix.slabs):
-        _write(group.create_group(f"slabs/{number}"), slab, Slab._fields)
+        _write(slabs.create_group(str(number)), slab, Slab._fields)
     if matrix.correction is not None:
         put_sparse(group.create_group("correction"), matrix.correction)
 
 
-def get_hmatrix(group: h5py.Group) -> dict[str, Any]:
-    """The arguments of an HMatrix from a group."""
-    attrs: Any = dict(group.attrs)
-    rows = ClusterTree(*_arrays(group["rows"], CLUSTERS))
-    columns = ClusterTree(*_arrays(group["columns"], CLUSTERS)) if "columns" in group else rows
-    blocks = dict(zip(BLOCKS, _arrays(group["blocks"], BLOCKS), strict=True))
-    tree = BlockTree(rows, columns, **blocks, symmetric=bool(attrs["symmetric"]))
-    slabs = [Slab(*_arrays(group[f"slabs/{number}"], Slab._fields)) for number in range(int(attrs["slabs"]))]
+def get_hmatrix(group: SavedGroup) -> dict[str, Any]:
+    """The arguments of an HMatrix from a group, which describe one: see saved_tables.py."""
+    group.require_memory("the matrix")
+    dtype = saved_tables.dtype_of(group)
+    tree = saved_tables.block_tree_of(group)
+    slabs = saved_tables.slabs_of(group, tree, dtype)
     return {
         "tree": tree,
         "slabs": slabs,
-        "dtype": np.dtype(attrs["dtype"]),
-        "rtol": float(attrs["rtol"]),
+        "dtype": dtype,
+        "rtol": group.number("rtol"),
         "correction": get_sparse(group["correction"], tree.shape) if "correction" in group else None,
-        "full": int(attrs["full"]),
-        "label": str(attrs["label"]),
-        "seconds": float(attrs["seconds"]),
-        "backend": str(attrs["backend"]),
+        "full": group.whole("full"),
+        "label": group.text("label"),
+        "seconds": group.number("seconds"),
+        "backend": group.text("backend"),
     }
 
 
@@ -139,19 +116,14 @@ def put_sparse(group: h5py.Group, matrix: sp.csr_array) -> None:
     _write(group, matrix, SPARSE)
 
 
-def get_sparse(group: h5py.Group, shape: tuple[int, int]) -> sp.csr_array:
+def get_sparse(group: SavedGroup, shape: tuple[int, int]) -> sp.csr_array:
     """A sparse matrix from a group."""
-    indptr, indices, data = _arrays(group, SPARSE)
-    return sp.csr_array((data, indices, indptr), shape=shape)
+    return saved_tables.sparse_of(group, shape)
 
 
 def _write(group: h5py.Group, source: Any, names: tuple[str, ...]) -> None:
     for name in names:
-        group.create_dataset(name, data=getattr(source, name))
-
-
-def _arrays(group: h5py.Group, names: tuple[str, ...]) -> list[Any]:
-    return [group[name][()] for name in names]
+        put(group, name, getattr(source, name))
 
 
 class SavedParts:
@@ -171,8 +143,9 @@ class SavedParts:
             raise FileNotFoundError(f"the folder {self.path.parent} does not exist; create it first")
         self.identities: list[Identity] = []
         if self.path.exists():
-            with saved_file(self.path, PARTS) as file:
-                self.identities = [json.loads(text) for text in file["identities"].asstr()[()]]
+            with saved_matrix_file(self.path, PARTS) as file:
+                self.identities = [_identity(text, file) for text in file.texts("identities")]
+                file["parts"].numbered(len(self.identities))
 
     def holds(self, number: int, identity: Identity) -> bool:
         """Whether the HMatrix with this number is there. ValueError if it belongs to something else."""
@@ -190,14 +163,24 @@ class SavedParts:
 
     def read(self, number: int) -> dict[str, Any]:
         """The arguments of the HMatrix with this number, which the file holds."""
-        require_memory(self.path.stat().st_size, f"the matrix in {str(self.path)!r}", "close what takes memory")
-        with saved_file(self.path, PARTS) as file:
+        with saved_matrix_file(self.path, PARTS) as file:
             return get_hmatrix(file[f"parts/{number}"])
 
     def keep(self, parts: list[Any], identity: Identity) -> None:
         """Write all matrices so far, the last of which is new; the file is replaced as a whole."""
         self.identities = [*self.identities[: len(parts) - 1], identity]
-        with new_file(self.path, PARTS) as file:
-            file.create_dataset("identities", data=[json.dumps(each) for each in self.identities])
+        with new_matrix_file(self.path, PARTS) as file:
+            put_texts(file, "identities", [json.dumps(each) for each in self.identities])
             for number, part in enumerate(parts):
                 put_hmatrix(file.create_group(f"parts/{number}"), part)
+
+
+def _identity(text: str, file: SavedGroup) -> Identity:
+    """The identity that a file states."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        file.refuse("the identity of a matrix is no table of names")
+    return {str(name): str(value) for name, value in found.items()}

@@ -1,7 +1,8 @@
 """What goes wrong with meshes: an error that stops, a warning that reports a repair or a doubt."""
 
-import sys
 import warnings
+
+from calderon.validation import callers_level
 
 
 class MeshError(ValueError):
@@ -14,15 +15,6 @@ class MeshWarning(UserWarning):
 
 class AccuracyWarning(UserWarning):
     """Something lowers the accuracy of a result: a coarse mesh, points on a surface, surfaces that almost touch."""
-
-
-def callers_level() -> int:
-    """The stacklevel with which a warning points at the line of the user's program that led here, however many
-    constructors and functions of the package lie between."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("calderon", "dataclasses"):
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def warn(text: str) -> None:

@@ -14,14 +14,14 @@ from calderon.galerkin.limits import checked_range
 from calderon.greens import Green
 from calderon.greens.green import checked_quadrature
 from calderon.integrands import ADJOINT_DOUBLE_LAYER, DOUBLE_LAYER, HYPERSINGULAR, SINGLE_LAYER, Integrand
-from calderon.mesh.errors import AccuracyWarning, callers_level
+from calderon.mesh.errors import AccuracyWarning
 from calderon.operators.algebra import BoundaryOperator, Index, Sliced, with_spaces
 from calderon.operators.transformed import Matrices, TransformedOperator, transforms
 from calderon.operators.tree import Products
 from calderon.quadrature.options import Quadrature
 from calderon.spaces import NodalVectorSpace, Space, VectorSpace
 from calderon.spaces.lagrange import discontinuous
-from calderon.validation import describe
+from calderon.validation import callers_level, describe
 
 AnySpace = Space | NodalVectorSpace | VectorSpace
 

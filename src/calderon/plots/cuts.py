@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 from scipy.spatial import cKDTree
 
-from calderon.mesh.files.whole_file import whole_file
+from calderon.files import whole_file
 from calderon.plots.quantity import Shown, show
 from calderon.plots.slices import BLANK, checked_slice, continued, slice_axes, usual
 from calderon.plots.style import INK, paper, picture, pixels

@@ -20,7 +20,7 @@ from matplotlib.image import imsave
 from numpy.typing import NDArray
 from PIL import Image
 
-from calderon.mesh.files.whole_file import whole_file
+from calderon.files import whole_file
 
 # Okabe and Ito (2008), Color Universal Design: distinguishable with every common colour vision; the yellow is left
 # out on white.

@@ -9,8 +9,8 @@ import meshio
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.files import whole_file
 from calderon.mesh import TriangleMesh
-from calderon.mesh.files.whole_file import whole_file
 
 Fields = dict[str, NDArray[Any]]
 

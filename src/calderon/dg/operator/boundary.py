@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from calderon.dg.operator.element_blocks import FACE_PAIRS, ElementBlocks
 from calderon.mesh import MeshError, MeshWarning, TetrahedralMesh
-from calderon.mesh.errors import callers_level
 from calderon.mesh.tetrahedra import FACES
 from calderon.mesh.tetrahedral.conformity import covered_faces, pieces, require_unfolded
 from calderon.mesh.tetrahedral.partition import CUT
+from calderon.validation import callers_level
 
 FACTORS = {"pec": (-1.0, 1.0), "pmc": (1.0, -1.0), "absorbing": (0.0, 0.0), CUT: (0.0, 0.0)}
 """Ratio of the ghost traces of E and H, outside of the face, to the own ones; at an absorbing face ghosts are those of

@@ -12,8 +12,8 @@ from calderon.dg.results.far_field import EquivalentCurrents, enclosed, equivale
 from calderon.dg.results.sar import AveragedSAR, averaged_sar, voxel_midpoints
 from calderon.dg.sources.port import PortAmplitudes
 from calderon.exact.angular import radar_cross_section, unit_directions
+from calderon.files import whole_file
 from calderon.mesh import TetrahedralMesh
-from calderon.mesh.files.whole_file import whole_file
 from calderon.mesh.tetrahedral.location import Search, locate
 from calderon.validation import one_or_more_points
 

@@ -20,6 +20,7 @@ class Probe(Observer):
     """
 
     whole = False
+    grows = True
 
     def __init__(self, points: ArrayLike, domain: Domain, mesh: TetrahedralMesh, stride: int) -> None:
         self.points, self.stride = one_or_more_points(points), whole_number(stride, "stride")

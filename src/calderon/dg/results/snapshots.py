@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from calderon.dg.domain import Domain
 from calderon.dg.run.observer import Instant, Observer, State
 from calderon.dg.run.sampling import whole_number
+from calderon.files import whole_file
 from calderon.mesh import TetrahedralMesh
-from calderon.mesh.files.whole_file import whole_file
 
 COLLECTION = "fields.pvd"
 
@@ -26,6 +26,8 @@ class Snapshots(Observer):
     H of leap-frog is half a step ahead. folder: where they are. files: names and times in s
     so far.
     """
+
+    grows = True
 
     def __init__(self, folder: str | os.PathLike[str], stride: int, first: int, domain: Domain, mesh: TetrahedralMesh):
         self._stride, self._first = whole_number(stride, "stride"), whole_number(first, "first")

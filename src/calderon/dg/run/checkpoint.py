@@ -7,7 +7,7 @@ of ranks has computed, so they are compared with a tolerance.
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,11 @@ from calderon.dg.operator.boundary import conditions_by_face
 from calderon.dg.operator.medium import medium_of
 from calderon.dg.run.observer import Span, State
 from calderon.dg.sources.currents import Load
+from calderon.files import FileKind, SavedGroup, file_path, new_file, put, saved_file
 from calderon.mesh import Material, TetrahedralMesh
-from calderon.mesh.files.whole_file import file_path, whole_file
 from calderon.waves import CurrentDipole, CurrentSource, GaussianPulse, RampedSine, TransientPlaneWave
 
-KIND, VERSION = "calderon time stepping", 4
+KIND = FileKind("calderon time stepping", "checkpoint", "delete it to restart", version=5, former=4)
 TOLERANCES = {"double": 1e-9, "single": 1e-4}
 """Tolerance of sums over fields relative to the root of the sum of their squares."""
 SIGNAL_TOLERANCE = 1e-9
@@ -154,6 +154,31 @@ class OtherRun(ValueError):
 
 
 @dataclass(frozen=True)
+class Shapes:
+    """Types and shapes of the state of an observer before a run, by name; grows: whether it has a row more for each
+    record."""
+
+    arrays: dict[str, tuple[str, tuple[int, ...]]]
+    grows: bool
+
+    @classmethod
+    def of(cls, state: State, grows: bool) -> "Shapes":
+        """Of a state."""
+        arrays = {name: np.asarray(values) for name, values in state.items()}
+        return cls({name: (values.dtype.str, values.shape) for name, values in arrays.items()}, grows)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a checkpoint of a run holds: the type and the shape (elements, 3, n) of its fields, and for each observer
+    the shapes of its state before the run."""
+
+    real: np.dtype[np.floating]
+    shape: tuple[int, ...]
+    observed: Sequence[Shapes]
+
+
+@dataclass(frozen=True)
 class Moment:
     """A run after that many steps: E and Z0 H (elements, 3, n) in the mesh's order, as they are in the middle of a run,
     and the states of its observers."""
@@ -165,20 +190,26 @@ class Moment:
 
 
 def write_checkpoint(path: str | os.PathLike[str], key: RunKey, moment: Moment) -> None:
-    with whole_file(path) as scratch, h5py.File(scratch, "w") as file:
-        file.attrs.update(kind=KIND, version=VERSION, steps=moment.steps, **key.exact)
-        file["signals"], file["initial_fields"] = key.signals, key.initial_fields
-        file["electric"], file["magnetic"] = moment.electric, moment.magnetic
+    """Write a checkpoint, whole or not at all."""
+    with new_file(path, KIND) as file:
+        file.attrs.update(steps=moment.steps, **key.exact)
+        put(file, "signals", key.signals)
+        put(file, "initial_fields", key.initial_fields)
+        put(file, "electric", moment.electric)
+        put(file, "magnetic", moment.magnetic)
         for number, state in enumerate(moment.observed):
+            group = file.create_group(f"observers/{number:03d}")
             for name, values in state.items():
-                file[f"observers/{number:03d}/{name}"] = values
+                put(group, name, values)
 
 
-def read_checkpoint(path: str | os.PathLike[str], key: RunKey) -> Moment | None:
+def read_checkpoint(path: str | os.PathLike[str], key: RunKey, expected: Callable[[], Expected]) -> Moment | None:
     """The checkpoint, None if there is no file.
 
-    Raises ValueError for a file of another kind or version, or a damaged one; OtherRun, naming what differs, for one of
-    another run: mesh, materials, boundaries, sources, order, steps, observers and their places, or initial fields;
+    expected: makes what it must hold; every rank calls it. Raises ValueError for a file of another kind or version;
+    DamagedFile for a damaged one, and for one whose numbers are not those of such a run: steps (all of them at most),
+    shapes and types of the fields and of the observers' states, finite numbers; OtherRun, naming what differs, for one
+    of another run: mesh, materials, boundaries, sources, order, steps, observers and their places, or initial fields;
     TypeError for another type than a path.
     """
     if file_path(path, "a checkpoint", "run.h5").is_dir():
@@ -189,19 +220,42 @@ def read_checkpoint(path: str | os.PathLike[str], key: RunKey) -> Moment | None:
         return None
     if not h5py.is_hdf5(path) and Path(path).suffix not in (".h5", ".hdf5"):
         raise ValueError(f"checkpoint={str(path)!r} is not a checkpoint: name another file, such as run.h5")
-    try:
-        with h5py.File(path, "r") as file:
-            if file.attrs.get("kind") != KIND:
-                raise ValueError(f"{str(path)!r} is not a checkpoint of a run: name another file, such as run.h5")
-            if (version := file.attrs.get("version")) != VERSION:
-                raise ValueError(
-                    f"{str(path)!r} is a checkpoint of version {version}, of another release of calderon: version "
-                    f"{VERSION} is needed; delete it to restart"
-                )
-            different = key.differing(file.attrs, file["signals"][:], file["initial_fields"][:])
-            if different:
-                raise OtherRun(path, different)
-            observed = [{name: one[name][:] for name in one} for one in file.get("observers", {}).values()]
-            return Moment(int(file.attrs["steps"]), file["electric"][:], file["magnetic"][:], observed)
-    except (OSError, KeyError) as error:
-        raise ValueError(f"{str(path)!r} is damaged: delete it to restart ({error})") from error
+    with saved_file(path, KIND) as file:
+        known = file.array("signals", np.float64), file.array("initial_fields", np.float64)
+        file.require(all(each.ndim == 2 for each in known), "signals and initial fields are no tables")
+        different = key.differing({name: file.attribute(name) for name in key.exact}, *known)
+        if different:
+            raise OtherRun(path, different)
+        file.require_memory("the checkpoint")
+        steps = file.whole("steps")
+        file.require(steps <= key.exact["count"], f"{steps} steps are done of a run of {key.exact['count']}")
+        wanted = expected()
+        fields = [file.array(name, wanted.real, wanted.shape) for name in ("electric", "magnetic")]
+        return Moment(steps, fields[0], fields[1], _observed(file, wanted.observed, steps))
+
+
+def _observed(file: SavedGroup, expected: Sequence[Shapes], steps: int) -> list[State]:
+    """The states of observers, whose arrays have the types and shapes of those before the first step; what grows with
+    the records has as many more rows in all arrays of an observer, at most one for each step; fewer, where the same
+    simulation was interrupted later."""
+    groups = []
+    if expected:
+        observers = file["observers"]
+        observers.require(
+            observers.names == [f"{number:03d}" for number in range(len(expected))],
+            f"{len(observers.names)} observers instead of {len(expected)}",
+        )
+        groups = [observers[name] for name in observers.names]
+    states = []
+    for group, shapes in zip(groups, expected, strict=True):
+        group.require(group.names == sorted(shapes.arrays), "the state of another observer")
+        state: State = {}
+        more = set[int]()
+        for name, (dtype, shape) in shapes.arrays.items():
+            state[name] = group.array(name, dtype, (None, *shape[1:]))
+            more.add(len(state[name]) - shape[0])
+        most = max(more, default=0)
+        fits = len(more) <= 1 and (most <= steps if shapes.grows else most == 0)
+        group.require(fits, "records of another number of steps")
+        states.append(state)
+    return states

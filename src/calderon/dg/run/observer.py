@@ -32,7 +32,10 @@ class Instant:
 
 
 class Recorder(Protocol):
-    """Records data during a run, which are saved in its checkpoints; every rank makes the same calls."""
+    """Records data during a run, which are saved in its checkpoints; every rank makes the same calls. grows: whether
+    the arrays of its state have a row more for each record."""
+
+    grows: bool
 
     @property
     def label(self) -> str:
@@ -52,6 +55,7 @@ class Observer(Recorder, ABC):
     """Observes the fields after some of the steps. whole: whether it needs flat arrays of all of a field."""
 
     whole: bool = True
+    grows: bool = False
 
     def begin(self, span: Span, now: Instant) -> None:  # noqa: B027 - most record nothing before the first step
         """A run begins, or continues after some steps (after `restore`)."""

@@ -12,7 +12,7 @@ import numpy as np
 from rich.progress import Progress
 
 from calderon.dg.domain import Domain
-from calderon.dg.run.checkpoint import Moment, RunKey, read_checkpoint, write_checkpoint
+from calderon.dg.run.checkpoint import Expected, Moment, RunKey, Shapes, read_checkpoint, write_checkpoint
 from calderon.dg.run.observer import Instant, Observer, Recorder, Span
 from calderon.dg.sources.port import Port
 from calderon.dg.stepping.system import Steps, System
@@ -109,7 +109,7 @@ class Run:
 
     def _resume(self, path: str | os.PathLike[str]) -> int:
         """Steps done by an interrupted run, whose fields are restored; 0 without one."""
-        moment = read_checkpoint(path, self.key)
+        moment = read_checkpoint(path, self.key, self._expected)
         if moment is None:
             return 0
         self.system.electric[:] = self.domain.restricted(moment.electric)
@@ -117,6 +117,13 @@ class Run:
         for each, state in zip(self._recorders, moment.observed, strict=True):
             each.restore(state)
         return moment.steps
+
+    def _expected(self) -> Expected:
+        """The shapes of a checkpoint of this run; rank 0 alone knows the states of its observers."""
+        shapes = [Shapes.of(each.state(), each.grows) for each in self._recorders]
+        blocks, ranks = self.domain.element_blocks, self.domain.communicator
+        shape = self.domain.whole, 3, blocks.reference.size
+        return Expected(self.system.electric.dtype, shape, ranks.gather(shapes)[0])
 
     def _save(self, path: str | os.PathLike[str], steps: int) -> None:
         self.system.fetch()

@@ -11,7 +11,7 @@ import numpy as np
 
 from calderon.dg.domain import Domain
 from calderon.mesh import MeshWarning
-from calderon.mesh.errors import callers_level
+from calderon.validation import callers_level
 from calderon.waves import RampedSine, TransientPlaneWave
 
 SAMPLES = 24

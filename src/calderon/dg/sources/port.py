@@ -21,6 +21,8 @@ class Port:
     m: its signal, without unit, and -m . E in W. Their product is the power fed in W in both cases.
     """
 
+    grows = True
+
     def __init__(self, load: Load, voltage: Callable[[Load], float], communicator: Communicator) -> None:
         self._load, self._voltage, self._ranks = load, voltage, communicator
         self._times: list[float] = []

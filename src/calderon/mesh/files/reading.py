@@ -21,7 +21,7 @@ from calderon.mesh.files.content import (
     named_tags,
     refuse_mixed_volumes,
 )
-from calderon.mesh.files.whole_file import mesh_path
+from calderon.mesh.files.path import mesh_path
 from calderon.mesh.files.writing import COMMENT, COUNT, LAST_LINE
 from calderon.mesh.sizes import scale_factor
 from calderon.mesh.topology import row_numbers

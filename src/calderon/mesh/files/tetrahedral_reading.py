@@ -17,7 +17,7 @@ from calderon.mesh.files.content import (
     named_tags,
     refuse_mixed_volumes,
 )
-from calderon.mesh.files.whole_file import mesh_path
+from calderon.mesh.files.path import mesh_path
 from calderon.mesh.files.writing import BOUNDARIES, PARTS, VOLUME_FORMATS
 from calderon.mesh.sizes import scale_factor
 from calderon.mesh.tetrahedra import TetrahedralMesh

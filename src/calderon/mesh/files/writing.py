@@ -18,9 +18,10 @@ import meshio
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.files import whole_file
 from calderon.mesh.coincident import coincident_points
 from calderon.mesh.errors import MeshError, warn
-from calderon.mesh.files.whole_file import mesh_path, whole_file
+from calderon.mesh.files.path import mesh_path
 from calderon.mesh.triangulation import Triangulation
 from calderon.mesh.validation import area_vectors_of
 

@@ -6,7 +6,7 @@ import stat
 import pytest
 
 import calderon as cal
-from calderon.mesh.files.whole_file import whole_file
+from calderon.files import whole_file
 
 
 @pytest.fixture(params=[0o022, 0o077, 0o002])

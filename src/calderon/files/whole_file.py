@@ -1,21 +1,11 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, also where the power fails."""
 
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
-
-from calderon.mesh.errors import MeshError
-
-
-def mesh_path(path: str | Path) -> Path:
-    """The path of a mesh file; MeshError if it is not a path."""
-    try:
-        return Path(path)
-    except TypeError:
-        raise MeshError(f"a mesh is stored in a file, got {path!r}: give a path such as 'hull.msh'") from None
 
 
 def file_path(path: Any, what: str, example: str) -> Path:
@@ -33,8 +23,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
             meshio.write(scratch, content)
 
     It is created with the permissions of any new file (0666 less the umask), unlike those of the module tempfile, which
-    its owner alone may read. After an error it is removed, and an old file at `path` stays.
-    FileNotFoundError for a folder that does not exist.
+    its owner alone may read. Its contents are on the disk before it replaces an old file, and its name afterwards.
+    After an error it is removed, and an old file at `path` stays. FileNotFoundError for a folder that does not exist.
     """
     path = Path(path)
     if not path.parent.is_dir():
@@ -45,6 +35,33 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     os.close(os.open(scratch, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:
         yield scratch
+        flush(scratch)
         os.replace(scratch, path)
+        flush_folder(path.parent)
     finally:
         scratch.unlink(missing_ok=True)
+
+
+def flush(path: str | os.PathLike[str]) -> None:
+    """Wait until the contents of a file are on the disk; OSError where they cannot be written."""
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def flush_folder(folder: str | os.PathLike[str]) -> None:
+    """Wait until the names in a folder are on the disk, where its file system can do that."""
+    with suppress(OSError):
+        flush(folder)
+
+
+def flush_tree(folder: str | os.PathLike[str]) -> None:
+    """Wait until everything below a folder is on the disk: files, folders and names. OSError as for `flush`."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            each = Path(place, name)
+            if not each.is_symlink():
+                flush(each)
+        flush_folder(place)

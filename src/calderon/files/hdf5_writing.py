@@ -1,0 +1,70 @@
+"""HDF5 files that will be read back: written whole or not at all, with a digest."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import h5py
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calderon.files.hdf5_contents import DIGEST, array_digest, file_digest
+from calderon.files.whole_file import whole_file
+
+CHUNK = 1 << 20
+"""Bytes that share a checksum of HDF5, about."""
+LIBRARY = "v110", "v110"
+"""Oldest and newest release of HDF5 whose format is used: the first that has checksums of names and types, too."""
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """name: as the file says it. what: in an error. remedy: for a damaged file. version: of the layout. former: the
+    version before, without checksums, which is read with a warning."""
+
+    name: str
+    what: str
+    remedy: str
+    version: int = 2
+    former: int = 1
+
+
+@contextmanager
+def new_file(path: str | os.PathLike[str], kind: FileKind) -> Iterator[h5py.File]:
+    """A file of a kind, to be filled by `put` and attributes, that takes its place when the block ends well."""
+    with whole_file(path) as scratch:
+        with h5py.File(scratch, "w", libver=LIBRARY) as file:
+            file.attrs.update(
+                kind=kind.name, version=kind.version, package=_package_version(), byte_order=sys.byteorder
+            )
+            yield file
+            file.attrs[DIGEST] = file_digest(file)
+
+
+def put(group: h5py.Group, name: str, values: ArrayLike) -> None:
+    """Write an array of numbers with its digest."""
+    array: np.ndarray[Any, Any] = np.asarray(values)
+    options = {}
+    if array.size:
+        row = max(1, array.nbytes // len(array)) if array.ndim else 1
+        chunks = (min(len(array), max(1, CHUNK // row)), *array.shape[1:]) if array.ndim else None
+        options = {"chunks": chunks, "fletcher32": True} if chunks else {}
+    dataset = group.create_dataset(name, data=array, **options)
+    dataset.attrs[DIGEST] = array_digest(array)
+
+
+def put_texts(group: h5py.Group, name: str, values: Sequence[str]) -> None:
+    """Write a list of texts with its digest."""
+    put(group, name, np.frombuffer(json.dumps(list(values)).encode(), np.uint8))
+
+
+def _package_version() -> str:
+    try:
+        return version("calderon")
+    except PackageNotFoundError:
+        return "unknown"
