@@ -38,11 +38,17 @@ def _frequencies(value: Any) -> tuple[float, ...]:
         if not isinstance(count, int) or isinstance(count, bool) or not 2 <= count <= MAX_FREQUENCIES:
             raise ValueError(f"count = {count!r}: a whole number from 2 to {MAX_FREQUENCIES} is needed")
         start, stop = (quantity(value[name], "frequency") for name in ("start", "stop"))
-        return tuple(float(f) for f in np.linspace(start, stop, count))
+        given = tuple(float(f) for f in np.linspace(start, stop, count))
+        if len(set(given)) < count:
+            raise ValueError(f"{count} frequencies between start and stop are not all different")
+        return given
     if isinstance(value, list):
         if not value:
             raise ValueError("the list of frequencies is empty")
-        return tuple(quantity(one, "frequency") for one in value)
+        given = tuple(quantity(one, "frequency") for one in value)
+        if len(set(given)) < len(given):
+            raise ValueError("a frequency occurs twice in the list")
+        return given
     return (quantity(value, "frequency"),)
 
 

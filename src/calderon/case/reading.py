@@ -48,6 +48,13 @@ class CaseFile(Generic[C]):
     def title(self) -> str:
         return self.case.title or self.name.removesuffix(".toml")
 
+    def path_of(self, name: str) -> Path:
+        """A file by its name in a case; ValueError for one outside of the folder of the case, also through links."""
+        path, home = self.folder / name, self.folder.resolve()
+        if not path.resolve().is_relative_to(home):
+            raise ValueError(f"it leads out of {home}, the folder of the case: keep the file there and name it alone")
+        return path
+
     def mistake(self, table: str, key: str, message: str, value: Any = None) -> CaseError:
         """An error found only when a value was used, reported like those found on reading; key: may lie in a table
         within the table, "far_field.distance". value: of the key, unless it is that of the table.

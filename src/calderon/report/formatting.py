@@ -1,7 +1,7 @@
 """Numbers, levels, frequencies, times, planes and columns as text."""
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 Row = tuple[str, str, str]
 """Name, value, unit."""
+Column = tuple[str, Iterable[float]]
+"""Name with unit, values."""
 
 
 def decibels(level: float) -> str:
@@ -35,6 +37,8 @@ def extent(vertices: NDArray[np.float64]) -> str:
     return f"which has {', '.join(spans)}"
 
 
+ALL_DIGITS = 17
+"""Of a number in double precision."""
 FREQUENCY_UNITS = ((1e9, "GHz"), (1e6, "MHz"), (1.0, "Hz"))
 
 
@@ -48,10 +52,19 @@ def frequency_unit(hertz: float) -> tuple[float, str]:
     return _unit(hertz, FREQUENCY_UNITS)
 
 
-def frequency_text(hertz: float) -> str:
-    """Six digits and the unit: "200 Hz", "3.5 GHz"."""
+def frequency_text(hertz: float, digits: int = 6) -> str:
+    """Six digits, or as many as given, and the unit: "200 Hz", "3.5 GHz"."""
     factor, unit = frequency_unit(hertz)
-    return f"{hertz / factor:.6g} {unit}"
+    return f"{hertz / factor:.{digits}g} {unit}"
+
+
+def frequency_texts(hertz: Sequence[float]) -> list[str]:
+    """The same for several frequencies, with as many digits, six at least, as tell them apart."""
+    for digits in range(6, ALL_DIGITS):
+        texts = [frequency_text(each, digits) for each in hertz]
+        if len(set(texts)) == len(set(hertz)):
+            return texts
+    return [f"{each!r} Hz" for each in hertz]
 
 
 TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))
@@ -99,10 +112,13 @@ def plane_equation(points: np.ndarray) -> str:
     return f"{'xyz'[axis]} = {round(float(points[0, 0, axis]), 6) + 0.0:.4g} m"
 
 
-def write_csv(path: Path, columns: dict[str, Iterable[float]]) -> None:
-    """Columns {name with unit: values}, ten digits; NaN is left empty."""
+def write_csv(path: Path, columns: Sequence[Column]) -> None:
+    """Columns (name with unit, values), ten digits; NaN is left empty. ValueError for two columns of one name."""
+    names = [name for name, _ in columns]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"two columns have the same name: {', '.join(twice)}")
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
-        writer.writerow(columns)
-        for row in zip(*columns.values(), strict=True):
+        writer.writerow(names)
+        for row in zip(*(values for _, values in columns), strict=True):
             writer.writerow(["" if np.isnan(value) else f"{value:.10g}" for value in row])

@@ -15,7 +15,7 @@ from calderon.formulations.linear_system import SolveOptions
 from calderon.hmatrix.saving import SavedParts
 from calderon.mesh import TriangleMesh
 from calderon.plots import inside
-from calderon.report.formatting import TARGET_STRENGTH, extent, frequency_text
+from calderon.report.formatting import TARGET_STRENGTH, extent, frequency_texts
 from calderon.report.stages import Stages
 from calderon.report.surface.references import read_references
 from calderon.report.surface.results import Moment, Results, Slice, Step, Words
@@ -52,6 +52,7 @@ class SurfacePhysics(ABC):
         return Step(
             wavenumber=moment.wavenumber or None,
             frequency=moment.frequency,
+            name=moment.name,
             surface=self.surface(mesh, solution),
             slice=cut,
             **evaluated,
@@ -109,7 +110,7 @@ def require_outputs(file: CaseFile[Case], mesh: TriangleMesh) -> None:
             raise file.mistake("output", "far_field.distance", text + "the far field", f"{far.distance:g} m")
     if case.solver.matrix_file is not None:
         with file.blamed("solver", "matrix_file"):
-            SavedParts(file.folder / case.solver.matrix_file)
+            SavedParts(file.path_of(case.solver.matrix_file))
 
 
 def _field_in_plane(case: Case, mesh: TriangleMesh, field: Field) -> Slice:
@@ -164,7 +165,8 @@ def _located(file: CaseFile[Case]) -> Case:
     solver = file.case.solver
     if solver.matrix_file is None:
         return file.case
-    path = str(file.folder / solver.matrix_file)
+    with file.blamed("solver", "matrix_file"):
+        path = str(file.path_of(solver.matrix_file))
     return file.case.model_copy(update={"solver": solver.model_copy(update={"matrix_file": path})})
 
 
@@ -172,10 +174,13 @@ def _moments(case: Case) -> list[Moment]:
     """The frequencies of a case, or its one wavenumber, or one moment without any."""
     numbers, frequencies = case.physics.wavenumbers.tolist(), case.physics.frequency
     if frequencies is None:
-        return [Moment(numbers[0] if numbers else 0.0, None, "", True)]
+        name = f"k = {numbers[0]:.6g} 1/m" if numbers else ""
+        return [Moment(numbers[0] if numbers else 0.0, None, name, False, True)]
     return [
-        Moment(wavenumber, frequency, frequency_text(frequency) if len(numbers) > 1 else "", n == len(numbers))
-        for n, (wavenumber, frequency) in enumerate(zip(numbers, frequencies, strict=True), start=1)
+        Moment(wavenumber, frequency, name, len(numbers) > 1, n == len(numbers))
+        for n, (wavenumber, frequency, name) in enumerate(
+            zip(numbers, frequencies, frequency_texts(frequencies), strict=True), start=1
+        )
     ]
 
 

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from calderon.case import Angles
 from calderon.report.folder import BestEffort
-from calderon.report.formatting import Level, write_csv
+from calderon.report.formatting import Column, Level, write_csv
 from calderon.report.surface.references import reference_path
 from calderon.report.surface.results import Results, Step
 
@@ -73,29 +72,29 @@ def write_tables(results: Results, files: BestEffort) -> None:
             _write_far_field(results, suffixes, output.far_field, path)
     if output.monostatic is not None:
         with files.at("monostatic.csv") as path:
-            columns: dict[str, Iterable[float]] = {"angle_deg": np.degrees(output.monostatic.values)}
+            columns: list[Column] = [("angle_deg", np.degrees(output.monostatic.values))]
             for step, suffix in zip(steps, suffixes, strict=True):
                 for pair, levels in step.monostatic.items():
-                    columns[f"{results.level.column(pair)}{suffix}"] = levels
+                    columns.append((f"{results.level.column(pair)}{suffix}", levels))
             write_csv(path, columns)
     impedances = np.array([step.impedance for step in steps if step.impedance is not None])
     if len(impedances):
         with files.at("impedance.csv") as path:
-            waves = {"frequency_Hz": [step.frequency for step in steps]}
+            waves = "frequency_Hz", np.array([step.frequency for step in steps], dtype=float)
             if steps[0].frequency is None:
-                waves = {"wavenumber_per_m": [step.wavenumber for step in steps]}
-            columns = {name: np.array(values, dtype=float) for name, values in waves.items()}
-            write_csv(path, columns | {"resistance_ohm": impedances.real, "reactance_ohm": -impedances.imag})
+                waves = "wavenumber_per_m", np.array([step.wavenumber for step in steps], dtype=float)
+            write_csv(path, [waves, ("resistance_ohm", impedances.real), ("reactance_ohm", -impedances.imag)])
     for source in {reference_path(results.file, one) for one in output.reference}:
         with files.at(source.name) as path:
             shutil.copyfile(source, path)
     if any(len(step.info.residuals) for step in steps):
         with files.at("residuals.csv") as path:
             longest = max(len(step.info.residuals) for step in steps)
-            columns = {"iteration": range(longest)}
+            columns = [("iteration", range(longest))]
             for step in steps:
                 name = f"relative_residual at {step.name}" if len(steps) > 1 else "relative_residual"
-                columns[name] = [*step.info.residuals, *[np.nan] * (longest - len(step.info.residuals))]
+                residuals = [*step.info.residuals, *[np.nan] * (longest - len(step.info.residuals))]
+                columns.append((name, residuals))
             write_csv(path, columns)
     for number, step in enumerate(steps, start=1):
         with files.at(f"surface_{number:02d}.vtu" if len(steps) > 1 else "surface.vtu") as path:
@@ -105,13 +104,13 @@ def write_tables(results: Results, files: BestEffort) -> None:
 def _write_far_field(results: Results, suffixes: list[str], requested: Angles, path: Path) -> None:
     """Levels and complex far fields of all steps over the angle."""
     level = results.level
-    columns: dict[str, Iterable[float]] = {"angle_deg": np.degrees(requested.values)}
+    columns: list[Column] = [("angle_deg", np.degrees(requested.values))]
     for step, suffix in zip(results.steps, suffixes, strict=True):
         assert step.strength is not None
-        columns[f"{level.column()}{suffix}"] = step.strength
+        columns.append((f"{level.column()}{suffix}", step.strength))
         for (name, unit), values in step.far_field.items():
-            columns[f"{name}_real_{unit}{suffix}"] = values.real
-            columns[f"{name}_imag_{unit}{suffix}"] = values.imag
+            columns.append((f"{name}_real_{unit}{suffix}", values.real))
+            columns.append((f"{name}_imag_{unit}{suffix}", values.imag))
         if step.exact_strength is not None:
-            columns[f"exact_{level.column()}{suffix}"] = step.exact_strength
+            columns.append((f"exact_{level.column()}{suffix}", step.exact_strength))
     write_csv(path, columns)

@@ -44,14 +44,18 @@ def mean_difference(results: Results, reference: Reference) -> float | None:
 
 
 def reference_path(file: CaseFile[Case], reference: Reference) -> Path:
-    """The file of a reference, which is in the folder of its case."""
-    return file.folder / reference.file
+    """The file of a reference; ValueError unless it is in the folder of its case."""
+    return file.path_of(reference.file)
 
 
 def _curve(path: Path, reference: Reference) -> Curve:
     if not path.is_file():
         raise ValueError(f"no such file in {path.parent.resolve()}, the folder of the case")
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip() and line[0] != "#"]
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ValueError("not a text file in UTF-8") from None
+    lines = [line for line in text.splitlines() if line.strip() and line[0] != "#"]
     rows = list(csv.DictReader(lines))
     names = list(rows[0]) if rows else []
     for column in (reference.angle, reference.level):
@@ -59,7 +63,10 @@ def _curve(path: Path, reference: Reference) -> Curve:
             raise ValueError(f"no column {column!r}: the file has {', '.join(map(repr, names)) or 'none'}")
     if any(None in row.values() for row in rows):
         raise ValueError(f"not every line has {len(names)} values")
-    values = np.array([[float(row[reference.angle]), float(row[reference.level])] for row in rows])
+    try:
+        values = np.array([[float(row[reference.angle]), float(row[reference.level])] for row in rows])
+    except ValueError:  # its text quotes the file
+        raise ValueError("not all angles and levels are numbers") from None
     if not np.isfinite(values).all():
         raise ValueError("not all angles and levels are finite")
     return values[:, 0], values[:, 1]

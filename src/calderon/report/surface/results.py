@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from calderon.case import Case, CaseFile
 from calderon.formulations import SolutionInfo
 from calderon.mesh import TriangleMesh
-from calderon.report.formatting import Level, frequency_text
+from calderon.report.formatting import Level
 from calderon.spaces import Function, VectorFunction
 
 FarFields = dict[tuple[str, str], NDArray[np.complex128]]  # {(name, unit): values at the far-field angles}
@@ -31,13 +31,20 @@ class Words:
 @dataclass(frozen=True)
 class Moment:
     """One frequency of a case: its wavenumber in 1/m (0 for a static problem), the frequency in Hz if the case gives
-    one, its text in a sweep (empty without one), and whether it is the last.
+    one; name: frequency or wavenumber with its unit, unlike all others of the case, empty for a static problem; whether
+    it is one of several, and the last.
     """
 
     wavenumber: float
     frequency: float | None
-    at: str
+    name: str
+    of_several: bool
     last: bool
+
+    @property
+    def at(self) -> str:
+        """The name in a sweep; empty without one."""
+        return self.name if self.of_several else ""
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,8 @@ class Slice:
 
 @dataclass(frozen=True)
 class Step:
-    """One solution: of a static problem, or of one with waves at a frequency; info: the record of the solver.
+    """One solution: of a static problem, or of one with waves at a frequency; name: that of its moment; info: the
+    record of the solver.
 
     far_field: amplitudes F (n,), the scattered field is F exp(ikr) / r, by name and unit. strength, monostatic (by
     polarisation, "" for sound): in decibels, see `Results.level`; backward: the level back toward the source of a plane
@@ -59,6 +67,7 @@ class Step:
 
     wavenumber: float | None
     frequency: float | None
+    name: str
     surface: Function | VectorFunction
     info: SolutionInfo
     elements_per_wavelength: float | None = None
@@ -72,13 +81,6 @@ class Step:
     slice: Slice | None = None  # of a sweep, only the last step has one
     total_flux: float | None = None
     impedance: complex | None = None
-
-    @property
-    def name(self) -> str:
-        """Frequency or wavenumber with its unit; empty for a static problem."""
-        if self.frequency is not None:
-            return frequency_text(self.frequency)
-        return "" if self.wavenumber is None else f"k = {self.wavenumber:.6g} 1/m"
 
 
 @dataclass(frozen=True)

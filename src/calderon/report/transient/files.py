@@ -1,14 +1,13 @@
 """The files of a run in time: numbers as keys with units, tables and fields."""
 
 import shutil
-from collections.abc import Iterable
 from typing import Any
 
 import meshio
 import numpy as np
 
 from calderon.report.folder import BestEffort
-from calderon.report.formatting import write_csv
+from calderon.report.formatting import Column, write_csv
 from calderon.report.transient.results import Amplitudes, TransientResults
 
 
@@ -94,20 +93,20 @@ def write_tables(results: TransientResults, files: BestEffort) -> None:
     signals, found = results.signals, results.amplitudes
     if signals is not None:
         with files.at("probes.csv") as path:
-            columns: dict[str, Iterable[float]] = {"time_s": signals.times}
+            columns: list[Column] = [("time_s", signals.times)]
             for n in range(len(signals.points)):
                 for axis, letter in enumerate("xyz"):
-                    columns[f"E{letter}_{n + 1}_V_m"] = signals.electric[:, n, axis]
+                    columns.append((f"E{letter}_{n + 1}_V_m", signals.electric[:, n, axis]))
                 for axis, letter in enumerate("xyz"):
-                    columns[f"H{letter}_{n + 1}_A_m"] = signals.magnetic[:, n, axis]
+                    columns.append((f"H{letter}_{n + 1}_A_m", signals.magnetic[:, n, axis]))
             write_csv(path, columns)
     if found is not None and found.pattern is not None:
         with files.at("far_field.csv") as path:
             pattern = found.pattern
-            columns = {"angle_deg": np.degrees(pattern.requested.values), pattern.level.column(): pattern.levels}
+            columns = [("angle_deg", np.degrees(pattern.requested.values)), (pattern.level.column(), pattern.levels)]
             for axis, letter in enumerate("xyz"):
-                columns[f"F{letter}_real_V"] = pattern.far_field[:, axis].real
-                columns[f"F{letter}_imag_V"] = pattern.far_field[:, axis].imag
+                columns.append((f"F{letter}_real_V", pattern.far_field[:, axis].real))
+                columns.append((f"F{letter}_imag_V", pattern.far_field[:, axis].imag))
             write_csv(path, columns)
     with files.at("fields.vtu") as path:
         data: dict[str, list[Any]] = {"material": [results.mesh.tags]}
