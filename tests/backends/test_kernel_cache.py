@@ -80,6 +80,21 @@ def test_a_kernel_is_compiled_again_when_another_file_changes(tmp_path):
     assert printed == ["2 0", "2 1", "3 0"]
 
 
+def test_a_kernel_whose_arguments_had_a_type_of_another_name_is_compiled_again(tmp_path):
+    whole = (
+        "from calderon.backends.numba import kernel\nfrom typing import NamedTuple\n"
+        "@kernel\ndef whole(x):\n    return x.a + 1\n"
+        "class {0}(NamedTuple):\n    a: int\n"
+        "print(whole({0}(1)), sum(whole.stats.cache_hits.values()))\n"
+    )
+    folder = f"{tmp_path}:{PACKAGE.parent}"
+    printed = []
+    for name in ("First", "First", "Other", "Other"):
+        (tmp_path / "whole.py").write_text(whole.format(name))
+        printed += run("import whole", folder, NUMBA_CACHE_DIR=str(tmp_path), PYTHONDONTWRITEBYTECODE="1")[:1]
+    assert printed == ["2 0", "2 1", "2 0", "2 1"]
+
+
 SCALE = 2.0
 
 

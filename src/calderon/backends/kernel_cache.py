@@ -15,7 +15,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 PACKAGE = __name__.partition(".")[0]
 FOREIGN = {"numba", "numpy", "llvmlite", "math", "cmath"}
@@ -24,8 +24,23 @@ COMPILED = re.compile(rb"@(\w+\.)?(jitable|overload|intrinsic)|jitable_part\(")
 CONSTANTS = (bool, int, float, complex, str, np.generic)
 
 
+class KernelIndex(IndexDataCacheFile):  # type: ignore[misc]
+    """The compiled variants of a kernel on disk, by the types of its arguments."""
+
+    def _load_index(self) -> dict[Any, Any]:
+        """None where a type has moved or has another name since: all are compiled again."""
+        try:
+            return super()._load_index()  # type: ignore[no-any-return]
+        except (AttributeError, ImportError):
+            return {}
+
+
 class KernelCache(FunctionCache):  # type: ignore[misc]
     """Numba's cache on disk of one kernel, with `stamp_of` the kernel as part of the key."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file.__class__ = KernelIndex
 
     @functools.cached_property
     def stamp(self) -> str:

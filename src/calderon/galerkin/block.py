@@ -20,24 +20,29 @@ from calderon.galerkin.limits import checked_range
 from calderon.galerkin.regular.centroid_distances import NEAR, no_spreads, spreads
 from calderon.galerkin.regular.element_tables import (
     LANES,
-    Surface,
     TestSide,
     TrialSide,
     in_threes,
-    part_of,
-    surface,
-    surface_of,
     test_side,
     trial_side,
 )
 from calderon.galerkin.regular.tile import KERNELS, TileKind, tile_kernel, tile_scratch
-from calderon.galerkin.selection import Rows, common_frame, filled_rows, numbered_rows, select, vertex_numbers
+from calderon.galerkin.selection import (
+    Rows,
+    Selection,
+    common_frame,
+    filled_rows,
+    numbered_rows,
+    select,
+    vertex_numbers,
+)
 from calderon.galerkin.special.close_moments import Integral, close_moments
 from calderon.galerkin.special.near_pairs import product_kernel, product_scratch
 from calderon.galerkin.special.scatter import scatter
 from calderon.galerkin.special.touching_pairs import moment_kernel, moment_scratch
 from calderon.greens import Radial
 from calderon.integrands import HYPERSINGULAR, SINGLE_LAYER, Integrand
+from calderon.mesh.geometry import FlatTriangles
 from calderon.pairs.classes import Pairs, TouchingPairs, near_pairs, touching_pairs
 from calderon.pairs.grouping import grouped
 from calderon.pairs.near import restrict_kernel, restriction
@@ -94,10 +99,10 @@ class Block:
         self.test = select(test, rows)
         self.trial = self.test if test is trial and rows is columns else select(trial, columns)
         scale, origin = common_frame(test.mesh, trial.mesh)
-        self.test_surface = surface_of(test, self.test.triangles, scale, origin)
+        self.test_surface = _surface(test, self.test, scale, origin)
         self.trial_surface = self.test_surface
         if test is not trial or self.test is not self.trial:
-            self.trial_surface = surface_of(trial, self.trial.triangles, scale, origin)
+            self.trial_surface = _surface(trial, self.trial, scale, origin)
         self.scale, self.green, self.real, self.is_complex = scale, green, real, out.dtype.kind == "c"
         self.parameters = np.array([value / scale for value in green.parameters])
         spread = abs(complex(green.wavenumber)) / scale * (_radius(self.test_surface) + _radius(self.trial_surface))
@@ -189,7 +194,7 @@ class Block:
         if not self.integrand.curls:
             return self.data[0 if test else 1][which]
         side = self.test_surface if test else self.trial_surface
-        return curl_data(surface(side.corners[which], side.normals[which], side.jacobian[which]))
+        return curl_data(side.take(which))
 
     def _sides(self) -> None:
         """Tables of both sides for the regular part."""
@@ -206,7 +211,7 @@ class Block:
         """Both sides as tiles read them."""
         degree, together = self.quadrature.regular, self.tile_form is not None
         test, trial = self.moment_functions(triangle_rule(degree))
-        last = degree, self.threes
+        last = degree, self.threes, self.integrand.curls
         self.test_side = test_side(self.test_surface, test, self.data[0], *last, together, self.real)
         self.trial_side = trial_side(self.trial_surface, trial, self.data[1], self.trial.places, *last, self.real)
 
@@ -223,19 +228,10 @@ class Block:
         return self.form.direct and self.integrand.normal != "none"
 
     def _prepare(self) -> None:
-        if not self.integrand.curls:
-            self._forget_curls()
         self._skip()
         self._sides()
-        self._forget_curls()
         self.tiles, self.spans = self._ranges(TILES), self._ranges(SPANS)
         self.neighbours = self._neighbours(self.tiles)
-
-    def _forget_curls(self) -> None:
-        """Let the curls of the surfaces go: tables and forms have their own."""
-        same, empty = self.trial_surface is self.test_surface, np.zeros((0, 3, 3))
-        self.test_surface = self.test_surface._replace(curls=empty)
-        self.trial_surface = self.test_surface if same else self.trial_surface._replace(curls=empty)
 
     def _ranges(self, number: int) -> NDArray[np.int64]:
         """Bounds of consecutive test triangles, at least so many ranges for each thread if the mesh is large enough."""
@@ -461,7 +457,7 @@ class Block:
             return close_moments(batch.close, integral, *surfaces, pairs.triangles, elements)
         if batch.parts is not None:
             sides = zip(surfaces, pairs.triangles.T, batch.parts, strict=True)
-            surfaces = tuple(part_of(*side) for side in sides)  # type: ignore[assignment]
+            surfaces = tuple(side.parts(*cut) for side, *cut in sides)  # type: ignore[assignment]
             pairs = Pairs(np.repeat(np.arange(count, dtype=np.int32)[:, None], 2, axis=1), *pairs[1:])
         matrices = np.zeros((kernels, 2, count, elements[0].size, elements[1].size))
         touching, product = self.moments
@@ -477,6 +473,12 @@ class Block:
         return matrices
 
 
-def _radius(side: Surface) -> float:
+def _surface(space: Any, selection: Selection, scale: float, origin: NDArray[np.float64]) -> FlatTriangles:
+    """The selected supporting triangles of a space in coordinates (x - origin) * scale. ValueError for curved ones."""
+    chosen = space.triangles[selection.triangles]
+    return space.mesh.flat_triangles(chosen, "an integral operator").in_frame(scale, origin)
+
+
+def _radius(side: FlatTriangles) -> float:
     """Largest distance of a corner from the centroid of its triangle."""
     return float(extents(side.corners).radius.max())

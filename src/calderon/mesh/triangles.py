@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +13,7 @@ from calderon.mesh.coincident import coincident_points, compacted, joining_toler
 from calderon.mesh.containment import winding_numbers
 from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.writing import write
+from calderon.mesh.geometry import FlatTriangles, Geometry
 from calderon.mesh.inspection import MeshReport, check
 from calderon.mesh.sizes import scale_factor
 from calderon.mesh.triangulation import Triangulation
@@ -34,6 +36,17 @@ class TriangleMesh(Triangulation):
     opposite local vertex i, edge_triangle_counts (ne,) (2 inside, 1 on the boundary, more where sheets meet),
     area_vectors (nt, 3) normal times area.
     """
+
+    is_flat: ClassVar[bool] = True
+
+    def geometry(self, triangles: NDArray[np.integer]) -> Geometry:
+        """Points, normals and Jacobians on the triangles of these numbers; see `mesh.curved` for those that bend."""
+        return self.flat_triangles(triangles, "")
+
+    def flat_triangles(self, triangles: NDArray[np.integer], what: str) -> FlatTriangles:
+        """The same for `what` is made for flat triangles only; ValueError that names it where they are curved."""
+        corners = self.vertices[self.triangles[triangles]]
+        return FlatTriangles(corners, self.normals[triangles], 2 * self.areas[triangles])
 
     @cached_property
     def barycentric_refinement(self) -> "BarycentricRefinement":
@@ -190,6 +203,7 @@ def merge(meshes: Sequence[TriangleMesh]) -> TriangleMesh:
             raise MeshError(
                 f"merge accepts triangle meshes, got {type(mesh).__name__}: give a list, merge([first, second])"
             )
+        mesh.flat_triangles(mesh.triangles[:0, 0], "merge")
     names: dict[str, int] = {}
     tags, taken, offset = [], np.array([], dtype=np.int64), [0]
     for number, mesh in enumerate(meshes, start=1):

@@ -100,6 +100,6 @@ def transforms(space: Space, fine: Space) -> Matrices:
     """The matrices T_d, then N_d, each (fine.dimension, space.dimension), with discontinuous functions `fine` on the
     same triangles."""
     nodes = fine.element.nodes
-    normals = np.repeat(space.mesh.normals[space.triangles], len(nodes), axis=0)
+    normals = space.geometry.normals_at(nodes).reshape(-1, 3)
     values = space.expansion(nodes)
     return [*space.surface_curl(nodes), *((sp.diags_array(each) @ values).tocsr() for each in normals.T)]

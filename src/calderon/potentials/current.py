@@ -79,18 +79,18 @@ class CurrentField(SurfaceField):
         """(m,) on the supporting triangles."""
         return np.asarray(self.density.space.divergence_matrix() @ self.density.coefficients, dtype=complex)
 
-    def _emitted(self, local, inside, weights, far):  # type: ignore[no-untyped-def]
+    def _emitted(self, local, rule, far):  # type: ignore[no-untyped-def]
         """Positions, real and imaginary currents, real and imaginary charge. far: the plain currents, no charge."""
-        mesh, triangles = self._mesh, self._triangles[local]
-        k = self.green.wavenumber
-        current = 2 * mesh.areas[triangles, None, None] * weights[:, None] * (inside @ self._corner_values[local])
+        geometry, k = self._geometry.take(local), self.green.wavenumber
+        weights = geometry.weights(rule)
+        current = weights[..., None] * (rule.barycentric @ self._corner_values[local])
         charge = np.zeros((*current.shape[:2], 1), complex)
         if not (self.magnetic or far):
             current = 1j * k * current
-            strength = 2j / k * mesh.areas[triangles] * self._divergence[local]
-            charge = (strength[:, None] * weights)[..., None] * self._frame.scale
-        y = inside @ mesh.vertices[mesh.triangles[triangles]]
-        return np.concatenate([y, current.real, current.imag, charge.real, charge.imag], axis=2)
+            charge = (1j / k * self._divergence[local, None] * weights)[..., None] * self._frame.scale
+        return np.concatenate(
+            [geometry.points(rule.points), current.real, current.imag, charge.real, charge.imag], axis=2
+        )
 
     def _exact(self, x: NDArray[np.float64], local: NDArray[np.int64], emission: Emission) -> NDArray[np.complex128]:
         frame = self._frame
@@ -108,7 +108,7 @@ class CurrentField(SurfaceField):
 
     def _on_processor(self, emission: Emission, execution: Execution) -> Regular:
         frame, sources = self._frame, self._framed_sources()
-        centres = frame.inside(self._centres(np.arange(len(self._triangles))))
+        centres = frame.inside(self._centres)
         run = current_field_kernel(self.green.radial(abs(self.green.wavenumber) * self._radius), emission)
 
         def sums(x: NDArray[np.float64]) -> NDArray[np.complex128]:

@@ -71,14 +71,13 @@ class Potential(SurfaceField):
     def _triangles(self) -> NDArray[np.int64]:
         return self.density.space.triangles
 
-    def _emitted(self, local, inside, weights, far):  # type: ignore[no-untyped-def]
+    def _emitted(self, local, rule, far):  # type: ignore[no-untyped-def]
         """Positions, normals, real and imaginary charges."""
-        space, mesh, triangles = self.density.space, self._mesh, self._triangles[local]
+        space, geometry = self.density.space, self._geometry.take(local)
         coefficients = np.append(self.density.coefficients, 0)[space.dofs[local]]
-        density = coefficients @ space.element.values(inside[:, 1:])
-        y = inside @ mesh.vertices[mesh.triangles[triangles]]
-        normals = np.broadcast_to(mesh.normals[triangles][:, None], y.shape)
-        charges = (2 * mesh.areas[triangles, None] * weights * density)[..., None]
+        density = coefficients @ space.element.values(rule.points)
+        charges = (geometry.weights(rule) * density)[..., None]
+        y, normals = geometry.points(rule.points), geometry.normals_at(rule.points)
         return np.concatenate([y, normals, charges.real, charges.imag], axis=2)
 
     def _exact(self, x: NDArray[np.float64], local: NDArray[np.int64], emission: Emission) -> NDArray[np.complex128]:
@@ -92,7 +91,7 @@ class Potential(SurfaceField):
     def _on_processor(self, emission: Emission, execution: Execution) -> Regular:
         """The triangles in patches with a common phase."""
         floors, frame, gradient = self._floors(LIFTED), self._frame, emission.values == 3
-        sources, centres = self._framed_sources(), frame.inside(self._centres(np.arange(len(self._triangles))))
+        sources, centres = self._framed_sources(), frame.inside(self._centres)
         *arrays, spread = GroupedSources.of(sources, centres, np.sqrt(floors), abs(self.green.wavenumber) / frame.scale)
         radial, complex_charges = self.green.radial(spread), np.iscomplexobj(self.density.coefficients)
         run = field_kernel(radial, self.double, gradient, self.green.is_complex, complex_charges)

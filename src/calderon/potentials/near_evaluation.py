@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
 from calderon.mesh import TriangleMesh
+from calderon.mesh.geometry import FlatTriangles, Geometry
 from calderon.validation import one_or_more_points
 
 ON = 1e-14
@@ -44,16 +45,14 @@ class OffSurface(NamedTuple):
         return total / count.reshape(-1, *[1] * (values.ndim - 1))
 
 
-def off_surface(
-    mesh: TriangleMesh, triangles: NDArray[np.int64], points: NDArray[np.float64], digits: float = 0.0
-) -> OffSurface:
-    """Points (n, 3) on some of the triangles, replaced by one on either side, along the mean normal of those they lie
+def off_surface(surface: FlatTriangles, points: NDArray[np.float64], digits: float = 0.0) -> OffSurface:
+    """Points (n, 3) on triangles, replaced by one on either side, along the mean normal of those they lie
     on: kernels and their gradients have limits there. digits: the relative precision of the points as given."""
     digits = max(digits, float(np.finfo(float).eps))
-    extent = float(np.abs(mesh.bounds).max())
-    sizes = mesh.diameters[triangles]
+    extent = float(np.abs(surface.corners).max())
+    sizes = surface.diameters
     reach = np.maximum(ON * sizes, ROUNDING * digits * extent)
-    pairs, offsets = _touching_pairs(mesh, triangles, points, reach)
+    pairs, offsets = _touching_pairs(surface, points, reach)
     every = np.arange(len(points))
     if not len(pairs):
         return OffSurface(points, every, pairs[:, 0])
@@ -61,7 +60,7 @@ def off_surface(
     order = np.lexsort((distances, pairs[:, 0]))
     (point, triangle), offsets = pairs[order].T, offsets[order]
     on, first = np.unique(point, return_index=True)
-    normals = mesh.normals[triangles[triangle]]
+    normals = surface.normals[triangle]
     mean = np.add.reduceat(normals, first) / np.diff(np.append(first, len(point)))[:, None]
     length = np.linalg.norm(mean, axis=1, keepdims=True)
     mean = np.where(length > FLAT, mean / np.maximum(length, FLAT), normals[first])
@@ -73,11 +72,11 @@ def off_surface(
 
 
 def near_pairs(
-    mesh: TriangleMesh, triangles: NDArray[np.int64], points: NDArray[np.float64], reach: float | NDArray[np.float64]
+    surface: Geometry, points: NDArray[np.float64], reach: float | NDArray[np.float64]
 ) -> Iterator[NDArray[np.int64]]:
-    """Pairs (n, 2) of point and place in `triangles` that are nearer than `reach` times the triangle's size (one
+    """Pairs (n, 2) of point and triangle that are nearer than `reach` times the triangle's size (one
     number, or one for each), and some more, PAIRS at a time at most."""
-    centres, radii = mesh.centroids[triangles], (reach + 0.6) * mesh.diameters[triangles]
+    centres, radii = surface.centroids, (reach + 0.6) * surface.diameters
     tree = cKDTree(points)
     counts = tree.query_ball_point(centres, radii, return_length=True)
     chosen = np.flatnonzero(counts)
@@ -90,13 +89,13 @@ def near_pairs(
 
 
 def _touching_pairs(
-    mesh: TriangleMesh, triangles: NDArray[np.int64], points: NDArray[np.float64], reach: NDArray[np.float64]
+    surface: FlatTriangles, points: NDArray[np.float64], reach: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Pairs (n, 2) of point and place in `triangles` nearer than that (m,), and from the nearest point of each triangle
+    """Pairs (n, 2) of point and triangle nearer than that (m,), and from the nearest point of each triangle
     to the point (n, 3)."""
     kept, offsets = [np.zeros((0, 2), np.int64)], [np.zeros((0, 3))]
-    for pairs in near_pairs(mesh, triangles, points, reach / mesh.diameters[triangles]):
-        away = _offsets(points[pairs[:, 0]], mesh.vertices[mesh.triangles[triangles[pairs[:, 1]]]])
+    for pairs in near_pairs(surface, points, reach / surface.diameters):
+        away = _offsets(points[pairs[:, 0]], surface.corners[pairs[:, 1]])
         near = np.linalg.norm(away, axis=1) < reach[pairs[:, 1]]
         kept.append(pairs[near])
         offsets.append(away[near])

@@ -20,12 +20,13 @@ from calderon.greens import Green
 from calderon.greens.elementary import SHORT
 from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import AccuracyWarning
+from calderon.mesh.geometry import Geometry
 from calderon.potentials.device import device_sums, far_sums, warn_if_coarse
 from calderon.potentials.near_evaluation import checked_points, digits_of, near_pairs, off_surface
 from calderon.potentials.point_sources import CUT as CUT_PLACE
 from calderon.potentials.point_sources import TARGETS, Emission, far_field_kernel, paired_kernel
 from calderon.potentials.point_triangle import Plane
-from calderon.quadrature import triangle_rule
+from calderon.quadrature import TriangleRule, triangle_rule
 from calderon.quadrature.options import Quadrature
 
 NEAR = 2.0
@@ -99,12 +100,9 @@ class SurfaceField(ABC):
         """(m,) the triangles of the mesh on which the density is not zero."""
 
     @abstractmethod
-    def _emitted(
-        self, local: NDArray[np.int64], inside: NDArray[np.float64], weights: NDArray[np.float64], far: bool
-    ) -> NDArray[np.float64]:
-        """Sources (n, Q, C), their places first, of the triangles with the numbers `local` (n,) among `_triangles`, at
-        barycentric coordinates inside (Q, 3), with weights (Q,) that sum up to 1/2 for a whole triangle. far: as far
-        fields sum them."""
+    def _emitted(self, local: NDArray[np.int64], rule: TriangleRule, far: bool) -> NDArray[np.float64]:
+        """Sources (n, Q, C), their places first, of the triangles with the numbers `local` (n,) among `_triangles`, by
+        a rule of Q points. far: as far fields sum them."""
 
     @abstractmethod
     def _exact(self, x: NDArray[np.float64], local: NDArray[np.int64], emission: Emission) -> NDArray[np.complex128]:
@@ -126,8 +124,9 @@ class SurfaceField(ABC):
     def _evaluate(self, points: ArrayLike, emission: Emission, execution: Execution) -> NDArray[Any]:
         """(n, values) at points (n, 3)."""
         frame, green = self._frame, self.green
+        surface = self._mesh.flat_triangles(self._triangles, "a potential at points")
         given = checked_points(points, self._mesh)
-        moved = off_surface(self._mesh, self._triangles, given, digits_of(points))
+        moved = off_surface(surface, given, digits_of(points))
         regular = execution.choose(self._on_processor, self._on_device)(emission, execution)
         warn_if_coarse(regular.real, green.wavenumber.real, frame.reach(moved.points), stacklevel=3)
         total = regular.sums(frame.inside(moved.points))
@@ -144,9 +143,9 @@ class SurfaceField(ABC):
         """Replace in total (n, values) the regular quadrature of triangles near a point by their integrals."""
         rule = triangle_rule(self.quadrature.regular)
         run = paired_kernel(self.green.radial(math.inf), emission, self.green.is_complex)
-        for pairs in near_pairs(self._mesh, self._triangles, x, NEAR):
+        for pairs in near_pairs(self._geometry, x, NEAR):
             point, local = pairs.T
-            sources = self._emitted(local, rule.barycentric, rule.weights, far=False)
+            sources = self._emitted(local, rule, far=False)
             floors = self._counted(regular, x[point], local, sources[..., :3])
             change = self._exact(x[point], local, emission) - self._paired(run, x[point], sources, floors, emission)
             for sums, each in zip(total.T, change.T, strict=True):
@@ -160,7 +159,7 @@ class SurfaceField(ABC):
         floors, frame = regular.floors[local, None], self._frame
         if not regular.lifted:
             return np.broadcast_to(floors, places.shape[:2])
-        raised = np.maximum(floors - frame.squares(x, self._centres(local))[:, None], 0.0)
+        raised = np.maximum(floors - frame.squares(x, self._centres[local])[:, None], 0.0)
         return np.where(raised > 0, frame.squares(x[:, None], places) + raised, 0.0)
 
     def _paired(
@@ -198,8 +197,8 @@ class SurfaceField(ABC):
     def _far_on_processor(
         self, unit: NDArray[np.float64], k: float, emission: Emission, execution: Execution
     ) -> NDArray[np.complex128]:
-        every = np.arange(len(self._triangles))
-        sources, centres, short = self._sources(far=True), self._centres(every), k * self._radius <= SHORT
+        sources, centres = self._sources(far=True), self._centres
+        short = self._mesh.is_flat and k * self._radius <= SHORT
         run = far_field_kernel(emission.kind, short)
         return sums_at(lambda block, out: run(block, sources, centres, k, out), unit, emission.values) / (4 * math.pi)
 
@@ -212,8 +211,7 @@ class SurfaceField(ABC):
 
     def _sources(self, far: bool) -> NDArray[np.float64]:
         """(m, Q, C) those of all triangles."""
-        rule = triangle_rule(self.quadrature.regular)
-        return self._emitted(np.arange(len(self._triangles)), rule.barycentric, rule.weights, far)
+        return self._emitted(np.arange(len(self._triangles)), triangle_rule(self.quadrature.regular), far)
 
     def _framed_sources(self) -> NDArray[np.float64]:
         """The same with places in the frame, for points nearby."""
@@ -221,23 +219,27 @@ class SurfaceField(ABC):
         sources[..., :3] = self._frame.inside(sources[..., :3])
         return sources
 
-    def _centres(self, local: NDArray[np.int64]) -> NDArray[np.float64]:
-        return self._mesh.centroids[self._triangles[local]]
-
     def _floors(self, sizes: float) -> NDArray[np.float64]:
         """(m,) squared distances of so many sizes of the triangles, in the frame."""
-        return (sizes * self._frame.scale * self._mesh.diameters[self._triangles]) ** 2
+        return (sizes * self._frame.scale * self._geometry.diameters) ** 2
 
     def _plane(self, local: NDArray[np.int64], densities: NDArray[np.complex128]) -> Plane:
         """Triangles in the frame, with densities as `Plane.of` says."""
-        triangles = self._triangles[local]
-        corners = self._frame.inside(self._mesh.vertices[self._mesh.triangles[triangles]])
-        return Plane.of(corners, self._mesh.normals[triangles], densities)
+        flat = self._mesh.flat_triangles(self._triangles[local], "a potential at points")
+        return Plane.of(self._frame.inside(flat.corners), flat.normals, densities)
+
+    @cached_property
+    def _geometry(self) -> Geometry:
+        return self._mesh.geometry(self._triangles)
+
+    @cached_property
+    def _centres(self) -> NDArray[np.float64]:
+        return self._geometry.centroids
 
     @property
     def _radius(self) -> float:
-        """Largest distance of a point of a triangle from its centroid, an upper bound."""
-        return 2 / 3 * float(self._mesh.diameters[self._triangles].max())
+        """Largest distance of a point of a triangle from its centroid, an upper bound if triangles are flat."""
+        return 2 / 3 * float(self._geometry.diameters.max())
 
     @cached_property
     def _frame(self) -> Frame:

@@ -18,7 +18,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.quadrature import triangle_rule
-from calderon.spaces.geometry import reference_to_surface
 from calderon.spaces.space import Space
 from calderon.spaces.vector_space import VectorSpace
 
@@ -155,14 +154,14 @@ def charges(space: Space | VectorSpace, degree: int, *kinds: str) -> Charges:
         mesh, triangles = space.mesh, space.triangles
     else:
         mesh, triangles = space.base.mesh, space.support
+    geometry = mesh.geometry(triangles)
     rule = triangle_rule(degree)
-    count = rule.number_of_points
     stored = {KINDS[kind][0] for kind in chosen}
     return Charges(
-        reference_to_surface(mesh, triangles, rule.points).reshape(-1, 3),
-        np.outer(2 * mesh.areas[triangles], rule.weights).ravel(),
-        np.repeat(mesh.normals[triangles], count, axis=0),
-        np.repeat(triangles, count),
+        geometry.points(rule.points).reshape(-1, 3),
+        geometry.weights(rule).ravel(),
+        geometry.normals_at(rule.points).reshape(-1, 3),
+        np.repeat(triangles, rule.number_of_points),
         {name: _map(space, name, rule.points) for name in ("value", "curl", "current", "divergence") if name in stored},
     )
 
@@ -174,7 +173,7 @@ def _map(space: Any, name: str, points: NDArray[np.float64]) -> tuple[sp.csr_arr
     elif name == "divergence":
         found = space.divergence_matrix()
     else:
-        found = space.surface_curl(points[:1] if space.element.degree == 1 else points)
+        found = space.surface_curl(points[:1] if space.element.degree == 1 and space.mesh.is_flat else points)
     parts = tuple(found) if isinstance(found, list) else (found,)
     for part in parts:
         part.sum_duplicates()  # scaled copies share the indices, which SciPy sorts in place where they are not

@@ -19,6 +19,8 @@ from calderon.spaces.space import evaluate_data, supported_triangles
 from calderon.spaces.supports import Carriers, carriers_of
 from calderon.spaces.vector_space import CombinedSpace, VectorData, VectorSpace
 
+EDGE_FUNCTIONS = "the edge functions of RWG, SNC, BC and RBC"
+
 
 @dataclass(frozen=True, eq=False)
 class EdgeSpace(VectorSpace):
@@ -103,7 +105,7 @@ class EdgeSpace(VectorSpace):
         """(n, 3, 3, 3): [r, a, b] is the value (n x included if rotated) of local function a at vertex b of row r; in
         between it is linear, sum_b l_b [r, a, b] with the barycentric coordinates l_b.
         """
-        corners = self.mesh.vertices[self.mesh.triangles[self.triangles]]
+        corners = self.mesh.flat_triangles(self.triangles, EDGE_FUNCTIONS).corners
         values = self.scale[:, :, None, None] * (corners[:, None] - corners[:, :, None])
         return np.cross(self.mesh.normals[self.triangles][:, None, None], values) if self.rotated else values
 
@@ -199,6 +201,7 @@ def SNC(mesh: TriangleMesh, tags: Tags = None) -> EdgeSpace:
 def edge_space(mesh: TriangleMesh, triangles: NDArray[np.int64], rim: bool) -> EdgeSpace:
     """RWG functions on the triangles (increasing numbers); rim: with half functions on edges of a single one."""
     rim = rim and bool((np.bincount(mesh.triangle_edges[triangles].ravel()) == 1).any())
+    mesh.flat_triangles(triangles[:0], EDGE_FUNCTIONS)  # refused here, before anything is built
     key = "RWG", support_key(mesh, triangles), rim
     return interned(mesh, key, lambda: _edge_space(mesh, triangles, rim))
 
@@ -292,7 +295,7 @@ def _cuts(
     child = refinement.children[coarse.triangles][:, :, 0]  # (n, 3)
     row = np.searchsorted(fine.support, child)
     corners = mesh.vertices[mesh.triangles[child]]  # (n, 3, 3, 3)
-    vertices = coarse.mesh.vertices[coarse.mesh.triangles[coarse.triangles]]
+    vertices = coarse.mesh.flat_triangles(coarse.triangles, EDGE_FUNCTIONS).corners
     number, column, value = [], [], []
     for edge in (0, 1):
         start, end = corners[:, :, (edge + 1) % 3], corners[:, :, (edge + 2) % 3]

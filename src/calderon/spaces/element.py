@@ -11,7 +11,9 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.validation import unmasked
 
 _BARYCENTRIC_GRADIENTS = np.array([[-1.0, -1.0], [1.0, 0.0], [0.0, 1.0]])
 POINTS = 4096
@@ -22,6 +24,16 @@ def barycentric(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """(3, n) barycentric coordinates of reference points (n, 2)."""
     u, v = np.asarray(points, dtype=float).T
     return np.stack([1 - u - v, u, v])
+
+
+def reference_points(points: ArrayLike) -> NDArray[np.float64]:
+    """Points (n, 2) of the reference triangle; ValueError for another shape, TypeError for what is not real."""
+    array = unmasked(points, "reference points")
+    if array.dtype.kind not in "fiu":
+        raise TypeError(f"reference points must be real numbers, got an array of {array.dtype}")
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ValueError(f"reference points need shape (n, 2), coordinates within the triangle, got {array.shape}")
+    return array.astype(np.float64)
 
 
 @dataclass(frozen=True)

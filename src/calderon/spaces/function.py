@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import Coefficients
+from calderon.spaces.element import reference_points
 from calderon.spaces.field_file import named_fields, write_fields
-from calderon.spaces.geometry import reference_points, reference_to_surface
 from calderon.spaces.nodal_vector_space import NodalVectorSpace
 from calderon.spaces.space import Space, evaluate_data
 
@@ -62,13 +62,12 @@ class Function(Coefficients[Space | NodalVectorSpace]):
     def l2_error(self, exact: Any, degree: int = 8) -> float:
         """|| u - exact || in L2 over the surface; `exact` as in the load_vector of the space."""
         rule = triangle_rule(degree)
-        mesh, triangles = self.space.mesh, self.space.triangles
-        x = reference_to_surface(mesh, triangles, rule.points)
-        normals = np.repeat(mesh.normals[triangles][:, None], rule.number_of_points, axis=1)
+        geometry = self.space.scalar.geometry
+        x, normals = geometry.points(rule.points), geometry.normals_at(rule.points)
         reference = evaluate_data(exact, x.reshape(-1, 3), normals.reshape(-1, 3), self.space.value_shape)
         squares = np.abs(self.values(rule.points) - reference.reshape(*x.shape[:2], *self.space.value_shape)) ** 2
         squares = squares.sum(axis=tuple(range(2, squares.ndim)))
-        return float(np.sqrt((squares @ rule.weights) @ (2 * mesh.areas[triangles])))
+        return float(np.sqrt((squares * geometry.weights(rule)).sum()))
 
     def plot_data(self) -> tuple[str, NDArray[Any]]:
         """("triangles", values (nt,)) for P0, else ("vertices", values (nv,)); NaN outside the support. Of vectors the

@@ -14,7 +14,6 @@ from scipy.sparse.linalg import splu
 from calderon.mesh import TriangleMesh
 from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import function_in
-from calderon.spaces.geometry import reference_to_surface
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +47,9 @@ def tabulated_loads(
     mesh: TriangleMesh, triangles: NDArray[np.int64], degree: int, expansion: Callable[[Any], list[sp.csr_array]]
 ) -> Loads:
     """By a rule of that degree on triangles (m,), with the expansion of a space on these triangles."""
-    rule = triangle_rule(degree)
-    weights = sp.diags_array((2 * mesh.areas[triangles, None] * rule.weights).ravel())
-    points = reference_to_surface(mesh, triangles, rule.points).reshape(-1, 3)
-    normals = np.repeat(mesh.normals[triangles], rule.number_of_points, axis=0)
+    rule, geometry = triangle_rule(degree), mesh.geometry(triangles)
+    weights = sp.diags_array(geometry.weights(rule).ravel())
+    points, normals = geometry.points(rule.points).reshape(-1, 3), geometry.normals_at(rule.points).reshape(-1, 3)
     return Loads(points, normals, tuple((weights @ part).T.tocsr() for part in expansion(rule.points)))
 
 

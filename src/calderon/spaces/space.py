@@ -11,15 +11,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.mesh import TriangleMesh
+from calderon.mesh.geometry import Geometry
 from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import function_in
 from calderon.spaces.element import Element
-from calderon.spaces.geometry import reference_to_surface, surface_gradients
 from calderon.spaces.projection import Loads, ProjectionSpace, tabulated_loads
 from calderon.spaces.supports import Carriers, carriers_of
 from calderon.validation import unmasked
 
 Data = complex | Callable[..., Any]
+CURVED = 4
+"""Degrees that rules of products have in addition on curved triangles, whose Jacobian is no polynomial."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +73,11 @@ class Space(ProjectionSpace):
         """The kinds of `Charges` that the functions have."""
         return ("value", "normal", "curl") if self.is_continuous else ("value", "normal")
 
+    @property
+    def geometry(self) -> Geometry:
+        """The triangles of the support."""
+        return self.mesh.geometry(self.triangles)
+
     @cached_property
     def carriers(self) -> Carriers:
         """The triangles of each function."""
@@ -87,7 +94,7 @@ class Space(ProjectionSpace):
     @cached_property
     def nodes(self) -> NDArray[np.float64]:
         """(dimension, 3) points at which the functions are dual (centroids for P0)."""
-        points = reference_to_surface(self.mesh, self.triangles, self.element.nodes)
+        points = self.geometry.points(self.element.nodes)
         nodes = np.empty((self.dimension, 3))
         kept = self.dofs >= 0
         nodes[self.dofs[kept]] = points[kept]
@@ -97,9 +104,8 @@ class Space(ProjectionSpace):
     def node_normals(self) -> NDArray[np.float64]:
         """(dimension, 3) unit normals at the nodes: area-weighted mean over the triangles that meet there."""
         kept = self.dofs >= 0
-        weighted = self.mesh.normals[self.triangles] * self.mesh.areas[self.triangles, None]
         normals = np.zeros((self.dimension, 3))
-        np.add.at(normals, self.dofs[kept], np.repeat(weighted[:, None], self.element.size, axis=1)[kept])
+        np.add.at(normals, self.dofs[kept], self.geometry.area_vectors_at(self.element.nodes)[kept])
         return normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
 
     def expansion(self, points: NDArray[np.float64]) -> sp.csr_array:
@@ -126,19 +132,20 @@ class Space(ProjectionSpace):
 
     def surface_gradient(self, points: NDArray[np.float64]) -> list[sp.csr_array]:
         """Three (m * n, dimension) sparse matrices: coefficients to the x, y, z parts of the surface gradient."""
-        gradients = surface_gradients(self.mesh, self.triangles, self.element.gradients(points))
+        gradients = self.geometry.gradients(points, self.element.gradients(points))
         return [self._scatter(np.swapaxes(gradients[..., c], 1, 2)) for c in range(3)]
 
     def surface_curl(self, points: NDArray[np.float64]) -> list[sp.csr_array]:
         """The same for the vector surface curl n x grad_Gamma."""
-        gradients = surface_gradients(self.mesh, self.triangles, self.element.gradients(points))
-        curls = np.cross(self.mesh.normals[self.triangles][:, None, None], gradients)
+        geometry = self.geometry
+        gradients = geometry.gradients(points, self.element.gradients(points))
+        curls = np.cross(geometry.normals_at(points)[:, None], gradients)
         return [self._scatter(np.swapaxes(curls[..., c], 1, 2)) for c in range(3)]
 
     def _quadrature(self, degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Reference points (n, 2) and weights (m, n) on the surface of a rule of that degree."""
-        rule = triangle_rule(degree)
-        return rule.points, 2 * self.mesh.areas[self.triangles, None] * rule.weights
+        rule = triangle_rule(degree if self.mesh.is_flat else degree + CURVED)
+        return rule.points, self.geometry.weights(rule)
 
     def mass_matrix(self, test: "Space | None" = None) -> sp.csr_array:
         """(test.dimension, dimension) sparse matrix int phi_i psi_j, exact."""

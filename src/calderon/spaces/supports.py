@@ -11,9 +11,8 @@ def support_boxes(space: Any) -> NDArray[np.float64]:
 
     space: a Space, an EdgeSpace or DualTests, with triangles (n,) and dofs (n, L).
     """
-    mesh: Any = space.mesh
-    corners = mesh.vertices[mesh.triangles[space.triangles].T]
-    boxes = np.stack([corners.min(axis=0), corners.max(axis=0)], axis=1)  # of the triangles
+    corners = space.mesh.flat_triangles(space.triangles, "a box around functions").corners
+    boxes = np.stack([corners.min(axis=1), corners.max(axis=1)], axis=1)  # of the triangles
     local, size = space.dofs.ravel(), space.dofs.shape[1]
     if size == 1 and np.array_equal(local, np.arange(space.dimension)):
         return boxes

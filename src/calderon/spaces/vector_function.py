@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import Coefficients
+from calderon.spaces.element import reference_points
 from calderon.spaces.field_file import named_fields, write_fields
-from calderon.spaces.geometry import reference_points, reference_to_surface
 from calderon.spaces.space import evaluate_data
 from calderon.spaces.vector_space import VectorData, VectorSpace
 
@@ -73,12 +73,11 @@ class VectorFunction(Coefficients[VectorSpace]):
 
     def l2_error(self, exact: VectorData, degree: int = 8) -> float:
         """|| J - exact || in L2 over the surface; `exact` as in VectorSpace.load_vector."""
-        rule, mesh, support = triangle_rule(degree), self.space.base.mesh, self.space.support
-        x = reference_to_surface(mesh, support, rule.points)
-        normals = np.repeat(mesh.normals[support], rule.number_of_points, axis=0)
-        reference = evaluate_data(exact, x.reshape(-1, 3), normals, (3,)).reshape(x.shape)
+        rule, geometry = triangle_rule(degree), self.space.base.mesh.geometry(self.space.support)
+        x, normals = geometry.points(rule.points), geometry.normals_at(rule.points)
+        reference = evaluate_data(exact, x.reshape(-1, 3), normals.reshape(-1, 3), (3,)).reshape(x.shape)
         squares = (np.abs(self.values(rule.points) - reference) ** 2).sum(axis=2)
-        return float(np.sqrt((squares @ rule.weights) @ (2 * mesh.areas[support])))
+        return float(np.sqrt((squares * geometry.weights(rule)).sum()))
 
     def plot_data(self) -> tuple[str, NDArray[Any]]:
         """("triangles", magnitudes (nt,) at the centroids): the square root of the sum of |components|^2."""

@@ -119,7 +119,7 @@ def _common_expansions(
     """
     rule = triangle_rule(2)
     common = np.intersect1d(trial.support, test.support, assume_unique=True)
-    weights = np.outer(2 * trial.mesh.areas[common], rule.weights).ravel()
+    weights = trial.mesh.geometry(common).weights(rule).ravel()
     parts = []
     for space in (trial, test):
         rows = np.searchsorted(space.support, common)[:, None] * rule.number_of_points

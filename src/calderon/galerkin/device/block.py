@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from calderon.backends import Deliver, Device, DeviceMatrix, Source, format_bytes, real_name, require_device_memory
 from calderon.galerkin.block import TINY, Block
-from calderon.galerkin.regular.element_tables import Surface, part_of, points_of
 from calderon.greens import Radial
 from calderon.greens.green import green_defines
+from calderon.mesh.geometry import FlatTriangles
 from calderon.pairs.classes import Pairs, TouchingPairs
 from calderon.pairs.near import restriction
 from calderon.pairs.rules import Batch
@@ -101,8 +101,8 @@ class DeviceBlock(Block):
         """Both sides on the device, in the order that tile.c describes."""
         rule, array = triangle_rule(self.quadrature.regular), self._array
         self.tables = [array(table * rule.weights) for table in self.device_form.functions(rule)]
-        self.test_points = array(points_of(self.test_surface, rule))
-        self.trial_points = array(np.moveaxis(points_of(self.trial_surface, rule), 0, 2))
+        self.test_points = array(self.test_surface.points(rule.points))
+        self.trial_points = array(np.moveaxis(self.trial_surface.points(rule.points), 0, 2))
         self.scalars = array(np.array([TINY[self.real], *self.parameters]))
         test, trial = self.device_form.data(self)
         data = test, trial.T, self.coefficients
@@ -211,7 +211,7 @@ class DeviceBlock(Block):
         self.idle = self.idle[np.argsort(self.idle[:, 0], kind="stable")].astype(np.int32)
         return acting
 
-    def _device_moments(self, batch: Batch, test: Surface, trial: Surface) -> tuple[Any, Any]:
+    def _device_moments(self, batch: Batch, test: FlatTriangles, trial: FlatTriangles) -> tuple[Any, Any]:
         """(components, n, A * B) real and imaginary moments of the pairs of a batch, numbered in the order of its
         rule."""
         kind, (i, j) = self._moment_type, batch.pairs.triangles.T
@@ -262,7 +262,8 @@ class DeviceBlock(Block):
             assert batch.parts is not None
             count = len(batch.pairs.triangles)
             surfaces = (self.test_surface, self.trial_surface)
-            parts = [part_of(*each) for each in zip(surfaces, batch.pairs.triangles.T, batch.parts, strict=True)]
+            cuts = zip(surfaces, batch.pairs.triangles.T, batch.parts, strict=True)
+            parts = [side.parts(*cut) for side, *cut in cuts]
             itself = np.repeat(np.arange(count, dtype=np.int32)[:, None], 2, axis=1)
             moments = self._device_moments(batch._replace(pairs=batch.pairs._replace(triangles=itself)), *parts)
             elements = self.test_space.element, self.trial_space.element

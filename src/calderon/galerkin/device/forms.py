@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from calderon.backends import Defines
 from calderon.backends.records import Record
-from calderon.galerkin.regular.element_tables import Surface, barycentric_functions, points_of
+from calderon.galerkin.regular.element_tables import barycentric_functions
 from calderon.integrands import Integrand
+from calderon.mesh.geometry import FlatTriangles
 from calderon.quadrature import TriangleRule, triangle_rule
 from calderon.spaces import NodalVectorSpace, Space
 
@@ -49,8 +50,8 @@ class DeviceForm(NamedTuple):
     def rows(self, block: Any, test: bool, order: NDArray[np.int64]) -> tuple[Array, Array, Array]:
         """The table of a side, records of its triangles in that order, and nothing for their part in a chunk."""
         surface = block.test_surface if test else block.trial_surface
-        ordered = Surface(*(each[order] if len(each) else each for each in surface))
-        table, records = self.row_tables(block, test, order, ordered, triangle_rule(block.quadrature.regular))
+        rule = triangle_rule(block.quadrature.regular)
+        table, records = self.row_tables(block, test, order, surface.take(order), rule)
         return table, records, records[:, :0]
 
 
@@ -82,12 +83,14 @@ def scalar_row_records(points: int) -> tuple[Record, ...]:
     return (Record("ROW", points=3 * points, normal=3, jacobian=1, curls=None),)
 
 
-def _scalar_row_tables(block: Any, test: bool, order: NDArray[np.int64], surface: Surface, rule: TriangleRule) -> Data:
+def _scalar_row_tables(
+    block: Any, test: bool, order: NDArray[np.int64], surface: FlatTriangles, rule: TriangleRule
+) -> Data:
     """The table: weights times local functions (L, P), weights (P,)."""
     (record,), space = scalar_row_records(rule.number_of_points), block.test_space if test else block.trial_space
     table = np.concatenate([(space.element.values(rule.points) * rule.weights).ravel(), rule.weights])
     curls = surface.curls if block.integrand.curls else np.zeros((len(order), 0))
-    points, jacobian = points_of(surface, rule), surface.jacobian[:, None]
+    points, jacobian = surface.points(rule.points), surface.jacobian[:, None]
     return table, record.packed(points=points, normal=surface.normals, jacobian=jacobian, curls=curls)
 
 
@@ -113,8 +116,8 @@ def _edge_data(block: Any) -> Data:
     return test, _edge_records(block.trial_surface, block.trial_scales)
 
 
-def _edge_records(surface: Surface, last: Array) -> Array:
-    centroids = surface.corners.mean(axis=1)
+def _edge_records(surface: FlatTriangles, last: Array) -> Array:
+    centroids = surface.centroids
     vertices = surface.corners - centroids[:, None]
     return EDGE_DATA.packed(jacobian=surface.jacobian[:, None], centroid=centroids, vertices=vertices, functions=last)
 
@@ -126,7 +129,9 @@ def _edge_row_records(points: int) -> tuple[Record, ...]:
     return triangle, Record("FUNCTION", nodes=3 * points, field=FIELD.length)
 
 
-def _edge_row_tables(block: Any, test: bool, order: NDArray[np.int64], surface: Surface, rule: TriangleRule) -> Data:
+def _edge_row_tables(
+    block: Any, test: bool, order: NDArray[np.int64], surface: FlatTriangles, rule: TriangleRule
+) -> Data:
     """The table: weights (P,), barycentric coordinates (3, P)."""
     triangle, function = _edge_row_records(rule.number_of_points)
     values, divergences = (each[order] for each in block.fields(test))
@@ -135,5 +140,5 @@ def _edge_row_tables(block: Any, test: bool, order: NDArray[np.int64], surface: 
     nodes = np.einsum("nfmc,pm->nfpc", values, rule.barycentric * rule.weights[:, None])
     fields = FIELD.packed(values=values.reshape(-1, 9), divergence=divergences.reshape(-1, 1))
     functions = function.packed(nodes=nodes.reshape(len(fields), -1), field=fields)
-    records = triangle.packed(points=points_of(surface, rule), functions=functions.reshape(len(order), -1))
+    records = triangle.packed(points=surface.points(rule.points), functions=functions.reshape(len(order), -1))
     return np.concatenate([rule.weights, rule.barycentric.T.ravel()]), records

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.vectors import jitable, lanes, load, store
-from calderon.galerkin.regular.element_tables import Surface
+from calderon.mesh.geometry import FlatTriangles
 
 HEAD = 15
 """Numbers of a test triangle: frame (two tangents, normal), both tangential components of its three corners."""
@@ -21,7 +21,7 @@ CORNERS = 0
 FIELDS = 9
 
 
-def frames_of(surface: Surface) -> NDArray[np.float64]:
+def frames_of(surface: FlatTriangles) -> NDArray[np.float64]:
     """(n, 3, 3) two orthonormal tangents of each triangle and its normal."""
     along = surface.corners[:, 1] - surface.corners[:, 0]
     first = along / np.linalg.norm(along, axis=1, keepdims=True)
@@ -29,12 +29,12 @@ def frames_of(surface: Surface) -> NDArray[np.float64]:
 
 
 def test_data(
-    surface: Surface, values: NDArray[np.float64], charges: NDArray[np.float64] | None
+    surface: FlatTriangles, values: NDArray[np.float64], charges: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
     """(n, HEAD + L k) numbers of the test triangles; values (n, L, 3, 3) of local functions at vertices, charges (n, L)
     half their divergence, if the form reads it."""
     count, frames = len(values), frames_of(surface)
-    corners = surface.corners - surface.corners.mean(axis=1, keepdims=True)
+    corners = surface.corners - surface.centroids[:, None]
     tangents = frames[:, :2]
     inside = np.einsum("nmc,ntc->nmt", corners, tangents)
     functions = np.einsum("namc,ntc->namt", values, tangents).reshape(count, values.shape[1], 6)
@@ -44,9 +44,9 @@ def test_data(
     return np.concatenate([each.reshape(count, -1) for each in parts], axis=1)
 
 
-def trial_data(surface: Surface, scales: NDArray[np.float64]) -> NDArray[np.float64]:
+def trial_data(surface: FlatTriangles, scales: NDArray[np.float64]) -> NDArray[np.float64]:
     """(n, TRIAL) numbers of the trial triangles with local functions scales (n, 3) times (y - w_b)."""
-    corners = surface.corners - surface.corners.mean(axis=1, keepdims=True)
+    corners = surface.corners - surface.centroids[:, None]
     return np.concatenate([corners.reshape(len(corners), -1), scales], axis=1)
 
 

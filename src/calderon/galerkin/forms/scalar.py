@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from calderon.backends.vectors import complex_product, jitable, lanes, load, store, zero
 from calderon.galerkin.forms.form import Form
-from calderon.galerkin.regular.element_tables import Surface
+from calderon.mesh.geometry import FlatTriangles
 
 CURL_HEAD = 3
 """Numbers of a triangle of a curl form: its normal; then three of each of its linear functions, the curl."""
 
 
-def curl_data(surface: Surface) -> NDArray[np.float64]:
+def curl_data(surface: FlatTriangles) -> NDArray[np.float64]:
     """(n, 12) numbers of the triangles of either side of a curl form."""
     return np.concatenate([surface.normals, surface.curls.reshape(len(surface.normals), -1)], axis=1)
 

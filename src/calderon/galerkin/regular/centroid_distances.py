@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends.vectors import aligned, jitable, lanes, load, number, store
-from calderon.galerkin.regular.element_tables import Surface, blocked, joined, packed
+from calderon.galerkin.regular.element_tables import blocked, joined, packed
+from calderon.mesh.geometry import FlatTriangles
 from calderon.quadrature import TriangleRule
 
 RECORD = 9
@@ -38,7 +39,7 @@ class Spreads(NamedTuple):
     products: NDArray[np.floating]
 
 
-def spreads(test: Surface, trial: Surface, rule: TriangleRule, real: DTypeLike) -> Spreads:
+def spreads(test: FlatTriangles, trial: FlatTriangles, rule: TriangleRule, real: DTypeLike) -> Spreads:
     """Of a rule with points in threes (element_tables.in_threes)."""
     steps = rule.barycentric[::3, 0] - rule.barycentric[::3, 1]
     return Spreads(
@@ -54,9 +55,9 @@ def no_spreads(real: DTypeLike) -> Spreads:
     return Spreads(*(np.zeros((0, 0), real), np.zeros((0, 0), real), np.zeros(0, real), np.zeros((0, 0), real)))
 
 
-def spread_records(surface: Surface, real: DTypeLike) -> NDArray[np.floating]:
+def spread_records(surface: FlatTriangles, real: DTypeLike) -> NDArray[np.floating]:
     """(n, 9) of all triangles."""
-    centres, records = surface.corners.mean(axis=1), aligned((len(surface.corners), RECORD), real)
+    centres, records = surface.centroids, aligned((len(surface.corners), RECORD), real)
     for a in range(3):  # one corner after the other: they are not held twice
         offsets = surface.corners[:, a] - centres
         if a < 2:

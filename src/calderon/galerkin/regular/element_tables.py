@@ -9,10 +9,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends.vectors import aligned
 from calderon.galerkin.regular.scatter_columns import Columns, columns_of
+from calderon.mesh.geometry import FlatTriangles
 from calderon.quadrature import TriangleRule, triangle_rule
-from calderon.spaces import EdgeSpace
-from calderon.spaces.element import barycentric
-from calderon.spaces.space import Space
 
 LANES = 128
 """Trial triangles in a block: rows of one block stay in the first-level cache. A multiple of 16."""
@@ -57,38 +55,6 @@ class TrialSide(NamedTuple):
     units: NDArray[np.floating]
     measure: NDArray[np.floating]
     data: NDArray[np.floating]
-
-
-class Surface(NamedTuple):
-    """The triangles of one side's support, scaled and shifted: corners (n, 3, 3), normals (n, 3), jacobian (n,) twice
-    the area, curls (n, 3, 3) surface curls n x grad l_a of the linear functions: opposite edge over twice the area."""
-
-    corners: NDArray[np.float64]
-    normals: NDArray[np.float64]
-    jacobian: NDArray[np.float64]
-    curls: NDArray[np.float64]
-
-
-def surface_of(
-    space: Space | EdgeSpace, selection: NDArray[np.int64], scale: float, origin: NDArray[np.float64]
-) -> Surface:
-    """The selected supporting triangles of `space` in coordinates (x - origin) * scale."""
-    mesh, triangles = space.mesh, space.triangles[selection]
-    corners = (mesh.vertices[mesh.triangles[triangles]] - origin) * scale
-    return surface(corners, mesh.normals[triangles], 2 * mesh.areas[triangles] * scale**2)
-
-
-def surface(corners: NDArray[np.float64], normals: NDArray[np.float64], jacobian: NDArray[np.float64]) -> Surface:
-    """A surface with its curls."""
-    edges = np.roll(corners, -1, axis=1) - np.roll(corners, -2, axis=1)
-    return Surface(corners, normals, jacobian, edges / jacobian[:, None, None])
-
-
-def part_of(whole: Surface, triangles: NDArray[np.int64], parts: NDArray[np.float64]) -> Surface:
-    """The parts (n, 3, 3 barycentric corners) of the given triangles as a surface of its own."""
-    corners = parts @ whole.corners[triangles]
-    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    return surface(corners, whole.normals[triangles], area)
 
 
 def in_threes(rule: TriangleRule, *tables: NDArray[np.float64]) -> bool:
@@ -146,11 +112,6 @@ def jointly(table: NDArray[np.float64], threes: bool) -> tuple[NDArray[np.float6
     return (weights * (units / units[0])[:, None]).ravel(), float(units[0])
 
 
-def points_of(surface: Surface, rule: TriangleRule) -> NDArray[np.float64]:
-    """Quadrature points (n, P, 3) of every triangle."""
-    return np.asarray(barycentric(rule.points).T @ surface.corners)
-
-
 def barycentric_functions(rule: TriangleRule, functions: int) -> NDArray[np.float64]:
     """(3, P) barycentric coordinates, or (6, P) products of two, at the points of a rule (`Form.tests`)."""
     l0, l1, l2 = rule.barycentric.T
@@ -160,25 +121,25 @@ def barycentric_functions(rule: TriangleRule, functions: int) -> NDArray[np.floa
 
 
 def test_side(
-    surface: Surface, functions: NDArray[np.float64], data: NDArray[np.float64], degree: int, threes: bool,
-    together: bool, real: DTypeLike,
+    surface: FlatTriangles, functions: NDArray[np.float64], data: NDArray[np.float64], degree: int, threes: bool,
+    curls: bool, together: bool, real: DTypeLike,
 ) -> TestSide:  # fmt: skip
-    """Tabulate the test triangles, of which a form reads `data`, for a rule of that degree with functions (F, P) at its
-    points, in groups, or all of them together."""
+    """Tabulate the test triangles, of which a form reads `data` and perhaps curls, for a rule of that degree with
+    functions (F, P) at its points, in groups, or all of them together."""
     table = functions * triangle_rule(degree).weights
     weights, units = by_groups(table, threes)
     if together:
         joint, unit = jointly(table, threes)
         weights, units = joint[None], np.array([unit])
-    nodes = points_of(surface, triangle_rule(degree)).reshape(len(surface.corners), -1)
-    factors, centres = units[:, None] * surface.jacobian, surface.corners.mean(axis=1)
-    parts = (nodes, weights, factors, surface.normals, centres, surface.curls, data)
+    nodes = surface.points(triangle_rule(degree).points).reshape(len(surface.corners), -1)
+    factors, read = units[:, None] * surface.jacobian, surface.curls if curls else np.zeros((0, 3, 3))
+    parts = (nodes, weights, factors, surface.normals, surface.centroids, read, data)
     return TestSide(*(packed(part, real) for part in parts))
 
 
 def trial_side(
-    surface: Surface, functions: NDArray[np.float64], data: NDArray[np.float64], columns: NDArray[np.int64],
-    degree: int, threes: bool, real: DTypeLike,
+    surface: FlatTriangles, functions: NDArray[np.float64], data: NDArray[np.float64], columns: NDArray[np.int64],
+    degree: int, threes: bool, curls: bool, real: DTypeLike,
 ) -> TrialSide:  # fmt: skip
     """Tabulate the trial triangles; columns (n, L) of their local functions."""
     rule = triangle_rule(degree)
@@ -190,12 +151,12 @@ def trial_side(
         return packed(array, real)
 
     return TrialSide(  # one after the other: what they are packed from need not be there at once
-        pack(joined(blocked(np.moveaxis(points_of(surface, rule).astype(real), 0, 2), None))),
+        pack(joined(blocked(np.moveaxis(surface.points(rule.points).astype(real), 0, 2), None))),
         pack(joined(blocked(surface.normals.T, None))),
-        pack(joined(blocked(surface.corners.mean(axis=1).T, None))),
+        pack(joined(blocked(surface.centroids.T, None))),
         jacobian := pack(blocked(surface.jacobian, 0.0)),
         columns_of(blocked(columns.T, -1).reshape(len(jacobian), -1)),
-        pack(blocked(np.moveaxis(surface.curls, 0, 2), None)),
+        pack(blocked(np.moveaxis(surface.curls if curls else np.zeros((0, 3, 3)), 0, 2), None)),
         pack(table.ravel()),
         pack(units),
         pack(rule.weights),

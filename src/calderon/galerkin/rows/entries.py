@@ -17,7 +17,7 @@ from calderon.backends.numba import jitable_part
 from calderon.backends.vectors import add, complex_product, jitable, lanes, load, number, put, store, width, zero
 from calderon.galerkin.forms.form import ALPHA, MASS, PARAMETERS, Form
 from calderon.galerkin.regular.centroid_distances import spread_records
-from calderon.galerkin.regular.element_tables import Surface, by_groups, groups_of, jointly, points_of
+from calderon.galerkin.regular.element_tables import by_groups, groups_of, jointly
 from calderon.galerkin.regular.moments import moment_sums
 from calderon.galerkin.regular.pair_sums import pair_room, pair_sums
 from calderon.galerkin.regular.point_sums import combined, folded, three
@@ -43,6 +43,7 @@ from calderon.galerkin.rows.cluster_tables import (
     size_of,
 )
 from calderon.greens import Radial, parameter_reader
+from calderon.mesh.geometry import FlatTriangles
 from calderon.quadrature import TriangleRule
 
 ROWS = 64
@@ -81,12 +82,12 @@ def side_table(rule: TriangleRule, functions: NDArray[np.float64], threes: bool)
     return layout, np.concatenate([each.ravel() for each in parts])
 
 
-def side_records(surface: Surface, data: NDArray[np.float64], rule: TriangleRule) -> NDArray[np.float64]:
+def side_records(surface: FlatTriangles, data: NDArray[np.float64], rule: TriangleRule) -> NDArray[np.float64]:
     """(n, DATA + k + 3 P) records of the triangles, with what the form reads (n, k)."""
     count = len(surface.corners)
     columns = (
-        surface.corners.mean(axis=1), surface.normals, surface.jacobian, spread_records(surface, np.float64), data,
-        points_of(surface, rule),
+        surface.centroids, surface.normals, surface.jacobian, spread_records(surface, np.float64), data,
+        surface.points(rule.points),
     )  # fmt: skip
     return np.concatenate([each.reshape(count, -1) for each in columns], axis=1)
 

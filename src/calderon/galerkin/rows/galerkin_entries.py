@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from calderon.backends import Execution
 from calderon.backends.numba import jitable_part
 from calderon.galerkin.bilinear_form import BilinearForm
-from calderon.galerkin.regular.element_tables import Surface
 from calderon.galerkin.rows.cluster_tables import LENGTH, RowSide, positions, row_side, triangle_order
 from calderon.galerkin.rows.entries import Entries, entries_scratch, entry_loops, side_records, side_table
 from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows
@@ -117,8 +116,7 @@ def _side(pairs: SpecialPairs, test: bool, clusters: Clusters, table: NDArray[np
     selection, surface = (pairs.test, pairs.test_surface) if test else (pairs.trial, pairs.trial_surface)
     places = positions(selection.places, clusters)
     order = triangle_order(places)
-    ordered = Surface(*(each[order] if len(each) else each for each in surface))
-    records = side_records(ordered, pairs.form_data(test, order), triangle_rule(pairs.quadrature.regular))
+    records = side_records(surface.take(order), pairs.form_data(test, order), triangle_rule(pairs.quadrature.regular))
     side = row_side(places[order], clusters, table, records, records, pairs.real)
     return OrderedSide(side, order, places, clusters)
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.galerkin.regular.element_tables import Surface, part_of
 from calderon.galerkin.special.close_kernel import close_kernel, close_kernels, close_scratch, graded_lines
 from calderon.greens import Radial
+from calderon.mesh.geometry import FlatTriangles
 from calderon.pairs.close import ClosePairs, ClosePieces, close_pieces
 from calderon.pairs.near import restriction
 from calderon.pairs.tables import CHUNK, SideTable
@@ -43,8 +43,8 @@ class Integral(NamedTuple):
 def close_moments(
     settings: ClosePairs,
     integral: Integral,
-    test: Surface,
-    trial: Surface,
+    test: FlatTriangles,
+    trial: FlatTriangles,
     pairs: NDArray[np.int32],
     elements: tuple[Element, Element],
 ) -> NDArray[np.float64]:
@@ -74,13 +74,13 @@ def _share(
     settings: ClosePairs,
     integral: Integral,
     normal: str,
-    sides: tuple[Surface, Surface],
+    sides: tuple[FlatTriangles, FlatTriangles],
     numbers: NDArray[np.int32],
     elements: tuple[Element, Element],
 ) -> NDArray[np.float64]:
     """Moments of some pairs; outer side first."""
     pieces = close_pieces(*(side.corners[each] for side, each in zip(sides, numbers, strict=True)))
-    outer = part_of(sides[0], numbers[0][pieces.parent], pieces.outer)
+    outer = sides[0].parts(numbers[0][pieces.parent], pieces.outer)
     corners = sides[1].corners[numbers[1]]
     table, rules = _outer_rules(pieces, settings, elements[0], outer.corners)
     first, slope = INNER[settings.power]

@@ -1,0 +1,148 @@
+"""Triangles in space as images of the reference triangle (0,0), (1,0), (0,1): what integrals over a surface need.
+
+Two kinds with the same verbs: `FlatTriangles` are affine images, whose normals and Jacobians are constant on a
+triangle, so that loops keep them outside; those of `CurvedTriangles` differ from point to point. Compiled kernels read
+flat triangles only.
+"""
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+CENTROID = np.array([[1 / 3, 1 / 3]])
+OUTLINE = np.array([[0, 0], [1, 0], [0, 1], [0.5, 0], [0.5, 0.5], [0, 0.5]])
+
+
+class Rule(Protocol):
+    """Quadrature on the reference triangle: points (q, 2), weights (q,) with the sum 1/2."""
+
+    @property
+    def points(self) -> Array: ...
+
+    @property
+    def weights(self) -> Array: ...
+
+
+class FlatTriangles(NamedTuple):
+    """Triangles with straight edges: corners (n, 3, 3), unit normals (n, 3), jacobian (n,) twice the area."""
+
+    corners: Array
+    normals: Array
+    jacobian: Array
+
+    def take(self, numbers: NDArray[np.integer]) -> "FlatTriangles":
+        """Those of these numbers (m,)."""
+        return FlatTriangles(self.corners[numbers], self.normals[numbers], self.jacobian[numbers])
+
+    def in_frame(self, scale: float, origin: Array) -> "FlatTriangles":
+        """In coordinates (x - origin) * scale."""
+        return FlatTriangles((self.corners - origin) * scale, self.normals, self.jacobian * scale**2)
+
+    def parts(self, numbers: NDArray[np.integer], parts: Array) -> "FlatTriangles":
+        """Parts (m, 3, 3), barycentric coordinates of their corners, of the triangles of these numbers (m,)."""
+        corners = parts @ self.corners[numbers]
+        jacobian = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+        return FlatTriangles(corners, self.normals[numbers], jacobian)
+
+    @property
+    def centroids(self) -> Array:
+        """(n, 3)."""
+        return np.asarray(self.corners.mean(axis=1))
+
+    @property
+    def diameters(self) -> Array:
+        """(n,) the longest edges."""
+        return np.asarray(np.linalg.norm(np.roll(self.corners, -1, axis=1) - self.corners, axis=2).max(axis=1))
+
+    @property
+    def curls(self) -> Array:
+        """(n, 3, 3) surface curls n x grad l_a of the linear functions: the opposite edge over twice the area."""
+        edges = np.roll(self.corners, -1, axis=1) - np.roll(self.corners, -2, axis=1)
+        return edges / self.jacobian[:, None, None]
+
+    def points(self, reference: Array) -> Array:
+        """(n, q, 3) images of reference points (q, 2)."""
+        return np.asarray(_barycentric(reference).T @ self.corners)
+
+    def weights(self, rule: Rule) -> Array:
+        """(n, q) weights of a rule on the triangles."""
+        return self.jacobian[:, None] * rule.weights
+
+    def normals_at(self, reference: Array) -> Array:
+        """(n, q, 3) unit normals at reference points (q, 2)."""
+        return np.repeat(self.normals[:, None], len(reference), axis=1)
+
+    def area_vectors_at(self, reference: Array) -> Array:
+        """(n, q, 3) the same times the Jacobian."""
+        return np.repeat((self.normals * self.jacobian[:, None])[:, None], len(reference), axis=1)
+
+    def gradients(self, reference: Array, gradients: Array) -> Array:
+        """(n, size, q, 3) surface gradients of functions with gradients (size, q, 2) at reference points (q, 2)."""
+        tangents = self.corners[:, 1:] - self.corners[:, :1]
+        return np.einsum("sqd,ndc->nsqc", gradients, _reciprocal(tangents))
+
+
+class CurvedTriangles(ABC):
+    """Triangles whose Jacobian differs from point to point. A kind of curved elements defines `take`, `points` and
+    `tangents`."""
+
+    @abstractmethod
+    def take(self, numbers: NDArray[np.integer]) -> "CurvedTriangles":
+        """Those of these numbers (m,)."""
+
+    @abstractmethod
+    def points(self, reference: Array) -> Array:
+        """(n, q, 3) images of reference points (q, 2)."""
+
+    @abstractmethod
+    def tangents(self, reference: Array) -> Array:
+        """(n, q, 2, 3) derivatives of `points` with respect to both reference coordinates."""
+
+    @property
+    def centroids(self) -> Array:
+        """(n, 3) images of the centroid of the reference triangle."""
+        return self.points(CENTROID)[:, 0]
+
+    @property
+    def diameters(self) -> Array:
+        """(n,) the longest distances between corners and middles of edges."""
+        outline = self.points(OUTLINE)
+        return np.asarray(np.linalg.norm(outline[:, :, None] - outline[:, None], axis=3).max(axis=(1, 2)))
+
+    def weights(self, rule: Rule) -> Array:
+        """(n, q) weights of a rule on the triangles."""
+        return np.linalg.norm(self.area_vectors_at(rule.points), axis=2) * rule.weights
+
+    def normals_at(self, reference: Array) -> Array:
+        """(n, q, 3) unit normals at reference points (q, 2)."""
+        vectors = self.area_vectors_at(reference)
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=2, keepdims=True))
+
+    def area_vectors_at(self, reference: Array) -> Array:
+        """(n, q, 3) the same times the Jacobian."""
+        first, second = np.moveaxis(self.tangents(reference), 2, 0)
+        return np.cross(first, second)
+
+    def gradients(self, reference: Array, gradients: Array) -> Array:
+        """(n, size, q, 3) surface gradients of functions with gradients (size, q, 2) at reference points (q, 2)."""
+        return np.einsum("sqd,nqdc->nsqc", gradients, _reciprocal(self.tangents(reference)))
+
+
+Geometry = FlatTriangles | CurvedTriangles
+
+
+def _barycentric(points: Array) -> Array:
+    """(3, q) barycentric coordinates of reference points (q, 2)."""
+    u, v = np.asarray(points, dtype=float).T
+    return np.stack([1 - u - v, u, v])
+
+
+def _reciprocal(tangents: Array) -> Array:
+    """Vectors (..., 2, 3) of the tangent plane whose products with two tangents (..., 2, 3) are the unit matrix."""
+    first, second = tangents[..., 0, :], tangents[..., 1, :]
+    normal = np.cross(first, second)
+    dual = np.stack([np.cross(second, normal), np.cross(normal, first)], axis=-2)
+    return np.asarray(dual / np.einsum("...c,...c->...", normal, normal)[..., None, None])
