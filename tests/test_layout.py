@@ -1,6 +1,7 @@
 """Folders, files and functions that a reader can survey."""
 
 import ast
+import re
 from pathlib import Path
 
 import calderon
@@ -18,6 +19,17 @@ def test_no_folder_is_crowded():
             count[folder] = count.get(folder, 0) + 1
     assert sum(count.values()) > 300
     assert not {folder for folder, number in count.items() if number > FILES}
+
+
+def test_backends_alone_know_that_the_processor_is_no_device():
+    """Other folders ask `Execution` for its devices, or choose between two implementations of the same verbs."""
+    tests = re.compile(r"\bdevice is (not )?None")
+    found = {
+        path.relative_to(PACKAGE).parts[0]
+        for path in PACKAGE.rglob("*.py")
+        if tests.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == {"backends"}
 
 
 def test_no_file_is_long():

@@ -64,6 +64,22 @@ class Execution:
         """The type of real or complex numbers."""
         return np.result_type(self.real, np.complex64) if is_complex else self.real
 
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """The devices that compute; none where the processor does all."""
+        return tuple(each.device for each in self.team or (self,) if each.device is not None)
+
+    @property
+    def uses_processor(self) -> bool:
+        """Whether the processor computes, alone or with devices."""
+        return len(self.devices) < max(1, len(self.team))
+
+    def required_device(self, message: str) -> Device:
+        """The device; ValueError with that message where the processor computes."""
+        if self.device is None:
+            raise ValueError(message)
+        return self.device
+
     def choose(self, processor: T, device: T) -> T:
         """Of two implementations of the same verbs the one that runs here."""
         return processor if self.device is None else device

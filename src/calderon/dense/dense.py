@@ -72,7 +72,7 @@ def assemble_dense(
         matrix.label = label
         return matrix
     needed = math.prod(operator.shape) * dtype.itemsize + max(1, len(execution.team)) * preparation_bytes(operator)
-    if execution.far is not None and execution.device is None:
+    if execution.far is not None and execution.uses_processor:
         row = operator.shape[1] * execution.regular.itemsize * (2 if dtype.kind == "c" else 1)
         needed += thread_count() * MIXED_ROWS * row
     advice = 'try precision="single", a coarser mesh, or a smaller part with .entries(rows, columns)'

@@ -27,16 +27,15 @@ SLICE = 1 << 28
 def assemble_on_device(operator: BoundaryOperator, execution: Execution) -> DeviceMatrix:
     """The matrix of an operator, which stays on the device. MemoryError, before anything is computed, where it does not
     fit."""
-    if execution.device is None:
-        raise ValueError(
-            "keep_on_device=True is for devices, and the backend is the processor: leave it out, or choose "
-            "backend='cuda' or 'opencl'"
-        )
+    device = execution.required_device(
+        "keep_on_device=True is for devices, and the backend is the processor: leave it out, or choose "
+        "backend='cuda' or 'opencl'"
+    )
     require_memory(preparation_bytes(operator), f"the preparation of {operator!r}", "try a coarser mesh")
     started = time.perf_counter()
-    matrix = DeviceMatrix(execution.device, operator.shape, execution.dtype(operator.is_complex))
+    matrix = DeviceMatrix(device, operator.shape, execution.dtype(operator.is_complex))
     fill(DevicePlace(matrix, execution, 0, 0, operator.shape), operator)
-    execution.device.synchronize()
+    device.synchronize()
     matrix.seconds = time.perf_counter() - started
     return matrix
 

@@ -10,7 +10,7 @@ from typing import Any, TypedDict, TypeVar, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.backends import Device, require_memory
+from calderon.backends import Execution, require_memory
 from calderon.dg.domain import Domain, domain, listed
 from calderon.dg.operator.boundary import completed
 from calderon.dg.operator.reference import reference_tetrahedron
@@ -109,7 +109,7 @@ class MaxwellDG:
         choices |= {"boundaries": boundaries, "materials": materials, "local_time_stepping": local_time_stepping}
         ranks = ranks_of(chosen["communicator"], mesh, **choices)
         execution = execution_of_rank(backend, precision, ranks)
-        check_stepping(flux, courant, local_time_stepping, execution.device, backend)
+        check_stepping(flux, courant, local_time_stepping, execution, backend)
         reference = reference_tetrahedron(order)
         self.mesh, self.order, self.flux, self.precision = mesh, reference.order, flux, precision
         fields = FIELDS[flux] + int(local_time_stepping)
@@ -127,7 +127,7 @@ class MaxwellDG:
             self._domain = domain(*parts, local_time_stepping)
         self._problem = problem_of(mesh, materials, given, self.sources)
         self.medium, self._element_blocks = self._domain.medium, self._domain.element_blocks
-        self._system = agreed(ranks, lambda: system_of(flux, self._domain, execution.device))
+        self._system = agreed(ranks, lambda: system_of(flux, self._domain, execution))
         self._scales = {"electric": 1.0, "magnetic": self.medium.impedance}
         self.ports = {each.name: Port(each, self._system.voltage, ranks) for each in self._domain.loads}
         self._densities = {name: each.density for name, each in (materials or {}).items()}
@@ -365,7 +365,7 @@ def _values(name: str, function: Field, points: NDArray[np.float64], time: float
     return values.astype(np.float64).reshape(points.shape)
 
 
-def check_stepping(flux: str, courant: float, local: bool, device: Device | None, backend: str) -> None:
+def check_stepping(flux: str, courant: float, local: bool, execution: Execution, backend: str) -> None:
     """ValueError for an unknown flux, an invalid fraction of the limit, and for local steps where they are not
     available."""
     if flux not in FLUXES:
@@ -376,14 +376,14 @@ def check_stepping(flux: str, courant: float, local: bool, device: Device | None
         raise ValueError(f"local_time_stepping={local!r}: True or False is needed")
     if local and flux != "centred":
         raise ValueError(f"local_time_stepping=True with flux={flux!r}: only flux='centred' supports it")
-    if local and device is not None:
+    if local and execution.devices:
         raise ValueError(f"local_time_stepping=True on backend={backend!r}: only backend='numba' supports it")
 
 
-def system_of(flux: str, domain: Domain, device: Device | None) -> System:
+def system_of(flux: str, domain: Domain, execution: Execution) -> System:
     """The system at rest; one with several lengths of steps if the domain has classes."""
-    if device is not None:
-        return ON_DEVICES[flux](domain, device)
+    if execution.devices:
+        return ON_DEVICES[flux](domain, *execution.devices)
     return LocalLeapFrog(domain) if domain.classes.deepest else FLUXES[flux](domain)
 
 

@@ -40,8 +40,8 @@ def block_of(
     green, integrand, test, trial = bilinear.green, bilinear.integrand, bilinear.test, bilinear.trial
     resolved_triangles(green, test, trial)
     kind = kind or bilinear.block
-    if execution.device is not None:
-        kind = partial(device_class(kind), execution.device)  # type: ignore[assignment]
+    if execution.devices:
+        kind = partial(device_class(kind), execution.devices[0])  # type: ignore[assignment]
     quadrature, real = bilinear.quadrature, execution.regular
     return kind(out, green, integrand, test, trial, factor, rows, columns, quadrature, real, half)
 
@@ -64,7 +64,7 @@ def add_block(
     execution: where; a device computes tiles one after the other, several share them (`backends.share_tasks`).
     """
     kind, team = bilinear.block, execution.team
-    if execution.device is None and execution.far is None and not team and rows is None and columns is None:
+    if execution.uses_processor and execution.far is None and not team and rows is None and columns is None:
         kind = kind_of_whole(kind, bilinear.integrand, bilinear.test, bilinear.trial)
     works = [block_of(bilinear, out, each, half, factor, rows, columns, kind) for each in team or (execution,)]
     work = works[0]

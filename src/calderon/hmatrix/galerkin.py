@@ -126,7 +126,7 @@ class _Composition:
         ready: Sequence[HMatrix] = (),
     ) -> None:
         self.execution, self.choices, self.saved, self.advance, self.ready = execution, choices, saved, advance, ready
-        self.devices = [each.device for each in execution.team or (execution,) if each.device is not None]
+        self.devices = execution.devices
         self.parts: list[HMatrix] = []
         self._trees: dict[int, tuple[Any, ClusterTree]] = {}
         self._products = Products(execution, self.compressed)

@@ -50,8 +50,7 @@ def device_sums(
 
     Takes about half of the memory that the device gives at most; for more sources or targets, one part after the other.
     """
-    device, real = execution.device, execution.real
-    assert device is not None
+    device, real = execution.required_device("sums on a device need one"), execution.real
     total = np.zeros((len(targets), emission.values), complex)
     size = float(np.abs(sources[..., emission.charges :]).max(initial=0.0))
     if size == 0.0 or len(targets) == 0:

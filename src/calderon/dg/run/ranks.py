@@ -99,12 +99,13 @@ def execution_of_rank(backend: str, precision: str, ranks: Communicator) -> Exec
 
     def choose() -> tuple[Execution, int]:
         execution = Execution.of(backend, precision, turn=same_node.index(ranks.rank))
-        return execution, 0 if execution.device is None else execution.device.memory()
+        return execution, sum(each.memory() for each in execution.devices)
 
     execution, free = agreed(ranks, choose)  # no rank allocates memory before all have read what is free
     names = ranks.gather(execution.name)
-    if execution.device is None:
+    if execution.uses_processor:
         return execution
+    (device,) = execution.devices
     sharers = sum(names[other] == execution.name for other in same_node)
     rank = ranks.rank if ranks.size > 1 else None
-    return replace(execution, device=RankDevice(execution.device, free, rank, sharers))
+    return replace(execution, device=RankDevice(device, free, rank, sharers))
