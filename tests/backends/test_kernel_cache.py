@@ -12,7 +12,7 @@ import pytest
 from numba.core import event
 
 import calderon
-from calderon.backends.kernel_cache import stamp_of
+from calderon.backends.kernel_cache import capture_of, stamp_of
 from calderon.backends.numba import jitable_part, kernel
 
 PACKAGE = Path(calderon.__file__).parent
@@ -110,6 +110,24 @@ def test_constants_that_a_captured_function_names_belong_to_the_stamp(monkeypatc
     before = stamp_of(call)
     monkeypatch.setitem(globals(), "SCALE", 3.0)
     assert stamp_of(call) != before
+
+
+def captured(first, second, factor):
+    def part(x):
+        return factor * x
+
+    def call(x):
+        return part(x) + first[0] * second[0]
+
+    return call
+
+
+def test_captured_values_count_and_not_the_objects_that_hold_them():
+    layout = (3, "P1")
+    same = capture_of(captured(layout, layout, 2.0))
+    assert capture_of(captured(layout, tuple(list(layout)), 2.0)) == same
+    others = [captured(layout, (4, "P1"), 2.0), captured(layout, layout, 3.0), captured(layout, layout, 2), scaled]
+    assert len({same, *map(capture_of, others)}) == 5
 
 
 class Observer(event.Listener):

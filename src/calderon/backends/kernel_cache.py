@@ -15,7 +15,12 @@ from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
+<<<<<<< HEAD
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+=======
+from numba.core.caching import FunctionCache
+from numba.core.serialize import dumps
+>>>>>>> cbb38af (Find kernels on disk whatever was computed before)
 
 PACKAGE = __name__.partition(".")[0]
 FOREIGN = {"numba", "numpy", "llvmlite", "math", "cmath"}
@@ -36,7 +41,12 @@ class KernelIndex(IndexDataCacheFile):  # type: ignore[misc]
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
-    """Numba's cache on disk of one kernel, with `stamp_of` the kernel as part of the key."""
+    """Numba's cache on disk of one kernel, with `stamp_of` the kernel as part of the key.
+
+    Numba hashes what a kernel captures as a pickle, which also records which of its values are one object. Factories
+    cache the functions that they return by equal arguments, so that this differs with the first caller: the key has
+    `capture_of` the kernel in its place.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
@@ -46,8 +56,41 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     def stamp(self) -> str:
         return stamp_of(self._py_func)
 
+    @functools.cached_property
+    def capture(self) -> str:
+        return capture_of(self._py_func)
+
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return (*super()._index_key(sig, codegen), self.stamp)
+        return sig, codegen.magic_tuple(), self.capture, self.stamp
+
+
+def capture_of(kernel: Callable[..., Any]) -> str:
+    """Hash of the code of `kernel` and of the values that it captures: functions with what these capture, and so on."""
+    return _hash(_described(kernel, {}))
+
+
+def _hash(description: Any) -> str:
+    return hashlib.sha256(repr(description).encode()).hexdigest()
+
+
+def _described(value: Any, functions: dict[FunctionType, str]) -> Any:
+    """What tells a value from others, whichever objects hold it. functions: hashes of those described so far."""
+    function = getattr(value, "py_func", value)  # the function of a kernel
+    if isinstance(function, FunctionType):
+        if function not in functions:
+            cells = tuple(cell.cell_contents for cell in function.__closure__ or ())
+            parts = function.__module__, function.__qualname__, function.__defaults__, function.__code__, cells
+            functions[function] = _hash(_described(parts, functions))
+        return functions[function]
+    if isinstance(value, CodeType):
+        return value.co_firstlineno, value.co_code, value.co_names, _described(value.co_consts, functions)
+    if isinstance(value, tuple):
+        return type(value).__name__, [_described(each, functions) for each in value]
+    if isinstance(value, frozenset):
+        return sorted(repr(_described(each, functions)) for each in value)
+    if value is None or isinstance(value, CONSTANTS):
+        return type(value).__name__, repr(value)
+    return dumps(value)
 
 
 def stamp_of(kernel: Callable[..., Any]) -> str:
