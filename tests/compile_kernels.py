@@ -39,8 +39,7 @@ def layers(green: str) -> None:
 def fields() -> None:
     """Of edge functions, and their potentials."""
     edges = cal.RWG(MESH)
-    for form in ("electric_field", "magnetic_field"):
-        matrices(form, "helmholtz")
+    matrices("electric_field", "helmholtz")
     for potential in CURRENT_POTENTIALS.values():
         current = cal.VectorFunction(edges, np.ones(edges.dimension))
         potential(GREENS["helmholtz"], current).evaluate(POINTS)
@@ -56,7 +55,7 @@ def time_steps() -> None:
 
 
 HALVES = (
-    [lambda: layers("laplace"), time_steps],
+    [lambda: layers("laplace"), time_steps, lambda: matrices("magnetic_field", "helmholtz")],
     [fields, lambda: layers("helmholtz")],
 )
 

@@ -21,7 +21,8 @@ K = 3.0
 WAVE = PlaneWave([1, 0.2, 0.1], K)
 PROBLEMS = {
     "hard": (lambda mesh: SoundHardScattering(mesh, K), WAVE),
-    "soft": (lambda mesh: SoundSoftScattering(mesh, K, space="P0"), WAVE),
+    "soft": (lambda mesh: SoundSoftScattering(mesh, K), WAVE),
+    "soft, constant densities": (lambda mesh: SoundSoftScattering(mesh, K, space="P0"), WAVE),
     "impedance": (lambda mesh: ImpedanceScattering(mesh, K, lambda x: 1 + 0.5 * x[:, 0]), WAVE),
     "fluid": (lambda mesh: FluidTransmission(mesh, K, 1.5 * K, 2.0), WAVE),
     "Dirichlet": (LaplaceDirichlet, lambda x: x[:, 0]),
@@ -33,7 +34,7 @@ PROBLEMS = {
 }
 
 
-STATIC = {"Dirichlet", "Neumann"}
+FURTHER = {"soft, constant densities", "Dirichlet", "Neumann"}
 CONDITION = {"Dirichlet": 30}  # V s = g is of the first kind: errors of the matrix count by its condition number
 
 
@@ -43,7 +44,7 @@ def body():
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(each, marks=[pytest.mark.variant] if each in STATIC else []) for each in PROBLEMS]
+    "name", [pytest.param(each, marks=[pytest.mark.variant] if each in FURTHER else []) for each in PROBLEMS]
 )
 def test_h_matrix_and_dense_matrix_agree_to_the_tolerance(name, body):
     pose, data = PROBLEMS[name]

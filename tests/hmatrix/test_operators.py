@@ -90,6 +90,7 @@ def test_an_operator_that_occurs_twice_is_compressed_once():
     assert len((layer + cal.double_layer(LAPLACE, SPACE) + layer.T).assemble("hmatrix").parts) == 2
 
 
+@pytest.mark.variant
 def test_transformed_form_in_single_precision_where_the_direct_one_has_higher_ranks():
     direct, transformed = (cal.hypersingular(LAPLACE, SPACE, form=form) for form in ("direct", "transformed"))
     dense = direct.assemble("dense")
