@@ -15,12 +15,8 @@ from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
-<<<<<<< HEAD
 from numba.core.caching import FunctionCache, IndexDataCacheFile
-=======
-from numba.core.caching import FunctionCache
 from numba.core.serialize import dumps
->>>>>>> cbb38af (Find kernels on disk whatever was computed before)
 
 PACKAGE = __name__.partition(".")[0]
 FOREIGN = {"numba", "numpy", "llvmlite", "math", "cmath"}
