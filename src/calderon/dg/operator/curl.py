@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import kernel
+from calderon.backends.team import team_kernel
 from calderon.backends.vectors import BYTES, jitable, lanes, load, number, prefetch, prefetch_to_read, store, zero
 from calderon.dg.operator.gather import gather
 from calderon.dg.operator.reference import ReferenceTetrahedron
@@ -160,7 +160,7 @@ def half_step_kernel(order: int) -> Any:
     size = face_size * (order + 3) // 3
     ahead = SOURCE_AHEAD // (6 * size * BYTES)
 
-    @kernel
+    @team_kernel
     def half_step(target, source, conditions, factors, ghosts, first, places, starts, own, nodes, metric, medium,
                   volume, lift, begin, end):  # type: ignore[no-untyped-def]  # fmt: skip
         vector = lanes(source)

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.numba import jitable_part
+from calderon.backends.team import team_kernel
 from calderon.backends.vectors import BYTES, jitable, lanes, load, number, prefetch, store
 from calderon.dg.operator.curl import SOURCE_AHEAD, TARGET_AHEAD, approach, padded_rows, row_pair
 from calderon.dg.operator.gather import gather
@@ -122,7 +123,7 @@ def stage_kernel(order: int) -> Any:
     size = face_size * (order + 3) // 3
     ahead = SOURCE_AHEAD // (6 * size * BYTES)
 
-    @kernel
+    @team_kernel
     def stage(new_e, new_h, e, h, residual_e, residual_h, a, b, conditions, factors_e, factors_h, ghosts_e, ghosts_h,
               first, places, starts, own, nodes, metric, gains, riemann, volume, lift, begin, end):  # type: ignore[no-untyped-def]  # fmt: skip
         vector = lanes(e)

@@ -1,10 +1,7 @@
 """The semi-discrete Maxwell system on one process: arrays and tables that every time stepping method needs."""
 
-import itertools
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import thread_count
+from calderon.backends.team import Team
 from calderon.dg.domain import Domain
 from calderon.dg.operator.boundary import FACTORS
 from calderon.dg.operator.gather import sorted_faces
@@ -22,8 +19,8 @@ BLOCKS_AT_A_TIME = 64
 """Blocks of elements at a time in integrals, so that intermediate arrays fit a cache."""
 PARTS_PER_THREAD = 4
 """Parts of the mesh per thread, so that no thread waits long for the slowest."""
-LEAST_PART = 160
-"""Nodes of a lane in a part (blocks times nodes of an element): waking a thread takes as long as ten blocks of P2."""
+LEAST_PART = 40
+"""Nodes of a lane in a part (blocks times nodes of an element): starting a part takes as long as a block of P2."""
 
 
 def silent(*_: Any) -> None:
@@ -50,42 +47,6 @@ class Steps:
     def numbers(self) -> range:
         """Numbers of the remaining steps, from 1."""
         return range(self.first + 1, self.count + 1)
-
-
-class WaitingThreads:
-    """All threads that kernels use, the caller's among them; the others start at the first call that needs them, sleep
-    between the calls and end with this object. number: of all.
-
-    `backends.run_tasks` starts its threads anew at each call, which takes 0.14 ms for two: as long as half a step of a
-    small mesh, of which a run has thousands.
-    """
-
-    def __init__(self) -> None:
-        self.number = thread_count()
-        self._others: ThreadPoolExecutor | None = None
-        self._process = 0
-
-    def run(self, work: Callable[[int], None], count: int) -> None:
-        """Call `work(task)` for every task in range(count), in this order, each by the next free thread; raises
-        an error of the tasks when all threads have stopped."""
-        tasks = itertools.count()
-
-        def loop() -> None:
-            while (task := next(tasks)) < count:
-                work(task)
-
-        if min(self.number, count) < 2:
-            loop()
-            return
-        if self._others is None or self._process != os.getpid():  # threads do not survive in a forked process
-            self._others, self._process = ThreadPoolExecutor(self.number - 1, "calderon-step"), os.getpid()
-        running = [self._others.submit(loop) for _ in range(min(self.number, count) - 1)]
-        try:
-            loop()
-        finally:
-            wait(running)
-        for each in running:
-            each.result()
 
 
 class System(ABC):
@@ -118,15 +79,13 @@ class System(ABC):
         self.metric = element_blocks.metric().ravel()
         self.inner_blocks = (0, element_blocks.inner_blocks)
         self.outer_blocks = (element_blocks.inner_blocks, element_blocks.blocks)
-        self._threads = WaitingThreads()
+        self._team = Team()
 
     def on_blocks(self, kernel: Callable[..., None], blocks: tuple[int, int], *arguments: Any) -> None:
         """Call a kernel for all blocks of elements from blocks[0] to before blocks[1], by all threads."""
-        begin, count = blocks[0], blocks[1] - blocks[0]
-        possible = count * self.element_blocks.reference.size // LEAST_PART
-        parts = max(1, min(PARTS_PER_THREAD * self._threads.number, possible))
-        ends = [begin + count * part // parts for part in range(parts + 1)]
-        self._threads.run(lambda part: kernel(*arguments, ends[part], ends[part + 1]), parts)
+        possible = (blocks[1] - blocks[0]) * self.element_blocks.reference.size // LEAST_PART
+        parts = max(1, min(PARTS_PER_THREAD * self._team.number, possible))
+        self._team.run(kernel, blocks, parts, *arguments)
 
     def lanes_of(self, *columns: NDArray[np.float64]) -> NDArray[np.floating]:
         """(elements,) columns side by side, for the kernels."""

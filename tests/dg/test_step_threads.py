@@ -1,53 +1,72 @@
-"""Threads of time steps: they do all tasks once, leave nothing behind, and let the process fork."""
+"""Threads of time steps: they do all blocks once, leave nothing behind, and let the process fork."""
 
 import os
 import threading
-import time
 import warnings
 
+import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.dg.stepping.system import WaitingThreads
+from calderon.backends.team import Team, load, store, team_kernel
 
 MODE = cal.exact.cubic_cavity((1, 1, 1))
+
+
+@team_kernel
+def count_visits(visits, rounds, begin, end):
+    for block in range(begin, end):
+        for _ in range(rounds):
+            visits[block] += 1.0
 
 
 @pytest.fixture
 def three(monkeypatch):
     monkeypatch.setenv("NUMBA_NUM_THREADS", "3")
-    return WaitingThreads()
+    return Team()
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 50])
-def test_every_task_is_done_once(three, count):
-    for _ in range(3):
-        done = []
-        three.run(done.append, count)
-        assert sorted(done) == list(range(count))
+@pytest.mark.parametrize("parts", [1, 2, 7, 40])
+def test_every_block_is_visited_once_by_each_call(three, parts):
+    """More calls than one thread does before another one wakes."""
+    visits = np.zeros(40)
+    for _ in range(500):
+        three.run(count_visits, (3, 40), parts, visits, 1)
+    assert np.all(visits[:3] == 0) and np.all(visits[3:] == 500)
 
 
-def test_tasks_run_at_the_same_time(three):
-    """Each waits for the two others."""
-    meeting = threading.Barrier(3, timeout=30)
-    three.run(lambda task: meeting.wait(), 3)
+def test_an_empty_range_is_no_work(three):
+    visits = np.zeros(2)
+    three.run(count_visits, (1, 1), 4, visits, 1)
+    assert not visits.any()
 
 
-def test_an_error_of_a_task_is_raised_and_the_threads_go_on(three):
-    def work(task):
-        if task == 7:
-            raise ZeroDivisionError("task 7")
+@team_kernel
+def meet(flags, met, patience, begin, end):
+    """Each block raises its flag and waits, with patience, until it sees those of all."""
+    for block in range(begin, end):
+        store(flags, block, 1)
+        for _ in range(patience):
+            if load(flags, 0) + load(flags, 1) + load(flags, 2) == 3:
+                met[block] = 1
+                break
 
-    with pytest.raises(ZeroDivisionError, match="task 7"):
-        three.run(work, 20)
-    test_every_task_is_done_once(three, 50)
+
+def test_threads_work_at_the_same_time(three):
+    """Each of three blocks waits for the two others: one thread alone would never see all flags."""
+    for _ in range(20):  # on a busy machine a thread may come too late
+        flags, met = np.zeros(3, np.int64), np.zeros(3, np.int64)
+        three.run(meet, (0, 3), 3, flags, met, 10**8)
+        if met.all():
+            return
+    pytest.fail("no thread ever met both others")
 
 
 def test_threads_end_with_their_owner(monkeypatch):
     monkeypatch.setenv("NUMBA_NUM_THREADS", "3")
     before = set(threading.enumerate())
-    owner = WaitingThreads()
-    owner.run(lambda task: time.sleep(0.01), 20)
+    owner = Team()
+    owner.run(count_visits, (0, 20), 20, np.zeros(20), 1000)
     started = set(threading.enumerate()) - before
     assert len(started) == 2
     del owner

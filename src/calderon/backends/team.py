@@ -1,0 +1,272 @@
+"""Threads that share the blocks of one kernel after another: those of time steps, which take less than a millisecond.
+
+`threads.run_tasks` starts its threads anew at each call, and waking a sleeping thread takes 0.05 ms or more, twice for
+each step. Here the other threads wait in compiled code for up to `PATIENCE` rounds before they sleep, and tasks are
+distributed by atomic counters on a board in memory, without the interpreter and its lock.
+
+The tasks of all calls are numbered consecutively. A thread owns a task once it has raised NEXT from its number; a call
+ends when DONE has reached LIMIT. So no thread can hold a task of a call that has ended. What a task writes does not
+depend on the thread, so results have the same bits on any number of threads.
+"""
+
+import os
+import platform
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from calderon.backends.numba import jitable_part, kernel, thread_count
+
+NEXT, LIMIT, DONE, STOP, FAILED, FIRST, BEGIN, END, PARTS, FUNCTION = range(0, 80, 8)
+"""Places on the board, each in a cache line of its own: numbers of the next task, after the last one and of those
+done; whether threads should end, and whether a task failed; then of the call: number of its first task, range of its
+blocks, number of its parts, and the address of its function."""
+ARGUMENTS, SIZE = 80, 1024
+"""Where the arguments of the call begin on the board, and its size in numbers of 8 bytes."""
+PATIENCE = 10_000
+"""Rounds without a task before a thread sleeps, of some 20 to 50 ns each."""
+
+
+def _place(context: Any, builder: ir.IRBuilder, kind: Any, board: Any, index: Any) -> Any:
+    return builder.gep(context.make_array(kind)(context, builder, board).data, [index])
+
+
+@intrinsic
+def load(typing: Any, board: Any, place: Any) -> Any:
+    """The number there, and everything that the thread which stored it had written before."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        return builder.load_atomic(_place(context, builder, signature.args[0], *values), "acquire", 8)
+
+    return types.intp(board, types.intp), generate
+
+
+@intrinsic
+def store(typing: Any, board: Any, place: Any, number: Any) -> Any:
+    """Store a number after everything that this thread has written before."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        builder.store_atomic(values[2], _place(context, builder, signature.args[0], *values[:2]), "release", 8)
+        return context.get_dummy_value()
+
+    return types.none(board, types.intp, types.intp), generate
+
+
+@intrinsic
+def increase(typing: Any, board: Any, place: Any) -> Any:
+    """Add 1 to the number there; the number before."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        place = _place(context, builder, signature.args[0], *values)
+        return builder.atomic_rmw("add", place, ir.Constant(values[1].type, 1), "seq_cst")
+
+    return types.intp(board, types.intp), generate
+
+
+@intrinsic
+def replace(typing: Any, board: Any, place: Any, old: Any, new: Any) -> Any:
+    """Replace a number by another one if it still is the old one; whether it was."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        place = _place(context, builder, signature.args[0], *values[:2])
+        return builder.extract_value(builder.cmpxchg(place, values[2], values[3], "seq_cst"), 1)
+
+    return types.boolean(board, types.intp, types.intp, types.intp), generate
+
+
+@intrinsic
+def pause(typing: Any) -> Any:
+    """Leave the processor's units to its other thread for some cycles."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        if platform.machine() in ("x86_64", "AMD64"):  # other processors wait without
+            kind = ir.FunctionType(ir.VoidType(), [])
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+if hasattr(os, "sched_yield"):
+    yield_processor: Any = types.ExternalFunction("sched_yield", types.int32())
+else:
+    yield_processor = pause
+
+
+@intrinsic
+def write_call(typing: Any, part: Any, arguments: Any, board: Any) -> Any:
+    """Write the arguments of part(*arguments, begin, end) on the board, and the address of a function that reads them
+    there and calls `part`. Their objects are not kept: the caller must."""
+    called = typing.resolve_function_type(part, (*arguments.types, types.intp, types.intp), {})
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        packed, data = values[1], context.make_array(signature.args[2])(context, builder, values[2]).data
+        if context.get_abi_sizeof(packed.type) > 8 * (SIZE - ARGUMENTS):
+            raise NotImplementedError("the arguments of this kernel are larger than the board of its threads")
+        pointer, convention = packed.type.as_pointer(), context.call_conv
+        start = builder.gep(data, [context.get_constant(types.intp, ARGUMENTS)])
+        builder.store(packed, builder.bitcast(start, pointer))
+        kind = convention.get_function_type(types.none, (types.intp,) * 3)
+        function = ir.Function(builder.module, kind, builder.module.get_unique_name("part_of_call"))
+        function.linkage = "internal"
+        inside = ir.IRBuilder(function.append_basic_block())
+        begin, end, address = function.args[-3:]
+        read = cgutils.unpack_tuple(inside, inside.load(inside.inttoptr(address, pointer)))
+        implementation = context.get_function(part, called)
+        context.add_linking_libs(implementation.libs)
+        implementation(inside, [*read, begin, end])
+        convention.return_value(inside, context.get_dummy_value())
+        place = builder.gep(data, [context.get_constant(types.intp, FUNCTION)])
+        builder.store(builder.ptrtoint(function, builder.load(place).type), place)
+        return context.get_dummy_value()
+
+    return types.none(part, arguments, board), generate
+
+
+@intrinsic
+def call_part(typing: Any, board: Any, begin: Any, end: Any) -> Any:
+    """Call the function on the board for some blocks; its status, 0 for success."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, values[0]).data
+        kind = context.call_conv.get_function_type(types.none, (types.intp,) * 3)
+        places = [builder.gep(data, [context.get_constant(types.intp, place)]) for place in (FUNCTION, ARGUMENTS)]
+        function = builder.inttoptr(builder.load(places[0]), kind.as_pointer())
+        results = [cgutils.alloca_once(builder, each.pointee) for each in kind.args[:2]]
+        return builder.call(function, [*results, *values[1:], builder.ptrtoint(places[1], values[1].type)])
+
+    return types.int32(board, types.intp, types.intp), generate
+
+
+@jitable_part
+def do_task(board):  # type: ignore[no-untyped-def]
+    """Do the next task; whether there was one."""
+    while True:
+        task = load(board, NEXT)
+        if task >= load(board, LIMIT):
+            return False
+        if replace(board, NEXT, task, task + 1):
+            break
+    part, parts = task - board[FIRST], board[PARTS]
+    begin, count = board[BEGIN], board[END] - board[BEGIN]
+    if call_part(board, begin + count * part // parts, begin + count * (part + 1) // parts) != 0:
+        store(board, FAILED, 1)
+    increase(board, DONE)
+    return True
+
+
+@jitable_part
+def await_others(board):  # type: ignore[no-untyped-def]
+    """Wait until all tasks are done. Numba keeps the records of the arrays, which the tasks count references of, only
+    until the kernel returns, so this is part of it. A processor with too many threads is left to another one."""
+    rounds = 0
+    while load(board, DONE) != load(board, LIMIT):
+        pause()
+        rounds += 1
+        if rounds > PATIENCE:
+            yield_processor()
+
+
+@kernel
+def attend(board, patience):  # type: ignore[no-untyped-def]
+    """Do tasks until none came for so many rounds."""
+    idle = 0
+    while idle < patience and load(board, STOP) == 0:
+        if do_task(board):
+            idle = 0
+        else:
+            pause()
+            idle += 1
+
+
+def team_kernel(function: Callable[..., None]) -> Callable[..., None]:
+    """Compile function(*arguments, begin, end), which works on some blocks, for `Team.run`.
+
+    What `function` may close over: see `numba.kernel`.
+    """
+    part = jitable_part(function)
+
+    @kernel
+    def lead(board, begin, end, parts, *arguments):  # type: ignore[no-untyped-def]
+        write_call(part, arguments, board)
+        board[FIRST], board[BEGIN], board[END], board[PARTS] = board[LIMIT], begin, end, parts
+        store(board, LIMIT, board[LIMIT] + parts)
+        while do_task(board):
+            pass
+        await_others(board)
+
+    return lead
+
+
+class Team:
+    """All threads that kernels use, the caller's among them; the others start at the first call that needs them and end
+    with this object. number: of all. One thread at a time may call `run`."""
+
+    def __init__(self) -> None:
+        self.number = thread_count()
+        self._board = np.zeros(SIZE, np.int64)
+        self._sleep = _Sleep()
+        self._process = 0
+
+    def run(self, kernel: Callable[..., None], blocks: tuple[int, int], parts: int, *arguments: Any) -> None:
+        """Call a `team_kernel` for all blocks from blocks[0] to before blocks[1], in so many parts.
+
+        Raises MemoryError if a part failed; kernels fail for no other reason.
+        """
+        if blocks[0] >= blocks[1]:
+            return
+        if min(self.number, parts) > 1:
+            if self._process != os.getpid():  # threads do not survive in a forked process
+                self._start()
+            self._sleep.wake()
+        kernel(self._board, *blocks, parts, *arguments)
+        if self._board[FAILED]:
+            self._board[FAILED] = 0
+            raise MemoryError("no memory is left for the intermediate results of a time step")
+
+    def _start(self) -> None:
+        self._process, self._sleep = os.getpid(), _Sleep()
+        attend(self._board, 0)  # compiled before threads need it
+        for _ in range(self.number - 1):
+            threading.Thread(target=_serve, args=(self._board, self._sleep), name="calderon-step", daemon=True).start()
+        weakref.finalize(self, _stop, self._board, self._sleep)
+
+
+class _Sleep:
+    """Where threads without tasks sleep."""
+
+    def __init__(self) -> None:
+        self._sleepers, self._lock, self._signal = 0, threading.Lock(), threading.Semaphore(0)
+
+    def wait(self, board: NDArray[np.int64]) -> None:
+        with self._lock:
+            if board[STOP]:
+                return
+            self._sleepers += 1
+        self._signal.acquire()
+
+    def wake(self) -> None:
+        """All sleepers."""
+        if self._sleepers:
+            with self._lock:
+                count, self._sleepers = self._sleepers, 0
+            self._signal.release(count)
+
+
+def _serve(board: NDArray[np.int64], sleep: _Sleep) -> None:
+    while not board[STOP]:
+        attend(board, PATIENCE)
+        if board[NEXT] >= board[LIMIT]:
+            sleep.wait(board)
+
+
+def _stop(board: NDArray[np.int64], sleep: _Sleep) -> None:
+    board[STOP] = 1
+    sleep.wake()
