@@ -6,10 +6,9 @@ import sys
 import traceback
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import FrameType
 from typing import Annotated
 
 import numpy as np
@@ -23,11 +22,12 @@ import calderon.report as report
 from calderon.case import AnyCaseFile, read
 from calderon.exact import SPEED_OF_LIGHT
 from calderon.parallel import leave, world
+from calderon.processes import postponed, stops_raise
 from calderon.report.stages import stages_on
 from calderon.report.terminal_tables import resolution, surface_quality, two_columns, volume_quality
 from calderon.solvers import ConvergenceError
 
-UNEXPECTED, WRONG_INPUT, NOT_SOLVED, EXISTS, INTERRUPTED = 1, 2, 3, 4, 130
+UNEXPECTED, WRONG_INPUT, NOT_SOLVED, EXISTS = 1, 2, 3, 4
 IN_CASE_FILES = 'in a case file: [solver] max_iterations, rtol, precision = "double", or solver = "lu"'
 DEPENDENCIES = ("numpy", "scipy", "numba", "meshio", "matplotlib", "h5py", "pydantic")
 EXTRAS = ("pyvista", "gmsh", "cupy-cuda12x", "cupy-cuda13x", "pyopencl", "mpi4py")
@@ -138,19 +138,25 @@ def _compute(file: AnyCaseFile, folder: Path, force: bool) -> None:
     screen = _screen()
     screen.print(f"[bold]{escape(file.case.title or file.name)}[/bold]")
     scratch = report.scratch_folder(folder) if report.kind_of(file).in_time else None
+    finished = False
     try:
-        with _interruptible(), stages_on(screen) as stages:
+        with stages_on(screen) as stages:
             results = report.run(file, stages, scratch)
             if ranks.rank > 0:
                 return
-            with warnings.catch_warnings(record=True) as caught:
+            with warnings.catch_warnings(record=True) as caught, postponed() as stops:
                 warnings.simplefilter("always", UserWarning)
-                names = report.write(results, folder, force, stages)
-    except KeyboardInterrupt:
-        kept = report.has_checkpoint(scratch)
-        raise KeyboardInterrupt("; the same command goes on from the last checkpoint" if kept else "") from None
+                names = report.write(results, folder, force, stages, placing=stops.begin)
+                finished = True
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            where = f"the result is in {folder}" if finished else "no result was written, an earlier one is unchanged"
+            error.add_note(where)
+        if not finished and report.has_checkpoint(scratch):
+            error.add_note("the same command goes on from the last checkpoint")
+        raise
     finally:
-        report.tidy(scratch)
+        report.tidy(scratch, finished)
     table = two_columns("")
     for name, value, unit in report.headlines(results, stages.seconds):
         table.add_row(name, f"{value} {unit}".rstrip())
@@ -162,44 +168,41 @@ def _compute(file: AnyCaseFile, folder: Path, force: bool) -> None:
 
 
 @contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let a terminated run clean up as one stopped by Ctrl-C does."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    previous = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)
-
-
-@contextmanager
 def _plain_errors() -> Iterator[None]:
-    """Errors that a user can correct become messages with an exit code of their own; others keep their traceback."""
-    try:
-        yield
-    except report.ResultExists as error:
-        code, text = EXISTS, str(error)
-    except ConvergenceError as error:
-        code, text = NOT_SOLVED, f"{error}\n{IN_CASE_FILES}"
-    except (ValueError, MemoryError, RuntimeError, FloatingPointError) as error:
-        code, text = WRONG_INPUT, str(error)
-    except BrokenPipeError:  # the reader of the output has ended: a message would reach no one
-        raise
-    except OSError as error:
-        code, text = WRONG_INPUT, _of_the_system(error)
-    except KeyboardInterrupt as stop:
-        code, text = INTERRUPTED, f"interrupted: no result was written, an earlier one is unchanged{stop}"
-    except Exception:
-        if world().size == 1:
-            raise
-        code, text = UNEXPECTED, traceback.format_exc()
-    else:
-        return
-    _report_error(text, code)
-    sys.exit(code)
+    """Errors that a user can correct, and signals that ask to end, become messages with an exit code of their own;
+    other errors keep their traceback."""
+    with stops_raise() as stops:
+        try:
+            yield
+        except (Exception, KeyboardInterrupt) as error:
+            notes = getattr(error, "__notes__", [])
+            stopped = stops.asked or signal.SIGINT * isinstance(error, KeyboardInterrupt)
+            if stopped:  # an error on the way out does not count, such as that of a closed terminal
+                code, text = 128 + stopped, f"interrupted by {signal.Signals(stopped).name}"
+                text = ": ".join(filter(None, [text, "; ".join(notes)]))
+            else:
+                code, text = _answer(error)
+                text = "\n".join([text, *notes])
+            if code == UNEXPECTED and world().size == 1:
+                raise
+            _report_error(text, code)
+            sys.exit(code)
+
+
+def _answer(error: BaseException) -> tuple[int, str]:
+    """Exit code and message of an error; UNEXPECTED with the traceback of one that a user cannot correct."""
+    match error:
+        case report.ResultExists():
+            return EXISTS, str(error)
+        case ConvergenceError():
+            return NOT_SOLVED, f"{error}\n{IN_CASE_FILES}"
+        case BrokenPipeError():  # the reader of the output has ended: a message would reach no one
+            return UNEXPECTED, ""
+        case OSError():
+            return WRONG_INPUT, _of_the_system(error)
+        case ValueError() | MemoryError() | RuntimeError() | FloatingPointError():
+            return WRONG_INPUT, str(error)
+    return UNEXPECTED, "".join(traceback.format_exception(error))
 
 
 def _of_the_system(error: OSError) -> str:
@@ -220,7 +223,8 @@ def _report_error(text: str, code: int) -> None:
 
 
 def _print_error(text: str) -> None:
-    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]error[/bold red] {escape(text)}")
+    with suppress(OSError):  # the terminal may be closed
+        Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]error[/bold red] {escape(text)}")
 
 
 def _list_examples() -> None:

@@ -3,10 +3,12 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import h5py
 import meshio
 import numpy as np
 import pytest
@@ -15,7 +17,8 @@ from typer.testing import CliRunner
 
 import calderon as cal
 from calderon.case import CaseError, parse, simulation, volume_mesh
-from calderon.cli import INTERRUPTED, WRONG_INPUT, app
+from calderon.cli import WRONG_INPUT, app
+from calderon.dg.stepping.leap_frog import CentredLeapFrog
 from calderon.report import example, run, write
 from calderon.report.stages import Stages
 
@@ -254,47 +257,73 @@ def test_power_is_fed_absorbed_and_radiated(tmp_path):
     assert "W/kg" in (tmp_path / "out" / "report.html").read_text()
 
 
-def test_an_interrupted_run_goes_on_with_the_same_command(tmp_path, monkeypatch):
-    """Stopped after two checkpoints; the numbers are those of a run that was not."""
+def stopped_at(step, number=signal.SIGTERM):
+    """A method for Probe.record: the program gets a signal in that step."""
+    record = cal.dg.Probe.record
+
+    def stop(self, now):
+        record(self, now)
+        if now.step == step:
+            signal.raise_signal(number)
+
+    return stop
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_saves_the_present_step_and_the_same_command_goes_on(tmp_path, monkeypatch, number):
+    """A minute before a checkpoint is due; the numbers are those of a run that was not interrupted."""
     text = CAVITY.replace("snapshots = { count = 3 }\n", "").replace('until = "10 ns"', 'until = "4 ns"')
-    (tmp_path / "cube.toml").write_text(text)
-    assert calderon_command("run", tmp_path / "cube.toml", "--out", tmp_path / "whole").exit_code == 0
-    (tmp_path / "cube.toml").write_text(text.replace('until = "4 ns"', 'until = "4 ns"\ncheckpoint = 0'))
-    record, calls = cal.dg.Probe.record, []
-
-    def stop(self, *arguments):
-        record(self, *arguments)
-        calls.append(arguments[0])
-        if len(calls) == 8:
-            raise KeyboardInterrupt
-
+    case = tmp_path / "cube.toml"
+    case.write_text(text)
+    assert calderon_command("run", case, "--out", tmp_path / "whole").exit_code == 0
     with monkeypatch.context() as patched:
-        patched.setattr(cal.dg.Probe, "record", stop)
-        done = calderon_command("run", tmp_path / "cube.toml", "--out", tmp_path / "out")
-    assert done.exit_code == INTERRUPTED and "goes on from the last checkpoint" in " ".join(done.output.split())
-    assert not (tmp_path / "out").exists() and (tmp_path / ".out.run" / "checkpoint.h5").exists()
-    assert calderon_command("run", tmp_path / "cube.toml", "--out", tmp_path / "out").exit_code == 0
+        patched.setattr(cal.dg.Probe, "record", stopped_at(8, number))
+        done = calderon_command("run", case, "--out", tmp_path / "out")
+    said = " ".join(done.output.split())
+    assert done.exit_code == 128 + number
+    assert f"error interrupted by {number.name}: no result was written, an earlier one is unchanged; the same" in said
+    assert "the same command goes on from the last checkpoint" in said and not (tmp_path / "out").exists()
+    with h5py.File(tmp_path / ".out.run" / "checkpoint.h5") as file:
+        assert file.attrs["steps"] == 8
+    assert calderon_command("run", case, "--out", tmp_path / "out").exit_code == 0
     assert not (tmp_path / ".out.run").exists()
     both = [(tmp_path / name / "probes.csv").read_text() for name in ("whole", "out")]
     assert both[0] == both[1]
 
 
+@pytest.mark.parametrize("failing", ["calderon.report.transient.computing._error", "calderon.report.writing.summarise"])
+def test_an_error_after_the_last_step_loses_nothing(tmp_path, monkeypatch, failing):
+    """The same command goes on from the last state, and does no step."""
+    case = tmp_path / "cube.toml"
+    case.write_text(CAVITY.replace('until = "10 ns"', 'until = "4 ns"'))
+    assert calderon_command("run", case, "--out", tmp_path / "whole").exit_code == 0
+
+    def fail(*arguments):
+        raise OSError("Input/output error")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(failing, fail)
+        done = calderon_command("run", case, "--out", tmp_path / "out")
+    assert done.exit_code == WRONG_INPUT and not (tmp_path / "out").exists()
+    assert "error Input/output error\nthe same command goes on from the last checkpoint" in done.output
+    with monkeypatch.context() as patched:
+        patched.setattr(CentredLeapFrog, "advance", fail)
+        done = calderon_command("run", case, "--out", tmp_path / "out")
+        assert done.exit_code == 0, done.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cube.toml", "out", "whole"]
+    for name in ("probes.csv", "fields.vtu", "snapshots/fields_0003.vtu"):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
 def test_an_interrupted_run_of_another_case_is_refused(tmp_path, monkeypatch):
     """With the tables that differ, before a step; what is only looked at in the end may change."""
     text = CAVITY.replace("snapshots = { count = 3 }\n", "").replace("exact = true\n", "")
-    text = text.replace('"10 ns"', '"4 ns"\ncheckpoint = 0')
+    text = text.replace('"10 ns"', '"4 ns"')
     case, out, kept = tmp_path / "cube.toml", tmp_path / "out", tmp_path / ".out.run" / "checkpoint.h5"
-    record = cal.dg.Probe.record
-
-    def stop(self, now):
-        record(self, now)
-        if now.step == 8:
-            raise KeyboardInterrupt
-
     case.write_text(text)
     with monkeypatch.context() as patched:
-        patched.setattr(cal.dg.Probe, "record", stop)
-        assert calderon_command("run", case, "--out", out).exit_code == INTERRUPTED
+        patched.setattr(cal.dg.Probe, "record", stopped_at(8))
+        assert calderon_command("run", case, "--out", out).exit_code == 143
     changes = {
         "[materials]": ("[boundaries]", "[materials.vacuum]\nconductivity = 1e-4\n[boundaries]"),
         "[boundaries]": ('"pec"', '"pmc"'),

@@ -25,6 +25,7 @@ from calderon.dg.run.observer import Observer, Recorder, Span
 from calderon.dg.run.ranks import execution_of_rank, ranks_of, warn_once
 from calderon.dg.run.run import Listener, Run, progress_of
 from calderon.dg.run.sampling import require_period, sampling, steps_until, warn_resolution, whole_number
+from calderon.dg.run.saving import Checkpoints
 from calderon.dg.sources.port import Port, divisor
 from calderon.dg.stepping.leap_frog import CentredLeapFrog
 from calderon.dg.stepping.local_leap_frog import LocalLeapFrog
@@ -218,30 +219,33 @@ class MaxwellDG:
         progress: bool | Listener = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_seconds: float = 60.0,
+        keep_checkpoint: bool = False,
     ) -> None:
         """Advance both fields to the time `until`, in equal steps of at most `time_step`.
 
         progress: show a bar with the time left; or a function that is called with the steps done and all steps.
         checkpoint: an HDF5 file that holds the state of the run about every `checkpoint_seconds`; if it exists
         already, the run continues from it and ends with the same numbers as without the interruption, those of probes
-        included; one of another run is refused. It is removed when the run is done. Errors as for `read_checkpoint`;
-        RuntimeError after a run that was not finished and left no checkpoint.
+        included; one of another run is refused. SIGINT (Ctrl-C), SIGTERM and SIGHUP take effect when the present step
+        is done and written to it; a second signal at once. One that cannot be written, since the disk is full, is
+        reported by a warning and tried again. It is removed when the run is done, unless keep_checkpoint: then it holds
+        the last state, and the same call ends there at once. Errors as for `read_checkpoint`; RuntimeError after a run
+        that was not finished and left no checkpoint.
         """
         span, count = steps_until(until, self.time, self.time_step)
         if count:
-            self._advance(span / count, count, progress, (), checkpoint, checkpoint_seconds)
+            self._advance(span / count, count, progress, (), (checkpoint, checkpoint_seconds, keep_checkpoint))
         self.time = float(until)
 
-    def _advance(  # noqa: PLR0913
+    def _advance(
         self,
         step: float,
         count: int,
         progress: bool | Listener,
         more: Sequence[Observer],
-        checkpoint: str | os.PathLike[str] | None,
-        checkpoint_seconds: float,
+        saved: tuple[str | os.PathLike[str] | None, float, bool],
     ) -> None:
-        """Steps with all actions between them."""
+        """Steps with all actions between them. saved: the checkpoint, its interval, and whether it is kept."""
         observers, ports = [*self._observers, *more], list(self.ports.values())
         recorders: list[Recorder] = [*observers, *ports]
         span = Span(self.time, step, count)
@@ -250,13 +254,13 @@ class MaxwellDG:
         exact |= {"observers": "; ".join(each.label for each in recorders)}
         require_same(self._domain.communicator, exact)
         known = np.zeros((0, 0)), np.zeros((0, 0))
-        if checkpoint is not None:
+        if saved[0] is not None:
             known = signals_of(self._domain.loads, span), self._initial_fields()
-        key = RunKey(exact, *known)
-        run = Run(self._system, self._domain, span, key, observers, ports, courant=step / self._limit)
+        checkpoints = Checkpoints(*saved, RunKey(exact, *known), self._domain.communicator)
+        run = Run(self._system, self._domain, span, observers, ports, courant=step / self._limit)
         text = f"{count} steps, P{self.order}, {self.number_of_unknowns} unknowns"
         with progress_of(progress, text, count, self._domain.communicator.rank) as report:
-            run.advance(report, checkpoint, checkpoint_seconds)
+            run.advance(report, checkpoints)
         self._initial = None
 
     def _initial_fields(self) -> NDArray[np.float64]:
@@ -274,11 +278,12 @@ class MaxwellDG:
         progress: bool | Listener = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_seconds: float = 60.0,
+        keep_checkpoint: bool = False,
     ) -> PeriodicFields:
         """Advance by `periods` periods and return the complex amplitudes of the last one.
 
         The step is shortened so that a whole number of them makes a period; at least 24 of these enter the
-        discrete Fourier transform. progress, checkpoint: as for `run`.
+        discrete Fourier transform. progress, checkpoint, keep_checkpoint: as for `run`.
         """
         plan = sampling(frequency, self.time_step)
         periods = whole_number(periods, "periods", 2)
@@ -287,7 +292,7 @@ class MaxwellDG:
         warn_resolution(self._domain, frequency)
         turn = np.exp(2j * np.pi * frequency * plan.step * self._system.h_offset)
         last = LastPeriods(self._domain, frequency, plan.samples, plan.stride, total, turn)
-        self._advance(plan.step, total, progress, (last,), checkpoint, checkpoint_seconds)
+        self._advance(plan.step, total, progress, (last,), (checkpoint, checkpoint_seconds, keep_checkpoint))
         self.time += total * plan.step
         fields = last.electric, last.magnetic
         ports = {name: port.amplitudes(frequency, plan.steps) for name, port in self.ports.items()}

@@ -1,5 +1,6 @@
 """HDF5 files that will be read back: written whole or not at all, with a digest."""
 
+import io
 import json
 import os
 import sys
@@ -7,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import h5py
@@ -36,14 +38,52 @@ class FileKind:
 
 @contextmanager
 def new_file(path: str | os.PathLike[str], kind: FileKind) -> Iterator[h5py.File]:
-    """A file of a kind, to be filled by `put` and attributes, that takes its place when the block ends well."""
-    with whole_file(path) as scratch:
-        with h5py.File(scratch, "w", libver=LIBRARY) as file:
+    """A file of a kind, to be filled by `put` and attributes, that takes its place when the block ends well. OSError
+    where it cannot be written, for want of space above all."""
+    with whole_file(path) as scratch, Patient(scratch) as drain:
+        with h5py.File(drain, "w", libver=LIBRARY) as file:
             file.attrs.update(
                 kind=kind.name, version=kind.version, package=_package_version(), byte_order=sys.byteorder
             )
             yield file
             file.attrs[DIGEST] = file_digest(file)
+
+
+class Patient(io.FileIO):
+    """A file for HDF5 that reports an error only at the end of its block: after a write that fails HDF5 cannot close its
+    file any more, and crashes when the process ends."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "r+")
+        self._error: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        """Write all of the data; nothing after an error."""
+        rest = memoryview(data)
+        try:
+            while len(rest) and self._error is None:
+                rest = rest[super().write(rest) :]
+        except OSError as error:
+            self._error = error
+        return len(data)
+
+    def truncate(self, size: int | None = None) -> int:
+        try:
+            return super().truncate(size)
+        except OSError as error:
+            self._error = self._error or error
+            return size or 0
+
+    def readinto(self, buffer: Any) -> int:
+        """What is there, and zeros where nothing is, since nothing could be written."""
+        found = super().readinto(buffer) or 0
+        buffer[found:] = bytes(len(buffer) - found)
+        return len(buffer)
+
+    def __exit__(self, kind: type[BaseException] | None, *details: Any) -> None:
+        super().__exit__(kind, *details)
+        if self._error is not None and (kind is None or issubclass(kind, Exception)):
+            raise self._error
 
 
 def put(group: h5py.Group, name: str, values: ArrayLike) -> None:

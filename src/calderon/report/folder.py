@@ -179,7 +179,7 @@ def has_checkpoint(scratch: Path | None) -> bool:
     return scratch is not None and (scratch / CHECKPOINT).is_file()
 
 
-def tidy(scratch: Path | None) -> None:
-    """Remove the folder of a run that has ended, or has left nothing to continue from."""
-    if scratch is not None and world().rank == 0 and not has_checkpoint(scratch):
+def tidy(scratch: Path | None, finished: bool) -> None:
+    """Remove the folder of a run whose result is written, or that has left nothing to continue from."""
+    if scratch is not None and world().rank == 0 and (finished or not has_checkpoint(scratch)):
         shutil.rmtree(scratch, ignore_errors=True)

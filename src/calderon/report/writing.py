@@ -3,6 +3,7 @@
 import json
 import platform
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -16,9 +17,16 @@ from calderon.report.page import page
 from calderon.report.stages import Stages
 
 
-def write(results: AnyResults, out: Path, force: bool = False, stages: Stages | None = None) -> list[str]:
+def write(
+    results: AnyResults,
+    out: Path,
+    force: bool = False,
+    stages: Stages | None = None,
+    placing: Callable[[], None] = lambda: None,
+) -> list[str]:
     """Write the result folder and return the names of its files; ResultExists where it would replace something.
 
+    placing is called when all files are written, just before they appear in `out`.
     A file that cannot be written, such as a picture without data, is left out and named in the warnings of report and
     summary and by a UserWarning; the others do not depend on it. OSError where not even the summary can be written.
     """
@@ -39,6 +47,7 @@ def write(results: AnyResults, out: Path, force: bool = False, stages: Stages | 
         summary["warnings"] = [*results.warnings, *files.failures]
         names = sorted(path.name for path in folder.iterdir())
         (folder / MARK).write_text(json.dumps({**summary, "files": [*names, MARK]}, indent=2) + "\n", encoding="utf-8")
+        placing()
     for text in files.failures:
         warnings.warn(text, UserWarning, stacklevel=2)
     return [*names, MARK]

@@ -1,21 +1,19 @@
 """One run: steps and the actions between them, from a checkpoint or to one."""
 
-import os
-import time as clock
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from numbers import Real
-from pathlib import Path
 
 import numpy as np
 from rich.progress import Progress
 
 from calderon.dg.domain import Domain
-from calderon.dg.run.checkpoint import Expected, Moment, RunKey, Shapes, read_checkpoint, write_checkpoint
+from calderon.dg.run.checkpoint import Expected, Moment, Shapes
 from calderon.dg.run.observer import Instant, Observer, Recorder, Span
+from calderon.dg.run.saving import Checkpoints
 from calderon.dg.sources.port import Port
 from calderon.dg.stepping.system import Steps, System
+from calderon.processes import postponed
 
 CHECKED = 100
 """Steps between two checks that the fields are finite."""
@@ -27,43 +25,23 @@ Listener = Callable[[int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """key: identity of the run. courant: the step as a fraction of the limit."""
+    """courant: the step as a fraction of the limit."""
 
     system: System
     domain: Domain
     span: Span
-    key: RunKey
     observers: Sequence[Observer]
     ports: Sequence[Port]
     courant: float
 
-    def advance(
-        self, report: Callable[[int], None], checkpoint: str | os.PathLike[str] | None, checkpoint_seconds: float
-    ) -> None:
-        """Do the steps, from the checkpoint if there is one; it is removed at the end. report is called with the steps
-        done.
+    def advance(self, report: Callable[[int], None], checkpoints: Checkpoints) -> None:
+        """Do the steps, from the checkpoint if there is one; report is called with the steps done.
 
-        Raises FloatingPointError, with the step and the element, where the field is no longer finite; RuntimeError
-        where an earlier run left intermediate fields, and there is no checkpoint to continue from.
+        A signal that asks the process to end has its effect when the step is done and its checkpoint written. Raises
+        FloatingPointError, with the step and the element, where the field is no longer finite; RuntimeError where an
+        earlier run left intermediate fields, and there is no checkpoint to continue from.
         """
-        if not (isinstance(checkpoint_seconds, Real) and checkpoint_seconds >= 0):
-            raise ValueError(f"checkpoint_seconds={checkpoint_seconds!r}: a number of seconds, not negative, is needed")
-        first = 0 if checkpoint is None else self._resume(checkpoint)
-        ranks, speed, written = self.domain.communicator, self.domain.medium.speed, clock.monotonic()
-        count = self.span.count
-
-        def due() -> bool:
-            late = clock.monotonic() - written > checkpoint_seconds
-            return late if ranks.size == 1 else bool(ranks.gather(late)[0])
-
-        def after(n: int) -> None:
-            nonlocal written
-            self._observe(n)
-            report(n)
-            if checkpoint is not None and n < count and due():
-                self._save(checkpoint, n)
-                written = clock.monotonic()
-
+        first, count, speed = self._resume(checkpoints), self.span.count, self.domain.medium.speed
         if self.system.interrupted and first == 0:
             raise RuntimeError(
                 f"an earlier run from t = {self.span.start:.6g} was not finished, so that fields and records are "
@@ -74,14 +52,30 @@ class Run:
             self.system.interrupted = True
             self._begin(first)
 
-        self.system.advance(Steps(self.span.start * speed, self.span.step * speed, count, after, first, begin))
-        self.system.interrupted = False
-        if checkpoint is not None and ranks.rank == 0:
-            Path(checkpoint).unlink(missing_ok=True)
+        def after(n: int) -> None:
+            self._observe(n)
+            report(n)
+            if checkpoints.path is None:
+                return
+            stops.begin()  # before the first step there is nothing to lose
+            late, asked = checkpoints.due(stops)
+            if asked or (late and n < count) or (checkpoints.kept and n == count):
+                self._save(checkpoints, n)
+            if asked:
+                stops.take_effect(asked)
+
+        with postponed() as stops:
+            if first < count:
+                self.system.advance(Steps(self.span.start * speed, self.span.step * speed, count, after, first, begin))
+            else:
+                self._begin(first)
+            self.system.interrupted = False
+            checkpoints.done()
 
     def _begin(self, first: int) -> None:
         """Actions before the steps that follow the given number of steps."""
-        for each, now in self._seen_by(self.observers, first, self.system.h_offset > 0):
+        staggered = self.system.h_offset > 0 and first < self.span.count
+        for each, now in self._seen_by(self.observers, first, staggered):
             each.begin(self.span, now)
 
     def _seen_by(self, observers: Sequence[Observer], n: int, staggered: bool) -> Iterator[tuple[Observer, Instant]]:
@@ -107,9 +101,9 @@ class Run:
     def _recorders(self) -> list[Recorder]:
         return [*self.observers, *self.ports]
 
-    def _resume(self, path: str | os.PathLike[str]) -> int:
+    def _resume(self, checkpoints: Checkpoints) -> int:
         """Steps done by an interrupted run, whose fields are restored; 0 without one."""
-        moment = read_checkpoint(path, self.key, self._expected)
+        moment = checkpoints.read(self._expected)
         if moment is None:
             return 0
         self.system.electric[:] = self.domain.restricted(moment.electric)
@@ -125,12 +119,10 @@ class Run:
         shape = self.domain.whole, 3, blocks.reference.size
         return Expected(self.system.electric.dtype, shape, ranks.gather(shapes)[0])
 
-    def _save(self, path: str | os.PathLike[str], steps: int) -> None:
+    def _save(self, checkpoints: Checkpoints, steps: int) -> None:
         self.system.fetch()
         fields = self.domain.collected(self.system.electric), self.domain.collected(self.system.magnetic)
-        states = [each.state() for each in self._recorders]
-        if self.domain.communicator.rank == 0:
-            write_checkpoint(path, self.key, Moment(steps, *fields, states))
+        checkpoints.write(Moment(steps, *fields, [each.state() for each in self._recorders]))
 
     def _check(self, n: int) -> None:
         """Stops a run whose fields are no longer finite."""

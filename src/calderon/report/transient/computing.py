@@ -196,6 +196,7 @@ def _advance(
         "progress": stages.progress,
         "checkpoint": None if scratch is None else scratch / CHECKPOINT,
         "checkpoint_seconds": case.run.checkpoint,
+        "keep_checkpoint": scratch is not None,
     }
     with stages.stage("advance the fields", announcement(case, facts, posed.mesh.number_of_tetrahedra)):
         try:

@@ -1,0 +1,66 @@
+"""Processes of the command line that get a signal, in every phase of a run."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+CASE = """\
+[mesh]
+shape = "sphere"
+radius = 1
+h = 0.45
+[physics]
+problem = "sound-hard"
+wavenumber = 1.5
+[incident]
+direction = [1, 0, 0]
+[output]
+far_field = { plane = "xy", count = 7 }
+"""
+PROGRAM = """
+import sys, time, contextlib, calderon.cli
+from calderon.report.stages import Stages
+begin = Stages.stage
+@contextlib.contextmanager
+def stage(self, name, detail=""):
+    with begin(self, name, detail):
+        print(name, flush=True)
+        if name in {waits!r}: time.sleep(30)
+        yield
+Stages.stage = stage
+sys.argv = ["calderon", "run", "case.toml"]
+calderon.cli.app()
+"""
+
+
+@pytest.mark.parametrize(
+    ("phase", "waits", "number"),
+    [
+        ("make the mesh", ("make the mesh",), signal.SIGHUP),
+        ("assemble and solve", (), signal.SIGTERM),  # it compiles for many seconds: no kernel is in the cache
+        ("draw pictures", ("draw pictures",), signal.SIGINT),
+    ],
+)
+def test_a_process_that_gets_a_signal_ends_in_words_and_leaves_nothing(tmp_path, phase, waits, number):
+    (tmp_path / "case.toml").write_text(CASE)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    if not waits:
+        environment["NUMBA_CACHE_DIR"] = str(tmp_path / "cache")
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM.format(waits=waits)],
+        cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while phase not in (line := process.stdout.readline()):
+        assert line, process.stderr.read()
+    time.sleep(0.3)
+    start = time.monotonic()
+    process.send_signal(number)
+    errors = process.communicate(timeout=60)[1]
+    assert time.monotonic() - start < 10 and process.returncode == 128 + number
+    said = f"error interrupted by {number.name}: no result was written, an earlier one is unchanged\n"
+    assert errors == said
+    assert [path.name for path in tmp_path.iterdir() if path.name != "cache"] == ["case.toml"]
