@@ -50,8 +50,8 @@ def new_file(path: str | os.PathLike[str], kind: FileKind) -> Iterator[h5py.File
 
 
 class Patient(io.FileIO):
-    """A file for HDF5 that reports an error only at the end of its block: after a write that fails HDF5 cannot close its
-    file any more, and crashes when the process ends."""
+    """A file for HDF5 that reports an error at the end of its block only. After a failed write HDF5 cannot close its
+    file, and crashes when the process ends."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "r+")

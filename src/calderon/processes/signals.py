@@ -57,16 +57,16 @@ class Stops:
 
     def watch(self) -> None:
         """End the process at the second signal, whatever the main thread does, until the sender is closed."""
-        first, own = None, 0
+        first, own = 0.0, 0
         while received := self._receiver.recv(1):
             number = received[0]
             if number == AGAIN:
                 time.sleep(ECHO / 50)  # the callback ends
                 own += 1
-                interrupt_main(self.asked)
+                interrupt_main(signal.Signals(self.asked))
             elif number in STOPS and own:
                 own -= 1
-            elif number in STOPS and first is None:
+            elif number in STOPS and not first:
                 first = time.monotonic()
             elif number in STOPS and time.monotonic() - first > ECHO:
                 with suppress(OSError):

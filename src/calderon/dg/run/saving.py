@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from numbers import Real
 from pathlib import Path
+from typing import Any
 
 from calderon.dg.run.checkpoint import Expected, Moment, RunKey, read_checkpoint, write_checkpoint
 from calderon.parallel import Communicator
@@ -18,9 +19,9 @@ class Checkpoints:
     the last state stays in the file; the same run then ends there at once."""
 
     def __init__(
-        self, path: str | os.PathLike[str] | None, seconds: float, kept: bool, key: RunKey, ranks: Communicator
+        self, path: str | os.PathLike[str] | None, seconds: Any, kept: bool, key: RunKey, ranks: Communicator
     ) -> None:
-        if not (isinstance(seconds, Real) and seconds >= 0):
+        if not isinstance(seconds, Real) or not seconds >= 0:
             raise ValueError(f"checkpoint_seconds={seconds!r}: a number of seconds, not negative, is needed")
         if not isinstance(kept, bool):
             raise ValueError(f"keep_checkpoint={kept!r}: True or False is needed")
@@ -33,13 +34,13 @@ class Checkpoints:
         return None if self.path is None else read_checkpoint(self.path, self._key, expected)
 
     def due(self, stops: Postponed) -> tuple[bool, int]:
-        """For all ranks together: whether it is time for a checkpoint, and the signal that asks one of them to end, or
+        """For all ranks together: whether it is time for a checkpoint, and the signal that one of them received, or
         0."""
         own = time.monotonic() - self._last > self._seconds, stops.asked
         if self._ranks.size == 1:
             return own
-        all_own = self._ranks.gather(own)
-        return all_own[0][0], max(asked for _, asked in all_own)
+        gathered = self._ranks.gather(own)
+        return gathered[0][0], max(number for _, number in gathered)
 
     def write(self, moment: Moment) -> None:
         """Write the state on rank 0. Where that fails, for want of space above all, the last good checkpoint stays,
