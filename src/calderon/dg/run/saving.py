@@ -4,9 +4,10 @@ import os
 import time
 import warnings
 from collections.abc import Callable
-from numbers import Real
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from calderon.dg.run.checkpoint import Expected, Moment, RunKey, read_checkpoint, write_checkpoint
 from calderon.parallel import Communicator
@@ -21,12 +22,12 @@ class Checkpoints:
     def __init__(
         self, path: str | os.PathLike[str] | None, seconds: Any, kept: bool, key: RunKey, ranks: Communicator
     ) -> None:
-        if not isinstance(seconds, Real) or not seconds >= 0:
+        if not (isinstance(seconds, int | float | np.number) and seconds >= 0):
             raise ValueError(f"checkpoint_seconds={seconds!r}: a number of seconds, not negative, is needed")
         if not isinstance(kept, bool):
             raise ValueError(f"keep_checkpoint={kept!r}: True or False is needed")
         self.path, self.kept = path, kept
-        self._seconds, self._key, self._ranks = seconds, key, ranks
+        self._seconds, self._key, self._ranks = float(seconds), key, ranks
         self._last, self._warned = time.monotonic(), False
 
     def read(self, expected: Callable[[], Expected]) -> Moment | None:
