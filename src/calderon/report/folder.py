@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from calderon.files import flush_folder, flush_tree
 from calderon.parallel import world
 
 MARK = "summary.json"
@@ -96,11 +97,13 @@ def result_folder(out: Path, force: bool = False) -> Iterator[Path]:
     scratch.mkdir()  # with the permissions of any new folder, unlike those of the module tempfile
     try:
         yield scratch
+        flush_tree(scratch)  # a power cut leaves an old result or the whole new one
         _refuse_occupied(place, force)
         if place.is_dir():
             _fill(scratch, place)
         else:
             scratch.rename(place)
+        flush_folder(home)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mesh.errors import MeshError
+from calderon.mesh.files.gmsh_numbers import with_dense_numbers
 from calderon.mesh.topology import row_numbers
 
 SECTIONS = ["MeshFormat", "PhysicalNames", "Entities", "Nodes", "Elements", "Periodic", "NodeData", "ElementData"]
@@ -27,7 +28,7 @@ def read_gmsh(path: Path) -> meshio.Mesh:
     """What meshio reads; elements without a physical group get the tag 0 where others have one, those in several the
     smallest group. `info` of the mesh holds messages for the user.
 
-    Raises MeshError for a section without its end mark.
+    Raises MeshError for a section without its end mark, and as `with_dense_numbers`.
     """
     data = path.read_bytes()
     start = max(0, data.find(b"$MeshFormat"))
@@ -38,15 +39,21 @@ def read_gmsh(path: Path) -> meshio.Mesh:
         begin = data.find(f"${name}".encode()) if name == "MeshFormat" else data.find(f"\n${name}".encode())
         if begin >= 0 and data.find(f"{mark}$End{name}".encode(), begin) < 0:
             raise MeshError(f"its section ${name} has no end mark $End{name}: it is incomplete; export it again")
+    whole = all(f"\n${name}".encode() in data for name in ("Nodes", "Elements"))
+    given, data = data, with_dense_numbers(data, version, binary, int(width)) if whole else data
+
+    def read() -> meshio.Mesh:
+        return meshio.read(path, file_format="gmsh") if data is given else _read_bytes(data)
+
     if version.startswith(b"2"):
-        return _each_once(meshio.read(path, file_format="gmsh"))
+        return _each_once(read())
     begin = data.find(b"\n$Entities")
     if version == b"4.0" or begin < 0:
-        return meshio.read(path, file_format="gmsh")
+        return read()
     begin, end = data.index(b"\n", begin + 1) + 1, data.index(b"$EndEntities", begin)
     groups, repaired = _entities(data[begin:end], binary, np.dtype(f"u{int(width)}"))
     try:
-        content = meshio.read(path, file_format="gmsh")
+        content = read()
     except ValueError:
         if all(groups.values()):
             raise
@@ -64,6 +71,8 @@ def _taker(body: bytes, binary: bool) -> Taker:
     def take(kind: np.dtype, count: int) -> tuple[NDArray, bytes]:
         nonlocal place
         begin, place = place, place + (kind.itemsize * count if binary else count)
+        if not begin <= place <= len(body if binary else words):
+            raise MeshError("its section $Entities has fewer numbers than it says: it is damaged; export it again")
         if binary:
             return np.frombuffer(body, kind, count, begin), body[begin:place]
         return np.array(words[begin:place], dtype=kind), b" ".join(words[begin:place]) + b"\n"
