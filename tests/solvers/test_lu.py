@@ -1,10 +1,13 @@
 """LU: solutions in each type and storage order, adjoint, condition number, and errors."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.sparse import csc_matrix, diags
 
-from calderon.solvers import jacobi, lu, sparse_inverse
+from calderon.mesh import AccuracyWarning
+from calderon.solvers import jacobi, lu, refined, sparse_inverse
 
 TYPES = [np.float32, np.float64, np.complex64, np.complex128]
 
@@ -129,3 +132,35 @@ def test_jacobi_divides_by_the_diagonal_and_refuses_zeros():
         jacobi(np.diag([1.0, 0.0]))
     with pytest.raises(TypeError, match="diagonal"):
         jacobi(np.sin)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
+def test_a_matrix_that_is_singular_to_rounding_is_warned_of(dtype):
+    eps = np.finfo(dtype).eps
+    U, V = (np.linalg.qr(np.random.default_rng(n).standard_normal((30, 30)))[0] for n in (1, 2))
+    singular, regular = ((U * np.geomspace(1, least, 30)) @ V for least in (0.01 * eps, 1e3 * eps))
+    with pytest.warns(AccuracyWarning, match="singular to rounding: its condition number is about .* resonance"):
+        lu(singular.astype(dtype))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lu(regular.astype(dtype))
+
+
+@pytest.mark.parametrize("thin", [None, np.full((60, 1), 0.1)], ids=["plain", "lifted"])
+def test_refinement_brings_single_precision_to_the_residual_of_double(thin):
+    rng = np.random.default_rng(3)
+    U, V = (np.linalg.qr(rng.standard_normal((60, 60)))[0] for _ in range(2))
+    A = ((U * np.geomspace(1, 1e-4, 60)) @ V * (1 + 0.5j)).astype(np.complex64)
+    whole = A.astype(complex) if thin is None else A + thin @ thin.T
+    b = 1e-30 * rng.standard_normal((60, 3))  # its squares are below the range of single precision
+    b[:, 1] = 0
+    x, residuals = refined(lu(whole.astype(np.complex64)), A, thin, b, 1e-9)
+    sizes = np.maximum(np.linalg.norm(b, axis=0), 1e-300)
+    assert np.allclose(np.linalg.norm(whole @ x - b, axis=0) / sizes, residuals, rtol=0.1, atol=1e-12)
+    assert residuals.max() < 1e-9 and not x[:, 1].any()
+
+
+def test_refinement_ends_where_it_does_not_converge():
+    A = np.diag([1.0, 1e-9]).astype(np.float32)
+    x, residuals = refined(lu(np.diag([1.0, -1e-9])), A, None, np.ones((2, 1)), 1e-6)
+    assert residuals[0] > 0.1 and np.isfinite(x).all()

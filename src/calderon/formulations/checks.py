@@ -15,6 +15,11 @@ from calderon.spaces import DP1, P0, P1, P2, Space
 from calderon.validation import callers_level, one_of
 from calderon.waves import ElectromagneticWave
 
+LEAST_SIZE = 1e-3
+"""k times diameter below which the magnetic field equation alone is refused."""
+LOST_DIGITS = 20.0
+"""Rounding units over (k h)^2 h / d, h the edges and d the diameter, at which the field of a conductor by the electric
+equation is wrong by 0.01 dB: measured on spheres of 180 and 730 triangles, k h from 6e-5 to 0.1."""
 FEWEST_ELEMENTS = 6.0  # per wavelength; below, the solution is more qualitative than quantitative
 TOUCHING = 1e-6  # diameters from the surface within which a source lies on it
 NEAR_SOURCE = 0.35  # edges from a triangle below which the integrals of a source's field lose accuracy
@@ -99,6 +104,38 @@ def warn_coarse(mesh: TriangleMesh, wavenumber: complex) -> None:
             f"refine the mesh to edges of {finest:.3g}, or lower the frequency",
             AccuracyWarning,
             stacklevel=callers_level(),
+        )
+
+
+def magnetic_equation(mesh: TriangleMesh, wavenumber: float) -> None:
+    """AccuracyWarning for the magnetic field equation alone; ValueError for bodies much smaller than the wavelength."""
+    size = wavenumber * mesh.diameter
+    advice = "take formulation='cfie', which holds at all frequencies"
+    if size < LEAST_SIZE:
+        raise ValueError(
+            f"formulation='mfie' at k times diameter = {size:.2g}: below {LEAST_SIZE:g} its errors exceed the "
+            f"scattered field; {advice}"
+        )
+    warnings.warn(
+        "formulation='mfie' is wrong near resonances of the inside (7 % of a sphere's field at k a = 2.74) and "
+        f"inaccurate for bodies smaller than the wavelength: {advice}",
+        AccuracyWarning,
+        stacklevel=callers_level(),
+    )
+
+
+def charges_resolved(mesh: TriangleMesh, wavenumber: float, precision: str) -> None:
+    """ValueError where rounding loses the currents of the electric field equation: the charges give the entries, and
+    the currents that have none a part of them of the order (k h)^2."""
+    if precision == "double":
+        return
+    size, eps = wavenumber * mesh.mean_edge_length, float(np.finfo(np.float32).eps)
+    least = np.sqrt(LOST_DIGITS * eps * mesh.diameter / mesh.mean_edge_length)
+    if size < least:
+        raise ValueError(
+            f"the electric field equation in precision={precision!r} at k times edge length = {size:.2g}: below "
+            f"{least:.2g}, on this mesh, rounding changes the field by more than 0.01 dB; take precision='double' or, "
+            "for a closed body, formulation='cfie'"
         )
 
 

@@ -2,6 +2,7 @@
 
 import os
 import time
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Execution, require_memory
+from calderon.backends import DeviceMatrix, Execution, require_memory
+from calderon.mesh.errors import AccuracyWarning, callers_level
 from calderon.operators import BoundaryOperator
 from calderon.operators.methods import AUTO, Method, candidates, first_that, method_named, require
-from calderon.solvers import Factorisation, gmres, lu
+from calderon.solvers import ConvergenceError, Factorisation, SolverInfo, gmres, lu, refined
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import Space, VectorSpace
 from calderon.validation import one_of
@@ -21,13 +23,20 @@ SOLVERS = ("gmres", "lu")
 PRECONDITIONERS = ("mass", "osrc", "near", "dual", "hlu")
 HLU_RTOL = 1e-2
 """Tolerance of the hierarchical factors that precondition a compressed matrix."""
+ROUNDING = 1e4
+"""Rounding units of the matrix to which a direct solution is accurate, whatever tolerance is requested."""
+WARN_ABOVE = 10.0
+"""Tolerances above which the residual of a solution that did not converge is warned of, where it is accepted."""
 LARGEST_DENSE = 8000  # where an H-matrix takes less time: 1 GB of complex numbers
 """Unknowns up to which method "auto" stores the entries; above, it compresses."""
 
 
 @dataclass(frozen=True)
 class SolveOptions:
-    """How a problem is assembled and solved; see `Problem.solve`. ValueError for unknown choices."""
+    """How a problem is assembled and solved; see `Problem.solve`. ValueError for unknown choices.
+
+    accept: whether solutions above the tolerance are returned instead of a ConvergenceError.
+    """
 
     method: str = "dense"
     rtol: float = 1e-6
@@ -40,6 +49,7 @@ class SolveOptions:
     progress: bool = False
     keep_on_device: bool = False
     matrix_file: str | os.PathLike[str] | None = None
+    accept: bool = False
 
     def __post_init__(self) -> None:
         one_of(self.solver, SOLVERS, "solver")
@@ -100,7 +110,7 @@ class SolutionInfo:
     equation: what was solved. method: the solver with its options. matrix: the assembled matrix as text. unknowns:
     their number. iterations: steps of the iteration, 0 for LU. residuals: (iterations + 1,) relative residuals
     |b - A x| / |b| of GMRES, empty for LU. residual: the final one, computed from the solution. converged: whether it
-    is below the requested rtol (GMRES that does not get there raises ConvergenceError; for LU, whether it would have).
+    is below the requested rtol; a solution that is not raises ConvergenceError, but where `info` is requested.
     right_hand_sides: how many were solved together. assembly_seconds: 0 where a matrix was available already.
     factorisation_seconds: of LU, 0 where factors were available. solve_seconds: of all right-hand sides together.
     """
@@ -182,6 +192,14 @@ class LinearSystem:
         """Solutions (n, m) for right-hand sides (n, m), and the record of each."""
         assembly = self.assemble(options)
         solution, infos = (self._direct if options.solver == "lu" else self._iterative)(rhs, options)
+        worst = max(info.residual for info in infos)
+        if options.accept and not worst <= WARN_ABOVE * options.rtol:
+            warnings.warn(
+                f"{sum(not info.converged for info in infos)} of {len(infos)} solutions did not converge: the largest "
+                f"relative residual is {worst:.1e}, and {options.rtol:.1e} was requested",
+                AccuracyWarning,
+                stacklevel=callers_level(),
+            )
         return solution, [replace(info, assembly_seconds=assembly) for info in infos]
 
     def _infos(
@@ -230,18 +248,26 @@ class LinearSystem:
                 self.factors = options.chosen.factorise(self.matrix, HLU_RTOL)  # type: ignore[misc]
                 factorisation = self.factors.seconds
             preconditioner = self.factors.as_preconditioner()  # type: ignore[union-attr]
-        solution, info = gmres(
-            self.matrix,
-            rhs,
-            rtol=options.rtol,
-            maxiter=options.maxiter,
-            preconditioner=preconditioner,
-            progress=options.progress,
-        )
+        try:
+            solution, info = gmres(
+                self.matrix,
+                rhs,
+                rtol=options.rtol,
+                maxiter=options.maxiter,
+                preconditioner=preconditioner,
+                progress=options.progress,
+            )
+        except ConvergenceError as error:
+            if not options.accept:
+                raise
+            solution, info = error.solution, error.info
         method = info.method
         if given is not None:
             method += f": {given if isinstance(given, str) else getattr(given, 'name', type(given).__name__)}"
-        columns = [(history, float(history[-1]), True) for history in info.histories]
+        columns = [
+            (history, float(history[-1]), info.converged or bool(history[-1] <= options.rtol))
+            for history in info.histories
+        ]
         return solution, self._infos(method, columns, factorisation, info.seconds)
 
     def _direct(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], list[SolutionInfo]]:
@@ -255,12 +281,39 @@ class LinearSystem:
             self.factors = lu(self.matrix)
             factorisation = self.factors.seconds
         began = time.perf_counter()
-        solution = self.factors.solve(rhs)
+        solution, residuals = self._substituted(rhs, options.rtol)
         seconds = time.perf_counter() - began
-        errors = np.linalg.norm(self.matrix @ solution - rhs, axis=0)
-        residuals = errors / np.maximum(np.linalg.norm(rhs, axis=0), np.finfo(float).tiny)
-        columns = [(np.zeros(0), float(residual), bool(residual <= options.rtol)) for residual in residuals]
+        goal = max(options.rtol, 0.0 if self._refines else ROUNDING * float(np.finfo(self.matrix.dtype).eps))
+        converged = residuals <= goal  # not where they are NaN
+        if not (options.accept or converged.all()):
+            worst, histories = residuals.max(keepdims=True), tuple(residuals[:, None])
+            info = SolverInfo("LU", 0, worst, histories, False, options.rtol, 0.0, 0, factorisation + seconds)
+            raise ConvergenceError(
+                info,
+                solution,
+                f"has a relative residual of {worst[0]:.1e}, not {options.rtol:.1e}",
+                "rounding limits the accuracy of this matrix: assemble in double precision, choose a larger rtol, or "
+                "check for a resonance",
+            )
+        columns = [(np.zeros(0), float(r), bool(good)) for r, good in zip(residuals, converged, strict=True)]
         return solution, self._infos("LU", columns, factorisation, seconds)
+
+    @property
+    def _refines(self) -> bool:
+        """Whether direct solutions are refined: those of a matrix in single precision in the memory of the host."""
+        matrix = self.matrix.matrix if isinstance(self.matrix, LiftedMatrix) else self.matrix
+        return np.finfo(matrix.dtype).bits == 32 and not isinstance(matrix, DeviceMatrix)
+
+    def _substituted(self, rhs: NDArray[Any], rtol: float) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Solutions (n, m) by the factors and their relative residuals (m,)."""
+        assert self.factors is not None
+        if self._refines:
+            lifted = isinstance(self.matrix, LiftedMatrix)
+            array = (self.matrix.matrix if lifted else self.matrix).to_array()
+            return refined(self.factors, array, self.matrix.thin if lifted else None, rhs, rtol)
+        solution = self.factors.solve(rhs)
+        errors = np.linalg.norm(self.matrix @ solution - rhs, axis=0)
+        return solution, errors / np.maximum(np.linalg.norm(rhs, axis=0), np.finfo(float).tiny)
 
 
 def mass_preconditioner(spaces: tuple[Space | VectorSpace, ...]) -> LinearOperator:

@@ -62,7 +62,7 @@ class Problem(ABC, Generic[Solution]):
         which the parts of an H-matrix are saved as they are ready; solving again, after an interrupt or another day,
         takes from it what is there.
 
-        Raises ConvergenceError (with history and last iterate) when GMRES does not converge, MemoryError before a
+        Raises ConvergenceError (with history and last iterate) when the residual stays above rtol, MemoryError before a
         matrix that does not fit is begun, ValueError or TypeError for data and options that do not
         fit, ValueError for a matrix_file of another mesh, wavenumber or tolerance.
         """
@@ -174,7 +174,12 @@ class Problem(ABC, Generic[Solution]):
         return "\n  ".join([self.title, self.system.equation, unknowns, *self._details])
 
 
-def monostatic_sweep(number: int, echoes: Callable[[slice], NDArray[np.complex128]]) -> NDArray[np.complex128]:
-    """The echoes (number,) of all directions, those of a slice of them in memory at a time."""
-    starts = range(0, number, DIRECTIONS_AT_ONCE)
-    return np.concatenate([np.empty(0, np.complex128), *(echoes(slice(n, n + DIRECTIONS_AT_ONCE)) for n in starts)])
+def monostatic_sweep(
+    number: int, echoes: Callable[[slice], tuple[NDArray[np.complex128], list[SolutionInfo]]]
+) -> tuple[NDArray[np.complex128], SolutionInfo | None]:
+    """The echoes (number,) of all directions, those of a slice of them in memory at a time, and the record with the
+    largest residual, None without directions."""
+    parts = [echoes(slice(n, n + DIRECTIONS_AT_ONCE)) for n in range(0, number, DIRECTIONS_AT_ONCE)]
+    infos = [info for _, several in parts for info in several]
+    values = np.concatenate([np.empty(0, np.complex128), *(part for part, _ in parts)])
+    return values, max(infos, key=lambda info: info.residual, default=None)

@@ -87,8 +87,9 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         *,
         method: str | None = None,
         rtol: float = 1e-6,
+        info: bool = False,
         **options: Unpack[SolverChoices],
-    ) -> NDArray[np.float64]:
+    ) -> Any:
         """Target strength (...) in dB re 1 m, seen by a sonar in the given directions from the body.
 
         theta, phi: toward the sonar, angles in radians, broadcast; or, without phi, vectors (n, 3). See
@@ -96,26 +97,33 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         factorisation of a dense matrix serves all; with a compressed one, or solver="gmres", the products of 16
         directions are formed together. Method, its accuracy, backend and precision default to those of the
         available matrix, if any; solver to "lu" for a dense matrix. Further options as in `solve`.
+
+        Raises ConvergenceError where the residual of one direction stays above rtol. info: return also the SolutionInfo
+        of the direction with the largest residual, None without directions; then such solutions are accepted, with
+        an AccuracyWarning above 10 rtol.
         """
         toward = unit_directions(theta, phi)
         d = toward.reshape(-1, 3)
-        chosen = self._sweep_options(method, rtol, options)
+        chosen = replace(self._sweep_options(method, rtol, options), accept=info)
         if np.imag(self.wavenumber) != 0:
             raise ValueError(
                 "a target strength needs a medium without loss (a real wavenumber): look at .scattered(points)"
             )
-        amplitudes = monostatic_sweep(len(d), lambda part: self._echoes(d[part], chosen))
+        amplitudes, worst = monostatic_sweep(len(d), lambda part: self._echoes(d[part], chosen))
         with np.errstate(divide="ignore"):
-            return 20 * np.log10(np.abs(amplitudes)).reshape(toward.shape[:-1])
+            strength = 20 * np.log10(np.abs(amplitudes)).reshape(toward.shape[:-1])
+        return (strength, worst) if info else strength
 
-    def _echoes(self, directions: NDArray[np.float64], options: SolveOptions) -> NDArray[np.complex128]:
-        """F (n,) backward. A far field tests the densities with the plane wave from the observer, which is the incident
-        wave here, so that the integrals of the right-hand sides give it.
+    def _echoes(
+        self, directions: NDArray[np.float64], options: SolveOptions
+    ) -> tuple[NDArray[np.complex128], list[SolutionInfo]]:
+        """F (n,) backward, and the record of each. A far field tests the densities with the plane wave from the
+        observer, which is the incident wave here, so that the integrals of the right-hand sides give it.
         """
         loads = [self._wave_loads(PlaneWave(-d, self.wavenumber)) for d in directions]
-        x, _ = self.system.solve(np.stack([self._rhs(*pair) for pair in loads], axis=1), options)
+        x, infos = self.system.solve(np.stack([self._rhs(*pair) for pair in loads], axis=1), options)
         far = np.stack([self._far_load(*pair) for pair in loads], axis=1)
-        return np.einsum("nd,nd->d", far, x) / (4 * np.pi)
+        return np.einsum("nd,nd->d", far, x) / (4 * np.pi), infos
 
     @cached_property
     def _loads(self) -> Loads:

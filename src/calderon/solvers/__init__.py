@@ -5,5 +5,17 @@ from calderon.solvers.gmres import gmres
 from calderon.solvers.iteration import ConvergenceError, SolverInfo
 from calderon.solvers.lu import LU, Factorisation, lu
 from calderon.solvers.preconditioners import jacobi, sparse_inverse
+from calderon.solvers.refinement import refined
 
-__all__ = ["LU", "ConvergenceError", "Factorisation", "SolverInfo", "cg", "gmres", "jacobi", "lu", "sparse_inverse"]
+__all__ = [
+    "LU",
+    "ConvergenceError",
+    "Factorisation",
+    "SolverInfo",
+    "cg",
+    "gmres",
+    "jacobi",
+    "lu",
+    "refined",
+    "sparse_inverse",
+]

@@ -1,6 +1,7 @@
 """LU factorisations of dense matrices, on the host or where a matrix stays, for any number of right-hand sides."""
 
 import time
+import warnings
 from abc import ABC, abstractmethod
 from functools import partial
 from typing import Any
@@ -11,9 +12,12 @@ from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator, onenormest
 
 from calderon.backends import DeviceMatrix, LinearAlgebra, require_device_memory
+from calderon.mesh.errors import AccuracyWarning, callers_level
 from calderon.solvers.system import checked_columns
 from calderon.validation import unmasked
 
+LARGEST_CONDITION = 0.1
+"""Condition number, times the rounding unit, above which a solution may have no correct digit."""
 NOT_FINITE = "the matrix holds NaN or infinite entries: check the mesh for degenerate elements"
 
 
@@ -137,6 +141,7 @@ def lu(A: Any, overwrite: bool = False) -> Factorisation:
 
     overwrite: let the factors overwrite the matrix, which is lost, so that only one is in memory at a time.
 
+    AccuracyWarning where the condition number exceeds a tenth of 1 / eps, eps the rounding unit of the matrix.
     A matrix stored by rows is factorised as its transpose, which LAPACK reads without a transposing copy. Raises
     LinAlgError for an exactly singular matrix, ValueError for NaN or infinity, and for a matrix that stays on a device
     without LU factorisation (OpenCL).
@@ -166,10 +171,24 @@ def lu(A: Any, overwrite: bool = False) -> Factorisation:
     factors, pivots, info = getrf(columnwise, overwrite_a=overwrite and array.flags.writeable)
     if info > 0:
         raise np.linalg.LinAlgError(_singular(info - 1, len(pivots)))
-    return LU(factors, pivots, transposed, size, time.perf_counter() - began)
+    return _warned(LU(factors, pivots, transposed, size, time.perf_counter() - began))
 
 
-def _device_lu(matrix: DeviceMatrix, overwrite: bool) -> DeviceLU:
+def _warned(factors: Factorisation) -> Factorisation:
+    """The same, with an AccuracyWarning if the matrix is singular to rounding."""
+    condition = factors.condition
+    if condition * np.finfo(factors.dtype).eps > LARGEST_CONDITION:
+        warnings.warn(
+            f"the matrix is singular to rounding: its condition number is about {condition:.1e}, and {factors.dtype} "
+            f"resolves {1 / np.finfo(factors.dtype).eps:.1e}; solutions may have no correct digit. Check for a "
+            "resonance or an equation without a unique solution, or assemble in double precision",
+            AccuracyWarning,
+            stacklevel=callers_level(),
+        )
+    return factors
+
+
+def _device_lu(matrix: DeviceMatrix, overwrite: bool) -> Factorisation:
     device, size = matrix.device, matrix.shape[0]
     if not isinstance(device, LinearAlgebra):
         raise ValueError(
@@ -188,7 +207,7 @@ def _device_lu(matrix: DeviceMatrix, overwrite: bool) -> DeviceLU:
     factors, diagonal = device.lu_factor(matrix.entries, overwrite)
     if not diagonal.all():
         raise np.linalg.LinAlgError(_singular(int(np.argmin(diagonal != 0)), size))
-    return DeviceLU(matrix, factors, norm, time.perf_counter() - began)
+    return _warned(DeviceLU(matrix, factors, norm, time.perf_counter() - began))
 
 
 def _require_square(shape: tuple[int, ...]) -> None:

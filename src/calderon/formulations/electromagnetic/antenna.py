@@ -89,6 +89,9 @@ class PECAntenna(Problem[AntennaSolution]):
             choices = {**choices, "solver": "lu"}
         return super()._options(method, rtol, choices)
 
+    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
+        return self.conductor._preconditioned(options)
+
     def admittance_matrix(self, **options: Any) -> NDArray[np.complex128]:
         """Y (p, p) in S: I = Y U for the voltages U at the feeds; options as in `solve`. Symmetric."""
         return np.stack([one.feed_currents for one in self.solve_all(list(np.eye(len(self.feeds))), **options)], axis=1)

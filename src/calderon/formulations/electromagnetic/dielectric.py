@@ -178,16 +178,16 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
 
     def _echoes(
         self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64], options: SolveOptions
-    ) -> NDArray[np.complex128]:
+    ) -> tuple[NDArray[np.complex128], list[SolutionInfo]]:
         def waves(vectors: NDArray[np.float64]) -> TestedField:
             return lambda loads: loads.plane_waves(np.exp(-1j * self.wavenumber * (loads.points @ r.T)), vectors)
 
-        x, _ = self.system.solve(self._combined(waves(transmit), waves(np.cross(-r, transmit))), options)
+        x, infos = self.system.solve(self._combined(waves(transmit), waves(np.cross(-r, transmit))), options)
         n, parts = len(self.meshes), {}
         for i, _ in self.regions[0].surfaces:
             parts[i] = waves(receive)(self._loads[i])
             parts[n + i] = -waves(np.cross(-r, receive))(self._loads[i])
-        return 1j * self.wavenumber / (4 * np.pi) * np.einsum("nd,nd->d", self._stacked(parts), x)
+        return 1j * self.wavenumber / (4 * np.pi) * np.einsum("nd,nd->d", self._stacked(parts), x), infos
 
     @property
     def preconditioners(self) -> tuple[str, ...]:

@@ -27,6 +27,11 @@ class DielectricSolution(ElectromagneticSolution):
     regions: tuple[Region, ...]
     parents: NDArray[np.int64]
 
+    @property
+    def is_lossless(self) -> bool:  # type: ignore[override]
+        """Whether every medium is."""
+        return not any(np.imag(each.permittivity) or np.imag(each.permeability) for each in self.regions[1:])
+
     def region_numbers(self, points: ArrayLike) -> NDArray[np.int64]:
         """(n,) the region of each point (n, 3): 0 around all bodies, i + 1 directly inside of surface i."""
         return innermost([current.space.mesh for current in self.electric_currents], self.parents, points)

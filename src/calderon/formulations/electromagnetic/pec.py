@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.checks import (
+    charges_resolved,
     closed_surface,
     electromagnetic_wave,
     elements_per_wavelength,
+    magnetic_equation,
     resolution,
     sources_outside,
     surface_mesh,
@@ -43,6 +45,8 @@ class PECSolution(ElectromagneticSolution):
     mesh resolves it.
     """
 
+    is_lossless: ClassVar[bool] = True
+
     @property
     def surface(self) -> VectorFunction:
         """The surface current J = n x H in A/m; of a thin sheet the sum of both faces."""
@@ -60,11 +64,12 @@ class PECScattering(RadarProblem[PECSolution]):
     operator, everything in units of the medium's impedance (eta J):
 
     "efie", T J = -<f, E_inc>: open surfaces too. Fails at the resonances of the inside, and its iterations grow as the
-    mesh is refined. "mfie", (I/2 - K) J = <f, n x H_inc>: closed surfaces. Fails at the same resonances. "cfie", the
-    default, weight * (-T) + (1 - weight) (I/2 - K), both sides: closed surfaces, any frequency. "calderon": the
-    electric one with T on the dual (Buffa-Christiansen) functions as preconditioner ("dual"), so that iterations hardly
-    grow as the mesh is refined; closed surfaces. It is a matrix on the mesh with six times the triangles: costly to
-    compute.
+    mesh is refined. In single precision it is refused where rounding would lose 0.01 dB at low frequency. "mfie", (I/2
+    - K) J = <f, n x H_inc>: closed surfaces. Fails at the same resonances, with an AccuracyWarning, and is refused
+    below k times diameter = 1e-3. "cfie", the default, weight * (-T) + (1 - weight) (I/2 - K), both sides: closed
+    surfaces, any frequency. "calderon": the electric one with T on the dual (Buffa-Christiansen) functions as
+    preconditioner ("dual"), so that iterations hardly grow as the mesh is refined; closed surfaces. It is a matrix on
+    the mesh with six times the triangles: costly to compute.
 
     weight: of the electric equation in "cfie", between 0 and 1. testing: of the magnetic equation, "dual", the default,
     with `spaces.dual_tests` t instead of f, <t, (I/2 - K) J> = <t, n x H_inc>, or "primal", with the functions of
@@ -100,6 +105,8 @@ class PECScattering(RadarProblem[PECSolution]):
                 "triangles at each edge, and this mesh has edges with more: take testing='primal' or formulation='efie'"
             )
         warn_coarse(self.mesh, self.wavenumber)
+        if self.formulation == "mfie":
+            magnetic_equation(self.mesh, self.wavenumber)
         _ = self.system  # an equation that cannot be built is refused here, not when it is solved
 
     @cached_property
@@ -175,6 +182,8 @@ class PECScattering(RadarProblem[PECSolution]):
         return ("dual",) if self.formulation == "calderon" else ("mass",)
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
+        if self.formulation == "efie":
+            charges_resolved(self.mesh, self.wavenumber, options.precision)
         if self._is_dual and options.preconditioned_by("mass"):
             return replace(options, preconditioner=self._pairing)
         if not options.preconditioned_by("dual") or options.solver == "lu":
@@ -212,7 +221,7 @@ class PECScattering(RadarProblem[PECSolution]):
 
     def _echoes(
         self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64], options: SolveOptions
-    ) -> NDArray[np.complex128]:
+    ) -> tuple[NDArray[np.complex128], list[SolutionInfo]]:
         loads = self._loads
         phases = np.exp(-1j * self.wavenumber * (loads.points @ r.T))
         electric = loads.plane_waves(phases, transmit)
@@ -221,9 +230,9 @@ class PECScattering(RadarProblem[PECSolution]):
             waves = zip(np.cross(-r, transmit), phases.T, strict=True)
             currents = (np.cross(loads.normals, vector) * phase[:, None] for vector, phase in waves)
             magnetic = np.stack([self._magnetic_loads @ current for current in currents], axis=1)
-        x, _ = self.system.solve(self._combined(electric, magnetic), options)
+        x, infos = self.system.solve(self._combined(electric, magnetic), options)
         far = electric if np.array_equal(receive, transmit) else loads.plane_waves(phases, receive)
-        return 1j * self.wavenumber / (4 * np.pi) * np.einsum("nd,nd->d", far, x)
+        return 1j * self.wavenumber / (4 * np.pi) * np.einsum("nd,nd->d", far, x), infos
 
     @property
     def _details(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.angular import RECEIVERS, line_of_sight
-from calderon.formulations.linear_system import SolveOptions
+from calderon.formulations.linear_system import SolutionInfo, SolveOptions
 from calderon.formulations.problem import Problem, monostatic_sweep
 from calderon.validation import one_of, wavenumber_of_a_wave
 
@@ -35,8 +35,14 @@ class RadarProblem(Problem[Solution]):
         object.__setattr__(self, "wavenumber", float(np.real(k)))
 
     def monostatic_rcs(
-        self, theta: ArrayLike, phi: ArrayLike | None = None, polarization: str = "VV", **options: Any
-    ) -> NDArray[np.float64]:
+        self,
+        theta: ArrayLike,
+        phi: ArrayLike | None = None,
+        polarization: str = "VV",
+        *,
+        info: bool = False,
+        **options: Any,
+    ) -> Any:
         """Radar cross-section in m^2 seen by a radar that both sends and receives.
 
         theta, phi: toward the radar, angles in radians, broadcast; or, without phi, vectors (n, 3). See
@@ -45,27 +51,42 @@ class RadarProblem(Problem[Solution]):
         polarization: receiver, then transmitter: "VV", "HH", "VH" or "HV", V along theta-hat and H along phi-hat. The
         wave travels along -r. One factorisation serves all angles (solver="lu", the default of a dense matrix); further
         options as in `solve`.
+
+        Raises ConvergenceError where the residual of one angle stays above rtol. info: return also the SolutionInfo of
+        the angle with the largest residual, None without angles; then such solutions are accepted, with an
+        AccuracyWarning above 10 rtol.
         """
-        return 4 * np.pi * np.abs(self.scattering_amplitude(theta, phi, polarization, **options)) ** 2
+        found = self.scattering_amplitude(theta, phi, polarization, info=info, **options)
+        amplitude, *record = found if info else (found,)
+        level = 4 * np.pi * np.abs(amplitude) ** 2
+        return (level, *record) if info else level
 
     def scattering_amplitude(
-        self, theta: ArrayLike, phi: ArrayLike | None = None, polarization: str = "VV", **options: Any
-    ) -> NDArray[np.complex128]:
+        self,
+        theta: ArrayLike,
+        phi: ArrayLike | None = None,
+        polarization: str = "VV",
+        *,
+        info: bool = False,
+        **options: Any,
+    ) -> Any:
         """The backscattered F . receiver in m for a unit wave: an entry of the scattering matrix; arguments as for
         `monostatic_rcs`."""
         pairs = [receive + transmit for receive in RECEIVERS for transmit in RECEIVERS]
         one_of(polarization, pairs, "polarization")
         chosen = self._sweep_options(options.pop("method", None), options.pop("rtol", 1e-6), options)  # type: ignore[arg-type]
+        chosen = replace(chosen, accept=info)
         frame = line_of_sight(theta, phi)
         r, v, h = (part.reshape(-1, 3) for part in frame)
         vectors = {"V": v, "H": h}
         receive, transmit = vectors[polarization[0]], vectors[polarization[1]]
-        far = monostatic_sweep(len(r), lambda part: self._echoes(r[part], receive[part], transmit[part], chosen))
-        return far.reshape(frame[0].shape[:-1])
+        far, worst = monostatic_sweep(len(r), lambda part: self._echoes(r[part], receive[part], transmit[part], chosen))
+        far = far.reshape(frame[0].shape[:-1])
+        return (far, worst) if info else far
 
     @abstractmethod
     def _echoes(
         self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64], options: SolveOptions
-    ) -> NDArray[np.complex128]:
-        """F . receive (m,) in m for unit plane waves from r (m, 3) with that polarisation. A far field tests the
-        currents with the plane wave from the observer, which is the incident wave here."""
+    ) -> tuple[NDArray[np.complex128], list[SolutionInfo]]:
+        """F . receive (m,) in m for unit plane waves from r (m, 3) with that polarisation, and the record of each. A
+        far field tests the currents with the plane wave from the observer, which is the incident wave here."""

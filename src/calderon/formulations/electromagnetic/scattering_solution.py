@@ -1,7 +1,8 @@
 """The solution of an electromagnetic scattering problem: near and far fields, radar cross-sections."""
 
+import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,8 +11,12 @@ from calderon.exact.angular import radar_cross_section
 from calderon.formulations.checks import reference_amplitude
 from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents
 from calderon.formulations.linear_system import SolutionInfo
+from calderon.mesh.errors import AccuracyWarning, callers_level
 from calderon.validation import one_or_more_points
 from calderon.waves import ElectromagneticPlaneWave, ElectromagneticWave
+
+SMALL_PART = 1e-3
+"""Imaginary part of the forward amplitude, relative to all of it, below which its own error may exceed it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +26,9 @@ class ElectromagneticSolution(RadiatedField):
     incident: the wave. info: the record of the solver. currents: the surface currents that radiate the scattered field
     into the medium around the body. backend and precision of fields: as for `Potential.evaluate`.
     """
+
+    is_lossless: ClassVar[bool] = False
+    """Whether the body certainly absorbs nothing."""
 
     incident: ElectromagneticWave
     info: SolutionInfo
@@ -70,8 +78,10 @@ class ElectromagneticSolution(RadiatedField):
 
     def extinction_cross_section(self) -> float:
         """Power taken from a plane wave over its intensity in m^2, by the optical theorem 4 pi / k Im(conj(e) . F(d)) /
-        E0; scattering and absorption add up to it as far as the equation conserves energy. Of bodies much smaller than
-        the wavelength it is a small part of F and has its error. ValueError for other waves.
+        E0; scattering and absorption add up to it as far as the equation conserves energy. ValueError for other waves.
+
+        Of bodies much smaller than the wavelength Im is a small part of F and has the error of F. Below 1e-3 of it the
+        scattering cross-section is returned for bodies without loss, and an AccuracyWarning is given for others.
         """
         wave = self.incident
         if not isinstance(wave, ElectromagneticPlaneWave):
@@ -82,6 +92,16 @@ class ElectromagneticSolution(RadiatedField):
         forward = self.far_field(wave.direction)[0]
         at_origin = wave.electric(np.zeros((1, 3)))[0]
         amplitude = np.vdot(at_origin, forward) / self.incident_amplitude**2
+        if abs(amplitude.imag) < SMALL_PART * np.linalg.norm(forward) / self.incident_amplitude:
+            if self.is_lossless:
+                return self.scattering_cross_section()
+            warnings.warn(
+                f"the imaginary part of the forward amplitude, which gives the extinction, is "
+                f"{abs(amplitude.imag / amplitude):.1g} of it and has its error: add scattering_cross_section() and "
+                "absorption_cross_section()",
+                AccuracyWarning,
+                stacklevel=callers_level(),
+            )
         return float(4 * np.pi / np.real(self.wavenumber) * amplitude.imag)
 
     def __str__(self) -> str:

@@ -1,0 +1,49 @@
+"""Solutions of a matrix in single precision, refined until their residual in double precision is small.
+
+x <- x + A^-1 (b - A x) with factors in single precision; it converges where the condition number is below 1 / eps.
+J. H. Wilkinson, Rounding Errors in Algebraic Processes (1963), chapter 3.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.solvers.lu import Factorisation
+from calderon.solvers.system import norm
+
+CHUNK = 32 * 2**20
+"""Bytes of the rows that are in double precision at a time."""
+MOST_STEPS = 10
+LEAST_GAIN = 0.5
+"""Factor by which a step must reduce the residual."""
+
+
+def refined(
+    factors: Factorisation, array: NDArray, thin: NDArray | None, rhs: NDArray, rtol: float
+) -> tuple[NDArray, NDArray[np.float64]]:
+    """x (n, m) in double precision, and its relative residuals (m,), for (array + thin thin^T) x = rhs, thin (n, p) or
+    None. It ends at rtol, or where steps no longer reduce the largest residual by half."""
+    rhs = rhs.astype(np.result_type(rhs, array, np.float64))
+    sizes = np.maximum([norm(column) for column in rhs.T], np.finfo(float).tiny)
+    left, solution = rhs / sizes, np.zeros_like(rhs)
+    best, last = solution, np.full(len(sizes), np.inf)
+    for _ in range(MOST_STEPS):
+        scale = np.abs(left).max(initial=np.finfo(float).tiny, axis=0)  # within the range of single precision
+        solution = solution + scale * factors.solve(left / scale)
+        left = rhs / sizes - wide_product(array, thin, solution)
+        residuals = np.linalg.norm(left, axis=0)
+        if not residuals.max() < last.max():
+            break
+        done = residuals.max() <= rtol or residuals.max() > LEAST_GAIN * last.max()
+        best, last = solution, residuals
+        if done:
+            break
+    return best * sizes, last
+
+
+def wide_product(array: NDArray, thin: NDArray | None, x: NDArray) -> NDArray:
+    """(array + thin thin^T) x, summed in double precision, a few rows at a time."""
+    wide = np.result_type(array.dtype, np.float64)
+    rows = max(1, CHUNK // (wide.itemsize * array.shape[1]))
+    parts = [array[begin : begin + rows].astype(wide) @ x for begin in range(0, len(array), rows)]
+    product = np.concatenate(parts)
+    return product if thin is None else product + thin @ (thin.T @ x)
