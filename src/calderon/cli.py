@@ -6,7 +6,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +22,7 @@ import calderon.report as report
 from calderon.case import AnyCaseFile, read
 from calderon.exact import SPEED_OF_LIGHT
 from calderon.parallel import leave, world
-from calderon.processes import postponed, stops_raise
+from calderon.processes import InUse, postponed, stops_raise
 from calderon.report.stages import stages_on
 from calderon.report.terminal_tables import resolution, surface_quality, two_columns, volume_quality
 from calderon.solvers import ConvergenceError
@@ -132,25 +132,32 @@ def info() -> None:
 
 def _compute(file: AnyCaseFile, folder: Path, force: bool) -> None:
     """Run a case under a progress display and write its result; of several ranks, one prints and writes."""
-    ranks = world()
-    if ranks.rank == 0:
-        report.refuse_existing(folder, force)
-    screen = _screen()
-    screen.print(f"[bold]{escape(file.case.title or file.name)}[/bold]")
-    scratch = report.scratch_folder(folder) if report.kind_of(file).in_time else None
+    ranks, screen = world(), _screen()
+    with report.claimed(folder, force, file.name) if ranks.rank == 0 else nullcontext():
+        screen.print(f"[bold]{escape(file.case.title or file.name)}[/bold]")
+        scratch = report.scratch_folder(folder) if report.kind_of(file).in_time else None
+        _compute_held(file, folder, force, scratch, screen)
+
+
+def _compute_held(file: AnyCaseFile, folder: Path, force: bool, scratch: Path | None, screen: Console) -> None:
+    """The same with the place of the result held. scratch: the folder of an interrupted run."""
     finished = False
     try:
         with stages_on(screen) as stages:
             results = report.run(file, stages, scratch)
-            if ranks.rank > 0:
+            if world().rank > 0:
                 return
             with warnings.catch_warnings(record=True) as caught, postponed() as stops:
                 warnings.simplefilter("always", UserWarning)
-                names = report.write(results, folder, force, stages, placing=stops.begin)
+                written = report.write(results, folder, force, stages, placing=stops.begin)
                 finished = True
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
-            where = f"the result is in {folder}" if finished else "no result was written, an earlier one is unchanged"
+            where = (
+                f"the result is in {written.folder}"
+                if finished
+                else "no result was written, an earlier one is unchanged"
+            )
             error.add_note(where)
         if not finished and report.has_checkpoint(scratch):
             error.add_note("the same command goes on from the last checkpoint")
@@ -163,8 +170,8 @@ def _compute(file: AnyCaseFile, folder: Path, force: bool) -> None:
     screen.print(table)
     _print_warnings(screen, results.warnings)
     _print_warnings(screen, caught)
-    first = folder / ("report.html" if "report.html" in names else "summary.json")
-    screen.print(f"{len(names)} files in {escape(str(folder))}; read [bold]{escape(str(first))}[/bold]")
+    first = written.folder / ("report.html" if "report.html" in written.files else "summary.json")
+    screen.print(f"{len(written.files)} files in {escape(str(written.folder))}; read [bold]{escape(str(first))}[/bold]")
 
 
 @contextmanager
@@ -192,7 +199,7 @@ def _plain_errors() -> Iterator[None]:
 def _answer(error: BaseException) -> tuple[int, str]:
     """Exit code and message of an error; UNEXPECTED with the traceback of one that a user cannot correct."""
     match error:
-        case report.ResultExists():
+        case report.ResultExists() | InUse():
             return EXISTS, str(error)
         case ConvergenceError():
             return NOT_SOLVED, f"{error}\n{IN_CASE_FILES}"

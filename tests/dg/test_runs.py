@@ -1,6 +1,8 @@
 """Runs that are watched, interrupted and resumed."""
 
+import resource
 import tracemalloc
+from pathlib import Path
 
 import h5py
 import meshio
@@ -251,6 +253,19 @@ def test_making_a_simulation_takes_no_more_memory_than_it_says(flux, order):
     finally:
         tracemalloc.stop()
     assert 0.4 * simulation.memory < peak < simulation.memory
+
+
+def test_simulations_that_are_dropped_leave_no_memory():
+    mesh = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=2)
+
+    def resident(count):
+        for _ in range(count):
+            simulation = cal.MaxwellDG(mesh, 2)
+        simulation.run(3 * simulation.time_step)
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+    before = resident(5)
+    assert resident(200) - before < 5e6
 
 
 def test_memory_stays_below_four_copies_of_the_fields():

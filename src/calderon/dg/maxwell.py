@@ -259,7 +259,7 @@ class MaxwellDG:
         checkpoints = Checkpoints(*saved, RunKey(exact, *known), self._domain.communicator)
         run = Run(self._system, self._domain, span, observers, ports, courant=step / self._limit)
         text = f"{count} steps, P{self.order}, {self.number_of_unknowns} unknowns"
-        with progress_of(progress, text, count, self._domain.communicator.rank) as report:
+        with progress_of(progress, text, count, self._domain.communicator.rank) as report, checkpoints.held():
             run.advance(report, checkpoints)
         self._initial = None
 

@@ -3,7 +3,7 @@
 from calderon.files.damaged_file import DamagedFile
 from calderon.files.hdf5_reading import SavedGroup, saved_file
 from calderon.files.hdf5_writing import FileKind, new_file, put, put_texts
-from calderon.files.whole_file import file_path, flush_folder, flush_tree, whole_file
+from calderon.files.whole_file import file_path, flush_folder, flush_tree, sweep, whole_file
 
 __all__ = [
     "DamagedFile",
@@ -16,5 +16,6 @@ __all__ = [
     "put",
     "put_texts",
     "saved_file",
+    "sweep",
     "whole_file",
 ]

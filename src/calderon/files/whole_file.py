@@ -1,11 +1,12 @@
 """Files that appear whole or not at all, also where the power fails."""
 
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from calderon.processes import mark, of_the_dead, remove
 
 
 def file_path(path: Any, what: str, example: str) -> Path:
@@ -31,7 +32,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise FileNotFoundError(f"cannot write {path}: the folder {path.parent} does not exist; create it first")
     if path.is_dir():
         raise IsADirectoryError(f"cannot write {path}: it is a folder; give the name of a file")
-    scratch = path.with_name(f".{path.stem}.{secrets.token_hex(6)}{path.suffix}")
+    sweep(path)
+    scratch = path.with_name(f"{_prefix(path)}{mark()}{path.suffix}")
     os.close(os.open(scratch, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:
         yield scratch
@@ -40,6 +42,17 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         flush_folder(path.parent)
     finally:
         scratch.unlink(missing_ok=True)
+
+
+def _prefix(path: Path) -> str:
+    """What the names of its hidden files begin with: some of its own, since names have at most 255 bytes."""
+    return f".{path.stem[:40]}."
+
+
+def sweep(path: Path) -> None:
+    """Remove what dead processes have left while they wrote a file."""
+    for each in of_the_dead(path.parent, _prefix(path), path.suffix):
+        remove(each)
 
 
 def flush(path: str | os.PathLike[str]) -> None:

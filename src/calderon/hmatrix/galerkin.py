@@ -8,6 +8,7 @@ import hashlib
 import os
 import time
 from collections.abc import Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -86,7 +87,7 @@ def assemble_hmatrix(
     label = short_label(operator)
     started = time.perf_counter()
     saved = None if matrix_file is None else SavedParts(matrix_file)
-    with assembly_progress("compressing", "blocks", progress) as advance:
+    with assembly_progress("compressing", "blocks", progress) as advance, closing(saved) if saved else nullcontext():
         composition = _Composition(execution, choices, saved, advance)
         product = composition.product(operator)
     seconds = time.perf_counter() - started
@@ -110,7 +111,8 @@ def save_assembly(
     execution = Execution.of(backend, precision, several=True)
     parts = [matrix] if isinstance(matrix, HMatrix) else matrix.parts
     choices = Choices() if rtol is None else Choices(rtol)
-    _Composition(execution, choices, SavedParts(matrix_file), ready=parts).product(operator)
+    with closing(SavedParts(matrix_file)) as saved:
+        _Composition(execution, choices, saved, ready=parts).product(operator)
 
 
 class _Composition:
@@ -153,6 +155,9 @@ class _Composition:
         number = len(self.parts)
         identity = self._identity(operator) if self.saved is not None else {}
         is_saved = self.saved is not None and self.saved.holds(number, identity)
+        if self.saved is not None and not is_saved:
+            self.saved.claim()
+            is_saved = self.saved.holds(number, identity)
         if self.ready:
             found = self.ready[number]
         else:

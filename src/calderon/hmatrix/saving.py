@@ -8,7 +8,7 @@ sums (composed_operator.py) and of assemblies (SavedParts) have a group of this 
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,13 @@ import h5py
 import numpy as np
 import scipy.sparse as sp
 
-from calderon.files import FileKind, SavedGroup, file_path, new_file, put, put_texts, saved_file
+from calderon.files import FileKind, SavedGroup, file_path, new_file, put, put_texts, saved_file, sweep
 from calderon.hmatrix import saved_tables
 from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.saved_tables import BLOCKS, CLUSTERS, SPARSE
 from calderon.hmatrix.storage import Slab
+from calderon.processes import held, refuse_held
 
 REMEDY = "remove it and assemble the matrix again"
 HMATRIX = FileKind("calderon H-matrix", "H-matrix", REMEDY)
@@ -126,6 +127,9 @@ def _write(group: h5py.Group, source: Any, names: tuple[str, ...]) -> None:
         put(group, name, getattr(source, name))
 
 
+OTHER = "wait for it, or name another matrix_file"
+
+
 class SavedParts:
     """The H-matrices of an assembly, in the order in which they were requested, in a file that grows with every one
     that is ready, so that an interrupted assembly goes on.
@@ -133,19 +137,36 @@ class SavedParts:
     Each matrix is kept with the identity of what it belongs to, a few named texts. A file of another mesh, wavenumber
     or tolerance is refused with the names that differ; it is never used, and never overwritten. path: ends in .h5 or
     .hdf5, in a folder that exists; the file need not. ValueError for another ending, or for a file of another kind or
-    version.
+    version. InUse while another process computes the matrices of the file.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         check_ending(path)
+        self._holding, self._claimed = ExitStack(), False
         self.path = Path(path)
         if not self.path.parent.is_dir():
             raise FileNotFoundError(f"the folder {self.path.parent} does not exist; create it first")
-        self.identities: list[Identity] = []
-        if self.path.exists():
-            with saved_matrix_file(self.path, PARTS) as file:
-                self.identities = [_identity(text, file) for text in file.texts("identities")]
-                file["parts"].numbered(len(self.identities))
+        refuse_held(self.path.resolve(), OTHER)
+        sweep(self.path)
+        self.identities = self._identities()
+
+    def _identities(self) -> list[Identity]:
+        if not self.path.exists():
+            return []
+        with saved_matrix_file(self.path, PARTS) as file:
+            found = [_identity(text, file) for text in file.texts("identities")]
+            file["parts"].numbered(len(found))
+            return found
+
+    def claim(self) -> None:
+        """Hold the file, until `close`, before a matrix is computed for it; InUse as above."""
+        if not self._claimed:
+            self._holding.enter_context(held(self.path.resolve(), OTHER))
+            self.identities, self._claimed = self._identities(), True
+
+    def close(self) -> None:
+        """Let others compute matrices for the file."""
+        self._holding.close()
 
     def holds(self, number: int, identity: Identity) -> bool:
         """Whether the HMatrix with this number is there. ValueError if it belongs to something else."""

@@ -1,8 +1,9 @@
 """Results on disk: a case is run, and its numbers, files, pictures and one self-contained page are written together."""
 
 from calderon.report.examples import example, examples
-from calderon.report.folder import ResultExists, has_checkpoint, refuse_existing, result_folder, scratch_folder, tidy
+from calderon.report.folder import claimed, has_checkpoint, refuse_existing, result_folder, scratch_folder, tidy
 from calderon.report.kinds import headlines, kind_of, run
+from calderon.report.placing import ResultExists
 from calderon.report.stages import Stages
 from calderon.report.surface.results import Results, Step
 from calderon.report.writing import write
@@ -12,6 +13,7 @@ __all__ = [
     "Results",
     "Stages",
     "Step",
+    "claimed",
     "example",
     "examples",
     "has_checkpoint",

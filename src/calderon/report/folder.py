@@ -1,13 +1,15 @@
 """A result folder appears whole or not at all: it is filled under a scratch name next to it and renamed at the end.
 
 An existing folder stays, since it may be a mount point or the current folder: everything is written in a hidden folder
-within it and moved out at the end, the mark of a result last.
+within it and moved out at the end (`placing`). One process at a time works on a place.
 Output files are written independently: a failure is reported and the other files are kept.
 """
 
-import secrets
+import itertools
+import os
 import shutil
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -15,14 +17,10 @@ from pathlib import Path
 
 from calderon.files import flush_folder, flush_tree
 from calderon.parallel import world
+from calderon.processes import held, lock_path, mark, remove
+from calderon.report.placing import MARK, SCRATCH, ResultExists, fill, listed, recover
 
-MARK = "summary.json"
-SCRATCH = ".calderon-"
-"""Prefix of the hidden folders that exist while a result is written."""
-
-
-class ResultExists(FileExistsError):
-    """The folder of a result exists, or is not a result and must not be replaced."""
+OTHER = "wait for it, or choose another folder with --out"
 
 
 def refuse_existing(out: Path, force: bool) -> None:
@@ -31,6 +29,30 @@ def refuse_existing(out: Path, force: bool) -> None:
     place = _place(out)
     _refuse_closed(_home(place))
     _refuse_occupied(out, force)
+
+
+@contextmanager
+def claimed(out: Path, force: bool, case: str = "") -> Iterator[None]:
+    """Hold the place of a result while the block runs, and complete or remove what killed processes have left there.
+    Errors as for `refuse_existing`; InUse where another process holds it."""
+    place = _place(out)
+    _refuse_closed(_home(place))
+    made = [each for each in place.parents if not each.exists()]
+    place.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with held(_locked(place), OTHER, case):
+            recover(place)
+            _refuse_occupied(out, force)
+            yield
+    finally:
+        for folder in made:
+            with suppress(OSError):  # the result is there
+                folder.rmdir()
+
+
+def _locked(place: Path) -> Path:
+    """What is locked for a place: next to it, or within it where its own folder alone may be written."""
+    return place if os.access(place.parent, os.W_OK) or not place.is_dir() else place / "result"
 
 
 def _place(out: Path) -> Path:
@@ -50,7 +72,8 @@ def _home(place: Path) -> Path:
 
 def _contents(folder: Path) -> list[Path]:
     """The contents of a folder, except results that are being written."""
-    return [path for path in folder.iterdir() if not path.name.startswith(SCRATCH)]
+    lock = lock_path(folder / "result").name
+    return [path for path in folder.iterdir() if not path.name.startswith(SCRATCH) and path.name != lock]
 
 
 def _refuse_occupied(out: Path, force: bool) -> None:
@@ -66,6 +89,7 @@ def _refuse_occupied(out: Path, force: bool) -> None:
         raise ResultExists(
             f"{out} holds a result already: replace it with --force, or choose another folder with --out"
         )
+    listed(out)
 
 
 def _refuse_closed(folder: Path) -> None:
@@ -82,10 +106,19 @@ def _cannot_write(folder: Path, reason: str) -> str:
     return f"cannot write into {folder} ({reason}): choose another folder with --out"
 
 
+@dataclass
+class NewResult:
+    """folder: to be filled. place: where it goes, or after the block, where it went."""
+
+    folder: Path
+    place: Path
+
+
 @contextmanager
-def result_folder(out: Path, force: bool = False) -> Iterator[Path]:
+def result_folder(out: Path, force: bool = False) -> Iterator[NewResult]:
     """A scratch folder to be filled; when the block ends without an error it becomes `out`, or its files replace those
-    in an `out` that exists.
+    of the result in an `out` that exists. Where the place was taken meanwhile, or its files cannot be moved, the result
+    goes to the first free one of `out`-2, `out`-3, ... with a warning.
 
     An error or an interruption inside the block removes the scratch folder and leaves an old result as it was.
     """
@@ -93,40 +126,34 @@ def result_folder(out: Path, force: bool = False) -> Iterator[Path]:
     place = _place(out)
     home = _home(place)
     home.mkdir(parents=True, exist_ok=True)
-    scratch = home / f"{SCRATCH}{secrets.token_hex(6)}"
-    scratch.mkdir()  # with the permissions of any new folder, unlike those of the module tempfile
+    new = NewResult(home / f"{SCRATCH}{mark()}", out)
+    new.folder.mkdir()  # with the permissions of any new folder, unlike those of the module tempfile
     try:
-        yield scratch
-        flush_tree(scratch)  # a power cut leaves an old result or the whole new one
-        _refuse_occupied(place, force)
-        if place.is_dir():
-            _fill(scratch, place)
-        else:
-            scratch.rename(place)
+        yield new
+        flush_tree(new.folder)  # a power cut leaves an old result or the whole new one
+        try:
+            _refuse_occupied(place, force)
+            if place.is_dir():
+                fill(new.folder, place)
+            else:
+                new.folder.rename(place)
+        except OSError as error:
+            new.place = _elsewhere(new.folder, place, error)
         flush_folder(home)
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        remove(new.folder)
 
 
-def _fill(scratch: Path, out: Path) -> None:
-    """Move the contents of scratch to out, the mark last. An old result is moved away, its mark first; after an error,
-    or an interruption, all is moved back."""
-    aside = out / f"{SCRATCH}{secrets.token_hex(6)}"
-    aside.mkdir()
-    leaving = sorted(_contents(out), key=lambda path: path.name != MARK)
-    coming = sorted(scratch.iterdir(), key=lambda path: path.name == MARK)
-    moves = [(path, aside / path.name) for path in leaving] + [(path, out / path.name) for path in coming]
-    try:
-        for source, target in moves:
-            source.rename(target)
-    except BaseException:
-        for source, target in reversed(moves):
-            if target.exists() and not source.exists():
-                target.rename(source)
-        with suppress(OSError):  # files that could not be moved back stay there
-            aside.rmdir()
-        raise
-    shutil.rmtree(aside, ignore_errors=True)
+def _elsewhere(scratch: Path, place: Path, reason: OSError) -> Path:
+    """Move a result to a free place next to the requested one, or within it, and say why; the reason is raised where
+    none can be written."""
+    for folder in (place.parent, _home(place)):
+        other = next(each for n in itertools.count(2) if not (each := folder / f"{place.name}-{n}").exists())
+        with suppress(OSError):
+            shutil.move(scratch, other)
+            warnings.warn(f"the result is in {other}: {reason}", UserWarning, stacklevel=2)
+            return other
+    raise reason
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from calderon.report.folder import MARK, Picture
+from calderon.report.folder import Picture
 from calderon.report.formatting import Row
+from calderon.report.placing import MARK
 
 ROW = 2.0  # a row of pictures is full when their widths add up to this times its height
 TEMPLATES = Path(__file__).parent / "templates"

@@ -8,13 +8,21 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from calderon.backends import thread_count
-from calderon.report.folder import MARK, BestEffort, result_folder
+from calderon.report.folder import BestEffort, result_folder
 from calderon.report.kinds import AnyResults, headlines, kind_of
 from calderon.report.page import page
+from calderon.report.placing import MARK, leaves
 from calderon.report.stages import Stages
+
+
+class Written(NamedTuple):
+    """The folder of a result, and its files by their paths within it."""
+
+    folder: Path
+    files: list[str]
 
 
 def write(
@@ -23,15 +31,16 @@ def write(
     force: bool = False,
     stages: Stages | None = None,
     placing: Callable[[], None] = lambda: None,
-) -> list[str]:
-    """Write the result folder and return the names of its files; ResultExists where it would replace something.
+) -> Written:
+    """Write the result folder; ResultExists where it would replace something.
 
     placing is called when all files are written, just before they appear in `out`.
     A file that cannot be written, such as a picture without data, is left out and named in the warnings of report and
     summary and by a UserWarning; the others do not depend on it. OSError where not even the summary can be written.
     """
     stages, package = stages or Stages(), kind_of(results.file).package
-    with result_folder(out, force) as folder:
+    with result_folder(out, force) as new:
+        folder = new.folder
         with stages.stage("write tables"):
             (folder / "case.toml").write_text(results.file.text, encoding="utf-8")
             files = BestEffort(folder)
@@ -45,12 +54,12 @@ def write(
             parts = shown.subtitle(reported), headlines(reported, summary["seconds"]), shown.tables(reported, summary)
             path.write_text(page(reported, *parts, summary, files.pictures, folder), encoding="utf-8")
         summary["warnings"] = [*results.warnings, *files.failures]
-        names = sorted(path.name for path in folder.iterdir())
+        names = leaves(folder)
         (folder / MARK).write_text(json.dumps({**summary, "files": [*names, MARK]}, indent=2) + "\n", encoding="utf-8")
         placing()
     for text in files.failures:
         warnings.warn(text, UserWarning, stacklevel=2)
-    return [*names, MARK]
+    return Written(new.place, [*names, MARK])
 
 
 def summarise(results: AnyResults, seconds: dict[str, float]) -> dict[str, Any]:

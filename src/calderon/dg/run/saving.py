@@ -3,15 +3,17 @@
 import os
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from calderon.dg.run.checkpoint import Expected, Moment, RunKey, read_checkpoint, write_checkpoint
-from calderon.parallel import Communicator
-from calderon.processes import Postponed
+from calderon.files import sweep
+from calderon.parallel import Communicator, agreed
+from calderon.processes import Postponed, held
 from calderon.validation import callers_level
 
 
@@ -29,6 +31,21 @@ class Checkpoints:
         self.path, self.kept = path, kept
         self._seconds, self._key, self._ranks = float(seconds), key, ranks
         self._last, self._warned = time.monotonic(), False
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """While the file is used by this run alone; InUse, on all ranks, where another process uses it."""
+        with ExitStack() as stack:
+            if isinstance(self.path, str | os.PathLike) and Path(self.path).absolute().parent.is_dir():
+                path = Path(self.path).absolute()
+
+                def hold() -> None:
+                    if self._ranks.rank == 0:
+                        stack.enter_context(held(path, "wait for it, or name another checkpoint"))
+                        sweep(path)
+
+                agreed(self._ranks, hold)
+            yield
 
     def read(self, expected: Callable[[], Expected]) -> Moment | None:
         """The state of an interrupted run, None if there is none. Errors as for `read_checkpoint`."""

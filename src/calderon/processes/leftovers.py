@@ -1,0 +1,60 @@
+"""Names of hidden files and folders that exist while a process writes, and removal of those whose process has died.
+
+A name holds the process, its host and a random number: .calderon-1234-node7-0a1b2c3d4e5f. A process of another host
+counts as alive, since it cannot be asked.
+"""
+
+import os
+import re
+import secrets
+import shutil
+import socket
+from contextlib import suppress
+from pathlib import Path
+
+MARK = re.compile(r"(\d+)-([\w-]+)-[0-9a-f]{12}")
+
+
+def host() -> str:
+    """The name of this host in letters that any file system accepts."""
+    return re.sub(r"[^A-Za-z0-9]", "_", socket.gethostname())[:40] or "host"
+
+
+def mark() -> str:
+    """What a name holds of this process; another one at each call."""
+    return f"{os.getpid()}-{host()}-{secrets.token_hex(6)}"
+
+
+def is_dead(text: str) -> bool:
+    """Whether a text is the mark of a process of this host that has ended."""
+    found = MARK.fullmatch(text)
+    if found is None or found[2] != host():
+        return False
+    try:
+        os.kill(int(found[1]), 0)
+    except ProcessLookupError:
+        return True
+    except (PermissionError, OverflowError):
+        pass
+    return False
+
+
+def of_the_dead(folder: Path, prefix: str, suffix: str = "") -> list[Path]:
+    """Files and folders named prefix + mark + suffix of processes that have ended."""
+    found = []
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            name = entry.name
+            if name.startswith(prefix) and name.endswith(suffix) and len(name) > len(prefix) + len(suffix):
+                if is_dead(name[len(prefix) : len(name) - len(suffix)]):
+                    found.append(Path(entry.path))
+    return found
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder as far as possible."""
+    with suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()

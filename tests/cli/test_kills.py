@@ -1,0 +1,29 @@
+"""Runs that are killed at random times, and two at one place; full counts by `python tests/cli/kills.py`."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).with_name("kills.py")
+
+
+def variant(*values):
+    return pytest.param(*values, marks=pytest.mark.variant)
+
+
+@pytest.mark.parametrize(
+    ("kind", "rounds"),
+    [("run in time", 2), ("force", 2), variant("run in time", 8), variant("H-matrix", 6), variant("drawing", 4)],
+)
+def test_a_killed_run_goes_on_to_the_same_bits_and_leaves_nothing(kind, rounds):
+    done = subprocess.run([sys.executable, PROGRAM, kind, str(rounds)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("rounds", [2, variant(8)])
+def test_of_two_runs_at_one_place_one_is_refused_at_once(rounds):
+    done = subprocess.run([sys.executable, PROGRAM, "two", str(rounds)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert float(done.stdout.split()[5]) < 1
