@@ -7,15 +7,27 @@ the compiled kernels of the other parts valid.
 
 import functools
 import hashlib
+import os
 import re
+import stat
 import sys
+import tempfile
+import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from pickle import UnpicklingError
 from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    NullCache,
+    UserProvidedCacheLocator,
+)
 from numba.core.serialize import dumps
 
 PACKAGE = __name__.partition(".")[0]
@@ -26,7 +38,26 @@ CONSTANTS = (bool, int, float, complex, str, np.generic)
 
 
 class KernelIndex(IndexDataCacheFile):  # type: ignore[misc]
-    """The compiled variants of a kernel on disk, by the types of its arguments."""
+    """The compiled variants of a kernel on disk, by the types of its arguments.
+
+    Two processes that save two variants at once may choose one name for both. Each file therefore holds its key,
+    and one with another key is not used.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Save a variant; a disk without room is no reason to stop."""
+        with suppress(OSError):
+            super().save(key, {"key": key, "data": data})
+
+    def load(self, key: Any) -> Any:
+        """A variant, None if it is missing, damaged, or another one."""
+        try:
+            found = super().load(key)
+        except (EOFError, UnpicklingError):
+            return None
+        if isinstance(found, dict):
+            return found["data"] if found["key"] == key else None
+        return found  # of an earlier release
 
     def _load_index(self) -> dict[Any, Any]:
         """None where a type has moved or has another name since: all are compiled again."""
@@ -34,6 +65,43 @@ class KernelIndex(IndexDataCacheFile):  # type: ignore[misc]
             return super()._load_index()  # type: ignore[no-any-return]
         except (AttributeError, ImportError):
             return {}
+
+
+class _PrivateLocator(UserProvidedCacheLocator):  # type: ignore[misc]
+    """The place of a kernel in `private_folder`."""
+
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        super().__init__(function, file)
+        self._cache_path = str(Path(str(private_folder()), self.get_suitable_cache_subpath(file)))
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], file: str) -> Any:
+        return super(UserProvidedCacheLocator, cls).from_function(function, file)
+
+
+class _PrivateFiles(CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = [_PrivateLocator]
+
+
+@functools.cache
+def private_folder() -> Path | None:
+    """A folder for compiled kernels where no other can be written, as in a read-only container: in that of temporary
+    files, the same one for all processes of a user, who alone may write in it. None where that is impossible. A warning
+    says which, once."""
+    advice = "set NUMBA_CACHE_DIR to a folder that can be written"
+    try:
+        folder = Path(tempfile.gettempdir(), f"calderon-kernels-{os.getuid()}")
+        folder.mkdir(mode=0o700, exist_ok=True)
+        facts = folder.lstat()
+        if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.getuid() or facts.st_mode & 0o077:
+            raise PermissionError(f"{folder} belongs to others")
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        text = f"no folder for compiled kernels can be written: each process compiles again; {advice}"
+        warnings.warn(text, UserWarning, stacklevel=2)
+        return None
+    warnings.warn(f"compiled kernels are stored in {folder} for want of another folder: {advice}", UserWarning, 2)
+    return folder
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
@@ -45,7 +113,13 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
+        try:
+            super().__init__(function)
+        except RuntimeError:  # neither the folder of the package nor that of the user can be written
+            if private_folder() is None:
+                raise
+            self._impl_class = _PrivateFiles
+            super().__init__(function)
         self._cache_file.__class__ = KernelIndex
 
     @functools.cached_property
@@ -87,6 +161,14 @@ def _described(value: Any, functions: dict[FunctionType, str]) -> Any:
     if value is None or isinstance(value, CONSTANTS):
         return type(value).__name__, repr(value)
     return dumps(value)
+
+
+def cache_of(kernel: Callable[..., Any]) -> KernelCache | NullCache:
+    """The cache on disk of a kernel; one that holds nothing where no folder can be written."""
+    try:
+        return KernelCache(kernel)
+    except RuntimeError:
+        return NullCache()
 
 
 def stamp_of(kernel: Callable[..., Any]) -> str:

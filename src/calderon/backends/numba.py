@@ -16,7 +16,7 @@ import numpy as np
 from numba.core import event
 from numba.extending import register_jitable
 
-from calderon.backends.kernel_cache import KernelCache
+from calderon.backends.kernel_cache import cache_of
 
 NAME = "numba"
 PRECISIONS = {"double": np.float64, "single": np.float32}
@@ -69,7 +69,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     compiled: Any = numba.njit(nogil=True, fastmath=ARITHMETIC, error_model="numpy")(function)
     if compiled is not function:  # as it is with NUMBA_DISABLE_JIT
-        compiled._cache = KernelCache(function)
+        compiled._cache = cache_of(function)
         _collector().kernels.add(compiled)
     return compiled  # type: ignore[no-any-return]
 
