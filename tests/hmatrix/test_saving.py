@@ -6,8 +6,8 @@ import pytest
 from point_kernels import point_matrix, sphere_points
 
 import calderon as cal
-from calderon.backends import memory
-from calderon.hmatrix import Admissibility, HMatrix, block_tree, cluster_tree, galerkin, hmatrix
+from calderon.backends import memory, thread_count
+from calderon.hmatrix import Admissibility, HMatrix, block_tree, cluster_tree, galerkin, hmatrix, storage
 
 X, Y = sphere_points(500), sphere_points(300, seed=1)
 
@@ -33,6 +33,30 @@ def test_a_loaded_matrix_is_the_saved_one(tmp_path, symmetric, dtype):
     assert np.array_equal(A @ x, B @ x)
     assert str(B.statistics) == str(A.statistics)
     assert (B.tree.columns is B.tree.rows) == symmetric
+
+
+def test_a_matrix_of_several_slabs_is_the_saved_one(tmp_path, monkeypatch):
+    """The room that a slab does not use is neither kept nor written."""
+    monkeypatch.setattr(storage, "SLAB", 20_000)
+    A = build(symmetric=False)
+    assert len(A.slabs) > 2 * thread_count()
+    assert all(len(slab.numbers) == storage.stored(slab.table).sum() for slab in A.slabs)
+    A.save(tmp_path / "A.h5")
+    assert np.array_equal(HMatrix.load(tmp_path / "A.h5").to_array(), A.to_array())
+
+
+def test_unused_room_in_a_file_of_the_former_version_is_left_out(tmp_path):
+    """Whatever stands there, since it was never written."""
+    A, path = build(), tmp_path / "A.h5"
+    A.save(path)
+    with h5py.File(path, "r+") as file:
+        numbers = file["slabs/0/numbers"][()]
+        del file["slabs/0/numbers"]
+        file["slabs/0/numbers"] = np.append(numbers, [np.nan, np.inf])
+        file.attrs["version"] = 1
+    with pytest.warns(UserWarning, match="earlier release"):
+        B = HMatrix.load(path)
+    assert np.array_equal(B.to_array(), A.to_array()) and B.nbytes == A.nbytes
 
 
 def test_a_failure_leaves_what_was_there(tmp_path, monkeypatch):

@@ -182,9 +182,14 @@ class SavedGroup:
         require_memory(self.nbytes, f"{what} in {self.path!r}", "close what takes memory")
 
     def array(
-        self, name: str, dtype: DTypeLike | None = None, shape: tuple[int | None, ...] | None = None
+        self,
+        name: str,
+        dtype: DTypeLike | None = None,
+        shape: tuple[int | None, ...] | None = None,
+        finite: bool = True,
     ) -> NDArray[Any]:
-        """An array of finite numbers, of a type, or any, and a shape, or any; None stands for any length."""
+        """An array of numbers, of a type, or any, and a shape, or any; None stands for any length. finite: whether all
+        numbers must be."""
         with self._raw(name):
             dataset = self.group[name]
             self.require(isinstance(dataset, h5py.Dataset), f"{name} is no array")
@@ -199,7 +204,9 @@ class SavedGroup:
             if self.checked:
                 self.require(dataset.attrs[DIGEST] == array_digest(values), f"the checksum of {name} differs")
         values = np.asarray(values, given)
-        self.require(given.kind not in "fc" or all_finite(values), f"{name} has numbers that are not finite")
+        self.require(
+            not finite or given.kind not in "fc" or all_finite(values), f"{name} has numbers that are not finite"
+        )
         return values
 
     def texts(self, name: str) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.files import SavedGroup
+from calderon.files import SavedGroup, all_finite
 from calderon.hmatrix.block_tree import DENSE, LOW_RANK, SPLIT, BlockTree
 from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH
@@ -147,7 +147,7 @@ def slabs_of(group: SavedGroup, tree: BlockTree, dtype: np.dtype[Any]) -> list[S
 
 def _slab_of(group: SavedGroup, tree: BlockTree, dtype: np.dtype[Any]) -> Slab:
     """A slab whose table fits the block tree, and whose blocks do not overlap."""
-    numbers, table = group.array("numbers", dtype, (None,)), group.array("table", np.int64, (None, 7))
+    numbers, table = group.array("numbers", dtype, (None,), finite=False), group.array("table", np.int64, (None, 7))
     block, rank, offset = table[:, BLOCK], table[:, RANK], table[:, OFFSET]
     group.require(((block >= 0) & (block < len(tree.row))).all(), "a stored block that is not in the block tree")
     row, column = tree.row[block], tree.column[block]
@@ -165,10 +165,13 @@ def _slab_of(group: SavedGroup, tree: BlockTree, dtype: np.dtype[Any]) -> Slab:
         order = np.lexsort((length, offset))
         offset, length = offset[order], length[order]
     ends = np.cumsum(length)
+    used = int(ends[-1]) if len(ends) else 0
     group.require(
-        np.array_equal(offset, ends - length) and len(numbers) == (ends[-1] if len(ends) else 0),
+        np.array_equal(offset, ends - length) and (used == len(numbers) or not group.checked),
         "stored blocks that overlap, or do not follow each other",
     )
+    numbers = numbers[:used]  # files of the former version have unused room behind them
+    group.require(all_finite(numbers), "stored numbers that are not finite")
     return Slab(numbers, table)
 
 

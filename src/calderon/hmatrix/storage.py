@@ -55,6 +55,7 @@ class Arena:
         if not self._numbers or self._used + count > len(self._numbers[-1]):
             size = max(count, SLAB // self.dtype.itemsize)
             require_memory(size * self.dtype.itemsize, "the next part of the H-matrix", ADVICE)
+            self._end_slab()
             self._numbers.append(np.empty(size, self.dtype))
             self._tables.append([])
             self._used = 0
@@ -65,10 +66,14 @@ class Arena:
         self._tables[-1].append(table)
         self._used += count
 
-    def slabs(self) -> list[Slab]:
-        """What is stored; nothing can be added afterwards."""
+    def _end_slab(self) -> None:
+        """Leave out what the last slab has not used."""
         if self._numbers:
             self._numbers[-1] = self._numbers[-1][: self._used]
+
+    def slabs(self) -> list[Slab]:
+        """What is stored; nothing can be added afterwards."""
+        self._end_slab()
         return [Slab(*each) for each in zip(self._numbers, map(np.concatenate, self._tables), strict=True)]
 
 
