@@ -6,7 +6,7 @@ import pytest
 from point_kernels import point_matrix, sphere_points
 
 import calderon as cal
-from calderon.backends import memory, thread_count
+from calderon.backends import memory
 from calderon.hmatrix import Admissibility, HMatrix, block_tree, cluster_tree, galerkin, hmatrix, storage
 
 X, Y = sphere_points(500), sphere_points(300, seed=1)
@@ -35,14 +35,17 @@ def test_a_loaded_matrix_is_the_saved_one(tmp_path, symmetric, dtype):
     assert (B.tree.columns is B.tree.rows) == symmetric
 
 
-def test_a_matrix_of_several_slabs_is_the_saved_one(tmp_path, monkeypatch):
-    """The room that a slab does not use is neither kept nor written."""
-    monkeypatch.setattr(storage, "SLAB", 20_000)
-    A = build(symmetric=False)
-    assert len(A.slabs) > 2 * thread_count()
-    assert all(len(slab.numbers) == storage.stored(slab.table).sum() for slab in A.slabs)
-    A.save(tmp_path / "A.h5")
-    assert np.array_equal(HMatrix.load(tmp_path / "A.h5").to_array(), A.to_array())
+def test_slabs_have_no_unused_room(monkeypatch):
+    """Neither the last nor those before it, in which the next block had no place."""
+    monkeypatch.setattr(storage, "SLAB", 100 * 8)
+    rows = cluster_tree(X)
+    tree = block_tree(rows, rows, Admissibility(), symmetric=True)
+    arena = storage.Arena(np.dtype(np.float64), np.dtype(np.float64), tree, 1)
+    for count in (60, 60, 30):
+        numbers, start = arena.room(count)
+        numbers[start : start + count] = count
+        arena.keep(np.zeros((1, 7), np.int64), count)
+    assert [slab.numbers.tolist() for slab in arena.slabs()] == [[60.0] * 60, [60.0] * 60 + [30.0] * 30]
 
 
 def test_unused_room_in_a_file_of_the_former_version_is_left_out(tmp_path):
