@@ -1,9 +1,12 @@
 """The command line: calderon run | example | mesh | info."""
 
+import codecs
+import io
 import platform
 import signal
 import sys
 import traceback
+import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -31,6 +34,8 @@ UNEXPECTED, WRONG_INPUT, NOT_SOLVED, EXISTS = 1, 2, 3, 4
 IN_CASE_FILES = 'in a case file: [solver] max_iterations, rtol, precision = "double", or solver = "lu"'
 DEPENDENCIES = ("numpy", "scipy", "numba", "meshio", "matplotlib", "h5py", "pydantic")
 EXTRAS = ("pyvista", "gmsh", "cupy-cuda12x", "cupy-cuda13x", "pyopencl", "mpi4py")
+PLAIN = "calderon-plain"
+SIGNS = str.maketrans({"−": "-", "–": "-", "°": " deg", "×": "x", "✓": "+"})
 
 app = typer.Typer(
     name="calderon",
@@ -44,8 +49,18 @@ OutOption = Annotated[Path | None, typer.Option("--out", help="Folder of the res
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace an existing result.")]
 
 
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    """What stands for characters that the output does not have, as m2 for square metres."""
+    assert isinstance(error, UnicodeEncodeError)
+    text = unicodedata.normalize("NFKD", error.object[error.start : error.end].translate(SIGNS))
+    return text.encode("ascii", "replace").decode("ascii"), error.end
+
+
+codecs.register_error(PLAIN, _plain)
+
+
 def _screen() -> Console:
-    return Console(highlight=False, quiet=world().rank > 0)
+    return Console(highlight=False, emoji=False, quiet=world().rank > 0)
 
 
 @app.command()
@@ -178,6 +193,9 @@ def _compute_held(file: AnyCaseFile, folder: Path, force: bool, scratch: Path | 
 def _plain_errors() -> Iterator[None]:
     """Errors that a user can correct, and signals that ask to end, become messages with an exit code of their own;
     other errors keep their traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=PLAIN)
     with stops_raise() as stops:
         try:
             yield
@@ -231,7 +249,8 @@ def _report_error(text: str, code: int) -> None:
 
 def _print_error(text: str) -> None:
     with suppress(OSError):  # the terminal may be closed
-        Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]error[/bold red] {escape(text)}")
+        screen = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
+        screen.print(f"[bold red]error[/bold red] {escape(text)}")
 
 
 def _list_examples() -> None:

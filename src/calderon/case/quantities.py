@@ -57,7 +57,10 @@ def quantity(value: Any, kind: str, limit: str = "positive") -> float:
     elif kind == "angle" and value != 0:
         raise ValueError(f'give the unit of an angle: "{value} deg" or "{value} rad"')
     else:
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # an integer of hundreds of digits
+            number = math.inf
     if not math.isfinite(number):
         raise ValueError(f"a {kind} must be finite")
     fits, text = LIMITS[limit]

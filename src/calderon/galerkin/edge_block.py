@@ -42,6 +42,8 @@ class EdgeBlock(Block):
         # f_i . f_j has no dimension, div f_i div f_j / k^2 neither
         alpha = factor * (1j * k * self.scale if self.electric else 1.0) * self.scale ** (-3 + (not self.electric))
         alpha /= 4 * math.pi
+        if k**2 == 0:
+            raise ValueError(f"the square of the wavenumber {self.green.wavenumber:g} is zero in double precision")
         charge = 4 / k**2
         return np.array([alpha.real, alpha.imag, charge.real, charge.imag])
 

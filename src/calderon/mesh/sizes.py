@@ -8,6 +8,8 @@ import numpy as np
 from calderon.backends import require_memory
 from calderon.mesh.errors import MeshError
 
+LARGEST = 1e70
+"""Length whose fourth power is a number in double precision."""
 TRIANGLE, REMESHED = 1000, 12000
 """Peak bytes per triangle, for shapes with a formula and for remeshed ones."""
 TETRAHEDRON = 1500
@@ -19,6 +21,8 @@ def positive(name: str, value: float) -> float:
     array = np.asarray(value)
     if array.ndim != 0 or array.dtype.kind not in "fiu" or not 0 < float(array) < np.inf:
         raise MeshError(f"{name} = {value!r}: a positive, finite number without a unit is needed")
+    if not 1 / LARGEST < float(array) < LARGEST:
+        raise MeshError(f"{name} = {value!r}: lengths from {1 / LARGEST:g} to {LARGEST:g} can be computed with")
     return float(array)
 
 

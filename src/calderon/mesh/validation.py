@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.errors import MeshError
+from calderon.mesh.sizes import LARGEST
 from calderon.validation import unmasked
 
 FLAT = 1e-10  # a triangle whose area is below this fraction of its longest edge squared has no usable normal
@@ -32,6 +33,8 @@ def checked_vertices(vertices: ArrayLike) -> NDArray[np.float64]:
     if not np.isfinite(vertices).all():
         bad = np.flatnonzero(~np.isfinite(vertices).all(axis=1))
         raise MeshError(f"{len(bad)} vertices are NaN or infinite: {listed(bad)}; correct or remove them")
+    if len(far := np.flatnonzero(np.abs(vertices).max(axis=1, initial=0.0) > LARGEST)):
+        raise MeshError(f"{len(far)} vertices lie beyond {LARGEST:g}: {listed(far)}; check the unit, or the file")
     return vertices
 
 

@@ -50,7 +50,7 @@ def stages_on(screen: Console) -> Iterator[Stages]:
     one."""
     columns = (
         SpinnerColumn(finished_text="[green]✓[/green]"),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         TimeElapsedColumn(),
         TextColumn("{task.fields[left]}"),
     )
@@ -64,7 +64,7 @@ def stages_on(screen: Console) -> Iterator[Stages]:
                 if seconds is not None:
                     screen.print(f"  {escape(name)}: {seconds:.2f} s", soft_wrap=True)
             elif seconds is None:
-                tasks[name] = progress.add_task(escape(name), total=1, left="")
+                tasks[name] = progress.add_task(name, total=1, left="")
             else:
                 progress.update(tasks[name], completed=1, total=1, left="")
 

@@ -1,6 +1,7 @@
 """Tables on a terminal; of meshes their size, quality and elements per wavelength."""
 
 import numpy as np
+from rich.markup import escape
 from rich.table import Table
 
 import calderon.backends as backends
@@ -8,9 +9,8 @@ from calderon.mesh import TetrahedralMesh, TriangleMesh, step_report
 
 
 def two_columns(title: str) -> Table:
-    table = Table(
-        title=title or None, title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=False
-    )
+    shown = escape(title) or None
+    table = Table(title=shown, title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=False)
     table.add_column(style="dim")
     table.add_column()
     return table
@@ -35,7 +35,7 @@ def surface_quality(surface: TriangleMesh, name: str) -> Table:
     table.add_row("smallest angle", f"{angles.min():.1f}°, below 20° in {np.count_nonzero(angles < 20)} triangle(s)")
     for tag, count in zip(*np.unique(surface.tags, return_counts=True), strict=True):
         names = [key for key, value in surface.names.items() if value == tag]
-        table.add_row(f"tag {tag}" + (f" ({names[0]})" if names else ""), f"{count} triangles")
+        table.add_row(f"tag {tag}" + (f" ({escape(names[0])})" if names else ""), f"{count} triangles")
     dense = backends.format_bytes(16 * surface.number_of_vertices**2)
     table.add_row("dense matrix", f"{dense} for complex values at the vertices")
     return table
@@ -53,12 +53,10 @@ def volume_quality(volume: TetrahedralMesh, name: str) -> Table:
     edges = volume.longest_edges
     table.add_row("longest edges", f"{edges.min():.4g} to {edges.max():.4g} m, mean {edges.mean():.4g} m")
     for part in report.parts:
-        table.add_row(
-            f"part {part.name}", f"{part.tetrahedra} tetrahedra, longest edges to {part.edges[1]:.4g} m, quality from "
-            f"{part.quality:.2f}",
-        )  # fmt: skip
+        size = f"{part.tetrahedra} tetrahedra, longest edges to {part.edges[1]:.4g} m, quality from {part.quality:.2f}"
+        table.add_row(f"part {escape(part.name)}", size)
     for boundary, tag in volume.face_names.items():
-        table.add_row(f"boundary {boundary}", f"{np.count_nonzero(volume.face_tags == tag)} faces")
+        table.add_row(f"boundary {escape(boundary)}", f"{np.count_nonzero(volume.face_tags == tag)} faces")
     table.add_row("time step", report.verdict)
     return table
 

@@ -14,6 +14,7 @@ from calderon.dg.domain import Domain
 from calderon.dg.operator.boundary import FACTORS
 from calderon.dg.operator.gather import sorted_faces
 from calderon.dg.sources.currents import Load
+from calderon.mesh import MeshError
 
 BLOCKS_AT_A_TIME = 64
 """Blocks of elements at a time in integrals, so that intermediate arrays fit a cache."""
@@ -118,7 +119,15 @@ class System(ABC):
         frames = self.element_blocks.frames
         gram = np.einsum("nik,njk->nij", frames, frames)
         volume = np.abs(self.element_blocks.determinants)
-        return self.element_blocks.in_lanes(np.linalg.inv(gram) * volume[:, None, None])
+        try:
+            inverse = np.linalg.inv(gram)
+        except np.linalg.LinAlgError:
+            flattest = int(self.element_blocks.mesh.quality.argmin())
+            raise MeshError(
+                f"tetrahedron {flattest} is too flat (quality {self.element_blocks.mesh.quality[flattest]:.1e}) for "
+                "fields in time: remove it, or mesh that place again"
+            ) from None
+        return self.element_blocks.in_lanes(inverse * volume[:, None, None])
 
     def energy(self) -> tuple[float, float]:
         """Integrals of epsilon_r E^2 / 2 and mu_r (Z0 H)^2 / 2."""
