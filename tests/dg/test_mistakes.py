@@ -1,5 +1,7 @@
 """What a user may get wrong with fields in time is answered with what came, what is allowed and what to try."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -202,3 +204,25 @@ def test_a_mesh_in_pieces_is_told():
         each.run(0.2)
     point = [[0.3, 0.6, 0.2]]
     assert np.allclose(both.electric(point), alone.electric(point), rtol=1e-12)
+
+
+def test_waves_faster_than_light_are_warned_of():
+    thin = cal.TetrahedralMesh(BOX.vertices, BOX.tetrahedra, BOX.centroids[:, 2] > 0.5, {"air": 0, "foam": 1})
+    with pytest.warns(
+        cal.MeshWarning, match="in 24 tetrahedra of 'foam' permittivity times permeability is 0.5, below 1"
+    ):
+        made(thin, materials={"foam": cal.Material(0.25, 2.0)})
+
+
+def test_a_skin_depth_below_half_an_element_is_warned_of():
+    metal = cal.TetrahedralMesh(BOX.vertices, BOX.tetrahedra, BOX.centroids[:, 2] > 0.5, {"air": 0, "metal": 1})
+    for conductivity, frequency in ((5.0, 1e6), (0.003, 1e7)):
+        simulation = made(metal, materials={"metal": cal.Material(conductivity=conductivity)})
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            simulation.add_transform(frequency / 10)
+    simulation = made(metal, materials={"metal": cal.Material(conductivity=5.0)})
+    with pytest.warns(
+        cal.MeshWarning, match="24 tetrahedra of conductors .* 1e.07 Hz, the worst 12.2 .*skin depth 0.0712 m"
+    ):
+        simulation.add_transform(1e7)

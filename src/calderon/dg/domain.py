@@ -106,6 +106,7 @@ def domain(
     if waves and materials is None:
         raise ValueError("sources: plane waves are in SI units: give also materials, {} for free space alone")
     whole = medium_of(mesh, materials)  # its errors are those of the whole mesh
+    _warn_of_fast_waves(mesh, whole)
     if waves:
         _warn_of_matter(mesh, everywhere, whole)
     classes = one_class(mesh.number_of_tetrahedra)
@@ -142,6 +143,21 @@ def _warn_of_matter(mesh: TetrahedralMesh, conditions: NDArray[np.str_], medium:
         warnings.warn(
             f"{found.sum()} tetrahedra of {', '.join(map(repr, names))} have absorbing faces, through which "
             "plane waves enter as in free space: put air between them and these faces",
+            MeshWarning,
+            stacklevel=callers_level(),
+        )
+
+
+def _warn_of_fast_waves(mesh: TetrahedralMesh, medium: Medium) -> None:
+    """MeshWarning where waves are faster than light, which no medium without dispersion is."""
+    product = medium.permittivity * medium.permeability
+    fast = product < 1 - 1e-12
+    if fast.any():
+        names = sorted(name for name, tag in mesh.names.items() if tag in mesh.tags[fast])
+        warnings.warn(
+            f"in {fast.sum()} tetrahedra of {', '.join(map(repr, names))} permittivity times permeability is "
+            f"{product[fast].min():.3g}, below 1: waves are faster there than light, and the steps shorter; check the "
+            "constants, which are relative to vacuum",
             MeshWarning,
             stacklevel=callers_level(),
         )

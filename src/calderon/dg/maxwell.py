@@ -24,7 +24,14 @@ from calderon.dg.run.checkpoint import RunKey, problem_of, signals_of, sums
 from calderon.dg.run.observer import Observer, Recorder, Span
 from calderon.dg.run.ranks import execution_of_rank, ranks_of, warn_once
 from calderon.dg.run.run import Listener, Run, progress_of
-from calderon.dg.run.sampling import require_period, sampling, steps_until, warn_resolution, whole_number
+from calderon.dg.run.sampling import (
+    require_period,
+    sampling,
+    steps_until,
+    warn_resolution,
+    warn_skin_depth,
+    whole_number,
+)
 from calderon.dg.run.saving import Checkpoints
 from calderon.dg.sources.port import Port, divisor
 from calderon.dg.stepping.leap_frog import CentredLeapFrog
@@ -193,6 +200,7 @@ class MaxwellDG:
         transform = RunningTransform(self._domain, frequencies, stride, self._system.h_offset, self._spectrum)
         transform.require_samples(self.time_step)
         warn_resolution(self._domain, float(transform.frequencies.max()))
+        warn_skin_depth(self._domain, float(transform.frequencies.max()))
         return self._observed(transform)
 
     def _observed(self, observer: AnyObserver) -> AnyObserver:
@@ -290,6 +298,7 @@ class MaxwellDG:
         require_period(self.sources, frequency)
         total = plan.steps_in(periods)
         warn_resolution(self._domain, frequency)
+        warn_skin_depth(self._domain, frequency)
         turn = np.exp(2j * np.pi * frequency * plan.step * self._system.h_offset)
         last = LastPeriods(self._domain, frequency, plan.samples, plan.stride, total, turn)
         self._advance(plan.step, total, progress, (last,), (checkpoint, checkpoint_seconds, keep_checkpoint))

@@ -21,6 +21,8 @@ LARGEST_COUNT = 10**8
 """Largest number of steps of a run; more indicates a wrong unit."""
 LEAST_STEPS = 6
 """Least number of stable steps in a period; with fewer, the elements are longer than the waves."""
+LEAST_SKIN = 0.5
+"""Least skin depth of a conductor, in lengths of its elements."""
 LEAST_NODES = 2.0
 """Least number of nodes in a wavelength: no polynomial with fewer nodes resolves it."""
 
@@ -111,6 +113,34 @@ def warn_resolution(domain: Domain, frequency: float) -> None:
             f"{sum(each[1] for each in found)} tetrahedra have fewer than {LEAST_NODES:g} nodes in a wavelength at "
             f"{frequency:.4g}{hertz}, the worst {least:.2g} (edge {edge:.3g}{metres}, wavelength {length:.3g}{metres})"
             ": amplitudes are inaccurate there; use a finer mesh or a higher order; or is the mesh not in metres?",
+            MeshWarning,
+            stacklevel=callers_level(),
+        )
+
+
+def warn_skin_depth(domain: Domain, frequency: float) -> None:
+    """MeshWarning, by the first rank, where elements of any rank are too long for the decay of waves in conductors."""
+    medium, lengths = domain.medium, domain.part.mesh.longest_edges
+    conductors = np.flatnonzero(medium.loss)
+    if medium.speed == 1:  # without units and materials
+        return
+    k = 2 * np.pi * frequency / medium.speed
+    index = np.sqrt(medium.permeability * (medium.permittivity + 1j * medium.loss / k))[conductors]
+    part = 1 / (k * index.imag) / lengths[conductors]
+    worst = int(np.argmin(part)) if len(part) else -1
+    own = (
+        (float(part[worst]), int((part < LEAST_SKIN).sum()), lengths[conductors][worst])
+        if len(part)
+        else (np.inf, 0, 0.0)
+    )
+    found = domain.communicator.gather(own)
+    least, _, edge = min(found)
+    if least < LEAST_SKIN and domain.communicator.rank == 0:
+        warnings.warn(
+            f"{sum(each[1] for each in found)} tetrahedra of conductors are longer than twice the skin depth at "
+            f"{frequency:.4g} Hz, the worst {1 / least:.3g} times it (edge {edge:.3g} m, skin depth {least * edge:.3g} "
+            "m): losses there are inaccurate; use a finer mesh, or leave the conductor out (mesh.without_part) and "
+            "name its boundary 'pec'",
             MeshWarning,
             stacklevel=callers_level(),
         )

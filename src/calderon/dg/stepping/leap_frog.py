@@ -29,8 +29,11 @@ class Coefficients:
 class CentredLeapFrog(System):
     """Centred flux, and E and H alternately: second order in time, without any loss of the discrete energy.
 
-    The conductive term is averaged over the step, so that it does not limit it. Source: L. Fezoui, S. Lanteri, S.
-    Lohrengel, S. Piperno, ESAIM: M2AN 39 (2005), 1149.
+    The conductive term is solved exactly over a step of a constant curl, E <- exp(-a) E + (1 - exp(-a)) / a dt curl H /
+    epsilon with a = sigma dt / epsilon. It does not limit the step: this is the scheme that averages the term,
+    stable in the lossless limit, with epsilon (a / 2) coth(a / 2) >= epsilon, which lowers all frequencies. Unlike the
+    average, whose factor (1 - a / 2) / (1 + a / 2) tends to -1, it leaves no field in a good conductor. Source: L.
+    Fezoui, S. Lanteri, S. Lohrengel, S. Piperno, ESAIM: M2AN 39 (2005), 1149.
     """
 
     h_offset, trials = 0.5, LANCZOS_STEPS
@@ -97,10 +100,10 @@ class CentredLeapFrog(System):
         if field == 1:
             gains = -step / medium.permeability
             return Coefficients(step, self.lanes_of(ones, gains), self._absorbing(1, gains))
-        loss = step * medium.loss / (2 * medium.permittivity)
-        gains = step / (medium.permittivity * (1 + loss))
+        rate = step * medium.loss / medium.permittivity
+        gains = step / medium.permittivity * np.where(rate > 0, -np.expm1(-rate) / np.where(rate > 0, rate, 1.0), 1.0)
         drives = tuple(self.drive(load, gains) for load in self.loads)
-        return Coefficients(step, self.lanes_of((1 - loss) / (1 + loss), gains), self._absorbing(0, gains), drives)
+        return Coefficients(step, self.lanes_of(np.exp(-rate), gains), self._absorbing(0, gains), drives)
 
     def limit(self, report: Callable[[], None] = silent) -> float:
         """2 / w, w the largest frequency of the lossless closed system, by Lanczos in the energy's inner product.
