@@ -5,27 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cube_case import CUBE
 
 from calderon.case import parse
 from calderon.report import run, write
 from calderon.report.folder import BestEffort
 from calderon.report.formatting import write_csv
 
-CASE = """\
-[mesh]
-shape = "cube"
-size = "1 m"
-h = "0.5 m"
-[physics]
-problem = "sound-hard"
-wavenumber = 1.0
-[incident]
-direction = [1, 0, 0]
-[output]
-surface = []
-far_field = { plane = "xy", count = 9 }
-slice = { plane = "xy", size = ["2 m", "2 m"], points = 9 }
-"""
+CASE = CUBE + 'slice = { plane = "xy", size = ["2 m", "2 m"], points = 9 }\n'
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,7 @@ def test_continuity_is_seen_in_the_numbering(sphere):
     turned[:, [3, 4]] = turned[:, [4, 3]]
     assert not Space("turned", sphere, space.element, space.triangles, turned, space.dimension).is_continuous
     plate = P3(cal.mesh.plate([1.0, 1.0], h=0.5))
-    assert plate.reaches_rim and not space.reaches_rim
+    assert plate.reaches_boundary and not space.reaches_boundary
 
 
 def test_interpolation_has_order_four():

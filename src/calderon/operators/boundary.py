@@ -155,7 +155,7 @@ def hypersingular(
     for space in (trial, test):
         if not space.is_continuous:
             raise ValueError(f"the hypersingular operator needs continuous functions, {space.name} jumps: try P1 or P2")
-    if trial.reaches_rim or test.reaches_rim:
+    if trial.reaches_boundary or test.reaches_boundary:
         warnings.warn(
             "functions that do not vanish on the boundary of their surface are given to the hypersingular operator, "
             f"whose integration by parts omits terms along the boundary: take {trial.name}(mesh, boundary=False)",

@@ -1,5 +1,6 @@
 """Which pairs of triangles touch, which are near, and how near."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,19 +75,32 @@ def touching_pairs(test: Index, trial: Index, upper: bool = False) -> TouchingPa
     count = int(max(test.max(), trial.max())) + 1
     starts, corners = grouped(trial.ravel(), count)
     test, trial = (np.ascontiguousarray(each, np.int64) for each in (test, trial))
-    found = [TouchingPairs(*(np.zeros((0, 2), np.int32), *np.zeros((3, 0), np.int8)))] * -(-len(test) // SEARCH)
     search = touching_search_kernel()
 
-    def work(number: int) -> None:
-        low, high = number * SEARCH, min((number + 1) * SEARCH, len(test))
+    def find(low: int, high: int) -> tuple[NDArray[Any], ...]:
         around = starts[test[low:high] + 1] - starts[test[low:high]]
         most = int(around.sum())
         room = np.empty((most, 2), np.int32), np.empty(most, np.int8), *np.empty((2, most, 3), np.int8)
         most = search(test, trial, starts, corners, upper, low, high, *room)
-        found[number] = TouchingPairs(*(each[:most].copy() for each in room))
+        return tuple(each[:most].copy() for each in room)
 
-    run_tasks(work, len(found))
-    return TouchingPairs(*(np.concatenate(each) for each in zip(*found, strict=True)))
+    return TouchingPairs(*_searched(find, _runs(len(test))))
+
+
+def _runs(count: int) -> list[tuple[int, int]]:
+    """Beginnings and ends of the test triangles that are searched at a time."""
+    return [(low, min(low + SEARCH, count)) for low in range(0, count, SEARCH)]
+
+
+def _searched(find: Callable[..., tuple[NDArray[Any], ...]], tasks: list[Any]) -> list[NDArray[Any]]:
+    """The arrays that `find` gives for the tasks, which several threads share, joined in the order of the tasks."""
+    found: list[tuple[NDArray[Any], ...]] = [()] * len(tasks)
+
+    def work(number: int) -> None:
+        found[number] = find(*tasks[number])
+
+    run_tasks(work, len(tasks))
+    return [np.concatenate(each) for each in zip(*found, strict=True)]
 
 
 def joined_orders(orders: list[Order], order: NDArray[np.int32]) -> Order:
@@ -114,24 +128,21 @@ def near_pairs(
     """
     one, two = extents(test), extents(trial)
     levels = [_cells(two, members, reach) for members in _octaves(two.size)]
-    tasks = [(level, low, min(low + SEARCH, len(test))) for low in range(0, len(test), SEARCH) for level in levels]
-    found = [(np.zeros((0, 2), np.int32), np.zeros(0))] * len(tasks)
+    tasks = [(level, *run) for run in _runs(len(test)) for level in levels]
     numbers = tuple(np.ascontiguousarray(each, np.int64) for each in vertices)
     corners = np.ascontiguousarray(test), np.ascontiguousarray(trial)
     search = near_search_kernel()
 
-    def work(number: int) -> None:
-        cells, low, high = tasks[number]
+    def find(cells: Cells, low: int, high: int) -> tuple[NDArray[Any], ...]:
         scratch = distance_scratch()
         pairs, ratio, count = np.empty((0, 2), np.int32), np.empty(0), GUESS * (high - low)
         while count > len(ratio):
             pairs, ratio = np.empty((count, 2), np.int32), np.empty(count)
             count = search(corners, (one, two), numbers, cells, reach, upper, low, high, scratch, pairs, ratio)
-        found[number] = (pairs[:count].copy(), ratio[:count].copy())
+        return pairs[:count].copy(), ratio[:count].copy()
 
-    run_tasks(work, len(tasks))
-    pairs, ratios = zip(*found, strict=True)
-    return np.concatenate(pairs), np.concatenate(ratios)
+    pairs, ratios = _searched(find, tasks)
+    return pairs, ratios
 
 
 def _cells(extents: Extents, members: Index, reach: float) -> Cells:

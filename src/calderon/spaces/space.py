@@ -84,7 +84,7 @@ class Space(ProjectionSpace):
         return carriers_of(self.dofs, self.dimension)
 
     @cached_property
-    def reaches_rim(self) -> bool:
+    def reaches_boundary(self) -> bool:
         """Whether a continuous function does not vanish on the boundary of the support: at a node of an edge that only
         one of its triangles has."""
         edges = self.mesh.triangle_edges[self.triangles]
