@@ -84,7 +84,8 @@ def test_the_files_of_a_result_are_on_the_disk_before_it_takes_its_place(tmp_pat
     out = tmp_path / "out"
     if exists:
         out.mkdir()
-    with result_folder(out) as scratch:
+    with result_folder(out) as result:
+        scratch = result.folder
         (scratch / "parts").mkdir()
         for name in ("summary.json", "a.csv", "parts/b.csv"):
             (scratch / name).write_text("x")
