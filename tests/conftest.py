@@ -72,6 +72,17 @@ VARIANTS = (
 )
 """Further variants: beginnings of the names of tests of whole programs that show once more what others show."""
 
+LONG = (
+    "hmatrix/test_operators.py::",
+    "formulations/test_methods.py::",
+    "greens/test_new_function.py::",
+    "formulations/test_dielectric.py::",
+    "hmatrix/test_hierarchical_lu.py::",
+    "operators/test_close_pairs.py::",
+    "operators/test_compiled_rows.py::",
+)
+"""Files with tests of 10 s and more, which compile: they come first, so that no worker waits for them in the end."""
+
 
 def _is_variant(item):
     name = item.nodeid.removeprefix("tests/")
@@ -91,13 +102,14 @@ def pytest_collection_modifyitems(config, items):
         item.add_marker(pytest.mark.variant)
     if _whole(config):
         names = [item.nodeid.removeprefix("tests/") for item in items]
-        lost = [each for each in ON_DEVICES + VARIANTS if not any(name.startswith(each) for name in names)]
+        lost = [each for each in ON_DEVICES + VARIANTS + LONG if not any(name.startswith(each) for name in names)]
         if lost:
             raise pytest.UsageError(f"no tests begin with these names of tests/conftest.py: {', '.join(lost)}")
     if os.environ.get("CALDERON_ALL_VARIANTS") != "1":
         chosen = {id(item) for item in further}
         config.hook.pytest_deselected(items=further)
         items[:] = [item for item in items if id(item) not in chosen]
+    items.sort(key=lambda item: not item.nodeid.removeprefix("tests/").startswith(LONG))  # the order within stays
 
 
 @pytest.fixture(scope="session")

@@ -44,7 +44,7 @@ RADIAL = Radial(value, no_phase, False, 5)
 DECAYS = (0.3, 1.0, 1.7, 2.5, 4.0)
 LAYERS = [cal.single_layer, cal.double_layer, cal.adjoint_double_layer]
 CASES = [(layer, method) for layer in LAYERS for method in ("dense", "hmatrix")]
-ALWAYS = [(cal.single_layer, "dense"), (cal.double_layer, "hmatrix")]
+ALWAYS = [(cal.double_layer, "dense"), (cal.double_layer, "hmatrix")]
 
 
 @dataclass(frozen=True)

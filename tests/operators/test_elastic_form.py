@@ -65,6 +65,7 @@ def test_touching_and_near_pairs_converge(sphere, dense):
     assert np.abs(dense - reference).max() < 2e-6 * np.abs(reference).max()
 
 
+@pytest.mark.variant
 def test_the_compressed_matrix_is_the_dense_one():
     space = cal.P0(cal.mesh.sphere(1.0, h=0.25), components=3)
     compressed, dense = kelvin(space).assemble("hmatrix", rtol=1e-5), kelvin(space).assemble()
