@@ -72,6 +72,17 @@ TINY = {np.dtype(np.float64): 1e-37, np.dtype(np.float32): 1e-20}
 """Added to squared distances, so that coincident points give finite values (which then meet the factor zero)."""
 
 
+class Renumbered(NamedTuple):
+    """Data and places of the triangles of some pairs alone: of the test triangles from `first` on, and of those trial
+    triangles that `position` (all,) numbers. What a form of curls reads of all triangles would exceed the estimate of
+    memory."""
+
+    first: int
+    position: NDArray[np.int32]
+    data: tuple[NDArray[np.float64], NDArray[np.float64]]
+    places: tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
 class Stage(NamedTuple):
     """Tasks of a block that may run side by side, as `backends.run_tasks` takes them."""
 
@@ -417,27 +428,30 @@ class Block:
     def _add_special_between(self, bounds: NDArray[np.int64], rows: Rows | None = None) -> None:
         """The touching and near pairs of the test triangles between two bounds."""
         lo, hi = (int(each) for each in bounds)
-        target = rows or self.rows(lo, hi)
-        for batch in self.batches:
-            part = batch.between(lo, hi)
+        target, parts = rows or self.rows(lo, hi), [batch.between(lo, hi) for batch in self.batches]
+        local = self._renumbered(lo, hi, parts, target) if self.integrand.curls and parts else None
+        for part in parts:
             for start in range(0, len(part.rules), SHARE):
-                self._add_pairs(part.part(slice(start, start + SHARE)), target)
+                self._add_pairs(part.part(slice(start, start + SHARE)), target, local)
 
-    def _add_pairs(self, batch: Batch, rows: Rows) -> None:
-        """Add all pairs of a batch."""
-        moments, pairs, places, data = (
-            self._all_moments(batch),
-            batch.pairs,
-            (rows.places, self.trial.places),
-            self.data,
-        )
-        half = self.half
-        if self.integrand.curls:  # of the triangles of these pairs alone, one for each pair
-            i, j = pairs.triangles.T
-            data, places = (self.form_data(True, i), self.form_data(False, j)), (places[0][i], places[1][j])
-            moments[:, :, (i == j) & half] *= 0.5
-            pairs, half = Pairs(np.repeat(np.arange(len(i), dtype=np.int32)[:, None], 2, axis=1), *pairs[1:]), False
-        self._scatter(moments, pairs, data, *places, rows.out, half)
+    def _renumbered(self, lo: int, hi: int, parts: list[Batch], rows: Rows) -> "Renumbered":
+        """The triangles of the pairs of some batches, whose test triangles are from `lo` to before `hi`."""
+        trials = np.unique(np.concatenate([part.pairs.triangles[:, 1] for part in parts]))
+        position = np.empty(len(self.trial.triangles), np.int32)
+        position[trials] = np.arange(len(trials), dtype=np.int32)
+        data = self.form_data(True, np.arange(lo, hi)), self.form_data(False, trials)
+        return Renumbered(lo, position, data, (rows.places[lo:hi], self.trial.places[trials]))
+
+    def _add_pairs(self, batch: Batch, rows: Rows, local: "Renumbered | None") -> None:
+        """Add all pairs of a batch; local: what is known of their triangles alone."""
+        moments, pairs = self._all_moments(batch), batch.pairs
+        if local is None:
+            self._scatter(moments, pairs, self.data, rows.places, self.trial.places, rows.out, self.half)
+            return
+        i, j = pairs.triangles.T
+        moments[:, :, (i == j) & self.half] *= 0.5
+        pairs = pairs._replace(triangles=np.stack([i - np.int32(local.first), local.position[j]], axis=1))
+        self._scatter(moments, pairs, local.data, *local.places, rows.out, False)
 
     def _scatter(self, moments, pairs, data, rows, columns, out, half):  # type: ignore[no-untyped-def]
         """Add the local matrices of pairs with these moments (components, 2, n, A, B)."""

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import thread_count
-from calderon.galerkin.block import TILE, Block, Stage
+from calderon.galerkin.block import TILE, Block, Renumbered, Stage
 from calderon.galerkin.regular.element_tables import LANES
 from calderon.galerkin.regular.mutual_tile import mutual_kernel, mutual_scratch
 from calderon.galerkin.selection import Rows, filled_rows
@@ -117,7 +117,7 @@ class MutualBlock(Block):
                 self.tile_scalars, lo, hi, first, last, self.adjoint, tile_rows, row_ids, scratch, self.out,
             )  # fmt: skip
 
-    def _add_pairs(self, batch: Batch, rows: Rows) -> None:
+    def _add_pairs(self, batch: Batch, rows: Rows, local: Renumbered | None) -> None:
         """Add both orders of all pairs of a batch."""
         forward, back = self._all_moments(batch, 2)
         if self.adjoint:

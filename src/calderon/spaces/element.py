@@ -105,6 +105,8 @@ class Element:
         """(..., size): which original local function each local function becomes when vertex m is renamed order[...,
         m].
         """
+        if self.degree == 1:  # one for each vertex
+            return order
         return _permutations(self.degree)[order[..., 0], order[..., 1]].astype(order.dtype, copy=False)
 
 
