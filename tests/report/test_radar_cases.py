@@ -153,7 +153,7 @@ def test_a_dielectric_sphere_over_frequency():
 def test_a_dipole_over_frequency(tmp_path):
     file = parse(DIPOLE)
     results = run(file)
-    names = write(results, tmp_path / "out")
+    _, names = write(results, tmp_path / "out")
     assert {"impedance.csv", "impedance.png", "sweep.png", "far_field.csv"} <= set(names)
     table = np.genfromtxt(tmp_path / "out" / "impedance.csv", delimiter=",", names=True)
     assert (np.diff(table["resistance_ohm"]) > 0).all() and (np.diff(table["reactance_ohm"]) > 0).all()
