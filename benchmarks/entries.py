@@ -124,22 +124,18 @@ def _clusters(space: Any, size: int) -> Clusters:
 def _loop(function: Callable[..., None], kind: str) -> Callable[..., int]:
     """The compiled loop over a tenth of the rows or columns of pairs of clusters."""
 
-    @kernel
-    def rows(data, pairs, top, bottom, left, right, scratch, out):  # type: ignore[no-untyped-def]
-        total = 0
-        for i, j in pairs:
-            for r in range(top[i], bottom[i], 10):
-                function(data, r, j, scratch, out[: right[j] - left[j]])
-                total += right[j] - left[j]
-        return total
+    of_rows = kind == "row"
 
     @kernel
-    def columns(data, pairs, top, bottom, left, right, scratch, out):  # type: ignore[no-untyped-def]
+    def lines(data, pairs, top, bottom, left, right, scratch, out):  # type: ignore[no-untyped-def]
         total = 0
         for i, j in pairs:
-            for c in range(left[j], right[j], 10):
-                function(data, i, c, scratch, out[: bottom[i] - top[i]])
-                total += bottom[i] - top[i]
+            first, last, length = left[j], right[j], bottom[i] - top[i]
+            if of_rows:
+                first, last, length = top[i], bottom[i], right[j] - left[j]
+            for line in range(first, last, 10):
+                function(data, line if of_rows else i, j if of_rows else line, scratch, out[:length])
+                total += length
         return total
 
-    return rows if kind == "row" else columns
+    return lines
