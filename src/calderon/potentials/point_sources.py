@@ -146,6 +146,38 @@ def charged(re, im, u, ui, c, ci, oscillates, complex_charges):  # type: ignore[
     return re, im
 
 
+def sums_of_group(
+    radial_value: Callable[..., Any], double: bool, gradient: bool, oscillates: bool, complex_charges: bool
+) -> Callable[..., Any]:
+    """The compiled sums over the sources begin to end of a group, at offsets d from its centre whose square is given:
+    real and imaginary parts of those of the kernel, of the kernel times the three coordinates, and of the charges."""
+    slopes = double or gradient
+
+    @jitable
+    def of_group(t, s, begin, end, d0, d1, d2, square, k_re, k_im, parameters, reference):  # type: ignore[no-untyped-def]
+        a0, b0, a1, b1, a2, b2 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
+        a3, b3, a4, b4 = zero(t), zero(t), zero(t), zero(t)
+        for j in range(begin, end, SOURCE):
+            o0, o1, o2 = number(s, j), number(s, j + 1), number(s, j + 2)
+            c, ci = number(s, j + 4), number(s, j + 5)
+            r2 = d0 * o0 + d1 * o1 + d2 * o2 + (square + number(s, j + 3))
+            u, ui, h, hi = radial_value(r2, parameters, reference)
+            if double and gradient:
+                a4, b4 = charged(a4, b4, h, hi, c, ci, oscillates, complex_charges)
+                h, hi = second_slope(r2, u, ui, h, hi, k_re, k_im, oscillates)
+            if slopes:
+                u, ui = h, hi
+            if gradient:
+                e, ei = charged(zero(t), zero(t), u, ui, c, ci, oscillates, complex_charges)
+                a0, a1, a2, a3 = a0 + e, a1 + o0 * e, a2 + o1 * e, a3 + o2 * e
+                b0, b1, b2, b3 = b0 + ei, b1 + o0 * ei, b2 + o1 * ei, b3 + o2 * ei
+            else:
+                a0, b0 = charged(a0, b0, u, ui, c, ci, oscillates, complex_charges)
+        return (a0, a1, a2, a3, a4), (b0, b1, b2, b3, b4)
+
+    return of_group
+
+
 @functools.lru_cache(maxsize=64)
 def field_kernel(
     radial: Radial, double: bool, gradient: bool, oscillates: bool, complex_charges: bool
@@ -160,18 +192,13 @@ def field_kernel(
     """
     radial_value = radial.value if double and gradient else radial.multiple or radial.value
     radial_phase, shifts, parameters_of = radial.phase, radial.shifts, parameter_reader(radial.parameters)
-    slopes = double or gradient
+    of_group = sums_of_group(radial_value, double, gradient, oscillates, complex_charges)
 
     @kernel
     def field(targets, patches, starts, groups, sources, scalars, out):  # type: ignore[no-untyped-def]
         k_re, k_im, parameters = scalars[0], scalars[1], parameters_of(scalars, PARAMETERS)
-        x, f, g, s, t = (
-            targets.reshape(-1),
-            patches.reshape(-1),
-            groups.reshape(-1),
-            sources.reshape(-1),
-            out.reshape(-1),
-        )
+        x, f, g = targets.reshape(-1), patches.reshape(-1), groups.reshape(-1)
+        s, t = sources.reshape(-1), out.reshape(-1)
         size, count, stride = targets.shape[1], patches.shape[0], SOURCE * sources.shape[1]
         for first in range(0, count, TOGETHER):
             for v in range(0, size, lanes(t)):
@@ -188,24 +215,10 @@ def field_kernel(
                         i = GROUP * group
                         d0, d1, d2 = x0 - number(g, i), x1 - number(g, i + 1), x2 - number(g, i + 2)
                         square = at_least(d0 * d0 + d1 * d1 + d2 * d2, number(g, i + 3))
-                        a0, b0, a1, b1, a2, b2 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
-                        a3, b3, a4, b4 = zero(t), zero(t), zero(t), zero(t)
-                        for j in range(stride * group, stride * (group + 1), SOURCE):
-                            o0, o1, o2 = number(s, j), number(s, j + 1), number(s, j + 2)
-                            c, ci = number(s, j + 4), number(s, j + 5)
-                            r2 = d0 * o0 + d1 * o1 + d2 * o2 + (square + number(s, j + 3))
-                            u, ui, h, hi = radial_value(r2, parameters, reference)
-                            if double and gradient:
-                                a4, b4 = charged(a4, b4, h, hi, c, ci, oscillates, complex_charges)
-                                h, hi = second_slope(r2, u, ui, h, hi, k_re, k_im, oscillates)
-                            if slopes:
-                                u, ui = h, hi
-                            if gradient:
-                                e, ei = charged(zero(t), zero(t), u, ui, c, ci, oscillates, complex_charges)
-                                a0, a1, a2, a3 = a0 + e, a1 + o0 * e, a2 + o1 * e, a3 + o2 * e
-                                b0, b1, b2, b3 = b0 + ei, b1 + o0 * ei, b2 + o1 * ei, b3 + o2 * ei
-                            else:
-                                a0, b0 = charged(a0, b0, u, ui, c, ci, oscillates, complex_charges)
+                        begin = stride * group
+                        (a0, a1, a2, a3, a4), (b0, b1, b2, b3, b4) = of_group(
+                            t, s, begin, begin + stride, d0, d1, d2, square, k_re, k_im, parameters, reference
+                        )  # fmt: skip
                         plane = d0 * number(g, i + 4) + d1 * number(g, i + 5) + d2 * number(g, i + 6)
                         if gradient:  # the stored o are times -2
                             a1, a2, a3 = d0 * a0 + 0.5 * a1, d1 * a0 + 0.5 * a2, d2 * a0 + 0.5 * a3

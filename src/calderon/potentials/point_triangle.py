@@ -169,6 +169,50 @@ def _static(f, edges, moments, k, z, double, gradient, v):  # type: ignore[no-un
         v[0], v[1], v[2] = q * (z * s0 - g0), q * (z * s1 - g1), q * (s2 - radial)
 
 
+@jitable_part
+def _put_static(c, edges, moments, k, d0, d1, z, double, gradient, f, v, out):  # type: ignore[no-untyped-def]
+    """out (1 or 3) = the integrals of the density c for all terms in closed form; f (6,) and v (3,) are working
+    memory."""
+    total = np.zeros(3, np.complex128)
+    for part in range(2):
+        unit = 1j if part == 1 else 1.0 + 0j
+        _shifted(c, d0, d1, part, f)
+        _static(f, edges, moments, 1, z, double, gradient, v)
+        for n in range(out.size):
+            total[n] += unit * v[n]
+        if k != 0.0:
+            for place in range(2, 4):
+                factor = unit * (-k * k / 2.0 if place == 2 else k * k * k * k / 24.0)
+                _static(f, edges, moments, place, z, double, gradient, v)
+                for n in range(out.size):
+                    total[n] += factor * v[n]
+    for n in range(out.size):
+        out[n] = total[n]
+
+
+@jitable_part
+def _rest_near(k, r, series, reach, double, gradient):  # type: ignore[no-untyped-def]
+    """The rest as `_rest` gives it, up to the distance `reach` those of its functions that are used, by series."""
+    if r > reach:
+        return _rest(k, r)
+    g, h, w = 0j, 0j, 0j
+    if not (double or gradient):
+        g = _sum(series[0], r)
+    else:
+        h = _sum(series[1], r)
+        if double and gradient:
+            w = _sum(series[2], r)
+    return g, h, w
+
+
+@jitable_part
+def _density(c, x, y):  # type: ignore[no-untyped-def]
+    """The polynomial c (6, 2) in the plane of a triangle."""
+    re = c[0, 0] + x * (c[1, 0] + c[3, 0] * x + c[4, 0] * y) + y * (c[2, 0] + c[5, 0] * y)
+    im = c[0, 1] + x * (c[1, 1] + c[3, 1] * x + c[4, 1] * y) + y * (c[2, 1] + c[5, 1] * y)
+    return complex(re, im)
+
+
 @functools.lru_cache(maxsize=8)
 def point_triangle_kernel(double: bool, gradient: bool) -> Callable[..., None]:
     """Compiled integrate(points, frames, corners, densities, numbers, k, series, reach, rule, weights, side, lo, hi,
@@ -183,7 +227,7 @@ def point_triangle_kernel(double: bool, gradient: bool) -> Callable[..., None]:
     @kernel
     def integrate(points, frames, corners, densities, numbers, k, series, reach, rule, weights, side, lo, hi, out):  # type: ignore[no-untyped-def]
         edges, moments = np.empty((3, EDGE)), np.zeros((POWERS, 6))
-        f, v, values = np.empty(6), np.zeros(3), 3 if gradient else 1
+        f, v = np.empty(6), np.zeros(3)
         static = k == 0.0
         powers = 3 if static else POWERS
         for n in range(lo, hi):
@@ -196,21 +240,7 @@ def point_triangle_kernel(double: bool, gradient: bool) -> Callable[..., None]:
             sign = 1.0 if z > 0.0 else (-1.0 if z < 0.0 else side)
             surface_integrals(edges, sign * angle, z, powers, moments)
             for j in range(table.shape[0]):
-                total = np.zeros(3, np.complex128)
-                for part in range(2):
-                    unit = 1j if part == 1 else 1.0 + 0j
-                    _shifted(table[j], d0, d1, part, f)
-                    _static(f, edges, moments, 1, z, double, gradient, v)
-                    for c in range(values):
-                        total[c] += unit * v[c]
-                    if not static:
-                        for place in range(2, 4):
-                            factor = unit * (-k * k / 2.0 if place == 2 else k * k * k * k / 24.0)
-                            _static(f, edges, moments, place, z, double, gradient, v)
-                            for c in range(values):
-                                total[c] += factor * v[c]
-                for c in range(values):
-                    out[n, j, c] = total[c]
+                _put_static(table[j], edges, moments, k, d0, d1, z, double, gradient, f, v, out[n, j])
             if not static:
                 area = (flat[1, 0] - flat[0, 0]) * (flat[2, 1] - flat[0, 1])
                 area -= (flat[2, 0] - flat[0, 0]) * (flat[1, 1] - flat[0, 1])
@@ -218,22 +248,9 @@ def point_triangle_kernel(double: bool, gradient: bool) -> Callable[..., None]:
                     y0 = rule[m, 0] * flat[0, 0] + rule[m, 1] * flat[1, 0] + rule[m, 2] * flat[2, 0]
                     y1 = rule[m, 0] * flat[0, 1] + rule[m, 1] * flat[1, 1] + rule[m, 2] * flat[2, 1]
                     p0, p1 = y0 - d0, y1 - d1
-                    r = math.sqrt(p0 * p0 + p1 * p1 + z * z)
-                    if r > reach:
-                        g, h, w = _rest(k, r)
-                    else:
-                        g, h, w = 0j, 0j, 0j
-                        if not (double or gradient):
-                            g = _sum(series[0], r)
-                        else:
-                            h = _sum(series[1], r)
-                            if double and gradient:
-                                w = _sum(series[2], r)
+                    g, h, w = _rest_near(k, math.sqrt(p0 * p0 + p1 * p1 + z * z), series, reach, double, gradient)
                     for j in range(table.shape[0]):
-                        c = table[j]
-                        re = c[0, 0] + y0 * (c[1, 0] + c[3, 0] * y0 + c[4, 0] * y1) + y1 * (c[2, 0] + c[5, 0] * y1)
-                        im = c[0, 1] + y0 * (c[1, 1] + c[3, 1] * y0 + c[4, 1] * y1) + y1 * (c[2, 1] + c[5, 1] * y1)
-                        charge = area * weights[m] * complex(re, im)
+                        charge = area * weights[m] * _density(table[j], y0, y1)
                         if not gradient:
                             out[n, j, 0] += -z * h * charge if double else g * charge
                         else:

@@ -145,6 +145,42 @@ def close_kernels(normal: str) -> int:
     return {"both": 2, "gradient": 3, "dyad": 6}.get(normal, 1)
 
 
+@jitable
+def add_to_functions(s, sums, values, products, chunk, parts, count):  # type: ignore[no-untyped-def]
+    """Add so many integrals over the inner triangle of each part, times each function at eight points, to the sums."""
+    step, place = lanes(s), sums
+    for part in range(parts):
+        for a in range(products.shape[0]):
+            weights = load(products[a], chunk)
+            for m in range(count):
+                value = load(s, values + (part * count + m) * step)
+                store(s, place, load(s, place) + weights * value)
+                place += step
+
+
+@jitable
+def give_sums(s, sums, work, kernels, oscillates, count, c, d, jacobian, n, out):  # type: ignore[no-untyped-def]
+    """Turn the sums of pair n by the phase c + d i, and write those of all points times the Jacobian."""
+    step, functions, stride = lanes(s), out.shape[3], 2 if oscillates else 1
+    for kind in range(kernels):
+        for a in range(functions):
+            for m in range(count):
+                place = sums + ((kind * stride * functions + a) * count + m) * step
+                re, im = load(s, place), zero(s)
+                if oscillates:
+                    im = load(s, place + functions * count * step)
+                re, im = complex_product(re, im, c, d)
+                store(s, work, re)
+                store(s, work + step, im)
+                total, total_i = 0.0, 0.0
+                for lane in range(8):
+                    total += s[work + lane]
+                    total_i += s[work + step + lane]
+                out[kind, 0, n, a, m] = jacobian * total
+                if oscillates:
+                    out[kind, 1, n, a, m] = jacobian * total_i
+
+
 @functools.lru_cache(maxsize=64)
 def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> Callable[..., None]:
     """Compiled close(corners, normals, jacobian, inner, inner_normals, parent, rules, points, products, starts,
@@ -219,32 +255,9 @@ def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> 
                     s, step, here, (m0, m1, m2), (n0, n1, n2), ratios, line_points, line_weights, line_starts,
                     parameters, reference,
                 )  # fmt: skip
-                place = sums
-                for kind in range(kernels * stride):
-                    for a in range(functions):
-                        weights = load(products[a], chunk)
-                        for m in range(count_of):
-                            value = load(s, here + (kind * count_of + m) * step)
-                            store(s, place, load(s, place) + weights * value)
-                            place += step
+                add_to_functions(s, sums, here, products, chunk, kernels * stride, count_of)
             c, d = radial_phase(reference, parameters)
-            for kind in range(kernels):
-                for a in range(functions):
-                    for m in range(count_of):
-                        place = sums + ((kind * stride * functions + a) * count_of + m) * step
-                        re, im = load(s, place), zero(s)
-                        if oscillates:
-                            im = load(s, place + functions * count_of * step)
-                        re, im = complex_product(re, im, c, d)
-                        store(s, here, re)
-                        store(s, here + step, im)
-                        total, total_i = 0.0, 0.0
-                        for lane in range(8):
-                            total += s[here + lane]
-                            total_i += s[here + step + lane]
-                        out[kind, 0, n, a, m] = jacobian[n] * total
-                        if oscillates:
-                            out[kind, 1, n, a, m] = jacobian[n] * total_i
+            give_sums(s, sums, here, kernels, oscillates, count_of, c, d, jacobian[n], n, out)
 
     return close
 
@@ -288,16 +301,9 @@ def products_with_line(order: int, degree: int) -> Callable[..., Any]:
     return products
 
 
-def sums_over_the_inner_triangle(radial: Radial, normal: str, oscillates: bool, degree: int) -> Callable[..., None]:
-    """The compiled integrals of the kernels and the monomials over the inner triangle, for eight points of the outer
-    one: six triangles with a vertex at the point next to x, along lines through it (theory, (T39) and (T40))."""
-    radial_value = radial.value
-    value, of_inner, of_outer = normal == "none", normal in ("inner", "both"), normal in ("outer", "both")
-    gradient, dyad, kernels = normal == "gradient", normal == "dyad", close_kernels(normal)
-    stride, count_of = 2 if oscillates else 1, Element(degree).size
-    order = {"none": 0, "inner": 0, "dyad": 2}.get(normal, 1)
-    (nothing, powers), products = power_sums(degree + order), products_with_line(order, degree)
-    work = ROOM + 9 + 2 * kernels * count_of
+def sums_along_a_line(radial: Radial, value: bool, oscillates: bool, degree: int) -> Callable[..., Any]:
+    """The compiled integrals of the radial function, G or G'/r, with powers of t up to `degree`."""
+    radial_value, (nothing, powers) = radial.value, power_sums(degree)
 
     @jitable
     def along_line(g, low, high, points, weights, a, parameters, reference, s):  # type: ignore[no-untyped-def]
@@ -316,6 +322,14 @@ def sums_over_the_inner_triangle(radial: Radial, normal: str, oscillates: bool, 
             if oscillates:
                 imaginary = powers(imaginary, wt, t, im)
         return real, imaginary
+
+    return along_line
+
+
+def putting_kernels(order: int, value: bool, oscillates: bool, degree: int, work: int) -> Callable[..., None]:
+    """What adds the integrals along a line to those of a kernel, the radial function times a polynomial of this order
+    in t, and the monomials; work: where working memory begins, in vectors."""
+    products, stride, count_of = products_with_line(order, degree), 2 if oscillates else 1, Element(degree).size
 
     @jitable
     def put_monomials(s, step, place, weight, r, c, u, v):  # type: ignore[no-untyped-def]
@@ -345,6 +359,19 @@ def sums_over_the_inner_triangle(radial: Radial, normal: str, oscillates: bool, 
         put_monomials(s, step, place, weight, r[0], c, u, v)
         if oscillates:
             put_monomials(s, step, place + count_of * step, weight, r[1], c, u, v)
+
+    return put_kernel
+
+
+def sums_over_the_inner_triangle(radial: Radial, normal: str, oscillates: bool, degree: int) -> Callable[..., None]:
+    """The compiled integrals of the kernels and the monomials over the inner triangle, for eight points of the outer
+    one: six triangles with a vertex at the point next to x, along lines through it (theory, (T39) and (T40))."""
+    value, of_inner, of_outer = normal == "none", normal in ("inner", "both"), normal in ("outer", "both")
+    gradient, dyad, kernels = normal == "gradient", normal == "dyad", close_kernels(normal)
+    stride, count_of = 2 if oscillates else 1, Element(degree).size
+    order = {"none": 0, "inner": 0, "dyad": 2}.get(normal, 1)
+    along_line = sums_along_a_line(radial, value, oscillates, degree + order)
+    put_kernel = putting_kernels(0 if value else order, value, oscillates, degree, ROOM + 9 + 2 * kernels * count_of)
 
     @jitable
     def inner_sums(s, step, here, m, n, ratios, points, weights, starts, parameters, reference):  # type: ignore[no-untyped-def]

@@ -25,10 +25,9 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
     test and trial are surfaces (element_tables.py), local functions are numbered in the order of the rule. Pairs of
     one rule should follow each other. normal: the integrand's; "both": those of the trial side in out[0], of the test
     side in out[1]; or "gradient": (G'/r) (x - y), "outer": (G'/r) (x - y) (x - y)^T, component by component."""
-    radial_value, radial_phase, shifts = radial.value, radial.phase, radial.shifts
-    parameters_of = parameter_reader(radial.parameters)
-    of_trial, of_test, both, gradient = (normal == each for each in ("trial", "test", "both", "gradient"))
-    kernels, stride, outer = moment_kernels(normal), 2 if oscillates else 1, normal == "outer"
+    radial_phase, shifts, parameters_of = radial.phase, radial.shifts, parameter_reader(radial.parameters)
+    kernels, stride = moment_kernels(normal), 2 if oscillates else 1
+    put_values = putting_values(radial, normal, oscillates, 8, False)
 
     @kernel
     def moments(test, trial, pairs, rules, table, numbers, scratch, out):  # type: ignore[no-untyped-def]
@@ -43,22 +42,19 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
         results, count = out.reshape(-1), pairs.triangles.shape[0]
         start, stop = 0, 0
         while stop < count:
-            start = stop
-            rule = rules[start]
-            while stop < count and stop < start + step and rules[stop] == rule:
-                stop += 1
+            start, rule = stop, rules[stop]
+            stop = end_of_batch(rules, start, min(count, start + step))
             put_pairs(
                 s, corners[0], corners[1], normals[0], normals[1], jacobians[0], jacobians[1],
                 triangles, orders[0], orders[1], start, stop,
             )  # fmt: skip
             (o0, o1, o2), (e0, e1, e2), (f0, f1, f2) = three(s, 0), three(s, 3), three(s, 6)
             (g0, g1, g2), (h0, h1, h2) = three(s, 9), three(s, 12)
-            (m0, m1, m2), (n0, n1, n2) = three(s, 15), three(s, 18)
+            m, n = three(s, 15), three(s, 18)
             reference = zero(s)
             if shifts:
                 reference = distance_of_centroids(s)
-            for m in range(kernels * stride * sizes):
-                store(s, sums + m * step, zero(s))
+            clear(s, sums, kernels * stride * sizes)
             for chunk in range(table.starts[rule], table.starts[rule + 1], 8):
                 for q in range(8):
                     here = chunk + q
@@ -68,37 +64,10 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
                     d1 = o1 + u1 * e1 + u2 * f1 - t1 * g1 - t2 * h1
                     d2 = o2 + u1 * e2 + u2 * f2 - t1 * g2 - t2 * h2
                     square = d0 * d0 + 1e-37 + d1 * d1 + d2 * d2
-                    g, gi, h, hi = radial_value(square, parameters, reference)
-                    re, im = g, gi
-                    if of_test:
-                        offset = d0 * m0 + d1 * m1 + d2 * m2
-                        re, im = h * offset, hi * offset
-                    if of_trial or both:
-                        offset = -(d0 * n0 + d1 * n1 + d2 * n2)
-                        re, im = h * offset, hi * offset
-                    store(s, values + q * step, re)
-                    if oscillates:
-                        store(s, values + (8 + q) * step, im)
-                    if both:
-                        offset = d0 * m0 + d1 * m1 + d2 * m2
-                        store(s, values + (16 + q) * step, h * offset)
-                        if oscillates:
-                            store(s, values + (24 + q) * step, hi * offset)
-                    if gradient:
-                        put_gradient(s, values + q * step, 8 * step, h, hi, d0, d1, d2, oscillates)
-                    if outer:
-                        put_outer(s, values + q * step, 8 * step, h, hi, d0, d1, d2, oscillates)
+                    put_values(s, values + q * step, d0, d1, d2, square, m, n, parameters, reference)
                 for part in range(kernels * stride):
                     here = values + 8 * (part if oscillates else 2 * part) * step
-                    v0, v1, v2, v3 = four(s, here)
-                    v4, v5, v6, v7 = four(s, here + 4 * step)
-                    for m in range(sizes):
-                        place, first = sums + (part * sizes + m) * step, m * all_points + chunk
-                        total = load(s, place) + number(products, first) * v0 + number(products, first + 1) * v1
-                        total = total + number(products, first + 2) * v2 + number(products, first + 3) * v3
-                        total = total + number(products, first + 4) * v4 + number(products, first + 5) * v5
-                        total = total + number(products, first + 6) * v6 + number(products, first + 7) * v7
-                        store(s, place, total)
+                    add_products(s, sums + part * sizes * step, here, products, chunk, all_points, sizes)
             c, d = radial_phase(reference, parameters)
             give_moments(s, sums, values, kernels, oscillates, sizes, c, d, results, count, start, stop)
 
@@ -139,6 +108,76 @@ def four(s, place):  # type: ignore[no-untyped-def]
     """Four vectors that follow each other."""
     step = lanes(s)
     return load(s, place), load(s, place + step), load(s, place + 2 * step), load(s, place + 3 * step)
+
+
+def putting_values(
+    radial: Radial, normal: str, oscillates: bool, together: int, planes_later: bool
+) -> Callable[..., None]:
+    """What stores the kernels of an integrand at one of so many points that are summed together: real and imaginary
+    part, then those of the next kernel. planes_later: normals of the trial side are applied to the sums."""
+    radial_value = radial.value
+    of_trial, of_test, gradient, outer = (normal == each for each in ("trial", "test", "gradient", "outer"))
+    both = normal == "both"
+
+    @jitable
+    def put_values(s, place, d0, d1, d2, square, m, n, parameters, reference):  # type: ignore[no-untyped-def]
+        (m0, m1, m2), (n0, n1, n2), apart = m, n, together * lanes(s)
+        g, gi, h, hi = radial_value(square, parameters, reference)
+        if (of_trial or both) and planes_later:
+            put_value(s, place, apart, h, hi, oscillates)
+        elif of_trial or both:
+            offset = -(d0 * n0 + d1 * n1 + d2 * n2)
+            put_value(s, place, apart, h * offset, hi * offset, oscillates)
+        elif not of_test:
+            put_value(s, place, apart, g, gi, oscillates)
+        if of_test or both:
+            offset, here = d0 * m0 + d1 * m1 + d2 * m2, place + (2 * apart if both else 0)
+            put_value(s, here, apart, h * offset, hi * offset, oscillates)
+        if gradient:
+            put_gradient(s, place, apart, h, hi, d0, d1, d2, oscillates)
+        if outer:
+            put_outer(s, place, apart, h, hi, d0, d1, d2, oscillates)
+
+    return put_values
+
+
+@jitable
+def put_value(s, place, apart, re, im, oscillates):  # type: ignore[no-untyped-def]
+    """Store the real part of a kernel and, so much further, its imaginary part."""
+    store(s, place, re)
+    if oscillates:
+        store(s, place + apart, im)
+
+
+@jitable
+def end_of_batch(rules, start, limit):  # type: ignore[no-untyped-def]
+    """Where the pairs from `start` on with the same rule end, at most `limit`."""
+    stop = start
+    while stop < limit and rules[stop] == rules[start]:
+        stop += 1
+    return stop
+
+
+@jitable
+def clear(s, place, count):  # type: ignore[no-untyped-def]
+    """Fill vectors with zeros."""
+    for k in range(count):
+        store(s, place + k * lanes(s), zero(s))
+
+
+@jitable
+def add_products(s, sums, values, products, first, pitch, sizes):  # type: ignore[no-untyped-def]
+    """Add the values at eight points times the products of functions there, in rows so far apart, to their sums."""
+    step = lanes(s)
+    v0, v1, v2, v3 = four(s, values)
+    v4, v5, v6, v7 = four(s, values + 4 * step)
+    for m in range(sizes):
+        place, here = sums + m * step, m * pitch + first
+        total = load(s, place) + number(products, here) * v0 + number(products, here + 1) * v1
+        total = total + number(products, here + 2) * v2 + number(products, here + 3) * v3
+        total = total + number(products, here + 4) * v4 + number(products, here + 5) * v5
+        total = total + number(products, here + 6) * v6 + number(products, here + 7) * v7
+        store(s, place, total)
 
 
 @jitable
