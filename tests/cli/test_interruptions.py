@@ -8,19 +8,9 @@ import time
 
 import pytest
 
-CASE = """\
-[mesh]
-shape = "sphere"
-radius = 1
-h = 0.45
-[physics]
-problem = "sound-hard"
-wavenumber = 1.5
-[incident]
-direction = [1, 0, 0]
-[output]
-far_field = { plane = "xy", count = 7 }
-"""
+from surface_case import surface_case
+
+CASE = surface_case('far_field = { plane = "xy", count = 7 }')
 PROGRAM = """
 import sys, time, contextlib, calderon.cli
 from calderon.report.stages import Stages

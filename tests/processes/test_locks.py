@@ -1,4 +1,4 @@
-"""Places that one process at a time works on: who holds them is reported, and the dead hold nothing."""
+"""Places that one process at a time works on: who holds them is reported, and ended processes hold nothing."""
 
 import os
 import signal
@@ -97,7 +97,7 @@ def test_a_matrix_that_another_process_has_finished_meanwhile_is_read(tmp_path):
     waiting.close()
 
 
-def test_hidden_files_of_the_dead_are_removed_by_who_writes_there_next(tmp_path):
+def test_hidden_files_of_ended_processes_are_removed_by_who_writes_there_next(tmp_path):
     """Not those of processes that are alive, of other hosts, or of files with other names."""
     child = subprocess.Popen([sys.executable, "-c", "pass"])
     child.wait()

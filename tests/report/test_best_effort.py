@@ -5,14 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cube_case import CUBE
 
 from calderon.case import parse
 from calderon.report import run, write
 from calderon.report.folder import BestEffort
 from calderon.report.formatting import write_csv
+from surface_case import CUBE, surface_case
 
-CASE = CUBE + 'slice = { plane = "xy", size = ["2 m", "2 m"], points = 9 }\n'
+CASE = surface_case('surface = []\nfar_field = { plane = "xy", count = 9 }', CUBE, 1.0) + (
+    'slice = { plane = "xy", size = ["2 m", "2 m"], points = 9 }\n'
+)
 
 
 @pytest.fixture(scope="module")

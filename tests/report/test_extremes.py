@@ -9,23 +9,12 @@ import pytest
 
 import calderon as cal
 from calderon.case import CaseError, parse
+from surface_case import surface_case
 
 LONG = "1" + 399 * "0"
 
 
-CASE = """\
-[mesh]
-shape = "sphere"
-radius = 1
-h = 0.4
-[physics]
-problem = "sound-hard"
-wavenumber = 1.5
-[incident]
-direction = [1, 0, 0]
-[output]
-far_field = { plane = "xy" }
-"""
+CASE = surface_case('far_field = { plane = "xy" }')
 
 
 @pytest.mark.parametrize(

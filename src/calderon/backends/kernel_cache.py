@@ -100,7 +100,9 @@ def private_folder() -> Path | None:
         text = f"no folder for compiled kernels can be written: each process compiles again; {advice}"
         warnings.warn(text, UserWarning, stacklevel=2)
         return None
-    warnings.warn(f"compiled kernels are stored in {folder} for want of another folder: {advice}", UserWarning, 2)
+    warnings.warn(
+        f"compiled kernels are stored in {folder}, since no other folder can be written: {advice}", UserWarning, 2
+    )
     return folder
 
 

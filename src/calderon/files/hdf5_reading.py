@@ -145,6 +145,12 @@ class SavedGroup:
         with self._raw(f"attribute {name}"):
             return self.group.attrs[name]
 
+    def scalar(self, name: str) -> Any:
+        """A text or a single number of the attributes."""
+        value = self.attribute(name)
+        self.require(np.ndim(value) == 0, f"attribute {name} is a list")
+        return value
+
     def text(self, name: str) -> str:
         """A text of the attributes."""
         value = self.attribute(name)

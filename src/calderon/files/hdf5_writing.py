@@ -39,7 +39,7 @@ class FileKind:
 @contextmanager
 def new_file(path: str | os.PathLike[str], kind: FileKind) -> Iterator[h5py.File]:
     """A file of a kind, to be filled by `put` and attributes, that takes its place when the block ends well. OSError
-    where it cannot be written, for want of space above all."""
+    where it cannot be written, most often since the disk is full."""
     with whole_file(path) as scratch, Patient(scratch) as drain:
         with h5py.File(drain, "w", libver=LIBRARY) as file:
             file.attrs.update(

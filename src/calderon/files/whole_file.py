@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from calderon.processes import mark, of_the_dead, remove
+from calderon.processes import leftovers, mark, remove
 
 
 def file_path(path: Any, what: str, example: str) -> Path:
@@ -50,8 +50,8 @@ def _prefix(path: Path) -> str:
 
 
 def sweep(path: Path) -> None:
-    """Remove what dead processes have left while they wrote a file."""
-    for each in of_the_dead(path.parent, _prefix(path), path.suffix):
+    """Remove what ended processes have left while they wrote a file."""
+    for each in leftovers(path.parent, _prefix(path), path.suffix):
         remove(each)
 
 

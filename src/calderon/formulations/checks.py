@@ -125,8 +125,8 @@ def magnetic_equation(mesh: TriangleMesh, wavenumber: float) -> None:
 
 
 def charges_resolved(mesh: TriangleMesh, wavenumber: float, precision: str) -> None:
-    """ValueError where rounding loses the currents of the electric field equation: the charges give the entries, and
-    the currents that have none a part of them of the order (k h)^2."""
+    """ValueError where rounding loses the currents of the electric field equation: the terms of the charges give the
+    size of the entries, and the terms of currents without charges are smaller by (k h)^2."""
     if precision == "double":
         return
     size, eps = wavenumber * mesh.mean_edge_length, float(np.finfo(np.float32).eps)

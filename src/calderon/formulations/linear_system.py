@@ -11,22 +11,23 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import DeviceMatrix, Execution, require_memory
-from calderon.mesh.errors import AccuracyWarning, callers_level
+from calderon.mesh.errors import AccuracyWarning
 from calderon.operators import BoundaryOperator
 from calderon.operators.methods import AUTO, Method, candidates, first_that, method_named, require
 from calderon.solvers import ConvergenceError, Factorisation, SolverInfo, gmres, lu, refined
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import Space, VectorSpace
-from calderon.validation import one_of
+from calderon.validation import callers_level, one_of
 
 SOLVERS = ("gmres", "lu")
 PRECONDITIONERS = ("mass", "osrc", "near", "dual", "hlu")
 HLU_RTOL = 1e-2
 """Tolerance of the hierarchical factors that precondition a compressed matrix."""
 ROUNDING = 1e4
-"""Rounding units of the matrix to which a direct solution is accurate, whatever tolerance is requested."""
+"""Rounding units of the matrix up to which the residual of a direct solution is no error, whatever tolerance is
+requested: no more can be had in its precision."""
 WARN_ABOVE = 10.0
-"""Tolerances above which the residual of a solution that did not converge is warned of, where it is accepted."""
+"""Tolerances above which the residual of a solution that is returned is warned of."""
 LARGEST_DENSE = 8000  # where an H-matrix takes less time: 1 GB of complex numbers
 """Unknowns up to which method "auto" stores the entries; above, it compresses."""
 
@@ -110,7 +111,8 @@ class SolutionInfo:
     equation: what was solved. method: the solver with its options. matrix: the assembled matrix as text. unknowns:
     their number. iterations: steps of the iteration, 0 for LU. residuals: (iterations + 1,) relative residuals
     |b - A x| / |b| of GMRES, empty for LU. residual: the final one, computed from the solution. converged: whether it
-    is below the requested rtol; a solution that is not raises ConvergenceError, but where `info` is requested.
+    is below the requested rtol. One that is not raises ConvergenceError, except where `info` is requested, and for LU
+    where the precision of a matrix on a device allows no more, which gives a warning.
     right_hand_sides: how many were solved together. assembly_seconds: 0 where a matrix was available already.
     factorisation_seconds: of LU, 0 where factors were available. solve_seconds: of all right-hand sides together.
     """
@@ -193,7 +195,7 @@ class LinearSystem:
         assembly = self.assemble(options)
         solution, infos = (self._direct if options.solver == "lu" else self._iterative)(rhs, options)
         worst = max(info.residual for info in infos)
-        if options.accept and not worst <= WARN_ABOVE * options.rtol:
+        if not worst <= WARN_ABOVE * options.rtol:
             warnings.warn(
                 f"{sum(not info.converged for info in infos)} of {len(infos)} solutions did not converge: the largest "
                 f"relative residual is {worst:.1e}, and {options.rtol:.1e} was requested",
@@ -284,8 +286,7 @@ class LinearSystem:
         solution, residuals = self._substituted(rhs, options.rtol)
         seconds = time.perf_counter() - began
         goal = max(options.rtol, 0.0 if self._refines else ROUNDING * float(np.finfo(self.matrix.dtype).eps))
-        converged = residuals <= goal  # not where they are NaN
-        if not (options.accept or converged.all()):
+        if not (options.accept or (residuals <= goal).all()):  # NaN is an error too
             worst, histories = residuals.max(keepdims=True), tuple(residuals[:, None])
             info = SolverInfo("LU", 0, worst, histories, False, options.rtol, 0.0, 0, factorisation + seconds)
             raise ConvergenceError(
@@ -295,7 +296,7 @@ class LinearSystem:
                 "rounding limits the accuracy of this matrix: assemble in double precision, choose a larger rtol, or "
                 "check for a resonance",
             )
-        columns = [(np.zeros(0), float(r), bool(good)) for r, good in zip(residuals, converged, strict=True)]
+        columns = [(np.zeros(0), float(r), bool(r <= options.rtol)) for r in residuals]
         return solution, self._infos("LU", columns, factorisation, seconds)
 
     @property

@@ -18,8 +18,8 @@ class CurvedMesh(TriangleMesh):
 
     Sums over quadrature points see the curved triangles: spaces of nodal functions with their charges, load vectors,
     mass matrices, projections and errors, and far fields of layers. What reads flat triangles raises ValueError:
-    integral operators, potentials at points, edge functions, refinement. areas, normals and the like are those of the
-    flat triangles between the vertices, which files and pictures show.
+    integral operators, potentials at points, edge functions, refinement. The attributes areas, normals, centroids and
+    diameters belong to the flat triangles between the vertices, which files and pictures show.
     """
 
     is_flat: ClassVar[bool] = False

@@ -1,6 +1,6 @@
-"""What a process shares with others on its machine: signals, places on the disk, and what the dead have left there."""
+"""What a process shares with others on its machine: signals, places on the disk, files that ended processes left."""
 
-from calderon.processes.leftovers import mark, of_the_dead, remove
+from calderon.processes.leftovers import leftovers, mark, remove
 from calderon.processes.lock import InUse, held, lock_path, refuse_held
 from calderon.processes.signals import ECHO, STOPS, Postponed, Stopped, Stops, postponed, stops_raise
 
@@ -14,7 +14,7 @@ __all__ = [
     "held",
     "lock_path",
     "mark",
-    "of_the_dead",
+    "leftovers",
     "postponed",
     "refuse_held",
     "remove",

@@ -1,4 +1,4 @@
-"""Names of hidden files and folders that exist while a process writes, and removal of those whose process has died.
+"""Names of hidden files and folders that exist while a process writes, and removal of those whose process has ended.
 
 A name holds the process, its host and a random number: .calderon-1234-node7-0a1b2c3d4e5f. A process of another host
 counts as alive, since it cannot be asked.
@@ -25,7 +25,7 @@ def mark() -> str:
     return f"{os.getpid()}-{host()}-{secrets.token_hex(6)}"
 
 
-def is_dead(text: str) -> bool:
+def has_ended(text: str) -> bool:
     """Whether a text is the mark of a process of this host that has ended."""
     found = MARK.fullmatch(text)
     if found is None or found[2] != host():
@@ -39,14 +39,14 @@ def is_dead(text: str) -> bool:
     return False
 
 
-def of_the_dead(folder: Path, prefix: str, suffix: str = "") -> list[Path]:
+def leftovers(folder: Path, prefix: str, suffix: str = "") -> list[Path]:
     """Files and folders named prefix + mark + suffix of processes that have ended."""
     found = []
     with suppress(OSError):
         for entry in os.scandir(folder):
             name = entry.name
             if name.startswith(prefix) and name.endswith(suffix) and len(name) > len(prefix) + len(suffix):
-                if is_dead(name[len(prefix) : len(name) - len(suffix)]):
+                if has_ended(name[len(prefix) : len(name) - len(suffix)]):
                     found.append(Path(entry.path))
     return found
 

@@ -9,7 +9,7 @@ import json
 import os
 from pathlib import Path
 
-from calderon.processes import of_the_dead, remove
+from calderon.processes import leftovers, remove
 
 MARK = "summary.json"
 SCRATCH = ".calderon-"
@@ -39,7 +39,8 @@ def listed(folder: Path) -> list[str]:
     try:
         names = json.loads((folder / MARK).read_text(encoding="utf-8"))["files"]
         inside = all(isinstance(each, str) and ".." not in Path(each).parts and Path(each).parts for each in names)
-        if not inside or any(Path(each).is_absolute() for each in names):
+        home = folder.resolve()
+        if not inside or any(not (folder / each).parent.resolve().is_relative_to(home) for each in names):
             raise ValueError("names of other folders")
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise ResultExists(
@@ -106,8 +107,8 @@ def _finish(scratch: Path, out: Path, aside: Path) -> None:
 
 
 def recover(out: Path) -> None:
-    """Complete what a killed process has begun to move, and remove what dead processes have left at the place."""
-    for aside in of_the_dead(out, SCRATCH, ASIDE):
+    """Complete what a killed process has begun to move, and remove what ended processes have left at the place."""
+    for aside in leftovers(out, SCRATCH, ASIDE):
         name = aside.name.removesuffix(ASIDE)
         scratch = next((each for each in (out / name, out.parent / name) if (each / MARK).is_file()), None)
         if scratch is not None:
@@ -123,5 +124,5 @@ def recover(out: Path) -> None:
             if not leaves(aside):
                 remove(aside)
     for folder in (out, out.parent):
-        for path in of_the_dead(folder, SCRATCH):
+        for path in leftovers(folder, SCRATCH):
             remove(path)

@@ -12,9 +12,9 @@ from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator, onenormest
 
 from calderon.backends import DeviceMatrix, LinearAlgebra, require_device_memory
-from calderon.mesh.errors import AccuracyWarning, callers_level
+from calderon.mesh.errors import AccuracyWarning
 from calderon.solvers.system import checked_columns
-from calderon.validation import unmasked
+from calderon.validation import callers_level, unmasked
 
 LARGEST_CONDITION = 0.1
 """Condition number, times the rounding unit, above which a solution may have no correct digit."""

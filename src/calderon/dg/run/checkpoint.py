@@ -223,7 +223,7 @@ def read_checkpoint(path: str | os.PathLike[str], key: RunKey, expected: Callabl
     with saved_file(path, KIND) as file:
         known = file.array("signals", np.float64), file.array("initial_fields", np.float64)
         file.require(all(each.ndim == 2 for each in known), "signals and initial fields are no tables")
-        different = key.differing({name: file.attribute(name) for name in key.exact}, *known)
+        different = key.differing({name: file.scalar(name) for name in key.exact}, *known)
         if different:
             raise OtherRun(path, different)
         file.require_memory("the checkpoint")

@@ -89,13 +89,13 @@ def steps_until(until: float, now: float, longest: float) -> tuple[float, int]:
     if not (isinstance(until, Real) and math.isfinite(until) and until >= now):
         raise ValueError(f"until={until!r}: a time not before the present one, {now!r}, is needed")
     span = float(until) - now
-    count = math.ceil(span / longest * (1 - 1e-12))
+    count = span / longest * (1 - 1e-12)  # perhaps infinite
     if count > LARGEST_COUNT:
         raise ValueError(
             f"until={until!r}: that takes {count:.2g} steps of {longest:.3g}, more than {LARGEST_COUNT:.0e}: is the "
             "time in seconds (with materials), and the mesh in metres? Choose a shorter time or a coarser mesh"
         )
-    return span, count
+    return span, math.ceil(count)
 
 
 def warn_resolution(domain: Domain, frequency: float) -> None:
@@ -126,13 +126,9 @@ def warn_skin_depth(domain: Domain, frequency: float) -> None:
         return
     k = 2 * np.pi * frequency / medium.speed
     index = np.sqrt(medium.permeability * (medium.permittivity + 1j * medium.loss / k))[conductors]
-    part = 1 / (k * index.imag) / lengths[conductors]
-    worst = int(np.argmin(part)) if len(part) else -1
-    own = (
-        (float(part[worst]), int((part < LEAST_SKIN).sum()), lengths[conductors][worst])
-        if len(part)
-        else (np.inf, 0, 0.0)
-    )
+    part = np.append(1 / (k * index.imag) / lengths[conductors], np.inf)  # of skin depths in an element
+    worst = int(np.argmin(part))
+    own = float(part[worst]), int((part < LEAST_SKIN).sum()), float(np.append(lengths[conductors], 0.0)[worst])
     found = domain.communicator.gather(own)
     least, _, edge = min(found)
     if least < LEAST_SKIN and domain.communicator.rank == 0:

@@ -61,8 +61,8 @@ class Checkpoints:
         return gathered[0][0], max(number for _, number in gathered)
 
     def write(self, moment: Moment) -> None:
-        """Write the state on rank 0. Where that fails, for want of space above all, the last good checkpoint stays,
-        the run goes on, and a later state is tried; the first failure is reported by a warning."""
+        """Write the state on rank 0. Where that fails, as on a full disk, the last good checkpoint stays, the run goes
+        on, and a later state is tried; the first failure is reported by a warning."""
         if self._ranks.rank == 0 and self.path is not None:
             try:
                 write_checkpoint(self.path, self._key, moment)

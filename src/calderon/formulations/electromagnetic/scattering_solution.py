@@ -11,8 +11,8 @@ from calderon.exact.angular import radar_cross_section
 from calderon.formulations.checks import reference_amplitude
 from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents
 from calderon.formulations.linear_system import SolutionInfo
-from calderon.mesh.errors import AccuracyWarning, callers_level
-from calderon.validation import one_or_more_points
+from calderon.mesh.errors import AccuracyWarning
+from calderon.validation import callers_level, one_or_more_points
 from calderon.waves import ElectromagneticPlaneWave, ElectromagneticWave
 
 SMALL_PART = 1e-3

@@ -12,6 +12,7 @@ from calderon.backends import format_bytes, thread_count
 from calderon.case import Angles, CaseFile, Cut, TransientCase, initial_mode, simulation, volume_mesh
 from calderon.dg import MaxwellDG, PeriodicFields, Probe
 from calderon.dg.run.checkpoint import OtherRun
+from calderon.dg.run.sampling import steps_until
 from calderon.exact import VACUUM_IMPEDANCE
 from calderon.mesh.tetrahedral.location import Search
 from calderon.parallel import Communicator, world
@@ -51,7 +52,7 @@ def compute_in_time(file: CaseFile[TransientCase], stages: Stages, scratch: Path
     with stages.stage("prepare the simulation"):
         posed = simulation(file, mesh, stages.progress)
         require_outputs(file, posed)
-    facts = _facts(case, posed, ranks)
+    facts = _facts(file, posed, ranks)
     watch = _Watch(case, posed, facts, scratch)
     fields = _advance(case, posed, facts, watch, stages, scratch)
     with stages.stage("evaluate the fields"):
@@ -92,7 +93,8 @@ def require_outputs(file: CaseFile[TransientCase], posed: MaxwellDG) -> None:
             posed.require_surface()
 
 
-def _facts(case: TransientCase, posed: MaxwellDG, ranks: Communicator) -> Facts:
+def _facts(file: CaseFile[TransientCase], posed: MaxwellDG, ranks: Communicator) -> Facts:
+    case = file.case
     frequency = case.physics.frequency
     if case.run.periods is not None and frequency is not None:
         steps = case.run.periods * posed.steps_per_period(frequency)
@@ -100,7 +102,8 @@ def _facts(case: TransientCase, posed: MaxwellDG, ranks: Communicator) -> Facts:
     else:
         assert case.run.until is not None
         end = case.run.until
-        steps = math.ceil(end / posed.time_step * (1 - 1e-12))
+        with file.blamed("run", "until", end):
+            steps = steps_until(end, 0.0, posed.time_step)[1]
     memory = posed.memory + (posed.memory_of_amplitudes if case.run.periods else 0)
     return Facts(
         posed.number_of_unknowns, end / steps, posed.time_step_limit, steps, end, memory, ranks.size, thread_count(),
