@@ -8,7 +8,8 @@ import pytest
 
 import calderon as cal
 
-REFERENCE = Path(__file__).parent.parent / "docs" / "api"
+ROOT = Path(__file__).parent.parent
+REFERENCE = ROOT / "docs" / "api"
 MODULES = {"mesh", "exact", "plots", "backends", "hmatrix"}
 
 
@@ -56,3 +57,11 @@ def test_former_names_lead_to_the_new_ones_with_a_warning(old, new):
     assert found is getattr(cal, new)
     assert seen[0].filename == __file__
     assert old not in cal.__all__
+
+
+def test_what_the_page_on_reliability_promises_is_tested():
+    page = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/\S+\.py)::(\w+)`", page)
+    assert len(named) > 20
+    for file, test in named:
+        assert f"def {test}(" in (ROOT / file).read_text(encoding="utf-8"), f"{file} has no {test}"
