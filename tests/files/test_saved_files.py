@@ -152,6 +152,7 @@ def with_nan(values):
     [
         ("steps", lambda n: n - 10**6, "steps is -"),
         ("steps", lambda n: n + 10**9, "steps are done of a run of"),
+        ("count", lambda n: [n, n], "attribute count is a list"),
         ("electric", lambda values: values[:-1], "has the shape"),
         ("magnetic", lambda values: values.astype(np.float32), "has the type float32"),
         ("electric", with_nan, "not finite"),

@@ -217,12 +217,22 @@ def test_a_file_of_the_user_with_the_name_of_a_new_one_stays(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "summary", ["half of", "[]", '{"files": 1}', '{"files": ["../a"]}', '{"files": ["/etc/a"]}', '{"files": ["."]}']
+    "summary",
+    [
+        "half of",
+        "[]",
+        '{"files": 1}',
+        '{"files": ["../a"]}',
+        '{"files": ["/etc/a"]}',
+        '{"files": ["."]}',
+        '{"files": ["link/a"]}',
+    ],
 )
 def test_a_summary_that_lists_no_files_of_the_folder_is_not_replaced(tmp_path, summary):
     (tmp_path / "a").write_text("mine")
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "summary.json").write_text(summary)
+    (tmp_path / "out" / "link").symlink_to(tmp_path)
     with pytest.raises(ResultExists, match="does not list the files of the result .* --force cannot replace it"):
         refuse_existing(tmp_path / "out", force=True)
 
