@@ -1,6 +1,7 @@
 """Settings for all tests, and the devices that many of them use."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,9 @@ import pytest
 
 # NumPy and SciPy each bring their own OpenBLAS; two pools of threads on few cores wait for each other
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# a script that runs the tests in the background ignores Ctrl-C, and the package leaves ignored signals ignored
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_configure():
