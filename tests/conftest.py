@@ -10,9 +10,10 @@ import pytest
 
 # NumPy and SciPy each bring their own OpenBLAS; two pools of threads on few cores wait for each other
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# a script that runs the tests in the background ignores Ctrl-C, and the package leaves ignored signals ignored
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# a script in the background ignores Ctrl-C, nohup a closed terminal, and the package leaves ignored signals ignored
+for number, effect in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, effect)
 
 
 def pytest_configure():
