@@ -21,7 +21,7 @@ CURL_HEAD = 3
 
 def curl_data(surface: FlatTriangles) -> NDArray[np.float64]:
     """(n, 12) numbers of the triangles of either side of a curl form."""
-    return np.concatenate([surface.normals, surface.curls.reshape(len(surface.normals), -1)], axis=1)
+    return np.concatenate([surface.normals, surface.curls.reshape(len(surface.normals), 9)], axis=1)
 
 
 @functools.lru_cache(maxsize=32)
