@@ -25,7 +25,7 @@ from calderon.formulations import (
     SoundSoftScattering,
     frequency_sweep,
 )
-from calderon.greens import Helmholtz, Laplace, ModifiedHelmholtz
+from calderon.greens import Elastostatic, Helmholtz, Laplace, ModifiedHelmholtz
 from calderon.hmatrix import assemble_hmatrix as _assemble_hmatrix
 from calderon.hmatrix import hlu
 from calderon.hmatrix import save_assembly as _save_assembly
@@ -130,6 +130,7 @@ __all__ = [
     "ElectricDipole",
     "ElectromagneticPlaneWave",
     "FluidTransmission",
+    "Elastostatic",
     "Function",
     "GaussianPulse",
     "Helmholtz",

@@ -119,7 +119,7 @@ class Block:
         spread = abs(complex(green.wavenumber)) / scale * (_radius(self.test_surface) + _radius(self.trial_surface))
         radial = self.radial = green.radial(spread)
         rule = triangle_rule(quadrature.regular)
-        self.threes = in_threes(rule, *self.moment_functions(rule))
+        self.threes = self.form.kernel != "components" and in_threes(rule, *self.moment_functions(rule))
         self.moments = self._moment_kernels(self.form.special)
         self._check_range(self._coefficients(complex(factor)))
         self._compile(radial, complex(factor))

@@ -10,8 +10,10 @@ import scipy.sparse as sp
 
 from calderon.galerkin.assembly import add_block
 from calderon.galerkin.bilinear_form import BilinearForm
+from calderon.galerkin.block import Block
+from calderon.galerkin.elastic_block import ElasticBlock
 from calderon.galerkin.limits import checked_range
-from calderon.greens import Green
+from calderon.greens import Elastostatic, Green
 from calderon.greens.green import checked_quadrature
 from calderon.integrands import ADJOINT_DOUBLE_LAYER, DOUBLE_LAYER, HYPERSINGULAR, SINGLE_LAYER, Integrand
 from calderon.mesh.errors import AccuracyWarning
@@ -24,6 +26,7 @@ from calderon.spaces.lagrange import discontinuous
 from calderon.validation import callers_level, describe
 
 AnySpace = Space | NodalVectorSpace | VectorSpace
+ScalarOrVector = Space | NodalVectorSpace
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +57,13 @@ class IntegralOperator(BilinearForm, BoundaryOperator):
 
     def _add(self, place: Any, factor: complex, rows: Index | None, columns: Index | None, half: bool) -> None:
         add_block(place.target, self, factor, rows, columns, place.execution, place.advance, half)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ElasticOperator(IntegralOperator):
+    """An integral operator of elastostatics between fields of three components."""
+
+    block: ClassVar[type[Block]] = ElasticBlock
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,29 +116,44 @@ def checked_spaces(what: str, *spaces: Any, kind: type = Space) -> None:
 
 
 def _layer(
-    integrand: Integrand, green: Green, trial: Space, test: Space | None, quadrature: Quadrature | None
+    integrand: Integrand,
+    green: Green,
+    trial: ScalarOrVector,
+    test: ScalarOrVector | None,
+    quadrature: Quadrature | None,
 ) -> IntegralOperator:
     test = trial if test is None else test
+    if isinstance(green, Elastostatic):
+        _checked_displacements(integrand.name, trial, test)
+        return ElasticOperator(green, integrand, trial, test, checked_quadrature(integrand.name, green, quadrature))
     checked_spaces(integrand.name, trial, test)
     return IntegralOperator(green, integrand, trial, test, checked_quadrature(integrand.name, green, quadrature))
 
 
+def _checked_displacements(what: str, *spaces: Any) -> None:
+    """TypeError for all but spaces of three components."""
+    checked_spaces(what, *spaces, kind=NodalVectorSpace)
+    for space in spaces:
+        if space.components != 3:
+            raise TypeError(f"{what} of elastostatics needs 3 components, got {space!r}: try P1(mesh, components=3)")
+
+
 def single_layer(
-    green: Green, trial: Space, test: Space | None = None, *, quadrature: Quadrature | None = None
+    green: Green, trial: ScalarOrVector, test: ScalarOrVector | None = None, *, quadrature: Quadrature | None = None
 ) -> IntegralOperator:
     """V: <phi, V psi> = int int phi(x) G(x, y) psi(y)."""
     return _layer(SINGLE_LAYER, green, trial, test, quadrature)
 
 
 def double_layer(
-    green: Green, trial: Space, test: Space | None = None, *, quadrature: Quadrature | None = None
+    green: Green, trial: ScalarOrVector, test: ScalarOrVector | None = None, *, quadrature: Quadrature | None = None
 ) -> IntegralOperator:
     """K: <phi, K psi> = int int phi(x) dG/dn_y(x, y) psi(y); K 1 = -1/2 on closed surfaces for Laplace."""
     return _layer(DOUBLE_LAYER, green, trial, test, quadrature)
 
 
 def adjoint_double_layer(
-    green: Green, trial: Space, test: Space | None = None, *, quadrature: Quadrature | None = None
+    green: Green, trial: ScalarOrVector, test: ScalarOrVector | None = None, *, quadrature: Quadrature | None = None
 ) -> IntegralOperator:
     """K': <phi, K' psi> = int int phi(x) dG/dn_x(x, y) psi(y)."""
     return _layer(ADJOINT_DOUBLE_LAYER, green, trial, test, quadrature)

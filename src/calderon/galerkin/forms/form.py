@@ -15,14 +15,19 @@ SCALARS = Record("SCALARS", tiny=1, alpha=2, mass=2, parameters=None)
 ALPHA, MASS, PARAMETERS = SCALARS["alpha"], SCALARS["mass"], SCALARS["parameters"]
 
 
+COMPONENTS = {"gradient": 3, "outer": 6, "test_traction": 9, "trial_traction": 9}
+"""Kernels of several components: (G'/r) d, d = x - y; (G'/r) d d^T with xx, yy, zz, yz, zx, xy; and tractions, of the
+normal of the test or of the trial triangle: (G'/r) (4 pi G)^2 (d.n) d d^T in that order, then (G'/r) d."""
+
+
 class Form(NamedTuple):
     """A local matrix and what it is made of.
 
-    kernel: of regular pairs, "value" G, "slope" G'/r, "fixed" or "varying" (pair_sums.py, of a fixed test triangle).
-    special: of touching and near pairs, the normal of an integrand, or "gradient" (G'/r)(x - y), or "outer"
-    (G'/r)(x - y)(x - y)^T with the components xx, yy, zz, yz, zx, xy. tests, trials: functions of the moments of
-    regular pairs: local functions of scalar spaces; barycentric coordinates l_m (3), or the products l_m l_m, then
-    l_1 l_2, l_2 l_0, l_0 l_1 (6). width: local trial functions. head, function: numbers of a test triangle and of each
+    kernel: of regular pairs, "value" G, "slope" G'/r, "fixed" or "varying" (pair_sums.py, of a fixed test triangle), or
+    "components", those of `special`. special: of touching and near pairs, the normal of an integrand, or one of
+    `COMPONENTS`. tests, trials: functions of the moments of regular pairs: local functions of scalar spaces, on the
+    test side times components; barycentric coordinates l_m (3), or the products l_m l_m, then l_1 l_2, l_2 l_0,
+    l_0 l_1 (6). width: local trial functions. head, function: numbers of a test triangle and of each
     of its functions. room: vectors of fields.
 
     fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3): from moments
@@ -60,7 +65,12 @@ class Form(NamedTuple):
     @property
     def components(self) -> int:
         """Of the moments of touching and near pairs."""
-        return {"gradient": 3, "outer": 6}.get(self.special, 1)
+        return COMPONENTS.get(self.special, 1)
+
+    @property
+    def summed(self) -> int:
+        """Components of the sums of regular pairs."""
+        return self.components if self.kernel == "components" else 1
 
     @property
     def power(self) -> int:

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 from calderon.backends.vectors import jitable, lanes, number, zero
-from calderon.galerkin.regular.point_sums import combined_three, folded, put_product
+from calderon.galerkin.regular.point_sums import combined, combined_three, folded, put_product
 
 
 def moment_sums(height: int, many: int, threes: bool, points: int, oscillates: bool) -> Callable[..., Any]:
     """The compiled sum of `height` functions of the fixed triangle over the points of the varying ones, with `many`
     functions there: put(s, w, m, numbers, table, scales, units, f_re, f_im) stores moments (height, many) times f, real
     and then imaginary ones, at s[m:], from the sums of pair_sums.py at s[w:]. numbers[table:] and scales[units:] are
-    weights and units as `element_tables.by_groups` gives them."""
-    triples = points // 3
+    weights and units as `element_tables.by_groups` gives them. Kernels are real unless `many` is one of three."""
+    triples, by_three = points // 3, many % 3 == 0 or threes
 
     @jitable
     def three_at(s, at, stride, numbers, weight):  # type: ignore[no-untyped-def]
@@ -26,7 +26,10 @@ def moment_sums(height: int, many: int, threes: bool, points: int, oscillates: b
         stride, imaginary = 2 * height * step, height * many * step
         for a in range(height):
             at = w + (points + a) * step
-            for n in range(0, many, 3):
+            for n in range(0 if by_three else many):
+                value = combined(s, at, stride, points, numbers, table + n * points)
+                put_product(s, m + (a * many + n) * step, imaginary, value, zero(s), f_re, f_im)
+            for n in range(0, many if by_three else 0, 3):
                 place = m + (a * many + n) * step
                 unit = number(scales, units + n // 3)
                 weight = table + (2 * triples * (n // 3) if threes else n * points)

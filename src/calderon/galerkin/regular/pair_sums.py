@@ -17,15 +17,16 @@ from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
 
 
-def pair_room(points: int, groups: int) -> int:
-    """Vectors of working memory: offsets from planes, sums at each point, squared distances, and values at one point
-    for more than two groups."""
-    return (3 + 6 * max(1, groups) + (2 if groups > 2 else 0)) * points + PRODUCTS
+def pair_room(points: int, groups: int, components: int = 1) -> int:
+    """Vectors of working memory: offsets from planes, sums at each point, squared distances, and values of so many
+    components at one point for more than two groups."""
+    kept = 2 * components if groups > 2 or components > 1 else 0
+    return (3 + 6 * max(1, groups) + kept) * points + PRODUCTS
 
 
-def value_place(points: int, groups: int) -> int:
+def value_place(points: int, groups: int, components: int = 1) -> int:
     """Where the values at one point are, in vectors of the working memory."""
-    return pair_room(points, groups) - 2 * points
+    return pair_room(points, groups, components) - 2 * components * points
 
 
 @functools.lru_cache(maxsize=256)

@@ -31,6 +31,7 @@ from calderon.backends.vectors import (
 )
 from calderon.galerkin.forms.form import ALPHA, MASS, PARAMETERS, Form
 from calderon.galerkin.regular.centroid_distances import RECORD
+from calderon.galerkin.regular.component_sums import component_sums
 from calderon.galerkin.regular.element_tables import LANES
 from calderon.galerkin.regular.flush import take, take_curls, take_values
 from calderon.galerkin.regular.moments import moment_sums
@@ -61,7 +62,7 @@ def tile_scratch(
     step, slots = width(real), (functions if mass else 0) + (3 if curls else 0)
     rowwise = (2 if complex_out else 1) * (rows // step + 1) * step * slots * LANES
     of_form = 0 if form is None else form.vectors(tests)
-    of_pair = pair_room(points, 1 if form is None else form.groups)
+    of_pair = pair_room(points, 1) if form is None else pair_room(points, form.groups, form.summed)
     return aligned(rowwise + step + column_scratch(functions * LANES, step) + (of_pair + of_form) * step, real)
 
 
@@ -110,12 +111,14 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
     parts, take_results = 2 if complex_out else 1, taking_results(curls, has_mass, trials)
     add_columns = add_complex_columns if complex_out else add_real_columns
     kinds = groups, curls or at_once, has_mass and not at_once, exchanged
-    sums = pair_sums(
-        radial, form.kernel if form is not None else KERNELS[normal], *kinds, oscillates, threes, centroids, points
-    )  # fmt: skip
     add_entries = add_of_functions(by_threes, exchanged, oscillates, complex_out, points, trials, functions)
     if form is not None:
         add_entries = add_of_form(form, threes, oscillates, complex_out, points)
+    if form is not None and form.summed > 1:
+        sums = component_sums(radial, form, form.tests // form.summed, False, points)
+    else:
+        own = form.kernel if form is not None else KERNELS[normal]
+        sums = pair_sums(radial, own, *kinds, oscillates, threes, centroids, points)
 
     @kernel
     def tile(  # type: ignore[no-untyped-def]
@@ -285,7 +288,7 @@ def add_of_form(form: Form, threes: bool, oscillates: bool, complex_out: bool, p
     """The compiled sum over trial points for a form: moments, fields, entries."""
     fields, entries, head, function, room = form.fields, form.entries, form.head, form.function, form.room
     tests, trials, width = form.tests, form.trials, form.width
-    moments, sums = moment_sums(tests, trials, threes, points, oscillates), pair_room(points, form.groups)
+    moments, sums = moment_sums(tests, trials, threes, points, oscillates), pair_room(points, form.groups, form.summed)
 
     @jitable
     def add_entries(  # type: ignore[no-untyped-def]

@@ -17,6 +17,7 @@ from calderon.backends.numba import jitable_part
 from calderon.backends.vectors import add, complex_product, jitable, lanes, load, number, put, store, width, zero
 from calderon.galerkin.forms.form import ALPHA, MASS, PARAMETERS, Form
 from calderon.galerkin.regular.centroid_distances import spread_records
+from calderon.galerkin.regular.component_sums import component_sums
 from calderon.galerkin.regular.element_tables import by_groups, groups_of, jointly
 from calderon.galerkin.regular.moments import moment_sums
 from calderon.galerkin.regular.pair_sums import pair_room, pair_sums
@@ -94,7 +95,8 @@ def side_records(surface: FlatTriangles, data: NDArray[np.float64], rule: Triang
 
 def entries_scratch(form: Form, points: int, tests: int, trials: int, longest: int, real: DTypeLike) -> int:
     """Numbers of working memory of one thread; tests, trials: local functions; longest: record of a triangle."""
-    vectors = pair_room(points, max(2, groups_of(max(tests, trials)))) + form.vectors(tests) + longest
+    groups = groups_of(max(tests, trials) * form.summed)
+    vectors = pair_room(points, max(2, groups), form.summed) + form.vectors(tests) + longest
     vectors += 2 * form.function * (form.width + 1)
     return (longest + 2 * ROWS * max(tests, trials) + 2) * PITCH + vectors * width(real)
 
@@ -136,7 +138,10 @@ def entry_loops(
         oscillates,
         fixed.threes,
     )
-    sums = pair_sums(radial, kernel, *kinds, through_centroids, points)
+    if form.summed > 1:
+        sums = component_sums(radial, form, fixed.functions, columns, points)
+    else:
+        sums = pair_sums(radial, kernel, *kinds, through_centroids, points)
     stored, copied = (form.function, DATA + form.head) if many_tests else (0, 0)
     gathered = gathering(points, varying.barycentric, kernel == "fixed" or not through_centroids, copied)
     if form.direct:
@@ -336,10 +341,10 @@ def local_matrix(
     inner: the side whose functions are in the sums, the fixed one unless sides are exchanged.
     """
     points, threes = inner.points, outer.threes
-    height, many, table, units = inner.functions, outer.functions, outer.table, outer.units
+    height, many, table, units = inner.functions * form.summed, outer.functions, outer.table, outer.units
     by_test, by_trial = (1, many) if columns or exchanged else (many, 1)
     fields, entries, head, function, room = form.fields, form.entries, form.head, form.function, form.room
-    first = pair_room(points, groups_of(height))
+    first = pair_room(points, groups_of(height), form.summed)
     own_data, entries_of = first + 2 * height * many + room, 2 * form.width
 
     put_moments = moment_sums(height, many, threes, points, oscillates)

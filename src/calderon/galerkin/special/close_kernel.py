@@ -142,7 +142,7 @@ def _prepare(x, corners, lane, step, s, ratios):  # type: ignore[no-untyped-def]
 
 def close_kernels(normal: str) -> int:
     """How many kernels `close_kernel` integrates at once."""
-    return {"both": 2, "gradient": 3, "dyad": 6}.get(normal, 1)
+    return {"both": 2, "gradient": 3, "dyad": 6, "inner_traction": 9, "outer_traction": 9}.get(normal, 1)
 
 
 @jitable
@@ -192,7 +192,8 @@ def close_kernel(radial: Radial, normal: str, oscillates: bool, degree: int) -> 
     (m, 3, 3), inner_normals (m, 3). points (2, Q), products (A, Q) of functions and weights: rules on outer triangles,
     rule r from starts[r] to starts[r + 1]; rules (n,) which one each takes. line_*: Lines. normal: of which triangle,
     "none", "outer", "inner" or "both": those of the inner one in out[0], of the outer one in out[1]; "gradient"
-    (G'/r) (x - y) or "dyad" (G'/r) (x - y) (x - y)^T, component by component. x is in the outer triangle.
+    (G'/r) (x - y), "dyad" (G'/r) (x - y) (x - y)^T, "inner_traction" or "outer_traction", see forms.form.COMPONENTS,
+    component by component. x is in the outer triangle.
     """
     radial_phase, shifts, parameters_of = radial.phase, radial.shifts, parameter_reader(radial.parameters)
     kernels, stride, room = close_kernels(normal), 2 if oscillates else 1, line_room(degree, close_kernels(normal))
@@ -296,13 +297,16 @@ def products_with_line(order: int, degree: int) -> Callable[..., Any]:
             total = total + c[1] * r[1]
         if order > 1:
             total = total + c[2] * r[2]
+        if order > 2:
+            total = total + c[3] * r[3]
         return (total,) if fewer is None else (total,) + fewer(c, r[1:])
 
     return products
 
 
-def sums_along_a_line(radial: Radial, value: bool, oscillates: bool, degree: int) -> Callable[..., Any]:
-    """The compiled integrals of the radial function, G or G'/r, with powers of t up to `degree`."""
+def sums_along_a_line(radial: Radial, value: bool, fifth: bool, oscillates: bool, degree: int) -> Callable[..., Any]:
+    """The compiled integrals of the radial function, G or G'/r, or (fifth) (G'/r) G^2 of a real one, with powers of t
+    up to `degree`."""
     radial_value, (nothing, powers) = radial.value, power_sums(degree)
 
     @jitable
@@ -316,7 +320,9 @@ def sums_along_a_line(radial: Radial, value: bool, oscillates: bool, degree: int
             d0, d1, d2 = a0 - t * g0, a1 - t * g1, a2 - t * g2
             square = d0 * d0 + 1e-37 + d1 * d1 + d2 * d2
             re, im, h, hi = radial_value(square, parameters, reference)
-            if not value:
+            if fifth:
+                re = h * re * re
+            elif not value:
                 re, im = h, hi
             real = powers(real, wt, t, re)
             if oscillates:
@@ -363,15 +369,48 @@ def putting_kernels(order: int, value: bool, oscillates: bool, degree: int, work
     return put_kernel
 
 
+def putting_traction(put_kernel: Callable[..., None]) -> Callable[..., None]:
+    """What adds the kernels of a traction along the line d = a - t g: d.n d d^T, then |d|^2 d, times (G'/r) G^2."""
+
+    @jitable
+    def put_component(s, step, here, number, weight, r, a, b, c, u, v):  # type: ignore[no-untyped-def]
+        """The product of three numbers that are linear in t: (constant, slope) each."""
+        c0, c1 = a[0] * b[0], a[0] * b[1] + a[1] * b[0]
+        c2 = a[1] * b[1]
+        line = c0 * c[0], c0 * c[1] + c1 * c[0], c1 * c[1] + c2 * c[0], c2 * c[1]
+        put_kernel(s, step, here, number, weight, r, line, u, v)
+
+    @jitable
+    def put_traction(s, step, here, weight, r, a, g, n, u, v):  # type: ignore[no-untyped-def]
+        (a0, a1, a2), (g0, g1, g2), (n0, n1, n2) = a, g, n
+        x, y, z = (a0, -g0), (a1, -g1), (a2, -g2)
+        o = a0 * n0 + a1 * n1 + a2 * n2, -(g0 * n0 + g1 * n1 + g2 * n2)
+        put_component(s, step, here, 0, weight, r, o, x, x, u, v)
+        put_component(s, step, here, 1, weight, r, o, y, y, u, v)
+        put_component(s, step, here, 2, weight, r, o, z, z, u, v)
+        put_component(s, step, here, 3, weight, r, o, y, z, u, v)
+        put_component(s, step, here, 4, weight, r, o, z, x, u, v)
+        put_component(s, step, here, 5, weight, r, o, x, y, u, v)
+        aa, ag = a0 * a0 + a1 * a1 + a2 * a2, -2.0 * (a0 * g0 + a1 * g1 + a2 * g2)
+        gg = g0 * g0 + g1 * g1 + g2 * g2
+        put_kernel(s, step, here, 6, weight, r, (aa * a0, ag * a0 - aa * g0, gg * a0 - ag * g0, -gg * g0), u, v)
+        put_kernel(s, step, here, 7, weight, r, (aa * a1, ag * a1 - aa * g1, gg * a1 - ag * g1, -gg * g1), u, v)
+        put_kernel(s, step, here, 8, weight, r, (aa * a2, ag * a2 - aa * g2, gg * a2 - ag * g2, -gg * g2), u, v)
+
+    return put_traction
+
+
 def sums_over_the_inner_triangle(radial: Radial, normal: str, oscillates: bool, degree: int) -> Callable[..., None]:
     """The compiled integrals of the kernels and the monomials over the inner triangle, for eight points of the outer
     one: six triangles with a vertex at the point next to x, along lines through it (theory, (T39) and (T40))."""
     value, of_inner, of_outer = normal == "none", normal in ("inner", "both"), normal in ("outer", "both")
     gradient, dyad, kernels = normal == "gradient", normal == "dyad", close_kernels(normal)
     stride, count_of = 2 if oscillates else 1, Element(degree).size
-    order = {"none": 0, "inner": 0, "dyad": 2}.get(normal, 1)
-    along_line = sums_along_a_line(radial, value, oscillates, degree + order)
+    order = {"none": 0, "inner": 0, "dyad": 2, "inner_traction": 3, "outer_traction": 3}.get(normal, 1)
+    traction, of_inner_plane = order == 3, normal == "inner_traction"
+    along_line = sums_along_a_line(radial, value, traction, oscillates, degree + order)
     put_kernel = putting_kernels(0 if value else order, value, oscillates, degree, ROOM + 9 + 2 * kernels * count_of)
+    put_traction = putting_traction(put_kernel)
 
     @jitable
     def inner_sums(s, step, here, m, n, ratios, points, weights, starts, parameters, reference):  # type: ignore[no-untyped-def]
@@ -402,6 +441,10 @@ def sums_over_the_inner_triangle(radial: Radial, normal: str, oscillates: bool, 
                 if of_outer:
                     c0, c1 = a0 * m0 + a1 * m1 + a2 * m2, -(g0 * m0 + g1 * m1 + g2 * m2)
                     put_kernel(s, step, here, kernels - 1, weight, r, (c0, c1, z), u, v)
+                if traction and of_inner_plane:
+                    put_traction(s, step, here, weight, r, (a0, a1, a2), (g0, g1, g2), (n0, n1, n2), u, v)
+                elif traction:
+                    put_traction(s, step, here, weight, r, (a0, a1, a2), (g0, g1, g2), (m0, m1, m2), u, v)
                 if gradient:
                     put_kernel(s, step, here, 0, weight, r, (a0, -g0, z), u, v)
                     put_kernel(s, step, here, 1, weight, r, (a1, -g1, z), u, v)

@@ -29,9 +29,16 @@ RADIANS = 0.4
 """Points for each radian along a line of the outer or the inner triangle."""
 
 
+TRACTIONS = (
+    {"test_traction": "outer_traction", "trial_traction": "inner_traction"},
+    {"test_traction": "inner_traction", "trial_traction": "outer_traction"},
+)
+"""Names of tractions in `close_kernel`, where the outer triangle is the test and where it is the trial triangle."""
+
+
 class Integral(NamedTuple):
     """The integrand: its radial part, the normal in it ("none", "test", "trial"; "both": of the trial triangle, then of
-    the test triangle; "gradient", "outer": see `touching_pairs.moment_kernel`), whether it is complex, and the
+    the test triangle; components: see `touching_pairs.moment_kernel`), whether it is complex, and the
     parameters of the radial part."""
 
     radial: Radial
@@ -52,7 +59,7 @@ def close_moments(
     numbered as the triangles' vertices are."""
     settings = settings._replace(more=settings.more + HIGHER * max(0, max(each.degree for each in elements) - 2))
     sides, numbers = (test, trial), pairs.T
-    normals = {"test": "outer", "trial": "inner", "outer": "dyad"}
+    normals = {"test": "outer", "trial": "inner", "outer": "dyad"} | TRACTIONS[settings.exchanged]
     if settings.exchanged:
         sides, numbers, elements = (trial, test), numbers[::-1], elements[::-1]
         normals |= {"test": "inner", "trial": "outer"}
@@ -65,7 +72,7 @@ def close_moments(
         return out
     if normal == "both":
         out = out[::-1]
-    elif normal == "gradient":  # from the trial to the test point
+    elif normal == "gradient" or normal.endswith("traction"):  # from the trial to the test point
         np.negative(out, out)
     return np.ascontiguousarray(out.swapaxes(3, 4))
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned, complex_product, jitable, lanes, load, number, put, store, width, zero
+from calderon.galerkin.forms.form import COMPONENTS
 from calderon.greens import Radial, parameter_reader
 from calderon.greens.elementary import inverse_square_root
 from calderon.pairs.tables import RuleTable
@@ -24,7 +25,7 @@ def moment_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[...
     real and imaginary parts of int int k phi_a psi_b over the triangles of the n pairs by the rules (n,) of the table;
     test and trial are surfaces (element_tables.py), local functions are numbered in the order of the rule. Pairs of
     one rule should follow each other. normal: the integrand's; "both": those of the trial side in out[0], of the test
-    side in out[1]; or "gradient": (G'/r) (x - y), "outer": (G'/r) (x - y) (x - y)^T, component by component."""
+    side in out[1]; or one of `forms.form.COMPONENTS`, component by component."""
     radial_phase, shifts, parameters_of = radial.phase, radial.shifts, parameter_reader(radial.parameters)
     kernels, stride = moment_kernels(normal), 2 if oscillates else 1
     put_values = putting_values(radial, normal, oscillates, 8, False)
@@ -117,7 +118,7 @@ def putting_values(
     part, then those of the next kernel. planes_later: normals of the trial side are applied to the sums."""
     radial_value = radial.value
     of_trial, of_test, gradient, outer = (normal == each for each in ("trial", "test", "gradient", "outer"))
-    both = normal == "both"
+    both, test_traction, trial_traction = (normal == each for each in ("both", "test_traction", "trial_traction"))
 
     @jitable
     def put_values(s, place, d0, d1, d2, square, m, n, parameters, reference):  # type: ignore[no-untyped-def]
@@ -137,6 +138,10 @@ def putting_values(
             put_gradient(s, place, apart, h, hi, d0, d1, d2, oscillates)
         if outer:
             put_outer(s, place, apart, h, hi, d0, d1, d2, oscillates)
+        if test_traction:
+            put_traction(s, place, apart, g, h, d0, d1, d2, d0 * m0 + d1 * m1 + d2 * m2)
+        if trial_traction:
+            put_traction(s, place, apart, g, h, d0, d1, d2, d0 * n0 + d1 * n1 + d2 * n2)
 
     return put_values
 
@@ -218,6 +223,13 @@ def put_outer(s, place, apart, h, hi, d0, d1, d2, oscillates):  # type: ignore[n
 
 
 @jitable
+def put_traction(s, place, apart, g, h, d0, d1, d2, offset):  # type: ignore[no-untyped-def]
+    """Store h g^2 offset d d^T, then h d."""
+    put_outer(s, place, apart, h * g * g * offset, h, d0, d1, d2, False)
+    put_gradient(s, place + 12 * apart, apart, h, h, d0, d1, d2, False)
+
+
+@jitable
 def give_moments(s, sums, values, kernels, oscillates, sizes, c, d, results, count, start, stop):  # type: ignore[no-untyped-def]
     """Turn the sums of pairs start to stop of `count` by the phase c + d i, and write them."""
     step = lanes(s)
@@ -263,4 +275,4 @@ def moment_scratch(table: RuleTable, kernels: int) -> NDArray[np.floating]:
 
 def moment_kernels(normal: str) -> int:
     """How many kernels `moment_kernel` integrates at once."""
-    return {"both": 2, "gradient": 3, "outer": 6}.get(normal, 1)
+    return COMPONENTS.get(normal, 2 if normal == "both" else 1)

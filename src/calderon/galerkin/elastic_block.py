@@ -1,0 +1,39 @@
+"""Any block of rows and columns of a Galerkin matrix of elastostatics."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.galerkin.block import Block
+from calderon.galerkin.forms.elastic import elastic_form
+from calderon.galerkin.forms.form import Form
+from calderon.quadrature import TriangleRule
+
+
+class ElasticBlock(Block):
+    """A block of the single layer (U), the double layer (T) or its adjoint, of `Elastostatic`, between fields of three
+    components."""
+
+    @property
+    def form(self) -> Form:
+        return elastic_form(self.integrand.normal, self.test_space.element.size, self.trial_space.element.size)
+
+    def _coefficients(self, factor: complex) -> NDArray[np.float64]:
+        """(4,) Re and Im of what multiplies the integrals, and c2, c3 of forms/elastic.py."""
+        ratio, normal = self.green.poissons_ratio, self.integrand.normal
+        if normal == "none":
+            scale, c2, c3 = -(self.scale**-3) / (2 * self.green.shear_modulus), 3 - 4 * ratio, 0.0
+        else:
+            sign = -1.0 if normal == "trial" else 1.0
+            scale, c2, c3 = sign * self.scale**-2, 1 - 2 * ratio, sign
+        alpha = complex(factor) * scale / (8 * math.pi * (1 - ratio))
+        return np.array([alpha.real, alpha.imag, c2, c3])
+
+    def moment_functions(self, rule: TriangleRule) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return self.test_space.element.values(rule.points), self.trial_space.element.values(rule.points)
+
+    def _form_data(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if self.integrand.normal == "none":
+            return super()._form_data()
+        return self.test_surface.normals, self.trial_surface.normals

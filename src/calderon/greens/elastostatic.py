@@ -1,0 +1,74 @@
+"""Elastostatics: the displacement U(x, y) f at x of a force f at y in an isotropic solid without boundary (Kelvin).
+
+    U_ij = ((3 - 4 nu) delta_ij + d_i d_j / r^2) / (16 pi mu (1 - nu) r),   d = x - y,   mu = E / (2 (1 + nu)),
+
+and T_ij, the displacement i of a unit dislocation j on a surface with normal n_y: the traction of U on it, transposed,
+
+    T_ij = (d.n ((1 - 2 nu) delta_ij + 3 d_i d_j / r^2) - (1 - 2 nu) (d_i n_j - d_j n_i)) / (8 pi (1 - nu) r^3).
+
+Forms make both from 1/r and its derivatives (galerkin/forms/elastic.py).
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from calderon.greens.green import Radial, no_phase
+from calderon.greens.laplace import value
+from calderon.validation import finite_number
+
+RADIAL = Radial(value, no_phase, False, 0)
+
+
+def checked_constants(youngs_modulus: float, poissons_ratio: float) -> tuple[float, float]:
+    """E > 0 and -1 < nu < 0.5 of an isotropic solid; ValueError for others."""
+    modulus, ratio = finite_number(youngs_modulus, "youngs_modulus"), finite_number(poissons_ratio, "poissons_ratio")
+    if isinstance(modulus, complex) or modulus <= 0:
+        raise ValueError(f"youngs_modulus must be a positive number (steel: 210e9 Pa), got {youngs_modulus!r}")
+    if isinstance(ratio, complex) or not -1 < ratio < 0.5:
+        raise ValueError(
+            f"poissons_ratio must be above -1 and below 0.5, got {poissons_ratio!r}: metals have about 0.3; rubber, "
+            "which hardly changes its volume, 0.49"
+        )
+    return modulus, ratio
+
+
+@dataclass(frozen=True)
+class Elastostatic:
+    """The fundamental solution of elastostatics (Lord Kelvin) for spaces of three components.
+
+    youngs_modulus: E in Pa, positive. poissons_ratio: above -1 and below 0.5. Its single layer has tractions as
+    density, its double layer displacements. ValueError for other constants.
+    """
+
+    youngs_modulus: float
+    poissons_ratio: float
+
+    source: ClassVar[str] = "greens/laplace.h"
+    is_complex: ClassVar[bool] = False
+    solves_helmholtz: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        modulus, ratio = checked_constants(self.youngs_modulus, self.poissons_ratio)
+        object.__setattr__(self, "youngs_modulus", modulus)
+        object.__setattr__(self, "poissons_ratio", ratio)
+
+    @property
+    def shear_modulus(self) -> float:
+        """mu = E / (2 (1 + nu)) in Pa."""
+        return self.youngs_modulus / (2 * (1 + self.poissons_ratio))
+
+    @property
+    def lame(self) -> float:
+        """lambda = 2 mu nu / (1 - 2 nu) in Pa."""
+        return 2 * self.shear_modulus * self.poissons_ratio / (1 - 2 * self.poissons_ratio)
+
+    @property
+    def wavenumber(self) -> complex:
+        return 0.0
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        return ()
+
+    def radial(self, spread: float) -> Radial:
+        return RADIAL

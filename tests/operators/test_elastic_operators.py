@@ -1,0 +1,116 @@
+"""Integral operators of elastostatics: theorems on closed surfaces, all spaces, every method."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+
+GREEN = cal.Elastostatic(2.6, 0.3)
+STRAIN = np.array([[0.3, -0.5, 0.8], [0.1, 0.4, -0.2], [0.6, 0.9, -0.7]])
+
+
+@pytest.fixture(scope="module")
+def cube():
+    return cal.mesh.cube(1.0, 0.5)
+
+
+def vectors(name, mesh):
+    return getattr(cal, name)(mesh, components=3)
+
+
+def matrix(build, trial, test, mesh, **options):
+    return build(GREEN, vectors(trial, mesh), vectors(test, mesh), **options).assemble().to_array()
+
+
+def rigid_motions(nodes):
+    """(3 n, 6) translations and rotations at nodes (n, 3)."""
+    turned = [np.cross(axis, nodes) for axis in np.eye(3)]
+    return np.stack([*(np.tile(axis, (len(nodes), 1)) for axis in np.eye(3)), *turned]).reshape(6, -1).T
+
+
+def tractions(mesh):
+    """(n, 3) tractions of the displacement STRAIN @ x on the triangles."""
+    strain = (STRAIN + STRAIN.T) / 2
+    return mesh.normals @ (GREEN.lame * np.trace(strain) * np.eye(3) + 2 * GREEN.shear_modulus * strain)
+
+
+QUADRATIC = pytest.param("P2", "P2", 5e-5, marks=pytest.mark.variant)
+
+
+@pytest.mark.parametrize("space, test, bound", [("P1", "P0", 1e-5), QUADRATIC])
+def test_rigid_motions_have_no_traction(cube, space, test, bound):
+    """(1/2 + K) e = 0."""
+    trial = vectors(space, cube)
+    half = 0.5 * cal.identity(trial, vectors(test, cube)).assemble().to_array()
+    motions = rigid_motions(trial.scalar.nodes)
+    defect = np.abs((matrix(cal.double_layer, space, test, cube) + half) @ motions).max(axis=0)
+    assert (defect < bound * np.abs(half @ motions).max(axis=0)).all()
+
+
+FINE = cal.Quadrature(regular=10, singular=12, near=3.0)
+
+
+@pytest.mark.parametrize("fine, bound", [(None, 1e-5), pytest.param(FINE, 2e-6, marks=pytest.mark.variant)])
+def test_a_linear_displacement_solves_the_equation(cube, fine, bound):
+    """(1/2 + K) u = V t."""
+    space = vectors("P1", cube)
+    half = 0.5 * cal.identity(space, vectors("P0", cube)).assemble().to_array()
+    u, t = (space.scalar.nodes @ STRAIN.T).ravel(), tractions(cube).ravel()
+    left = (matrix(cal.double_layer, "P1", "P0", cube, quadrature=fine) + half) @ u
+    right = matrix(cal.single_layer, "P0", "P0", cube, quadrature=fine) @ t
+    assert np.abs(left - right).max() < bound * np.abs(right).max()
+
+
+def test_the_adjoint_is_transposed(cube):
+    double = matrix(cal.double_layer, "P1", "P0", cube)
+    adjoint = matrix(cal.adjoint_double_layer, "P0", "P1", cube)
+    assert np.abs(double.T - adjoint).max() < 1e-13 * np.abs(double).max()
+
+
+def test_the_single_layer_is_symmetric_and_positive(cube):
+    single = matrix(cal.single_layer, "P0", "P0", cube)
+    assert np.abs(single - single.T).max() < 1e-13 * np.abs(single).max()
+    assert np.linalg.eigvalsh((single + single.T) / 2).min() > 0
+
+
+@pytest.mark.variant
+def test_tractions_of_close_plates_converge():
+    """Between plates at 1/50 of an edge, where the inner triangle is the trial or the test triangle, against more
+    points."""
+    lower, upper = cal.mesh.plate([1.0, 1.0], h=0.5), cal.mesh.plate([1.0, 1.0], h=0.25).translated([0.05, 0.03, 0.01])
+    for one, two in ((lower, upper), (upper, lower)):
+        spaces = vectors("P0", one), vectors("P0", two)
+        found, better = (
+            cal.double_layer(GREEN, *spaces, quadrature=each).assemble().to_array()
+            for each in (None, cal.Quadrature(singular=12))
+        )
+        assert np.abs(found - better).max() < 2e-6 * np.abs(better).max()
+
+
+@pytest.mark.variant
+@pytest.mark.parametrize(
+    "build, trial, test",
+    [(cal.double_layer, "P1", "P0"), (cal.single_layer, "DP1", "P1"), (cal.adjoint_double_layer, "P2", "DP1")],
+)
+def test_compressed_and_parts_are_the_dense_matrix(build, trial, test):
+    mesh = cal.mesh.sphere(1.0, h=0.4)
+    operator = build(GREEN, vectors(trial, mesh), vectors(test, mesh))
+    dense = operator.assemble().to_array()
+    x = np.random.default_rng(0).standard_normal(dense.shape[1])
+    assert np.linalg.norm(operator.assemble("hmatrix", rtol=1e-6) @ x - dense @ x) < 3e-6 * np.linalg.norm(dense @ x)
+    assert np.linalg.norm(operator.assemble("matrix-free") @ x - dense @ x) < 1e-12 * np.linalg.norm(dense @ x)
+    rows, columns = [0, 7, 4], [5, 1]
+    assert np.abs(operator.entries(rows, columns) - dense[np.ix_(rows, columns)]).max() < 1e-13 * np.abs(dense).max()
+
+
+@pytest.mark.parametrize("constants", [(0.0, 0.3), (-1.0, 0.3), (1.0, 0.5), (1.0, -1.0), (np.nan, 0.3), (1.0, 0.1j)])
+def test_meaningless_constants_are_refused(constants):
+    with pytest.raises(ValueError, match="youngs_modulus must be|poissons_ratio must be"):
+        cal.Elastostatic(*constants)
+
+
+def test_spaces_of_scalars_are_refused(cube):
+    with pytest.raises(TypeError, match=r"P1\(mesh, components=3\)"):
+        cal.single_layer(GREEN, cal.P1(cube))
+    with pytest.raises(TypeError, match="3 components"):
+        cal.double_layer(GREEN, cal.P1(cube, components=2))
