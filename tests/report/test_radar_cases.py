@@ -1,6 +1,7 @@
 """Case files of electromagnetics: what they compute, write and refuse."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -233,6 +234,17 @@ def test_bodies_of_a_file_have_permittivities_by_tag(coated):
     field = exact.magnetic(1.0001 * radii[:, None] * normals) / cal.exact.VACUUM_IMPEDANCE
     difference = step.surface.at_centroids() - np.cross(normals, field)
     assert np.linalg.norm(difference) < 0.1 * np.linalg.norm(field)
+
+
+def test_a_case_grades_the_elements_of_a_box():
+    box = re.sub(r"(?m)^lengths = .*$", 'lengths = ["1 m", "1 m", "1 mm"]', DIPOLE.replace('"plate"', '"cuboid"'))
+    h = 'h = "25 mm"'
+    graded = parse(box.replace(h, f"{h}\ngrading = 2.5")).case.mesh.parameters
+    assert graded == {"lengths": (1.0, 1.0, 1e-3), "h": 0.025, "grading": 2.5}
+    assert "grading" not in parse(box).case.mesh.parameters
+    for wrong in ("0.5", "7", "true"):
+        assert "grading" in mistakes(box.replace(h, f"{h}\ngrading = {wrong}"))
+    assert "grading is not supported by shape = 'plate'" in mistakes(DIPOLE.replace(h, f"{h}\ngrading = 2"))
 
 
 def test_a_case_says_whether_the_volume_is_kept():

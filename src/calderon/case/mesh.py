@@ -17,7 +17,7 @@ SHAPES: dict[str, Keys] = {
     "sphere": (("h", "radius"), CURVED),
     "ellipsoid": (("h", "semi_axes"), CURVED),
     "cube": (("h", "size"), ()),
-    "cuboid": (("h", "lengths"), ()),
+    "cuboid": (("h", "lengths"), ("grading",)),
     "cylinder": (("h", "radius", "length"), ()),
     "torus": (("h", "major_radius", "minor_radius"), CURVED),
     "plate": (("h", "lengths"), ()),
@@ -62,7 +62,8 @@ class AnyMesh(Table):
 
 class Mesh(AnyMesh):
     """[mesh]: a file, a sample that ships with the package, or a shape with its parameters and edge length h. volume:
-    whether a curved shape encloses the volume of the body (as by default) or has its vertices on the surface.
+    whether a curved shape encloses the volume of the body (as by default) or has its vertices on the surface. grading:
+    exponent from 1 to 6 by which the elements of a cuboid become smaller toward its edges.
     """
 
     SELECTORS: ClassVar = ("file", "sample", "shape")
@@ -83,6 +84,7 @@ class Mesh(AnyMesh):
     major_radius: Size | None = None
     minor_radius: Size | None = None
     volume: bool | None = None
+    grading: Annotated[float, Field(ge=1, le=6)] | None = None
 
 
 def _cells(value: Any) -> int | tuple[int, ...]:

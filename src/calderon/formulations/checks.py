@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from calderon.mesh import TriangleMesh, warn_wavenumber
 from calderon.mesh.containment import nested_components
 from calderon.mesh.errors import AccuracyWarning
+from calderon.mesh.thin_edges import thin_edges
 from calderon.potentials.near_evaluation import point_distances
 from calderon.spaces import DP1, P0, P1, P2, Space
 from calderon.validation import callers_level, one_of
@@ -23,6 +24,10 @@ equation is wrong by 0.01 dB: measured on spheres of 180 and 730 triangles, k h 
 FEWEST_ELEMENTS = 6.0  # per wavelength; below, the solution is more qualitative than quantitative
 TOUCHING = 1e-6  # diameters from the surface within which a source lies on it
 NEAR_SOURCE = 0.35  # edges from a triangle below which the integrals of a source's field lose accuracy
+SHEET_ERROR = {"jumps": 0.4, "currents": 0.13, "charges": 0.07}
+"""Relative error of fields over the height of elements at the edge of a sheet in widths of the sheet, measured on
+square plates with edges of 0.2 to 0.005 widths: of potentials that jump (rigid bodies), currents, and charges."""
+ACCEPTED = 5e-3  # error of fields
 _SPACES: dict[str, Callable[[TriangleMesh], Space]] = {"P0": P0, "DP1": DP1, "P1": P1, "P2": P2}
 
 
@@ -105,6 +110,33 @@ def warn_coarse(mesh: TriangleMesh, wavenumber: complex) -> None:
             AccuracyWarning,
             stacklevel=callers_level(),
         )
+
+
+def warn_thin(mesh: TriangleMesh, unknown: str = "jumps") -> None:
+    """AccuracyWarning for a closed body thinner than half an element at its sharp edges, where these elements cost more
+    than 0.5 % of its field: the solution is that of an open sheet, a root of the distance from the edge. unknown: a key
+    of SHEET_ERROR."""
+    if not mesh.is_closed:
+        return
+    found = thin_edges(mesh, ACCEPTED / SHEET_ERROR[unknown])
+    error = SHEET_ERROR[unknown] * found.unresolved
+    if error < ACCEPTED:
+        return
+    worst = int((found.heights / found.thickness).argmax())
+    warnings.warn(
+        f"the body is thinner than half an element at its sharp edges: {len(found.triangles)} triangles there are up "
+        f"to {found.heights.max():.3g} high, and the opposite side is {found.thickness[worst]:.3g} away. The solution "
+        f"changes there as the root of the distance from the edge, and fields are wrong by about {100 * error:.2g} %; "
+        f"make the elements lower at the edges: mesh.refine_edges({_ratio_for(error):.2g}), or cal.mesh.cuboid(..., "
+        "grading=3)",
+        AccuracyWarning,
+        stacklevel=callers_level(),
+    )
+
+
+def _ratio_for(error: float) -> float:
+    """A ratio of heights, a power of two, after which the error is accepted."""
+    return float(2.0 ** -np.ceil(np.log2(error / ACCEPTED) - 1e-9))
 
 
 def magnetic_equation(mesh: TriangleMesh, wavenumber: float) -> None:

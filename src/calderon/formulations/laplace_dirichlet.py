@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from calderon.formulations.checks import closed_surface, space_named, surface_mesh
+from calderon.formulations.checks import closed_surface, space_named, surface_mesh, warn_thin
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo
 from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
@@ -41,6 +41,7 @@ class LaplaceDirichlet(Problem[PotentialSolution]):
         if self.side == "interior":
             closed_surface(self.mesh, "LaplaceDirichlet(side='interior')")
         surface_mesh(self.mesh)
+        warn_thin(self.mesh, "charges")
         _ = self.system
 
     @cached_property

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.checks import closed_surface, separate_parts, space_named
+from calderon.formulations.checks import closed_surface, separate_parts, space_named, warn_thin
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
 from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
@@ -46,6 +46,7 @@ class LaplaceNeumann(Problem[PotentialSolution]):
         one_of(self.side, ("exterior", "interior"), "side")
         closed_surface(self.mesh, "LaplaceNeumann")
         separate_parts(self.mesh, "LaplaceNeumann")
+        warn_thin(self.mesh)
         _ = self.system
 
     @cached_property

@@ -17,6 +17,7 @@ from calderon.formulations.checks import (
     sources_outside,
     space_named,
     warn_coarse,
+    warn_thin,
 )
 from calderon.formulations.linear_system import SolutionInfo, SolveOptions
 from calderon.formulations.problem import Problem, SolverChoices, monostatic_sweep
@@ -44,11 +45,14 @@ class ScatteringProblem(Problem[ScatteringSolution]):
 
     title: ClassVar[str]
     spaces: ClassVar[tuple[str, ...]] = ("P1", "P2")
+    impenetrable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         closed_surface(self.mesh, type(self).__name__)
         object.__setattr__(self, "wavenumber", wavenumber_of_a_wave(self.wavenumber))
         warn_coarse(self.mesh, self._largest_wavenumber)
+        if self.impenetrable:
+            warn_thin(self.mesh)
         self._check_fields()
         _ = self.system  # an equation that cannot be built is refused here, not when it is solved
 

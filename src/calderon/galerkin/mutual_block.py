@@ -12,7 +12,6 @@ from calderon.galerkin.regular.element_tables import LANES
 from calderon.galerkin.regular.mutual_tile import mutual_kernel, mutual_scratch
 from calderon.galerkin.selection import Rows, filled_rows
 from calderon.greens import Radial
-from calderon.pairs.classes import TouchingPairs
 from calderon.pairs.rules import Batch
 from calderon.quadrature import triangle_rule
 
@@ -52,9 +51,6 @@ class MutualBlock(Block):
 
     def _reads_points(self) -> bool:
         return False
-
-    def _acting(self, touching: TouchingPairs) -> TouchingPairs:
-        return touching.part(touching.shared < 3)  # in one plane: nothing
 
     def _cut(self) -> None:
         """Parts (n, 2), a tile and a column, and the trial triangles with which the columns begin and end."""

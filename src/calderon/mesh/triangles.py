@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,9 +16,12 @@ from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.writing import write
 from calderon.mesh.geometry import FlatTriangles, Geometry
 from calderon.mesh.inspection import MeshReport, check
+from calderon.mesh.shapes.edge_refinement import refined_toward
 from calderon.mesh.sizes import scale_factor
-from calderon.mesh.triangulation import Triangulation
+from calderon.mesh.triangulation import SHARP, Triangulation
 from calderon.validation import one_or_more_points, unmasked
+
+LEAST_RATIO = 1e-5  # of heights in refine_edges
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -115,6 +119,28 @@ class TriangleMesh(Triangulation):
             warn(f"{lost} triangles lost their area or repeat others after joining vertices: dropped")
         vertices, triangles = compacted(self.vertices, triangles[keep])
         return TriangleMesh(vertices, triangles, self.tags[keep], self.names)
+
+    def refine_edges(self, ratio: float, angle: float = SHARP) -> "TriangleMesh":
+        """Triangles cut toward the sharp edges and the open boundary, to `ratio` times their height at the edges.
+
+        ratio: from 1e-5 to 1. Away from an edge the heights grow with the distance from it. Elements are up to 32 times
+        longer along an edge than high across it. angle: in radians, between the normals of two triangles, above which
+        their edge is sharp. The surface does not change, tags and names stay. Returns this mesh where nothing is cut.
+        See `calderon.mesh.shapes.edge_refinement`.
+        """
+        if isinstance(ratio, bool) or not isinstance(ratio, Real) or not LEAST_RATIO <= float(ratio) <= 1:
+            raise MeshError(f"ratio = {ratio!r}: the height of elements at edges over the present one, 1e-5 to 1")
+        self.flat_triangles(self.triangles[:0, 0], "refine_edges")
+        sharp = self.sharp_edges(angle)
+        heights = np.zeros(self.number_of_edges)
+        lengths = self.edge_lengths[self.triangle_edges]
+        np.maximum.at(heights, self.triangle_edges, 2 * float(ratio) * self.areas[:, None] / lengths)
+        sharp = sharp[self.edge_lengths[sharp] > heights[sharp]]  # not those across the side of a thin plate
+        if not len(sharp):
+            return self
+        wanted = self.edges[sharp], heights[sharp]
+        vertices, triangles, tags = refined_toward(self.vertices, self.triangles, self.tags, *wanted)
+        return TriangleMesh(vertices, triangles, tags, self.names, self.note)
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
         """(n,) whether each point (n, 3) lies inside this closed surface; either value on the surface itself.

@@ -19,6 +19,7 @@ from calderon.formulations.checks import (
     sources_outside,
     surface_mesh,
     warn_coarse,
+    warn_thin,
 )
 from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
@@ -105,6 +106,7 @@ class PECScattering(RadarProblem[PECSolution]):
                 "triangles at each edge, and this mesh has edges with more: take testing='primal' or formulation='efie'"
             )
         warn_coarse(self.mesh, self.wavenumber)
+        warn_thin(self.mesh, "currents")
         if self.formulation == "mfie":
             magnetic_equation(self.mesh, self.wavenumber)
         _ = self.system  # an equation that cannot be built is refused here, not when it is solved

@@ -13,6 +13,7 @@ from calderon.mesh.errors import MeshError
 from calderon.mesh.sizes import exceeds, positive, positive_lengths, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 
+STEEPEST = 6.0  # exponent of graded sides: cells of a side of 20 then differ by a factor of 3e5
 RELAXATIONS = 40  # of the points inside a disc
 
 
@@ -24,11 +25,28 @@ def plate(lengths: Sequence[float] = (1.0, 1.0), h: float = 0.1) -> TriangleMesh
     return TriangleMesh(np.stack([(u - 0.5) * a, (v - 0.5) * b, 0 * u], axis=1), triangles)
 
 
-def cuboid(lengths: Sequence[float] = (1.0, 1.0, 1.0), h: float = 0.1) -> TriangleMesh:
-    """Surface of a box about the origin, edges along the axes; ceil(length / h) cells along each."""
+def cuboid(lengths: Sequence[float] = (1.0, 1.0, 1.0), h: float = 0.1, *, grading: float | None = None) -> TriangleMesh:
+    """Surface of a box about the origin, edges along the axes; ceil(length / h) cells along each.
+
+    grading: beta >= 1, makes the cells smaller toward the edges of the faces. The distances of the first n / 2 of n
+    points along a side of length L from its end are
+
+        x_i = (L / 2) (2 i / n)^beta,    i = 0, 1, ..., n / 2,
+
+    and the other half mirrors them. The longest side has as many cells as keep the middle ones, about beta L / n long,
+    below h; a shorter one at least so many that its first cell is no longer than that of the longest side. beta = 1
+    gives equal cells.
+
+    Near an edge of a body thinner than an element the solution behaves as that of an open sheet, as the root of the
+    distance. With even cells the error of fields then falls only as h; with beta > 3 linear functions reach the order
+    h^3 of a smooth solution in energy, and beta = 2 to 3 needs the fewest cells for 1e-3. T. von Petersdorff and
+    E. P. Stephan, Math. Methods Appl. Sci. 12 (1990) 229.
+    """
     sizes = np.array(positive_lengths("lengths", lengths, 3))
-    room_for_surface(2 * float(sizes @ np.roll(sizes, 1)), positive("h", h))
-    cells = [_cells(size, h) for size in sizes]
+    beta = _exponent(grading)
+    room_for_surface(2 * float(sizes @ np.roll(sizes, 1)) * beta**2, positive("h", h))
+    marks = _graded_sides(sizes, h, beta)
+    cells = [len(each) - 1 for each in marks]
     points, triangles, offset = [], [], 0
     for axis in range(3):
         p, q = (axis + 1) % 3, (axis + 2) % 3
@@ -40,7 +58,8 @@ def cuboid(lengths: Sequence[float] = (1.0, 1.0, 1.0), h: float = 0.1) -> Triang
             triangles.append((faces if side else faces[:, [0, 2, 1]]) + offset)
             offset += len(u)
     places, inverse = np.unique(np.concatenate(points), axis=0, return_inverse=True)
-    return TriangleMesh((places / cells - 0.5) * sizes, inverse.ravel()[np.concatenate(triangles)])
+    vertices = np.stack([marks[axis][places[:, axis]] for axis in range(3)], axis=1)
+    return TriangleMesh(vertices, inverse.ravel()[np.concatenate(triangles)])
 
 
 def cube(size: float = 1.0, h: float = 0.1) -> TriangleMesh:
@@ -148,6 +167,38 @@ def _ring(number: int, radius: float, turn: float) -> NDArray:
 def _cells(size: float, h: float) -> int:
     """ceil(size / h), robust against the rounding of h = size / n."""
     return max(1, int(np.ceil(size / positive("h", h) * (1 - 1e-12))))
+
+
+def _exponent(grading: float | None) -> float:
+    """The exponent beta of graded sides, 1 for none, or MeshError."""
+    beta = 1.0 if grading is None else positive("grading", grading)
+    if not 1 <= beta <= STEEPEST:
+        raise MeshError(
+            f"grading = {grading!r}: an exponent from 1 (equal cells) to {STEEPEST:g} is needed; 2 or 3 is usual"
+        )
+    return beta
+
+
+def _graded_sides(sizes: NDArray, h: float, beta: float) -> list[NDArray]:
+    """Coordinates of the points along each side, from -length / 2 to length / 2."""
+    if beta == 1:
+        return [(np.arange(_cells(size, h) + 1) / _cells(size, h) - 0.5) * size for size in sizes]
+    longest = _graded(float(sizes.max()), beta, h, np.inf)
+    first = float(longest[1] - longest[0])
+    return [_graded(float(size), beta, h, first) for size in sizes]
+
+
+def _graded(length: float, beta: float, h: float, first: float) -> NDArray:
+    """Points along a side that is graded toward both ends, with the fewest cells of which none is longer than h and
+    those at the ends are no longer than `first`."""
+    n = max(1, int(length / h))
+    while True:
+        x = np.minimum(np.arange(n + 1), np.arange(n, -1, -1)) * (2 / n)
+        x = np.copysign(0.5 * length * (1 - x**beta), np.arange(n + 1) - 0.5 * n)
+        steps = np.diff(x)
+        if not exceeds(steps.max(), h) and not exceeds(steps[0], first):
+            return x
+        n += 1
 
 
 def _grid(n: int, m: int) -> tuple[NDArray, NDArray, NDArray]:

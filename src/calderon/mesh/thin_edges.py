@@ -1,0 +1,94 @@
+"""Where a closed body is thinner than the elements at its sharp edges are high."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from calderon.mesh.topology import connected, edge_pairs
+from calderon.mesh.triangles import TriangleMesh
+
+THIN = 0.5
+"""Of the height of an element at a sharp edge: a body that is thinner there is a sheet to the elements."""
+FLAT = 0.2
+"""Of the width of a face: a body that is thicker is no sheet, but a rod."""
+OPPOSITE = np.cos(np.radians(10.0))
+"""Normals whose product is below minus this belong to the two sides of a sheet: not of a wedge above 10 degrees."""
+
+
+class ThinEdges(NamedTuple):
+    """Elements at edges of a body that is thin there: triangles (n,) and their heights (n,) over their sharp edges, the
+    thickness (n,) below them, and `unresolved`, the mean height along the edges of a face over the width of the
+    face, the largest of all faces; faces are what sharp edges part, their width is 4 area / length of edges."""
+
+    triangles: NDArray[np.int64]
+    heights: NDArray[np.float64]
+    thickness: NDArray[np.float64]
+    unresolved: float
+
+
+def thin_edges(mesh: TriangleMesh, least: float) -> ThinEdges:
+    """Triangles at sharp edges below which, on the inner side, another sheet is nearer than half of their height over
+    that edge, and than a fifth of the width of their face. Only those that are higher than `least` times that width
+    are looked at."""
+    sharp = np.zeros(mesh.number_of_edges, bool)
+    sharp[mesh.sharp_edges()] = True
+    at_edge = sharp[mesh.triangle_edges]
+    lengths = np.where(at_edge, mesh.edge_lengths[mesh.triangle_edges], 0.0)
+    face = _faces(mesh, sharp)
+    around = np.bincount(face, lengths.sum(axis=1))
+    around[around == 0] = np.inf  # a smooth body
+    width = 4 * np.bincount(face, mesh.areas) / around
+    heights = np.where(at_edge, 2 * mesh.areas[:, None] / mesh.edge_lengths[mesh.triangle_edges], 0.0).max(axis=1)
+    high = np.flatnonzero(heights > least * (1 + 1e-9) * width[face])
+    thickness = _thickness(mesh, high, np.minimum(THIN * heights[high], FLAT * width[face[high]]))
+    found = np.isfinite(thickness)
+    thin, thickness = high[found], thickness[found]
+    weighted = np.bincount(face[thin], lengths[thin].sum(axis=1) * heights[thin], len(width)) / around
+    unresolved = float(np.max(weighted[width > 0] / width[width > 0], initial=0.0))
+    return ThinEdges(thin, heights[thin], thickness, unresolved)
+
+
+def _faces(mesh: TriangleMesh, sharp: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """(nt,) the face that each triangle belongs to."""
+    incidence = np.argsort(mesh.triangle_edges.ravel(), kind="stable")
+    one, two = edge_pairs(incidence, mesh.edge_triangle_counts)
+    smooth = ~sharp[mesh.edge_triangle_counts == 2]
+    return connected(one[smooth] // 3, two[smooth] // 3, mesh.number_of_triangles)
+
+
+def _thickness(mesh: TriangleMesh, some: NDArray[np.int64], reach: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n,) how far below the centroids of some triangles, against their normals, a triangle of the opposite direction
+    is; infinity where there is none within reach (n,)."""
+    thickness = np.full(len(some), np.inf)
+    corners = mesh.vertices[mesh.triangles]
+    radius = np.linalg.norm(corners - mesh.centroids[:, None], axis=2).max(axis=1)
+    size = np.floor(np.log2(radius)).astype(np.int64)
+    for each in np.unique(size) if len(some) else ():  # a few large triangles do not make pairs of all small ones
+        own = np.flatnonzero(size == each)
+        near = cKDTree(mesh.centroids[own]).query_ball_point(mesh.centroids[some], reach + radius[own].max())
+        number = np.array([len(one) for one in near])
+        first, second = np.repeat(np.arange(len(some)), number), own[np.concatenate(near).astype(np.int64)]
+        facing = np.einsum("ni,ni->n", mesh.normals[some[first]], mesh.normals[second]) < -OPPOSITE
+        first, second = first[facing], second[facing]
+        depth = _depth(mesh.centroids[some[first]], mesh.normals[some[first]], corners[second])
+        met = (depth > 0) & (depth < reach[first])
+        np.minimum.at(thickness, first[met], depth[met])
+    return thickness
+
+
+def _depth(
+    points: NDArray[np.float64], normals: NDArray[np.float64], corners: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """(n,) distance from points along minus the normals to triangles (n, 3, 3); -1 where the line misses them."""
+    a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    area = np.cross(u, v)
+    facing = np.einsum("ni,ni->n", area, normals)
+    depth = np.einsum("ni,ni->n", area, points - a) / facing
+    w = points - depth[:, None] * normals - a
+    square = np.einsum("ni,ni->n", area, area)
+    s = np.einsum("ni,ni->n", np.cross(w, v), area) / square
+    t = np.einsum("ni,ni->n", np.cross(u, w), area) / square
+    inside = (s > -1e-9) & (t > -1e-9) & (s + t < 1 + 1e-9)
+    return np.where(inside, depth, -1.0)
