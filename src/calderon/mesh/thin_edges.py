@@ -65,11 +65,12 @@ def _thickness(mesh: TriangleMesh, some: NDArray[np.int64], reach: NDArray[np.fl
     corners = mesh.vertices[mesh.triangles]
     radius = np.linalg.norm(corners - mesh.centroids[:, None], axis=2).max(axis=1)
     size = np.floor(np.log2(radius)).astype(np.int64)
-    for each in np.unique(size) if len(some) else ():  # a few large triangles do not make pairs of all small ones
+    points = cKDTree(mesh.centroids[some]) if len(some) else None
+    for each in np.unique(size) if points else ():  # a few large triangles do not make pairs of all small ones
         own = np.flatnonzero(size == each)
-        near = cKDTree(mesh.centroids[own]).query_ball_point(mesh.centroids[some], reach + radius[own].max())
-        number = np.array([len(one) for one in near])
-        first, second = np.repeat(np.arange(len(some)), number), own[np.concatenate(near).astype(np.int64)]
+        far = float(reach.max() + radius[own].max())
+        near = points.sparse_distance_matrix(cKDTree(mesh.centroids[own]), far, output_type="ndarray")
+        first, second = near["i"], own[near["j"]]
         facing = np.einsum("ni,ni->n", mesh.normals[some[first]], mesh.normals[second]) < -OPPOSITE
         first, second = first[facing], second[facing]
         depth = _depth(mesh.centroids[some[first]], mesh.normals[some[first]], corners[second])

@@ -38,9 +38,9 @@ def cuboid(lengths: Sequence[float] = (1.0, 1.0, 1.0), h: float = 0.1, *, gradin
     gives equal cells.
 
     Near an edge of a body thinner than an element the solution behaves as that of an open sheet, as the root of the
-    distance. With even cells the error of fields then falls only as h; with beta > 3 linear functions reach the order
-    h^3 of a smooth solution in energy, and beta = 2 to 3 needs the fewest cells for 1e-3. T. von Petersdorff and
-    E. P. Stephan, Math. Methods Appl. Sci. 12 (1990) 229.
+    distance. With even cells the error of fields then falls only as h; with beta >= 3 it falls as h^3, as for a smooth
+    solution, and 2.5 to 3 reach 0.5 % with the fewest cells. T. von Petersdorff and E. P. Stephan, Math. Methods Appl.
+    Sci. 12 (1990) 229.
     """
     sizes = np.array(positive_lengths("lengths", lengths, 3))
     beta = _exponent(grading)
