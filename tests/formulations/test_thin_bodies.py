@@ -72,7 +72,9 @@ def test_each_problem_warns_by_its_own_measured_error():
     sound, fields = cal.SoundHardScattering, cal.PECScattering
     problems = {
         8.0: [lambda m: sound(m, K), lambda m: cal.ImpedanceScattering(m, K, 0.1), lambda m: cal.LaplaceNeumann(m)],
-        2.6: [lambda m: fields(m, K, formulation="efie"), lambda m: fields(m, K)],
+        3.2: [lambda m: cal.SoundSoftScattering(m, K)],
+        2.6: [lambda m: fields(m, K, formulation="efie"), lambda m: fields(m, K, formulation="calderon")],
+        5.4: [lambda m: fields(m, K)],
         1.4: [lambda m: cal.LaplaceDirichlet(m)],
     }
     for error, several in problems.items():

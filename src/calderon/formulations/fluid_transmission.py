@@ -46,7 +46,7 @@ class FluidTransmission(ScatteringProblem):
     density_ratio: complex
 
     title: ClassVar[str] = "scattering by a body of another fluid"
-    impenetrable: ClassVar[bool] = False
+    unknown: ClassVar[str | None] = None
 
     def __post_init__(self) -> None:
         inside = wavenumber_of_a_wave(self.interior_wavenumber, "interior_wavenumber")

@@ -45,14 +45,14 @@ class ScatteringProblem(Problem[ScatteringSolution]):
 
     title: ClassVar[str]
     spaces: ClassVar[tuple[str, ...]] = ("P1", "P2")
-    impenetrable: ClassVar[bool] = True
+    unknown: ClassVar[str | None] = "jumps"  # a key of checks.SHEET_ERROR; None: regular at edges
 
     def __post_init__(self) -> None:
         closed_surface(self.mesh, type(self).__name__)
         object.__setattr__(self, "wavenumber", wavenumber_of_a_wave(self.wavenumber))
         warn_coarse(self.mesh, self._largest_wavenumber)
-        if self.impenetrable:
-            warn_thin(self.mesh)
+        if self.unknown:
+            warn_thin(self.mesh, self.unknown)
         self._check_fields()
         _ = self.system  # an equation that cannot be built is refused here, not when it is solved
 

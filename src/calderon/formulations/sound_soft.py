@@ -31,6 +31,7 @@ class SoundSoftScattering(CombinedProblem):
 
     title: ClassVar[str] = "scattering by a sound-soft body"
     spaces: ClassVar[tuple[str, ...]] = ("P1", "P0", "DP1", "P2")
+    unknown: ClassVar[str | None] = "slopes"
 
     @property
     def _usual_coupling(self) -> complex:

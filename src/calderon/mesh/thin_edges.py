@@ -65,8 +65,10 @@ def _thickness(mesh: TriangleMesh, some: NDArray[np.int64], reach: NDArray[np.fl
     corners = mesh.vertices[mesh.triangles]
     radius = np.linalg.norm(corners - mesh.centroids[:, None], axis=2).max(axis=1)
     size = np.floor(np.log2(radius)).astype(np.int64)
-    points = cKDTree(mesh.centroids[some]) if len(some) else None
-    for each in np.unique(size) if points else ():  # a few large triangles do not make pairs of all small ones
+    if not len(some):
+        return thickness
+    points = cKDTree(mesh.centroids[some])
+    for each in np.unique(size):  # a few large triangles do not make pairs of all small ones
         own = np.flatnonzero(size == each)
         far = float(reach.max() + radius[own].max())
         near = points.sparse_distance_matrix(cKDTree(mesh.centroids[own]), far, output_type="ndarray")

@@ -106,7 +106,7 @@ class PECScattering(RadarProblem[PECSolution]):
                 "triangles at each edge, and this mesh has edges with more: take testing='primal' or formulation='efie'"
             )
         warn_coarse(self.mesh, self.wavenumber)
-        warn_thin(self.mesh, "currents")
+        warn_thin(self.mesh, "combined currents" if self.formulation in MAGNETIC else "currents")
         if self.formulation == "mfie":
             magnetic_equation(self.mesh, self.wavenumber)
         _ = self.system  # an equation that cannot be built is refused here, not when it is solved
