@@ -18,9 +18,11 @@ from calderon.mesh.geometry import FlatTriangles, Geometry
 from calderon.mesh.inspection import MeshReport, check
 from calderon.mesh.shapes.edge_refinement import refined_toward
 from calderon.mesh.sizes import scale_factor
-from calderon.mesh.triangulation import SHARP, Triangulation
+from calderon.mesh.topology import edge_pairs
+from calderon.mesh.triangulation import Triangulation
 from calderon.validation import one_or_more_points, unmasked
 
+SHARP = np.radians(30.0)  # between the normals of two triangles
 LEAST_RATIO = 1e-5  # of heights in refine_edges
 
 
@@ -119,6 +121,19 @@ class TriangleMesh(Triangulation):
             warn(f"{lost} triangles lost their area or repeat others after joining vertices: dropped")
         vertices, triangles = compacted(self.vertices, triangles[keep])
         return TriangleMesh(vertices, triangles, self.tags[keep], self.names)
+
+    def sharp_edges(self, angle: float = SHARP) -> NDArray[np.int64]:
+        """Numbers of the edges, sorted, at which the normals of two triangles differ by more than the angle in radians
+        (default 30 degrees), or that have not two triangles.
+        """
+        if isinstance(angle, bool) or not isinstance(angle, Real) or not 0 <= float(angle) <= np.pi:
+            raise MeshError(f"angle = {angle!r}: an angle between two normals in radians, from 0 to pi, is needed")
+        incidence = np.argsort(self.triangle_edges.ravel(), kind="stable")
+        sharp = self.edge_triangle_counts != 2
+        one, two = edge_pairs(incidence, self.edge_triangle_counts)
+        cosine = np.einsum("ni,ni->n", self.normals[one // 3], self.normals[two // 3])
+        sharp[~sharp] = np.arccos(np.clip(cosine, -1, 1)) > float(angle)
+        return np.flatnonzero(sharp)
 
     def refine_edges(self, ratio: float, angle: float = SHARP) -> "TriangleMesh":
         """Triangles cut toward the sharp edges and the open boundary, to `ratio` times their height at the edges.

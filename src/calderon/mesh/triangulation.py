@@ -3,15 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.coincident import coincident_points
-from calderon.mesh.errors import MeshError, warn
+from calderon.mesh.errors import warn
 from calderon.mesh.orientation import consistent_orientation
-from calderon.mesh.topology import components_by_edges, edge_pairs, edge_signs, edge_table
+from calderon.mesh.topology import components_by_edges, edge_signs, edge_table
 from calderon.mesh.validation import (
     area_vectors_of,
     checked_elements,
@@ -21,8 +20,6 @@ from calderon.mesh.validation import (
     refuse_repeated,
     set_frozen,
 )
-
-SHARP = np.radians(30.0)  # between the normals of two triangles
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -158,19 +155,6 @@ class Triangulation:
         """
         signs = edge_signs(self.triangles).ravel()
         return _frozen(np.flatnonzero(np.bincount(self.triangle_edges.ravel(), signs, self.number_of_edges)))
-
-    def sharp_edges(self, angle: float = SHARP) -> NDArray[np.int64]:
-        """Numbers of the edges, sorted, at which the normals of two triangles differ by more than the angle in radians
-        (default 30 degrees), or that have not two triangles.
-        """
-        if isinstance(angle, bool) or not isinstance(angle, Real) or not 0 <= float(angle) <= np.pi:
-            raise MeshError(f"angle = {angle!r}: an angle between two normals in radians, from 0 to pi, is needed")
-        incidence = np.argsort(self.triangle_edges.ravel(), kind="stable")
-        sharp = self.edge_triangle_counts != 2
-        one, two = edge_pairs(incidence, self.edge_triangle_counts)
-        cosine = np.einsum("ni,ni->n", self.normals[one // 3], self.normals[two // 3])
-        sharp[~sharp] = np.arccos(np.clip(cosine, -1, 1)) > float(angle)
-        return np.flatnonzero(sharp)
 
     @property
     def is_manifold(self) -> bool:
