@@ -115,8 +115,8 @@ def warn_coarse(mesh: TriangleMesh, wavenumber: complex) -> None:
 
 def warn_thin(mesh: TriangleMesh, unknown: str = "jumps") -> None:
     """AccuracyWarning for a closed body thinner than half an element at its sharp edges, where these elements cost more
-    than 0.5 % of its field: the solution is that of an open sheet, a root of the distance from the edge. unknown: a key
-    of SHEET_ERROR."""
+    than 0.5 % of its field: the solution is that of an open sheet, singular as a root of the distance from the edge.
+    unknown: a key of SHEET_ERROR."""
     if not mesh.is_closed:
         return
     found = thin_edges(mesh, ACCEPTED / SHEET_ERROR[unknown])
@@ -127,7 +127,7 @@ def warn_thin(mesh: TriangleMesh, unknown: str = "jumps") -> None:
     warnings.warn(
         f"the body is thinner than half an element at its sharp edges: {len(found.triangles)} triangles there are up "
         f"to {found.heights.max():.3g} high, and the opposite side is {found.thickness[worst]:.3g} away. The solution "
-        f"changes there as the root of the distance from the edge, and fields are wrong by about {100 * error:.2g} %; "
+        f"there is singular as at the edge of a sheet, and fields are wrong by about {100 * error:.2g} %; "
         f"make the elements lower at the edges: mesh.refine_edges({_ratio_for(error):.2g}), or cal.mesh.cuboid(..., "
         "grading=3)",
         AccuracyWarning,

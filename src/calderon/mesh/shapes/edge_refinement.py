@@ -11,9 +11,9 @@ and it may be SLENDER times as long as that. An edge of a triangle from a to b h
 
 e_f the direction of f; those above 1 are bisected, with the edges that are longest in this metric of the triangles that
 they belong to, so that the mesh stays conforming (M.-C. Rivara, Int. J. Numer. Meth. Eng. 20 (1984) 745). Triangles are
-cut in their own planes: the surface does not change. Two triangles of a
-flat strip, such as the side of a thin plate, exchange their common edge for the other diagonal where that makes the
-lower one of them higher.
+cut in their own planes: the surface does not change. In strips that are lower than STRIP t_f, such as the side of a
+thin plate, diagonals are not cut: where four corners lie in a plane, two triangles exchange their common edge for the
+other diagonal if that makes the lower one of them higher.
 """
 
 import numpy as np
@@ -27,9 +27,7 @@ from calderon.mesh.topology import edge_pairs, edge_table
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-GROWTH = (
-    1.0  # of the height of elements with the distance from an edge: each row is as high as those before it together
-)
+GROWTH = 1.0  # of the height with the distance from an edge: a row is as high as those before it together
 SLENDER = 32.0
 STRIP = 0.25  # of the allowed height
 ROUNDS = 100  # of exchanges of diagonals
@@ -45,9 +43,8 @@ def refined_toward(
 ) -> tuple[Floats, Index, Index]:
     """Vertices, triangles and their tags, with elements as high as `heights` (n,) at the edges `segments` (n, 2)."""
     corners = vertices[segments]
-    number = (
-        len(triangles) + 8 * float(np.sum(np.linalg.norm(corners[:, 1] - corners[:, 0], axis=1) / heights)) / SLENDER
-    )
+    along = np.linalg.norm(corners[:, 1] - corners[:, 0], axis=1)
+    number = len(triangles) + 8 * float(np.sum(along / heights)) / SLENDER
     require_memory(int(TRIANGLE * number), f"a mesh of about {number:.2g} triangles", "choose a larger ratio")
     metric = Metric(corners, heights)
     while True:
