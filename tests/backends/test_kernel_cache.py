@@ -10,6 +10,8 @@ from pathlib import Path
 import numba
 import pytest
 from numba.core import event
+from numba.core.caching import NullCache
+from numba.core.codegen import JITCodeLibrary
 
 import calderon
 from calderon.backends.kernel_cache import capture_of, stamp_of
@@ -166,3 +168,27 @@ def test_kernels_of_other_packages_are_left_alone():
     with event.install_listener("numba:compile", Observer()) as observer:
         assert numba.njit(lambda x: x + 1)(1) == 2
     assert observer.states and not any(frozen for _, frozen in observer.states)
+
+
+def test_only_kernels_become_machine_code(monkeypatch):
+    built, finalize = [], JITCodeLibrary._finalize_specific
+    monkeypatch.setattr(
+        JITCodeLibrary, "_finalize_specific", lambda library: (built.append(library.name), finalize(library))
+    )
+
+    @jitable_part
+    def twice(x):
+        return 2 * x
+
+    @jitable_part
+    def power_and_double(x, n):
+        return twice(x) ** n + twice(n)
+
+    @kernel
+    def whole(x):
+        return power_and_double(x, 2.0) + power_and_double(x, 3.0) + twice(x)
+
+    whole._cache = NullCache()
+    assert whole(1.0) == 4.0 + 4.0 + 8.0 + 6.0 + 2.0
+    names = [name for name in built if "test_only_kernels" in name]
+    assert len(names) == 1 and names[0].endswith("whole")

@@ -17,6 +17,7 @@ from numba.core import event
 from numba.extending import register_jitable
 
 from calderon.backends.kernel_cache import cache_of
+from calderon.backends.part_compiler import PartCompiler
 
 NAME = "numba"
 PRECISIONS = {"double": np.float64, "single": np.float32}
@@ -76,8 +77,8 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def jitable_part(function: Callable[..., Any] | None = None, **options: Any) -> Callable[..., Any]:
     """Mark a function as part of kernels, with options of `numba.njit`; without an entry for callers in C, which Numba
-    would optimise and compile as well."""
-    mark = register_jitable(no_cfunc_wrapper=True, **options)
+    would optimise as well."""
+    mark = register_jitable(no_cfunc_wrapper=True, pipeline_class=PartCompiler, **options)
     return mark if function is None else mark(function)  # type: ignore[no-any-return]
 
 
