@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numba.core import event
 
+from calderon.backends.log_and_angle import angle, logarithm
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import lanes, load, prefetch, prefetch_to_read, store, where_less
 
@@ -50,6 +51,27 @@ def test_numbers_are_chosen_one_by_one(real: type) -> None:
 def nothing_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels defined here are compiled, also where an earlier run of the tests left them."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+
+
+def test_logarithm_and_angle_are_those_of_numbers() -> None:
+    @kernel
+    def both(y, x, logarithms, angles):  # type: ignore[no-untyped-def]
+        for v in range(0, x.size, lanes(x)):
+            store(logarithms, v, logarithm(load(x, v) * load(x, v)))
+            store(angles, v, angle(load(y, v), load(x, v)))
+
+    random = np.random.default_rng(1)
+    x, y = random.normal(size=(2, 512)) * 10.0 ** random.uniform(-120, 120, (2, 512))
+    x[:128], y[:128] = random.normal(size=(2, 128))
+    x[128:256] = 1 + random.normal(size=128) * 10.0 ** random.uniform(-15, -1, 128)
+    y[:4], x[1:4] = [0.0, 0.0, 0.0, 2.0], [1.0, -1.0, -2.0]
+    logarithms, angles = np.empty_like(x), np.empty_like(x)
+    both(y, x, logarithms, angles)
+    assert logarithms == pytest.approx(np.log(x * x), rel=1e-15, abs=1e-300)
+    assert np.abs(angles - np.arctan2(y, x)).max() < 1e-15
+    angles[:] = 1.0
+    both(np.zeros(8), np.zeros(8) + np.arange(8), logarithms, angles)
+    assert not angles[:8].any()  # also at the origin
 
 
 @pytest.mark.usefixtures("nothing_compiled")

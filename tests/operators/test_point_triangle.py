@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.potentials import point_triangle
 from calderon.potentials.point_triangle import Plane, point_triangle_integrals
 from calderon.quadrature.graded import graded
 
@@ -84,6 +85,32 @@ def test_limits_on_the_triangle_are_one_sided_and_their_mean(k, kind):
     f = np.array([1, 0.03, -0.02, 0.03**2, -0.03 * 0.02, 0.02**2]) @ (PLANE.densities[0] @ [1, 1j]).T
     sign = {(True, False): 4, (False, True): -4}.get(kind, 0)
     assert (above - below)[:, -1] == pytest.approx(sign * np.pi * f, abs=1e-11)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pairs_do_not_depend_on_their_neighbours(kind):
+    """Runs of 1, 8, 9 and 3 pairs of a triangle, in vectors that they fill and do not fill."""
+    mesh = cal.mesh.sphere(1.0, 0.9)
+    corners = mesh.vertices[mesh.triangles]
+    densities = np.random.default_rng(1).normal(size=(len(corners), 2, 6)) * (1 + 0.5j)
+    plane = Plane.of(corners, mesh.normals, densities)
+    numbers = np.repeat([3, 0, 5, 3], [1, 8, 9, 3])
+    x = corners[numbers].mean(axis=1) + np.random.default_rng(2).normal(size=(len(numbers), 3))
+    together = point_triangle_integrals(x, plane, numbers, 1.2, *kind)
+    for n, number in enumerate(numbers):
+        alone = point_triangle_integrals(x[n : n + 1], plane, np.array([number]), 1.2, *kind)[0]
+        assert np.abs(together[n] - alone).max() < 1e-14 * np.abs(alone).max()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("k", [1.5, 1 + 0.5j])
+def test_the_rest_is_the_same_by_its_series_and_beyond(monkeypatch, k, kind):
+    x = FEET["outside"] + 1.7 * NORMAL
+    expected = integrals(x, k, kind)
+    monkeypatch.setattr(point_triangle, "LARGEST", 0.5)
+    found = integrals(x, k, kind)
+    assert np.abs(found - expected).max() < 1e-11 * np.abs(expected).max()
+    assert np.abs(found - expected).max() > 0  # by the other way
 
 
 @pytest.mark.parametrize("exponent", [1, 3, 6, 9, 12])

@@ -429,6 +429,29 @@ def where_less(typing_context, left, right, one, other):  # type: ignore[no-unty
     return kind(*(each if isinstance(each, VectorType) else kind.scalar for each in kinds)), generate
 
 
+@_intrinsic
+def exponent_and_mantissa(typing_context, vector):  # type: ignore[no-untyped-def]
+    """n and m of x = 2^n m, m between sqrt(1/2) and sqrt(2), of positive normal doubles."""
+    if vector.scalar.bitwidth != 64:
+        raise TypeError(f"the exponents of {vector} are not supported: use vectors of float64")
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        kind = _llvm_vector(vector)
+        whole = ir.VectorType(ir.IntType(64), vector.width)
+
+        def every(value):  # type: ignore[no-untyped-def]
+            return ir.Constant(whole, [value] * vector.width)
+
+        bits = builder.bitcast(args[0], whole)
+        above_root = builder.add(bits, every(0x3FF0000000000000 - 0x3FE6A09E667F3BCD))  # of 1 and of sqrt(1/2)
+        n = builder.sub(builder.ashr(above_root, every(52)), every(1023))
+        m = builder.bitcast(builder.sub(bits, builder.shl(n, every(52))), kind)
+        short = builder.trunc(n, ir.VectorType(ir.IntType(32), vector.width))
+        return context.make_tuple(builder, sig.return_type, [builder.sitofp(short, kind), m])
+
+    return types.UniTuple(vector, 2)(vector), generate
+
+
 def has_estimates() -> bool:
     """Whether the processor estimates 1/sqrt of doubles and singles to 14 bits (AVX-512)."""
     return bool(llvm.get_host_cpu_features().get("avx512f", False))

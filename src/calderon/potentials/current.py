@@ -92,18 +92,18 @@ class CurrentField(SurfaceField):
             [geometry.points(rule.points), current.real, current.imag, charge.real, charge.imag], axis=2
         )
 
-    def _exact(self, x: NDArray[np.float64], local: NDArray[np.int64], emission: Emission) -> NDArray[np.complex128]:
-        frame = self._frame
-        distinct, numbers = np.unique(local, return_inverse=True)
-        first, second, third = np.moveaxis(self._corner_values[distinct], 1, 0)
-        plane = self._plane(distinct, np.stack([first, second - first, third - first], axis=2))
-        at, k = frame.inside(x), self.green.wavenumber
-        parts = point_triangle_integrals(at, plane, numbers, k / frame.scale, False, self.magnetic)
+    def _exact(
+        self, x: NDArray[np.float64], numbers: NDArray[np.int64], local: NDArray[np.int64], emission: Emission
+    ) -> NDArray[np.complex128]:
+        frame, k = self._frame, self.green.wavenumber
+        first, second, third = np.moveaxis(self._corner_values[local], 1, 0)
+        plane = self._plane(local, np.stack([first, second - first, third - first], axis=2))
+        parts = point_triangle_integrals(x, plane, numbers, k / frame.scale, False, self.magnetic)
         if self.magnetic:  # curl: sum over components b of grad (int G J_b) x e_b
             curl = [parts[:, i - 1, i - 2] - parts[:, i - 2, i - 1] for i in range(3)]
             return np.stack(curl, axis=1) / frame.scale**2
-        charges = self._plane(distinct, self._divergence[distinct][:, None, None])
-        slopes = point_triangle_integrals(at, charges, numbers, k / frame.scale, False, True)[:, 0]
+        charges = self._plane(local, self._divergence[local][:, None, None])
+        slopes = point_triangle_integrals(x, charges, numbers, k / frame.scale, False, True)[:, 0]
         return (1j * k * parts[:, :, 0] + 1j / k * frame.scale * slopes) / frame.scale**2
 
     def _on_processor(self, emission: Emission, execution: Execution) -> Regular:

@@ -4,18 +4,18 @@ import functools
 from collections.abc import Callable
 
 from calderon.backends.numba import kernel
-from calderon.backends.vectors import complex_product, jitable, lanes, load, smaller, zero
+from calderon.backends.vectors import complex_product, jitable, lanes, load, number, smaller, zero
 from calderon.greens import Radial, parameter_reader
 from calderon.greens.elementary import inverse_square_root
 from calderon.potentials.point_sources import CUT, PARAMETERS, Emission, add_values, products
 
 
 @jitable
-def current_columns(s, v):  # type: ignore[no-untyped-def]
-    """Re j, Im j and the complex charge of sources (11, n)."""
+def current_charge(s, j):  # type: ignore[no-untyped-def]
+    """Re j, Im j and the complex charge of the source that begins at s[j]."""
     return (
-        load(s[3], v), load(s[4], v), load(s[5], v), load(s[6], v), load(s[7], v), load(s[8], v), load(s[9], v),
-        load(s[10], v),
+        number(s, j + 3), number(s, j + 4), number(s, j + 5), number(s, j + 6), number(s, j + 7), number(s, j + 8),
+        number(s, j + 9), number(s, j + 10),
     )  # fmt: skip
 
 
@@ -42,8 +42,8 @@ def magnetic(g, gi, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[
 
 
 CURRENT_FIELDS = {
-    False: Emission("point_sources.h", "ELECTRIC", 3, 1, 3, electric, current_columns),
-    True: Emission("point_sources.h", "MAGNETIC", 3, 2, 3, magnetic, current_columns),
+    False: Emission("point_sources.h", "ELECTRIC", 3, 1, 3, electric, current_charge),
+    True: Emission("point_sources.h", "MAGNETIC", 3, 2, 3, magnetic, current_charge),
 }
 """Whether magnetic."""
 

@@ -80,13 +80,14 @@ class Potential(SurfaceField):
         y, normals = geometry.points(rule.points), geometry.normals_at(rule.points)
         return np.concatenate([y, normals, charges.real, charges.imag], axis=2)
 
-    def _exact(self, x: NDArray[np.float64], local: NDArray[np.int64], emission: Emission) -> NDArray[np.complex128]:
+    def _exact(
+        self, x: NDArray[np.float64], numbers: NDArray[np.int64], local: NDArray[np.int64], emission: Emission
+    ) -> NDArray[np.complex128]:
         space, frame = self.density.space, self._frame
-        distinct, numbers = np.unique(local, return_inverse=True)
-        values = np.append(self.density.coefficients, 0)[space.dofs[distinct]] @ space.element.monomials
-        plane = self._plane(distinct, values[:, None].astype(complex))
+        values = np.append(self.density.coefficients, 0)[space.dofs[local]] @ space.element.monomials
+        plane = self._plane(local, values[:, None].astype(complex))
         kind = self.green.wavenumber / frame.scale, self.double, emission.values == 3
-        return point_triangle_integrals(frame.inside(x), plane, numbers, *kind)[:, 0] / frame.scale**2
+        return point_triangle_integrals(x, plane, numbers, *kind)[:, 0] / frame.scale**2
 
     def _on_processor(self, emission: Emission, execution: Execution) -> Regular:
         """The triangles in patches with a common phase."""

@@ -1,6 +1,7 @@
 """Points near a surface: which triangles are near which points, and which points lie on one."""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,7 +76,7 @@ def near_pairs(
     surface: Geometry, points: NDArray[np.float64], reach: float | NDArray[np.float64]
 ) -> Iterator[NDArray[np.int64]]:
     """Pairs (n, 2) of point and triangle that are nearer than `reach` times the triangle's size (one
-    number, or one for each), and some more, PAIRS at a time at most."""
+    number, or one for each), and some more, PAIRS at a time at most, in the order of triangles."""
     centres, radii = surface.centroids, (reach + 0.6) * surface.diameters
     tree = cKDTree(points)
     counts = tree.query_ball_point(centres, radii, return_length=True)
@@ -83,7 +84,7 @@ def near_pairs(
     groups = np.cumsum(counts[chosen]) // PAIRS
     for group in np.split(chosen, np.flatnonzero(np.diff(groups)) + 1):
         lists = tree.query_ball_point(centres[group], radii[group], return_sorted=False)
-        found = np.concatenate([np.asarray(each, dtype=np.int64) for each in lists]) if len(group) else group
+        found = np.fromiter(chain.from_iterable(lists), np.int64, counts[group].sum())
         pairs = np.stack([found, np.repeat(group, counts[group])], axis=1)
         yield from (pairs[start : start + PAIRS] for start in range(0, len(pairs), PAIRS))
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from calderon.backends.numba import kernel
 from calderon.backends.records import Record
-from calderon.backends.vectors import above, add, complex_product, jitable, lanes, load, number, zero
+from calderon.backends.vectors import above, add, complex_product, jitable, lanes, load, number, store, zero
 from calderon.greens import Radial, parameter_reader
 from calderon.greens.elementary import inverse_square_root, short_sine_cosine, sine_cosine
+from calderon.potentials.runs import end_of_run, give_values, put_points
 
 SCALARS = Record("SCALARS", square=2, cut=1, parameters=None)
 """What the field kernels read: Re and Im of k^2, a squared distance, the parameters of the Green's function."""
@@ -55,9 +56,9 @@ def second_slope(r2, u, ui, h, hi, k_re, k_im, oscillates):  # type: ignore[no-u
 
 
 @jitable
-def dipole_columns(s, v):  # type: ignore[no-untyped-def]
-    """Normal and complex charge of sources (8, n)."""
-    return load(s[3], v), load(s[4], v), load(s[5], v), load(s[6], v), load(s[7], v)
+def dipole_charge(s, j):  # type: ignore[no-untyped-def]
+    """Normal and complex charge of the source that begins at s[j]."""
+    return number(s, j + 3), number(s, j + 4), number(s, j + 5), number(s, j + 6), number(s, j + 7)
 
 
 @jitable
@@ -101,7 +102,7 @@ class Emission:
     built for, and the twins for the processor.
 
     values: complex numbers at a point. power: of 1/length that a source of unit strength sends. charges: from this
-    column on a source scales with its strength. emit: for vectors of sources that `columns` reads, None for far fields.
+    column on a source scales with its strength. emit: for what `charge` reads of a source, None for far fields.
     """
 
     header: str
@@ -110,7 +111,7 @@ class Emission:
     power: int
     charges: int
     emit: Callable[..., Any] | None = None
-    columns: Callable[..., Any] | None = None
+    charge: Callable[..., Any] | None = None
 
     @property
     def jumps(self) -> bool:
@@ -119,10 +120,10 @@ class Emission:
 
 
 LAYER_FIELDS = {
-    (False, False): Emission("point_sources.h", "MONOPOLE", 1, 1, 6, monopole, dipole_columns),
-    (True, False): Emission("point_sources.h", "DIPOLE", 1, 2, 6, dipole, dipole_columns),
-    (False, True): Emission("point_sources.h", "MONOPOLE_GRADIENT", 3, 2, 6, monopole_gradient, dipole_columns),
-    (True, True): Emission("point_sources.h", "DIPOLE_GRADIENT", 3, 3, 6, dipole_gradient, dipole_columns),
+    (False, False): Emission("point_sources.h", "MONOPOLE", 1, 1, 6, monopole, dipole_charge),
+    (True, False): Emission("point_sources.h", "DIPOLE", 1, 2, 6, dipole, dipole_charge),
+    (False, True): Emission("point_sources.h", "MONOPOLE_GRADIENT", 3, 2, 6, monopole_gradient, dipole_charge),
+    (True, True): Emission("point_sources.h", "DIPOLE_GRADIENT", 3, 3, 6, dipole_gradient, dipole_charge),
 }
 """By (double layer, gradient)."""
 LAYER_FAR_FIELDS = {
@@ -252,32 +253,46 @@ def at_least(square, floor):  # type: ignore[no-untyped-def]
 
 
 @functools.lru_cache(maxsize=64)
-def paired_kernel(radial: Radial, emission: Emission, oscillates: bool) -> Callable[..., None]:
-    """Compiled paired(targets, sources, floors, scalars, lo, hi, out): source j acts on target j alone, j = lo..hi
-    (multiples of 16).
+def near_kernel(radial: Radial, emission: Emission, oscillates: bool) -> Callable[..., None]:
+    """Compiled near(points, numbers, groups, sources, scalars, lo, hi, s, out): out (values, 2, n) for the pairs lo to
+    hi gets Re and Im of the field at points (n, 3) of the sources of the groups numbers (n,); runs of equal numbers
+    share a vector.
 
-    targets (3, n), sources (C, n); adds to out (values, 2, n); for a radial part that is not shifted. floors (n,):
-    squared distances below count as that. scalars: SCALARS.
+    groups (m, 5): centre, and two squared distances: points closer to the centre count as the first, which raises those
+    of its sources by as much; points closer to a source count as the second. sources (m, Q, C); scalars: SCALARS; for a
+    radial part that is not shifted. s: working memory of 3 + 2 values vectors.
     """
     radial_value, parameters_of = radial.value, parameter_reader(radial.parameters)
-    emit, columns, vector = emission.emit, emission.columns, emission.values == 3
+    emit, charges, vector, values = emission.emit, emission.charge, emission.values == 3, emission.values
 
     @kernel
-    def paired(targets, sources, floors, scalars, lo, hi, out):  # type: ignore[no-untyped-def]
+    def near(points, numbers, groups, sources, scalars, lo, hi, s, out):  # type: ignore[no-untyped-def]
         k_re, k_im, parameters = scalars[0], scalars[1], parameters_of(scalars, PARAMETERS)
-        t, s = out.reshape(-1), sources
-        size = targets.shape[1]
-        for v in range(lo, hi, lanes(t)):
-            d0, d1 = load(targets[0], v) - load(s[0], v), load(targets[1], v) - load(s[1], v)
-            d2 = load(targets[2], v) - load(s[2], v)
-            r2 = at_least(d0 * d0 + d1 * d1 + d2 * d2, load(floors, v))
-            u, ui, h, hi_ = radial_value(r2, parameters, zero(t))
-            if not oscillates:
-                ui, hi_ = zero(t), zero(t)
-            a0, b0, a1, b1, a2, b2 = emit(u, ui, h, hi_, r2, d0, d1, d2, columns(s, v), k_re, k_im)
-            add_values(t, v, size, vector, a0, b0, a1, b1, a2, b2)
+        step, each, columns, stop = lanes(s), sources.shape[1], sources.shape[2], lo
+        g, y = groups.reshape(-1), sources.reshape(-1)
+        while stop < hi:
+            start, group = stop, numbers[stop]
+            stop, i = end_of_run(numbers, start, min(hi, start + step)), 5 * group
+            put_points(s, 0, points, (0.0, 0.0, 0.0), start, stop)
+            x0, x1, x2 = load(s, 0), load(s, step), load(s, 2 * step)
+            d0, d1, d2 = x0 - number(g, i), x1 - number(g, i + 1), x2 - number(g, i + 2)
+            square = d0 * d0 + d1 * d1 + d2 * d2
+            raised = at_least(square, number(g, i + 3)) - square
+            t0, t1, t2, t3, t4, t5 = zero(s), zero(s), zero(s), zero(s), zero(s), zero(s)
+            for j in range(each * columns * group, each * columns * (group + 1), columns):
+                d0, d1, d2 = x0 - number(y, j), x1 - number(y, j + 1), x2 - number(y, j + 2)
+                r2 = at_least(d0 * d0 + d1 * d1 + d2 * d2 + raised, number(g, i + 4))
+                u, ui, h, hi_ = radial_value(r2, parameters, zero(s))
+                if not oscillates:
+                    ui, hi_ = zero(s), zero(s)
+                a0, b0, a1, b1, a2, b2 = emit(u, ui, h, hi_, r2, d0, d1, d2, charges(y, j), k_re, k_im)
+                t0, t1, t2, t3, t4, t5 = t0 + a0, t1 + b0, t2 + a1, t3 + b1, t4 + a2, t5 + b2
+            for n in range(3 * step, (3 + 2 * values) * step, step):
+                store(s, n, zero(s))
+            add_values(s, 3 * step, step, vector, t0, t1, t2, t3, t4, t5)
+            give_values(s, 3 * step, 2 * values, out.reshape(-1), start, stop)
 
-    return paired
+    return near
 
 
 @functools.lru_cache(maxsize=8)

@@ -21,19 +21,37 @@ from numpy.typing import NDArray
 
 from calderon.backends import run_tasks, thread_count
 from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.vectors import (
+    add,
+    aligned,
+    jitable,
+    lanes,
+    load,
+    number,
+    square_root,
+    store,
+    where_less,
+    width,
+    zero,
+)
+from calderon.potentials.runs import end_of_run, give_values, put_points
 from calderon.quadrature import triangle_rule
 from calderon.quadrature.point_triangle import (
-    EDGE,
     POWERS,
+    ROOM,
+    SIDE,
     along_edge,
+    beyond_constant,
+    distance_from_edge,
     edge_integrals,
-    over_triangle,
+    moment,
+    put_sides,
     surface_integrals,
 )
 
 DEGREES = ((0.05, 4), (0.2, 6), (0.6, 8), (1.5, 12), (np.inf, 20))
 """(|k| times the size of a triangle, degree of the rule for the rest) up to which it is accurate to nine digits."""
-LARGEST = 2.0
+LARGEST = 6.0
 """|k r| up to which the rest is summed as a series."""
 REACH = 4.0
 """Sizes of a triangle within which its points are, as a rule: farther ones take no series."""
@@ -104,15 +122,6 @@ class Series(NamedTuple):
 
 
 @jitable_part
-def _sum(row, r):  # type: ignore[no-untyped-def]
-    """A row of a series at r."""
-    re, im = 0.0, 0.0
-    for n in range(row.shape[0] - 1, -1, -1):
-        re, im = re * r + row[n, 0], im * r + row[n, 1]
-    return complex(re, im)
-
-
-@jitable_part
 def _rest(k, r):  # type: ignore[no-untyped-def]
     """What is left of g = e^(ikr)/r, of h = g'/r and of w = h'/r without those of 1/r - k^2 r/2 + k^4 r^3/24."""
     x, power, square = 1j * k * r, r * r, k * k
@@ -124,145 +133,227 @@ def _rest(k, r):  # type: ignore[no-untyped-def]
     return g, h, w - square * square / (8.0 * r)
 
 
-@jitable_part
-def _shifted(c, d0, d1, part, f):  # type: ignore[no-untyped-def]
-    """Fill f with the coefficients in P = (x, y) - (d0, d1) of the polynomial c (6, 2), its real or imaginary part."""
-    f[3], f[4], f[5] = c[3, part], c[4, part], c[5, part]
-    f[0] = c[0, part] + d0 * (c[1, part] + f[3] * d0 + f[4] * d1) + d1 * (c[2, part] + f[5] * d1)
-    f[1] = c[1, part] + 2.0 * f[3] * d0 + f[4] * d1
-    f[2] = c[2, part] + f[4] * d0 + 2.0 * f[5] * d1
+@jitable
+def _sum(s, series, row, terms, r):  # type: ignore[no-untyped-def]
+    """Re and Im of a row of a series, flat, at r."""
+    re, im = zero(s), zero(s)
+    for n in range(2 * (row * terms + terms) - 2, 2 * row * terms - 2, -2):
+        re, im = re * r + number(series, n), im * r + number(series, n + 1)
+    return re, im
 
 
-@jitable_part
-def _static(f, edges, moments, k, z, double, gradient, v):  # type: ignore[no-untyped-def]
-    """Fill v: the integral for the place k of q, in the frame; moments of q - 2 = -3 are z times themselves at the
-    first place."""
-    q = 2.0 * k - 3.0
-    here, before = moments[k], moments[k - 1]
-    if k == 1:  # z int f R^-3
-        height = f[0] * before[0] + z * (over_triangle(before, f) - f[0] * before[0])
-        g0 = f[1] * before[0] + z * (2.0 * f[3] * before[1] + f[4] * before[2])
-        g1 = f[2] * before[0] + z * (f[4] * before[1] + 2.0 * f[5] * before[2])
-    else:
-        height = z * over_triangle(before, f)
-        g0 = z * (f[1] * before[0] + 2.0 * f[3] * before[1] + f[4] * before[2])
-        g1 = z * (f[2] * before[0] + f[4] * before[1] + 2.0 * f[5] * before[2])
-    if not gradient:
-        v[0] = -q * height if double else over_triangle(here, f)
-    elif not double:
-        v[0] = f[1] * here[0] + 2.0 * f[3] * here[1] + f[4] * here[2]
-        v[1] = f[2] * here[0] + f[4] * here[1] + 2.0 * f[5] * here[2]
-        for n in range(3):
-            line = along_edge(edges[n], f, k)
-            v[0] -= edges[n, 0] * line
-            v[1] -= edges[n, 1] * line
-        v[2] = q * height
-    else:
-        radial = f[1] * before[1] + f[2] * before[2]
-        radial += 2.0 * (f[3] * before[3] + f[4] * before[4] + f[5] * before[5])
-        if k > 1:
-            radial += (q + 1.0) * over_triangle(before, f)
-        s0, s1, s2 = 0.0, 0.0, 0.0
-        for n in range(3):
-            line = along_edge(edges[n], f, k - 1)
-            s0, s1, s2 = s0 + edges[n, 0] * line, s1 + edges[n, 1] * line, s2 + edges[n, 4] * line
-        v[0], v[1], v[2] = q * (z * s0 - g0), q * (z * s1 - g1), q * (s2 - radial)
+@jitable
+def _rest_beyond(s, place, k, r, row):  # type: ignore[no-untyped-def]
+    """Re and Im of a function of `_rest` at distances that a series does not reach."""
+    step = lanes(s)
+    store(s, place, r)
+    for n in range(step):
+        g, h, w = _rest(k, s[place + n])
+        value = g if row == 0 else (h if row == 1 else w)
+        s[place + n], s[place + step + n] = value.real, value.imag
+    return load(s, place), load(s, place + step)
 
 
-@jitable_part
-def _put_static(c, edges, moments, k, d0, d1, z, double, gradient, f, v, out):  # type: ignore[no-untyped-def]
-    """out (1 or 3) = the integrals of the density c for all terms in closed form; f (6,) and v (3,) are working
-    memory."""
-    total = np.zeros(3, np.complex128)
-    for part in range(2):
-        unit = 1j if part == 1 else 1.0 + 0j
-        _shifted(c, d0, d1, part, f)
-        _static(f, edges, moments, 1, z, double, gradient, v)
-        for n in range(out.size):
-            total[n] += unit * v[n]
-        if k != 0.0:
-            for place in range(2, 4):
-                factor = unit * (-k * k / 2.0 if place == 2 else k * k * k * k / 24.0)
-                _static(f, edges, moments, place, z, double, gradient, v)
-                for n in range(out.size):
-                    total[n] += factor * v[n]
-    for n in range(out.size):
-        out[n] = total[n]
+@jitable
+def _shifted(c, i, d0, d1):  # type: ignore[no-untyped-def]
+    """Coefficients in P = (x, y) - (d0, d1) of the polynomial whose numbers begin at c[i], two apart."""
+    c1, c2, c3, c4, c5 = number(c, i + 2), number(c, i + 4), number(c, i + 6), number(c, i + 8), number(c, i + 10)
+    f0 = number(c, i) + d0 * (c1 + c3 * d0 + c4 * d1) + d1 * (c2 + c5 * d1)
+    return f0, c1 + 2.0 * c3 * d0 + c4 * d1, c2 + c4 * d0 + 2.0 * c5 * d1, c3, c4, c5
 
 
-@jitable_part
-def _rest_near(k, r, series, reach, double, gradient):  # type: ignore[no-untyped-def]
-    """The rest as `_rest` gives it, up to the distance `reach` those of its functions that are used, by series."""
-    if r > reach:
-        return _rest(k, r)
-    g, h, w = 0j, 0j, 0j
+@jitable
+def _static(s, sides, f, k, z, double, gradient):  # type: ignore[no-untyped-def]
+    """The integral for the place k of q, in the frame of the triangle: one value or three."""
+    q, lead = 2.0 * k - 3.0, moment(s, k - 1, 0)
+    if k > 1:  # for q - 2 = -3 it is z times itself
+        lead = z * lead
     if not (double or gradient):
-        g = _sum(series[0], r)
-    else:
-        h = _sum(series[1], r)
-        if double and gradient:
-            w = _sum(series[2], r)
-    return g, h, w
+        total = f[0] * moment(s, k, 0) + beyond_constant(s, f, k)
+        return total, total, total
+    if not (double and gradient):
+        height = f[0] * lead + z * beyond_constant(s, f, k - 1)
+        if double:
+            return -q * height, height, height
+        v0 = f[1] * moment(s, k, 0) + 2.0 * f[3] * moment(s, k, 1) + f[4] * moment(s, k, 2)
+        v1 = f[2] * moment(s, k, 0) + f[4] * moment(s, k, 1) + 2.0 * f[5] * moment(s, k, 2)
+        for n in range(3):
+            line = along_edge(s, sides, n, f, k)
+            v0 = v0 - number(sides, SIDE * n + 2) * line
+            v1 = v1 - number(sides, SIDE * n + 3) * line
+        return v0, v1, q * height
+    one, two = moment(s, k - 1, 1), moment(s, k - 1, 2)
+    g0 = f[1] * lead + z * (2.0 * f[3] * one + f[4] * two)
+    g1 = f[2] * lead + z * (f[4] * one + 2.0 * f[5] * two)
+    radial = f[1] * one + f[2] * two
+    radial = radial + 2.0 * (f[3] * moment(s, k - 1, 3) + f[4] * moment(s, k - 1, 4) + f[5] * moment(s, k - 1, 5))
+    if k > 1:
+        radial = radial + (q + 1.0) * (f[0] * moment(s, k - 1, 0) + beyond_constant(s, f, k - 1))
+    s0, s1, s2 = zero(s), zero(s), zero(s)
+    for n in range(3):
+        line = along_edge(s, sides, n, f, k - 1)
+        s0 = s0 + number(sides, SIDE * n + 2) * line
+        s1 = s1 + number(sides, SIDE * n + 3) * line
+        s2 = s2 + distance_from_edge(s, n) * line
+    return q * (z * s0 - g0), q * (z * s1 - g1), q * (s2 - radial)
+
+
+@jitable
+def _add_static(s, out, sides, c, i, factors, places, point, double, gradient):  # type: ignore[no-untyped-def]
+    """Add to the sums at `out` those of the density c[i : i + 12] for all terms in closed form."""
+    step, (d0, d1, z) = lanes(s), point
+    for part in range(2):
+        if not _is_zero(c, i + part):
+            f = _shifted(c, i + part, d0, d1)
+            for k in range(1, places):
+                v0, v1, v2 = _static(s, sides, f, k, z, double, gradient)
+                re, im = number(factors, 2 * k), number(factors, 2 * k + 1)
+                if part == 1:
+                    re, im = -im, re
+                _add_product(s, out, v0, re, im)
+                if gradient:
+                    _add_product(s, out + 2 * step, v1, re, im)
+                    _add_product(s, out + 4 * step, v2, re, im)
+
+
+@jitable
+def _is_zero(c, i):  # type: ignore[no-untyped-def]
+    for n in range(i, i + 12, 2):
+        if c[n] != 0.0:
+            return False
+    return True
+
+
+@jitable
+def _add_product(s, place, value, re, im):  # type: ignore[no-untyped-def]
+    add(s, place, value * re)
+    add(s, place + lanes(s), value * im)
 
 
 @jitable_part
-def _density(c, x, y):  # type: ignore[no-untyped-def]
-    """The polynomial c (6, 2) in the plane of a triangle."""
-    re = c[0, 0] + x * (c[1, 0] + c[3, 0] * x + c[4, 0] * y) + y * (c[2, 0] + c[5, 0] * y)
-    im = c[0, 1] + x * (c[1, 1] + c[3, 1] * x + c[4, 1] * y) + y * (c[2, 1] + c[5, 1] * y)
-    return complex(re, im)
+def _put_charges(rule, weights, flat, c, nodes):  # type: ignore[no-untyped-def]
+    """Fill nodes (Q, 2 + 2 D), flat, with the points of a rule on a triangle and its D densities there times weights;
+    c: their coefficients, flat."""
+    area = (flat[1, 0] - flat[0, 0]) * (flat[2, 1] - flat[0, 1]) - (flat[2, 0] - flat[0, 0]) * (flat[1, 1] - flat[0, 1])
+    stride = nodes.size // max(1, weights.size)
+    for m in range(weights.size):
+        x = rule[m, 0] * flat[0, 0] + rule[m, 1] * flat[1, 0] + rule[m, 2] * flat[2, 0]
+        y = rule[m, 0] * flat[0, 1] + rule[m, 1] * flat[1, 1] + rule[m, 2] * flat[2, 1]
+        nodes[m * stride], nodes[m * stride + 1] = x, y
+        for n in range(stride - 2):
+            i = 12 * (n // 2) + n % 2
+            value = c[i] + x * (c[i + 2] + c[i + 6] * x + c[i + 8] * y) + y * (c[i + 4] + c[i + 10] * y)
+            nodes[m * stride + 2 + n] = area * weights[m] * value
+
+
+@jitable
+def _add_rest(s, out, nodes, i, count, h, w, p0, p1, z, double, gradient):  # type: ignore[no-untyped-def]
+    """Add to the sums at `out` the rest of `count` densities at a point of the rule: h, or where it has a row of its
+    own w, as complex numbers times the charges nodes[i], ..."""
+    step = lanes(s)
+    if double and gradient:
+        along = -z * w[0], -z * w[1]
+    elif double:
+        along = -z * h[0], -z * h[1]
+    else:
+        along = h
+    for j in range(count):
+        c, ci = number(nodes, i + 2 * j), number(nodes, i + 2 * j + 1)
+        a, b = along[0] * c - along[1] * ci, along[0] * ci + along[1] * c
+        if not gradient:
+            add(s, out, a)
+            add(s, out + step, b)
+            out += 2 * step
+        else:
+            add(s, out, -p0 * a)
+            add(s, out + step, -p0 * b)
+            add(s, out + 2 * step, -p1 * a)
+            add(s, out + 3 * step, -p1 * b)
+            a, b = z * a, z * b
+            if double:
+                a, b = a - (h[0] * c - h[1] * ci), b - (h[0] * ci + h[1] * c)
+            add(s, out + 4 * step, a)
+            add(s, out + 5 * step, b)
+            out += 6 * step
+
+
+@jitable
+def _add_rests(s, out, nodes, stride, smooth, farthest, d0, d1, z, double, gradient):  # type: ignore[no-untyped-def]
+    """Add to the sums at `out` the rest at points whose distance from the centroid is at most `farthest`; nodes: see
+    `_put_charges`, in rows of `stride` numbers."""
+    k, _, series, reach = smooth
+    row, terms = 1 if double or gradient else 0, series.size // 6
+    for i in range(0, nodes.size, stride):
+        p0, p1 = number(nodes, i) - d0, number(nodes, i + 1) - d1
+        r = square_root(p0 * p0 + p1 * p1 + z * z)
+        if farthest <= reach:
+            h = _sum(s, series, row, terms, r)
+            w = _sum(s, series, 2, terms, r) if double and gradient else h
+        else:
+            h = _rest_beyond(s, 0, k, r, row)
+            w = _rest_beyond(s, 0, k, r, 2) if double and gradient else h
+        _add_rest(s, out, nodes, i + 2, (stride - 2) // 2, h, w, p0, p1, z, double, gradient)
+
+
+@jitable
+def _to_space(s, out, frame):  # type: ignore[no-untyped-def]
+    """Turn a gradient at `out` from the frame of a triangle."""
+    step = lanes(s)
+    for part in range(2):
+        place = out + part * step
+        a, b, c = load(s, place), load(s, place + 2 * step), load(s, place + 4 * step)
+        for i in range(3):
+            store(s, place + 2 * i * step, a * frame[1, i] + b * frame[2, i] + c * frame[3, i])
 
 
 @functools.lru_cache(maxsize=8)
 def point_triangle_kernel(double: bool, gradient: bool) -> Callable[..., None]:
-    """Compiled integrate(points, frames, corners, densities, numbers, k, series, reach, rule, weights, side, lo, hi,
-    out): out[n] (D, 1 or 3), complex, for n = lo..hi gets int 4 pi G f dS or int 4 pi dG/dn_y f dS, or its gradient,
-    at the point points[n] (n, 3) of the triangle numbers[n] and its D densities f.
+    """Compiled integrate(points, numbers, plane, smooth, rule, side, lo, hi, s, out): out (D V, 2, n), V = 1 or 3,
+    for the pairs lo to hi gets Re and Im of int 4 pi G f dS or int 4 pi dG/dn_y f dS, or its gradient, at the points
+    (n, 3) of the triangles numbers (n,) and their D densities f. Runs of equal numbers share a vector.
 
-    frames, corners, densities: see Plane; k: the wavenumber, complex; series, reach: see Series; rule (Q, 3), weights
-    (Q,): barycentric points of the rest. side: that of the normal (1), of the other (-1), or the mean of both (0), for
-    points in the plane of a triangle.
+    plane: see Plane; smooth: the wavenumber, complex, factors (4, 2), flat, of the places 1 to 3, and a Series, flat,
+    with the distance from a centroid up to which it is right; rule: barycentric points (Q, 3) and weights (Q,) of the
+    rest, none for k = 0. side: that of the normal (1), of the other (-1), or the mean of both (0), for points in the
+    plane of a triangle. s: working memory.
     """
+    values = 3 if gradient else 1
 
     @kernel
-    def integrate(points, frames, corners, densities, numbers, k, series, reach, rule, weights, side, lo, hi, out):  # type: ignore[no-untyped-def]
-        edges, moments = np.empty((3, EDGE)), np.zeros((POWERS, 6))
-        f, v = np.empty(6), np.zeros(3)
-        static = k == 0.0
-        powers = 3 if static else POWERS
-        for n in range(lo, hi):
-            frame, flat, table = frames[numbers[n]], corners[numbers[n]], densities[numbers[n]]
-            x0, x1, x2 = points[n, 0] - frame[0, 0], points[n, 1] - frame[0, 1], points[n, 2] - frame[0, 2]
+    def integrate(points, numbers, plane, smooth, rule, side, lo, hi, s, out):  # type: ignore[no-untyped-def]
+        frames, corners, densities = plane
+        barycentric, weights = rule
+        count, powers = densities.shape[1], POWERS if weights.size else 3
+        step, here, before, stop = lanes(s), ROOM * lanes(s), -1, lo
+        at = here + 2 * values * count * step
+        sides, nodes = np.empty(3 * SIDE), np.empty((2 + 2 * count) * weights.size)
+        while stop < hi:
+            start, triangle = stop, numbers[stop]
+            stop = end_of_run(numbers, start, min(hi, start + step))
+            frame, c = frames[triangle], densities[triangle].reshape(-1)
+            if triangle != before:
+                put_sides(corners[triangle], sides)
+                _put_charges(barycentric, weights, corners[triangle], c, nodes)
+                before = triangle
+            farthest = put_points(s, at, points, frame[0], start, stop)
+            x0, x1, x2 = load(s, at), load(s, at + step), load(s, at + 2 * step)
             d0 = x0 * frame[1, 0] + x1 * frame[1, 1] + x2 * frame[1, 2]
             d1 = x0 * frame[2, 0] + x1 * frame[2, 1] + x2 * frame[2, 2]
             z = x0 * frame[3, 0] + x1 * frame[3, 1] + x2 * frame[3, 2]
-            angle = edge_integrals(flat, d0, d1, z, powers, edges)
-            sign = 1.0 if z > 0.0 else (-1.0 if z < 0.0 else side)
-            surface_integrals(edges, sign * angle, z, powers, moments)
-            for j in range(table.shape[0]):
-                _put_static(table[j], edges, moments, k, d0, d1, z, double, gradient, f, v, out[n, j])
-            if not static:
-                area = (flat[1, 0] - flat[0, 0]) * (flat[2, 1] - flat[0, 1])
-                area -= (flat[2, 0] - flat[0, 0]) * (flat[1, 1] - flat[0, 1])
-                for m in range(weights.size):
-                    y0 = rule[m, 0] * flat[0, 0] + rule[m, 1] * flat[1, 0] + rule[m, 2] * flat[2, 0]
-                    y1 = rule[m, 0] * flat[0, 1] + rule[m, 1] * flat[1, 1] + rule[m, 2] * flat[2, 1]
-                    p0, p1 = y0 - d0, y1 - d1
-                    g, h, w = _rest_near(k, math.sqrt(p0 * p0 + p1 * p1 + z * z), series, reach, double, gradient)
-                    for j in range(table.shape[0]):
-                        charge = area * weights[m] * _density(table[j], y0, y1)
-                        if not gradient:
-                            out[n, j, 0] += -z * h * charge if double else g * charge
-                        else:
-                            s = -z * w * charge if double else h * charge
-                            out[n, j, 0] -= s * p0
-                            out[n, j, 1] -= s * p1
-                            out[n, j, 2] += s * z - h * charge if double else s * z
-            if gradient:  # from the frame of the triangle
-                for j in range(table.shape[0]):
-                    a, b, c = out[n, j, 0], out[n, j, 1], out[n, j, 2]
-                    for i in range(3):
-                        out[n, j, i] = a * frame[1, i] + b * frame[2, i] + c * frame[3, i]
+            solid = edge_integrals(s, sides, d0, d1, z, powers)
+            solid = where_less(0.0, z, solid, where_less(z, 0.0, -solid, side * solid))
+            surface_integrals(s, sides, solid, z, powers)
+            for n in range(2 * values * count):
+                store(s, here + n * step, zero(s))
+            for j in range(count):
+                place = here + 2 * values * j * step
+                _add_static(s, place, sides, c, 12 * j, smooth[1], powers - 1, (d0, d1, z), double, gradient)
+            if weights.size:
+                _add_rests(s, here, nodes, 2 + 2 * count, smooth, farthest, d0, d1, z, double, gradient)
+            if gradient:
+                for j in range(count):
+                    _to_space(s, here + 6 * j * step, frame)
+            give_values(s, here, 2 * values * count, out.reshape(-1), start, stop)
 
     return integrate
 
@@ -277,20 +368,40 @@ def point_triangle_integrals(
     side: float = 0.0,
 ) -> NDArray[np.complex128]:
     """(n, D, 1 or 3) int 4 pi G f dS, or int 4 pi dG/dn_y f dS (`double`), or the gradients, at points (n, 3), each
-    with the triangle of that number (n,); G = exp(ikr)/(4 pi r), k = 0 for Laplace.
+    with the triangle of that number (n,); G = exp(ikr)/(4 pi r), k = 0 for Laplace. Fastest where equal numbers follow
+    one another.
 
     side: to which side of a triangle the points in its plane belong: that of its normal (1), the other (-1), the mean
     of both (0).
     """
-    out = np.empty((len(points), plane.densities.shape[1], 3 if gradient else 1), complex)
-    k = complex(wavenumber)
+    k, count, values = complex(wavenumber), plane.densities.shape[1], 3 if gradient else 1
+    out = np.empty((count * values, 2, len(points)))
     size = np.abs(plane.corners).max(initial=0.0) * 2
     degree = next(degree for bound, degree in DEGREES if abs(k) * size <= bound)
-    rule = triangle_rule(degree)
+    chosen = triangle_rule(degree)
+    rule = (chosen.barycentric, chosen.weights) if k else (np.empty((0, 3)), np.empty(0))
+    factors = np.array([0, 1, -(k**2) / 2, k**4 / 24], complex).view(float)
+    series = Series.of(k, size)
+    smooth = k, factors, series.coefficients.reshape(-1), series.reach - size / 2
     run = point_triangle_kernel(double, gradient)
-    arrays = points, plane.frames, plane.corners, plane.densities, numbers
-    smooth = k, *Series.of(k, size), rule.barycentric, rule.weights, float(side)
     share = max(SHARE, -(-len(points) // (8 * thread_count())))
     starts = range(0, len(points), share)
-    run_tasks(lambda n: run(*arrays, *smooth, starts[n], min(starts[n] + share, len(points)), out), len(starts))
-    return out
+
+    def work(n: int) -> None:
+        scratch = aligned((ROOM + 2 * values * count + 3) * width(float), float)
+        run(
+            points,
+            numbers,
+            plane,
+            smooth,
+            rule,
+            float(side),
+            starts[n],
+            min(starts[n] + share, len(points)),
+            scratch,
+            out,
+        )
+
+    run_tasks(work, len(starts))
+    re, im = np.moveaxis(out.reshape(count, values, 2, len(points)), (2, 3), (0, 1))
+    return np.asarray(re + 1j * im)

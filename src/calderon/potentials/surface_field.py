@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import Execution, run_tasks, thread_count
+from calderon.backends.vectors import aligned, width
 from calderon.exact.angular import unit_directions
 from calderon.greens import Green
 from calderon.greens.elementary import SHORT
@@ -24,8 +25,8 @@ from calderon.mesh.geometry import Geometry
 from calderon.potentials.device import device_sums, far_sums, warn_if_coarse
 from calderon.potentials.near_evaluation import checked_points, digits_of, near_pairs, off_surface
 from calderon.potentials.point_sources import CUT as CUT_PLACE
-from calderon.potentials.point_sources import TARGETS, Emission, far_field_kernel, paired_kernel
-from calderon.potentials.point_triangle import Plane
+from calderon.potentials.point_sources import TARGETS, Emission, far_field_kernel, near_kernel
+from calderon.potentials.point_triangle import SHARE, Plane
 from calderon.quadrature import TriangleRule, triangle_rule
 from calderon.quadrature.options import Quadrature
 
@@ -61,10 +62,6 @@ class Frame(NamedTuple):
         """Points (..., 3) in these coordinates."""
         return (x - self.origin) * self.scale
 
-    def squares(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Squared distances of points x and y (..., 3), in these coordinates."""
-        return ((self.scale * (x - y)) ** 2).sum(axis=-1)
-
     def reach(self, x: NDArray[np.float64]) -> float:
         """A bound for the distance of points x (n, 3) from the mesh, in the unit of x."""
         return float(np.linalg.norm(x - self.origin, axis=1).max(initial=0.0)) + 1 / self.scale
@@ -81,6 +78,11 @@ class Regular(NamedTuple):
     floors: NDArray[np.float64]
     sums: Callable[[NDArray[np.float64]], NDArray[np.complex128]]
     lifted: bool = False
+
+    def groups(self, centres: NDArray[np.float64], local: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(n, 5) triangles `local` with those centroids, as `near_kernel` reads them."""
+        floors, nothing = self.floors[local, None], np.zeros((len(local), 1))
+        return np.hstack([centres, *((floors, nothing) if self.lifted else (nothing, floors))])
 
 
 class SurfaceField(ABC):
@@ -105,8 +107,10 @@ class SurfaceField(ABC):
         a rule of Q points. far: as far fields sum them."""
 
     @abstractmethod
-    def _exact(self, x: NDArray[np.float64], local: NDArray[np.int64], emission: Emission) -> NDArray[np.complex128]:
-        """(n, values) integrals over triangles `local` (n,) at points x (n, 3), in the unit of the frame."""
+    def _exact(
+        self, x: NDArray[np.float64], numbers: NDArray[np.int64], local: NDArray[np.int64], emission: Emission
+    ) -> NDArray[np.complex128]:
+        """(n, values) integrals at points x (n, 3) of the frame over the triangles local[numbers] (n,)."""
 
     @abstractmethod
     def _on_processor(self, emission: Emission, execution: Execution) -> Regular:
@@ -141,50 +145,20 @@ class SurfaceField(ABC):
         self, total: NDArray[np.complex128], x: NDArray[np.float64], regular: Regular, emission: Emission
     ) -> None:
         """Replace in total (n, values) the regular quadrature of triangles near a point by their integrals."""
-        rule = triangle_rule(self.quadrature.regular)
-        run = paired_kernel(self.green.radial(math.inf), emission, self.green.is_complex)
+        rule, inside = triangle_rule(self.quadrature.regular), self._frame.inside(x)
+        run = near_kernel(self.green.radial(math.inf), emission, self.green.is_complex)
         for pairs in near_pairs(self._geometry, x, NEAR):
             point, local = pairs.T
-            sources = self._emitted(local, rule, far=False)
-            floors = self._counted(regular, x[point], local, sources[..., :3])
-            change = self._exact(x[point], local, emission) - self._paired(run, x[point], sources, floors, emission)
+            first = np.diff(local, prepend=-1) != 0  # pairs of a triangle follow one another
+            numbers, triangles, at = np.cumsum(first) - 1, local[first], inside[point]
+            sources = self._emitted(triangles, rule, far=False)
+            sources[..., :3] = self._frame.inside(sources[..., :3])
+            groups = regular.groups(self._frame.inside(self._centres[triangles]), triangles)
+            change = self._exact(at, numbers, triangles, emission)
+            change -= paired_sums(run, at, numbers, groups, sources, self._frame.scalars, emission.values)
             for sums, each in zip(total.T, change.T, strict=True):
                 sums.real += np.bincount(point, each.real, len(total))
                 sums.imag += np.bincount(point, each.imag, len(total))
-
-    def _counted(
-        self, regular: Regular, x: NDArray[np.float64], local: NDArray[np.int64], places: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """(n, Q) squared distances as which those of points x (n, 3) from places (n, Q, 3) counted at least."""
-        floors, frame = regular.floors[local, None], self._frame
-        if not regular.lifted:
-            return np.broadcast_to(floors, places.shape[:2])
-        raised = np.maximum(floors - frame.squares(x, self._centres[local])[:, None], 0.0)
-        return np.where(raised > 0, frame.squares(x[:, None], places) + raised, 0.0)
-
-    def _paired(
-        self,
-        run: Callable[..., None],
-        x: NDArray[np.float64],
-        sources: NDArray[np.float64],
-        floors: NDArray[np.float64],
-        emission: Emission,
-    ) -> NDArray[np.complex128]:
-        """(n, values) the field at points x (n, 3) of sources (n, Q, C), each group acting on its own point."""
-        frame, count, each = self._frame, floors.size, floors.shape[1]
-        padding = [(0, -count % TARGETS)]
-        columns = np.pad(sources.reshape(count, -1), [*padding, (0, 0)], mode="edge")
-        columns[:, :3] = frame.inside(columns[:, :3])
-        targets = np.pad(np.repeat(frame.inside(x), each, axis=0), [*padding, (0, 0)], mode="edge")
-        targets, columns = np.ascontiguousarray(targets.T), np.ascontiguousarray(columns.T)
-        floors = np.pad(floors.ravel(), padding, mode="edge")
-        size = len(floors)
-        out = np.zeros((emission.values, 2, size))
-        share = TARGETS * max(1, -(-size // (TARGETS * 4 * thread_count())))
-        given, starts = (targets, columns, floors, frame.scalars), range(0, size, share)
-        run_tasks(lambda n: run(*given, starts[n], min(starts[n] + share, size), out), len(starts))
-        re, im = np.moveaxis(out[..., :count].reshape(*out.shape[:2], -1, each).sum(axis=-1), 0, 2)
-        return re + 1j * im
 
     def _far(
         self, theta: ArrayLike, phi: ArrayLike | None, emission: Emission, execution: Execution
@@ -244,6 +218,29 @@ class SurfaceField(ABC):
     @cached_property
     def _frame(self) -> Frame:
         return Frame.of(self._mesh, self._triangles, self.green)
+
+
+def paired_sums(
+    run: Callable[..., None],
+    x: NDArray[np.float64],
+    numbers: NDArray[np.int64],
+    groups: NDArray[np.float64],
+    sources: NDArray[np.float64],
+    scalars: NDArray[np.float64],
+    values: int,
+) -> NDArray[np.complex128]:
+    """(n, values) sums of `near_kernel` at points x (n, 3), each with the sources of the group of its number."""
+    out = np.empty((values, 2, len(x)))
+    share = max(SHARE, -(-len(x) // (8 * thread_count())))
+    starts = range(0, len(x), share)
+
+    def work(n: int) -> None:
+        scratch = aligned((3 + 2 * values) * width(float), float)
+        run(x, numbers, groups, sources, scalars, starts[n], min(starts[n] + share, len(x)), scratch, out)
+
+    run_tasks(work, len(starts))
+    re, im = np.moveaxis(out, (1, 2), (0, 1))
+    return np.asarray(re + 1j * im)
 
 
 def sums_at(
