@@ -8,17 +8,23 @@ from numpy.typing import DTypeLike
 
 from calderon.backends import require_memory
 from calderon.greens import Green
+from calderon.mesh.errors import MeshError
 
 LARGEST_PHASE, SMALL_PHASE = 50.0, 8.0
 """Radians, or skin depths, along an edge: up to which there are rules for touching pairs, and up to which these take
 little memory."""
+NEEDLE = 2e5
+"""Length of a triangle over its height, up to which its integrals are right to about 1e-5."""
 RULE_BYTES, PRODUCT_BYTES = 10_000, 1_100
 """Bytes of such rules over the phase cubed, by measurement: in all, and for each product of shape functions."""
 
 
 def resolved_triangles(green: Green, *spaces: Any) -> None:
     """ValueError where a Green's function oscillates or decays too often along an edge for the rules of touching pairs,
-    which is nearly always a mistake of units; MemoryError where there is no room for these rules."""
+    which is nearly always a mistake of units; MemoryError where there is no room for these rules; MeshError for
+    needles."""
+    for space in spaces:
+        _refuse_needles(space)
     longest = max(float(space.mesh.diameters[space.triangles].max()) for space in spaces)
     phase = abs(complex(green.wavenumber)) * longest
     if phase > LARGEST_PHASE:
@@ -33,6 +39,27 @@ def resolved_triangles(green: Green, *spaces: Any) -> None:
         require_memory(
             needed, f"the rules of triangles of {phase:.3g} radians", "try a finer mesh, or a lower wavenumber"
         )
+
+
+def _refuse_needles(space: Any) -> None:
+    """MeshError for triangles whose length exceeds their height NEEDLE times: rounding spoils their integrals."""
+    mesh, numbers = space.mesh, space.triangles
+    ratio = mesh.diameters[numbers] ** 2 / (2 * mesh.areas[numbers])
+    if not (thin := np.flatnonzero(ratio > NEEDLE)).size:
+        return
+    worst = int(numbers[np.argmax(ratio)])
+    length, height = float(mesh.diameters[worst]), float(2 * mesh.areas[worst] / mesh.diameters[worst])
+    corners = mesh.vertices[mesh.triangles[worst]]
+    shortest = float(np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1).min())
+    close = shortest < 2 * length / NEEDLE
+    if close:
+        advice = f"two of its vertices are {shortest:.3g} apart: mesh.merged_vertices({2 * shortest:.1g}) unites them"
+    else:
+        advice = "one of its vertices lies on the opposite edge: move it, or exchange that edge of the two triangles"
+    raise MeshError(
+        f"{len(thin)} triangles are too thin to integrate, the thinnest is number {worst}, {length:.3g} long and "
+        f"{height:.3g} high, and lengths up to {NEEDLE:g} heights are allowed; {advice}"
+    )
 
 
 def checked_range(real: DTypeLike, smallest: float, largest: float, what: str) -> None:

@@ -16,6 +16,8 @@ PER_PRODUCT, PER_STRETCH, PER_TRIANGLE = 3_000_000, 6_000_000, 2_000
 in the tables of the rules of touching pairs; for each unit of the largest stretch, the ratio of a triangle's longest
 edge to the root of its area, 1.5 for equal edges (pieces of near pairs); and for each triangle of both sides (the lists
 of those pairs)."""
+MOST_STRETCHED = 32.0
+"""Larger ratios take no more memory: only so many pairs are cut at a time, and pieces become no smaller."""
 MANY_RULES = 4.0
 """Largest stretch from which touching pairs have all rules there are; below they have fewer."""
 
@@ -37,4 +39,4 @@ def _bytes_of(leaf: Any, sliced: tuple[int, int] | None) -> int:
     stretch = max(float((side.mesh.diameters / np.sqrt(side.mesh.areas)).max()) for side in sides)
     triangles = sum(len(side.support if isinstance(side, VectorSpace) else side.triangles) for side in sides)
     tables = nodes * products * PER_PRODUCT * min(1.0, stretch / MANY_RULES)
-    return rows + int(tables + PER_STRETCH * stretch) + PER_TRIANGLE * triangles
+    return rows + int(tables + PER_STRETCH * min(stretch, MOST_STRETCHED)) + PER_TRIANGLE * triangles
