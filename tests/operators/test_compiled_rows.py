@@ -13,14 +13,12 @@ from calderon.backends.kernel_cache import capture_of
 from calderon.backends.numba import kernel
 from calderon.galerkin.forms.scalar import scalar_form
 from calderon.galerkin.rows.entries import entry_loops, side_table
-from calderon.galerkin.rows.entry_kernels import Clusters
+from calderon.galerkin.rows.entry_kernels import BLOCK, COLUMN, ROW, Clusters, block, column, row
 from calderon.galerkin.rows.galerkin_entries import compiled_rows, functions_of
 from calderon.mesh.locality import locality_order
 from calderon.quadrature import triangle_rule
 from calderon.spaces import dual_tests
 from calderon.spaces.supports import support_boxes
-
-ROW, COLUMN, BLOCK = range(3)
 
 
 def clusters_of(points, leaf):
@@ -33,18 +31,14 @@ def clusters_of(points, leaf):
     return Clusters(order, *np.array(runs).T.copy())
 
 
-@functools.cache
-def probe(row, column, block):
-    @kernel
-    def run(data, what, a, b, scratch, out):
-        if what == ROW:
-            row(data, a, b, scratch, out[0])
-        elif what == COLUMN:
-            column(data, a, b, scratch, out[0])
-        else:
-            block(data, a, b, scratch, out)
-
-    return run
+@kernel
+def probe(board, what, a, b, scratch, out):
+    if what == ROW:
+        row(board, a, b, scratch, out[0])
+    elif what == COLUMN:
+        column(board, a, b, scratch, out[0])
+    else:
+        block(board, a, b, scratch, out)
 
 
 class Compared:
@@ -59,12 +53,12 @@ class Compared:
         dense = operator.assemble(precision=precision).to_array()
         self.dense = dense[self.rows.order][:, self.columns.order]
         self.special, self.overlap = self.matrix.special.toarray(), self.matrix.overlap().toarray()
-        self.run = probe(self.matrix.row, self.matrix.column, self.matrix.block)
+        self.functions = self.matrix.functions()
         self.scratch = np.full(self.matrix.scratch, np.nan, self.matrix.real)
 
     def call(self, what, a, b, shape):
         out = np.full(shape, np.nan, self.matrix.dtype)
-        self.run(self.matrix.data, what, a, b, self.scratch, out)
+        probe(self.functions.board, what, a, b, self.scratch, out)
         return out
 
     def error_of_rows(self, apart):

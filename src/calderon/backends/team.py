@@ -22,14 +22,13 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from calderon.backends.by_address import DATA, SIZE, call_function, write_function
 from calderon.backends.numba import jitable_part, kernel, thread_count
 
-NEXT, LIMIT, DONE, STOP, FAILED, FIRST, BEGIN, END, PARTS, FUNCTION = range(0, 80, 8)
+NEXT, LIMIT, DONE, STOP, FAILED, FIRST, BEGIN, END, PARTS, FUNCTION = range(0, DATA, 8)
 """Places on the board, each in a cache line of its own: numbers of the next task, after the last one and of those
 done; whether threads should end, and whether a task failed; then of the call: number of its first task, range of its
-blocks, number of its parts, and the address of its function."""
-ARGUMENTS, SIZE = 80, 1024
-"""Where the arguments of the call begin on the board, and its size in numbers of 8 bytes."""
+blocks, number of its parts, and the address of its function, whose data are the arguments of the call."""
 PATIENCE = 10_000
 """Rounds without a task before a thread sleeps, of some 20 to 50 ns each."""
 
@@ -100,51 +99,6 @@ else:
     yield_processor = pause
 
 
-@intrinsic
-def write_call(typing: Any, part: Any, arguments: Any, board: Any) -> Any:
-    """Write the arguments of part(*arguments, begin, end) on the board, and the address of a function that reads them
-    there and calls `part`. Their objects are not kept: the caller must."""
-    called = typing.resolve_function_type(part, (*arguments.types, types.intp, types.intp), {})
-
-    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
-        packed, data = values[1], context.make_array(signature.args[2])(context, builder, values[2]).data
-        if context.get_abi_sizeof(packed.type) > 8 * (SIZE - ARGUMENTS):
-            raise NotImplementedError("the arguments of this kernel are larger than the board of its threads")
-        pointer, convention = packed.type.as_pointer(), context.call_conv
-        start = builder.gep(data, [context.get_constant(types.intp, ARGUMENTS)])
-        builder.store(packed, builder.bitcast(start, pointer))
-        kind = convention.get_function_type(types.none, (types.intp,) * 3)
-        function = ir.Function(builder.module, kind, builder.module.get_unique_name("part_of_call"))
-        function.linkage = "internal"
-        inside = ir.IRBuilder(function.append_basic_block())
-        begin, end, address = function.args[-3:]
-        read = cgutils.unpack_tuple(inside, inside.load(inside.inttoptr(address, pointer)))
-        implementation = context.get_function(part, called)
-        context.add_linking_libs(implementation.libs)
-        implementation(inside, [*read, begin, end])
-        convention.return_value(inside, context.get_dummy_value())
-        place = builder.gep(data, [context.get_constant(types.intp, FUNCTION)])
-        builder.store(builder.ptrtoint(function, builder.load(place).type), place)
-        return context.get_dummy_value()
-
-    return types.none(part, arguments, board), generate
-
-
-@intrinsic
-def call_part(typing: Any, board: Any, begin: Any, end: Any) -> Any:
-    """Call the function on the board for some blocks; its status, 0 for success."""
-
-    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, values[0]).data
-        kind = context.call_conv.get_function_type(types.none, (types.intp,) * 3)
-        places = [builder.gep(data, [context.get_constant(types.intp, place)]) for place in (FUNCTION, ARGUMENTS)]
-        function = builder.inttoptr(builder.load(places[0]), kind.as_pointer())
-        results = [cgutils.alloca_once(builder, each.pointee) for each in kind.args[:2]]
-        return builder.call(function, [*results, *values[1:], builder.ptrtoint(places[1], values[1].type)])
-
-    return types.int32(board, types.intp, types.intp), generate
-
-
 @jitable_part
 def do_task(board):  # type: ignore[no-untyped-def]
     """Do the next task; whether there was one."""
@@ -156,7 +110,7 @@ def do_task(board):  # type: ignore[no-untyped-def]
             break
     part, parts = task - board[FIRST], board[PARTS]
     begin, count = board[BEGIN], board[END] - board[BEGIN]
-    if call_part(board, begin + count * part // parts, begin + count * (part + 1) // parts) != 0:
+    if call_function(board, FUNCTION, (begin + count * part // parts, begin + count * (part + 1) // parts)) != 0:
         store(board, FAILED, 1)
     increase(board, DONE)
     return True
@@ -195,7 +149,7 @@ def team_kernel(function: Callable[..., None]) -> Callable[..., None]:
 
     @kernel
     def lead(board, begin, end, parts, *arguments):  # type: ignore[no-untyped-def]
-        write_call(part, arguments, board)
+        write_function(part, arguments, (begin, end), board, FUNCTION)
         board[FIRST], board[BEGIN], board[END], board[PARTS] = board[LIMIT], begin, end, parts
         store(board, LIMIT, board[LIMIT] + parts)
         while do_task(board):

@@ -17,11 +17,9 @@ the next pivot row, and so is the row where a column that fails is largest, so t
 failed a test after others had passed has parts, and is judged by another row and column from then on.
 """
 
-import functools
-from collections.abc import Callable
-
 from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import number
+from calderon.galerkin.rows.entry_kernels import column, row
 from calderon.hmatrix.vector_ops import add_multiple_at, conjugated_dot_at, magnitude2, square, square_at
 
 FULL, NO_ROOM = -1, -2
@@ -106,119 +104,101 @@ def reach(u, v, i, following, rows_reached, columns_reached):  # type: ignore[no
         columns_reached[l] += magnitude2(v[l])
 
 
-def column_test(column: Callable[..., None]) -> Callable[..., tuple[int, int]]:
-    """What judges columns of the residual after its rows."""
+@jitable_part
+def failing_row(functions, r, start, n, rank, columns, attempt, bound, part, u, used, rows_used, reached, scratch):  # type: ignore[no-untyped-def]
+    """The row where the first of so many columns that fails is largest, -1 if none fails; and the attempts."""
+    i = -1
+    while i < 0 and columns > 0:
+        j = least_reached(n, used, reached, attempt)
+        if j < 0:
+            break
+        attempt += 1
+        columns -= 1
+        used[j] = True
+        column(functions, r, start + j, scratch, u)
+        residual_column(part, u.size, n, rank, j)
+        if square(u) * n > bound:
+            i = largest_unused(u, rows_used)
+    return i, attempt
 
-    @jitable_part
-    def failing_row(data, r, start, n, rank, columns, attempt, bound, part, u, used, rows_used, reached, scratch):  # type: ignore[no-untyped-def]
-        """The row where the first of so many columns that fails is largest, -1 if none fails; and the attempts."""
-        i = -1
-        while i < 0 and columns > 0:
-            j = least_reached(n, used, reached, attempt)
-            if j < 0:
-                break
+
+@jitable_part
+def skeleton(  # type: ignore[no-untyped-def]
+    functions, r, c, row_start, column_start, m, n, limits, zero2, part, rows_used, columns_used, rows_reached,
+    columns_reached, scratch,
+):  # fmt: skip
+    """Crosses (u, v) of the block of clusters r and c in `part`: their number, FULL or NO_ROOM."""
+    size, most, tolerance2 = m + n, m * n // (m + n), limits[0] * limits[0]
+    rank, judged, needed, attempt, deceived = 0, 0, EMPTY_ROWS_JUDGED, 0, 0
+    norm2 = limits[0] * 0
+    i = m // 2
+    while i >= 0:
+        if (rank + 1) * size > part.size:
+            return NO_ROOM
+        u, v = part[rank * size : rank * size + m], part[rank * size + m : (rank + 1) * size]
+        row(functions, row_start + i, c, scratch, v)
+        v2, j = residual_row(part, m, n, rank, i)
+        rows_used[i] = True
+        bound = max(tolerance2 * norm2, zero2)
+        if v2 * m <= bound:
+            judged += 1
             attempt += 1
-            columns -= 1
-            used[j] = True
-            column(data, r, start + j, scratch, u)
-            residual_column(part, u.size, n, rank, j)
-            if square(u) * n > bound:
-                i = largest_unused(u, rows_used)
-        return i, attempt
-
-    return failing_row
-
-
-def block_approximation(row: Callable[..., None], column: Callable[..., None]) -> Callable[..., int]:
-    """What approximates one block."""
-    failing_row = column_test(column)
-
-    @jitable_part
-    def skeleton(  # type: ignore[no-untyped-def]
-        data, r, c, row_start, column_start, m, n, limits, zero2, part, rows_used, columns_used, rows_reached,
-        columns_reached, scratch,
-    ):  # fmt: skip
-        """Crosses (u, v) of the block of clusters r and c in `part`: their number, FULL or NO_ROOM."""
-        size, most, tolerance2 = m + n, m * n // (m + n), limits[0] * limits[0]
-        rank, judged, needed, attempt, deceived = 0, 0, EMPTY_ROWS_JUDGED, 0, 0
-        norm2 = limits[0] * 0
-        i = m // 2
-        while i >= 0:
-            if (rank + 1) * size > part.size:
-                return NO_ROOM
-            u, v = part[rank * size : rank * size + m], part[rank * size + m : (rank + 1) * size]
-            row(data, row_start + i, c, scratch, v)
-            v2, j = residual_row(part, m, n, rank, i)
-            rows_used[i] = True
-            bound = max(tolerance2 * norm2, zero2)
-            if v2 * m <= bound:
-                judged += 1
-                attempt += 1
-                if judged < needed:
-                    i = least_reached(m, rows_used, rows_reached, attempt)
-                    if i >= 0:
-                        continue
-                i, attempt = failing_row(
-                    data, r, column_start, n, rank, COLUMNS_JUDGED + deceived if rank > 0 else EMPTY_COLUMNS_JUDGED,
-                    attempt, bound, part, u, columns_used, rows_used, columns_reached, scratch,
-                )  # fmt: skip
-                judged, deceived = 0, min(deceived + 1, DECEPTIONS) if rank > 0 else 0
-                continue
-            if rank == most:
-                return FULL
-            deceived = min(deceived + 1, DECEPTIONS) if judged > 0 and rank > 0 else deceived
-            judged, needed = 0, ROWS_JUDGED + deceived
-            v2 /= magnitude2(v[j])
-            inverse = 1 / v[j]
-            for l in range(n):
-                v[l] *= inverse
-            column(data, r, column_start + j, scratch, u)
-            residual_column(part, m, n, rank, j)
-            columns_used[j] = True
-            norm2 += norm_update(part, m, n, rank, square(u), v2)
-            following = largest_unused(u, rows_used)
-            reach(u, v, i, following, rows_reached, columns_reached)
-            rank += 1
-            i = following
-        return rank
-
-    return skeleton
+            if judged < needed:
+                i = least_reached(m, rows_used, rows_reached, attempt)
+                if i >= 0:
+                    continue
+            i, attempt = failing_row(
+                functions, r, column_start, n, rank, COLUMNS_JUDGED + deceived if rank > 0 else EMPTY_COLUMNS_JUDGED,
+                attempt, bound, part, u, columns_used, rows_used, columns_reached, scratch,
+            )  # fmt: skip
+            judged, deceived = 0, min(deceived + 1, DECEPTIONS) if rank > 0 else 0
+            continue
+        if rank == most:
+            return FULL
+        deceived = min(deceived + 1, DECEPTIONS) if judged > 0 and rank > 0 else deceived
+        judged, needed = 0, ROWS_JUDGED + deceived
+        v2 /= magnitude2(v[j])
+        inverse = 1 / v[j]
+        for l in range(n):
+            v[l] *= inverse
+        column(functions, r, column_start + j, scratch, u)
+        residual_column(part, m, n, rank, j)
+        columns_used[j] = True
+        norm2 += norm_update(part, m, n, rank, square(u), v2)
+        following = largest_unused(u, rows_used)
+        reach(u, v, i, following, rows_reached, columns_reached)
+        rank += 1
+        i = following
+    return rank
 
 
-@functools.lru_cache(maxsize=64)
-def aca_kernel(row: Callable[..., None], column: Callable[..., None]) -> Callable[..., int]:
-    """The compiled approximation of blocks of a matrix given by its rows and columns (CompiledRows).
+@kernel
+def approximate(functions, places, blocks, first, limits, errors, work, ranks, flags, reached, scratch):  # type: ignore[no-untyped-def]
+    """From number `first` on, approximate blocks (b, 2) of row and column clusters until `work` is full; returns the
+    number of the next block.
 
-    approximate(data, places, blocks, first, limits, errors, work, ranks, flags, reached, scratch): from number `first`
-    on, approximate blocks (b, 2) of row and column clusters until `work` is full; returns the number of the next block.
-    places: start and stop of the row clusters, then of the column clusters. limits: relative tolerance in the
-    Frobenius norm, and the magnitude below which an entry counts as zero. errors (b,): the error that each block may
-    have if it is larger. work: numbers of the matrix; crosses (u, v)
-    of the blocks one after the other, u first. ranks (b,): number of crosses of each block, or FULL (nothing in work).
+    functions: the board of `CompiledRows.functions`. places: start and stop of the row clusters, then of the column
+    clusters. limits: relative tolerance in the Frobenius norm, and the magnitude below which an entry counts as zero.
+    errors (b,): the error that each block may have if it is larger. work: numbers of the matrix; crosses (u, v) of the
+    blocks one after the other, u first. ranks (b,): number of crosses of each block, or FULL (nothing in work).
     flags (m + n,) bool and reached (m + n,) real for the largest block.
     """
-    skeleton = block_approximation(row, column)
-
-    @kernel
-    def approximate(data, places, blocks, first, limits, errors, work, ranks, flags, reached, scratch):  # type: ignore[no-untyped-def]
-        row_start, row_stop, column_start, column_stop = places
-        floor2 = limits[1] * limits[1]
-        done = 0
-        for b in range(first, len(blocks)):
-            r, c = blocks[b, 0], blocks[b, 1]
-            m, n = row_stop[r] - row_start[r], column_stop[c] - column_start[c]
-            size = m + n
-            flags[:size] = False
-            reached[:size] = 0
-            rank = skeleton(
-                data, r, c, row_start[r], column_start[c], m, n, limits, max(floor2 * m * n, errors[b] * errors[b]),
-                work[done:], flags[:m], flags[m:size], reached[:m], reached[m:size], scratch,
-            )  # fmt: skip
-            if rank == NO_ROOM:
-                return b
-            ranks[b] = rank
-            if rank > 0:
-                done += rank * size
-        return len(blocks)
-
-    return approximate
+    row_start, row_stop, column_start, column_stop = places
+    floor2 = limits[1] * limits[1]
+    done = 0
+    for b in range(first, len(blocks)):
+        r, c = blocks[b, 0], blocks[b, 1]
+        m, n = row_stop[r] - row_start[r], column_stop[c] - column_start[c]
+        size = m + n
+        flags[:size] = False
+        reached[:size] = 0
+        rank = skeleton(
+            functions, r, c, row_start[r], column_start[c], m, n, limits, max(floor2 * m * n, errors[b] * errors[b]),
+            work[done:], flags[:m], flags[m:size], reached[:m], reached[m:size], scratch,
+        )  # fmt: skip
+        if rank == NO_ROOM:
+            return b
+        ranks[b] = rank
+        if rank > 0:
+            done += rank * size
+    return len(blocks)

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from calderon.backends import counted, require_memory, run_tasks, thread_count
 from calderon.galerkin.rows.entry_kernels import CompiledRows
-from calderon.hmatrix.aca import FULL, aca_kernel
+from calderon.hmatrix.aca import FULL, approximate
 from calderon.hmatrix.block_tree import DENSE, LOW_RANK, SPLIT, BlockTree
 from calderon.hmatrix.coarsening import Coarsening, coarsened, leaves_below
 from calderon.hmatrix.hmatrix import HMatrix
-from calderon.hmatrix.products import BLOCK, RANK, entries_inside, fill_kernel, sorted_parts
+from calderon.hmatrix.products import BLOCK, RANK, entries_inside, fill, sorted_parts
 from calderon.hmatrix.recompression import recompress
 from calderon.hmatrix.storage import ADVICE, Arena, Slab, table_of
 
@@ -119,8 +119,7 @@ class Compression:
         self.rows, self.tree, self.rtol = rows, tree, rtol
         self.errors = np.zeros(len(tree.row)) if errors is None else errors
         self.coarsening = Coarsening(rows, tree, self.errors) if together else None
-        self.approximate = aca_kernel(rows.row, rows.column)
-        self.fill = fill_kernel(rows.block)
+        self.functions = rows.functions()
         self.places = tree.rows.start, tree.rows.stop, tree.columns.start, tree.columns.stop
         real = np.zeros(0, rows.dtype).real.dtype
         largest = np.abs(rows.special.data).max(initial=0.0)
@@ -168,7 +167,7 @@ class Compression:
         count = int((m * n).sum())
         numbers, start = arena.room(count)
         table = table_of(self.tree, blocks, np.full(len(blocks), -1), start)
-        self.fill(self.rows.data, self._pairs(blocks), table, *self.special, arena.scratch, numbers)
+        fill(self.functions.board, self._pairs(blocks), table, *self.special, arena.scratch, numbers)
         arena.keep(table, count)
 
     def _low_rank(self, arena: Arena, blocks: NDArray[np.int64]) -> None:
@@ -176,8 +175,8 @@ class Compression:
         ranks = np.zeros(len(blocks), np.int64)
         first = 0
         while first < len(blocks):
-            done = self.approximate(
-                self.rows.data, self.places, pairs, first, self.limits, errors, arena.work, ranks, arena.flags,
+            done = approximate(
+                self.functions.board, self.places, pairs, first, self.limits, errors, arena.work, ranks, arena.flags,
                 arena.reached, arena.scratch,
             )  # fmt: skip
             if done == first:

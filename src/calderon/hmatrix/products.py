@@ -1,7 +1,5 @@
 """Kernels on stored blocks: products with vectors, dense blocks filled, entries in them found and moved."""
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends.numba import jitable_part, kernel
+from calderon.galerkin.rows.entry_kernels import block
 from calderon.hmatrix.vector_ops import add_multiple, dot
 
 ROW, HEIGHT, COLUMN, WIDTH, RANK, OFFSET, BLOCK = range(7)
@@ -100,32 +99,24 @@ def move(given, starts, places, counts, out):  # type: ignore[no-untyped-def]
             out[places[b] + k] = given[starts[b] + k]
 
 
-@functools.lru_cache(maxsize=64)
-def fill_kernel(block: Callable[..., None]) -> Callable[..., int]:
-    """The compiled dense blocks of a matrix given by its blocks (CompiledRows).
-
-    fill(data, pairs, table, indptr, indices, special, scratch, out): the blocks of pairs (b, 2) of clusters, described
-    by table, into out[OFFSET:], with the entries of the sparse matrix of special pairs added; returns how many.
-    """
-
-    @kernel
-    def fill(data, pairs, table, indptr, indices, special, scratch, out):  # type: ignore[no-untyped-def]
-        count = 0
-        for b in range(len(table)):
-            m, n, start = table[b, HEIGHT], table[b, WIDTH], table[b, OFFSET]
-            place = out[start : start + m * n].reshape((m, n))
-            block(data, pairs[b, 0], pairs[b, 1], scratch, place)
-            low, high, first = table[b, COLUMN], table[b, COLUMN] + n, table[b, ROW]
-            for i in range(m):
-                at, last = indptr[first + i], indptr[first + i + 1]
-                at = first_at_least(indices, at, last, low)
-                while at < last and indices[at] < high:
-                    place[i, indices[at] - low] += special[at]
-                    count += 1
-                    at += 1
-        return count
-
-    return fill
+@kernel
+def fill(functions, pairs, table, indptr, indices, special, scratch, out):  # type: ignore[no-untyped-def]
+    """Dense blocks of the pairs (b, 2) of clusters, described by table, into out[OFFSET:], with the entries of the
+    sparse matrix of special pairs added; returns how many. functions: the board of `CompiledRows.functions`."""
+    count = 0
+    for b in range(len(table)):
+        m, n, start = table[b, HEIGHT], table[b, WIDTH], table[b, OFFSET]
+        place = out[start : start + m * n].reshape((m, n))
+        block(functions, pairs[b, 0], pairs[b, 1], scratch, place)
+        low, high, first = table[b, COLUMN], table[b, COLUMN] + n, table[b, ROW]
+        for i in range(m):
+            at, last = indptr[first + i], indptr[first + i + 1]
+            at = first_at_least(indices, at, last, low)
+            while at < last and indices[at] < high:
+                place[i, indices[at] - low] += special[at]
+                count += 1
+                at += 1
+    return count
 
 
 def sorted_parts(matrix: sp.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:

@@ -170,7 +170,7 @@ def best_skeleton(part, m, n, rank, relative2, absolute2, table, scale, order, o
 
 @kernel
 def recompress(work, heights, widths, ranks, tolerance, errors, table, scale, order, out):  # type: ignore[no-untyped-def]
-    """Make the crosses of the blocks of a piece of work (see `aca.aca_kernel`) fewer.
+    """Make the crosses of the blocks of a piece of work (see `aca.approximate`) fewer.
 
     ranks (b,) are replaced, crosses are written to out one block after the other; returns how many numbers. Each block
     may have the error `tolerance` relative to it in the Frobenius norm, or that in errors (b,) if it is larger. table

@@ -24,7 +24,7 @@ from calderon.backends import run_tasks
 from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.cluster_tree import ClusterTree
-from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, ROW, WIDTH, fill_kernel, sorted_parts
+from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, ROW, WIDTH, fill, sorted_parts
 
 SAMPLES = 4
 """Leaves of the tree of rows whose rows are computed."""
@@ -69,7 +69,7 @@ def _squares(clusters: ClusterTree, weights: NDArray[np.float64]) -> NDArray[np.
 
 def filling_of(rows: CompiledRows, tree: BlockTree) -> Filling:
     """On the processor."""
-    fill, sparse = fill_kernel(rows.block), sorted_parts(rows.special)
+    functions, sparse = rows.functions(), sorted_parts(rows.special)
 
     def numbers_of(pairs: NDArray[np.int64]) -> NDArray[Any]:
         m, n = tree.rows.size[pairs[:, 0]], tree.columns.size[pairs[:, 1]]
@@ -78,7 +78,7 @@ def filling_of(rows: CompiledRows, tree: BlockTree) -> Filling:
         table[:, COLUMN], table[:, WIDTH] = tree.columns.start[pairs[:, 1]], n
         table[:, OFFSET] = np.cumsum(m * n) - m * n
         numbers = np.empty(int((m * n).sum()), rows.dtype)
-        fill(rows.data, pairs, table, *sparse, np.zeros(rows.scratch, rows.real), numbers)
+        fill(functions.board, pairs, table, *sparse, np.zeros(rows.scratch, rows.real), numbers)
         return numbers
 
     return numbers_of

@@ -229,7 +229,7 @@ def entry_loops(
     def block(fixed, varying, scalars, skips, fixed_cluster, cluster, scratch, out):  # type: ignore[no-untyped-def]
         """As `Entries` says."""
         first, rows = item(fixed.integers, FIRST, fixed_cluster), item(fixed.integers, SIZES, fixed_cluster)
-        block_of(fixed, varying, scalars, skips, True, first, rows, cluster, scratch, out)
+        block_of(fixed, varying, scalars, skips, True, np.int64(first), np.int64(rows), cluster, scratch, out)
 
     return Entries(fill, block)
 

@@ -4,12 +4,20 @@ Rows and columns are numbered in cluster order: a cluster is a run start[c] .. s
 that what belongs to a block of clusters is contiguous.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from calderon.backends.by_address import SIZE, call_function, write_function
+from calderon.backends.numba import jitable_part, kernel
+
+ROW, COLUMN, BLOCK = range(0, 24, 8)
+"""Places of the functions on a board."""
+NO_MEMORY = "no memory is left for a part of a matrix"
 
 
 class Clusters(NamedTuple):
@@ -28,7 +36,7 @@ class Clusters(NamedTuple):
 
 
 class CompiledRows(NamedTuple):
-    """A matrix by its rows, columns and blocks; the functions are jitable_part and are captured by factories.
+    """A matrix by its rows, columns and blocks; the functions are jitable_part, and kernels call them by `functions`.
 
     row(data, i, cluster, scratch, out): out[:n] = A[i, start[cluster] : stop[cluster]] of the column clusters.
     column(data, cluster, j, scratch, out): out[:m] = A[start[cluster] : stop[cluster], j] of the row clusters.
@@ -56,3 +64,52 @@ class CompiledRows(NamedTuple):
     symmetric: bool
     device_data: Callable[[], tuple[Any, ...]] | None = None
     found: Any = None
+
+    def functions(self) -> "RowFunctions":
+        """What kernels call with `row`, `column` and `block` of this module; these rows must live as long."""
+        board, bind = np.zeros(SIZE, np.int64), binding_kernel(self.row, self.column, self.block)
+        line, square = np.zeros(0, self.dtype), np.zeros((0, 0), self.dtype)
+        bind(self.data, np.zeros(0, self.real), line, square, board)
+        return RowFunctions(board, bind)
+
+
+class RowFunctions(NamedTuple):
+    """Addresses of row, column and block with their data (`by_address`), and the kernel that has their code."""
+
+    board: NDArray[np.int64]
+    code: Callable[..., None]
+
+
+@functools.lru_cache(maxsize=64)
+def binding_kernel(row: Callable[..., None], column: Callable[..., None], block: Callable[..., None]) -> Any:
+    """The kernel with the code of the three functions. Compression and near blocks are compiled once for all forms,
+    since they call it by address: that made three copies of each form before."""
+
+    @kernel
+    def bind(data, scratch, line, square, board):  # type: ignore[no-untyped-def]
+        write_function(row, (data,), (0, 0, scratch, line), board, ROW)
+        write_function(column, (data,), (0, 0, scratch, line), board, COLUMN)
+        write_function(block, (data,), (0, 0, scratch, square), board, BLOCK)
+
+    return bind
+
+
+@jitable_part
+def row(board, i, cluster, scratch, out):  # type: ignore[no-untyped-def]
+    """As `CompiledRows` says."""
+    if call_function(board, ROW, (i, cluster, scratch, out)) != 0:
+        raise MemoryError(NO_MEMORY)
+
+
+@jitable_part
+def column(board, cluster, j, scratch, out):  # type: ignore[no-untyped-def]
+    """As `CompiledRows` says."""
+    if call_function(board, COLUMN, (cluster, j, scratch, out)) != 0:
+        raise MemoryError(NO_MEMORY)
+
+
+@jitable_part
+def block(board, row_cluster, column_cluster, scratch, out):  # type: ignore[no-untyped-def]
+    """As `CompiledRows` says."""
+    if call_function(board, BLOCK, (row_cluster, column_cluster, scratch, out)) != 0:
+        raise MemoryError(NO_MEMORY)

@@ -4,9 +4,8 @@ Functions at the boundary of a box share triangles with functions of the next on
 therefore computed together, as one strip, in which each pair of triangles is integrated once.
 """
 
-import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from calderon.backends import Execution, require_memory, run_tasks
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned
 from calderon.galerkin.bilinear_form import BilinearForm
-from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows
+from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows, block
 from calderon.galerkin.rows.galerkin_entries import compiled_rows
 
 SHARE = 16
@@ -107,7 +106,7 @@ def strips_of(blocks: NearBlocks, together: bool) -> Strips:
 
 def add_entries(blocks: NearBlocks, strips: Strips, factor: complex | float, entries: CompiledRows) -> None:
     """Add a multiple of one form, whose entries have the columns of the strips."""
-    run, rows, columns, special = strip_kernel(entries.block), blocks.rows, strips.columns, entries.special
+    functions, rows, columns, special = entries.functions(), blocks.rows, strips.columns, entries.special
     count, joined = len(columns.run_starts) - 1, columns.run_starts
     ends = np.append(0, np.cumsum(columns.stop - columns.start))
     widest = int(np.diff(ends[joined]).max(initial=0))
@@ -115,8 +114,8 @@ def add_entries(blocks: NearBlocks, strips: Strips, factor: complex | float, ent
 
     def work(share: int) -> None:
         room = aligned(entries.scratch, entries.real), np.zeros((highest, widest), entries.dtype)
-        run(
-            entries.data, share * SHARE, min((share + 1) * SHARE, count), joined, blocks.pairs[strips.numbers, 0],
+        fill_strips(
+            functions.board, share * SHARE, min((share + 1) * SHARE, count), joined, blocks.pairs[strips.numbers, 0],
             blocks.starts[strips.numbers], rows.start, rows.stop, columns.start, columns.stop, special.indptr,
             special.indices, special.data, number, *room, blocks.numbers,
         )  # fmt: skip
@@ -124,28 +123,22 @@ def add_entries(blocks: NearBlocks, strips: Strips, factor: complex | float, ent
     run_tasks(work, math.ceil(count / SHARE))
 
 
-@functools.lru_cache(maxsize=64)
-def strip_kernel(block: Callable[..., None]) -> Callable[..., None]:
-    """The compiled loop over strips, from `CompiledRows.block`."""
-
-    @kernel
-    def run(  # type: ignore[no-untyped-def]
-        data, low, high, joined, boxes, places, row_start, row_stop, column_start, column_stop, indptr, indices,
-        values, factor, scratch, room, numbers,
-    ):  # fmt: skip
-        for k in range(low, high):
-            i, begin = boxes[joined[k]], 0
-            top, height = row_start[i], row_stop[i] - row_start[i]
-            block(data, i, k, scratch, room)
-            for n in range(joined[k], joined[k + 1]):
-                left, width, place = column_start[n], column_stop[n] - column_start[n], places[n]
-                for r in range(height):
-                    for at in range(indptr[top + r], indptr[top + r + 1]):
-                        column = indices[at] - left
-                        if 0 <= column < width:
-                            room[r, begin + column] += values[at]
-                    for c in range(width):
-                        numbers[place + r * width + c] += factor * room[r, begin + c]
-                begin += width
-
-    return run
+@kernel
+def fill_strips(  # type: ignore[no-untyped-def]
+    functions, low, high, joined, boxes, places, row_start, row_stop, column_start, column_stop, indptr, indices,
+    values, factor, scratch, room, numbers,
+):  # fmt: skip
+    for k in range(low, high):
+        i, begin = boxes[joined[k]], 0
+        top, height = row_start[i], row_stop[i] - row_start[i]
+        block(functions, i, k, scratch, room)
+        for n in range(joined[k], joined[k + 1]):
+            left, width, place = column_start[n], column_stop[n] - column_start[n], places[n]
+            for r in range(height):
+                for at in range(indptr[top + r], indptr[top + r + 1]):
+                    column = indices[at] - left
+                    if 0 <= column < width:
+                        room[r, begin + column] += values[at]
+                for c in range(width):
+                    numbers[place + r * width + c] += factor * room[r, begin + c]
+            begin += width
