@@ -1,5 +1,21 @@
 """Boundary value problems as boundary integral equations: one file for each system."""
 
+from calderon.formulations.elastic.body_loads import Gravity, Rotation, TemperatureChange
+from calderon.formulations.elastic.conditions import (
+    ElasticSupport,
+    Fixed,
+    Force,
+    Moment,
+    Prescribed,
+    Pressure,
+    RigidMotion,
+    Roller,
+    SymmetryPlane,
+    Traction,
+)
+from calderon.formulations.elastic.material import ElasticMaterial
+from calderon.formulations.elastic.solid import ElasticSolid
+from calderon.formulations.elastic.solution import ElasticSolution
 from calderon.formulations.electromagnetic.antenna import PECAntenna
 from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
 from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution
@@ -26,21 +42,37 @@ __all__ = [
     "DeltaGap",
     "DielectricScattering",
     "DielectricSolution",
+    "ElasticMaterial",
+    "ElasticSolid",
+    "ElasticSolution",
+    "ElasticSupport",
     "ElectromagneticSolution",
+    "Fixed",
     "FluidTransmission",
+    "Force",
+    "Gravity",
     "ImpedanceScattering",
     "LaplaceDirichlet",
     "LaplaceNeumann",
+    "Moment",
     "PECAntenna",
     "PECScattering",
     "PECSolution",
     "PotentialSolution",
+    "Prescribed",
+    "Pressure",
     "Problem",
     "RadiatingCurrents",
+    "RigidMotion",
+    "Roller",
+    "Rotation",
     "ScatteringProblem",
     "ScatteringSolution",
     "SolutionInfo",
     "SoundHardScattering",
     "SoundSoftScattering",
+    "SymmetryPlane",
+    "TemperatureChange",
+    "Traction",
     "frequency_sweep",
 ]

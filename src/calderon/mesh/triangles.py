@@ -20,6 +20,7 @@ from calderon.mesh.shapes.edge_refinement import refined_toward
 from calderon.mesh.sizes import scale_factor
 from calderon.mesh.topology import edge_pairs
 from calderon.mesh.triangulation import Triangulation
+from calderon.mesh.validation import set_frozen
 from calderon.validation import one_or_more_points, unmasked
 
 SHARP = np.radians(30.0)  # between the normals of two triangles
@@ -58,6 +59,23 @@ class TriangleMesh(Triangulation):
     def barycentric_refinement(self) -> "BarycentricRefinement":
         """Every triangle cut into six by its medians; made once, so that all dual spaces share its mesh."""
         return barycentric_refinement(self)
+
+    def turned(self, chosen: NDArray[np.bool_]) -> "TriangleMesh":
+        """The same mesh with the normals of the chosen triangles (nt,) turned, such as those of a cavity, which then
+        point out of the material; the meshes that are made from it turn them back."""
+        turned = object.__new__(TriangleMesh)
+        order = [0, 2, 1]
+        triangles, edges, vectors = (
+            np.array(each) for each in (self.triangles, self.triangle_edges, self.area_vectors)
+        )
+        triangles[chosen], edges[chosen] = triangles[chosen][:, order], edges[chosen][:, order]
+        vectors[chosen] *= -1
+        set_frozen(
+            turned, vertices=self.vertices, triangles=triangles, tags=self.tags, edges=self.edges,
+            triangle_edges=edges, edge_triangle_counts=self.edge_triangle_counts, area_vectors=vectors,
+        )  # fmt: skip
+        turned.__dict__.update(names=self.names, note=self.note, flipped=self.flipped)
+        return turned
 
     def scaled(self, factor: float) -> "TriangleMesh":
         """The mesh with all coordinates times factor > 0 (0.001: from millimetres to metres)."""

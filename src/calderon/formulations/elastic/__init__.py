@@ -1,0 +1,1 @@
+"""Elastic solids under static loads."""

@@ -1,0 +1,152 @@
+"""Loads of the volume, by particular solutions: no mesh of the volume is needed.
+
+A particular displacement u_p solves div sigma(u_p) + f = 0; the rest u - u_p has no load of the volume. With
+M = lambda + 2 mu, s = g.x / |g|, and p the distance vector from the axis of a rotation,
+
+    gravity       f = rho g           u_p = -rho s^2 g / (2 M)
+    rotation      f = rho w^2 p       u_p = -rho w^2 |p|^2 p / (8 M)
+    temperature   stress-free         u_p = alpha dT x.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.formulations.elastic.material import ElasticMaterial
+from calderon.validation import finite_number, one_point, unit_vector
+
+Array = NDArray[np.float64]
+
+
+class BodyLoad(Protocol):
+    """What a load of the volume offers, at points (n, 3) from a centre of the body."""
+
+    def check(self, material: ElasticMaterial) -> None:
+        """ValueError if the material lacks a constant."""
+
+    def force(self, x: Array, material: ElasticMaterial) -> Array:
+        """(n, 3) force per volume."""
+
+    def displacement(self, x: Array, material: ElasticMaterial) -> Array:
+        """(n, 3) particular displacement."""
+
+    def stress(self, x: Array, material: ElasticMaterial) -> Array:
+        """(n, 3, 3) its stress."""
+
+    def free_expansion(self, x: Array, material: ElasticMaterial) -> Array:
+        """(n, 3) the part of the displacement that belongs to a free expansion, without stress."""
+
+
+def _real(value: Any, name: str) -> float:
+    number = finite_number(value, name)
+    if isinstance(number, complex):
+        raise ValueError(f"{name} must be a real number, got {value!r}")
+    return number
+
+
+@dataclass(frozen=True, eq=False)
+class Gravity:
+    """The weight of the solid. acceleration: (3,) in m/s^2, such as [0, 0, -9.81]."""
+
+    acceleration: ArrayLike
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "acceleration", one_point(self.acceleration, "the acceleration of gravity"))
+
+    def check(self, material: ElasticMaterial) -> None:
+        material.required("density", "gravity")
+
+    def force(self, x: Array, material: ElasticMaterial) -> Array:
+        return np.broadcast_to(material.required("density", "gravity") * np.asarray(self.acceleration), x.shape)
+
+    def displacement(self, x: Array, material: ElasticMaterial) -> Array:
+        weight, along, down = self._along(x, material)
+        return -(weight * along**2 / (2 * (material.lame + 2 * material.shear_modulus)))[:, None] * down
+
+    def stress(self, x: Array, material: ElasticMaterial) -> Array:
+        weight, along, down = self._along(x, material)
+        unit = material.lame * np.eye(3) + 2 * material.shear_modulus * np.outer(down, down)
+        return -(weight * along / (material.lame + 2 * material.shear_modulus))[:, None, None] * unit
+
+    def free_expansion(self, x: Array, material: ElasticMaterial) -> Array:
+        return np.zeros_like(x)
+
+    def _along(self, x: Array, material: ElasticMaterial) -> tuple[float, Array, Array]:
+        """Weight per volume, coordinate along gravity, its direction."""
+        size = float(np.linalg.norm(self.acceleration))
+        down = np.asarray(self.acceleration) / (size or 1.0)
+        return material.required("density", "gravity") * size, x @ down, down
+
+
+@dataclass(frozen=True, eq=False)
+class Rotation:
+    """The centrifugal forces of a steady rotation, as seen by the solid.
+
+    angular_velocity: in rad/s. axis: direction (3,). centre: a point (3,) of the axis.
+    """
+
+    angular_velocity: float
+    axis: Any = (0.0, 0.0, 1.0)
+    centre: ArrayLike = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "angular_velocity", _real(self.angular_velocity, "angular_velocity"))
+        object.__setattr__(self, "axis", unit_vector(self.axis, "axis"))
+        object.__setattr__(self, "centre", one_point(self.centre, "centre"))
+
+    def check(self, material: ElasticMaterial) -> None:
+        material.required("density", "a rotation")
+
+    def force(self, x: Array, material: ElasticMaterial) -> Array:
+        return self._strength(material) * self._away(x)[0]
+
+    def displacement(self, x: Array, material: ElasticMaterial) -> Array:
+        away, square = self._away(x)
+        return -self._strength(material) / (8 * (material.lame + 2 * material.shear_modulus)) * square[:, None] * away
+
+    def stress(self, x: Array, material: ElasticMaterial) -> Array:
+        away, square = self._away(x)
+        axis = np.asarray(self.axis)
+        across = np.eye(3) - np.outer(axis, axis)
+        gradient = 2 * away[:, :, None] * away[:, None, :] + square[:, None, None] * across
+        return material.stress_of(
+            -self._strength(material) / (8 * (material.lame + 2 * material.shear_modulus)) * gradient
+        )
+
+    def free_expansion(self, x: Array, material: ElasticMaterial) -> Array:
+        return np.zeros_like(x)
+
+    def _strength(self, material: ElasticMaterial) -> float:
+        return material.required("density", "a rotation") * self.angular_velocity**2
+
+    def _away(self, x: Array) -> tuple[Array, Array]:
+        d = x - np.asarray(self.centre)
+        away = d - np.outer(d @ np.asarray(self.axis), self.axis)
+        return away, (away**2).sum(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class TemperatureChange:
+    """A uniform change of temperature in K from the state without stress."""
+
+    change: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "change", _real(self.change, "the change of temperature"))
+
+    def check(self, material: ElasticMaterial) -> None:
+        material.required("expansion", "a change of temperature")
+
+    def force(self, x: Array, material: ElasticMaterial) -> Array:
+        return np.zeros_like(x)
+
+    def displacement(self, x: Array, material: ElasticMaterial) -> Array:
+        return material.required("expansion", "a change of temperature") * self.change * x
+
+    def stress(self, x: Array, material: ElasticMaterial) -> Array:
+        return np.zeros((len(x), 3, 3))
+
+    def free_expansion(self, x: Array, material: ElasticMaterial) -> Array:
+        return self.displacement(x, material)

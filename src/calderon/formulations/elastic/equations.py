@@ -1,0 +1,156 @@
+"""The equation of an elastic solid: (1/2 + K) u = V t, by Galerkin's method.
+
+It is tested with the functions of displacements where these are unknown, and with those of tractions where these are.
+In units of E for tractions and of the size of the body for displacements all unknowns are of the same order. What
+(1/2 + K) makes of translations is subtracted from the blocks of the nodes; rotations then measure its error.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.formulations.elastic.balance import rigid_motions
+from calderon.formulations.elastic.surface_conditions import SurfaceConditions
+from calderon.formulations.elastic.tested_rows import Spaces, TestedRows
+from calderon.greens import Elastostatic
+from calderon.quadrature import Quadrature
+
+Array = NDArray[np.float64]
+DEFECT = 0.05
+"""Largest error of rotations: above, the mesh is no boundary of a body."""
+
+
+@dataclass(frozen=True, eq=False)
+class Equation:
+    """A x = b for x = (q / L, s / E) with rows times `scale`.
+
+    parts: the rows tested with displacements and with tractions. free, bound: u = free q, t = bound s on triangles with
+    tractions. springs: S of elastic supports there; lift: columns that lift free motions. points, axes (unknowns, 3):
+    where each unknown is, and its direction.
+    """
+
+    parts: tuple[TestedRows, ...]
+    free: sp.csr_array
+    bound: sp.csr_array
+    springs: sp.csr_array
+    lift: Array
+    known: tuple[Array, Array]
+    length: float
+    modulus: float
+    scale: Array
+    points: Array
+    axes: Array
+
+    @property
+    def displacements(self) -> int:
+        """How many of the unknowns are displacements."""
+        return int(self.free.shape[1])
+
+    @property
+    def unknowns(self) -> int:
+        return len(self.points)
+
+    def split(self, x: Array) -> tuple[Array, Array]:
+        """q and s."""
+        return x[: self.displacements] * self.length, x[self.displacements :] * self.modulus
+
+    @property
+    def rhs(self) -> Array:
+        """b (unknowns,)."""
+        u, t = self.known
+        sides = [part.tests.T @ (part.forces(t) - part.motion(u, self.springs)) for part in self.parts]
+        return np.asarray(self.scale * np.concatenate(sides))
+
+    @property
+    def stored(self) -> Array:
+        """A (unknowns, unknowns) of operators that are arrays."""
+        blocks = []
+        for part in self.parts:
+            left = self.length * (part.tests.T @ part.motion(self.free, self.springs))
+            blocks.append(np.hstack([left, -(part.tests.T @ part.forces(self.bound))]))
+        matrix = np.vstack(blocks)
+        matrix[: self.displacements, : self.displacements] += self.length * (self.lift @ self.lift.T)
+        matrix *= self.scale[:, None]
+        return matrix
+
+    @property
+    def operator(self) -> LinearOperator:
+        """A as its products."""
+
+        def product(x: Array) -> Array:
+            columns = x.reshape(len(x), -1)
+            q, s = columns[: self.displacements] * self.length, columns[self.displacements :]
+            u, t = self.free @ q, self.bound @ s
+            parts = [part.tests.T @ (part.motion(u, self.springs) - part.forces(t)) for part in self.parts]
+            parts[0] = parts[0] + self.lift @ (self.lift.T @ q)
+            return np.asarray(self.scale[:, None] * np.concatenate(parts)).reshape(x.shape)
+
+        return LinearOperator((self.unknowns,) * 2, matvec=product, matmat=product, dtype=np.float64)
+
+    def block(self, numbers: NDArray[np.int64]) -> Array:
+        """The entries between some unknowns, increasing, without elastic supports and the lift."""
+        count = self.displacements
+        q, s = numbers[numbers < count], numbers[numbers >= count] - count
+        columns = self.free.tocsc()[:, q], self.bound.tocsc()[:, s]
+        rows = [part.block(own, *columns) for part, own in zip(self.parts, (q, s), strict=False)]
+        matrix = np.vstack(rows)
+        matrix[:, : len(q)] *= self.length
+        return np.asarray(self.scale[numbers][:, None] * matrix)
+
+    @property
+    def defect(self) -> float:
+        """What (1/2 + K) makes of three rotations, over half of them: the largest part."""
+        space = self.parts[0].lazy_double.trial
+        rotations = rigid_motions(space.scalar.nodes, space.mesh.bounds.mean(axis=0))[:, :, 3:].reshape(-1, 3)
+        left = self.parts[0].motion(rotations, sp.csr_array((0, 0)))
+        return float((np.abs(left).max(axis=0) / np.abs(self.parts[0].half @ rotations).max(axis=0)).max())
+
+
+def equation_of(
+    green: Elastostatic,
+    spaces: Spaces,
+    conditions: SurfaceConditions,
+    motions: Array,
+    quadrature: Quadrature,
+    assemble: Callable[[Any], Any],
+) -> Equation:
+    """Assemble the operators. motions: columns (3 n, f), orthonormal over the surface, of the free rigid motions;
+    assemble: an operator to what multiplies."""
+    unit, rows = Elastostatic(1.0, green.poissons_ratio), spaces.tractions.dofs[conditions.loaded].ravel()
+    tests = [spaces.displacements] + ([] if spaces.unknown is None else [spaces.unknown])
+    parts = tuple(TestedRows.of(unit, spaces, test, conditions, quadrature, assemble) for test in tests)
+    mass, length, modulus = spaces.displacements.mass_matrix(), spaces.displacements.mesh.diameter, green.youngs_modulus
+    known = conditions.u0.ravel(), conditions.t0.ravel()[rows] / modulus
+    springs, lift = conditions.springs[rows] / modulus, conditions.free.T @ (mass @ motions)
+    bound, scale = conditions.bound[rows], _scale(spaces, conditions, length)
+    points, axes = _places(spaces, conditions)
+    return Equation(parts, conditions.free, bound, springs, lift, known, length, modulus, scale, points, axes)
+
+
+def _scale(spaces: Spaces, conditions: SurfaceConditions, length: float) -> Array:
+    """About the inverse diagonal of the matrix: of half the mass, and of a single layer on one triangle with the area
+    a, some a^(3/2) / 3."""
+    mass, bound = spaces.displacements.mass_matrix(), conditions.bound.tocsc()
+    displacements = 0.5 * length * np.asarray((conditions.free.T @ mass @ conditions.free).diagonal())
+    triangle = np.repeat(np.arange(len(conditions.supported)), spaces.tractions.dofs.shape[1])
+    areas = spaces.displacements.mesh.areas[triangle]
+    tractions = areas[bound.indices[bound.indptr[:-1]]] ** 1.5 / 3 if bound.shape[1] else np.zeros(0)
+    return np.asarray(1 / np.concatenate([displacements, tractions]))
+
+
+def _places(spaces: Spaces, conditions: SurfaceConditions) -> tuple[Array, Array]:
+    """The point and the direction (unknowns, 3) of each unknown."""
+    found = []
+    for space, matrix in ((spaces.displacements, conditions.free), (spaces.tractions, conditions.bound)):
+        entries = matrix.tocoo()
+        directions, points = np.zeros((matrix.shape[1], 3)), np.zeros((matrix.shape[1], 3))
+        row, column = entries.coords
+        directions[column, row % 3] = entries.data
+        points[column] = space.scalar.nodes[row // 3]
+        found.append((points, directions))
+    return np.concatenate([each[0] for each in found]), np.concatenate([each[1] for each in found])

@@ -1,0 +1,298 @@
+"""A linearly elastic solid under static loads."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import format_bytes, require_memory
+from calderon.formulations.checks import closed_surface
+from calderon.formulations.elastic import balance
+from calderon.formulations.elastic.body_loads import BodyLoad, Gravity, Rotation, TemperatureChange
+from calderon.formulations.elastic.conditions import Load, Support
+from calderon.formulations.elastic.equations import DEFECT, Equation, equation_of
+from calderon.formulations.elastic.material import ElasticMaterial
+from calderon.formulations.elastic.preconditioner import two_levels
+from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution
+from calderon.formulations.elastic.surface_conditions import SurfaceConditions, faces_of, surface_conditions
+from calderon.formulations.elastic.tested_rows import Spaces, restricted
+from calderon.mesh import TriangleMesh
+from calderon.mesh.containment import nested_components
+from calderon.operators.methods import AUTO, candidates
+from calderon.quadrature import Quadrature
+from calderon.solvers import gmres, lu
+from calderon.solvers.iteration import tolerance
+from calderon.spaces import DP1, P0, P1, P2, Function
+from calderon.validation import describe, one_of
+
+Array = NDArray[np.float64]
+SPACES = {"P1": (P1, P0), "P2": (P2, DP1)}
+"""Displacements and tractions by the name of the former."""
+LARGEST_DENSE = 9000
+"""Unknowns up to which method "auto" stores and factorises the matrix."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a solution will take: the method, unknowns, triangles and bytes of the matrices."""
+
+    method: str
+    unknowns: int
+    displacements: int
+    tractions: int
+    nbytes: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.method}: {self.unknowns} unknowns ({self.displacements} of displacement, {self.tractions} of "
+            f"traction), about {format_bytes(self.nbytes)}"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ElasticSolid:
+    """An isotropic solid, bounded by a closed surface, with
+
+        (1/2 + K) u = V t
+
+    between the displacements u and tractions t of its surface (Somigliana, tested by Galerkin's method). Surfaces of
+    cavities lie within the outer one; normals point out of the material by themselves.
+
+    supports, loads: by tag (number or name), one condition or several: `Fixed`, `Prescribed`, `RigidMotion`, `Roller`,
+    `SymmetryPlane`, `ElasticSupport`; `Traction`, `Pressure`, `Force`, `Moment`. Triangles without a condition are
+    free. body: `Gravity`, `Rotation`, `TemperatureChange`. space: "P1", with constant tractions on triangles, or "P2",
+    with linear ones. quadrature: of the operators.
+
+    Raises MeshError for unknown tags, ValueError for open surfaces, separate bodies, conditions that contradict each
+    other, and loads that nothing balances; a solid under balanced loads needs no support.
+    """
+
+    mesh: TriangleMesh
+    material: ElasticMaterial
+    supports: Mapping[Any, Any] | None = None
+    loads: Mapping[Any, Any] | None = None
+    body: Sequence[BodyLoad] = ()
+    space: str = "P1"
+    quadrature: Quadrature = field(default_factory=Quadrature)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.material, ElasticMaterial):
+            raise TypeError(f"an elastic solid needs an ElasticMaterial, got {describe(self.material)}")
+        one_of(self.space, SPACES, "space")
+        object.__setattr__(self, "mesh", _out_of_the_material(self.mesh))
+        object.__setattr__(self, "supports", _by_tag(self.mesh, self.supports, Support, "supports", "Fixed()"))
+        object.__setattr__(self, "loads", _by_tag(self.mesh, self.loads, Load, "loads", "Pressure(1e6)"))
+        body = (self.body,) if not isinstance(self.body, Iterable) else tuple(self.body)
+        for each in body:
+            if not isinstance(each, Gravity | Rotation | TemperatureChange):
+                raise TypeError(
+                    f"body holds loads of the volume, got {describe(each)}: try Gravity([0, 0, -9.81]), Rotation(w) or "
+                    "TemperatureChange(dT)"
+                )
+            each.check(self.material)
+        object.__setattr__(self, "body", body)
+
+    def __repr__(self) -> str:
+        return f"ElasticSolid({self.mesh!r}, {self.material!r})"
+
+    @cached_property
+    def centre(self) -> Array:
+        """The centre of the bounding box, the origin of particular solutions."""
+        return np.asarray(self.mesh.bounds.mean(axis=0))
+
+    @property
+    def _pair(self) -> tuple[Any, Any]:
+        """The spaces of displacements and tractions on the whole surface."""
+        one, other = (build(self.mesh, components=3) for build in SPACES[self.space])
+        return one, other
+
+    @cached_property
+    def spaces(self) -> Spaces:
+        """The spaces of displacements and tractions."""
+        displacement, traction = self._pair
+        unknown = restricted(traction, self.conditions.supported)
+        same = np.array_equal(self.conditions.supported, self.conditions.loaded)
+        loaded = unknown if same else restricted(traction, self.conditions.loaded)
+        return Spaces(displacement, traction, loaded, unknown)
+
+    @cached_property
+    def conditions(self) -> SurfaceConditions:
+        """Known and unknown parts of displacement and traction."""
+        displacement, traction = self._pair
+        u = self.particular_displacement(displacement.scalar.nodes)
+        normals = np.repeat(self.mesh.normals, traction.scalar.element.size, axis=0)
+        t = np.einsum("nij,nj->ni", self.particular_stress(traction.scalar.nodes), normals)
+        return surface_conditions(displacement, traction, self.supports, self.loads, (u, t))  # type: ignore[arg-type]
+
+    def particular_displacement(self, x: Array) -> Array:
+        """(n, 3) of the loads of the volume at points (n, 3)."""
+        parts = (each.displacement(x - self.centre, self.material) for each in self.body)
+        return np.asarray(sum(parts, np.zeros_like(x)))
+
+    def particular_stress(self, x: Array) -> Array:
+        """(n, 3, 3) its stress."""
+        parts = (each.stress(x - self.centre, self.material) for each in self.body)
+        return np.asarray(sum(parts, np.zeros((len(x), 3, 3))))
+
+    def body_force(self, x: Array) -> Array:
+        """(n, 3) force per volume at points (n, 3)."""
+        parts = (each.force(x - self.centre, self.material) for each in self.body)
+        return np.asarray(sum(parts, np.zeros_like(x)))
+
+    @cached_property
+    def applied(self) -> tuple[balance.Resultant, float]:
+        """The resultant of all loads about the origin, and the sum of their magnitudes."""
+        surface = np.zeros(7)
+        for tag, (triangles, face) in faces_of(self.mesh, self.loads or {}).items():
+            for load in (self.loads or {})[tag]:
+                surface += balance.total_of(self.mesh, triangles, load.traction(face))
+        volume = balance.volume_integral(self.mesh, self._forces_and_moments, self.centre)
+        moment = volume[3:6] + np.cross(self.centre, volume[:3])
+        size = float(surface[6] + volume[6])
+        return balance.Resultant(surface[:3] + volume[:3], surface[3:6] + moment), size
+
+    def _forces_and_moments(self, d: Array) -> Array:
+        force = self.body_force(d + self.centre)
+        square = (force**2).sum(axis=1, keepdims=True) / max(np.abs(force).max(initial=0.0), 1e-300)
+        return np.concatenate([force, np.cross(d, force), square], axis=1)
+
+    @cached_property
+    def free_motions(self) -> Array:
+        """(6, f) translations and rotations about the centre, in units of the size, that no support holds."""
+        nodes, length = self.spaces.displacements.scalar.nodes, self.mesh.diameter
+        motions = balance.rigid_motions(nodes, self.centre).reshape(-1, 6) / np.array([1.0] * 3 + [length] * 3)
+        free = self.conditions.free
+        held = motions - free @ (free.T @ motions)
+        springs = self.conditions.springs @ motions
+        largest = max(float(abs(self.conditions.springs).max()) if self.conditions.springs.nnz else 0.0, 1e-300)
+        _, sizes, basis = np.linalg.svd(np.concatenate([held, springs / largest]), full_matrices=False)
+        return np.asarray(basis[sizes <= balance.FREE].T)
+
+    def plan(self, method: str = AUTO, rtol: float = 1e-5) -> Plan:
+        """What `solve` with these options will take, before it is computed."""
+        tolerance(rtol)
+        candidates(method)
+        spaces, displacements = self.spaces, self.conditions.free.shape[1]
+        tractions = self.conditions.bound.shape[1]
+        unknowns, nodes = displacements + tractions, spaces.displacements.dimension
+        loaded = 0 if spaces.loaded is None else spaces.loaded.dimension
+        rows = nodes + (0 if spaces.unknown is None else spaces.unknown.dimension)
+        if method == AUTO:
+            method = "dense" if unknowns <= LARGEST_DENSE else "hmatrix"
+        entries = rows * (nodes + loaded)
+        needed = 8 * (entries + 2 * unknowns**2) if method == "dense" else int(8 * entries**0.5 * 1500)
+        return Plan(method, unknowns, displacements, tractions, needed)
+
+    def solve(self, method: str = AUTO, rtol: float = 1e-5) -> ElasticSolution:
+        """The solution. method: "dense" (a direct solution), "hmatrix" or "matrix-free" (GMRES), or "auto". rtol: of
+        GMRES; a compressed matrix is ten times as accurate. ValueError for loads that nothing balances."""
+        plan = self.plan(method, rtol)
+        self._refuse_unbalanced()
+        if plan.method == "dense":
+            require_memory(plan.nbytes, f"a dense matrix of {plan.unknowns} unknowns", "try method='hmatrix'")
+        began = time.perf_counter()
+        equation = self._equation(plan.method, rtol)
+        assembled = time.perf_counter()
+        if not (defect := equation.defect) <= DEFECT:
+            raise ValueError(
+                f"the surface is no sound boundary of a body: rotations, which need no traction, have an error of "
+                f"{defect:.2g}: mesh.check() looks for triangles that repeat, cross or lie on each other"
+            )
+        x, solver = self._solved(equation, plan.method, rtol)
+        q, s = equation.split(x)
+        u, t = self._fields(q, s)
+        seconds = assembled - began, time.perf_counter() - assembled
+        free = [str(tag) for tag in np.unique(self.mesh.tags) if tag not in self._conditioned()]
+        info = ElasticInfo(
+            str(plan), solver, defect, self.free_motions.shape[1], tuple(free), *seconds,
+        )  # fmt: skip
+        return ElasticSolution(self, u, t, info)
+
+    def _conditioned(self) -> set[int]:
+        named = [*self.supports, *self.loads]  # type: ignore[misc]
+        return {int(number) for tag in named for number in self.mesh.tag_numbers(tag)}
+
+    def _refuse_unbalanced(self) -> None:
+        if self.free_motions.shape[1]:
+            total, size = self.applied
+            tags = [*self.mesh.names] or np.unique(self.mesh.tags).tolist()
+            balance.refuse_unbalanced(total, size, self.mesh.diameter, self.free_motions, self.centre, tags)
+
+    def _orthonormal_motions(self) -> Array:
+        """(3 n, f) the free motions at the nodes, orthonormal over the surface."""
+        space = self.spaces.displacements
+        motions = balance.rigid_motions(space.scalar.nodes, self.centre).reshape(-1, 6)
+        motions = motions / np.array([1.0] * 3 + [self.mesh.diameter] * 3) @ self.free_motions
+        gram = motions.T @ (space.mass_matrix() @ motions)
+        return np.asarray(np.linalg.solve(np.linalg.cholesky(gram), motions.T).T) if len(gram) else motions
+
+    def _equation(self, method: str, rtol: float) -> Equation:
+        options: dict[str, Any] = {"rtol": rtol / 10} if method == "hmatrix" else {}
+
+        def assemble(operator: Any) -> Any:
+            matrix = operator.assemble(method, **options)
+            return matrix.to_array() if method == "dense" else matrix
+
+        motions = self._orthonormal_motions()
+        return equation_of(self.material.green, self.spaces, self.conditions, motions, self.quadrature, assemble)
+
+    def _solved(self, equation: Equation, method: str, rtol: float) -> tuple[Array, str]:
+        """The unknowns, and the solver as text."""
+        if method == "dense":
+            factors = lu(equation.stored)
+            return factors.solve(equation.rhs), str(factors)
+        x, info = gmres(equation.operator, equation.rhs, rtol=rtol, preconditioner=two_levels(equation))
+        return x, str(info)
+
+    def _fields(self, q: Array, s: Array) -> tuple[Function, Function]:
+        """Displacement and traction on the surface."""
+        spaces, conditions = self.spaces, self.conditions
+        rest = conditions.u0.ravel() + conditions.free @ q
+        u = rest + self.particular_displacement(spaces.displacements.scalar.nodes).ravel()
+        motions = self._orthonormal_motions()
+        u = u - motions @ (motions.T @ (spaces.displacements.mass_matrix() @ u))
+        normals = np.repeat(self.mesh.normals, spaces.tractions.scalar.element.size, axis=0)
+        stress = self.particular_stress(spaces.tractions.scalar.nodes)
+        t = conditions.t0 + np.einsum("nij,nj->ni", stress, normals)
+        t = t.ravel() + conditions.bound @ s - conditions.springs @ rest
+        return (
+            Function(spaces.displacements, u, label="displacement", unit="m"),
+            Function(spaces.tractions, t, label="traction", unit="Pa"),
+        )
+
+
+def _by_tag(mesh: TriangleMesh, given: Any, kind: type, name: str, example: str) -> dict[Any, tuple[Any, ...]]:
+    """Conditions by tag, in tuples; TypeError for others, MeshError for unknown tags."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{name} are given by tag, {name}={{tag: {example}}}, got {describe(given)}")
+    found: dict[Any, tuple[Any, ...]] = {}
+    for tag, value in given.items():
+        parts = tuple(value) if isinstance(value, list | tuple) else (value,)
+        for each in parts:
+            if not isinstance(each, kind):
+                raise TypeError(f"{name}[{tag!r}] is no {kind.__name__.lower()}: got {describe(each)}, try {example}")
+        mesh.tag_numbers(tag)
+        found[tag] = parts
+    numbers = [int(number) for tag in found for number in mesh.tag_numbers(tag)]
+    if len(set(numbers)) < len(numbers):
+        raise ValueError(f"{name} name one tag twice, by number and by name: give a list for it")
+    return found
+
+
+def _out_of_the_material(mesh: TriangleMesh) -> TriangleMesh:
+    """The mesh with the normals of cavities turned into them; ValueError for several bodies and for open surfaces."""
+    closed_surface(mesh, "ElasticSolid")
+    cavities = nested_components(mesh.vertices, mesh.triangles, mesh.components)
+    bodies = mesh.number_of_components - len(cavities)
+    if bodies > 1:
+        raise ValueError(
+            f"an elastic solid is one body, and this mesh has {bodies} separate outer surfaces: solve each by itself "
+            "(mesh.restricted(tags)), or join surfaces that touch"
+        )
+    return mesh.turned(np.isin(mesh.components, cavities)) if len(cavities) else mesh

@@ -1,0 +1,206 @@
+"""The displacement, stress and reactions of an elastic solid."""
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.formulations.elastic import balance
+from calderon.formulations.elastic.balance import Resultant
+from calderon.formulations.elastic.material import von_mises
+from calderon.formulations.elastic.surface_stress import averaged, corner_stresses
+from calderon.mesh.geometry import FlatTriangles
+from calderon.potentials.elastic import elastic_potentials
+from calderon.potentials.near_evaluation import off_surface
+from calderon.spaces import Function
+from calderon.spaces.field_file import write_fields
+from calderon.validation import one_or_more_points
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ElasticInfo:
+    """The record of a solution.
+
+    plan: method and unknowns as text. solver: what solved the equation. rotation_error: what the discrete equation
+    makes of rigid rotations, which have no traction: a measure of the error of the matrix. free_motions: rigid motions
+    that no support holds; their mean over the surface is zero. free_tags: tags without a condition.
+    """
+
+    plan: str
+    solver: str
+    rotation_error: float
+    free_motions: int
+    free_tags: tuple[str, ...]
+    assembly_seconds: float
+    solve_seconds: float
+
+    def __str__(self) -> str:
+        lines = [self.plan, self.solver, f"error of rotations {self.rotation_error:.1e}"]
+        if self.free_motions:
+            lines.append(f"{self.free_motions} free rigid motions were removed")
+        if self.free_tags:
+            lines.append(f"tags without a condition are free: {', '.join(self.free_tags)}")
+        lines.append(f"assembly {self.assembly_seconds:.3g} s, solution {self.solve_seconds:.3g} s")
+        return "\n  ".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticSolution:
+    """The solution of an `ElasticSolid`.
+
+    solid: the `ElasticSolid`. displacement, traction: functions on the surface, in m and Pa. info: the record. Stresses
+    are tensors (3, 3) with tension positive.
+    """
+
+    solid: Any
+    displacement: Function
+    traction: Function
+    info: ElasticInfo
+
+    def field(self, points: ArrayLike) -> Array:
+        """(n, 3) displacements in m at points (n, 3) inside the solid. ValueError for points outside."""
+        x = self._inside(points)
+        u, t = self._without_body_loads
+        green = self.solid.material.green
+        return elastic_potentials(green, u, t, x, False) + self.solid.particular_displacement(x)
+
+    def stress(self, points: ArrayLike) -> Array:
+        """(n, 3, 3) stresses in Pa at points (n, 3) inside the solid; within half an element of the surface they are
+        less accurate than `surface_stress`. ValueError for points outside and on the surface."""
+        x = self._inside(points)
+        u, t = self._without_body_loads
+        stress = elastic_potentials(self.solid.material.green, u, t, x, True)
+        return stress + self.solid.particular_stress(x)
+
+    @cached_property
+    def surface_stress(self) -> Array:
+        """(triangles, 3, 3, 3) stresses in Pa at the vertices of each triangle: means over smooth parts of one tag."""
+        nodes = self.displacement.space.scalar.nodes
+        centre, material = self.solid.centre, self.solid.material
+        parts = (each.free_expansion(nodes - centre, material) for each in self.solid.body)
+        free = np.asarray(sum(parts, np.zeros_like(nodes)))
+        strained = Function(self.displacement.space, self.displacement.coefficients - free.ravel())
+        return averaged(self.solid.mesh, corner_stresses(material, strained, self.traction))
+
+    @cached_property
+    def von_mises(self) -> Array:
+        """(triangles, 3) von Mises stresses in Pa at the vertices of each triangle."""
+        return von_mises(self.surface_stress)
+
+    @cached_property
+    def principal_stresses(self) -> Array:
+        """(triangles, 3, 3) principal stresses in Pa at the vertices of each triangle, the largest first."""
+        return np.asarray(np.linalg.eigvalsh(self.surface_stress)[..., ::-1])
+
+    @property
+    def safety_factor(self) -> float:
+        """Yield strength over the largest von Mises stress of the surface. ValueError without a yield_strength."""
+        return self.solid.material.required("yield_strength", "a safety factor") / float(self.von_mises.max())
+
+    @property
+    def largest_stress(self) -> tuple[float, Array]:
+        """The largest von Mises stress of the surface in Pa, and the vertex (3,) where it is."""
+        triangle, corner = np.unravel_index(int(np.argmax(self.von_mises)), self.von_mises.shape)
+        mesh = self.solid.mesh
+        return float(self.von_mises[triangle, corner]), mesh.vertices[mesh.triangles[triangle, corner]]
+
+    @cached_property
+    def resultants(self) -> dict[Any, Resultant]:
+        """The force in N and its moment about the origin in N m on the triangles of each tag; names where there are."""
+        mesh = self.solid.mesh
+        names = {number: name for name, number in mesh.names.items()}
+        tags = np.unique(mesh.tags).tolist()
+        return {names.get(tag, tag): self._resultant(mesh.tags == tag) for tag in tags}
+
+    @cached_property
+    def reactions(self) -> dict[Any, Resultant]:
+        """The same of the tags of the supports, less the loads there."""
+        mesh, space = self.solid.mesh, self.traction.space.scalar
+        found = {}
+        for tag in self.solid.supports or {}:
+            chosen = np.isin(mesh.tags, mesh.tag_numbers(tag))
+            whole, load = self._resultant(chosen), balance.resultant(space, self.solid.conditions.loads, chosen)
+            found[tag] = Resultant(whole.force - load.force, whole.moment - load.moment)
+        return found
+
+    @property
+    def equilibrium(self) -> float:
+        """The force that all tractions and loads of the volume leave, over the sum of their magnitudes."""
+        space = self.traction.space.scalar
+        mesh, centre = self.solid.mesh, self.solid.centre
+        total = balance.resultant(space, self.traction.at_nodes).force
+        total = total + balance.volume_integral(mesh, lambda d: self.solid.body_force(d + centre), centre)
+        size = max(self.solid.applied[1], balance.magnitude(space, self.traction.at_nodes))
+        return float(np.linalg.norm(total) / size) if size else 0.0
+
+    @cached_property
+    def strain_energy(self) -> float:
+        """The elastic energy in J, by the work of tractions and loads of the volume (Clapeyron, Betti)."""
+        mesh, centre, material = self.solid.mesh, self.solid.centre, self.solid.material
+        nodes = self.displacement.space.scalar.nodes
+        free = sum((e.free_expansion(nodes - centre, material) for e in self.solid.body), np.zeros_like(nodes))
+        strained = self.displacement.coefficients - np.ravel(free)
+        particular = self.solid.particular_displacement(nodes) - free
+        u, t = self._without_body_loads
+        u_space: Any = self.displacement.space
+        mass = u_space.mass_matrix(self.traction.space)
+        tp = self.traction.coefficients - t.coefficients
+
+        def own(d: Array) -> Array:
+            x = d + centre
+            loose = sum((e.free_expansion(d, material) for e in self.solid.body), np.zeros_like(d))
+            return np.einsum("ni,ni->n", self.solid.body_force(x), self.solid.particular_displacement(x) - loose)
+
+        work = self.traction.coefficients @ (mass @ strained)
+        work += t.coefficients @ (mass @ particular.ravel()) - tp @ (mass @ u.coefficients)
+        return float(work + balance.volume_integral(mesh, own, centre)) / 2
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write displacement, traction, stress and von Mises stress on the surface for ParaView (.vtu)."""
+        mesh = self.solid.mesh
+        nodal = self.displacement.on_mesh()[1]
+        worst = np.zeros(mesh.number_of_vertices)
+        np.maximum.at(worst, mesh.triangles, self.von_mises)
+        mean = self.surface_stress.mean(axis=1)
+        traction = self.traction.values(np.array([[1 / 3, 1 / 3]]))[:, 0]
+        on_triangles = {
+            "traction [Pa]": traction,
+            "stress [Pa]": mean.reshape(-1, 9),
+            "von Mises [Pa]": von_mises(mean),
+        }
+        write_fields(path, mesh, {"displacement [m]": nodal, "largest von Mises [Pa]": worst}, on_triangles)
+
+    def _resultant(self, triangles: NDArray[np.bool_]) -> Resultant:
+        return balance.resultant(self.traction.space.scalar, self.traction.at_nodes, triangles)
+
+    @cached_property
+    def _without_body_loads(self) -> tuple[Function, Function]:
+        """Displacement and traction without the particular solution."""
+        u_space, t_space = self.displacement.space, self.traction.space
+        normals = np.repeat(self.solid.mesh.normals, t_space.scalar.element.size, axis=0)
+        stress = self.solid.particular_stress(t_space.scalar.nodes)
+        tp = np.einsum("nij,nj->ni", stress, normals)
+        up = self.solid.particular_displacement(u_space.scalar.nodes)
+        return (
+            Function(u_space, self.displacement.coefficients - up.ravel()),
+            Function(t_space, self.traction.coefficients - tp.ravel()),
+        )
+
+    def _inside(self, points: ArrayLike) -> Array:
+        """Points (n, 3); ValueError for those outside of the material or on its surface."""
+        x, mesh = one_or_more_points(points), self.solid.mesh
+        outside = np.flatnonzero(~mesh.contains(x))
+        every = np.arange(mesh.number_of_triangles)
+        surface: FlatTriangles = mesh.flat_triangles(every, "a stress")
+        on = off_surface(surface, x).on
+        if len(wrong := np.union1d(outside, on)):
+            raise ValueError(
+                f"{len(wrong)} of {len(x)} points are not inside the material, the first is number {wrong[0]} at "
+                f"{x[wrong[0]].tolist()}: on the surface take displacement and surface_stress; check the unit of length"
+            )
+        return x

@@ -1,0 +1,202 @@
+"""Supports and loads as known and unknown parts of displacement and traction on the nodes of a surface.
+
+    u = u_0 + N q,    t = t_0 + D s - S u,
+
+q: displacements of nodes along their free directions; s: tractions along the directions of supports; S: elastic
+supports, by the mean displacement (or its projection) on a triangle.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.formulations.elastic.conditions import Face, Load, Support
+from calderon.mesh import TriangleMesh
+from calderon.quadrature import triangle_rule
+from calderon.spaces import NodalVectorSpace, Space
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+INDEPENDENT = 1e-8
+"""Singular value from which on directions of supports count as different."""
+CONFLICT = 1e-6
+"""Of the largest prescribed displacement: what two supports of a node may differ by."""
+
+
+@dataclass(frozen=True, eq=False)
+class SurfaceConditions:
+    """u_0 (n, 3), N (3 n, q), t_0 (m, 3), D (3 m, s), S (3 m, 3 n) and the loads alone (m, 3), with the n nodes of the
+    space of displacements and the m of that of tractions on the whole surface; supported, loaded: masks of triangles
+    that have unknown tractions, and any tractions at all. projection (m, n): from values at nodes of the one space to
+    the other."""
+
+    u0: Array
+    free: sp.csr_array
+    t0: Array
+    bound: sp.csr_array
+    springs: sp.csr_array
+    loads: Array
+    supported: NDArray[np.bool_]
+    loaded: NDArray[np.bool_]
+    projection: sp.csr_array
+
+
+def faces_of(mesh: TriangleMesh, tags: Mapping[Any, Any]) -> dict[Any, tuple[Index, Face]]:
+    """Triangles and face of each tag (number or name)."""
+    found = {}
+    for tag in tags:
+        triangles = np.flatnonzero(np.isin(mesh.tags, mesh.tag_numbers(tag)))
+        found[tag] = (
+            triangles,
+            Face(str(tag), mesh.normals[triangles], mesh.centroids[triangles], mesh.areas[triangles]),
+        )
+    return found
+
+
+def surface_conditions(
+    displacements: NodalVectorSpace,
+    tractions: NodalVectorSpace,
+    supports: Mapping[Any, Sequence[Support]],
+    loads: Mapping[Any, Sequence[Load]],
+    particular: tuple[Array, Array],
+) -> SurfaceConditions:
+    """The conditions for what remains without a particular solution, whose displacements (n, 3) at nodes and tractions
+    (m, 3) are given. ValueError where a load acts along a support, and where supports of a node disagree."""
+    mesh, u_space, t_space = displacements.mesh, displacements.scalar, tractions.scalar
+    projection = _projection(u_space, t_space)
+    held, acting = faces_of(mesh, supports), faces_of(mesh, loads)
+    loaded = np.zeros((t_space.dimension, 3))
+    for tag, (triangles, face) in acting.items():
+        for load in loads[tag]:
+            loaded[t_space.dofs[triangles].ravel()] += projected(t_space, triangles, load.traction(face))
+    directions = {tag: _directions(supports[tag], face) for tag, (_, face) in held.items()}
+    blocks, springs = np.zeros((t_space.dimension, 3, 3)), np.zeros((t_space.dimension, 3, 3))
+    for tag, (triangles, _) in held.items():
+        rows = t_space.dofs[triangles].ravel()
+        basis = directions[tag]
+        blocks[rows] = basis.T @ basis
+        springs[rows] = sum(support.stiffness for support in supports[tag])
+        along = np.abs(loaded[rows] @ basis.T).max(initial=0.0)
+        if along > INDEPENDENT * np.abs(loaded[rows]).max(initial=0.0):
+            raise ValueError(
+                f"tag {tag!r} has a traction of {along:.3g} along a direction in which its displacement is prescribed: "
+                "give either of them"
+            )
+    u0, free = _nodes(u_space, held, directions, supports, particular[0])
+    t0 = loaded - particular[1] - np.einsum("nij,nj->ni", springs, projection @ particular[0])
+    t0 -= np.einsum("nij,nj->ni", blocks, t0)
+    supported = np.zeros(mesh.number_of_triangles, bool)
+    for tag, (triangles, _) in held.items():
+        supported[triangles] = len(directions[tag]) > 0
+    stiff = _block_diagonal(springs) @ sp.kron(projection, np.eye(3), format="csr")
+    own = np.abs(t0).max(axis=1) + np.abs(springs).max(axis=(1, 2)) > 0
+    return SurfaceConditions(
+        u0, free, t0, _bound(t_space, held, directions), stiff.tocsr(), loaded, supported,
+        supported | own[t_space.dofs].any(axis=1), projection,
+    )  # fmt: skip
+
+
+def projected(space: Space, triangles: Index, function: Any) -> Array:
+    """(k, 3) coefficients on some triangles of f(x, n) in a space of functions that jump."""
+    rule = triangle_rule(4 + 2 * space.element.degree)
+    geometry = space.mesh.geometry(triangles)
+    x, n = geometry.points(rule.points), geometry.normals_at(rule.points)
+    values = function(x.reshape(-1, 3), n.reshape(-1, 3)).reshape(len(triangles), -1, 3)
+    local = space.element.values(rule.points)
+    mass = (local * rule.weights) @ local.T
+    return np.asarray(np.linalg.solve(mass, (local * rule.weights) @ values).reshape(-1, 3))
+
+
+def _projection(u_space: Space, t_space: Space) -> sp.csr_array:
+    """(m, n) the projection of functions of the one space to the other, in which they jump."""
+    rule = triangle_rule(4)
+    local, other = t_space.element.values(rule.points), u_space.element.values(rule.points)
+    weights = local * rule.weights
+    part = np.linalg.solve(weights @ local.T, weights @ other.T)
+    count = len(t_space.triangles)
+    rows = np.repeat(t_space.dofs[:, :, None], part.shape[1], axis=2)
+    columns = np.repeat(u_space.dofs[:, None], part.shape[0], axis=1)
+    data = np.broadcast_to(part, (count, *part.shape))
+    shape = t_space.dimension, u_space.dimension
+    return sp.coo_array((data.ravel(), (rows.ravel(), columns.ravel())), shape).tocsr()
+
+
+def _directions(supports: Sequence[Support], face: Face) -> Array:
+    """(k, 3) orthonormal directions of all supports of a face."""
+    return _orthonormal(np.concatenate([support.directions(face) for support in supports]))
+
+
+def _orthonormal(directions: Array) -> Array:
+    _, sizes, basis = np.linalg.svd(directions, full_matrices=False)
+    return np.asarray(basis[sizes > INDEPENDENT])
+
+
+def _nodes(
+    space: Space,
+    held: Mapping[Any, tuple[Index, Face]],
+    directions: Mapping[Any, Array],
+    supports: Mapping[Any, Sequence[Support]],
+    particular: Array,
+) -> tuple[Array, sp.csr_array]:
+    """u_0 and N: nodes with the same supports are treated together."""
+    tags = [tag for tag in held if len(directions[tag])]
+    member = np.zeros((space.dimension, len(tags)), bool)
+    for k, tag in enumerate(tags):
+        member[space.dofs[held[tag][0]], k] = True
+    u0, free = np.zeros((space.dimension, 3)), np.broadcast_to(np.eye(3), (space.dimension, 3, 3)).copy()
+    kept = np.ones((space.dimension, 3), bool)
+    for pattern in np.unique(member[member.any(axis=1)], axis=0):
+        nodes, own = np.flatnonzero((member == pattern).all(axis=1)), [tags[k] for k in np.flatnonzero(pattern)]
+        rows, given = [], []
+        for tag in own:
+            for support in supports[tag]:
+                basis = support.directions(held[tag][1])
+                rows.append(basis)
+                given.append((support.values(space.nodes[nodes]) - particular[nodes]) @ basis.T)
+        matrix, values = np.concatenate(rows), np.concatenate(given, axis=1)
+        u0[nodes] = values @ np.linalg.pinv(matrix, rcond=INDEPENDENT).T
+        _refuse_conflicts(u0[nodes] @ matrix.T - values, u0[nodes], own)
+        held_basis = _orthonormal(matrix)
+        rest = np.linalg.svd(held_basis, full_matrices=True)[2][len(held_basis) :]
+        free[nodes], kept[nodes] = 0.0, False
+        free[nodes, : len(rest)], kept[nodes, : len(rest)] = rest, True
+    number = np.full(kept.shape, -1)
+    number[kept] = np.arange(np.count_nonzero(kept))
+    rows_of = np.broadcast_to(3 * np.arange(space.dimension)[:, None, None] + np.arange(3), free.shape)
+    columns = np.broadcast_to(number[:, :, None], free.shape)
+    entries = columns >= 0
+    shape = 3 * space.dimension, int(kept.sum())
+    return u0, sp.coo_array((free[entries], (rows_of[entries], columns[entries])), shape).tocsr()
+
+
+def _refuse_conflicts(difference: Array, values: Array, tags: list[Any]) -> None:
+    if np.abs(difference).max(initial=0.0) > CONFLICT * max(np.abs(values).max(initial=0.0), 1e-300):
+        raise ValueError(
+            f"the supports {' and '.join(map(repr, tags))} prescribe different displacements at a common node: a solid "
+            "has one displacement there; let them agree along their common edges"
+        )
+
+
+def _bound(space: Space, held: Mapping[Any, tuple[Index, Face]], directions: Mapping[Any, Array]) -> sp.csr_array:
+    """D (3 m, s)."""
+    rows, columns, data, count = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)], 0
+    for tag, (triangles, _) in held.items():
+        nodes, basis = space.dofs[triangles].ravel(), directions[tag]
+        for direction in basis:
+            rows.append((3 * nodes[:, None] + np.arange(3)).ravel())
+            columns.append(np.repeat(count + np.arange(len(nodes)), 3))
+            data.append(np.tile(direction, len(nodes)))
+            count += len(nodes)
+    entries = np.concatenate(data), (np.concatenate(rows), np.concatenate(columns))
+    return sp.coo_array(entries, (3 * space.dimension, count)).tocsr()
+
+
+def _block_diagonal(blocks: Array) -> sp.csr_array:
+    """(3 m, 3 m) from blocks (m, 3, 3)."""
+    count = len(blocks)
+    starts = np.arange(count + 1)
+    return sp.bsr_array((blocks, np.arange(count), starts), shape=(3 * count, 3 * count)).tocsr()

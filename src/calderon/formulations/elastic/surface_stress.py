@@ -1,0 +1,66 @@
+"""The stress on the surface of a solid, from tangential strains and tractions by Hooke's law.
+
+In the frame (e_1, e_2, n) of a triangle the strains e_11, e_22, e_12 come from the displacement on it, and the stresses
+s_13, s_23, s_33 are the traction; with k = E / (1 - nu^2)
+
+    s_11 = k (e_11 + nu e_22) + nu / (1 - nu) s_33,   s_22 likewise,   s_12 = 2 mu e_12.
+
+Values at a vertex are means, weighted by areas, over the triangles of one tag around it between which no edge is sharp.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.formulations.elastic.material import ElasticMaterial
+from calderon.mesh import TriangleMesh
+from calderon.mesh.topology import connected
+from calderon.spaces import Function
+
+Array = NDArray[np.float64]
+SHARP = np.cos(np.radians(30.0))
+"""Of the angle between the normals at an edge over which nothing is averaged."""
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+
+
+def corner_stresses(material: ElasticMaterial, displacement: Function, traction: Function) -> Array:
+    """(m, 3, 3, 3) stress of each triangle at its vertices, not averaged; displacement without free expansion."""
+    mesh = displacement.space.mesh
+    first = mesh.vertices[mesh.triangles[:, 1]] - mesh.vertices[mesh.triangles[:, 0]]
+    first = first / np.linalg.norm(first, axis=1, keepdims=True)
+    frames = np.stack([first, np.cross(mesh.normals, first), mesh.normals], axis=1)
+    gradients = displacement.surface_gradient(CORNERS)
+    local = np.einsum("mai,mpij,mbj->mpab", frames, gradients, frames)
+    force = np.einsum("mai,mpi->mpa", frames, traction.values(CORNERS))
+    nu, mu = material.poissons_ratio, material.shear_modulus
+    stiffness, coupled = material.youngs_modulus / (1 - nu**2), nu / (1 - nu)
+    stress = np.zeros_like(local)
+    e11, e22 = local[..., 0, 0], local[..., 1, 1]
+    stress[..., 0, 0] = stiffness * (e11 + nu * e22) + coupled * force[..., 2]
+    stress[..., 1, 1] = stiffness * (e22 + nu * e11) + coupled * force[..., 2]
+    stress[..., 0, 1] = stress[..., 1, 0] = mu * (local[..., 0, 1] + local[..., 1, 0])
+    stress[..., 2, :] = stress[..., :, 2] = force
+    return np.asarray(np.einsum("mai,mpab,mbj->mpij", frames, stress, frames))
+
+
+def averaged(mesh: TriangleMesh, stresses: Array) -> Array:
+    """(m, 3, 3, 3) means at the vertices of smooth patches."""
+    patch = smooth_corners(mesh)
+    weights = np.repeat(mesh.areas, 3)
+    gather = sp.coo_array((weights, (patch, np.arange(len(patch))))).tocsr()
+    means = (gather @ stresses.reshape(len(patch), 9)) / np.bincount(patch, weights)[:, None]
+    return np.asarray(means[patch].reshape(stresses.shape))
+
+
+def smooth_corners(mesh: TriangleMesh) -> NDArray[np.int64]:
+    """(3 m,) number of the patch of each corner of a triangle: around a vertex, of one tag, without a sharp edge."""
+    order = np.argsort(mesh.triangle_edges.ravel(), kind="stable")
+    edges = mesh.triangle_edges.ravel()[order]
+    pairs = np.flatnonzero((edges[1:] == edges[:-1]) & (mesh.edge_triangle_counts[edges[1:]] == 2))
+    one, two = order[pairs], order[pairs + 1]
+    a, b = one // 3, two // 3
+    smooth = (mesh.tags[a] == mesh.tags[b]) & (np.einsum("ni,ni->n", mesh.normals[a], mesh.normals[b]) > SHARP)
+    a, b, i, j = a[smooth], b[smooth], one[smooth] % 3, two[smooth] % 3
+    left = [3 * a + (i + 1) % 3, 3 * a + (i + 2) % 3]
+    right = [3 * b + (j + 2) % 3, 3 * b + (j + 1) % 3]  # neighbours run along their edge in opposite directions
+    return np.asarray(connected(np.concatenate(left), np.concatenate(right), 3 * len(mesh.triangles)), np.int64)

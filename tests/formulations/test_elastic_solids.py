@@ -1,0 +1,181 @@
+"""Elastic solids against closed forms: linear displacements, spheres, weights, heat; every kind of condition."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation as Turn
+
+import calderon as cal
+
+STEEL = cal.ElasticMaterial(2.1, 0.3, density=0.7, expansion=0.02, yield_strength=3.0)
+SIDES = {"left": -1, "right": 1, "front": -2, "back": 2, "bottom": -3, "top": 3}
+GRADIENT = np.array([[0.3, -0.5, 0.8], [0.1, 0.4, -0.2], [0.6, 0.9, -0.7]])
+
+
+def box(lengths=(1.0, 1.0, 1.0), h=0.5, turn=None):
+    """A cuboid around the origin whose sides are tagged by name, turned afterwards."""
+    mesh = cal.mesh.cuboid(lengths, h)
+    middle = mesh.vertices - mesh.bounds.mean(axis=0)
+    side = np.rint(mesh.normals @ [1, 2, 3]).astype(int)
+    names = {name: number for number, name in enumerate(SIDES)}
+    numbers = {SIDES[name]: number for name, number in names.items()}
+    tags = np.array([numbers[each] for each in side])
+    mesh = cal.TriangleMesh(middle, mesh.triangles, tags, names)
+    return mesh if turn is None else mesh.rotated(turn)
+
+
+def stress_of(gradient, material=STEEL):
+    strain = (gradient + gradient.T) / 2
+    return material.lame * np.trace(strain) * np.eye(3) + 2 * material.shear_modulus * strain
+
+
+def error(found, exact):
+    return np.linalg.norm(found - exact) / np.linalg.norm(exact)
+
+
+@pytest.fixture(scope="module")
+def cube():
+    return box()
+
+
+@pytest.mark.parametrize("space", ["P1", pytest.param("P2", marks=pytest.mark.variant)])
+def test_a_linear_displacement_under_mixed_conditions(cube, space):
+    """One side follows it, one only along x and z, a third along its normal; the others have its tractions."""
+    stress = stress_of(GRADIENT)
+    exact = cal.Traction(lambda x, n: n @ stress.T)
+    supports = {
+        "left": cal.Prescribed(lambda x: x @ GRADIENT.T),
+        "bottom": cal.Prescribed(lambda x: x @ GRADIENT.T),
+    }
+    loads = {name: exact for name in SIDES if name not in supports}
+    solution = cal.ElasticSolid(cube, STEEL, supports, loads, space=space).solve()
+    nodes = solution.displacement.space.scalar.nodes
+    assert error(solution.displacement.at_nodes, nodes @ GRADIENT.T) < 1e-4
+    traction = solution.traction.values(np.array([[0.3, 0.3]]))[:, 0]
+    assert error(traction, cube.normals @ stress.T) < 1e-4
+    points = np.array([[0.1, 0.2, -0.3], [0.0, 0.45, 0.0]])
+    assert error(solution.field(points), points @ GRADIENT.T) < 1e-4
+    assert error(solution.stress(points), np.broadcast_to(stress, (2, 3, 3))) < 1e-4
+    assert error(solution.surface_stress, np.broadcast_to(stress, solution.surface_stress.shape)) < 3e-4
+    assert solution.strain_energy == pytest.approx(0.5 * np.sum(stress * GRADIENT), rel=1e-4)
+    force = np.array([-1.0, 0.0, 0.0]) @ stress.T
+    assert error(solution.reactions["left"].force, force) < 1e-4
+    assert error(solution.resultants["top"].force, np.array([0.0, 0.0, 1.0]) @ stress.T) < 1e-4
+    assert solution.equilibrium < 1e-4
+    assert solution.info.rotation_error < 1e-4
+
+
+def test_an_inclined_roller_and_turned_axes():
+    """A bar in uniaxial tension on three planes of symmetry, turned in space; its displacement turns with it."""
+    turn = Turn.from_euler("xyz", [0.4, -0.7, 1.1]).as_matrix()
+    mesh = box((2.0, 1.0, 1.0), turn=turn)
+    planes = {"left": cal.SymmetryPlane(), "front": cal.Roller(), "bottom": cal.Roller(turn @ [0.0, 0.0, 1.0])}
+    solution = cal.ElasticSolid(mesh, STEEL, planes, {"right": cal.Force(turn @ [0.42, 0.0, 0.0])}).solve()
+    strain = 0.42 / STEEL.youngs_modulus * np.diag([1.0, -0.3, -0.3])
+    exact = (mesh.vertices @ turn + [1.0, 0.5, 0.5]) @ strain @ turn.T
+    assert error(solution.displacement.at_nodes, exact) < 1e-4
+    assert error(turn.T @ solution.reactions["left"].force, [-0.42, 0.0, 0.0]) < 1e-4
+    assert np.abs(solution.von_mises / 0.42 - 1).max() < 1e-3
+    assert solution.safety_factor == pytest.approx(3.0 / 0.42, rel=1e-3)
+    assert np.abs(solution.principal_stresses / 0.42 - [1, 0, 0]).max() < 1e-3
+
+
+def test_a_column_hangs_by_its_weight():
+    """rho g: u_z = gamma (z^2 + nu (x^2 + y^2) - H^2) / (2 E) below a top that stress gamma z pulls, z from below."""
+    mesh = box((1.0, 1.0, 2.0), h=0.3)
+    gamma = STEEL.density * 9.81
+
+    def exact(x):
+        z = x[:, 2] + 1.0
+        across = gamma * z[:, None] * x[:, :2] * -STEEL.poissons_ratio / STEEL.youngs_modulus
+        down = gamma * (z**2 + STEEL.poissons_ratio * (x[:, 0] ** 2 + x[:, 1] ** 2) - 4) / (2 * STEEL.youngs_modulus)
+        return np.column_stack([across, down])
+
+    gravity = cal.Gravity([0.0, 0.0, -9.81])
+    solid = cal.ElasticSolid(mesh, STEEL, {"top": cal.Prescribed(exact)}, body=[gravity])
+    solution = solid.solve()
+    x = np.array([[0.0, 0.0, -0.5], [0.2, 0.1, 0.4]])
+    assert error(solution.field(x), exact(x)) < 1e-2
+    assert solution.stress(x)[:, 2, 2] == pytest.approx(gamma * (x[:, 2] + 1), rel=0.02)
+    assert error(solution.reactions["top"].force, [0.0, 0.0, 2 * gamma]) < 5e-3
+    assert solution.equilibrium < 5e-3
+    energy = gamma**2 / (2 * STEEL.youngs_modulus) * 8 / 3
+    assert solution.strain_energy == pytest.approx(energy, rel=1e-2)
+
+
+def test_a_heated_free_body_expands_without_stress(cube):
+    solution = cal.ElasticSolid(cube, STEEL, body=[cal.TemperatureChange(50.0)]).solve()
+    assert error(solution.displacement.at_nodes, cube.vertices * 0.02 * 50) < 1e-8
+    assert np.abs(solution.surface_stress).max() < 1e-8 * STEEL.youngs_modulus
+    assert abs(solution.strain_energy) < 1e-12
+
+
+def test_a_spinning_body_pulls_at_nothing(cube):
+    """Centrifugal forces of a body around its centre are balanced; mean stresses follow from the forces' moments:
+    int s_xx dV = int x f_x dV."""
+    solution = cal.ElasticSolid(cube, STEEL, body=[cal.Rotation(1.5)]).solve()
+    points = np.stack(np.meshgrid(*[[-0.35, 0.0, 0.35]] * 3), axis=-1).reshape(-1, 3)
+    mean = solution.stress(points)[:, 0, 0].mean()
+    assert mean == pytest.approx(STEEL.density * 1.5**2 / 12, rel=0.15)
+    assert solution.equilibrium < 1e-10
+
+
+def test_a_block_on_springs_sinks_by_its_load(cube):
+    solution = cal.ElasticSolid(
+        cube, STEEL, {"bottom": cal.ElasticSupport(0.5)}, {"top": cal.Force([0.1, 0.0, -0.2])}
+    ).solve()
+    force = solution.reactions["bottom"].force
+    assert error(force, [-0.1, 0.0, 0.2]) < 0.01
+    assert solution.equilibrium < 0.01
+    bottom = solution.displacement.values(np.array([[1 / 3, 1 / 3]]))[cube.tags == cube.names["bottom"], 0]
+    weights = cube.areas[cube.tags == cube.names["bottom"]]
+    assert error(weights @ bottom, -force / 0.5) < 1e-8
+
+
+def test_a_moment_twists_a_bar():
+    """By the angle M L / (0.1406 mu a^4) of Saint-Venant for a square of side a, less near the fixed end."""
+    mesh = box((1.0, 1.0, 3.0), h=0.34)
+    solution = cal.ElasticSolid(mesh, STEEL, {"bottom": cal.Fixed()}, {"top": cal.Moment([0, 0, 0.05])}).solve()
+    assert solution.resultants["top"].moment == pytest.approx([0, 0, 0.05], abs=1e-12)
+    assert solution.reactions["bottom"].moment[2] == pytest.approx(-0.05, rel=0.02)
+    top = np.isclose(mesh.vertices[:, 2], 1.5)
+    x, u = mesh.vertices[top], solution.displacement.at_nodes[top]
+    angle = np.sum(np.cross(x, u)[:, 2]) / np.sum(x[:, :2] ** 2)
+    assert angle == pytest.approx(0.05 * 3 / (STEEL.shear_modulus * 0.1406), rel=0.05)
+
+
+@pytest.fixture(scope="module")
+def shell():
+    """A hollow sphere 1, 2 under inner pressure."""
+    mesh = cal.mesh.merge([cal.mesh.sphere(2.0, 0.7), cal.mesh.sphere(1.0, 0.35)])
+    return cal.ElasticSolid(mesh, cal.ElasticMaterial(2000.0, 0.3), loads={1: cal.Pressure(1.0)}).solve()
+
+
+def test_a_hollow_sphere_under_pressure(shell):
+    """Lame: hoop stress (1 + (b / r)^3 / 2) p / ((b / a)^3 - 1)."""
+    x = np.array([[1.5, 0.0, 0.0], [0.0, 0.0, -1.5]])
+    hoop = (1 + 4 / 1.5**3) / 7
+    assert shell.stress(x)[0, 1, 1] == pytest.approx(hoop, rel=0.01)
+    radial = np.abs(shell.field(x)).max(axis=1)
+    assert radial == pytest.approx(1.5 * (0.7 * hoop - 0.3 * (1 - 8 / 1.5**3) / 7) / 2000, rel=0.005)
+    assert shell.largest_stress[0] == pytest.approx(12 / 7, rel=0.1)
+    assert np.linalg.norm(shell.largest_stress[1]) == pytest.approx(1.0, rel=0.05)
+    assert shell.info.free_motions == 6
+    assert shell.info.free_tags == ("0",)
+    mesh = shell.solid.mesh
+    assert (np.einsum("ni,ni->n", mesh.normals, mesh.centroids)[mesh.tags == 1] < 0).all()
+
+
+def test_results_are_written(shell, tmp_path):
+    meshio = pytest.importorskip("meshio")
+    shell.write(tmp_path / "shell.vtu")
+    read = meshio.read(tmp_path / "shell.vtu")
+    assert np.abs(read.point_data["displacement [m]"] - shell.displacement.at_nodes).max() < 1e-12
+    assert read.cell_data["stress [Pa]"][0].shape == (shell.solid.mesh.number_of_triangles, 9)
+
+
+def test_points_outside_and_on_the_surface_are_refused(shell):
+    for wrong in ([0.0, 0.0, 0.0], [3.0, 0.0, 0.0], shell.solid.mesh.centroids[0]):
+        with pytest.raises(ValueError, match="1 of 2 points are not inside the material, the first is number 1"):
+            shell.stress([[1.5, 0.0, 0.0], wrong])
+    with pytest.raises(ValueError, match="safety factor needs the yield_strength"):
+        _ = shell.safety_factor
