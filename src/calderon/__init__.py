@@ -12,6 +12,8 @@ from calderon.dense import assemble_dense as _assemble_dense
 from calderon.dense import assemble_matrix_free as _assemble_matrix_free
 from calderon.dg import MaxwellDG
 from calderon.files import DamagedFile
+from calderon.fmm import assemble_fmm as _assemble_fmm
+from calderon.fmm import laplace_sums
 from calderon.formulations import (
     DeltaGap,
     DielectricScattering,
@@ -65,6 +67,7 @@ from calderon.potentials import (
     magnetic_field_potential,
     single_layer_potential,
 )
+from calderon.potentials.summation import register_sums as _register_sums
 from calderon.quadrature import Quadrature
 from calderon.solvers import ConvergenceError, cg, gmres, lu
 from calderon.spaces import BC, DP1, P0, P1, P2, RBC, RWG, SNC, Function, VectorFunction, dual_tests
@@ -97,6 +100,8 @@ _register(
         matrix="H-matrix",
     )
 )  # fmt: skip
+_register(_Method("fmm", _assemble_fmm, compresses=True, matrix="fast multipole operator"))
+_register_sums("fmm", laplace_sums)
 
 try:
     __version__ = _version("calderon")
@@ -204,6 +209,7 @@ __all__ = [
     "hypersingular",
     "identity",
     "laplace_beltrami",
+    "laplace_sums",
     "lu",
     "magnetic_field",
     "magnetic_field_potential",

@@ -125,13 +125,15 @@ class SurfaceField(ABC):
             lambda x: device_sums(execution, emission, self.green, x, sources, floors, scalars),
         )
 
-    def _evaluate(self, points: ArrayLike, emission: Emission, execution: Execution) -> NDArray[Any]:
-        """(n, values) at points (n, 3)."""
+    def _evaluate(
+        self, points: ArrayLike, emission: Emission, execution: Execution, regular: Regular | None = None
+    ) -> NDArray[Any]:
+        """(n, values) at points (n, 3). regular: another sum of the regular quadrature."""
         frame, green = self._frame, self.green
         surface = self._mesh.flat_triangles(self._triangles, "a potential at points")
         given = checked_points(points, self._mesh)
         moved = off_surface(surface, given, digits_of(points))
-        regular = execution.choose(self._on_processor, self._on_device)(emission, execution)
+        regular = regular or execution.choose(self._on_processor, self._on_device)(emission, execution)
         warn_if_coarse(regular.real, green.wavenumber.real, frame.reach(moved.points), stacklevel=3)
         total = regular.sums(frame.inside(moved.points))
         self._correct_near(total, moved.points, regular, emission)

@@ -1,0 +1,113 @@
+"""Moments of the functions of a space with the combinations of harmonics, about the centres of their leaves.
+
+Every product multiplies these numbers with coefficients; quadrature points are seen once, when they are computed.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.backends import run_tasks
+from calderon.backends.numba import kernel
+from calderon.backends.vectors import aligned, lanes, load, number, store, width, zero
+from calderon.fmm.lists import Lists
+from calderon.fmm.octree import Octree
+from calderon.fmm.point_expansions import inverse_products, moment_kernel
+from calderon.fmm.point_tree import padded
+from calderon.fmm.tables import Tables
+from calderon.fmm.translations import multiply
+from calderon.spaces.charges import charges
+
+SHARE = 2048
+"""Functions of a task."""
+
+
+class Leaves(NamedTuple):
+    """The functions of one side: order (n,) the function at each position, starts (leaves + 1,) those of each leaf."""
+
+    order: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
+    @staticmethod
+    def of(lists: Lists, order: NDArray[np.int64], runs: NDArray[np.int64]) -> "Leaves":
+        """From the runs (boxes, 2) of all boxes."""
+        return Leaves(order, np.append(runs[lists.leaves, 0], len(order)))
+
+
+class Sources(NamedTuple):
+    """Charges of functions at quadrature points: places (points, 3) in edges of the root; of each component the rows
+    (dimension, points) of charges, or of dipoles along the normals (3, points), if there are any."""
+
+    places: NDArray[np.float64]
+    parts: list[sp.csr_array]
+    normals: NDArray[np.float64] | None
+
+    @staticmethod
+    def of(space: Any, degree: int, kind: str, tree: Octree) -> "Sources":
+        """kind: "value", "normal" or "curl" of `Charges`."""
+        found = charges(space, degree, "value" if kind == "normal" else kind)
+        parts = list(found.gather("value" if kind == "normal" else kind))
+        return Sources(tree.inside(found.points), parts, found.normals if kind == "normal" else None)
+
+
+def moments_of(sources: Sources, tree: Octree, lists: Lists, leaves: Leaves, table: Tables) -> NDArray[Any]:
+    """(components, n r) moments of the functions in the order of leaves."""
+    real = table.numbers.dtype
+    out = aligned((len(sources.parts), len(leaves.order) * table.rank), real)
+    box = lists.leaves[np.repeat(np.arange(len(lists.leaves)), np.diff(leaves.starts))]
+    fields = 1 if sources.normals is None else 3
+    matrix = np.ascontiguousarray(table.expand[1:] if fields == 3 else table.expand[:1]).ravel()
+    p, pitch, lanes_ = table.order.p, table.functions, width(real)
+    run, inverse, size = moment_kernel(fields), inverse_products(p, real), fields * pitch
+    centre, edge = tree.centre, tree.edge
+    for part, into in zip(sources.parts, out, strict=True):
+        rows = sp.csr_array(part[leaves.order])
+        starts = rows.indptr.astype(np.int64)
+
+        def work(task: int, rows: Any = rows, starts: Any = starts, into: Any = into) -> None:
+            low, high = task * SHARE, min((task + 1) * SHARE, len(leaves.order))
+            points = rows.indices[starts[low] : starts[high]]
+            around = np.repeat(box[low:high], np.diff(starts[low : high + 1]))
+            x, y, z = padded(((sources.places[points] - centre[around]) / edge[around, None]).T, real)
+            weights = rows.data[None, starts[low] : starts[high]]
+            if sources.normals is not None:
+                weights = weights * sources.normals[points].T / edge[around]
+            given = padded(weights, real)
+            found = aligned((high - low) * size, real)
+            run(x, y, z, given.ravel(), given.shape[1], starts[low : high + 1] - starts[low], p, inverse, pitch,
+                aligned((4 * pitch + 4) * lanes_, real), found, 0, high - low)  # fmt: skip
+            count = np.arange(high - low)
+            multiply(matrix, table.rank // lanes_, size, found, count, size, into[low * table.rank :], count,
+                     table.rank, 0, high - low)  # fmt: skip
+
+        run_tasks(work, -(-len(leaves.order) // SHARE))
+    return out
+
+
+@kernel
+def from_functions(functions, starts, x, boxes, columns, column, rank, moments, low, high):  # type: ignore[no-untyped-def]
+    """Moments of the leaves low .. high from coefficients x in the order of leaves."""
+    width = lanes(functions)
+    for i in range(low, high):
+        first = (boxes[i] * columns + column) * rank
+        for j in range(starts[i], starts[i + 1]):
+            f = number(x, j)
+            for k in range(0, rank, width):
+                store(moments, first + k, load(moments, first + k) + load(functions, j * rank + k) * f)
+
+
+@kernel
+def to_functions(functions, starts, local, boxes, columns, column, rank, room, y, low, high):  # type: ignore[no-untyped-def]
+    """Add to y the local expansions tested with the functions of the leaves low .. high."""
+    width = lanes(functions)
+    for i in range(low, high):
+        first = (boxes[i] * columns + column) * rank
+        for j in range(starts[i], starts[i + 1]):
+            total = zero(functions)
+            for k in range(0, rank, width):
+                total = total + load(local, first + k) * load(functions, j * rank + k)
+            store(room, 0, total)
+            for w in range(width):
+                y[j] += room[w]

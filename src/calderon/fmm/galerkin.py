@@ -1,0 +1,311 @@
+"""Operators of every kind through fast multipole products of the integral operators in them.
+
+The one file of this folder that looks at operators and integrands. An operator on functions phi_i, psi_j is
+
+    A_ij = sum_c int int M_c phi_i(x) M_c psi_j(y) / (4 pi |x - y|),
+
+where M is the value, the normal derivative of the rest, or the three components of the surface curl. Functions of
+neighbouring leaves have exact entries in dense blocks; all others meet through the harmonics of their leaves.
+"""
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.backends import Execution, format_bytes, require_memory
+from calderon.fmm.far_products import FarProducts
+from calderon.fmm.functions import Leaves, Sources, moments_of
+from calderon.fmm.lists import Lists, lists_of
+from calderon.fmm.near import Near
+from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
+from calderon.fmm.orders import FUNCTIONS, Promise, first_order
+from calderon.fmm.tables import tables
+from calderon.galerkin.rows.entry_kernels import Clusters
+from calderon.galerkin.rows.near_blocks import near_blocks
+from calderon.greens import Laplace
+from calderon.integrands import DOUBLE_LAYER
+from calderon.operators.algebra import BoundaryOperator, short_label
+from calderon.operators.boundary import IntegralOperator
+from calderon.operators.progress import assembly_progress
+from calderon.operators.tree import Products
+from calderon.solvers.iteration import tolerance
+from calderon.spaces import Space
+from calderon.spaces.supports import support_boxes
+
+DEFAULT_RTOL = 1e-4
+SINGLE = 1e-4
+"""Tolerance from which blocks are in single precision, and the far field of operators without normal derivatives."""
+CURLS = 3
+"""Errors of hypersingular operators by those of single layers."""
+CHECKED = 64
+"""Random rows that are computed directly, too."""
+FLAT = 1e-8
+"""Product, as a part of the size of terms between leaves that do not touch, below which a surface lies in one plane,
+where normal derivatives are zero: its error is compared with that size."""
+
+
+class Info(NamedTuple):
+    """Of one integral operator. error: relative, in the 2-norm of 64 random rows of products with a random vector and,
+    but for curls, a constant one. order: degree and number of combinations of the harmonics."""
+
+    operator: str
+    error: float
+    order: tuple[int, int]
+    levels: int
+    leaves: int
+    nbytes: int
+
+
+class FastMultipole(LinearOperator):
+    """An operator by fast multipole products. `info`: one entry for each integral operator; error: the largest of their
+    errors; nbytes, seconds, rtol."""
+
+    backend = "numba"
+
+    def __init__(self, product: LinearOperator, info: list[Info], label: str, seconds: float, rtol: float) -> None:
+        super().__init__(dtype=product.dtype, shape=product.shape)
+        self._product, self.info, self.label, self.seconds, self.rtol = product, info, label, seconds, rtol
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of all parts in bytes."""
+        return sum(each.nbytes for each in self.info)
+
+    @property
+    def error(self) -> float:
+        """The largest measured error of an integral operator."""
+        return max((each.error for each in self.info), default=0.0)
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._product.matmat(x)
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._product.rmatmat(x)
+
+    def __str__(self) -> str:
+        size = f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {format_bytes(self.nbytes)}"
+        return (
+            f"fast multipole operator {size}, rtol {self.rtol:g}, error {self.error:.1e}, backend {self.backend}, "
+            f"{self.seconds:.2f} s, {self.label}"
+        )
+
+    __repr__ = __str__
+
+
+def assemble_fmm(
+    operator: BoundaryOperator,
+    *,
+    backend: str = "numba",
+    precision: str = "double",
+    rtol: float | None = None,
+    progress: bool = False,
+) -> FastMultipole:
+    """Prepare products with an operator of Laplace's equation.
+
+    rtol: relative error of products, default 1e-4; it is measured at 64 random rows of each integral operator. Above it
+    the next higher order is used, then RuntimeError is raised. precision: "single" stores near blocks in single
+    precision whatever rtol is. Raises ValueError for other equations, spaces and backends.
+    """
+    started = time.perf_counter()
+    execution = Execution.of(backend, precision)
+    if execution.devices:
+        raise ValueError(f"backend {backend!r}: the fast multipole method runs on the processor: choose 'numba'")
+    wanted = DEFAULT_RTOL if rtol is None else tolerance(rtol, example="1e-4")
+    with assembly_progress("preparing", "operators", progress) as advance:
+        parts = _Composition(execution, wanted)
+        product = Products(execution, parts.leaf).of(operator)
+        if advance is not None:
+            advance(1, 1)
+    return FastMultipole(product, parts.info, short_label(operator), time.perf_counter() - started, wanted)
+
+
+class _Composition:
+    """The integral operators of one assembly; trees of a pair of spaces are built once."""
+
+    def __init__(self, execution: Execution, rtol: float) -> None:
+        self.execution, self.rtol = execution, rtol
+        self.info: list[Info] = []
+        self._trees: dict[tuple[int, int], Pairing] = {}
+        self._products: dict[Any, Product] = {}
+
+    def leaf(self, operator: IntegralOperator) -> LinearOperator:
+        """The products of an integral operator, checked; the adjoint double layer is the transposed double layer."""
+        _require_laplace(operator)
+        if operator.integrand.normal == "test":
+            return self.leaf(replace(operator, integrand=DOUBLE_LAYER, trial=operator.test, test=operator.trial)).T
+        if operator.key not in self._products:
+            self._products[operator.key] = self._product(operator)
+        return self._products[operator.key]
+
+    def _product(self, operator: IntegralOperator) -> "Product":
+        promises = first_order(
+            FUNCTIONS, self.rtol / (CURLS if operator.integrand.curls else 1), operator.integrand.normal != "none"
+        )
+        key = id(operator.test), id(operator.trial)
+        if key not in self._trees:
+            self._trees[key] = Pairing.of(operator, promises[0])
+        pairing = self._trees[key]
+        near = _near(operator, pairing, self.execution, self.rtol)
+        check = _Check.of(operator, pairing)
+        for promise in promises[:2]:
+            found = Product(operator, pairing, near, promise, self.rtol, self.execution)
+            error = check.error(found)
+            if error <= self.rtol:
+                break
+        else:
+            raise RuntimeError(
+                f"the {operator.integrand.name} has an error of {error:.1e} at {CHECKED} random rows, and "
+                f"rtol={self.rtol:g} was requested: increase rtol, or use method='hmatrix'"
+            )
+        levels, order = int(pairing.tree.level[-1]), (promise.order.p, promise.order.r)
+        leaves = len(pairing.lists.leaves)
+        self.info.append(Info(operator.integrand.name, error, order, levels, leaves, found.nbytes))
+        return found
+
+
+def _require_laplace(operator: IntegralOperator) -> None:
+    spaces = operator.test, operator.trial
+    if not isinstance(operator.green, Laplace) or not all(isinstance(each, Space) for each in spaces):
+        raise ValueError(
+            f"method='fmm' is for operators of Laplace's equation on scalar functions, got {operator!r}: "
+            "choose 'hmatrix' or 'dense'"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Pairing:
+    """The functions of two spaces in one tree: rows those of the test, columns those of the trial space."""
+
+    tree: Octree
+    lists: Lists
+    rows: Leaves
+    columns: Leaves
+
+    @staticmethod
+    def of(operator: IntegralOperator, promise: Promise) -> "Pairing":
+        """Boxes are not divided where supports would lie further outside than `promise.order.margin`, nor where pairs
+        of triangles with a raised degree would not be neighbours."""
+        same, margin = operator.trial is operator.test, promise.order.margin
+        spaces = [operator.trial] if same else [operator.trial, operator.test]
+        boxes = [support_boxes(space) for space in spaces]
+        centres = [each.mean(axis=1) for each in boxes]
+        edge = Cube.around(*centres).edge
+        deepest = []
+        for space, box in zip(spaces, boxes, strict=True):
+            own = (box[:, 1] - box[:, 0]).max(axis=1) / (2 * margin)
+            reach = np.maximum(own, _near_reach(operator, space, margin))
+            deepest.append(np.clip(np.floor(np.log2(edge / reach)), 0, DEEPEST).astype(np.int64))
+        tree = octree(centres[0], None if same else centres[1], promise.leaf, (deepest[0], deepest[-1]))
+        lists = lists_of(tree)
+        columns = Leaves.of(lists, tree.source_order, tree.sources)
+        rows = columns if same else Leaves.of(lists, tree.target_order, tree.targets)
+        return Pairing(tree, lists, rows, columns)
+
+
+def _near_reach(operator: IntegralOperator, space: Space, margin: float) -> NDArray[np.float64]:
+    """(dimension,) the edge from which the supports of separated boxes are not near for the quadrature."""
+    reach = np.zeros(space.dimension + 1)  # the last for local functions that are left out
+    diameters = space.mesh.diameters[space.triangles]
+    np.maximum.at(reach, space.dofs, np.broadcast_to(diameters[:, None], space.dofs.shape))
+    return operator.quadrature.near / (1 - 2 * margin) * reach[:-1]
+
+
+def _near(operator: IntegralOperator, pairing: Pairing, execution: Execution, rtol: float) -> Near:
+    """Exact entries between neighbouring leaves, of symmetric operators one block of two."""
+    sides = pairing.rows, pairing.columns
+    rows, columns = (Clusters(each.order, each.starts[:-1], each.starts[1:]) for each in sides)
+    pairs = pairing.lists.near_pairs
+    if operator.is_symmetric:
+        pairs, columns = pairs[pairs[:, 0] <= pairs[:, 1]], rows
+    blocks = near_blocks([(1.0, operator)], rows, columns, np.ascontiguousarray(pairs), execution)
+    real = np.dtype(np.float32) if rtol >= SINGLE else execution.real
+    return Near.of(blocks, pairing.rows.starts, pairing.columns.starts, operator.is_symmetric, real)
+
+
+class Product(LinearOperator):
+    """Products with one integral operator."""
+
+    def __init__(self, operator: IntegralOperator, pairing: Pairing, near: Near, promise: Promise, rtol: float,
+                 execution: Execution) -> None:  # fmt: skip
+        super().__init__(dtype=execution.real, shape=operator.shape)
+        self._pairing, self._near = pairing, near
+        table = tables(promise.order, rtol >= SINGLE and operator.integrand.normal == "none")
+        degree, integrand, tree = operator.quadrature.regular, operator.integrand, pairing.tree
+        kinds = ["curl" if integrand.curls else "normal" if integrand.normal == side else "value"
+                 for side in ("test", "trial")]  # fmt: skip
+        numbers: list[NDArray[Any]] = []
+        for space, kind, leaves in (
+            (operator.test, kinds[0], pairing.rows),
+            (operator.trial, kinds[1], pairing.columns),
+        ):
+            if numbers and kinds[0] == kinds[1] and operator.test is operator.trial:
+                numbers.append(numbers[0])
+                continue
+            sources = Sources.of(space, degree, kind, tree)
+            numbers.append(moments_of(sources, tree, pairing.lists, leaves, table))
+        power = 1 + kinds.count("normal")
+        scale = 1 / (4 * np.pi * tree.cube.edge**power)
+        self._far = FarProducts(
+            tree, pairing.lists, table, pairing.rows, pairing.columns, numbers[0], numbers[1], scale
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Of blocks, moments of functions, lists, expansions and tables."""
+        return self._near.numbers.nbytes + self._far.nbytes
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._products(x, False)
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._products(x, True)
+
+    def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        if x.dtype.kind == "c":
+            return self._products(x.real, transposed) + 1j * self._products(x.imag, transposed)
+        sides = self._pairing.columns.order, self._pairing.rows.order
+        given, wanted = sides[::-1] if transposed else sides
+        out = np.empty((len(wanted), x.shape[1]), np.result_type(self.dtype, x.dtype))
+        for column, each in enumerate(x[given].T):
+            near = self._near.product(each, transposed)
+            out[wanted, column] = near + self._far.product(each, transposed)
+        return out
+
+
+class _Check(NamedTuple):
+    """Rows of a matrix, vectors (n, k), and their products with these rows (rows, k); the bound of their size."""
+
+    rows: NDArray[np.int64]
+    vectors: NDArray[np.float64]
+    exact: NDArray[np.float64]
+    bound: NDArray[np.float64]
+
+    @staticmethod
+    def of(operator: IntegralOperator, pairing: Pairing) -> "_Check":
+        random = np.random.default_rng(0)
+        count, size = operator.shape
+        rows = np.sort(random.choice(count, min(count, CHECKED), replace=False))
+        vectors = random.standard_normal((size, 1 if operator.integrand.curls else 2))
+        vectors[:, 1:] = 1.0
+        require_memory(8 * len(rows) * size, f"{len(rows)} rows of {operator!r}", "try a coarser mesh")
+        exact = operator.entries(rows, slice(None)) @ vectors
+        masses = [
+            np.sqrt(np.maximum(space.mass_matrix(space).diagonal(), 0)) for space in (operator.test, operator.trial)
+        ]
+        areas = [float(space.mesh.areas.mean()) ** 0.5 for space in (operator.test, operator.trial)]
+        sizes = [mass * area for mass, area in zip(masses, areas, strict=True)]
+        bound = np.linalg.norm(sizes[0][rows]) * np.linalg.norm(sizes[1][:, None] * vectors, axis=0)
+        edge = float(pairing.tree.edge[pairing.lists.leaves].mean()) * pairing.tree.cube.edge
+        bound = bound * (operator.integrand.normal != "none") / (4 * np.pi * edge**2)
+        return _Check(rows, vectors, exact, bound)
+
+    def error(self, product: LinearOperator) -> float:
+        """The larger relative error of the products."""
+        norms = np.linalg.norm(self.exact, axis=0)
+        norms = np.where(norms < FLAT * self.bound, self.bound, norms)
+        changes = np.linalg.norm(product.matmat(self.vectors)[self.rows] - self.exact, axis=0)
+        return float((changes / np.where(norms > 0, norms, 1.0)).max())

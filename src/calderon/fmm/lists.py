@@ -1,0 +1,153 @@
+"""Which boxes of an octree meet: directly, or by translation of their expansions."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends.numba import jitable_part, kernel
+from calderon.fmm.octree import DEEPEST, Octree
+from calderon.fmm.tables import OFFSETS
+
+BLOCK = 128
+"""Target boxes of a block, whose pairs are sorted by direction."""
+
+
+class Runs(NamedTuple):
+    """Pairs of boxes in blocks, each of runs with one matrix: source, target (pairs,); runs (n, 3): matrix, first pair,
+    one beyond the last; blocks (m + 1,): where the runs of each block begin."""
+
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    runs: NDArray[np.int64]
+    blocks: NDArray[np.int64]
+
+    @staticmethod
+    def of(source: NDArray[np.int64], target: NDArray[np.int64], matrix: NDArray[np.int64], block: NDArray[np.int64],
+           matrices: int) -> "Runs":  # fmt: skip
+        """From pairs with matrices and blocks (pairs,), counted from 0 on."""
+        key = block * matrices + matrix
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        bounds = np.append(np.flatnonzero(np.diff(key, prepend=-1)), len(key))
+        runs = np.stack([key[bounds[:-1]] % matrices, bounds[:-1], bounds[1:]], axis=1)
+        count = int(block.max(initial=-1)) + 1
+        blocks = np.searchsorted(key[bounds[:-1]] // matrices, np.arange(count + 1))
+        return Runs(source[order], target[order], np.ascontiguousarray(runs), blocks)
+
+
+class Lists(NamedTuple):
+    """leaves (n,): boxes without children, in Morton order. near (pairs,): the numbers of source leaves of each target
+    leaf, from near_start (n + 1,) on: neighbours, and on the side of a larger neighbour all leaves in its smaller ones.
+    far: translations from box to box of the parents' neighbours."""
+
+    leaves: NDArray[np.int64]
+    near_start: NDArray[np.int64]
+    near: NDArray[np.int64]
+    far: Runs
+
+    @property
+    def near_pairs(self) -> NDArray[np.int64]:
+        """(pairs, 2) target and source leaf."""
+        return np.stack([np.repeat(np.arange(len(self.leaves)), np.diff(self.near_start)), self.near], axis=1)
+
+
+def lists_of(tree: Octree) -> Lists:
+    """The lists of a tree."""
+    boxes, key = len(tree.level), tree.first_key
+    leaves = np.flatnonzero(tree.leaf)
+    leaves = leaves[np.argsort(key[leaves], kind="stable")]
+    ends = key + 8 ** (DEEPEST - tree.level.astype(np.int64))
+    within = np.stack([np.searchsorted(key[leaves], each) for each in (key, ends)], axis=1)
+    neighbours = np.full((boxes, 27), -1, np.int32)
+    find_neighbours(tree.parent, tree.children, tree.position, neighbours)
+    holds = np.stack([np.diff(each)[:, 0] > 0 for each in (tree.sources, tree.targets)], axis=1)
+    start = np.zeros(len(leaves) + 1, np.int64)
+    none = np.zeros(0, np.int64)
+    near_lists(leaves, within, neighbours, holds, start, none)
+    start = np.cumsum(start)
+    near = np.empty(int(start[-1]), np.int64)
+    near_lists(leaves, within, neighbours, holds, start[:-1].copy(), near)
+    counts = np.zeros(boxes + 1, np.int64)
+    far_lists(tree.parent, tree.children, tree.position, neighbours, holds, counts, none, none)
+    counts = np.cumsum(counts)
+    source, offset = np.empty((2, int(counts[-1])), np.int64)
+    far_lists(tree.parent, tree.children, tree.position, neighbours, holds, counts[:-1].copy(), source, offset)
+    target = np.repeat(np.arange(boxes), np.diff(counts))
+    return Lists(
+        leaves, start, near, Runs.of(source, target, numbers_of_offsets()[offset], target // BLOCK, len(OFFSETS))
+    )
+
+
+def numbers_of_offsets() -> NDArray[np.int64]:
+    """(343,) which of OFFSETS an offset is, by its three coordinates as digits."""
+    numbers = np.full(343, -1)
+    numbers[(OFFSETS + 3) @ np.array([49, 7, 1])] = np.arange(len(OFFSETS))
+    return numbers
+
+
+@jitable_part
+def are_neighbours(position, a, b):  # type: ignore[no-untyped-def]
+    """Whether boxes of one level touch or are the same."""
+    for c in range(3):
+        if abs(position[a, c] - position[b, c]) > 1:
+            return False
+    return True
+
+
+@kernel
+def find_neighbours(parent, children, position, neighbours):  # type: ignore[no-untyped-def]
+    """The up to 27 boxes of the same level that touch each box, with itself, from the parent's."""
+    neighbours[0, 0] = 0
+    for b in range(1, len(parent)):
+        count = 0
+        for n in neighbours[parent[b]]:
+            if n < 0:
+                break
+            for c in children[n]:
+                if c >= 0 and are_neighbours(position, b, c):
+                    neighbours[b, count] = c
+                    count += 1
+
+
+@kernel
+def near_lists(leaves, within, neighbours, holds, place, near):  # type: ignore[no-untyped-def]
+    """Enter source leaves into near[place[leaf]], which is advanced; of an empty list count them in place[leaf + 1]."""
+    counts = len(near) == 0
+    for b in range(len(leaves)):
+        box = leaves[b]
+        for n in neighbours[box]:
+            if n < 0:
+                break
+            for e in range(within[n, 0], within[n, 1]):
+                other = leaves[e]
+                for turn in range(1 if within[n, 1] - within[n, 0] == 1 and other == n else 2):
+                    target, source = (b, e) if turn == 0 else (e, b)
+                    if holds[leaves[target], 1] and holds[leaves[source], 0]:
+                        if counts:
+                            place[target + 1] += 1
+                        else:
+                            near[place[target]] = source
+                            place[target] += 1
+
+
+@kernel
+def far_lists(parent, children, position, neighbours, holds, place, source, offset):  # type: ignore[no-untyped-def]
+    """The same for children of the parent's neighbours that do not touch a box, with offsets as three digits."""
+    counts = len(source) == 0
+    for b in range(1, len(parent)):
+        if not holds[b, 1]:
+            continue
+        for n in neighbours[parent[b]]:
+            if n < 0:
+                break
+            for c in children[n]:
+                if c >= 0 and holds[c, 0] and not are_neighbours(position, b, c):
+                    if counts:
+                        place[b + 1] += 1
+                    else:
+                        digits = 0
+                        for k in range(3):
+                            digits = 7 * digits + position[b, k] - position[c, k] + 3
+                        source[place[b]], offset[place[b]] = c, digits
+                        place[b] += 1

@@ -1,0 +1,107 @@
+"""Products with the dense blocks between neighbouring leaves; of symmetric matrices one of each pair is stored."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import run_tasks, thread_count
+from calderon.backends.numba import kernel
+from calderon.backends.vectors import aligned, lanes, load, number, store, width, zero
+from calderon.galerkin.rows.near_blocks import NearBlocks
+
+
+@functools.lru_cache(maxsize=4)
+def block_kernel(down: bool, across: bool) -> Callable[..., None]:
+    """y_rows += B x_columns (down), and y_columns += B^T x_rows (across), of all blocks; of those on the diagonal of a
+    symmetric matrix, which do both, only the former."""
+
+    @kernel
+    def multiply(
+        numbers,
+        pairs,
+        places,
+        row_starts,
+        column_starts,
+        x_rows,
+        x_columns,
+        y_rows,
+        y_columns,
+        room,
+        symmetric,
+        low,
+        high,
+    ):  # type: ignore[no-untyped-def]
+        size = lanes(numbers)
+        half = len(room) // 2 - size
+        for n in range(low, high):
+            i, j = pairs[n, 0], pairs[n, 1]
+            top, left = row_starts[i], column_starts[j]
+            height, width = row_starts[i + 1] - top, column_starts[j + 1] - left
+            for c in range(width + size):
+                room[c] = x_columns[left + c] if c < width else 0
+                room[half + c] = 0
+            for r in range(height):
+                at, f, total = places[n] + r * width, numbers.dtype.type(0), zero(numbers)
+                if across:
+                    f = number(x_rows, top + r)
+                for c in range(0, width, size):
+                    block = load(numbers, at + c)
+                    if down:
+                        total = total + block * load(room, c)
+                    if across:
+                        store(room, half + c, load(room, half + c) + block * f)
+                if down:
+                    store(room, 2 * half, total)
+                    for w in range(size):
+                        y_rows[top + r] += room[2 * half + w]
+            if across and not (symmetric and i == j):
+                for c in range(width):
+                    y_columns[left + c] += room[half + c]
+
+    return multiply
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """Blocks, with a vector of numbers behind the last one, and where the unknowns of each leaf begin on both sides."""
+
+    numbers: NDArray[Any]
+    pairs: NDArray[np.int64]
+    places: NDArray[np.int64]
+    row_starts: NDArray[np.int64]
+    column_starts: NDArray[np.int64]
+    symmetric: bool
+
+    @staticmethod
+    def of(
+        blocks: NearBlocks, rows: NDArray[np.int64], columns: NDArray[np.int64], symmetric: bool, real: Any
+    ) -> "Near":
+        numbers = aligned(len(blocks.numbers) + width(real), real)
+        numbers[: len(blocks.numbers)] = blocks.numbers
+        return Near(numbers, blocks.pairs, blocks.starts, rows, columns, symmetric)
+
+    def product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        """A x or A^T x in the order of leaves."""
+        real, symmetric = self.numbers.dtype, self.symmetric
+        run = block_kernel(symmetric or not transposed, symmetric or transposed)
+        sizes = int(self.row_starts[-1]), int(self.column_starts[-1])
+        x, none = np.ascontiguousarray(x, real), np.zeros(0, real)
+        widest = int(np.diff(self.column_starts).max(initial=0)) + 2 * width(real)
+        work = np.append(0, np.cumsum(np.diff(self.places)))
+        parts = max(1, min(thread_count(), len(self.pairs)))
+        bounds = np.searchsorted(work, np.linspace(0, work[-1], parts + 1))
+        bounds[-1] = len(self.pairs)
+        sums = np.zeros((parts, sizes[1] if transposed else sizes[0]), real)
+
+        def part(n: int) -> None:
+            y = sums[n]
+            given = (x, x, y, y) if symmetric else (x, none, none, y) if transposed else (none, x, y, none)
+            run(self.numbers, self.pairs, self.places, self.row_starts, self.column_starts, *given,
+                aligned(2 * widest + width(real), real), symmetric, bounds[n], bounds[n + 1])  # fmt: skip
+
+        run_tasks(part, parts)
+        return sums.sum(axis=0)

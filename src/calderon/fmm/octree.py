@@ -1,0 +1,213 @@
+"""Adaptive octrees over sources and targets: boxes level by level, each a run of both in Morton order."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends.numba import jitable_part, kernel
+
+DEEPEST = 20
+"""Levels below the root: 60 bits of a key."""
+
+
+class Cube(NamedTuple):
+    """The root: its lowest corner and its edge."""
+
+    low: NDArray[np.float64]
+    edge: float
+
+    @staticmethod
+    def around(*sides: NDArray[np.float64]) -> "Cube":
+        """The smallest cube around points (n, 3), a little larger; of edge 1 around points in one place."""
+        low = np.min([side.min(axis=0) for side in sides], axis=0)
+        high = np.max([side.max(axis=0) for side in sides], axis=0)
+        edge = float((high - low).max()) * (1 + 1e-9)
+        edge = edge if edge > 0 else 1.0
+        return Cube((low + high - edge) / 2, edge)
+
+
+@dataclass(frozen=True, eq=False)
+class Octree:
+    """Boxes; number 0 is the root, children come after their parents, level by level, in Morton order.
+
+    level, parent, leaf (boxes,); children (boxes, 8), -1 where there are no points; position (boxes, 3): in units of
+    the edges of its level. sources, targets (boxes, 2): the runs of `order` of both, (n,) and (m,).
+    """
+
+    cube: Cube
+    level: NDArray[np.int32]
+    parent: NDArray[np.int32]
+    children: NDArray[np.int32]
+    position: NDArray[np.int64]
+    sources: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    source_order: NDArray[np.int64]
+    target_order: NDArray[np.int64]
+
+    @property
+    def leaf(self) -> NDArray[np.bool_]:
+        """(boxes,) whether a box has no children."""
+        return self.children.max(axis=1) < 0
+
+    @property
+    def edge(self) -> NDArray[np.float64]:
+        """(boxes,) edges, of the root 1."""
+        return np.asarray(0.5**self.level, np.float64)
+
+    @property
+    def centre(self) -> NDArray[np.float64]:
+        """(boxes, 3) in units of the root, whose lowest corner is the origin."""
+        return np.asarray((self.position + 0.5) * self.edge[:, None], np.float64)
+
+    @property
+    def first_key(self) -> NDArray[np.int64]:
+        """(boxes,) the smallest key of points in the box."""
+        keys = np.empty(len(self.level), np.int64)
+        box_keys(self.position, self.level, keys)
+        return keys
+
+    @property
+    def octant(self) -> NDArray[np.int64]:
+        """(boxes,) which child of its parent a box is."""
+        return (self.position & 1) @ np.array([4, 2, 1])
+
+    def runs_of_levels(self) -> list[tuple[int, int]]:
+        """First box of each level, and one beyond the last."""
+        bounds = np.searchsorted(self.level, np.arange(int(self.level[-1]) + 2))
+        return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+
+    def inside(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Points (n, 3) in units of the root."""
+        return (points - self.cube.low) / self.cube.edge
+
+
+def octree(
+    sources: NDArray[np.float64],
+    targets: NDArray[np.float64] | None,
+    most: int,
+    deepest: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
+) -> Octree:
+    """Divide boxes until none holds more than `most` sources or targets (n, 3); None for the same points.
+
+    deepest: for each source and target the deepest level of its box, default 20.
+    """
+    cube = Cube.around(sources) if targets is None else Cube.around(sources, targets)
+    given = [sources] if targets is None else [sources, targets]
+    keys, orders, limits = [], [], []
+    for n, points in enumerate(given):
+        key = np.empty(len(points), np.int64)
+        point_keys(points, cube.low, 2**DEEPEST / cube.edge, key)
+        order = np.argsort(key)
+        keys.append(key[order])
+        orders.append(order)
+        limits.append(np.full(1, DEEPEST) if deepest is None else deepest[n][order])
+    if targets is None:
+        keys, orders, limits = keys * 2, orders * 2, limits * 2
+    boxes = divide(*keys, most, *limits, np.zeros((0, 0), np.int64), np.zeros((0, 0), np.int64))
+    table, children = np.empty((boxes, 9), np.int64), np.empty((boxes, 8), np.int64)
+    divide(*keys, most, *limits, table, children)
+    level, parent = table[:, 0].astype(np.int32), table[:, 1].astype(np.int32)
+    return Octree(cube, level, parent, children.astype(np.int32), table[:, 2:5].copy(), table[:, 5:7].copy(),
+                  table[:, 7:9].copy(), *orders)  # fmt: skip
+
+
+@jitable_part
+def spread(v):  # type: ignore[no-untyped-def]
+    """The bits of a number with two zeros between them."""
+    v = (v | (v << 32)) & 0x1F00000000FFFF
+    v = (v | (v << 16)) & 0x1F0000FF0000FF
+    v = (v | (v << 8)) & 0x100F00F00F00F00F
+    v = (v | (v << 4)) & 0x10C30C30C30C30C3
+    return (v | (v << 2)) & 0x1249249249249249
+
+
+@kernel
+def point_keys(points, low, scale, keys):  # type: ignore[no-untyped-def]
+    """Morton keys: the bits of the three coordinates in turn, x first."""
+    last = np.int64((1 << DEEPEST) - 1)
+    for i in range(len(points)):
+        key = np.int64(0)
+        for c in range(3):
+            place = min(max(np.int64((points[i, c] - low[c]) * scale), np.int64(0)), last)
+            key = (key << 1) | spread(place)
+        keys[i] = key
+
+
+@kernel
+def box_keys(position, level, keys):  # type: ignore[no-untyped-def]
+    """The smallest key in each box."""
+    for b in range(len(level)):
+        key = np.int64(0)
+        for c in range(3):
+            key = (key << 1) | spread(position[b, c])
+        keys[b] = key << (3 * (DEEPEST - level[b]))
+
+
+@jitable_part
+def first_from(keys, lo, hi, key):  # type: ignore[no-untyped-def]
+    """The first place of keys[lo:hi] that is not below `key`."""
+    while lo < hi:
+        middle = (lo + hi) // 2
+        if keys[middle] < key:
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
+
+
+@jitable_part
+def shallowest(limits, lo, hi):  # type: ignore[no-untyped-def]
+    """The smallest of the limits of a run; one limit stands for all."""
+    if len(limits) == 1:
+        return limits[0]
+    least = np.int64(DEEPEST)
+    for i in range(lo, hi):
+        least = min(least, limits[i])
+    return least
+
+
+@kernel
+def divide(sources, targets, most, source_limit, target_limit, table, children):  # type: ignore[no-untyped-def]
+    """The number of boxes; fills table (level, parent, position, runs of sources and targets) and children, unless it
+    is empty."""
+    keep = len(table) > 0
+    capacity = len(table) if keep else 1024
+    work = table if keep else np.empty((capacity, 9), np.int64)
+    work[0] = 0
+    work[0, 1], work[0, 6], work[0, 8] = -1, len(sources), len(targets)
+    count, box = 1, 0
+    while box < count:
+        level, s_lo, s_hi, t_lo, t_hi = work[box, 0], work[box, 5], work[box, 6], work[box, 7], work[box, 8]
+        if keep:
+            children[box] = -1
+        divides = max(s_hi - s_lo, t_hi - t_lo) > most and level < DEEPEST
+        if divides:
+            divides = level < min(shallowest(source_limit, s_lo, s_hi), shallowest(target_limit, t_lo, t_hi))
+        if divides:
+            if count + 8 > capacity and not keep:
+                capacity *= 2
+                larger = np.empty((capacity, 9), np.int64)
+                larger[:count] = work[:count]
+                work = larger
+            shift = 3 * (DEEPEST - level - 1)
+            first = np.int64(0)
+            for c in range(3):
+                first = (first << 1) | spread(work[box, 2 + c])
+            first <<= 3
+            s, t = s_lo, t_lo
+            for octant in range(8):
+                end = (first + octant + 1) << shift
+                s_end, t_end = first_from(sources, s, s_hi, end), first_from(targets, t, t_hi, end)
+                if s_end > s or t_end > t:
+                    if keep:
+                        children[box, octant] = count
+                    work[count, 0], work[count, 1] = level + 1, box
+                    for c in range(3):
+                        work[count, 2 + c] = 2 * work[box, 2 + c] + ((octant >> (2 - c)) & 1)
+                    work[count, 5], work[count, 6], work[count, 7], work[count, 8] = s, s_end, t, t_end
+                    count += 1
+                s, t = s_end, t_end
+        box += 1
+    return count

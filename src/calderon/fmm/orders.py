@@ -1,0 +1,66 @@
+"""Which order of the harmonics a tolerance needs, by measurement."""
+
+from typing import NamedTuple
+
+from calderon.fmm.tables import Order
+
+PER_POINT, PER_BOX = 500, 9000
+"""Bytes of a point (places, charges, fields, keys), and of the lists of a box, upper bounds."""
+
+
+class Promise(NamedTuple):
+    """An order, the relative errors of potentials and of gradients that it holds, and the points of a leaf with which
+    it is fastest."""
+
+    order: Order
+    potential: float
+    gradient: float
+    leaf: int
+
+    def bytes_of_sums(self, points: int) -> int:
+        """Of sums over points, an estimate: boxes are half full on average, and those above leaves a third."""
+        boxes = 3 * points // self.leaf + 100
+        return points * PER_POINT + boxes * (PER_BOX + 16 * self.order.r) + 8 * 250 * self.order.r**2
+
+
+POINTS = (
+    Promise(Order(6, 24, 5e-4), 1e-3, 3e-3, 80),
+    Promise(Order(8, 32, 3e-4), 4e-4, 1.5e-3, 90),
+    Promise(Order(10, 40, 1e-4), 1.8e-4, 7e-4, 90),
+    Promise(Order(10, 48, 3e-5), 9e-5, 4e-4, 90),
+    Promise(Order(12, 64, 1e-5), 2.8e-5, 1.2e-4, 110),
+    Promise(Order(14, 80, 5e-6), 1e-5, 5.5e-5, 120),
+    Promise(Order(16, 96, 2e-6), 4e-6, 2.5e-5, 130),
+    Promise(Order(18, 128, 5e-7), 1e-6, 5e-6, 150),
+    Promise(Order(20, 160, 1e-7), 2.7e-7, 1.3e-6, 180),
+    Promise(Order(22, 224, 2e-8), 3.5e-8, 2e-7, 220),
+    Promise(Order(26, 320, 2e-9), 2.5e-9, 2e-8, 300),
+    Promise(Order(28, 400, 5e-10), 6e-10, 8e-9, 300),
+)
+"""Of sums over points: charges of random signs on a sphere and in a cube, 50,000 points; charges of one sign have a
+hundredth of the errors of potentials."""
+
+FUNCTIONS = (
+    Promise(Order(8, 40, 2e-4, 0.2), 1.5e-4, 3e-3, 100),
+    Promise(Order(10, 56, 3e-5, 0.2), 6e-5, 1.2e-3, 120),
+    Promise(Order(14, 96, 3e-6, 0.2), 7e-6, 2e-4, 150),
+    Promise(Order(18, 160, 2e-7, 0.2), 7e-7, 2.5e-5, 200),
+    Promise(Order(22, 224, 3e-8, 0.2), 9e-8, 4e-6, 250),
+    Promise(Order(26, 320, 2e-9, 0.2), 1e-8, 5e-7, 300),
+)
+"""Of boundary operators, whose functions may lie outside of their boxes by a fifth of an edge: P1 and P0, random
+coefficients, a sphere and a long ellipsoid. The normal derivatives of neighbours on a smooth surface are small, so that
+double layers need higher orders."""
+
+
+def first_order(promises: tuple[Promise, ...], rtol: float, derivatives: bool) -> tuple[Promise, ...]:
+    """The orders that hold a tolerance, the lowest first; ValueError where none does."""
+    errors = [max(each.potential, each.gradient) if derivatives else each.potential for each in promises]
+    found = tuple(each for each, error in zip(promises, errors, strict=True) if error <= rtol)
+    if not found:
+        what = " for derivatives" if derivatives else ""
+        raise ValueError(
+            f"rtol={rtol:g}: the fast multipole method holds {min(errors):.0e} and above{what}: increase rtol, or use "
+            "method='dense'"
+        )
+    return found

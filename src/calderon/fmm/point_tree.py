@@ -1,0 +1,214 @@
+"""Sources and targets in the leaves of an octree, and the sums of charges and dipoles over them by all passes."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends.vectors import aligned, width
+from calderon.fmm.direct import direct_kernel
+from calderon.fmm.lists import Lists, lists_of
+from calderon.fmm.octree import Octree, octree
+from calderon.fmm.orders import Promise
+from calderon.fmm.point_expansions import inverse_products, moment_kernel, value_kernel
+from calderon.fmm.tables import Tables, tables
+from calderon.fmm.translations import Translations, in_parts, multiply
+from calderon.greens.elementary import root_factor
+
+Array = NDArray[np.float64]
+BLOCK = 256
+"""Targets of a task of direct sums."""
+
+
+class Kinds(NamedTuple):
+    """Whether sources have charges and dipoles, and whether gradients are wanted."""
+
+    charges: bool
+    dipoles: bool
+    gradient: bool
+
+    @property
+    def rows(self) -> slice:
+        """Of `Tables.expand`, those of the numbers of a source."""
+        return slice(0 if self.charges else 1, 4 if self.dipoles else 1)
+
+    @property
+    def numbers(self) -> int:
+        """Numbers of a source."""
+        return self.charges + 3 * self.dipoles
+
+    @property
+    def fields(self) -> int:
+        """Numbers of a target."""
+        return 4 if self.gradient else 1
+
+
+class Side(NamedTuple):
+    """Points of one side by leaves: order (n,), starts (leaves + 1,), and places (3, n + a vector) relative to the
+    centres of leaves, in edges of the root for sums of near ones, in edges of the leaf for far ones."""
+
+    order: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    leaf: NDArray[np.int64]
+    near: NDArray[Any]
+    far: NDArray[Any]
+
+    @staticmethod
+    def of(tree: Octree, lists: Lists, points: Array, order: NDArray[np.int64], runs: NDArray[np.int64], near: Any,
+           far: Any) -> "Side":  # fmt: skip
+        starts = np.append(runs[lists.leaves, 0], len(points))
+        leaf = np.repeat(np.arange(len(lists.leaves)), np.diff(starts))
+        boxes = lists.leaves[leaf]
+        places = (tree.inside(points)[order] - tree.centre[boxes]).T
+        return Side(order, starts, leaf, padded(places, near), padded(places / tree.edge[boxes], far))
+
+
+def padded(rows: NDArray[Any], real: Any) -> NDArray[Any]:
+    """Rows (m, n) with a vector of zeros and more at their ends, aligned."""
+    lanes = width(real)
+    out = aligned((len(rows), (rows.shape[1] // lanes + 2) * lanes), real)
+    out[:, : rows.shape[1]] = rows
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class PointTree:
+    """Points by leaves, and what is needed for products with their charges. near, far: the types of numbers."""
+
+    tree: Octree
+    lists: Lists
+    sources: Side
+    targets: Side
+    table: Tables
+    kinds: Kinds
+
+    @staticmethod
+    def of(
+        sources: Array, targets: Array | None, promise: Promise, kinds: Kinds, single: tuple[bool, bool]
+    ) -> "PointTree":
+        """single: whether near and far sums are computed in single precision."""
+        near, far = (np.dtype(np.float32 if each else np.float64) for each in single)
+        tree = octree(sources, targets, promise.leaf)
+        lists = lists_of(tree)
+        own = Side.of(tree, lists, sources, tree.source_order, tree.sources, near, far)
+        other = own
+        if targets is not None:
+            other = Side.of(tree, lists, targets, tree.target_order, tree.targets, near, far)
+        return PointTree(tree, lists, own, other, tables(promise.order, single[1]), kinds)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of places, lists, expansions and tables."""
+        sides = {id(side): side for side in (self.sources, self.targets)}.values()
+        far, tree = self.lists.far, self.tree
+        arrays: list[NDArray[Any]] = [*far, self.lists.near, tree.children, tree.position, tree.sources, tree.targets]
+        arrays += [each for side in sides for each in side]
+        expansions = 2 * self.translations.size * self.table.numbers.itemsize
+        return sum(each.nbytes for each in arrays) + expansions + self.table.nbytes
+
+    @cached_property
+    def translations(self) -> Translations:
+        return Translations(self.tree, self.lists.far, self.table)
+
+    def sums(self, numbers: Array) -> Array:
+        """(fields, m) potentials, and gradients if so, at the targets, times 4 pi edge (edge^2), from charges and
+        dipoles per edge (numbers, n) of the sources."""
+        given = numbers[:, self.sources.order]
+        result = self._near(given)
+        if len(self.lists.far.source):
+            result += self._far(given)
+        out = np.empty((self.kinds.fields, len(self.targets.order)))
+        out[:, self.targets.order] = result
+        return out
+
+    def _near(self, numbers: Array) -> Array:
+        real, lists, kinds = self.sources.near.dtype, self.lists, self.kinds
+        sources = np.concatenate([self.sources.near, padded(numbers, real)])
+        targets, centres = self.targets.near, self.tree.centre[lists.leaves]
+        across = targets.shape[1]
+        out = np.zeros((kinds.fields, across), real)
+        arguments = (targets.ravel(), across, sources.ravel(), sources.shape[1], self.targets.starts,
+                     self.sources.starts, lists.near_start, lists.near, centres, False)  # fmt: skip
+        run = direct_kernel(*kinds)
+        in_parts(lambda low, high: run(*arguments, aligned(4 * width(real), real), out.ravel(), low, high),
+                 len(lists.leaves))  # fmt: skip
+        return scaled_near(out[:, : len(self.targets.order)], kinds)
+
+    def _far(self, numbers: Array) -> Array:
+        moments, local = self.translations.empty(), self.translations.empty()
+        self._moments(numbers, moments)
+        self.translations.upward(moments)
+        self.translations.across(moments, local)
+        self.translations.downward(local)
+        return self._values(local)
+
+    def _moments(self, numbers: Array, moments: NDArray[Any]) -> None:
+        """Moments of all leaves: in the basis, then of the combinations."""
+        table, side, kinds = self.table, self.sources, self.kinds
+        real, leaves, pitch = side.far.dtype, self.lists.leaves, table.functions
+        charges = padded(numbers, real)
+        if kinds.dipoles:  # derivatives by places in edges of the leaf
+            charges[-3:, : len(side.order)] /= self.tree.edge[leaves][side.leaf]
+        matrix = np.ascontiguousarray(table.expand[kinds.rows]).ravel()
+        inverse, lanes, size = inverse_products(table.order.p, real), width(real), kinds.numbers * pitch
+        run, (x, y, z) = moment_kernel(kinds.numbers), side.far
+
+        def work(low: int, high: int) -> None:
+            found = aligned((high - low) * size, real)
+            room = aligned((4 * pitch + 4) * lanes, real)
+            run(x, y, z, charges.ravel(), charges.shape[1], side.starts[low : high + 1], table.order.p, inverse, pitch,
+                room, found, 0, high - low)  # fmt: skip
+            multiply(matrix, table.rank // lanes, size, found, np.arange(high - low), size, moments,
+                     leaves[low:high], table.rank, 0, high - low)  # fmt: skip
+
+        in_parts(work, len(leaves))
+
+    def _values(self, local: NDArray[Any]) -> Array:
+        """Fields of the local expansions at the targets."""
+        table, side, kinds, leaves = self.table, self.targets, self.kinds, self.lists.leaves
+        real, pitch, fields = side.far.dtype, table.functions, kinds.fields
+        lanes, inverse = width(real), inverse_products(table.order.p, real)
+        matrix = aligned(table.rank * fields * pitch, real)
+        matrix[:] = table.expand[:fields].transpose(2, 0, 1).ravel()
+        run, (x, y, z) = value_kernel(fields), side.far
+        out = np.zeros((fields, side.far.shape[1]), real)
+
+        def work(low: int, high: int) -> None:
+            size = fields * pitch
+            found = aligned((high - low) * size, real)
+            multiply(matrix, size // lanes, table.rank, local, leaves[low:high], table.rank, found,
+                     np.arange(high - low), size, 0, high - low)  # fmt: skip
+            run(x, y, z, side.starts[low : high + 1], table.order.p, inverse, pitch, found, aligned(4 * lanes, real),
+                out.ravel(), out.shape[1], 0, high - low)  # fmt: skip
+
+        in_parts(work, len(leaves))
+        result = out[:, : len(side.order)].astype(float)
+        if kinds.gradient:
+            result[1:] /= self.tree.edge[leaves][side.leaf]
+        return result
+
+
+def scaled_near(out: NDArray[Any], kinds: Kinds) -> Array:
+    """What `direct_kernel` gives, in double precision, with the factor that it leaves out."""
+    result = out.astype(float)
+    plain = kinds == Kinds(True, False, False)
+    return result * root_factor(8 * out.dtype.itemsize) if plain else result
+
+
+def direct_sums(sources: Array, targets: Array, numbers: Array, kinds: Kinds) -> Array:
+    """(fields, m) at targets (m, 3), as `PointTree.sums` in units of 1, without a tree."""
+    real = np.dtype(np.float64)
+    origin = sources.mean(axis=0)
+    given = np.concatenate([padded((sources - origin).T, real), padded(numbers, real)])
+    wanted = padded((targets - origin).T, real)
+    count, across = math.ceil(len(targets) / BLOCK), wanted.shape[1]
+    starts = np.minimum(np.arange(count + 1) * BLOCK, len(targets))
+    out = np.zeros((kinds.fields, across))
+    arguments = (wanted.ravel(), across, given.ravel(), given.shape[1], starts, np.array([0, len(sources)]),
+                 np.arange(count + 1), np.zeros(count, np.int64), np.zeros((count, 3)), True)  # fmt: skip
+    run = direct_kernel(*kinds)
+    in_parts(lambda low, high: run(*arguments, aligned(4 * width(real), real), out.ravel(), low, high), count)
+    return scaled_near(out[:, : len(targets)], kinds)

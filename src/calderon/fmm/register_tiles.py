@@ -1,0 +1,114 @@
+"""Products of a small matrix with many vectors, in registers: tiles of a few vectors of rows and a few vectors x."""
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from calderon.backends.numba import jitable_part
+from calderon.backends.vectors import FLAGS, VectorType, lanes
+
+
+def _tile(typing_context, matrix, first, pitch, count, source, sources, target, targets, vectors):  # type: ignore[no-untyped-def]
+    """target[t : t + n] += sum_k matrix[first + k pitch : ... + n] source[s + k], k < count, for all s, t of two tuples
+    of the same length; n = `vectors` (a constant) vectors. Contiguous 1-D arrays; no bounds are checked."""
+    if not isinstance(vectors, types.IntegerLiteral):
+        return None
+    kind, height = VectorType(matrix.dtype), vectors.literal_value
+    scalar = ir.DoubleType() if matrix.dtype.bitwidth == 64 else ir.FloatType()
+    vector, align = ir.VectorType(scalar, kind.width), matrix.dtype.bitwidth // 8
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        matrix_, first_, pitch_, count_, source_, sources_, target_, targets_, _ = args
+        boxes = len(sig.args[5])
+
+        def data(kind_: Any, value: Any) -> Any:
+            return context.make_array(kind_)(context, builder, value).data
+
+        def places(pointer: Any, index: Any) -> list[Any]:
+            start = builder.bitcast(builder.gep(pointer, [index], inbounds=True), vector.as_pointer())
+            return [builder.gep(start, [context.get_constant(types.intp, n)], inbounds=True) for n in range(height)]
+
+        def splat(value: Any) -> Any:
+            single = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+            zeros = ir.Constant(ir.VectorType(ir.IntType(32), kind.width), [0] * kind.width)
+            return builder.shuffle_vector(single, ir.Constant(vector, ir.Undefined), zeros)
+
+        rows, numbers, out = (data(sig.args[n], args[n]) for n in (0, 4, 6))
+        starts = [builder.extract_value(sources_, n) for n in range(boxes)]
+        ends = [places(out, builder.extract_value(targets_, n)) for n in range(boxes)]
+        sums = [[cgutils.alloca_once(builder, vector) for _ in range(height)] for _ in range(boxes)]
+        for box, each in zip(ends, sums, strict=True):
+            for place, total in zip(box, each, strict=True):
+                builder.store(builder.load(place, align=align), total)
+        with cgutils.for_range(builder, count_) as loop:
+            row = places(rows, builder.add(first_, builder.mul(loop.index, pitch_)))
+            strip = [builder.load(place, align=align) for place in row]
+            for start, each in zip(starts, sums, strict=True):
+                value = splat(builder.load(builder.gep(numbers, [builder.add(start, loop.index)], inbounds=True)))
+                for column, total in zip(strip, each, strict=True):
+                    product = builder.fmul(column, value, flags=FLAGS)
+                    builder.store(builder.fadd(builder.load(total), product, flags=FLAGS), total)
+        for box, each in zip(ends, sums, strict=True):
+            for place, total in zip(box, each, strict=True):
+                builder.store(builder.load(total), place, align=align)
+        return context.get_dummy_value()
+
+    signature = types.void(
+        matrix, types.intp, types.intp, types.intp, source, sources, target, targets, types.intp,
+    )  # fmt: skip
+    return signature, generate
+
+
+tile = intrinsic(prefer_literal=True)(_tile)
+tile._set_uuid(f"{__name__}.tile")
+
+
+def _strip(vectors: int) -> Any:
+    """Six vectors x at a time, then one at a time."""
+
+    @jitable_part
+    def strip(matrix, first, pitch, count, source, s, apart, target, t, pitch_of, shift, lo, hi):  # type: ignore[no-untyped-def]
+        i = lo
+        while i + 6 <= hi:
+            tile(
+                matrix, first, pitch, count, source,
+                (s[i] * apart, s[i + 1] * apart, s[i + 2] * apart, s[i + 3] * apart, s[i + 4] * apart,
+                 s[i + 5] * apart),
+                target,
+                (t[i] * pitch_of + shift, t[i + 1] * pitch_of + shift, t[i + 2] * pitch_of + shift,
+                 t[i + 3] * pitch_of + shift, t[i + 4] * pitch_of + shift, t[i + 5] * pitch_of + shift),
+                vectors,
+            )  # fmt: skip
+            i += 6
+        while i < hi:
+            tile(matrix, first, pitch, count, source, (s[i] * apart,), target, (t[i] * pitch_of + shift,), vectors)
+            i += 1
+
+    return strip
+
+
+_one, _two, _three, _four = (_strip(n) for n in (1, 2, 3, 4))
+
+
+@jitable_part
+def add_products(matrix, first, vectors, count, source, s, apart, target, t, pitch, lo, hi):  # type: ignore[no-untyped-def]
+    """target[t_i pitch + ...] += A source[s_i apart + ...] for lo <= i < hi, with one matrix A of `vectors` vectors of
+    rows and `count` columns, column by column from matrix[first] on. Targets may occur more than once."""
+    width = lanes(matrix)
+    rows, done = vectors * width, 0
+    while done < vectors:
+        rest = vectors - done
+        height = 3 if rest == 5 or rest == 6 or rest == 9 else min(4, rest)
+        shift = done * width
+        at = first + shift
+        if height == 4:
+            _four(matrix, at, rows, count, source, s, apart, target, t, pitch, shift, lo, hi)
+        elif height == 3:
+            _three(matrix, at, rows, count, source, s, apart, target, t, pitch, shift, lo, hi)
+        elif height == 2:
+            _two(matrix, at, rows, count, source, s, apart, target, t, pitch, shift, lo, hi)
+        else:
+            _one(matrix, at, rows, count, source, s, apart, target, t, pitch, shift, lo, hi)
+        done += height

@@ -1,0 +1,162 @@
+"""Compressed harmonics: the r combinations of solid harmonics that boxes see of each other, and their translations.
+
+Solid harmonics up to degree p of sources in a box form a space of K = (p + 1)^2 dimensions, most of which no separated
+box notices. One singular value decomposition, of the potentials of random sources in a box at random targets in all
+316 boxes in which a box may be seen (3 boxes away at most, 2 at least), gives the r combinations that matter. Moments
+m = C M and local expansions are then vectors of r numbers, and all translations full matrices (r, r), the same on all
+levels up to a factor 1/h. Each of those from box to box is replaced by two factors of the rank at which its singular
+values fall below one absolute bound: directions far away and oblique ones matter less.
+"""
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import run_tasks
+from calderon.backends.vectors import aligned, width
+from calderon.fmm.harmonics import Array, Basis, LocalExpansions, gradients, irregular, regular, shifts
+
+OFFSETS = np.array([(i, j, k) for i in range(-3, 4) for j in range(-3, 4) for k in range(-3, 4)
+                    if max(abs(i), abs(j), abs(k)) > 1])  # fmt: skip
+"""(316, 3) from a source to a target box, in edges."""
+OCTANTS = np.array([(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+"""(8, 3) the children of a box."""
+SAMPLES, PER_BOX = 8, 12
+"""Random sources for each harmonic, and targets in each of the 316 boxes."""
+AT_ONCE = 20
+"""Matrices from box to box that are held uncompressed at a time."""
+
+
+class Order(NamedTuple):
+    """Degree p of the harmonics, number r of their combinations, bound below which singular values of matrices from box
+    to box are cut, relative to the largest; and how far sources may lie outside of their box, in edges."""
+
+    p: int
+    r: int
+    cut: float
+    margin: float = 0.0
+
+
+class Tables(NamedTuple):
+    """Matrices with the target index contiguous, as `register_tiles` reads them.
+
+    expand (4, K', r): basis functions, and their derivatives by x, y and z, to combinations; K' is K up to whole
+    vectors. up, down (8, r, r): moments of children to the parent, local expansions the other way. numbers: factors of
+    all 316 matrices; starts (316,) where they begin; vectors (316,): of the rank, 0 for a matrix that is stored whole.
+    """
+
+    order: Order
+    expand: NDArray[np.floating]
+    up: NDArray[np.floating]
+    down: NDArray[np.floating]
+    numbers: NDArray[np.floating]
+    starts: NDArray[np.int64]
+    vectors: NDArray[np.int64]
+
+    @property
+    def rank(self) -> int:
+        """The number of combinations r."""
+        return int(self.up.shape[1])
+
+    @property
+    def functions(self) -> int:
+        """The number K' of basis functions."""
+        return int(self.expand.shape[1])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all matrices."""
+        return sum(each.nbytes for each in self[1:])
+
+    @property
+    def mean_rank(self) -> float:
+        """Of the matrices from box to box."""
+        whole = self.rank // width(self.numbers.dtype)
+        return float(np.where(self.vectors == 0, whole, self.vectors).mean()) * width(self.numbers.dtype)
+
+
+class Compression(NamedTuple):
+    """C (r, K): moments of the harmonics to those of the combinations. D (K, r): back, in the least squares sense."""
+
+    C: Array
+    D: Array
+
+    @staticmethod
+    def of(order: Order) -> "Compression":
+        p, r, _, margin = order
+        random, size = np.random.default_rng(0), (p + 1) ** 2
+
+        def inside(count: int) -> Array:
+            return random.uniform(-0.5, 0.5, (count, 3)) + margin * random.uniform(-1, 1, (count, 3))
+
+        triangle: Array = np.asarray(np.linalg.qr(regular(inside(SAMPLES * size), p), mode="r"))
+        targets = (inside(len(OFFSETS) * PER_BOX).reshape(PER_BOX, -1, 3) + OFFSETS).reshape(-1, 3)
+        seen = np.linalg.qr(irregular(targets, p), mode="r") @ triangle.T
+        kept = np.linalg.svd(seen)[2][:r]
+        return Compression(np.linalg.solve(triangle, kept.T).T, triangle.T @ kept.T)
+
+
+@functools.lru_cache(maxsize=4)
+def tables(order: Order, single: bool) -> Tables:
+    """The tables of an order, in single or double precision."""
+    real = np.dtype(np.float32 if single else np.float64)
+    lanes = width(real)
+    order = order._replace(r=-(-order.r // lanes) * lanes)
+    C, D = Compression.of(order)
+    up = C @ shifts(order.p, (OCTANTS - 0.5) / 2, 0.5) @ D
+    numbers, starts, vectors = _between_boxes(order, D, lanes)
+    return Tables(
+        order, _stored(_expanding(order.p, C, lanes), real), _stored(up.transpose(0, 2, 1), real), _stored(up, real),
+        _stored(numbers, real), starts, vectors,
+    )  # fmt: skip
+
+
+def _expanding(p: int, C: Array, lanes: int) -> Array:
+    """(4, K', r) see `Tables`; the basis functions of point_expansions.py are without the factors f."""
+    size = (p + 1) ** 2
+    expand = np.zeros((4, -(-size // lanes) * lanes, len(C)))
+    expand[0, :size] = C.T
+    for axis, gradient in enumerate(gradients(p), start=1):
+        expand[axis, :size] = gradient.T @ C.T
+    expand[:, :size] *= Basis.of(p).factor[:, None]
+    return expand
+
+
+def _between_boxes(order: Order, D: Array, lanes: int) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
+    """numbers, starts and vectors of `Tables`. The matrix of the opposite direction is the transpose."""
+    half = len(OFFSETS) // 2  # OFFSETS[::-1] = -OFFSETS
+    make = LocalExpansions(order.p)
+    small = []
+    for low in range(0, half, AT_ONCE):
+        small += list(D.T @ make.matrices(OFFSETS[low : min(half, low + AT_ONCE)].astype(float)) @ D)
+    found: list[tuple[Array, Array, Array]] = [(np.zeros(0),) * 3] * half
+
+    def decompose(n: int) -> None:
+        u, values, v = np.linalg.svd(small[n])
+        found[n] = u, values, v
+
+    run_tasks(decompose, half)
+    bound = order.cut * max(float(values[0]) for _, values, _ in found)
+    factors: list[list[Array]] = []
+    for matrix, (u, values, v) in zip(small, found, strict=True):
+        rank = -(-max(1, int((values > bound).sum())) // lanes) * lanes
+        if 2 * rank >= len(matrix):
+            factors.append([matrix.T])
+            continue
+        roots = np.sqrt(values[:rank])
+        factors.append([v[:rank].T * roots, (u[:, :rank] * roots).T])
+    mirrored = [[each.T for each in reversed(pair)] for pair in reversed(factors)]
+    every = factors + mirrored
+    vectors = np.array([pair[0].shape[1] // lanes if len(pair) == 2 else 0 for pair in every])
+    sizes = [sum(each.size for each in pair) for pair in every]
+    starts = np.append(0, np.cumsum(sizes))[:-1]
+    return np.concatenate([each.ravel() for pair in every for each in pair]), starts, vectors
+
+
+def _stored(values: Array, real: np.dtype) -> NDArray[np.floating]:  # type: ignore[type-arg]
+    """An aligned copy."""
+    out = aligned(values.shape, real)
+    out[...] = values
+    return out

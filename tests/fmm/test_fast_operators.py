@@ -1,0 +1,172 @@
+"""Boundary operators of Laplace's equation by fast multipole products, against dense matrices."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import calderon as cal
+from calderon.fmm import galerkin, orders
+from catalogue import NODAL_SPACES
+
+RANDOM = np.random.default_rng(0)
+MESHES = {
+    "long": lambda: cal.mesh.ellipsoid([2.5, 0.3, 0.3], 0.11),
+    "cylinder": lambda: cal.mesh.cylinder(0.3, 4.0, 0.085),
+    "plate": lambda: cal.mesh.plate([4.0, 0.5], 0.06),
+    "graded": lambda: graded(),
+}
+LAYERS = ["single_layer", "double_layer", "adjoint_double_layer", "hypersingular"]
+
+
+def graded():
+    """A sphere whose triangles are 30 times smaller at one pole."""
+    mesh = cal.mesh.sphere(1.0, 0.09)
+    x = mesh.vertices.copy()
+    angle = np.arccos(np.clip(x[:, 2], -1, 1)) / np.pi
+    new, phi = np.pi * angle**2.2, np.arctan2(x[:, 1], x[:, 0])
+    moved = np.stack([np.sin(new) * np.cos(phi), np.sin(new) * np.sin(phi), np.cos(new)], axis=1)
+    return cal.TriangleMesh(moved, mesh.triangles)
+
+
+@pytest.fixture(autouse=True)
+def small_leaves(monkeypatch):
+    """Far fields on meshes of some hundred unknowns."""
+    monkeypatch.setattr(galerkin, "FUNCTIONS", tuple(each._replace(leaf=25) for each in orders.FUNCTIONS))
+
+
+def difference(found, wanted):
+    return np.linalg.norm(found - wanted, axis=0).max() / np.linalg.norm(wanted, axis=0).max()
+
+
+def check(operator, rtol):
+    """Products and transposed products with two vectors; the error is that which was reported, or a part of it."""
+    dense, fast = operator.assemble(), operator.assemble("fmm", rtol=rtol)
+    right, left = (RANDOM.standard_normal((n, 2)) for n in reversed(operator.shape))
+    assert difference(fast @ right, dense @ right) <= rtol
+    assert difference(fast.T @ left, dense.T @ left) <= rtol
+    assert 0 < fast.error <= rtol
+    return fast
+
+
+def variant(*case):
+    return pytest.param(*case, marks=pytest.mark.variant)
+
+
+@pytest.mark.parametrize(
+    "name, layer",
+    [
+        ("P1", "single_layer"),
+        ("P1", "double_layer"),
+        ("P1", "hypersingular"),
+        variant("P1", "adjoint_double_layer"),
+        *(variant(name, layer) for name in ("P0", "DP1", "P2") for layer in LAYERS[:3]),
+        variant("P2", "hypersingular"),
+    ],
+)
+def test_products_hold_the_tolerance(name, layer):
+    fast = check(getattr(cal, layer)(cal.Laplace(), NODAL_SPACES[name](MESHES["long"]())), 1e-4)
+    assert fast.info[0].leaves >= 15 and "fast multipole operator" in str(fast)
+
+
+@pytest.mark.parametrize(
+    "name, layer, rtol",
+    [
+        ("cylinder", "double_layer", 1e-3),
+        ("cylinder", "single_layer", 1e-6),
+        ("graded", "double_layer", 1e-3),
+        ("graded", "single_layer", 1e-6),
+        ("plate", "single_layer", 1e-3),
+        ("plate", "hypersingular", 1e-6),
+        variant("cylinder", "double_layer", 1e-6),
+    ],
+)
+def test_tolerances_on_other_bodies(name, layer, rtol):
+    check(getattr(cal, layer)(cal.Laplace(), cal.P1(MESHES[name]())), rtol)
+
+
+@pytest.mark.variant
+def test_high_accuracy():
+    space = cal.P1(MESHES["long"]())
+    for layer in ("single_layer", "hypersingular"):
+        check(getattr(cal, layer)(cal.Laplace(), space), 1e-8)
+
+
+@pytest.mark.variant
+def test_functions_of_two_spaces():
+    mesh = MESHES["long"]()
+    check(cal.double_layer(cal.Laplace(), cal.P1(mesh), cal.P0(mesh)), 1e-4)
+
+
+def test_sums_blocks_and_several_columns():
+    mesh = MESHES["long"]()
+    P1, green = cal.P1(mesh), cal.Laplace()
+    V, K, D = (build(green, P1) for build in (cal.single_layer, cal.double_layer, cal.hypersingular))
+    system = cal.blocks([[V, 0.5 * cal.identity(P1) - K], [0.5 * cal.identity(P1) + K.T, D]])
+    dense, fast = system.assemble(), system.assemble("fmm", rtol=1e-4)
+    x = RANDOM.standard_normal((system.shape[1], 3)) * (1 + 1j)
+    assert difference(fast @ x, dense @ x) <= 1e-4
+    assert len(fast.info) == 3  # K and its transposed are prepared once
+
+
+def test_a_plane_has_no_double_layer():
+    """The product is zero: the error is compared with the size of the terms."""
+    space = cal.P1(MESHES["plate"]())
+    fast = cal.double_layer(cal.Laplace(), space).assemble("fmm", rtol=1e-4)
+    assert fast.error <= 1e-4
+
+
+def test_capacitance_and_potentials():
+    """Density of a sphere of potential 1, and its potential outside and close to the surface."""
+    space = cal.P1(cal.mesh.sphere(1.0, 0.12))
+    matrix = cal.single_layer(cal.Laplace(), space).assemble("fmm", rtol=1e-5)
+    density, _ = cal.gmres(matrix, space.load_vector(1.0), rtol=1e-6)
+    assert abs(density @ space.load_vector(1.0) / (4 * np.pi) - 1) < 1e-3
+    directions = RANDOM.standard_normal((9000, 3))
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
+    points = directions * RANDOM.uniform(1.05, 3, 9000)[:, None]
+    for build in (cal.single_layer_potential, cal.double_layer_potential):
+        smooth = space.interpolation(lambda x, n: (1 + 2j) * (x[:, 0] + 0.2))
+        potential = build(cal.Laplace(), smooth)
+        assert difference(potential.evaluate(points, method="fmm", rtol=1e-5), potential.evaluate(points)) < 1e-5
+    found = potential.gradient(points, method="fmm", rtol=1e-4)
+    assert difference(found, potential.gradient(points)) < 1e-3
+
+
+def test_near_blocks_of_low_tolerances_are_in_single_precision():
+    space = cal.P1(cal.mesh.sphere(1.0, 0.2))
+    rough, fine = (cal.single_layer(cal.Laplace(), space).assemble("fmm", rtol=rtol) for rtol in (1e-3, 1e-6))
+    assert rough.nbytes < fine.nbytes / 1.5
+
+
+def test_the_next_order_is_tried_once(monkeypatch):
+    lowest = galerkin.FUNCTIONS[0]._replace(potential=1e-9, gradient=1e-9)
+    operator = cal.single_layer(cal.Laplace(), cal.P1(MESHES["long"]()))
+    monkeypatch.setattr(galerkin, "FUNCTIONS", (lowest, galerkin.FUNCTIONS[2]))
+    assert operator.assemble("fmm", rtol=2e-5).info[0].order == (14, 96)
+    monkeypatch.setattr(galerkin, "FUNCTIONS", (lowest, lowest))
+    with pytest.raises(RuntimeError, match="single_layer has an error of .*: increase rtol, or use method='hmatrix'"):
+        operator.assemble("fmm", rtol=2e-5)
+
+
+def test_refusals():
+    mesh = cal.mesh.sphere(1.0, 0.6)
+    laplace = cal.single_layer(cal.Laplace(), cal.P1(mesh))
+    with pytest.raises(ValueError, match="method='fmm' is for operators of Laplace's equation"):
+        cal.single_layer(cal.Helmholtz(1.0), cal.P1(mesh)).assemble("fmm")
+    with pytest.raises(ValueError, match="holds 1e-08 and above"):
+        laplace.assemble("fmm", rtol=1e-12)
+    with pytest.raises(ValueError, match="rtol=2: a tolerance"):
+        laplace.assemble("fmm", rtol=2)
+    potential = cal.single_layer_potential(cal.Helmholtz(1.0), cal.Function(cal.P1(mesh), np.ones(laplace.shape[0])))
+    with pytest.raises(ValueError, match="method 'fmm' sums potentials of Laplace's equation"):
+        potential.evaluate([[0, 0, 3.0]], method="fmm")
+    with pytest.raises(ValueError, match="method 'direct' sums exactly"):
+        potential.evaluate([[0, 0, 3.0]], rtol=1e-3)
+    with pytest.raises(ValueError, match="unknown method 'fast': choose 'direct' or 'fmm'"):
+        potential.evaluate([[0, 0, 3.0]], method="fast")
+
+
+def test_few_unknowns_have_no_far_field():
+    space = cal.P1(cal.mesh.sphere(1.0, 0.7))
+    fast, dense = (cal.single_layer(cal.Laplace(), space).assemble(method) for method in ("fmm", "dense"))
+    assert sp.linalg.norm(sp.csr_array(fast @ np.eye(space.dimension) - dense.to_array())) < 1e-6
