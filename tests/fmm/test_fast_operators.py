@@ -87,8 +87,8 @@ def test_tolerances_on_other_bodies(name, layer, rtol):
 @pytest.mark.variant
 def test_high_accuracy():
     space = cal.P1(MESHES["long"]())
-    for layer in ("single_layer", "hypersingular"):
-        check(getattr(cal, layer)(cal.Laplace(), space), 1e-8)
+    check(cal.single_layer(cal.Laplace(), space), 1e-8)
+    check(cal.hypersingular(cal.Laplace(), space), 1e-7)
 
 
 @pytest.mark.variant

@@ -76,3 +76,13 @@ def test_a_sum_over_points_with_corrections_is_the_dense_matrix(mesh):
     summed = sources.moments("value", potential[:, None]) + corrections(operator, degree, EXECUTION) @ x
     dense = operator.assemble() @ x
     assert np.abs(summed - dense).max() < 1e-12 * np.abs(dense).max()
+
+
+@pytest.mark.variant
+def test_functions_of_degree_two_with_normals_on_the_test_side(mesh):
+    """The factors of normals reach the sums with all six functions of a triangle."""
+    space = cal.P2(mesh)
+    operator, all_of_them = cal.adjoint_double_layer(cal.Laplace(), space), boxes(space, space.dimension)
+    found = near_blocks([(1.0, operator)], all_of_them, all_of_them, np.zeros((1, 2), np.int64), EXECUTION)
+    dense = operator.assemble().to_array()
+    assert np.abs(found.matrix().toarray() - dense).max() < 1e-13 * np.abs(dense).max()

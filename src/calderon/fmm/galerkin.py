@@ -142,9 +142,9 @@ class _Composition:
         return self._products[operator.key]
 
     def _product(self, operator: IntegralOperator) -> "Product":
-        promises = first_order(
-            FUNCTIONS, self.rtol / (CURLS if operator.integrand.curls else 1), operator.integrand.normal != "none"
-        )
+        integrand = operator.integrand
+        times = CURLS if integrand.curls else 1.0
+        promises = first_order(FUNCTIONS, self.rtol, integrand.normal != "none", times)
         key = id(operator.test), id(operator.trial)
         if key not in self._trees:
             self._trees[key] = Pairing.of(operator, promises[0])

@@ -27,13 +27,15 @@ class Runs(NamedTuple):
            matrices: int) -> "Runs":  # fmt: skip
         """From pairs with matrices and blocks (pairs,), counted from 0 on."""
         key = block * matrices + matrix
-        order = np.argsort(key, kind="stable")
-        key = key[order]
-        bounds = np.append(np.flatnonzero(np.diff(key, prepend=-1)), len(key))
-        runs = np.stack([key[bounds[:-1]] % matrices, bounds[:-1], bounds[1:]], axis=1)
         count = int(block.max(initial=-1)) + 1
-        blocks = np.searchsorted(key[bounds[:-1]] // matrices, np.arange(count + 1))
-        return Runs(source[order], target[order], np.ascontiguousarray(runs), blocks)
+        each = np.bincount(key, minlength=count * matrices)
+        ends = np.cumsum(each)
+        order = np.empty(len(key), np.int64)
+        counting_order(key, ends - each, order)
+        found = np.flatnonzero(each)
+        runs = np.stack([found % matrices, ends[found] - each[found], ends[found]], axis=1)
+        blocks = np.searchsorted(found // matrices, np.arange(count + 1))
+        return Runs(source[order], target[order], runs, blocks)
 
 
 class Lists(NamedTuple):
@@ -84,6 +86,14 @@ def numbers_of_offsets() -> NDArray[np.int64]:
     numbers = np.full(343, -1)
     numbers[(OFFSETS + 3) @ np.array([49, 7, 1])] = np.arange(len(OFFSETS))
     return numbers
+
+
+@kernel
+def counting_order(key, place, order):  # type: ignore[no-untyped-def]
+    """The stable order of numbers by key; place: where each key begins."""
+    for i in range(len(key)):
+        order[place[key[i]]] = i
+        place[key[i]] += 1
 
 
 @jitable_part

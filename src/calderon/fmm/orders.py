@@ -53,12 +53,15 @@ coefficients, a sphere and a long ellipsoid. The normal derivatives of neighbour
 double layers need higher orders."""
 
 
-def first_order(promises: tuple[Promise, ...], rtol: float, derivatives: bool) -> tuple[Promise, ...]:
-    """The orders that hold a tolerance, the lowest first; ValueError where none does."""
-    errors = [max(each.potential, each.gradient) if derivatives else each.potential for each in promises]
+def first_order(
+    promises: tuple[Promise, ...], rtol: float, derivatives: bool, times: float = 1.0
+) -> tuple[Promise, ...]:
+    """The orders that hold a tolerance for errors that are so many times larger, the lowest first; ValueError where
+    there are none."""
+    errors = [times * (max(each.potential, each.gradient) if derivatives else each.potential) for each in promises]
     found = tuple(each for each, error in zip(promises, errors, strict=True) if error <= rtol)
     if not found:
-        what = " for derivatives" if derivatives else ""
+        what = " for derivatives" if derivatives or times > 1 else ""
         raise ValueError(
             f"rtol={rtol:g}: the fast multipole method holds {min(errors):.0e} and above{what}: increase rtol, or use "
             "method='dense'"

@@ -106,6 +106,7 @@ def pair_sums(
             if (exchanged and of_varying) or of_fixed:  # the same factor for all points of the fixed triangle
                 offset = load(s, w + q * step) if of_varying else (c0 - y0) * m0 + (c1 - y1) * m1 + (c2 - y2) * m2
                 one, one_i = times(one, offset), times(one_i, offset)
+                two, two_i = times(two, offset), times(two_i, offset)
             if every:
                 weight = number(measure, q)
                 total = total + weight * (one[0] + one[1] + one[2])
