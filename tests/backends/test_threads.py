@@ -6,30 +6,57 @@ import time
 import numpy as np
 import pytest
 
-from calderon.backends import run_tasks
-from calderon.backends.threads import TaskQueue
+from calderon.backends import InOrder, run_tasks
+from calderon.backends.threads import OrderedQueue, TaskQueue, schedule
 
 CLIQUE = [4, 5, 6, 7]
 NEIGHBOURS = [[0], [1], [2], [3], CLIQUE, CLIQUE, CLIQUE, CLIQUE]
 
 
+def taken(queue, threads):
+    """The tasks that threads of equal speed take in rounds."""
+    rounds = []
+    while queue.pending:
+        rounds.append([queue.take() for _ in range(min(threads, len(queue.pending)))])
+        queue.done(rounds[-1])
+    return rounds
+
+
 def test_two_threads_are_never_left_with_neighbours_alone():
     """Four tasks that only one thread can do at a time, and four that do not care: side by side in four rounds, where
     the order of their numbers would take six."""
-    queue, rounds = TaskQueue(8, NEIGHBOURS, weights=[1.0] * 8), []
-    while queue.pending:
-        pair = [queue.take(), queue.take()]
-        rounds.append(sorted(pair))
-        queue.done(pair)
+    order = schedule([np.array(each) for each in NEIGHBOURS], [1.0] * 8, 2)
+    rounds = [sorted(each) for each in taken(OrderedQueue([np.array(each) for each in NEIGHBOURS], order), 2)]
     assert [first for first, _ in rounds] == [0, 1, 2, 3]
     assert [second for _, second in rounds] == CLIQUE
 
 
 def test_heavy_neighbours_come_first():
-    queue = TaskQueue(4, [[0, 1], [0, 1], [2, 3], [2, 3]], weights=[1.0, 2.0, 1.0, 3.0])
-    assert [queue.take(), queue.take()] == [2, 0]
+    neighbours = [np.array(each) for each in ([0, 1], [0, 1], [2, 3], [2, 3])]
+    assert schedule(neighbours, [1.0, 2.0, 1.0, 3.0], 2) == [2, 0, 3, 1]
+
+
+def test_the_first_of_two_neighbours_is_waited_for():
+    """Also where a thread is free and the second one could begin."""
+    queue = OrderedQueue([np.array(each) for each in ([0, 1], [0, 1], [2])], [0, 1, 2])
+    assert [queue.take(), queue.take()] == [0, 2]
     queue.done([2])
-    assert queue.take() == 3
+    waiting = threading.Thread(target=lambda: queue.done([queue.take()]))
+    waiting.start()
+    waiting.join(0.05)
+    assert waiting.is_alive()
+    queue.done([0])
+    waiting.join()
+    assert not queue.pending
+
+
+def test_results_are_used_in_the_order_of_their_tasks():
+    used = []
+    results = InOrder(used.append)
+    for task in (2, 0, 3, 1, 4):
+        results.add(task, task)
+        assert used == list(range(len(used)))
+    assert len(used) == 5
 
 
 def test_tasks_without_weights_are_dealt_in_order():
@@ -41,6 +68,7 @@ def test_tasks_without_weights_are_dealt_in_order():
 
 @pytest.mark.parametrize("weighted", [True, False])
 def test_no_task_runs_beside_a_neighbour(weighted):
+    """And of two neighbours the same one is always the first, however long each takes."""
     generator = np.random.default_rng(1)
     near = generator.random((60, 60)) < 0.1
     near = near | near.T | np.eye(60, dtype=bool)
@@ -50,11 +78,16 @@ def test_no_task_runs_beside_a_neighbour(weighted):
         with lock:
             clashes.extend(other for other in running if near[task, other])
             running.add(task)
-        time.sleep(0.001)
+        time.sleep(0.002 * generator.random())
         with lock:
             running.remove(task)
             done.append(task)
 
-    weights = generator.random(60).tolist() if weighted else None
-    run_tasks(work, 60, [np.flatnonzero(row) for row in near], weights)
-    assert sorted(done) == list(range(60)) and not clashes
+    weights, orders = generator.random(60).tolist() if weighted else None, set[tuple[bool, ...]]()
+    for _ in range(3):
+        done.clear()
+        run_tasks(work, 60, [np.flatnonzero(row) for row in near], weights)
+        assert sorted(done) == list(range(60)) and not clashes
+        place = np.argsort(done)
+        orders.add(tuple((place[:, None] < place)[near]))
+    assert len(orders) == 1

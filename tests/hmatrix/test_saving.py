@@ -38,14 +38,10 @@ def test_a_loaded_matrix_is_the_saved_one(tmp_path, symmetric, dtype):
 def test_slabs_have_no_unused_room(monkeypatch):
     """Neither the last nor those before it, in which the next block had no place."""
     monkeypatch.setattr(storage, "SLAB", 100 * 8)
-    rows = cluster_tree(X)
-    tree = block_tree(rows, rows, Admissibility(), symmetric=True)
-    arena = storage.Arena(np.dtype(np.float64), np.dtype(np.float64), tree, 1)
+    store = storage.Store(np.dtype(np.float64))
     for count in (60, 60, 30):
-        numbers, start = arena.room(count)
-        numbers[start : start + count] = count
-        arena.keep(np.zeros((1, 7), np.int64), count)
-    assert [slab.numbers.tolist() for slab in arena.slabs()] == [[60.0] * 60, [60.0] * 60 + [30.0] * 30]
+        store.add(storage.Slab(np.full(count, float(count)), np.zeros((1, 7), np.int64)))
+    assert [slab.numbers.tolist() for slab in store.slabs()] == [[60.0] * 60, [60.0] * 60 + [30.0] * 30]
 
 
 def test_unused_room_in_a_file_of_the_former_version_is_left_out(tmp_path):

@@ -7,7 +7,7 @@ from calderon.backends.execution import Execution
 from calderon.backends.memory import format_bytes, free_memory, require_memory
 from calderon.backends.numba import thread_count
 from calderon.backends.sharing import Deliver, HandedOver, SharingWarning, share_tasks
-from calderon.backends.threads import counted, run_tasks
+from calderon.backends.threads import InOrder, counted, run_tasks
 
 __all__ = [
     "DEVICE_BACKENDS",
@@ -18,6 +18,7 @@ __all__ = [
     "DeviceMatrix",
     "Execution",
     "HandedOver",
+    "InOrder",
     "LinearAlgebra",
     "SharingWarning",
     "Source",

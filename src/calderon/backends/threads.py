@@ -1,46 +1,45 @@
-"""Distribute tasks to threads; tasks that write to the same rows never run at the same time.
+"""Distribute tasks to threads; tasks that write to the same rows run one after the other, in an order that is fixed
+beforehand. So sums have equal bits, whichever thread is faster.
 
-Of tasks with weights, those that share rows with much other remaining work come first. In the order of their numbers,
-the last tasks would be neighbours of each other, which only one thread can do at a time.
+The order is that of a computed schedule: tasks with weights take so long, and those that share rows with much other
+remaining work come first. In the order of their numbers, the last tasks would be neighbours of each other, which only
+one thread can do at a time.
 """
 
+import heapq
 import itertools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calderon.backends.numba import thread_count
 
 
 class TaskQueue:
     """The tasks 0 .. count - 1 while they are distributed. `neighbours[task]` lists those that must not run with it,
-    and itself. weights: the work of each task, in any unit; None for the order of their numbers."""
+    and itself."""
 
     def __init__(
         self,
         count: int,
         neighbours: Sequence[Iterable[int]] | None = None,
         advance: Callable[[], None] | None = None,
-        weights: Sequence[float] | None = None,
     ) -> None:
         self.pending = list(range(count))
         self.failures: list[BaseException] = []
         self.stopped = False
         self._neighbours = None if neighbours is None else [np.asarray(each, np.intp) for each in neighbours]
         self._advance = advance
-        self._blocked, self._waiting = np.zeros(count, np.int64), np.ones(count, bool)
-        self._weights = self._burden = None
-        if weights is not None and self._neighbours is not None:
-            self._weights = np.asarray(weights, np.float64)
-            self._burden = np.array([self._weights[each].sum() for each in self._neighbours])
+        self._blocked = np.zeros(count, np.int64)
         self.condition = threading.Condition()
         self._delivering = threading.Lock()
 
     def take(self, leave: Callable[[int], bool] | None = None) -> int | None:
-        """A task of which no neighbour runs: the first, or that with the heaviest pending neighbours, itself included;
-        None when all are taken, or left to others."""
+        """The first task that may run; None when all are taken, or left to others."""
         with self.condition:
             while self.pending and not self.stopped:
                 if leave is not None and leave(self.pending[0]):
@@ -132,25 +131,85 @@ class TaskQueue:
 
     def _next(self) -> int | None:
         """Which of the pending tasks is to be taken, None if all must wait."""
-        if self._weights is None or self._burden is None or self._neighbours is None:
-            return next((task for task in self.pending if not self._blocked[task]), None)
-        free = np.flatnonzero(self._waiting & (self._blocked == 0))
-        if not free.size:
-            return None
-        task = int(free[np.argmax(self._burden[free])])
-        self._waiting[task] = False
-        self._burden[self._neighbours[task]] -= self._weights[task]
-        return task
+        return next((task for task in self.pending if not self._blocked[task]), None)
 
     def _mark(self, task: int, step: int) -> None:
         if self._neighbours is not None:
             self._blocked[self._neighbours[task]] += step
 
 
+class OrderedQueue(TaskQueue):
+    """Of two neighbours, the one that comes first in `order` (all tasks) runs first, and the other one waits for it."""
+
+    def __init__(
+        self,
+        neighbours: Sequence[NDArray[np.intp]],
+        order: Sequence[int],
+        advance: Callable[[], None] | None = None,
+    ) -> None:
+        super().__init__(len(order), None, advance)
+        self.pending, self._order = list(order), order
+        self._place = np.argsort(order)
+        self._after = [each[self._place[each] > self._place[task]] for task, each in enumerate(neighbours)]
+        for each in self._after:
+            self._blocked[each] += 1
+        self._free = np.sort(self._place[self._blocked == 0]).tolist()  # a heap of places in the order
+
+    def _next(self) -> int | None:
+        return self._order[heapq.heappop(self._free)] if self._free else None
+
+    def _mark(self, task: int, step: int) -> None:
+        """Tasks wait from the beginning, until all before them are done."""
+        if step < 0:
+            after = self._after[task]
+            self._blocked[after] -= 1
+            for place in self._place[after[self._blocked[after] == 0]].tolist():
+                heapq.heappush(self._free, place)
+
+
 def counted(advance: Callable[[int, int], None] | None, total: int) -> Callable[[], None]:
     """A function for `run_tasks` that calls advance(done, total) after each of so many tasks; None for nothing."""
     done = itertools.count(1)
     return (lambda: None) if advance is None else lambda: advance(next(done), total)
+
+
+class InOrder:
+    """Results of tasks, used in the order of the tasks. What comes early is kept until those before it are there."""
+
+    def __init__(self, use: Callable[..., None]) -> None:
+        self._use, self._next = use, 0
+        self._early: dict[int, tuple[Any, ...]] = {}
+        self._lock = threading.Lock()
+
+    def add(self, task: int, *result: Any) -> None:
+        """The result of a task: use(*result) is called for it at once or later, never for two at a time."""
+        with self._lock:
+            self._early[task] = result
+            while self._next in self._early:
+                self._use(*self._early.pop(self._next))
+                self._next += 1
+
+
+def schedule(neighbours: Sequence[NDArray[np.intp]], weights: Sequence[float], threads: int) -> list[int]:
+    """The order in which so many threads would begin tasks that take as long as they weigh: each time the task with
+    the heaviest neighbours left, itself included, of which no neighbour runs."""
+    lengths = np.asarray(weights, np.float64)
+    burden = np.array([lengths[each].sum() for each in neighbours])
+    blocked = np.zeros(len(lengths), np.int64)
+    running, order, now = list[tuple[float, int]](), list[int](), 0.0
+    while len(order) < len(lengths):
+        task = int(np.argmax(np.where(blocked == 0, burden, -1.0))) if len(running) < threads else -1
+        if task < 0 or blocked[task]:
+            now = running[0][0]
+            while running and running[0][0] <= now:
+                blocked[neighbours[heapq.heappop(running)[1]]] -= 1
+            continue
+        order.append(task)
+        blocked[task] += 1  # for good
+        blocked[neighbours[task]] += 1
+        burden[neighbours[task]] -= lengths[task]
+        heapq.heappush(running, (now + lengths[task], task))
+    return order
 
 
 def run_tasks(
@@ -163,12 +222,18 @@ def run_tasks(
     """Call `work(task)` for every task in range(count) on all threads.
 
     neighbours[task] lists the tasks that must not run at the same time as `task` (they share rows of the output), and
-    itself, so no locks, atomics or private copies are needed. weights[task]: its work, in any unit, for an order in
-    which no thread waits for another in the end; None for the order of the numbers. `advance` is called once after
-    each task, from the calling thread's process, under the scheduler's lock. The first exception, also
-    KeyboardInterrupt, stops the distribution, waits for the running tasks and is raised.
+    itself, so no locks, atomics or private copies are needed. They run in an order that depends on the arguments and
+    the number of threads only. weights[task]: its work, in any unit, for an order in which no thread waits for another
+    in the end; None for the order of the numbers. `advance` is called once after each task, from the calling thread's
+    process, under the scheduler's lock. The first exception, also KeyboardInterrupt, stops the distribution, waits for
+    the running tasks and is raised.
     """
-    queue = TaskQueue(count, neighbours, advance, weights)
+    if neighbours is None:
+        queue = TaskQueue(count, None, advance)
+    else:
+        groups = [np.asarray(each, np.intp) for each in neighbours]
+        order = range(count) if weights is None else schedule(groups, weights, thread_count())
+        queue = OrderedQueue(groups, order, advance)
 
     def loop() -> None:
         while (task := queue.take()) is not None:

@@ -6,7 +6,6 @@ takes as long as a dense assembly, symmetric matrices A = S + S^T being used twi
 matrix, which makes it a reference for methods that compress.
 """
 
-import threading
 import time
 from typing import Any
 
@@ -15,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Execution, Source, require_memory, run_tasks, thread_count
+from calderon.backends import Execution, InOrder, Source, require_memory, run_tasks, thread_count
 from calderon.galerkin.assembly import block_of
 from calderon.galerkin.device.block import GROUP, DeviceBlock
 from calderon.operators.algebra import BoundaryOperator, short_label
@@ -129,7 +128,14 @@ class OnProcessor(Tiled):
     def _product(self, x: NDArray[Any], rows: bool, columns: bool) -> NDArray[Any]:
         """Touching and near pairs by the sparse matrix, which holds both halves, and the regular part of the tiles."""
         y = (self._near if rows else self._near.T) @ x
-        lock = threading.Lock()
+
+        def add(ids: NDArray[np.int64], down: NDArray[Any] | None, across: NDArray[Any] | None) -> None:
+            if down is not None:
+                y[ids] += down
+            if across is not None:
+                y[:] += across
+
+        results = InOrder(add)
 
         def work(number: int) -> None:
             buffer, places, ids = self._buffer(number)
@@ -137,11 +143,7 @@ class OnProcessor(Tiled):
             part = buffer[: len(ids)]
             down = part @ x if rows else None
             across = part.T @ x[ids] if columns else None
-            with lock:
-                if down is not None:
-                    y[ids] += down
-                if across is not None:
-                    y[:] += across
+            results.add(number, ids, down, across)
 
         run_tasks(work, self._count)
         return y

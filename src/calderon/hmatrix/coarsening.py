@@ -19,7 +19,7 @@ from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.block_tree import LOW_RANK, SPLIT, BlockTree
 from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, first_at_least
 from calderon.hmatrix.recompression import best_skeleton
-from calderon.hmatrix.storage import Arena, Draft
+from calderon.hmatrix.storage import Arena
 from calderon.hmatrix.vector_ops import add_multiple_at, magnitude2, square_at, subtract_cross
 
 LARGEST = 144
@@ -222,7 +222,7 @@ def coarsen(numbers, table, roots, nodes, tolerances, room, merged, lengths, tab
                 whole[t] = whole[t] and children == 0
                 continue
             put_together(numbers, merged, nodes, t, block, first, new, rank, place, residual)
-            most = min(min(5 * cost[t] // (4 * (m + n)), part.size // (m + n)), tables.shape[1])
+            most = min(min(5 * cost[t] // (4 * (m + n)), part.size // (m + n)), LARGEST_RANK)
             found = skeleton_of(residual, m, n, CROSSES * tolerances[b] ** 2, most, part, lengths)
             if found > 0:
                 error2 = TRUNCATION2 * tolerances[b] ** 2
@@ -252,27 +252,28 @@ class Coarsening:
         order = np.argsort(which, kind="stable")
         self.leaves = leaves[order]
         self.ends = np.append(0, np.cumsum(np.bincount(which, minlength=len(self.roots))))
-        self.drafts: dict[int, tuple[Draft, tuple[NDArray[Any], ...]]] = {}
+        self.drafts: dict[int, tuple[Arena, tuple[NDArray[Any], ...]]] = {}
 
     def leaves_of(self, roots: NDArray[np.int64]) -> NDArray[np.int64]:
         """The leaves below some roots."""
         places = np.searchsorted(self.roots, roots)
         return np.concatenate([self.leaves[self.ends[each] : self.ends[each + 1]] for each in places])
 
-    def draft(self, arena: Arena) -> Draft:
+    def draft(self, arena: Arena) -> Arena:
         """The place of a thread for blocks that are to be put together; empty."""
         if id(arena) not in self.drafts:
             dtype, area = self.rows.dtype, LARGEST * LARGEST
-            draft = Draft(dtype, self.rows.real, self.tree, self.rows.scratch)
+            draft = Arena(dtype, self.rows.real, self.tree, self.rows.scratch)
             lengths = np.zeros(LARGEST, np.zeros(0, dtype).real.dtype)
             self.drafts[id(arena)] = draft, (np.empty(3 * area, dtype), np.empty(2 * area, dtype), lengths)
         draft = self.drafts[id(arena)][0]
         draft.clear()
         return draft
 
-    def move(self, draft: Draft, roots: NDArray[np.int64], arena: Arena) -> None:
+    def move(self, draft: Arena, roots: NDArray[np.int64], arena: Arena) -> None:
         """Keep the blocks below the roots in the arena, fewer where that saves memory."""
         numbers, table = draft.contents()
+        table = table[np.argsort(table[:, BLOCK])]
         room = self.drafts[id(arena)][1]
         out, start = arena.room(len(numbers))
         entered = np.empty_like(table)

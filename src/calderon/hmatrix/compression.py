@@ -1,19 +1,18 @@
 """Compression of a matrix known by its rows, columns and blocks: every block of a block tree, on all threads.
 
-Blocks come in pieces of similar cost, the largest first. Each thread has its own memory, so nothing is shared but
-the list of pieces.
+Blocks come in pieces of similar cost, the largest first. Each thread has its own memory for a piece. What is ready is
+stored in the order of the pieces, not of the threads, so that products are summed in one order.
 """
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import counted, require_memory, run_tasks, thread_count
+from calderon.backends import InOrder, counted, require_memory, run_tasks, thread_count
 from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.aca import FULL, approximate
 from calderon.hmatrix.block_tree import DENSE, LOW_RANK, SPLIT, BlockTree
@@ -21,7 +20,7 @@ from calderon.hmatrix.coarsening import Coarsening, coarsened, leaves_below
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.products import BLOCK, RANK, entries_inside, fill, sorted_parts
 from calderon.hmatrix.recompression import recompress
-from calderon.hmatrix.storage import ADVICE, Arena, Slab, table_of
+from calderon.hmatrix.storage import ADVICE, Arena, Slab, Store, table_of
 
 Advance = Callable[[int, int], None]
 PIECES = 32
@@ -65,7 +64,12 @@ def hmatrix(
     """
     work = Compression(rows, tree, rtol, errors, errors is not None)
     pieces = pieces_of(tree, errors is not None)
-    run_tasks(lambda number: work.run(*pieces[number]), len(pieces), advance=counted(advance, len(pieces)))
+    ready = InOrder(work.keep)
+
+    def run(number: int) -> None:
+        ready.add(number, work.run(*pieces[number]))
+
+    run_tasks(run, len(pieces), advance=counted(advance, len(pieces)))
     return work.result(label)
 
 
@@ -125,39 +129,36 @@ class Compression:
         largest = np.abs(rows.special.data).max(initial=0.0)
         self.limits = np.array([APPROXIMATION * rtol, largest * np.finfo(real).eps]).astype(real)
         self.truncation = TRUNCATION * rtol
-        self.arenas: list[Arena] = []
+        self.store = Store(rows.dtype)
         self.free: list[Arena] = []
         self.full: list[int] = []
         self.approximated: list[NDArray[np.int64]] = []
         self.added: list[Slab] = []
         self.special = sorted_parts(rows.special)
 
-    def run(self, kind: int, blocks: NDArray[np.int64]) -> None:
-        """One piece of work."""
-        with self.arena() as arena:
-            if kind == DENSE:
-                self._dense(arena, blocks)
-            elif kind == LOW_RANK:
-                self._low_rank(arena, blocks)
-            elif self.coarsening is not None:
-                leaves = self.coarsening.leaves_of(blocks)
-                draft = self.coarsening.draft(arena)
-                self._dense(draft, leaves[self.tree.kind[leaves] == DENSE])
-                self._low_rank(draft, leaves[self.tree.kind[leaves] == LOW_RANK])
-                self.coarsening.move(draft, blocks, arena)
-
-    @contextmanager
-    def arena(self) -> Iterator[Arena]:
-        """The memory of a thread."""
+    def run(self, kind: int, blocks: NDArray[np.int64]) -> Arena:
+        """One piece of work: its blocks, for `keep`."""
         try:
             arena = self.free.pop()
         except IndexError:
             arena = Arena(self.rows.dtype, self.rows.real, self.tree, self.rows.scratch)
-            self.arenas.append(arena)
-        try:
-            yield arena
-        finally:
-            self.free.append(arena)
+        if kind == DENSE:
+            self._dense(arena, blocks)
+        elif kind == LOW_RANK:
+            self._low_rank(arena, blocks)
+        elif self.coarsening is not None:
+            leaves = self.coarsening.leaves_of(blocks)
+            draft = self.coarsening.draft(arena)
+            self._dense(draft, leaves[self.tree.kind[leaves] == DENSE])
+            self._low_rank(draft, leaves[self.tree.kind[leaves] == LOW_RANK])
+            self.coarsening.move(draft, blocks, arena)
+        return arena
+
+    def keep(self, arena: Arena) -> None:
+        """Keep the blocks of a piece of work, whose memory serves the next one."""
+        self.store.add(arena.contents())
+        arena.clear()
+        self.free.append(arena)
 
     def _pairs(self, blocks: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.stack([self.tree.row[blocks], self.tree.column[blocks]], axis=1)
@@ -221,7 +222,7 @@ class Compression:
 
     def result(self, label: str, backend: str = "numba") -> HMatrix:
         """The matrix of all that was kept; nothing can be added afterwards."""
-        slabs = [slab for arena in self.arenas for slab in arena.slabs()] + self.added
+        slabs = self.store.slabs() + self.added
         correction, tree = self.correction(), self.tree
         if self.coarsening is not None:
             tree, number = coarsened(tree, [slab.table for slab in slabs])

@@ -1,5 +1,6 @@
 """Where the numbers of an H-matrix stand: slabs of memory, each with a table of the blocks in it."""
 
+import threading
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH
 
 SLAB = 32_000_000
-"""Bytes of a slab, unless one block needs more."""
+"""Bytes of a slab, unless one piece of work needs more."""
 WORK = 2_000_000
 """Bytes of crosses that a thread holds before it makes them fewer; grows where one block needs more."""
 
@@ -23,8 +24,46 @@ class Slab(NamedTuple):
     table: NDArray[np.int64]
 
 
+class Store:
+    """Slabs that stay, filled one after the other."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.dtype = dtype
+        self._numbers: list[NDArray[Any]] = []
+        self._tables: list[list[NDArray[np.int64]]] = []
+        self._used = 0
+        self._lock = threading.Lock()
+
+    def add(self, given: Slab) -> None:
+        """Copy blocks to the end of a slab."""
+        numbers, table = given
+        with self._lock:
+            if not self._numbers or self._used + len(numbers) > len(self._numbers[-1]):
+                size = max(len(numbers), SLAB // self.dtype.itemsize)
+                require_memory(size * self.dtype.itemsize, "the next part of the H-matrix", ADVICE)
+                self._end_slab()
+                self._numbers.append(np.empty(size, self.dtype))
+                self._tables.append([])
+                self._used = 0
+            start, self._used = self._used, self._used + len(numbers)
+            self._numbers[-1][start : self._used] = numbers
+            moved = table.copy()
+            moved[:, OFFSET] += start
+            self._tables[-1].append(moved)
+
+    def _end_slab(self) -> None:
+        """Leave out what the last slab has not used."""
+        if self._numbers:
+            self._numbers[-1] = self._numbers[-1][: self._used]
+
+    def slabs(self) -> list[Slab]:
+        """What is stored; nothing can be added afterwards."""
+        self._end_slab()
+        return [Slab(*each) for each in zip(self._numbers, map(np.concatenate, self._tables), strict=True)]
+
+
 class Arena:
-    """The memory of a thread: slabs that stay, and work that is used again for every piece of work."""
+    """The memory of a thread, used again for every piece of work: its blocks, in an array that grows, and work."""
 
     def __init__(self, dtype: np.dtype[Any], real: np.dtype[Any], tree: BlockTree, scratch: int) -> None:
         self.dtype, self.tree = dtype, tree
@@ -33,9 +72,12 @@ class Arena:
         self.flags, self.reached = np.zeros(largest, np.bool_), np.zeros(largest, np.zeros(0, dtype).real.dtype)
         self.scratch = aligned(scratch, real)
         self.table = np.zeros((4, 0, 0))
-        self._numbers: list[NDArray[Any]] = []
-        self._tables: list[list[NDArray[np.int64]]] = []
-        self._used = 0
+        self._numbers = np.empty(WORK // dtype.itemsize, dtype)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all blocks."""
+        self._tables, self._used = list[NDArray[np.int64]](), 0
 
     def enlarge_work(self) -> None:
         """Twice the work."""
@@ -51,56 +93,23 @@ class Arena:
         return self.table, self.scale, self.order
 
     def room(self, count: int) -> tuple[NDArray[Any], int]:
-        """A slab with room for so many more numbers, and the place of the first."""
-        if not self._numbers or self._used + count > len(self._numbers[-1]):
-            size = max(count, SLAB // self.dtype.itemsize)
+        """An array with room for so many more numbers, and the place of the first."""
+        if self._used + count > len(self._numbers):
+            size = 5 * (self._used + count) // 4
             require_memory(size * self.dtype.itemsize, "the next part of the H-matrix", ADVICE)
-            self._end_slab()
-            self._numbers.append(np.empty(size, self.dtype))
-            self._tables.append([])
-            self._used = 0
-        return self._numbers[-1], self._used
+            larger = np.empty(size, self.dtype)
+            larger[: self._used] = self._numbers[: self._used]
+            self._numbers = larger
+        return self._numbers, self._used
 
     def keep(self, table: NDArray[np.int64], count: int) -> None:
         """Enter blocks whose numbers, so many, have been written to the room given last."""
-        self._tables[-1].append(table)
+        self._tables.append(table)
         self._used += count
 
-    def _end_slab(self) -> None:
-        """Leave out what the last slab has not used."""
-        if self._numbers:
-            self._numbers[-1] = self._numbers[-1][: self._used]
-
-    def slabs(self) -> list[Slab]:
-        """What is stored; nothing can be added afterwards."""
-        self._end_slab()
-        return [Slab(*each) for each in zip(self._numbers, map(np.concatenate, self._tables), strict=True)]
-
-
-class Draft(Arena):
-    """Blocks that are about to be replaced by fewer: one array that grows, and is used again."""
-
-    def __init__(self, dtype: np.dtype[Any], real: np.dtype[Any], tree: BlockTree, scratch: int) -> None:
-        super().__init__(dtype, real, tree, scratch)
-        self._all = np.empty(WORK // dtype.itemsize, dtype)
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget all blocks."""
-        self._tables, self._used = [[]], 0
-
-    def room(self, count: int) -> tuple[NDArray[Any], int]:
-        """As for an arena."""
-        if self._used + count > len(self._all):
-            larger = np.empty(2 * (self._used + count), self.dtype)
-            larger[: self._used] = self._all[: self._used]
-            self._all = larger
-        return self._all, self._used
-
     def contents(self) -> Slab:
-        """The blocks, sorted by their numbers in the block tree."""
-        table = np.concatenate(self._tables[0])
-        return Slab(self._all[: self._used], table[np.argsort(table[:, BLOCK])])
+        """All blocks, in the order in which they were entered."""
+        return Slab(self._numbers[: self._used], np.concatenate(self._tables))
 
 
 ADVICE = 'try a larger rtol, precision="single" or a coarser mesh'

@@ -93,7 +93,7 @@ def least_product(filling: Filling, tree: BlockTree, scales: Scales) -> float:
     widths = tree.columns.size[leaves[1]]
     strips = np.split(leaves[1], np.flatnonzero(np.diff(np.cumsum(widths) // COLUMNS_AT_ONCE)) + 1)
     tasks = [(row, strip) for row in chosen for strip in strips]
-    found: list[tuple[int, NDArray[np.float64], NDArray[np.complex128]]] = []
+    found: dict[int, tuple[int, NDArray[np.float64], NDArray[np.complex128]]] = {}
 
     def work(number: int) -> None:
         row, strip = tasks[number]
@@ -105,15 +105,16 @@ def least_product(filling: Filling, tree: BlockTree, scales: Scales) -> float:
             block = numbers[at : at + m * width].reshape(m, width)
             squares += (np.abs(block) ** 2).sum(axis=1)
             products += block @ scales.smooth[start : start + width]
-        found.append((int(row), squares, products))
+        found[number] = int(row), squares, products
 
     run_tasks(work, len(tasks))
+    sums = [found[number] for number in range(len(tasks))]
     seen: list[NDArray[np.float64]] = []
     lengths = np.mean(np.abs(scales.smooth) ** 2, axis=0)
     for row in chosen:
         weights = scales.rows[tree.rows.start[row] : tree.rows.stop[row]] ** 2
-        squares = sum(each[1] for each in found if each[0] == row) / weights
-        products = np.abs(sum(each[2] for each in found if each[0] == row)) ** 2 / weights[:, None] / lengths
+        squares = sum(each[1] for each in sums if each[0] == row) / weights
+        products = np.abs(sum(each[2] for each in sums if each[0] == row)) ** 2 / weights[:, None] / lengths
         seen.append(np.concatenate([squares[:, None], products], axis=1))
     squares = np.concatenate(seen).mean(axis=0)
     return float(np.sqrt(squares.min()) * (squares.min() / max(squares[0], np.finfo(float).tiny)) ** 0.25)

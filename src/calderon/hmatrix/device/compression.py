@@ -51,7 +51,7 @@ def compress_on_devices(
 
     def on_processor(number: int) -> None:
         for piece in tasks[number]:
-            work.run(*piece)
+            work.keep(work.run(*piece))
 
     prepared: dict[str, DeviceCompression] = {}
 
