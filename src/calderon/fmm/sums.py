@@ -15,7 +15,7 @@ from calderon.validation import points_in_space, unmasked
 
 FEW = 2e7
 """Pairs of points that are summed one by one: the tree would take as long."""
-SINGLE = 1e-4
+SINGLE = 1e-5
 """Tolerance from which potentials of charges are summed in single precision."""
 TWICE = 6
 """Errors of gradients of dipoles by those of gradients of charges."""
