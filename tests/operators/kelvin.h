@@ -20,7 +20,7 @@
 
 /* What h at point p is multiplied by: the column d d_f of d d^T, and d . d. table: weights. */
 DEVICE void node_of(GLOBAL const real_type *table, GLOBAL const real_type *fixed, int function, int functions, int p,
-                    const real_type *d, real_type *node)
+                    const real_type *d, const real_type *normal, int tests_fixed, real_type *node)
 {
     real_type along = function == 0 ? d[0] : function == 1 ? d[1] : d[2];
     for (int c = 0; c < 3; c++)

@@ -1,13 +1,16 @@
 """Any block of rows and columns of a Galerkin matrix of elastostatics."""
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.galerkin.block import Block
+from calderon.galerkin.device.forms import DeviceForm, elastic_device_form
 from calderon.galerkin.forms.elastic import elastic_form
 from calderon.galerkin.forms.form import Form
+from calderon.integrands import Integrand
 from calderon.quadrature import TriangleRule
 
 
@@ -18,6 +21,10 @@ class ElasticBlock(Block):
     @property
     def form(self) -> Form:
         return elastic_form(self.integrand.normal, self.test_space.element.size, self.trial_space.element.size)
+
+    @classmethod
+    def device_form_of(cls, integrand: Integrand, test: Any, trial: Any) -> DeviceForm:
+        return elastic_device_form(integrand, test, trial)
 
     def _coefficients(self, factor: complex) -> NDArray[np.float64]:
         """(4,) Re and Im of what multiplies the integrals, and c2, c3 of forms/elastic.py."""

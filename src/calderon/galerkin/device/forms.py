@@ -72,6 +72,17 @@ def scalar_device_form(
     )
 
 
+def elastic_device_form(integrand: Integrand, test: NodalVectorSpace, trial: NodalVectorSpace) -> DeviceForm:
+    """Of vectors with three components (elastic.h)."""
+    scalar = scalar_device_form(integrand, test, trial)
+    sizes = test.element.size, trial.element.size
+    normal = ("none", "test", "trial").index(integrand.normal)
+    local = ("TESTS", sizes[0]), ("TRIALS", sizes[1]), ("ELASTIC_NORMAL", normal)
+    defines: Defines = ("FORM", '"galerkin/forms/elastic.h"'), *local, *SCALAR_DATA.defines
+    components = 6 if normal == 0 else 9
+    return scalar._replace(defines=defines, sizes=(3 * sizes[0], 3 * sizes[1]), components=components)
+
+
 def _scalar_data(block: Any) -> Data:
     sides = (block.test_surface, block.trial_surface)
     records = [SCALAR_DATA.packed(normal=s.normals, jacobian=s.jacobian[:, None], curls=s.curls) for s in sides]

@@ -2,7 +2,8 @@
    side.
 
    COMPONENT: VALUE G, SLOPE h = G'/r, TEST_SLOPE h d . n_x, TRIAL_SLOPE -h d . n_y, GRADIENT h d (3 components), OUTER h d d^T
-   (6: xx, yy, zz, yz, zx, xy). Included after GREEN and FORM. */
+   (6: xx, yy, zz, yz, zx, xy), TEST_TRACTION, TRIAL_TRACTION h g^2 (d . n) d d^T and then h d (9), g = 4 pi G, TEST_FIFTH,
+   TRIAL_FIFTH h g^2. Included after GREEN and FORM. */
 
 #define VALUE 0
 #define SLOPE 1
@@ -10,6 +11,12 @@
 #define TRIAL_SLOPE 3
 #define GRADIENT 4
 #define OUTER 5
+#define TEST_TRACTION 6
+#define TRIAL_TRACTION 7
+#define TEST_FIFTH 8
+#define TRIAL_FIFTH 9
+#define OF_TEST (COMPONENT == TEST_SLOPE || COMPONENT == TEST_TRACTION || COMPONENT == TEST_FIFTH)
+#define OF_TRIAL (COMPONENT == TRIAL_SLOPE || COMPONENT == TRIAL_TRACTION || COMPONENT == TRIAL_FIFTH)
 
 /* Into registers; one number more, as no array may have length 0. */
 DEVICE void read_parameters(GLOBAL const real_type *given, real_type *parameters)
@@ -32,6 +39,12 @@ DEVICE void kernel_values(const real_type *d, const real_type *normal, const rea
         factor = d[0] * normal[0] + d[1] * normal[1] + d[2] * normal[2];
 #elif COMPONENT == GRADIENT
         factor = d[c];
+#elif COMPONENT == TEST_FIFTH || COMPONENT == TRIAL_FIFTH
+        factor = g * g;
+#elif COMPONENT == TEST_TRACTION || COMPONENT == TRIAL_TRACTION
+        real_type along = d[0] * normal[0] + d[1] * normal[1] + d[2] * normal[2];
+        along *= COMPONENT == TRIAL_TRACTION ? -g * g : g * g;
+        factor = c < 3 ? along * d[c] * d[c] : c < 6 ? along * d[(c + 1) % 3] * d[(c + 2) % 3] : d[c % 3];
 #elif COMPONENT == OUTER
         factor = c < 3 ? d[c] * d[c] : d[(c + 1) % 3] * d[(c + 2) % 3];
 #endif

@@ -14,7 +14,7 @@
 
 /* What G at point p of the fixed triangle is multiplied by: the function f, and its divergence. */
 DEVICE void node_of(GLOBAL const real_type *table, GLOBAL const real_type *fixed, int function, int functions, int p,
-                    const real_type *d, real_type *node)
+                    const real_type *d, const real_type *normal, int tests_fixed, real_type *node)
 {
     GLOBAL const real_type *own = function_of(fixed, function);
     for (int c = 0; c < 3; c++)

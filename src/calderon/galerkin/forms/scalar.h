@@ -37,7 +37,7 @@ DEVICE void entry(real_type m, real_type mi, real_type cosine, real_type product
 /* What the kernel at point p of the fixed triangle is multiplied by: the function, and with CURLS 1. table: weights times
    local functions, weights. */
 DEVICE void node_of(GLOBAL const real_type *table, GLOBAL const real_type *fixed, int function, int functions, int p,
-                    const real_type *d, real_type *node)
+                    const real_type *d, const real_type *normal, int tests_fixed, real_type *node)
 {
     node[0] = table[function * POINTS + p];
 #if CURLS

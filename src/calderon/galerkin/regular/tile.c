@@ -30,9 +30,9 @@ KERNEL regular(GLOBAL const real_type *test_points, GLOBAL const real_type *test
     for (int n = 0; n < PARTS * COMPONENTS * MOMENTS; n++)
         sums[n] = R(0.0);
     for (int c = 0; c < 3; c++) {
-#if COMPONENT == TEST_SLOPE
+#if OF_TEST
         normal[c] = test[DATA_NORMAL + c];
-#elif COMPONENT == TRIAL_SLOPE
+#elif OF_TRIAL
         normal[c] = -trial[(size_t)(DATA_NORMAL + c) * count];
 #else
         normal[c] = R(0.0);

@@ -39,9 +39,9 @@ DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOB
             int function = item(near, SIDE_LOCALS, e);
             real_type kept = masked && left_out(near, skips, begin, e, triangle, bits) ? R(0.0) : R(1.0);
             real_type sums[PARTS * NODE], normal[3] = {R(0.0), R(0.0), R(0.0)};
-#if COMPONENT == TEST_SLOPE || COMPONENT == TRIAL_SLOPE
+#if OF_TEST || OF_TRIAL
             for (int c = 0; c < 3; c++) /* d is taken from the varying to the fixed point */
-                normal[c] = tests_fixed == (COMPONENT == TEST_SLOPE) ? fixed[ROW_NORMAL + c] : -varying[ROW_NORMAL + c];
+                normal[c] = tests_fixed == OF_TEST ? fixed[ROW_NORMAL + c] : -varying[ROW_NORMAL + c];
 #endif
             UNROLL
             for (int n = 0; n < PARTS * NODE; n++)
@@ -51,7 +51,7 @@ DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOB
                 real_type d[3] = {fixed[3 * p] - at[0], fixed[3 * p + 1] - at[1], fixed[3 * p + 2] - at[2]};
                 real_type value[PARTS], node[NODE];
                 kernel_values(d, normal, parameters, tiny, value);
-                node_of(x, fixed, function, fixed_functions, p, d, node);
+                node_of(x, fixed, function, fixed_functions, p, d, normal, tests_fixed, node);
                 UNROLL
                 for (int n = 0; n < NODE; n++)
                     UNROLL

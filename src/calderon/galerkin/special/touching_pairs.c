@@ -21,7 +21,7 @@ KERNEL moments(GLOBAL const real_type *test_corners, GLOBAL const real_type *tri
     real_type normal[3], parameters[PARAMETERS + 1];
     read_parameters(given, parameters);
     for (int n = 0; n < 3; n++)
-        normal[n] = COMPONENT == TRIAL_SLOPE ? -y[9 + n] : x[9 + n];
+        normal[n] = OF_TRIAL ? -y[9 + n] : x[9 + n];
     int slices = MOMENTS < GROUP_SIZE ? GROUP_SIZE / MOMENTS : 1;
     int m = t % MOMENTS, slice = t / MOMENTS;
     real_type total[PARTS];
