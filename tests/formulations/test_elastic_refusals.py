@@ -85,6 +85,15 @@ def test_loads_of_the_volume_need_constants(cube):
         solid(cube, {"top": cal.Fixed()}, body=[cal.TemperatureChange(10.0)])
 
 
+def test_remote_stress_is_for_solids_without_end(cube):
+    with pytest.raises(ValueError, match="RemoteStress goes with exterior=True"):
+        solid(cube, body=[cal.RemoteStress(np.eye(3))])
+    with pytest.raises(ValueError, match="Gravity is no load of a solid without an outer surface"):
+        cal.ElasticSolid(cube, STEEL, body=[cal.Gravity([0, 0, -9.81])], exterior=True)
+    with pytest.raises(ValueError, match="a remote stress is symmetric"):
+        cal.RemoteStress([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
+
+
 def test_surfaces_of_no_single_body(cube):
     with pytest.raises(ValueError, match="needs a closed surface"):
         solid(cal.mesh.plate([1.0, 1.0], 0.5), {0: cal.Fixed()})

@@ -179,3 +179,33 @@ def test_points_outside_and_on_the_surface_are_refused(shell):
             shell.stress([[1.5, 0.0, 0.0], wrong])
     with pytest.raises(ValueError, match="safety factor needs the yield_strength"):
         _ = shell.safety_factor
+
+
+def test_a_cavity_under_pressure_in_a_solid_without_end():
+    """u = p a (1 + nu) / (2 E), and at a distance u a^2 / r^2."""
+    sphere = cal.mesh.sphere(1.0, 0.18)
+    solution = cal.ElasticSolid(sphere, STEEL, loads={0: cal.Pressure(0.1)}, exterior=True).solve()
+    exact = 0.1 * 1.3 / (2 * 2.1)
+    radial = np.einsum("ni,ni->n", solution.displacement.at_nodes, sphere.vertices)
+    assert np.abs(radial / exact - 1).max() < 0.01
+    assert solution.field([[0.0, 2.0, 0.0]])[0, 1] == pytest.approx(exact / 4, rel=0.01)
+    with pytest.raises(ValueError, match="points are not inside the material"):
+        solution.field([[0.0, 0.5, 0.0]])
+    with pytest.raises(ValueError, match="bears any force at infinity"):
+        _ = solution.equilibrium
+
+
+QUADRATIC = pytest.param("P2", 0.35, 0.02, marks=pytest.mark.variant)
+
+
+@pytest.mark.parametrize("space, h, bound", [("P1", 0.25, 0.08), QUADRATIC])
+def test_a_cavity_concentrates_a_remote_tension(space, h, bound):
+    """The largest stress is (27 - 15 nu) / (2 (7 - 5 nu)) times the remote one, at the equator."""
+    sphere = cal.mesh.sphere(1.0, h)
+    tension = cal.RemoteStress(np.diag([0.0, 0.0, 0.01]))
+    solution = cal.ElasticSolid(sphere, STEEL, body=[tension], space=space, exterior=True).solve()
+    equator = np.abs(sphere.vertices[sphere.triangles][:, :, 2]) < 0.05
+    found = solution.surface_stress[equator][:, 2, 2].mean() / 0.01
+    assert found == pytest.approx((27 - 15 * 0.3) / (2 * (7 - 5 * 0.3)), rel=bound)
+    far = solution.stress([[0.0, 0.0, 30.0]])[0] / 0.01
+    assert np.abs(far - np.diag([0.0, 0.0, 1.0])).max() < 1e-3

@@ -1,6 +1,6 @@
 """Boundary value problems as boundary integral equations: one file for each system."""
 
-from calderon.formulations.elastic.body_loads import Gravity, Rotation, TemperatureChange
+from calderon.formulations.elastic.body_loads import Gravity, RemoteStress, Rotation, TemperatureChange
 from calderon.formulations.elastic.conditions import (
     ElasticSupport,
     Fixed,
@@ -63,6 +63,7 @@ __all__ = [
     "Pressure",
     "Problem",
     "RadiatingCurrents",
+    "RemoteStress",
     "RigidMotion",
     "Roller",
     "Rotation",

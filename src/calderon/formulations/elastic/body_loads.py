@@ -5,7 +5,9 @@ M = lambda + 2 mu, s = g.x / |g|, and p the distance vector from the axis of a r
 
     gravity       f = rho g           u_p = -rho s^2 g / (2 M)
     rotation      f = rho w^2 p       u_p = -rho w^2 |p|^2 p / (8 M)
-    temperature   stress-free         u_p = alpha dT x.
+    temperature   stress-free         u_p = alpha dT x,
+
+and so does a uniform stress far from the cavities of a solid without outer surface, u_p = strain x.
 """
 
 from dataclasses import dataclass
@@ -150,3 +152,35 @@ class TemperatureChange:
 
     def free_expansion(self, x: Array, material: ElasticMaterial) -> Array:
         return self.displacement(x, material)
+
+
+@dataclass(frozen=True, eq=False)
+class RemoteStress:
+    """A uniform stress (3, 3), symmetric, in Pa, far from the cavities of an `ElasticSolid(..., exterior=True)`."""
+
+    stress_tensor: ArrayLike
+
+    def __post_init__(self) -> None:
+        tensor = np.asarray(self.stress_tensor)
+        if tensor.shape != (3, 3) or tensor.dtype.kind not in "fiu" or not np.isfinite(tensor).all():
+            raise ValueError(f"a remote stress is a tensor of 3 x 3 finite real numbers, got {self.stress_tensor!r}")
+        if not np.allclose(tensor, tensor.T):
+            raise ValueError(f"a remote stress is symmetric, got {tensor.tolist()}")
+        object.__setattr__(self, "stress_tensor", tensor.astype(float))
+
+    def check(self, material: ElasticMaterial) -> None:
+        pass
+
+    def force(self, x: Array, material: ElasticMaterial) -> Array:
+        return np.zeros_like(x)
+
+    def displacement(self, x: Array, material: ElasticMaterial) -> Array:
+        tensor, nu = np.asarray(self.stress_tensor), material.poissons_ratio
+        strain = ((1 + nu) * tensor - nu * np.trace(tensor) * np.eye(3)) / material.youngs_modulus
+        return x @ strain.T
+
+    def stress(self, x: Array, material: ElasticMaterial) -> Array:
+        return np.broadcast_to(np.asarray(self.stress_tensor), (len(x), 3, 3))
+
+    def free_expansion(self, x: Array, material: ElasticMaterial) -> Array:
+        return np.zeros_like(x)

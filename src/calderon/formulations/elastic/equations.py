@@ -31,7 +31,7 @@ class Equation:
 
     parts: the rows tested with displacements and with tractions. free, bound: u = free q, t = bound s on triangles with
     tractions. springs: S of elastic supports there; lift: columns that lift free motions. points, axes (unknowns, 3):
-    where each unknown is, and its direction.
+    where each unknown is, and its direction. exterior: see TestedRows.
     """
 
     parts: tuple[TestedRows, ...]
@@ -45,6 +45,7 @@ class Equation:
     scale: Array
     points: Array
     axes: Array
+    exterior: bool
 
     @property
     def displacements(self) -> int:
@@ -108,6 +109,8 @@ class Equation:
         space = self.parts[0].lazy_double.trial
         rotations = rigid_motions(space.scalar.nodes, space.mesh.bounds.mean(axis=0))[:, :, 3:].reshape(-1, 3)
         left = self.parts[0].motion(rotations, sp.csr_array((0, 0)))
+        if self.exterior:
+            left = left - 2 * (self.parts[0].half @ rotations)
         return float((np.abs(left).max(axis=0) / np.abs(self.parts[0].half @ rotations).max(axis=0)).max())
 
 
@@ -117,19 +120,20 @@ def equation_of(
     conditions: SurfaceConditions,
     motions: Array,
     quadrature: Quadrature,
+    exterior: bool,
     assemble: Callable[[Any], Any],
 ) -> Equation:
     """Assemble the operators. motions: columns (3 n, f), orthonormal over the surface, of the free rigid motions;
     assemble: an operator to what multiplies."""
     unit, rows = Elastostatic(1.0, green.poissons_ratio), spaces.tractions.dofs[conditions.loaded].ravel()
     tests = [spaces.displacements] + ([] if spaces.unknown is None else [spaces.unknown])
-    parts = tuple(TestedRows.of(unit, spaces, test, conditions, quadrature, assemble) for test in tests)
+    parts = tuple(TestedRows.of(unit, spaces, test, conditions, quadrature, exterior, assemble) for test in tests)
     mass, length, modulus = spaces.displacements.mass_matrix(), spaces.displacements.mesh.diameter, green.youngs_modulus
     known = conditions.u0.ravel(), conditions.t0.ravel()[rows] / modulus
     springs, lift = conditions.springs[rows] / modulus, conditions.free.T @ (mass @ motions)
     bound, scale = conditions.bound[rows], _scale(spaces, conditions, length)
     points, axes = _places(spaces, conditions)
-    return Equation(parts, conditions.free, bound, springs, lift, known, length, modulus, scale, points, axes)
+    return Equation(parts, conditions.free, bound, springs, lift, known, length, modulus, scale, points, axes, exterior)
 
 
 def _scale(spaces: Spaces, conditions: SurfaceConditions, length: float) -> Array:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import format_bytes, require_memory
-from calderon.formulations.checks import closed_surface
+from calderon.formulations.checks import closed_surface, separate_parts
 from calderon.formulations.elastic import balance
-from calderon.formulations.elastic.body_loads import BodyLoad, Gravity, Rotation, TemperatureChange
+from calderon.formulations.elastic.body_loads import BodyLoad, Gravity, RemoteStress, Rotation, TemperatureChange
 from calderon.formulations.elastic.conditions import Load, Support
 from calderon.formulations.elastic.equations import DEFECT, Equation, equation_of
 from calderon.formulations.elastic.material import ElasticMaterial
@@ -32,6 +32,7 @@ from calderon.validation import describe, one_of
 Array = NDArray[np.float64]
 SPACES = {"P1": (P1, P0), "P2": (P2, DP1)}
 """Displacements and tractions by the name of the former."""
+ALL_LOADS = Gravity, Rotation, TemperatureChange, RemoteStress
 LARGEST_DENSE = 9000
 """Unknowns up to which method "auto" stores and factorises the matrix."""
 
@@ -65,7 +66,8 @@ class ElasticSolid:
     supports, loads: by tag (number or name), one condition or several: `Fixed`, `Prescribed`, `RigidMotion`, `Roller`,
     `SymmetryPlane`, `ElasticSupport`; `Traction`, `Pressure`, `Force`, `Moment`. Triangles without a condition are
     free. body: `Gravity`, `Rotation`, `TemperatureChange`. space: "P1", with constant tractions on triangles, or "P2",
-    with linear ones. quadrature: of the operators.
+    with linear ones. exterior: the solid around the closed surfaces, without end, where `RemoteStress` in body is the
+    stress far away. quadrature: of the operators.
 
     Raises MeshError for unknown tags, ValueError for open surfaces, separate bodies, conditions that contradict each
     other, and loads that nothing balances; a solid under balanced loads needs no support.
@@ -77,18 +79,24 @@ class ElasticSolid:
     loads: Mapping[Any, Any] | None = None
     body: Sequence[BodyLoad] = ()
     space: str = "P1"
+    exterior: bool = False
     quadrature: Quadrature = field(default_factory=Quadrature)
 
     def __post_init__(self) -> None:
         if not isinstance(self.material, ElasticMaterial):
             raise TypeError(f"an elastic solid needs an ElasticMaterial, got {describe(self.material)}")
         one_of(self.space, SPACES, "space")
-        object.__setattr__(self, "mesh", _out_of_the_material(self.mesh))
+        object.__setattr__(self, "mesh", _out_of_the_material(self.mesh, self.exterior))
         object.__setattr__(self, "supports", _by_tag(self.mesh, self.supports, Support, "supports", "Fixed()"))
         object.__setattr__(self, "loads", _by_tag(self.mesh, self.loads, Load, "loads", "Pressure(1e6)"))
         body = (self.body,) if not isinstance(self.body, Iterable) else tuple(self.body)
         for each in body:
-            if not isinstance(each, Gravity | Rotation | TemperatureChange):
+            if self.exterior != isinstance(each, RemoteStress) and isinstance(each, ALL_LOADS):
+                raise ValueError(
+                    f"{type(each).__name__} is no load of a solid {'without' if self.exterior else 'with'} an outer "
+                    "surface: RemoteStress goes with exterior=True, the others with a bounded solid"
+                )
+            if not isinstance(each, ALL_LOADS):
                 raise TypeError(
                     f"body holds loads of the volume, got {describe(each)}: try Gravity([0, 0, -9.81]), Rotation(w) or "
                     "TemperatureChange(dT)"
@@ -163,6 +171,8 @@ class ElasticSolid:
     @cached_property
     def free_motions(self) -> Array:
         """(6, f) translations and rotations about the centre, in units of the size, that no support holds."""
+        if self.exterior:
+            return np.zeros((6, 0))
         nodes, length = self.spaces.displacements.scalar.nodes, self.mesh.diameter
         motions = balance.rigid_motions(nodes, self.centre).reshape(-1, 6) / np.array([1.0] * 3 + [length] * 3)
         free = self.conditions.free
@@ -238,7 +248,9 @@ class ElasticSolid:
             return matrix.to_array() if method == "dense" else matrix
 
         motions = self._orthonormal_motions()
-        return equation_of(self.material.green, self.spaces, self.conditions, motions, self.quadrature, assemble)
+        return equation_of(
+            self.material.green, self.spaces, self.conditions, motions, self.quadrature, self.exterior, assemble
+        )
 
     def _solved(self, equation: Equation, method: str, rtol: float) -> tuple[Array, str]:
         """The unknowns, and the solver as text."""
@@ -285,9 +297,12 @@ def _by_tag(mesh: TriangleMesh, given: Any, kind: type, name: str, example: str)
     return found
 
 
-def _out_of_the_material(mesh: TriangleMesh) -> TriangleMesh:
+def _out_of_the_material(mesh: TriangleMesh, exterior: bool) -> TriangleMesh:
     """The mesh with the normals of cavities turned into them; ValueError for several bodies and for open surfaces."""
     closed_surface(mesh, "ElasticSolid")
+    if exterior:
+        separate_parts(mesh, "ElasticSolid(exterior=True)")
+        return mesh.turned(np.ones(mesh.number_of_triangles, bool))
     cavities = nested_components(mesh.vertices, mesh.triangles, mesh.components)
     bodies = mesh.number_of_components - len(cavities)
     if bodies > 1:

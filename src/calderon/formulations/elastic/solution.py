@@ -12,6 +12,7 @@ from calderon.formulations.elastic import balance
 from calderon.formulations.elastic.balance import Resultant
 from calderon.formulations.elastic.material import von_mises
 from calderon.formulations.elastic.surface_stress import averaged, corner_stresses
+from calderon.mesh.containment import winding_numbers
 from calderon.mesh.geometry import FlatTriangles
 from calderon.potentials.elastic import elastic_potentials
 from calderon.potentials.near_evaluation import off_surface
@@ -130,7 +131,10 @@ class ElasticSolution:
 
     @property
     def equilibrium(self) -> float:
-        """The force that all tractions and loads of the volume leave, over the sum of their magnitudes."""
+        """The force that all tractions and loads of the volume leave, over the sum of their magnitudes. ValueError for
+        a solid without outer surface, which bears any force at infinity."""
+        if self.solid.exterior:
+            raise ValueError("a solid without outer surface bears any force at infinity: see resultants")
         space = self.traction.space.scalar
         mesh, centre = self.solid.mesh, self.solid.centre
         total = balance.resultant(space, self.traction.at_nodes).force
@@ -140,7 +144,10 @@ class ElasticSolution:
 
     @cached_property
     def strain_energy(self) -> float:
-        """The elastic energy in J, by the work of tractions and loads of the volume (Clapeyron, Betti)."""
+        """The elastic energy in J, by the work of tractions and loads of the volume (Clapeyron, Betti). ValueError for
+        a remote stress, whose energy is infinite."""
+        if self.solid.exterior and self.solid.body:
+            raise ValueError("the energy of a remote stress is infinite: take the difference of tractions yourself")
         mesh, centre, material = self.solid.mesh, self.solid.centre, self.solid.material
         nodes = self.displacement.space.scalar.nodes
         free = sum((e.free_expansion(nodes - centre, material) for e in self.solid.body), np.zeros_like(nodes))
@@ -194,7 +201,8 @@ class ElasticSolution:
     def _inside(self, points: ArrayLike) -> Array:
         """Points (n, 3); ValueError for those outside of the material or on its surface."""
         x, mesh = one_or_more_points(points), self.solid.mesh
-        outside = np.flatnonzero(~mesh.contains(x))
+        turns = winding_numbers(mesh.vertices, mesh.triangles, x)
+        outside = np.flatnonzero(turns != (0 if self.solid.exterior else 1))
         every = np.arange(mesh.number_of_triangles)
         surface: FlatTriangles = mesh.flat_triangles(every, "a stress")
         on = off_surface(surface, x).on

@@ -62,9 +62,11 @@ class TestedRows:
         test: NodalVectorSpace,
         conditions: SurfaceConditions,
         quadrature: Quadrature,
+        exterior: bool,
         assemble: Callable[[Any], Any],
     ) -> "TestedRows":
-        """Assembled, tested with the displacements or with the unknown tractions."""
+        """Assembled, tested with the displacements or with the unknown tractions. exterior: of a solid around cavities,
+        where (1/2 + K) e = e for rigid motions e, which do not vanish at infinity."""
         trial, loaded = spaces.displacements, spaces.loaded
         lazy = double_layer(green, trial, test, quadrature=quadrature)
         other = None if loaded is None else single_layer(green, loaded, test, quadrature=quadrature)
@@ -76,7 +78,8 @@ class TestedRows:
             spread = conditions.projection[spaces.tractions.scalar.dofs[conditions.supported].ravel()]
             tests = conditions.bound[spaces.tractions.dofs[conditions.supported].ravel()]
         moved = [np.tile(axis, trial.scalar.dimension) for axis in np.eye(3)]
-        defects = np.stack([double @ each + half @ each for each in moved], axis=1).reshape(-1, 3, 3)
+        sign = -1.0 if exterior else 1.0
+        defects = np.stack([double @ each + sign * (half @ each) for each in moved], axis=1).reshape(-1, 3, 3)
         single = None if other is None else assemble(other)
         return cls(double, single, lazy, other, half, _spread_blocks(spread, defects), tests)
 
