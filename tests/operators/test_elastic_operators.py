@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from backends.cuda_compiler import find_compiler, usage
+from backends.variants import NoteTaker
+from calderon.backends import backend, survey
 
 GREEN = cal.Elastostatic(2.6, 0.3)
 STRAIN = np.array([[0.3, -0.5, 0.8], [0.1, 0.4, -0.2], [0.6, 0.9, -0.7]])
@@ -61,6 +64,7 @@ def test_a_linear_displacement_solves_the_equation(cube, fine, bound):
     assert np.abs(left - right).max() < bound * np.abs(right).max()
 
 
+@pytest.mark.variant
 def test_the_adjoint_is_transposed(cube):
     double = matrix(cal.double_layer, "P1", "P0", cube)
     adjoint = matrix(cal.adjoint_double_layer, "P0", "P1", cube)
@@ -101,6 +105,47 @@ def test_compressed_and_parts_are_the_dense_matrix(build, trial, test):
     assert np.linalg.norm(operator.assemble("matrix-free") @ x - dense @ x) < 1e-12 * np.linalg.norm(dense @ x)
     rows, columns = [0, 7, 4], [5, 1]
     assert np.abs(operator.entries(rows, columns) - dense[np.ix_(rows, columns)]).max() < 1e-13 * np.abs(dense).max()
+
+
+FORMS = [(cal.single_layer, "P0", "P0"), (cal.double_layer, "P1", "P0"), (cal.adjoint_double_layer, "P0", "P2")]
+
+
+@pytest.mark.parametrize("precision, tolerance", [("double", 1e-12), ("single", 2e-5)])
+@pytest.mark.parametrize("build, trial, test", FORMS)
+def test_devices_have_the_numbers_of_the_processor(opencl, cube, build, trial, test, precision, tolerance):
+    operator = build(GREEN, vectors(trial, cube), vectors(test, cube))
+    dense = operator.assemble().to_array()
+    found = operator.assemble(backend="opencl", precision=precision).to_array()
+    assert np.abs(found - dense).max() < tolerance * np.abs(dense).max()
+
+
+@pytest.mark.parametrize("build, trial, test", FORMS)
+def test_compressed_matrices_on_devices(opencl, build, trial, test):
+    mesh = cal.mesh.sphere(1.0, h=0.4)
+    operator = build(GREEN, vectors(trial, mesh), vectors(test, mesh))
+    x = np.random.default_rng(0).standard_normal(operator.shape[1])
+    expected = operator.assemble("hmatrix", rtol=1e-6) @ x
+    found = operator.assemble("hmatrix", rtol=1e-6, backend="opencl") @ x
+    assert np.linalg.norm(found - expected) < 3e-6 * np.linalg.norm(expected)
+
+
+def test_cuda_builds_the_forms(cube, monkeypatch):
+    compiler = find_compiler()
+    if compiler is None:
+        pytest.skip("no CUDA compiler: neither nvcc nor NVRTC (pip install nvidia-cuda-nvrtc-cu12)")
+    taker = NoteTaker()
+    monkeypatch.setitem(backend._DRIVERS, "cuda", lambda: [taker])
+    survey.cache_clear()
+    try:
+        for build in (cal.single_layer, cal.double_layer):
+            build(GREEN, vectors("P1", cube), vectors("P0", cube)).assemble(backend="cuda")
+    finally:
+        survey.cache_clear()
+    sources = [each for each in taker.sources if "elastic.h" in str(each)]
+    assert len(sources) >= 6
+    for source in sources:
+        for kernel, used in usage(compiler[1](source)).items():
+            assert used.spilled == 0, f"{source}: {kernel}"
 
 
 @pytest.mark.parametrize("constants", [(0.0, 0.3), (-1.0, 0.3), (1.0, 0.5), (1.0, -1.0), (np.nan, 0.3), (1.0, 0.1j)])
