@@ -64,6 +64,16 @@ def test_a_linear_displacement_under_mixed_conditions(cube, space):
     assert solution.info.rotation_error < 1e-4
 
 
+@pytest.mark.variant
+def test_finer_rules_reach_six_digits(cube):
+    stress = stress_of(GRADIENT)
+    supports = {"left": cal.Prescribed(lambda x: x @ GRADIENT.T)}
+    loads = {name: cal.Traction(lambda x, n: n @ stress.T) for name in SIDES if name != "left"}
+    solid = cal.ElasticSolid(cube, STEEL, supports, loads, quadrature=cal.Quadrature(regular=8, singular=11, near=2.0))
+    solution = solid.solve()
+    assert error(solution.displacement.at_nodes, cube.vertices @ GRADIENT.T) < 1e-6
+
+
 def test_an_inclined_roller_and_turned_axes():
     """A bar in uniaxial tension on three planes of symmetry, turned in space; its displacement turns with it."""
     turn = Turn.from_euler("xyz", [0.4, -0.7, 1.1]).as_matrix()

@@ -13,6 +13,9 @@ from calderon.galerkin.forms.form import Form
 from calderon.integrands import Integrand
 from calderon.quadrature import TriangleRule
 
+FINE = 10
+"""`singular` of Quadrature from which on near pairs get one digit more, too."""
+
 
 class ElasticBlock(Block):
     """A block of the single layer (U), the double layer (T) or its adjoint, of `Elastostatic`, between fields of three
@@ -36,6 +39,14 @@ class ElasticBlock(Block):
             scale, c2, c3 = sign * self.scale**-2, 1 - 2 * ratio, sign
         alpha = complex(factor) * scale / (8 * math.pi * (1 - ratio))
         return np.array([alpha.real, alpha.imag, c2, c3])
+
+    def _coarse(self) -> bool:
+        return False  # of triangles in one plane (G'/r) d remains, which double layers do not have
+
+    @property
+    def digits(self) -> int:  # type: ignore[override]
+        """Of near pairs."""
+        return 7 if self.quadrature.singular >= FINE else 6
 
     def moment_functions(self, rule: TriangleRule) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return self.test_space.element.values(rule.points), self.trial_space.element.values(rule.points)

@@ -16,7 +16,7 @@ from calderon.pairs.gauss_counts import Lines, ellipse_kernel, ellipse_scratch, 
 from calderon.spaces.element import Element, barycentric
 
 Array = NDArray[np.float64]
-DEGREES = {6: ((1.0, 6), (0.6, 8)), 5: ((0.7, 6), (0.6, 8))}
+DEGREES = {7: ((2.0, 8), (1.3, 10), (0.6, 14)), 6: ((1.0, 6), (0.6, 8)), 5: ((0.7, 6), (0.6, 8))}
 """By decimal digits, (ratio of distance to size, degree): from that ratio on the product rule of that degree is
 accurate to about so many."""
 ACCURACY = {1: 9.0, 2: 12.5}
