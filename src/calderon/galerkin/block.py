@@ -103,8 +103,7 @@ class Block:
     trial_side: TrialSide
     tile_form: Form | None = None
     """What tiles make entries with, unless these are products of local functions."""
-    digits = 6
-    """Of near pairs that are not coarse (near.DEGREES)."""
+    digits = 6  # of near pairs that are not coarse (near.DEGREES)
 
     def __init__(self, out, green, integrand, test, trial, factor, rows, columns, quadrature, real, half=False):  # type: ignore[no-untyped-def]
         self.out, self.integrand, self.quadrature, self.half = out, integrand, quadrature, half

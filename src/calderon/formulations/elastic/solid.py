@@ -197,15 +197,16 @@ class ElasticSolid:
         needed = 8 * (entries + 2 * unknowns**2) if method == "dense" else int(8 * entries**0.5 * 1500)
         return Plan(method, unknowns, displacements, tractions, needed)
 
-    def solve(self, method: str = AUTO, rtol: float = 1e-5) -> ElasticSolution:
+    def solve(self, method: str = AUTO, rtol: float = 1e-5, backend: str = "numba") -> ElasticSolution:
         """The solution. method: "dense" (a direct solution), "hmatrix" or "matrix-free" (GMRES), or "auto". rtol: of
-        GMRES; a compressed matrix is ten times as accurate. ValueError for loads that nothing balances."""
+        GMRES; a compressed matrix is ten times as accurate. backend: what assembles. ValueError for loads that nothing
+        balances."""
         plan = self.plan(method, rtol)
         self._refuse_unbalanced()
         if plan.method == "dense":
             require_memory(plan.nbytes, f"a dense matrix of {plan.unknowns} unknowns", "try method='hmatrix'")
         began = time.perf_counter()
-        equation = self._equation(plan.method, rtol)
+        equation = self._equation(plan.method, rtol, backend)
         assembled = time.perf_counter()
         if not (defect := equation.defect) <= DEFECT:
             raise ValueError(
@@ -240,11 +241,11 @@ class ElasticSolid:
         gram = motions.T @ (space.mass_matrix() @ motions)
         return np.asarray(np.linalg.solve(np.linalg.cholesky(gram), motions.T).T) if len(gram) else motions
 
-    def _equation(self, method: str, rtol: float) -> Equation:
-        options: dict[str, Any] = {"rtol": rtol / 10} if method == "hmatrix" else {}
+    def _equation(self, method: str, rtol: float, backend: str) -> Equation:
+        options: dict[str, Any] = {"rtol": rtol / 10} if candidates(method)[0].compresses else {}
 
         def assemble(operator: Any) -> Any:
-            matrix = operator.assemble(method, **options)
+            matrix = operator.assemble(method, backend=backend, **options)
             return matrix.to_array() if method == "dense" else matrix
 
         motions = self._orthonormal_motions()
