@@ -74,6 +74,16 @@ def test_finer_rules_reach_six_digits(cube):
     assert error(solution.displacement.at_nodes, cube.vertices @ GRADIENT.T) < 1e-6
 
 
+def test_rubber_hardly_changes_its_volume(cube):
+    """A linear displacement at nu = 0.49."""
+    rubber = cal.ElasticMaterial(1.0, 0.49)
+    stress = stress_of(GRADIENT, rubber)
+    supports = {"left": cal.Prescribed(lambda x: x @ GRADIENT.T)}
+    loads = {name: cal.Traction(lambda x, n: n @ stress.T) for name in SIDES if name != "left"}
+    solution = cal.ElasticSolid(cube, rubber, supports, loads).solve()
+    assert error(solution.displacement.at_nodes, cube.vertices @ GRADIENT.T) < 1e-3
+
+
 def test_an_inclined_roller_and_turned_axes():
     """A bar in uniaxial tension on three planes of symmetry, turned in space; its displacement turns with it."""
     turn = Turn.from_euler("xyz", [0.4, -0.7, 1.1]).as_matrix()
@@ -205,17 +215,16 @@ def test_a_cavity_under_pressure_in_a_solid_without_end():
         _ = solution.equilibrium
 
 
-QUADRATIC = pytest.param("P2", 0.35, 0.02, marks=pytest.mark.variant)
-
-
-@pytest.mark.parametrize("space, h, bound", [("P1", 0.25, 0.08), QUADRATIC])
-def test_a_cavity_concentrates_a_remote_tension(space, h, bound):
+@pytest.mark.parametrize("h, bound", [(0.25, 0.08), pytest.param(0.12, 0.02, marks=pytest.mark.variant)])
+def test_a_cavity_concentrates_a_remote_tension(h, bound):
     """The largest stress is (27 - 15 nu) / (2 (7 - 5 nu)) times the remote one, at the equator."""
     sphere = cal.mesh.sphere(1.0, h)
     tension = cal.RemoteStress(np.diag([0.0, 0.0, 0.01]))
-    solution = cal.ElasticSolid(sphere, STEEL, body=[tension], space=space, exterior=True).solve()
-    equator = np.abs(sphere.vertices[sphere.triangles][:, :, 2]) < 0.05
+    solution = cal.ElasticSolid(sphere, STEEL, body=[tension], exterior=True).solve()
+    equator = np.abs(sphere.vertices[sphere.triangles][:, :, 2]) < 0.3 * h
     found = solution.surface_stress[equator][:, 2, 2].mean() / 0.01
     assert found == pytest.approx((27 - 15 * 0.3) / (2 * (7 - 5 * 0.3)), rel=bound)
+    near = solution.stress([[1.5, 0.0, 0.0]])[0, 2, 2] / 0.01
+    assert near == pytest.approx(1 + 2.5 / 11 / 1.5**3 + 9 / 11 / 1.5**5, rel=1e-3)
     far = solution.stress([[0.0, 0.0, 30.0]])[0] / 0.01
     assert np.abs(far - np.diag([0.0, 0.0, 1.0])).max() < 1e-3
