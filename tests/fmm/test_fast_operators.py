@@ -175,3 +175,14 @@ def test_few_unknowns_have_no_far_field():
     space = cal.P1(cal.mesh.sphere(1.0, 0.7))
     fast, dense = (cal.single_layer(cal.Laplace(), space).assemble(method) for method in ("fmm", "dense"))
     assert sp.linalg.norm(sp.csr_array(fast @ np.eye(space.dimension) - dense.to_array())) < 1e-6
+
+
+def test_formulations_accept_the_method():
+    mesh = cal.mesh.sphere(1.0, 0.2)
+    problem = cal.LaplaceDirichlet(mesh, space="P1")
+    dense, fast = (problem.solve(1.0, method=method, rtol=1e-5) for method in ("dense", "fmm"))
+    places = np.array([[0.0, 0.0, 2.0], [3.0, 0.0, 0.0]])
+    assert difference(fast.field(places), dense.field(places)) < 1e-5
+    assert "fast multipole operator" in str(fast.info)
+    with pytest.raises(ValueError, match="method='fmm' is for operators of Laplace's equation"):
+        cal.SoundSoftScattering(mesh, 1.0).solve(cal.PlaneWave([0, 0, 1], 1.0), method="fmm")

@@ -80,7 +80,7 @@ def test_a_good_case_is_in_si_units():
         (
             "[output]",
             "[solver]\ncompression_rtol = 1e-6\n[output]",
-            "compression_rtol= is supported by method='hmatrix' only: method 'dense' compresses nothing",
+            "compression_rtol= is supported by method='hmatrix' or method='fmm' only: method 'dense' compresses",
         ),
         (
             "[output]",

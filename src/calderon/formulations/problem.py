@@ -50,8 +50,8 @@ class Problem(ABC, Generic[Solution]):
     def solve(self, data: Any, method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]) -> Solution:
         """Solve for one incident wave (scattering) or boundary datum (Laplace).
 
-        method: how the matrix is stored: "dense", "hmatrix", "matrix-free", or "auto", which is "dense" up to 8000
-        unknowns and "hmatrix" above. rtol: relative residual at which GMRES ends.
+        method: how the matrix is stored: "dense", "hmatrix", "matrix-free", "fmm" (Laplace), or "auto", which is
+        "dense" up to 8000 unknowns and "hmatrix" above. rtol: relative residual at which GMRES ends.
 
         Further options, by name. compression_rtol: accuracy of a compressed matrix, default rtol / 10. solver: "gmres"
         (default) or "lu". backend: "numba" or a device. precision: "double" (default) or "single". preconditioner: a
