@@ -185,6 +185,21 @@ def test_a_hollow_sphere_under_pressure(shell):
     assert (np.einsum("ni,ni->n", mesh.normals, mesh.centroids)[mesh.tags == 1] < 0).all()
 
 
+def test_errors_of_a_hollow_sphere_fall_with_the_square_of_the_edge():
+    """Of the largest stress; the displacement inside is better still, as the meshes keep the volume."""
+    errors = []
+    for h in (0.5, 0.25):
+        mesh = cal.mesh.merge([cal.mesh.sphere(2.0, 2 * h), cal.mesh.sphere(1.0, h)])
+        solution = cal.ElasticSolid(mesh, cal.ElasticMaterial(2000.0, 0.3), loads={1: cal.Pressure(1.0)}).solve()
+        hoop, radial = (1 + 4 / 1.5**3) / 7, (1 - 8 / 1.5**3) / 7
+        displacement = solution.field([[0.0, 1.5, 0.0]])[0, 1] / (1.5 * (0.7 * hoop - 0.3 * radial) / 2000)
+        errors.append([abs(solution.largest_stress[0] * 7 / 12 - 1), abs(displacement - 1)])
+    orders = np.log2(np.divide(*errors))
+    assert orders[0] == pytest.approx(2.0, abs=0.3)
+    assert orders[1] > 1.7
+    assert errors[1][1] < 1e-3
+
+
 def test_results_are_written(shell, tmp_path):
     meshio = pytest.importorskip("meshio")
     shell.write(tmp_path / "shell.vtu")
