@@ -55,7 +55,7 @@ def test_the_processor_has_the_small_blocks(two, monkeypatch):
 
     def noted(self, kind, blocks):
         sizes.append(np.mean(self.tree.sizes(blocks)))
-        run(self, kind, blocks)
+        return run(self, kind, blocks)
 
     monkeypatch.setattr(compression.Compression, "run", noted)
     matrix = assembled(OPERATORS["symmetric"], "numba+opencl:0")
