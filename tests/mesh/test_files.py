@@ -182,7 +182,7 @@ def test_torn_file_is_joined_with_a_notice(tmp_path):
 def test_gmsh_physical_groups_become_tags_and_names(tmp_path):
     gmsh = pytest.importorskip("gmsh")
     for version in (2.2, 4.1):
-        gmsh.initialize()
+        gmsh.initialize(interruptible=False)
         try:
             gmsh.option.setNumber("General.Verbosity", 0)
             gmsh.model.occ.addBox(0, 0, 0, 1, 1, 1)
