@@ -1,4 +1,4 @@
-"""Kill runs of the command line at random times, and run again: `python tests/cli/kills.py KIND ROUNDS`.
+"""Kill runs of the command line at random times, and run again: `python tests/cli/kills.py KIND ROUNDS [SEED]`.
 
 KIND is a key of CASES, or "two" for two processes with one --out.
 
@@ -150,12 +150,12 @@ def start_both(folder: Path, rounds: int, seed: int = 0) -> tuple[float, list[st
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as place:
-        began = time.monotonic()
+        began, seed = time.monotonic(), int(sys.argv[3]) if len(sys.argv) > 3 else 0
         if sys.argv[1] == "two":
-            figure, wrong = start_both(Path(place), int(sys.argv[2]))
+            figure, wrong = start_both(Path(place), int(sys.argv[2]), seed)
             print(f"one refused after at most {figure:.2f} s")
         else:
-            figure, wrong = kill_at_random(sys.argv[1], Path(place), int(sys.argv[2]))
+            figure, wrong = kill_at_random(sys.argv[1], Path(place), int(sys.argv[2]), seed)
             print(f"{sys.argv[1]}: {figure} killed")
         print(f"{time.monotonic() - began:.0f} s", *wrong, sep="\n")
         sys.exit(bool(wrong))

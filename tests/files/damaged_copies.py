@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 
 import calderon as cal
-from calderon.files.hdf5_contents import DIGEST, array_digest, entries, file_digest
+from calderon.files.hdf5_contents import DIGEST, ArrayDigest, entries, file_digest
 
 MESH = cal.mesh.ellipsoid([3.0, 0.4, 0.4], 0.3)
 KINDS = "matrix", "sum", "assembly", "checkpoint"
@@ -129,7 +129,9 @@ def reseal(path):
     with h5py.File(path, "r+") as file:
         for _, each in list(entries(file)):
             if isinstance(each, h5py.Dataset):
-                each.attrs[DIGEST] = array_digest(each[()])
+                digest = ArrayDigest()
+                digest.add(each[()])
+                each.attrs[DIGEST] = digest.text()
         file.attrs[DIGEST] = file_digest(file)
 
 

@@ -1,5 +1,6 @@
 """What is read back is verified: links, sizes, versions and contents, with any checksums."""
 
+import hashlib
 import json
 import shutil
 
@@ -10,6 +11,8 @@ from damaged_copies import load, reseal, write
 
 import calderon as cal
 from calderon.backends import memory
+from calderon.files import DamagedFile, hdf5_contents, hdf5_reading, new_file, put, saved_file
+from calderon.files.hdf5_writing import FileKind
 
 KINDS = "matrix", "sum", "assembly", "checkpoint"
 
@@ -204,3 +207,22 @@ def test_a_file_without_an_attribute_is_refused(name, copy):
         del file.attrs[name]
     with pytest.raises(ValueError, match="not written by this package" if name == "kind" else "sha256 cannot be read"):
         load("matrix", path)
+
+
+@pytest.mark.parametrize("columns", [(), (3,)])
+def test_a_large_array_is_verified_while_it_is_read_in_parts(tmp_path, monkeypatch, columns):
+    """Its digest is the SHA-256 of all bytes, and one wrong number in the last part is refused."""
+    for module in (hdf5_contents, hdf5_reading):
+        monkeypatch.setattr(module, "PART", 1000)
+    path, kind, values = tmp_path / "large.h5", FileKind("large", "array", "write it again"), np.zeros((1234, *columns))
+    values[...] = np.random.default_rng(0).standard_normal(values.shape)
+    with new_file(path, kind) as file:
+        put(file, "values", values)
+    with saved_file(path, kind) as file:
+        assert file.attribute("kind") == "large"
+        assert np.array_equal(file.array("values"), values)
+    with h5py.File(path, "r+") as file:
+        assert file["values"].attrs["sha256"] == hashlib.sha256(values.tobytes()).hexdigest()
+        file["values"][-1] += 1
+    with saved_file(path, kind) as file, pytest.raises(DamagedFile, match="checksum of values"):
+        file.array("values")

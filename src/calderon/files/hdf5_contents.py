@@ -7,6 +7,7 @@ types, shapes and attributes of everything, these digests included, so that all 
 import hashlib
 import json
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import h5py
@@ -14,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 DIGEST = "sha256"
+PART = 1 << 22
+"""Bytes from which a part of an array is worth a thread."""
 DEPTH, ENTRIES = 8, 100_000
 """Largest number of groups within each other, and of names in a file."""
 
@@ -53,9 +56,32 @@ def _require_plain(name: str, dataset: h5py.Dataset) -> None:
         raise ValueError(f"{name!r} is compressed")
 
 
-def array_digest(values: NDArray[Any]) -> str:
-    """SHA-256 of the bytes of an array, row by row."""
-    return hashlib.sha256(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data).hexdigest()
+class ArrayDigest:
+    """SHA-256 of the bytes of an array, row by row: large parts in a thread of its own, while others are read or
+    written."""
+
+    def __init__(self) -> None:
+        self._total = hashlib.sha256()
+        self._worker: ThreadPoolExecutor | None = None
+        self._parts: list[Future[None]] = []
+
+    def add(self, values: NDArray[Any]) -> None:
+        """The next part, which must stay as it is until the digest is asked for."""
+        data = np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
+        if self._worker is None and len(data) >= PART:
+            self._worker = ThreadPoolExecutor(1, "calderon-digest")
+        if self._worker is None:
+            self._total.update(data)
+        else:
+            self._parts.append(self._worker.submit(self._total.update, data))
+
+    def text(self) -> str:
+        """The digest of all parts."""
+        if self._worker is not None:
+            self._worker.shutdown()
+        for each in self._parts:
+            each.result()
+        return self._total.hexdigest()
 
 
 def file_digest(file: h5py.File) -> str:

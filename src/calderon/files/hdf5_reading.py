@@ -16,7 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends import require_memory
 from calderon.files.damaged_file import DamagedFile
-from calderon.files.hdf5_contents import DIGEST, array_digest, entries, file_digest
+from calderon.files.hdf5_contents import DIGEST, PART, ArrayDigest, entries, file_digest
 from calderon.files.hdf5_writing import FileKind
 from calderon.validation import callers_level
 
@@ -206,9 +206,9 @@ class SavedGroup:
                 fits = len(shape) == dataset.ndim and all(map(_fits, dataset.shape, shape))
                 text = str(shape).replace("None", "n")
                 self.require(fits, f"{name} has the shape {dataset.shape} instead of {text}")
-            values = np.asarray(dataset[()])
+            values, digest = _numbers(dataset)
             if self.checked:
-                self.require(dataset.attrs[DIGEST] == array_digest(values), f"the checksum of {name} differs")
+                self.require(dataset.attrs[DIGEST] == digest, f"the checksum of {name} differs")
         values = np.asarray(values, given)
         self.require(
             not finite or given.kind not in "fc" or all_finite(values), f"{name} has numbers that are not finite"
@@ -222,6 +222,21 @@ class SavedGroup:
                 return [str(each) for each in json.loads(self.array(name, np.uint8, (None,)).tobytes())]
         with self._raw(name):
             return [str(each) for each in self.group[name].asstr()[()]]
+
+
+def _numbers(dataset: h5py.Dataset) -> tuple[NDArray[Any], str]:
+    """All numbers of a dataset, and their digest, which is computed while the next ones are read."""
+    values, digest = np.empty(dataset.shape, dataset.dtype), ArrayDigest()
+    if values.nbytes < 4 * PART:
+        values = np.asarray(dataset[()])
+        digest.add(values)
+        return values, digest.text()
+    rows = max(1, 2 * PART * len(values) // values.nbytes)
+    for first in range(0, len(values), rows):
+        part = np.s_[first : first + rows]
+        dataset.read_direct(values, part, part)
+        digest.add(values[part])
+    return values, digest.text()
 
 
 def _fits(length: int, wanted: int | None) -> bool:

@@ -15,7 +15,7 @@ import h5py
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.files.hdf5_contents import DIGEST, array_digest, file_digest
+from calderon.files.hdf5_contents import DIGEST, ArrayDigest, file_digest
 from calderon.files.whole_file import whole_file
 
 CHUNK = 1 << 20
@@ -94,8 +94,10 @@ def put(group: h5py.Group, name: str, values: ArrayLike) -> None:
         row = max(1, array.nbytes // len(array)) if array.ndim else 1
         chunks = (min(len(array), max(1, CHUNK // row)), *array.shape[1:]) if array.ndim else None
         options = {"chunks": chunks, "fletcher32": True} if chunks else {}
+    digest = ArrayDigest()
+    digest.add(array)
     dataset = group.create_dataset(name, data=array, **options)
-    dataset.attrs[DIGEST] = array_digest(array)
+    dataset.attrs[DIGEST] = digest.text()
 
 
 def put_texts(group: h5py.Group, name: str, values: Sequence[str]) -> None:
