@@ -18,6 +18,7 @@ from calderon.greens import Green
 from calderon.greens.green import green_defines
 from calderon.mesh.errors import AccuracyWarning
 from calderon.potentials.point_sources import SCALARS, Emission
+from calderon.validation import callers_level
 
 GROUP = 128
 """Threads of a group, and sources of a tile."""
@@ -115,9 +116,8 @@ def _segments(sources: int, targets: int) -> tuple[int, int]:
     return -(-tiles // each), each * GROUP
 
 
-def warn_if_coarse(real: np.dtype[Any], k: float, reach: float, stacklevel: int) -> None:
-    """AccuracyWarning where the phase k r is not resolved for distances r up to `reach`; stacklevel as for a warning by
-    the caller."""
+def warn_if_coarse(real: np.dtype[Any], k: float, reach: float) -> None:
+    """AccuracyWarning where the phase k r is not resolved for distances r up to `reach`."""
     single = real == np.float32
     error = abs(k) * reach * float(np.finfo(real).eps) * (0.5 if single else LARGE_ANGLES)
     if error > COARSE and math.isfinite(error):
@@ -125,5 +125,5 @@ def warn_if_coarse(real: np.dtype[Any], k: float, reach: float, stacklevel: int)
             f"k r reaches {abs(k) * reach:.3g}, and {'single' if single else 'double'} precision keeps its phase to "
             f"{error:.0e}: " + ('use precision="double"' if single else "take far_field(directions) there"),
             AccuracyWarning,
-            stacklevel=stacklevel + 1,
+            stacklevel=callers_level(),
         )

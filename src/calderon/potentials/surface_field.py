@@ -29,6 +29,7 @@ from calderon.potentials.point_sources import TARGETS, Emission, far_field_kerne
 from calderon.potentials.point_triangle import SHARE, Plane
 from calderon.quadrature import TriangleRule, triangle_rule
 from calderon.quadrature.options import Quadrature
+from calderon.validation import callers_level
 
 NEAR = 2.0
 """Triangles nearer to a point than this many times their size are integrated adaptively."""
@@ -134,7 +135,7 @@ class SurfaceField(ABC):
         given = checked_points(points, self._mesh)
         moved = off_surface(surface, given, digits_of(points))
         regular = regular or execution.choose(self._on_processor, self._on_device)(emission, execution)
-        warn_if_coarse(regular.real, green.wavenumber.real, frame.reach(moved.points), stacklevel=3)
+        warn_if_coarse(regular.real, green.wavenumber.real, frame.reach(moved.points))
         total = regular.sums(frame.inside(moved.points))
         self._correct_near(total, moved.points, regular, emission)
         if emission.jumps:
@@ -182,7 +183,7 @@ class SurfaceField(ABC):
         self, unit: NDArray[np.float64], k: float, emission: Emission, execution: Execution
     ) -> NDArray[np.complex128]:
         frame = self._frame
-        warn_if_coarse(execution.real, k, 1 / frame.scale, stacklevel=4)
+        warn_if_coarse(execution.real, k, 1 / frame.scale)
         return far_sums(execution, emission, unit, self._sources(far=True), k, frame.origin, frame.scale)
 
     def _sources(self, far: bool) -> NDArray[np.float64]:
@@ -269,12 +270,12 @@ def far_wavenumber(green: Green) -> float:
 
 
 def warn_on_surface(x: NDArray[np.float64], points: NDArray[np.int64]) -> None:
-    """AccuracyWarning, if there are any, for the user who called the caller's caller."""
+    """AccuracyWarning, if there are any."""
     if len(points):
         warnings.warn(
             f"{len(points)} of {len(x)} points lie on the surface, the first is number {points[0]} at "
             f"{x[points[0]]}: the mean of both sides is returned; for the limit on one side, move them off by a "
             "part of the mesh size",
             AccuracyWarning,
-            stacklevel=4,
+            stacklevel=callers_level(),
         )
