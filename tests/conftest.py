@@ -139,3 +139,42 @@ def two(opencl, monkeypatch):
     yield devices
     monkeypatch.undo()
     survey.cache_clear()
+
+
+@pytest.fixture
+def cuda_builds(monkeypatch):
+    """cuda_builds(assemble, header): what each kernel takes, for the sources with this header that assemble() asks a
+    CUDA device for: (source, {kernel: Usage}); skips the test where there is no compiler."""
+    from backends.cuda_compiler import find_compiler, usage
+    from backends.variants import NoteTaker
+    from calderon.backends import backend, survey
+
+    if (compiler := find_compiler()) is None:
+        pytest.skip("no CUDA compiler: neither nvcc nor NVRTC (pip install nvidia-cuda-nvrtc-cu12)")
+
+    def built(assemble, header):
+        taker = NoteTaker()
+        with monkeypatch.context() as patch:
+            patch.setitem(backend._DRIVERS, "cuda", lambda: [taker])
+            survey.cache_clear()
+            assemble()
+        survey.cache_clear()
+        return [(each, usage(compiler[1](each))) for each in taker.sources if header in str(each)]
+
+    return built
+
+
+@pytest.fixture
+def peak_of():
+    """peak_of(operator, **options): the dense matrix, and the most memory that its assembly takes at a time."""
+    import tracemalloc
+
+    def assembled(operator, **options):
+        tracemalloc.start()
+        try:
+            matrix = operator.assemble(**options)
+            return matrix, tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    return assembled

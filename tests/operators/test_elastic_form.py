@@ -7,9 +7,6 @@ import pytest
 from kelvin import POISSON, WEAKLY_SINGULAR, ElasticBlock, ElasticOperator, kelvin
 
 import calderon as cal
-from backends.cuda_compiler import find_compiler, usage
-from backends.variants import NoteTaker
-from calderon.backends import backend, survey
 from calderon.galerkin.block import Block
 
 
@@ -102,23 +99,15 @@ def test_compressed_matrices_on_devices(opencl):
     assert np.linalg.norm(found - expected) < 1e-5 * np.linalg.norm(expected)
 
 
-def test_cuda_builds_the_form(sphere, monkeypatch):
-    compiler = find_compiler()
-    if compiler is None:
-        pytest.skip("no CUDA compiler: neither nvcc nor NVRTC (pip install nvidia-cuda-nvrtc-cu12)")
-    taker = NoteTaker()
-    monkeypatch.setitem(backend._DRIVERS, "cuda", lambda: [taker])
-    survey.cache_clear()
-    try:
+def test_cuda_builds_the_form(sphere, cuda_builds):
+    def assemble():
         for precision in ("double", "single"):
             kelvin(cal.P0(sphere, components=3)).assemble(backend="cuda", precision=precision)
-    finally:
-        survey.cache_clear()
-    sources = [each for each in taker.sources if "kelvin.h" in str(each)]
-    assert len(sources) == 5
-    for source in sources:
-        for kernel, used in usage(compiler[1](source)).items():
-            assert (used.spilled, used.stack) == (0, 0), f"{source}: {kernel}"
+
+    found = cuda_builds(assemble, "kelvin.h")
+    assert len(found) == 5
+    for source, used in found:
+        assert all((each.spilled, each.stack) == (0, 0) for each in used.values()), f"{source}: {used}"
 
 
 class WithoutHeader(ElasticBlock):

@@ -103,7 +103,7 @@ class Block:
     trial_side: TrialSide
     tile_form: Form | None = None
     """What tiles make entries with, unless these are products of local functions."""
-    digits = 6  # of near pairs that are not coarse (near.DEGREES)
+    digits, mirrored = 6, False  # of pairs.rules.Wanted, unless they are coarse
 
     def __init__(self, out, green, integrand, test, trial, factor, rows, columns, quadrature, real, half=False):  # type: ignore[no-untyped-def]
         self.out, self.integrand, self.quadrature, self.half = out, integrand, quadrature, half
@@ -315,7 +315,7 @@ class Block:
         elements = self.test_space.element, self.trial_space.element
         coarse = self._coarse()
         degree, digits = elements[0].degree + elements[1].degree, 5 if coarse else self.digits
-        wanted = Wanted(self.quadrature.touching(power, coarse), wavenumber, power, degree, digits)
+        wanted = Wanted(self.quadrature.touching(power, coarse), wavenumber, power, degree, digits, self.mirrored)
         rules = special_rules(touching, pairs, ratio, x, y, backward, wanted)
         least = min(each.jacobian.min(initial=1.0) for each in (self.test_surface, self.trial_surface))
         real = np.float32 if coarse and least > LEAST else np.float64

