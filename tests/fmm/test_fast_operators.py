@@ -29,6 +29,13 @@ def graded():
 
 
 @pytest.fixture(autouse=True)
+def own_random_numbers():
+    """Of each test, whichever ran before."""
+    global RANDOM
+    RANDOM = np.random.default_rng(0)
+
+
+@pytest.fixture(autouse=True)
 def small_leaves(monkeypatch):
     """Far fields on meshes of some hundred unknowns."""
     monkeypatch.setattr(galerkin, "FUNCTIONS", tuple(each._replace(leaf=25) for each in orders.FUNCTIONS))

@@ -27,6 +27,13 @@ PLACES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def own_random_numbers():
+    """Of each test, whichever ran before."""
+    global RANDOM
+    RANDOM = np.random.default_rng(0)
+
+
 @pytest.fixture
 def no_direct_sums(monkeypatch):
     monkeypatch.setattr(module, "FEW", 0)

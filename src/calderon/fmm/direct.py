@@ -53,26 +53,13 @@ def direct_kernel(charges: bool, dipoles: bool, gradient: bool) -> Callable[...,
     interact = interaction(charges, dipoles, gradient)
 
     @kernel
-    def sums(
-        targets,
-        across,
-        sources,
-        apart,
-        target_starts,
-        source_starts,
-        near_start,
-        near,
-        centres,
-        same,
-        room,
-        out,
-        low,
+    def sums(  # type: ignore[no-untyped-def]
+        targets, across, sources, apart, target_starts, source_starts, near_start, near, centres, same, room, out, low,
         high,
-    ):  # type: ignore[no-untyped-def]
+    ):  # fmt: skip
         """out[f across + j] += field f at the points j of the target leaves low .. high. targets: rows x, y, z, of
         `across` numbers each, sources: the same of `apart`, with those of charges and dipoles. Places are relative to
-        the centres (leaves, 3) of their leaves. same: whether points of
-        different leaves may coincide."""
+        the centres (leaves, 3) of their leaves. same: whether points of different leaves may coincide."""
         width = lanes(room)
         for i in range(low, high):
             for s in range(target_starts[i], target_starts[i + 1], width):

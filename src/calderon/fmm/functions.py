@@ -14,8 +14,7 @@ from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned, lanes, load, number, store, width, zero
 from calderon.fmm.lists import Lists
 from calderon.fmm.octree import Octree
-from calderon.fmm.point_expansions import inverse_products, moment_kernel
-from calderon.fmm.point_tree import padded
+from calderon.fmm.point_expansions import inverse_products, moment_kernel, padded
 from calderon.fmm.tables import Tables
 from calderon.fmm.translations import multiply
 from calderon.spaces.charges import charges

@@ -7,7 +7,8 @@ With the complex regular and irregular functions
 1/|x - y| = sum R_n^m(y) conj(I_n^m(x)) for |y| < |x| (M. A. Epton and B. Dembart, SIAM J. Sci. Comput. 16 (1995) 865).
 The real basis up to degree p has K = (p + 1)^2 functions: f Re R_n^m for m >= 0 and f Im R_n^m for m > 0, with
 f = sqrt((n + m)! (n - m)!), times sqrt(2) for m > 0, so that numbers of all degrees have about one size. They stand in
-the order of the recurrence of point_expansions.py: m = 0, 1 .. p, of each m all cosines n = m .. p, then all sines.
+the order of the recurrence of point_expansions.py, which evaluates the regular ones: m = 0, 1 .. p, of each m all
+cosines n = m .. p, then all sines.
 """
 
 import math
@@ -41,22 +42,6 @@ class Basis(NamedTuple):
                         cosines[self.degree, self.order])  # fmt: skip
 
 
-def regular(x: Array, p: int) -> Array:
-    """(n, K) regular basis functions at points x (n, 3)."""
-    basis, (X, Y, Z) = Basis.of(p), np.asarray(x, float).T
-    C, S = np.zeros((2, p + 1, p + 1, len(X)))
-    r2 = X * X + Y * Y + Z * Z
-    C[0, 0] = 1
-    for m in range(p + 1):
-        if m:
-            C[m, m] = -(X * C[m - 1, m - 1] - Y * S[m - 1, m - 1]) / (2 * m)
-            S[m, m] = -(X * S[m - 1, m - 1] + Y * C[m - 1, m - 1]) / (2 * m)
-        for n in range(m + 1, p + 1):
-            for A in (C, S):
-                A[n, m] = ((2 * n - 1) * Z * A[n - 1, m] - r2 * A[n - 2, m] * (n > m + 1)) / ((n + m) * (n - m))
-    return basis.choose(C, S).T * basis.factor
-
-
 def irregular_parts(x: Array, p: int) -> tuple[Array, Array]:
     """Re and Im (p + 1, p + 1, n) of I_n^m, by degree and order, at points x (n, 3)."""
     X, Y, Z = np.asarray(x, float).T
@@ -75,7 +60,7 @@ def irregular_parts(x: Array, p: int) -> tuple[Array, Array]:
 
 
 def irregular(x: Array, p: int) -> Array:
-    """(n, K) functions at points x (n, 3) that make 1/|x - y| with `regular` at y."""
+    """(n, K) functions at points x (n, 3) that make 1/|x - y| with the regular basis at y."""
     basis = Basis.of(p)
     return basis.choose(*irregular_parts(x, p)).T * (np.where(basis.order > 0, 2.0, 1.0) / basis.factor)
 
@@ -110,23 +95,6 @@ class LocalExpansions:
         parts = np.stack(irregular_parts(v, 2 * self._p)).reshape(-1, len(v)).T
         return np.stack([sum(f * each[at] for f, at in zip(self._factors, self._places, strict=True))
                          for each in np.ascontiguousarray(parts)])  # fmt: skip
-
-
-def sphere_points(degree: int) -> tuple[Array, Array]:
-    """Points (n, 3) and weights (n,), whose sum is 1, of a product rule of that degree on the unit sphere."""
-    t, w = np.polynomial.legendre.leggauss(degree // 2 + 1)
-    phi = 2 * np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1)
-    s = np.sqrt(1 - t * t)
-    x = np.stack([np.outer(s, np.cos(phi)), np.outer(s, np.sin(phi)), np.outer(t, np.ones_like(phi))], axis=-1)
-    return x.reshape(-1, 3), np.repeat(w / (2 * len(phi)), len(phi))
-
-
-def shifts(p: int, centres: Array, scale: float) -> Array:
-    """(n, K, K) matrices X with regular(c + scale u) = X regular(u) for each of the centres c (n, 3)."""
-    points, weights = sphere_points(2 * p + 2)
-    own = regular(points, p)
-    dual = own * weights[:, None] / (weights @ own**2)  # functions of all degrees are orthogonal on the sphere
-    return np.stack([regular(c + scale * points, p).T @ dual for c in centres])
 
 
 def gradients(p: int) -> list[sp.csr_array]:

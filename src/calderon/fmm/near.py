@@ -20,21 +20,10 @@ def block_kernel(down: bool, across: bool) -> Callable[..., None]:
     symmetric matrix, which do both, only the former."""
 
     @kernel
-    def multiply(
-        numbers,
-        pairs,
-        places,
-        row_starts,
-        column_starts,
-        x_rows,
-        x_columns,
-        y_rows,
-        y_columns,
-        room,
-        symmetric,
-        low,
+    def multiply(  # type: ignore[no-untyped-def]
+        numbers, pairs, places, row_starts, column_starts, x_rows, x_columns, y_rows, y_columns, room, symmetric, low,
         high,
-    ):  # type: ignore[no-untyped-def]
+    ):  # fmt: skip
         size = lanes(numbers)
         half = len(room) // 2 - size
         for n in range(low, high):

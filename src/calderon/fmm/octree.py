@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.numba import first_at_least, jitable_part, kernel
 
 DEEPEST = 20
 """Levels below the root: 60 bits of a key."""
@@ -146,18 +146,6 @@ def box_keys(position, level, keys):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def first_from(keys, lo, hi, key):  # type: ignore[no-untyped-def]
-    """The first place of keys[lo:hi] that is not below `key`."""
-    while lo < hi:
-        middle = (lo + hi) // 2
-        if keys[middle] < key:
-            lo = middle + 1
-        else:
-            hi = middle
-    return lo
-
-
-@jitable_part
 def shallowest(limits, lo, hi):  # type: ignore[no-untyped-def]
     """The smallest of the limits of a run; one limit stands for all."""
     if len(limits) == 1:
@@ -199,7 +187,7 @@ def divide(sources, targets, most, source_limit, target_limit, table, children):
             s, t = s_lo, t_lo
             for octant in range(8):
                 end = (first + octant + 1) << shift
-                s_end, t_end = first_from(sources, s, s_hi, end), first_from(targets, t, t_hi, end)
+                s_end, t_end = first_at_least(sources, s, s_hi, end), first_at_least(targets, t, t_hi, end)
                 if s_end > s or t_end > t:
                     if keep:
                         children[box, octant] = count

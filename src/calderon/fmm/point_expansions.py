@@ -8,60 +8,78 @@ that file: for each m, d = 1 / ((n + m) (n - m)) and
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import kernel
-from calderon.backends.vectors import jitable, lanes, load, number, store, zero
+from calderon.backends.vectors import aligned, jitable, lanes, load, number, store, width, zero
+from calderon.fmm.harmonics import Basis
 
 
-def inverse_products(p: int, real: np.dtype) -> NDArray[np.floating]:  # type: ignore[type-arg]
+def inverse_products(p: int, real: Any) -> NDArray[np.floating]:
     """1 / ((n + m) (n - m)) for m = 0 .. p and n = m + 1 .. p, in this order."""
     return np.array([1 / ((n + m) * (n - m)) for m in range(p + 1) for n in range(m + 1, p + 1)], real)
 
 
-def adding_moments(fields: int) -> Callable[..., None]:
-    """What adds the functions of a vector of points, times so many numbers of each."""
+def padded(rows: NDArray[Any], real: Any) -> NDArray[Any]:
+    """Rows (m, n) with a vector of zeros and more at their ends, aligned."""
+    lanes = width(real)
+    out = aligned((len(rows), (rows.shape[1] // lanes + 2) * lanes), real)
+    out[:, : rows.shape[1]] = rows
+    return out
+
+
+def through_functions(visit: Callable[..., Any]) -> Callable[..., Any]:
+    """What passes t through visit(s, t, function, k, data) for the function of each number k, at vectors of points."""
 
     @jitable
-    def add(room, k, pitch, function, q0, q1, q2, q3):  # type: ignore[no-untyped-def]
-        width = lanes(room)
-        store(room, k * width, load(room, k * width) + function * q0)
-        if fields > 1:
-            store(room, (pitch + k) * width, load(room, (pitch + k) * width) + function * q1)
-            store(room, (2 * pitch + k) * width, load(room, (2 * pitch + k) * width) + function * q2)
-        if fields > 3:
-            store(room, (3 * pitch + k) * width, load(room, (3 * pitch + k) * width) + function * q3)
-
-    @jitable
-    def add_all(x, y, z, q0, q1, q2, q3, p, inverse, pitch, room):  # type: ignore[no-untyped-def]
+    def through(s, t, x, y, z, p, inverse, data):  # type: ignore[no-untyped-def]
         r2 = x * x + y * y + z * z
-        cosine, sine = zero(room) + 1.0, zero(room)
+        cosine, sine = zero(s) + 1.0, zero(s)
         k, h = 0, 0
         for m in range(p + 1):
             if m > 0:
                 f = -0.5 / m
                 cosine, sine = (x * cosine - y * sine) * f, (x * sine + y * cosine) * f
-            a, b, c, d = zero(room), cosine, zero(room), sine
+            a, b, c, d = zero(s), cosine, zero(s), sine
             other = k + p + 1 - m
-            add(room, k, pitch, b, q0, q1, q2, q3)
+            t = visit(s, t, b, k, data)
             if m > 0:
-                add(room, other, pitch, d, q0, q1, q2, q3)
+                t = visit(s, t, d, other, data)
             for n in range(m + 1, p + 1):
                 f = number(inverse, h)
                 h += 1
                 along, square = z * (f * (2 * n - 1)), r2 * f
                 a, b = b, along * b - square * a
                 k += 1
-                add(room, k, pitch, b, q0, q1, q2, q3)
+                t = visit(s, t, b, k, data)
                 if m > 0:
                     c, d = d, along * d - square * c
                     other += 1
-                    add(room, other, pitch, d, q0, q1, q2, q3)
+                    t = visit(s, t, d, other, data)
             k = other + 1 if m > 0 else k + 1
+        return t
 
-    return add_all
+    return through
+
+
+def adding_moments(fields: int) -> Callable[..., None]:
+    """What adds to room the functions of a vector of points, times so many numbers of each; data: pitch."""
+
+    @jitable
+    def add(room, q, function, k, pitch):  # type: ignore[no-untyped-def]
+        width = lanes(room)
+        store(room, k * width, load(room, k * width) + function * q[0])
+        if fields > 1:
+            store(room, (pitch + k) * width, load(room, (pitch + k) * width) + function * q[1])
+            store(room, (2 * pitch + k) * width, load(room, (2 * pitch + k) * width) + function * q[2])
+        if fields > 3:
+            store(room, (3 * pitch + k) * width, load(room, (3 * pitch + k) * width) + function * q[3])
+        return q
+
+    return through_functions(add)
 
 
 @functools.lru_cache(maxsize=8)
@@ -94,7 +112,7 @@ def moment_kernel(fields: int) -> Callable[..., None]:
                     q1, q2 = load(weights, at + row), load(weights, at + 2 * row)
                 if fields > 3:
                     q3 = load(weights, at + 3 * row)
-                add_all(load(x, s), load(y, s), load(z, s), q0, q1, q2, q3, p, inverse, pitch, room)
+                add_all(room, (q0, q1, q2, q3), load(x, s), load(y, s), load(z, s), p, inverse, pitch)
             for k in range(fields * pitch):
                 total = room[k * width]
                 for w in range(1, width):
@@ -109,42 +127,17 @@ def value_kernel(fields: int) -> Callable[..., None]:
     """Values of expansions in the basis at points: 1 field, or 4 (potential and three derivatives)."""
 
     @jitable
-    def add(t0, t1, t2, t3, function, local, k, pitch):  # type: ignore[no-untyped-def]
-        t0 = t0 + function * number(local, k)
+    def add(local, t, function, k, places):  # type: ignore[no-untyped-def]
+        first, pitch = places
+        t0, t1, t2, t3 = t
+        t0 = t0 + function * number(local, first + k)
         if fields > 1:
-            t1 = t1 + function * number(local, k + pitch)
-            t2 = t2 + function * number(local, k + 2 * pitch)
-            t3 = t3 + function * number(local, k + 3 * pitch)
+            t1 = t1 + function * number(local, first + k + pitch)
+            t2 = t2 + function * number(local, first + k + 2 * pitch)
+            t3 = t3 + function * number(local, first + k + 3 * pitch)
         return t0, t1, t2, t3
 
-    @jitable
-    def sums(x, y, z, p, inverse, pitch, local, first):  # type: ignore[no-untyped-def]
-        r2 = x * x + y * y + z * z
-        cosine, sine = zero(local) + 1.0, zero(local)
-        t0, t1, t2, t3 = zero(local), zero(local), zero(local), zero(local)
-        k, h = first, 0
-        for m in range(p + 1):
-            if m > 0:
-                f = -0.5 / m
-                cosine, sine = (x * cosine - y * sine) * f, (x * sine + y * cosine) * f
-            a, b, c, d = zero(local), cosine, zero(local), sine
-            other = k + p + 1 - m
-            t0, t1, t2, t3 = add(t0, t1, t2, t3, b, local, k, pitch)
-            if m > 0:
-                t0, t1, t2, t3 = add(t0, t1, t2, t3, d, local, other, pitch)
-            for n in range(m + 1, p + 1):
-                f = number(inverse, h)
-                h += 1
-                along, square = z * (f * (2 * n - 1)), r2 * f
-                a, b = b, along * b - square * a
-                k += 1
-                t0, t1, t2, t3 = add(t0, t1, t2, t3, b, local, k, pitch)
-                if m > 0:
-                    c, d = d, along * d - square * c
-                    other += 1
-                    t0, t1, t2, t3 = add(t0, t1, t2, t3, d, local, other, pitch)
-            k = other + 1 if m > 0 else k + 1
-        return t0, t1, t2, t3
+    sums = through_functions(add)
 
     @kernel
     def values(x, y, z, starts, p, inverse, pitch, local, room, out, apart, low, high):  # type: ignore[no-untyped-def]
@@ -152,7 +145,9 @@ def value_kernel(fields: int) -> Callable[..., None]:
         width = lanes(room)
         for i in range(low, high):
             for s in range(starts[i], starts[i + 1], width):
-                t0, t1, t2, t3 = sums(load(x, s), load(y, s), load(z, s), p, inverse, pitch, local, i * fields * pitch)
+                t = zero(room), zero(room), zero(room), zero(room)
+                places = i * fields * pitch, pitch
+                t0, t1, t2, t3 = sums(local, t, load(x, s), load(y, s), load(z, s), p, inverse, places)
                 store(room, 0, t0)
                 store(room, width, t1)
                 store(room, 2 * width, t2)
@@ -162,3 +157,15 @@ def value_kernel(fields: int) -> Callable[..., None]:
                         out[f * apart + s + w] = room[f * width + w]
 
     return values
+
+
+def regular(points: NDArray[np.float64], p: int) -> NDArray[np.float64]:
+    """(n, K) regular basis functions of harmonics.py, with their factors, at points (n, 3)."""
+    count, size, lanes = len(points), (p + 1) ** 2, width(np.float64)
+    pitch = -(-size // lanes) * lanes
+    ones, (x, y, z) = padded(np.ones((1, count)), np.float64), padded(points.T, np.float64)
+    out, room = aligned(count * pitch, np.float64), aligned((4 * pitch + 4) * lanes, np.float64)
+    starts = np.arange(count + 1)
+    moment_kernel(1)(x, y, z, ones.ravel(), ones.size, starts, p, inverse_products(p, np.float64), pitch, room, out, 0,
+                     count)  # fmt: skip
+    return np.asarray(out.reshape(count, pitch)[:, :size] * Basis.of(p).factor)

@@ -13,7 +13,7 @@ from calderon.fmm.direct import direct_kernel
 from calderon.fmm.lists import Lists, lists_of
 from calderon.fmm.octree import Octree, octree
 from calderon.fmm.orders import Promise
-from calderon.fmm.point_expansions import inverse_products, moment_kernel, value_kernel
+from calderon.fmm.point_expansions import inverse_products, moment_kernel, padded, value_kernel
 from calderon.fmm.tables import Tables, tables
 from calderon.fmm.translations import Translations, in_parts, multiply
 from calderon.greens.elementary import root_factor
@@ -64,14 +64,6 @@ class Side(NamedTuple):
         boxes = lists.leaves[leaf]
         places = (tree.inside(points)[order] - tree.centre[boxes]).T
         return Side(order, starts, leaf, padded(places, near), padded(places / tree.edge[boxes], far))
-
-
-def padded(rows: NDArray[Any], real: Any) -> NDArray[Any]:
-    """Rows (m, n) with a vector of zeros and more at their ends, aligned."""
-    lanes = width(real)
-    out = aligned((len(rows), (rows.shape[1] // lanes + 2) * lanes), real)
-    out[:, : rows.shape[1]] = rows
-    return out
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,15 +8,17 @@ levels up to a factor 1/h. Each of those from box to box is replaced by two fact
 values fall below one absolute bound: directions far away and oblique ones matter less.
 """
 
-import functools
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
+from calderon.backends.memory import bounded_cache
 from calderon.backends.vectors import aligned, width
-from calderon.fmm.harmonics import Array, Basis, LocalExpansions, gradients, irregular, regular, shifts
+from calderon.fmm.harmonics import Array, Basis, LocalExpansions, gradients, irregular
+from calderon.fmm.point_expansions import regular
+from calderon.quadrature.sphere import sphere_rule
 
 OFFSETS = np.array([(i, j, k) for i in range(-3, 4) for j in range(-3, 4) for k in range(-3, 4)
                     if max(abs(i), abs(j), abs(k)) > 1])  # fmt: skip
@@ -25,6 +27,8 @@ OCTANTS = np.array([(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)])
 """(8, 3) the children of a box."""
 SAMPLES, PER_BOX = 8, 12
 """Random sources for each harmonic, and targets in each of the 316 boxes."""
+KEPT = 1 << 29
+"""Bytes of tables that are kept."""
 AT_ONCE = 20
 """Matrices from box to box that are held uncompressed at a time."""
 
@@ -98,7 +102,7 @@ class Compression(NamedTuple):
         return Compression(np.linalg.solve(triangle, kept.T).T, triangle.T @ kept.T)
 
 
-@functools.lru_cache(maxsize=4)
+@bounded_cache(KEPT)
 def tables(order: Order, single: bool) -> Tables:
     """The tables of an order, in single or double precision."""
     real = np.dtype(np.float32 if single else np.float64)
@@ -111,6 +115,14 @@ def tables(order: Order, single: bool) -> Tables:
         order, _stored(_expanding(order.p, C, lanes), real), _stored(up.transpose(0, 2, 1), real), _stored(up, real),
         _stored(numbers, real), starts, vectors,
     )  # fmt: skip
+
+
+def shifts(p: int, centres: Array, scale: float) -> Array:
+    """(n, K, K) matrices X with regular(c + scale u) = X regular(u) for each of the centres c (n, 3)."""
+    points, weights = sphere_rule(2 * p + 2)
+    own = regular(points, p)
+    dual = own * weights[:, None] / (weights @ own**2)  # functions of all degrees are orthogonal on the sphere
+    return np.stack([regular(c + scale * points, p).T @ dual for c in centres])
 
 
 def _expanding(p: int, C: Array, lanes: int) -> Array:
