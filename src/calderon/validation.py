@@ -124,6 +124,14 @@ def finite_number(value: complex, name: str) -> complex | float:
     return number.real if number.imag == 0 else number
 
 
+def real_number(value: float, name: str) -> float:
+    """A finite real number."""
+    number = finite_number(value, name)
+    if isinstance(number, complex):
+        raise ValueError(f"{name} must be a real number, got {value!r}")
+    return number
+
+
 def as_complex(value: Any, name: str) -> complex:
     """A number in double precision; ValueError for an integer beyond."""
     try:

@@ -17,7 +17,7 @@ ENERGY, LOAD = 3566.9, 24000.0
 
 
 def bracket(size):
-    gmsh.initialize()
+    gmsh.initialize(interruptible=False)
     try:
         gmsh.option.setNumber("General.Terminal", 0)
         make = gmsh.model.occ

@@ -1,7 +1,5 @@
 """Memory of a dense assembly in addition to the matrix."""
 
-import tracemalloc
-
 import pytest
 
 import calderon as cal
@@ -11,18 +9,13 @@ from catalogue import cases
 
 @pytest.mark.parametrize("precision", ["double", "single"])
 @pytest.mark.parametrize("kind", [cal.single_layer, cal.double_layer, cal.adjoint_double_layer, cal.hypersingular])
-def test_assembly_takes_less_than_a_seventh_more_than_the_matrix(kind, precision):
+def test_assembly_takes_less_than_a_seventh_more_than_the_matrix(kind, precision, peak_of):
     green = cal.Laplace()  # with waves the matrix is twice as large
     kind(green, cal.P1(cal.mesh.sphere(1.0, 0.5))).assemble(precision=precision)  # what compiling takes is not meant
     mesh = cal.mesh.sphere(1.0, 0.06)
     operator = kind(green, cal.P1(mesh))
     assert 7500 < mesh.number_of_triangles < 8500
-    tracemalloc.start()
-    try:
-        matrix = operator.assemble(precision=precision)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    matrix, peak = peak_of(operator, precision=precision)
     assert matrix.nbytes < peak < 1.15 * matrix.nbytes
     assert peak < matrix.nbytes + preparation_bytes(operator)
 
@@ -31,16 +24,11 @@ def test_assembly_takes_less_than_a_seventh_more_than_the_matrix(kind, precision
     ("layer", "space"),
     cases([(cal.double_layer, cal.P1), (cal.single_layer, cal.P2)], kept=[(cal.double_layer, cal.P1)]),
 )
-def test_memory_of_rules_is_bounded_for_waves_and_needles(layer, space):
+def test_memory_of_rules_is_bounded_for_waves_and_needles(layer, space, peak_of):
     """Triangles in many shapes, three radians along the longest edge: the tables of their rules are the largest."""
     sphere = cal.mesh.sphere(1.0, 0.5)
     mesh = cal.TriangleMesh(sphere.vertices * [1.0, 3.0, 9.0], sphere.triangles)
     operator = layer(cal.Helmholtz(3.0 / mesh.diameters.max()), space(mesh))
     operator.assemble()  # what compiling takes is not meant
-    tracemalloc.start()
-    try:
-        matrix = operator.assemble()
-        beside = tracemalloc.get_traced_memory()[1] - matrix.nbytes
-    finally:
-        tracemalloc.stop()
-    assert beside < preparation_bytes(operator) < 12 * beside
+    matrix, peak = peak_of(operator)
+    assert peak - matrix.nbytes < preparation_bytes(operator) < 12 * (peak - matrix.nbytes)

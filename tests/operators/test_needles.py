@@ -1,6 +1,5 @@
 """Triangles that are much longer than high: integrated with little memory, or refused in words."""
 
-import tracemalloc
 import warnings
 
 import numpy as np
@@ -55,17 +54,12 @@ def test_the_remedy_helps():
 
 
 @pytest.mark.parametrize("form", cases(list(FORMS), kept=["laplace"]))
-def test_what_a_needle_takes_is_less_than_predicted_and_little(form):
+def test_what_a_needle_takes_is_less_than_predicted_and_little(form, peak_of):
     operator = FORMS[form](with_needle(1e-5, False))
     assert preparation_bytes(operator) < 1e9
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cal.AccuracyWarning)
         operator.assemble()  # what compiling takes is not meant
-        tracemalloc.start()
-        try:
-            matrix = operator.assemble()
-            beside = tracemalloc.get_traced_memory()[1] - matrix.nbytes
-        finally:
-            tracemalloc.stop()
-    assert beside < preparation_bytes(operator)
+        matrix, peak = peak_of(operator)
+    assert peak - matrix.nbytes < preparation_bytes(operator)
     assert np.isfinite(matrix @ np.ones(matrix.shape[1])).all()

@@ -14,10 +14,13 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core import event
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import LoweringPass, register_pass
+from numba.core.typed_passes import NativeLowering
 from numba.extending import register_jitable
 
 from calderon.backends.kernel_cache import cache_of
-from calderon.backends.part_compiler import PartCompiler
 
 NAME = "numba"
 PRECISIONS = {"double": np.float64, "single": np.float32}
@@ -75,11 +78,67 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     return compiled  # type: ignore[no-any-return]
 
 
+class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """Optimised code of a part, which kernels link to their own; it becomes no machine code of its own."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _KnownByName(LoweringPass):  # type: ignore[misc]
+    """Let kernels find the part: Numba looks it up by its entry point, which is never called."""
+
+    _name = "part_known_by_name"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def run_pass(self, state: Any) -> bool:
+        lowered = state["cr"]
+        entry: Any = [lowered.fndesc].count  # a built-in method of its own object: no other is equal
+        state.targetctx.insert_user_function(entry, lowered.fndesc, [state.library])
+        state["cr"] = lowered._replace(cfunc=entry)
+        return True
+
+
+class PartCompiler(Compiler):  # type: ignore[misc]
+    """Numba's compiler of functions that only other compiled functions call: to LLVM's intermediate code, of which the
+    kernel that calls them has a copy. Numba would make machine code of each of them, too."""
+
+    def __init__(self, typingctx: Any, targetctx: Any, library: Any, *args: Any) -> None:
+        super().__init__(typingctx, targetctx, library, *args)
+        self.state.flags.no_compile = True
+
+    def define_pipelines(self) -> list[Any]:
+        state = self.state
+        if state.library is None:
+            state.library = _PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        (passes,) = super().define_pipelines()
+        passes.add_pass_after(_KnownByName, NativeLowering)
+        passes.finalize()
+        return [passes]
+
+
 def jitable_part(function: Callable[..., Any] | None = None, **options: Any) -> Callable[..., Any]:
     """Mark a function as part of kernels, with options of `numba.njit`; without an entry for callers in C, which Numba
     would optimise as well."""
     mark = register_jitable(no_cfunc_wrapper=True, pipeline_class=PartCompiler, **options)
     return mark if function is None else mark(function)  # type: ignore[no-any-return]
+
+
+@jitable_part
+def first_at_least(values, lo, hi, bound):  # type: ignore[no-untyped-def]
+    """The first place of the increasing values[lo:hi] that is not below the bound, or hi."""
+    while lo < hi:
+        middle = (lo + hi) // 2
+        if values[middle] < bound:
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
 
 
 def thread_count() -> int:

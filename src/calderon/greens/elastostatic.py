@@ -14,22 +14,9 @@ from typing import ClassVar
 
 from calderon.greens.green import Radial, no_phase
 from calderon.greens.laplace import value
-from calderon.validation import finite_number
+from calderon.validation import real_number
 
 RADIAL = Radial(value, no_phase, False, 0)
-
-
-def checked_constants(youngs_modulus: float, poissons_ratio: float) -> tuple[float, float]:
-    """E > 0 and -1 < nu < 0.5 of an isotropic solid; ValueError for others."""
-    modulus, ratio = finite_number(youngs_modulus, "youngs_modulus"), finite_number(poissons_ratio, "poissons_ratio")
-    if isinstance(modulus, complex) or modulus <= 0:
-        raise ValueError(f"youngs_modulus must be a positive number (steel: 210e9 Pa), got {youngs_modulus!r}")
-    if isinstance(ratio, complex) or not -1 < ratio < 0.5:
-        raise ValueError(
-            f"poissons_ratio must be above -1 and below 0.5, got {poissons_ratio!r}: metals have about 0.3; rubber, "
-            "which hardly changes its volume, 0.49"
-        )
-    return modulus, ratio
 
 
 @dataclass(frozen=True)
@@ -48,7 +35,14 @@ class Elastostatic:
     solves_helmholtz: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        modulus, ratio = checked_constants(self.youngs_modulus, self.poissons_ratio)
+        modulus, ratio = (real_number(getattr(self, name), name) for name in ("youngs_modulus", "poissons_ratio"))
+        if modulus <= 0:
+            raise ValueError(f"youngs_modulus must be a positive number (steel: 210e9 Pa), got {modulus!r}")
+        if not -1 < ratio < 0.5:
+            raise ValueError(
+                f"poissons_ratio must be above -1 and below 0.5, got {ratio!r}: metals have about 0.3; rubber, which "
+                "hardly changes its volume, 0.49"
+            )
         object.__setattr__(self, "youngs_modulus", modulus)
         object.__setattr__(self, "poissons_ratio", ratio)
 

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.numba import first_at_least, jitable_part, kernel
 from calderon.galerkin.rows.entry_kernels import block
 from calderon.hmatrix.vector_ops import add_multiple, dot
 
@@ -77,18 +77,6 @@ def entries_inside(indptr, indices, table, out):  # type: ignore[no-untyped-def]
                 count += 1
                 at += 1
     return count
-
-
-@jitable_part
-def first_at_least(values, lo, hi, bound):  # type: ignore[no-untyped-def]
-    """The first of the sorted values[lo:hi] that is not below the bound, or hi."""
-    while lo < hi:
-        middle = (lo + hi) // 2
-        if values[middle] < bound:
-            lo = middle + 1
-        else:
-            hi = middle
-    return lo
 
 
 @kernel

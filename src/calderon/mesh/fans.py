@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.topology import connected, edge_pairs
+from calderon.mesh.topology import connected
 from calderon.mesh.triangles import TriangleMesh
 
 
@@ -60,8 +60,7 @@ def _following(mesh: TriangleMesh) -> NDArray[np.int64]:
     e with the vertex at e + 1.
     """
     positions = np.arange(3 * mesh.number_of_triangles)
-    order = np.argsort(mesh.triangle_edges.ravel(), kind="stable")
-    first, second = edge_pairs(order, mesh.edge_triangle_counts)
+    first, second = mesh.paired_sides
     across = np.full(len(positions), -1)
     across[first], across[second] = second, first
     triangle, local = np.divmod(positions, 3)

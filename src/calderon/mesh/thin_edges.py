@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from calderon.mesh.topology import connected, edge_pairs
+from calderon.mesh.topology import connected
 from calderon.mesh.triangles import TriangleMesh
 
 THIN = 0.5
@@ -52,8 +52,7 @@ def thin_edges(mesh: TriangleMesh, least: float) -> ThinEdges:
 
 def _faces(mesh: TriangleMesh, sharp: NDArray[np.bool_]) -> NDArray[np.int64]:
     """(nt,) the face that each triangle belongs to."""
-    incidence = np.argsort(mesh.triangle_edges.ravel(), kind="stable")
-    one, two = edge_pairs(incidence, mesh.edge_triangle_counts)
+    one, two = mesh.paired_sides
     smooth = ~sharp[mesh.edge_triangle_counts == 2]
     return connected(one[smooth] // 3, two[smooth] // 3, mesh.number_of_triangles)
 

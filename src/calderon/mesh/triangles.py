@@ -140,15 +140,19 @@ class TriangleMesh(Triangulation):
         vertices, triangles = compacted(self.vertices, triangles[keep])
         return TriangleMesh(vertices, triangles, self.tags[keep], self.names)
 
+    @property
+    def paired_sides(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The two sides 3 t + i that meet at each edge with exactly two triangles, in the order of the edges."""
+        return edge_pairs(np.argsort(self.triangle_edges.ravel(), kind="stable"), self.edge_triangle_counts)
+
     def sharp_edges(self, angle: float = SHARP) -> NDArray[np.int64]:
         """Numbers of the edges, sorted, at which the normals of two triangles differ by more than the angle in radians
         (default 30 degrees), or that have not two triangles.
         """
         if isinstance(angle, bool) or not isinstance(angle, Real) or not 0 <= float(angle) <= np.pi:
             raise MeshError(f"angle = {angle!r}: an angle between two normals in radians, from 0 to pi, is needed")
-        incidence = np.argsort(self.triangle_edges.ravel(), kind="stable")
         sharp = self.edge_triangle_counts != 2
-        one, two = edge_pairs(incidence, self.edge_triangle_counts)
+        one, two = self.paired_sides
         cosine = np.einsum("ni,ni->n", self.normals[one // 3], self.normals[two // 3])
         sharp[~sharp] = np.arccos(np.clip(cosine, -1, 1)) > float(angle)
         return np.flatnonzero(sharp)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.numba import first_at_least, kernel
 from calderon.backends.vectors import (
     BYTES,
     aligned,
@@ -205,19 +205,6 @@ def distance_kernel() -> Callable[..., Any]:
     return run
 
 
-@jitable_part
-def first_at_least(keys, key):  # type: ignore[no-untyped-def]
-    """The first place of the increasing keys with one that is not below `key`."""
-    low, high = 0, keys.size
-    while low < high:
-        middle = (low + high) // 2
-        if keys[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
 @jitable
 def measured(s, waiting, numbers, reach, pairs, ratio, found):  # type: ignore[no-untyped-def]
     """Keep those of the pairs in the lanes that are near."""
@@ -263,7 +250,7 @@ def near_search_kernel() -> Callable[..., int]:
             for x in range(first[0], last[0] + 1):
                 for y in range(first[1], last[1] + 1):
                     column = (x * counts[1] + y) * counts[2]
-                    at, end = first_at_least(cells.keys, column + first[2]), column + last[2]
+                    at, end = first_at_least(cells.keys, 0, cells.keys.size, column + first[2]), column + last[2]
                     while at < cells.keys.size and cells.keys[at] <= end:
                         j = cells.members[at]
                         at += 1

@@ -142,12 +142,18 @@ def _values(b, nodes, out):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _add_displacement(d, n, u, t, constants, weight, out):  # type: ignore[no-untyped-def]
-    nu, mu = constants[0], constants[1]
+def _products(d, n, u, t):  # type: ignore[no-untyped-def]
+    """r = |d|, and with e = d / r the products e.n, e.u, e.t and u.n."""
     r = np.sqrt(d[0] ** 2 + d[1] ** 2 + d[2] ** 2)
     e0, e1, e2 = d[0] / r, d[1] / r, d[2] / r
     en, eu, et = e0 * n[0] + e1 * n[1] + e2 * n[2], e0 * u[0] + e1 * u[1] + e2 * u[2], e0 * t[0] + e1 * t[1] + e2 * t[2]
-    un = u[0] * n[0] + u[1] * n[1] + u[2] * n[2]
+    return r, en, eu, et, u[0] * n[0] + u[1] * n[1] + u[2] * n[2]
+
+
+@jitable_part
+def _add_displacement(d, n, u, t, constants, weight, out):  # type: ignore[no-untyped-def]
+    nu, mu = constants[0], constants[1]
+    r, en, eu, et, un = _products(d, n, u, t)
     single, double = weight / (16 * np.pi * mu * (1 - nu) * r), weight / (8 * np.pi * (1 - nu) * r * r)
     for c in range(3):
         e = d[c] / r
@@ -158,10 +164,7 @@ def _add_displacement(d, n, u, t, constants, weight, out):  # type: ignore[no-un
 @jitable_part
 def _add_stress(d, n, u, t, constants, weight, out):  # type: ignore[no-untyped-def]
     nu, mu = constants[0], constants[1]
-    r = np.sqrt(d[0] ** 2 + d[1] ** 2 + d[2] ** 2)
-    e0, e1, e2 = d[0] / r, d[1] / r, d[2] / r
-    en, eu, et = e0 * n[0] + e1 * n[1] + e2 * n[2], e0 * u[0] + e1 * u[1] + e2 * u[2], e0 * t[0] + e1 * t[1] + e2 * t[2]
-    un = u[0] * n[0] + u[1] * n[1] + u[2] * n[2]
+    r, en, eu, et, un = _products(d, n, u, t)
     single, double = weight / (8 * np.pi * (1 - nu) * r * r), weight * mu / (4 * np.pi * (1 - nu) * r**3)
     for i in range(3):
         for j in range(3):

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.formulations.elastic.material import ElasticMaterial
-from calderon.validation import finite_number, one_point, unit_vector
+from calderon.validation import one_point, real_number, unit_vector
 
 Array = NDArray[np.float64]
 
@@ -41,13 +41,6 @@ class BodyLoad(Protocol):
         """(n, 3) the part of the displacement that belongs to a free expansion, without stress."""
 
 
-def _real(value: Any, name: str) -> float:
-    number = finite_number(value, name)
-    if isinstance(number, complex):
-        raise ValueError(f"{name} must be a real number, got {value!r}")
-    return number
-
-
 @dataclass(frozen=True, eq=False)
 class Gravity:
     """The weight of the solid. acceleration: (3,) in m/s^2, such as [0, 0, -9.81]."""
@@ -65,12 +58,12 @@ class Gravity:
 
     def displacement(self, x: Array, material: ElasticMaterial) -> Array:
         weight, along, down = self._along(x, material)
-        return -(weight * along**2 / (2 * (material.lame + 2 * material.shear_modulus)))[:, None] * down
+        return -(weight * along**2 / (2 * material.longitudinal_modulus))[:, None] * down
 
     def stress(self, x: Array, material: ElasticMaterial) -> Array:
         weight, along, down = self._along(x, material)
         unit = material.lame * np.eye(3) + 2 * material.shear_modulus * np.outer(down, down)
-        return -(weight * along / (material.lame + 2 * material.shear_modulus))[:, None, None] * unit
+        return -(weight * along / material.longitudinal_modulus)[:, None, None] * unit
 
     def free_expansion(self, x: Array, material: ElasticMaterial) -> Array:
         return np.zeros_like(x)
@@ -94,7 +87,7 @@ class Rotation:
     centre: ArrayLike = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "angular_velocity", _real(self.angular_velocity, "angular_velocity"))
+        object.__setattr__(self, "angular_velocity", real_number(self.angular_velocity, "angular_velocity"))
         object.__setattr__(self, "axis", unit_vector(self.axis, "axis"))
         object.__setattr__(self, "centre", one_point(self.centre, "centre"))
 
@@ -106,16 +99,14 @@ class Rotation:
 
     def displacement(self, x: Array, material: ElasticMaterial) -> Array:
         away, square = self._away(x)
-        return -self._strength(material) / (8 * (material.lame + 2 * material.shear_modulus)) * square[:, None] * away
+        return -self._strength(material) / (8 * material.longitudinal_modulus) * square[:, None] * away
 
     def stress(self, x: Array, material: ElasticMaterial) -> Array:
         away, square = self._away(x)
         axis = np.asarray(self.axis)
         across = np.eye(3) - np.outer(axis, axis)
         gradient = 2 * away[:, :, None] * away[:, None, :] + square[:, None, None] * across
-        return material.stress_of(
-            -self._strength(material) / (8 * (material.lame + 2 * material.shear_modulus)) * gradient
-        )
+        return material.stress_of(-self._strength(material) / (8 * material.longitudinal_modulus) * gradient)
 
     def free_expansion(self, x: Array, material: ElasticMaterial) -> Array:
         return np.zeros_like(x)
@@ -136,7 +127,7 @@ class TemperatureChange:
     change: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "change", _real(self.change, "the change of temperature"))
+        object.__setattr__(self, "change", real_number(self.change, "the change of temperature"))
 
     def check(self, material: ElasticMaterial) -> None:
         material.required("expansion", "a change of temperature")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.spaces.space import evaluate_data
-from calderon.validation import describe, one_point, unit_vector
+from calderon.validation import describe, one_point, positive_length, unit_vector
 
 Array = NDArray[np.float64]
 FLAT = 1e-6
@@ -140,12 +140,11 @@ class ElasticSupport(Support):
     modulus: float
 
     def __post_init__(self) -> None:
-        if isinstance(self.modulus, bool) or not np.isreal(self.modulus) or not 0 < float(self.modulus) < np.inf:
-            raise ValueError(f"the stiffness of an elastic support must be a positive number, got {self.modulus!r}")
+        object.__setattr__(self, "modulus", positive_length(self.modulus, "the stiffness of an elastic support"))
 
     @property
     def stiffness(self) -> Array:
-        return float(self.modulus) * np.eye(3)
+        return self.modulus * np.eye(3)
 
 
 class Load:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.greens import Elastostatic
-from calderon.validation import finite_number, positive_length
+from calderon.validation import positive_length, real_number
 
 Array = NDArray[np.float64]
 
@@ -33,8 +33,8 @@ class ElasticMaterial:
         for name in ("density", "yield_strength"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, positive_length(getattr(self, name), name))
-        if self.expansion is not None and isinstance(finite_number(self.expansion, "expansion"), complex):
-            raise ValueError(f"expansion must be a real number in 1/K, got {self.expansion!r}")
+        if self.expansion is not None:
+            object.__setattr__(self, "expansion", real_number(self.expansion, "expansion"))
 
     @property
     def green(self) -> Elastostatic:
@@ -50,6 +50,11 @@ class ElasticMaterial:
     def lame(self) -> float:
         """lambda = 2 mu nu / (1 - 2 nu) in Pa."""
         return self.green.lame
+
+    @property
+    def longitudinal_modulus(self) -> float:
+        """lambda + 2 mu in Pa."""
+        return self.lame + 2 * self.shear_modulus
 
     def stress_of(self, gradient: Array) -> Array:
         """Stresses (..., 3, 3) of gradients (..., 3, 3) of the displacement, Hooke's law."""

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from calderon.formulations.elastic.balance import rigid_motions
 from calderon.formulations.elastic.equations import Equation
+from calderon.mesh.locality import block_order
 
 Array = NDArray[np.float64]
 LEAF, CLUSTER = 60, 400
@@ -19,34 +21,27 @@ FEWEST = 30
 """Unknowns of a kind, displacements or tractions, that a cluster has rigid motions for."""
 
 
-def clusters(points: Array, numbers: NDArray[np.int64], size: int) -> list[NDArray[np.int64]]:
-    """The numbers in groups of at most so many, halved along the longest side of their box."""
-    if len(numbers) <= size:
-        return [numbers]
-    axis = int(np.argmax(np.ptp(points[numbers], axis=0)))
-    order = numbers[np.argsort(points[numbers, axis], kind="stable")]
-    middle = len(order) // 2
-    return clusters(points, order[:middle], size) + clusters(points, order[middle:], size)
+def clusters(points: Array, size: int) -> list[NDArray[np.int64]]:
+    """The numbers of points (n, 3) in groups of `size` neighbours."""
+    return np.split(block_order(points, size), np.arange(size, len(points), size))
 
 
 def rigid_columns(equation: Equation) -> Array:
     """(n, k) orthonormal columns: rigid motions of the displacements and of the tractions of each cluster."""
     count = len(equation.points)
     found = []
-    for cluster in clusters(equation.points, np.arange(count), CLUSTER):
+    for cluster in clusters(equation.points, CLUSTER):
         displacements = cluster < equation.displacements
         for part in (cluster[displacements], cluster[~displacements]):
             if len(part) < FEWEST:
                 continue
-            x, axes = equation.points[part] - equation.points[part].mean(axis=0), equation.axes[part]
-            for axis in np.eye(3):
-                for values in (axes @ axis, np.einsum("ni,ni->n", axes, np.cross(axis, x))):
-                    column = np.zeros(count)
-                    column[part] = values
-                    found.append(column)
+            motions = rigid_motions(equation.points[part], equation.points[part].mean(axis=0))
+            columns = np.zeros((count, 6))
+            columns[part] = np.einsum("ni,nik->nk", equation.axes[part], motions)
+            found.append(columns)
     if not found:
         return np.zeros((count, 0))
-    left, sizes, _ = np.linalg.svd(np.stack(found, axis=1), full_matrices=False)
+    left, sizes, _ = np.linalg.svd(np.concatenate(found, axis=1), full_matrices=False)
     return np.asarray(left[:, sizes > 1e-8 * sizes[0]])
 
 
@@ -56,7 +51,7 @@ def two_levels(equation: Equation) -> Any:
     coarse = rigid_columns(equation)
     images = matrix @ coarse if coarse.shape[1] else coarse
     inverse = np.linalg.inv(coarse.T @ images) if coarse.shape[1] else np.zeros((0, 0))
-    leaves = [np.sort(leaf) for leaf in clusters(equation.points, np.arange(count), LEAF)]
+    leaves = [np.sort(leaf) for leaf in clusters(equation.points, LEAF)]
     blocks = [(leaf, np.linalg.inv(equation.block(leaf))) for leaf in leaves]
 
     def apply(residual: Array) -> Array:

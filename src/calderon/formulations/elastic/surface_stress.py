@@ -18,8 +18,6 @@ from calderon.mesh.topology import connected
 from calderon.spaces import Function
 
 Array = NDArray[np.float64]
-SHARP = np.cos(np.radians(30.0))
-"""Of the angle between the normals at an edge over which nothing is averaged."""
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
 
 
@@ -54,13 +52,10 @@ def averaged(mesh: TriangleMesh, stresses: Array) -> Array:
 
 def smooth_corners(mesh: TriangleMesh) -> NDArray[np.int64]:
     """(3 m,) number of the patch of each corner of a triangle: around a vertex, of one tag, without a sharp edge."""
-    order = np.argsort(mesh.triangle_edges.ravel(), kind="stable")
-    edges = mesh.triangle_edges.ravel()[order]
-    pairs = np.flatnonzero((edges[1:] == edges[:-1]) & (mesh.edge_triangle_counts[edges[1:]] == 2))
-    one, two = order[pairs], order[pairs + 1]
-    a, b = one // 3, two // 3
-    smooth = (mesh.tags[a] == mesh.tags[b]) & (np.einsum("ni,ni->n", mesh.normals[a], mesh.normals[b]) > SHARP)
-    a, b, i, j = a[smooth], b[smooth], one[smooth] % 3, two[smooth] % 3
+    one, two = mesh.paired_sides
+    smooth = ~np.isin(mesh.triangle_edges.ravel()[one], mesh.sharp_edges())
+    smooth &= mesh.tags[one // 3] == mesh.tags[two // 3]
+    (a, b), (i, j) = np.divmod([one[smooth], two[smooth]], 3)
     left = [3 * a + (i + 1) % 3, 3 * a + (i + 2) % 3]
     right = [3 * b + (j + 2) % 3, 3 * b + (j + 1) % 3]  # neighbours run along their edge in opposite directions
     return np.asarray(connected(np.concatenate(left), np.concatenate(right), 3 * len(mesh.triangles)), np.int64)

@@ -82,8 +82,8 @@ class RowFunctions(NamedTuple):
 
 @functools.lru_cache(maxsize=64)
 def binding_kernel(row: Callable[..., None], column: Callable[..., None], block: Callable[..., None]) -> Any:
-    """The kernel with the code of the three functions. Compression and near blocks are compiled once for all forms,
-    since they call it by address: that made three copies of each form before."""
+    """The kernel with the code of the three functions. Compression and near blocks call it by address, so that they are
+    compiled once for all forms."""
 
     @kernel
     def bind(data, scratch, line, square, board):  # type: ignore[no-untyped-def]
