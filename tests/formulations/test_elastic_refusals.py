@@ -62,9 +62,39 @@ def test_supports_that_disagree(cube):
         solid(cube, supports).solve()
 
 
-def test_unknown_tags(cube):
-    with pytest.raises(cal.MeshError, match=r"unknown tags \['wall'\]"):
-        solid(cube, {"wall": cal.Fixed()})
+def test_unknown_and_empty_tags(cube):
+    named = cal.TriangleMesh(cube.vertices, cube.triangles, cube.tags, {**cube.names, "empty": 7})
+    for tag in ("wall", 5, "empty", ()):
+        with pytest.raises(cal.MeshError, match="unknown tags"):
+            solid(named, {tag: cal.Fixed()})
+    with pytest.raises(ValueError, match=r"loads\['top'\] is empty: leave the tag out"):
+        solid(cube, loads={"top": []})
+
+
+def test_tags_without_a_condition_are_free_and_named(cube):
+    solution = solid(cube, {"bottom": cal.Fixed()}, {"top": cal.Pressure(1e6)}).solve()
+    assert solution.info.free_tags == ("side",)
+    assert "tags without a condition are free: side" in str(solution.info)
+    for place in ([0.0, 0.0, 0.5], [0.5, 0.5, 0.1], cube.vertices[0], [0.6, 0.0, 0.0]):  # face, edge, corner, outside
+        with pytest.raises(ValueError, match="1 of 1 points are not inside the material"):
+            solution.stress([place])
+
+
+def test_an_inside_out_mesh_is_turned(cube):
+    with pytest.warns(cal.MeshWarning, match="48 of 48 triangles flipped"):
+        turned = cal.TriangleMesh(cube.vertices, cube.triangles[:, ::-1], cube.tags, cube.names)
+    assert solid(turned, {"top": cal.Fixed()}).mesh.volume == pytest.approx(1.0)
+
+
+def test_numbers_in_another_system_of_units(cube):
+    """100 m with 2e5 Pa are 100 mm with 2e5 MPa."""
+    soft = cal.ElasticMaterial(2e5, 0.3)
+    with pytest.warns(cal.MeshWarning, match='look like mm, N and MPa; say units="mm-N-MPa"'):
+        solid(cube.scaled(100.0), {"top": cal.Fixed()}, material=soft)
+    labelled = cal.ElasticSolid(cube.scaled(100.0), soft, {"top": cal.Fixed()}, units="mm-N-MPa")
+    with pytest.raises(ValueError, match="unknown units 'inches'"):
+        cal.ElasticSolid(cube, STEEL, units="inches")
+    assert labelled.units == "mm-N-MPa"
 
 
 def test_conditions_of_a_wrong_kind(cube):
@@ -97,6 +127,11 @@ def test_remote_stress_is_for_solids_without_end(cube):
 def test_surfaces_of_no_single_body(cube):
     with pytest.raises(ValueError, match="needs a closed surface"):
         solid(cal.mesh.plate([1.0, 1.0], 0.5), {0: cal.Fixed()})
+    along_an_edge = cal.mesh.merge([cube, cube.translated([1.0, 1.0, 0.0])]).merged_vertices()
+    with pytest.raises(ValueError, match="touches itself along 2 edges"):
+        solid(along_an_edge, {"top": cal.Fixed()})
+    with pytest.raises(cal.MeshError, match="pairs of triangles pass through or lie on each other"):
+        solid(cal.mesh.merge([cube, cube.translated([0.3, 0.4, 0.2])]), {"top": cal.Fixed()}).solve()
     two = cal.mesh.merge([cube, cube.translated([3.0, 0.0, 0.0])])
     with pytest.raises(ValueError, match="one body, and this mesh has 2 separate outer surfaces"):
         solid(two, {"top": cal.Fixed()})
@@ -105,7 +140,8 @@ def test_surfaces_of_no_single_body(cube):
 def test_numbers_that_are_none(cube):
     for wrong in (lambda: cal.Traction([0, 0, np.nan]), lambda: cal.Pressure(np.nan), lambda: cal.Force([1, 2]),
                   lambda: cal.Gravity([0, 0]), lambda: cal.Rotation(np.inf), lambda: cal.ElasticSupport(-1.0),
-                  lambda: cal.Prescribed([None] * 3), lambda: cal.TemperatureChange(1j)):  # fmt: skip
+                  lambda: cal.Prescribed([None] * 3),
+                  lambda: cal.RigidMotion(rotation=[0, 0, np.nan]), lambda: cal.TemperatureChange(1j)):  # fmt: skip
         with pytest.raises(ValueError):
             wrong()
     load = cal.Traction(lambda x: np.full_like(x, np.nan))
@@ -122,6 +158,8 @@ def test_a_curved_face_is_no_plane():
 def test_other_choices(cube):
     with pytest.raises(ValueError, match="unknown method 'fem'"):
         solid(cube, {"top": cal.Fixed()}).solve("fem")
+    with pytest.raises(cal.MeshError, match="finite"):
+        cal.TriangleMesh(np.where(cube.vertices > 0.4, np.nan, cube.vertices), cube.triangles)
     with pytest.raises(ValueError, match="unknown space 'P3'"):
         cal.ElasticSolid(cube, STEEL, space="P3")
     with pytest.raises(TypeError, match="needs an ElasticMaterial"):

@@ -139,6 +139,26 @@ def test_a_spinning_body_pulls_at_nothing(cube):
     assert solution.equilibrium < 1e-10
 
 
+@pytest.mark.parametrize("method", ["dense", pytest.param("hmatrix", marks=pytest.mark.variant)])
+def test_load_cases_share_one_matrix(cube, method):
+    """Each is the solution of its loads alone, with loads on different tags, and a linear function of its loads."""
+    supports = {"bottom": cal.Fixed(), "left": cal.ElasticSupport(0.3)}
+    pull, push = {"top": cal.Force([0.1, 0.0, 0.2])}, {"right": cal.Pressure(0.3), "top": cal.Traction([0.0, 0.1, 0.0])}
+    cases = {"pull": pull, "push": cal.LoadCase(push, [cal.Gravity([0.0, 0.0, -2.0])])}
+    solid = cal.ElasticSolid(cube, STEEL, supports, pull)
+    alone = [solid.solve(), cal.ElasticSolid(cube, STEEL, supports, push, cases["push"].body).solve()]
+    found = solid.solve_cases(cases, method, rtol=1e-8)
+    assert list(found) == ["pull", "push"]
+    for each, one in zip(found.values(), alone, strict=True):
+        assert error(each.displacement.coefficients, one.displacement.coefficients) < 1e-6
+        assert error(each.traction.coefficients, one.traction.coefficients) < 1e-6
+        assert each.reactions["bottom"].force == pytest.approx(one.reactions["bottom"].force, rel=1e-5, abs=1e-7)
+    with pytest.raises(TypeError, match="the load case 'pull' is a LoadCase or loads by tag"):
+        solid.solve_cases({"pull": cal.Pressure(1.0)})
+    with pytest.raises(ValueError, match="no load cases"):
+        solid.solve_cases({})
+
+
 def test_a_block_on_springs_sinks_by_its_load(cube):
     solution = cal.ElasticSolid(
         cube, STEEL, {"bottom": cal.ElasticSupport(0.5)}, {"top": cal.Force([0.1, 0.0, -0.2])}

@@ -13,6 +13,7 @@ from calderon.formulations.elastic.conditions import (
     SymmetryPlane,
     Traction,
 )
+from calderon.formulations.elastic.load_cases import LoadCase
 from calderon.formulations.elastic.material import ElasticMaterial
 from calderon.formulations.elastic.solid import ElasticSolid
 from calderon.formulations.elastic.solution import ElasticSolution
@@ -54,6 +55,7 @@ __all__ = [
     "ImpedanceScattering",
     "LaplaceDirichlet",
     "LaplaceNeumann",
+    "LoadCase",
     "Moment",
     "PECAntenna",
     "PECScattering",

@@ -30,8 +30,8 @@ class Equation:
     """A x = b for x = (q / L, s / E) with rows times `scale`.
 
     parts: the rows tested with displacements and with tractions. free, bound: u = free q, t = bound s on triangles with
-    tractions. springs: S of elastic supports there; lift: columns that lift free motions. points, axes (unknowns, 3):
-    where each unknown is, and its direction. exterior: see TestedRows.
+    tractions. springs: S of elastic supports there; rows: the numbers of their coefficients; lift: columns that lift
+    free motions. points, axes (unknowns, 3): where each unknown is, and its direction. exterior: see TestedRows.
     """
 
     parts: tuple[TestedRows, ...]
@@ -39,7 +39,7 @@ class Equation:
     bound: sp.csr_array
     springs: sp.csr_array
     lift: Array
-    known: tuple[Array, Array]
+    rows: NDArray[np.int64]
     length: float
     modulus: float
     scale: Array
@@ -60,10 +60,9 @@ class Equation:
         """q and s."""
         return x[: self.displacements] * self.length, x[self.displacements :] * self.modulus
 
-    @property
-    def rhs(self) -> Array:
-        """b (unknowns,)."""
-        u, t = self.known
+    def rhs_of(self, u0: Array, t0: Array) -> Array:
+        """b (unknowns,) of known displacements (n, 3) and tractions (m, 3) on the whole surface."""
+        u, t = u0.ravel(), t0.ravel()[self.rows] / self.modulus
         sides = [part.tests.T @ (part.forces(t) - part.motion(u, self.springs)) for part in self.parts]
         return np.asarray(self.scale * np.concatenate(sides))
 
@@ -129,11 +128,10 @@ def equation_of(
     tests = [spaces.displacements] + ([] if spaces.unknown is None else [spaces.unknown])
     parts = tuple(TestedRows.of(unit, spaces, test, conditions, quadrature, exterior, assemble) for test in tests)
     mass, length, modulus = spaces.displacements.mass_matrix(), spaces.displacements.mesh.diameter, green.youngs_modulus
-    known = conditions.u0.ravel(), conditions.t0.ravel()[rows] / modulus
     springs, lift = conditions.springs[rows] / modulus, conditions.free.T @ (mass @ motions)
     bound, scale = conditions.bound[rows], _scale(spaces, conditions, length)
     points, axes = _places(spaces, conditions)
-    return Equation(parts, conditions.free, bound, springs, lift, known, length, modulus, scale, points, axes, exterior)
+    return Equation(parts, conditions.free, bound, springs, lift, rows, length, modulus, scale, points, axes, exterior)
 
 
 def _scale(spaces: Spaces, conditions: SurfaceConditions, length: float) -> Array:

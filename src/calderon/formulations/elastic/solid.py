@@ -1,8 +1,8 @@
 """A linearly elastic solid under static loads."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from calderon.formulations.elastic import balance
 from calderon.formulations.elastic.body_loads import BodyLoad, Gravity, RemoteStress, Rotation, TemperatureChange
 from calderon.formulations.elastic.conditions import Load, Support
 from calderon.formulations.elastic.equations import DEFECT, Equation, equation_of
+from calderon.formulations.elastic.load_cases import named_cases
 from calderon.formulations.elastic.material import ElasticMaterial
 from calderon.formulations.elastic.preconditioner import two_levels
 from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution
@@ -22,6 +23,7 @@ from calderon.formulations.elastic.surface_conditions import SurfaceConditions, 
 from calderon.formulations.elastic.tested_rows import Spaces, restricted
 from calderon.mesh import TriangleMesh
 from calderon.mesh.containment import nested_components
+from calderon.mesh.errors import warn
 from calderon.operators.methods import AUTO, candidates
 from calderon.quadrature import Quadrature
 from calderon.solvers import gmres, lu
@@ -33,6 +35,10 @@ Array = NDArray[np.float64]
 SPACES = {"P1": (P1, P0), "P2": (P2, DP1)}
 """Displacements and tractions by the name of the former."""
 ALL_LOADS = Gravity, Rotation, TemperatureChange, RemoteStress
+UNITS = {"SI": ("m", "Pa"), "mm-N-MPa": ("mm", "MPa")}
+"""Of lengths and stresses, by the name of the system."""
+LARGEST_BODY, SOFTEST = 10.0, 1e6
+"""In m and Pa: larger and softer bodies are taken for numbers in mm and MPa."""
 LARGEST_DENSE = 9000
 """Unknowns up to which method "auto" stores and factorises the matrix."""
 
@@ -67,10 +73,11 @@ class ElasticSolid:
     `SymmetryPlane`, `ElasticSupport`; `Traction`, `Pressure`, `Force`, `Moment`. Triangles without a condition are
     free. body: `Gravity`, `Rotation`, `TemperatureChange`. space: "P1", with constant tractions on triangles, or "P2",
     with linear ones. exterior: the solid around the closed surfaces, without end, where `RemoteStress` in body is the
-    stress far away. quadrature: of the operators.
+    stress far away. quadrature: of the operators. units: "SI" or "mm-N-MPa" (with t/mm^3), as labels of results.
 
-    Raises MeshError for unknown tags, ValueError for open surfaces, separate bodies, conditions that contradict each
-    other, and loads that nothing balances; a solid under balanced loads needs no support.
+    Raises MeshError for unknown tags, ValueError for open surfaces, separate bodies, bodies that touch themselves,
+    conditions that contradict each other, and loads that nothing balances; a solid under balanced loads needs no
+    support. MeshWarning for constants that look like another system of units.
     """
 
     mesh: TriangleMesh
@@ -81,11 +88,13 @@ class ElasticSolid:
     space: str = "P1"
     exterior: bool = False
     quadrature: Quadrature = field(default_factory=Quadrature)
+    units: str = "SI"
 
     def __post_init__(self) -> None:
         if not isinstance(self.material, ElasticMaterial):
             raise TypeError(f"an elastic solid needs an ElasticMaterial, got {describe(self.material)}")
         one_of(self.space, SPACES, "space")
+        one_of(self.units, UNITS, "units")
         object.__setattr__(self, "mesh", _out_of_the_material(self.mesh, self.exterior))
         object.__setattr__(self, "supports", _by_tag(self.mesh, self.supports, Support, "supports", "Fixed()"))
         object.__setattr__(self, "loads", _by_tag(self.mesh, self.loads, Load, "loads", "Pressure(1e6)"))
@@ -103,6 +112,8 @@ class ElasticSolid:
                 )
             each.check(self.material)
         object.__setattr__(self, "body", body)
+        if self.units == "SI":
+            _warn_units(self.mesh, self.material)
 
     def __repr__(self) -> str:
         return f"ElasticSolid({self.mesh!r}, {self.material!r})"
@@ -201,31 +212,53 @@ class ElasticSolid:
         """The solution. method: "dense" (a direct solution), "hmatrix" or "matrix-free" (GMRES), or "auto". rtol: of
         GMRES; a compressed matrix is ten times as accurate. backend: what assembles. ValueError for loads that nothing
         balances."""
-        plan = self.plan(method, rtol)
-        self._refuse_unbalanced()
+        return self._solutions([self], method, rtol, backend)[0]
+
+    def solve_cases(
+        self, cases: Mapping[Any, Any], method: str = AUTO, rtol: float = 1e-5, backend: str = "numba"
+    ) -> dict[Any, ElasticSolution]:
+        """Solutions by name for several sets of loads, with one matrix and one factorisation or preconditioner.
+
+        cases: {name: LoadCase(loads, body)}, or {name: loads by tag}; they replace the loads of the solid, its supports
+        stay. The same options and errors as `solve`."""
+        named = named_cases(cases)
+        solids = [replace(self, loads=case.loads, body=case.body) for case in named.values()]
+        return dict(zip(named, self._solutions(solids, method, rtol, backend), strict=True))
+
+    def _solutions(self, solids: "list[ElasticSolid]", method: str, rtol: float, backend: str) -> list[ElasticSolution]:
+        """Of solids that differ in their loads only."""
+        common = self if len(solids) == 1 and solids[0] is self else _with_tractions_of(solids)
+        plan = common.plan(method, rtol)
+        for each in solids:
+            each._refuse_unbalanced()
         if plan.method == "dense":
             require_memory(plan.nbytes, f"a dense matrix of {plan.unknowns} unknowns", "try method='hmatrix'")
         began = time.perf_counter()
-        equation = self._equation(plan.method, rtol, backend)
-        assembled = time.perf_counter()
+        equation = common._equation(plan.method, rtol, backend)
+        assembly = time.perf_counter() - began
         if not (defect := equation.defect) <= DEFECT:
             raise ValueError(
                 f"the surface is no sound boundary of a body: rotations, which need no traction, have an error of "
                 f"{defect:.2g}: mesh.check() looks for triangles that repeat, cross or lie on each other"
             )
-        x, solver = self._solved(equation, plan.method, rtol)
-        q, s = equation.split(x)
-        u, t = self._fields(q, s)
-        seconds = assembled - began, time.perf_counter() - assembled
-        free = [str(tag) for tag in np.unique(self.mesh.tags) if tag not in self._conditioned()]
-        info = ElasticInfo(
-            str(plan), solver, defect, self.free_motions.shape[1], tuple(free), *seconds,
-        )  # fmt: skip
-        return ElasticSolution(self, u, t, info)
+        began, found = time.perf_counter(), []
+        solver = _solver(equation, plan.method, rtol)
+        for each in solids:
+            x, text = solver(equation.rhs_of(each.conditions.u0, each.conditions.t0))
+            u, t = each._fields(*equation.split(x))
+            seconds, began = time.perf_counter() - began, time.perf_counter()
+            info = ElasticInfo(
+                str(plan), text, defect, self.free_motions.shape[1], each._free_tags(), assembly, seconds
+            )
+            found.append(ElasticSolution(each, u, t, info))
+        return found
 
-    def _conditioned(self) -> set[int]:
+    def _free_tags(self) -> tuple[str, ...]:
+        """Tags without a condition, by name where they have one."""
         named = [*self.supports, *self.loads]  # type: ignore[misc]
-        return {int(number) for tag in named for number in self.mesh.tag_numbers(tag)}
+        conditioned = {int(number) for tag in named for number in self.mesh.tag_numbers(tag)}
+        names = {number: name for name, number in self.mesh.names.items()}
+        return tuple(str(names.get(tag, tag)) for tag in np.unique(self.mesh.tags) if tag not in conditioned)
 
     def _refuse_unbalanced(self) -> None:
         if self.free_motions.shape[1]:
@@ -253,14 +286,6 @@ class ElasticSolid:
             self.material.green, self.spaces, self.conditions, motions, self.quadrature, self.exterior, assemble
         )
 
-    def _solved(self, equation: Equation, method: str, rtol: float) -> tuple[Array, str]:
-        """The unknowns, and the solver as text."""
-        if method == "dense":
-            factors = lu(equation.stored)
-            return factors.solve(equation.rhs), str(factors)
-        x, info = gmres(equation.operator, equation.rhs, rtol=rtol, preconditioner=two_levels(equation))
-        return x, str(info)
-
     def _fields(self, q: Array, s: Array) -> tuple[Function, Function]:
         """Displacement and traction on the surface."""
         spaces, conditions = self.spaces, self.conditions
@@ -273,9 +298,31 @@ class ElasticSolid:
         t = conditions.t0 + np.einsum("nij,nj->ni", stress, normals)
         t = t.ravel() + conditions.bound @ s - conditions.springs @ rest
         return (
-            Function(spaces.displacements, u, label="displacement", unit="m"),
-            Function(spaces.tractions, t, label="traction", unit="Pa"),
+            Function(spaces.displacements, u, label="displacement", unit=UNITS[self.units][0]),
+            Function(spaces.tractions, t, label="traction", unit=UNITS[self.units][1]),
         )
+
+
+def _with_tractions_of(solids: list[ElasticSolid]) -> ElasticSolid:
+    """A solid like these whose tractions may differ from zero where any of theirs do."""
+    common = replace(solids[0])
+    loaded = np.any([each.conditions.loaded for each in solids], axis=0)
+    common.__dict__["conditions"] = replace(solids[0].conditions, loaded=loaded)
+    return common
+
+
+def _solver(equation: Equation, method: str, rtol: float) -> Callable[[Array], tuple[Array, str]]:
+    """From right-hand sides to unknowns and the solver as text."""
+    if method == "dense":
+        factors = lu(equation.stored)
+        return lambda b: (factors.solve(b), str(factors))
+    preconditioner = two_levels(equation)
+
+    def iterate(b: Array) -> tuple[Array, str]:
+        x, info = gmres(equation.operator, b, rtol=rtol, preconditioner=preconditioner)
+        return x, str(info)
+
+    return iterate
 
 
 def _by_tag(mesh: TriangleMesh, given: Any, kind: type, name: str, example: str) -> dict[Any, tuple[Any, ...]]:
@@ -287,6 +334,8 @@ def _by_tag(mesh: TriangleMesh, given: Any, kind: type, name: str, example: str)
     found: dict[Any, tuple[Any, ...]] = {}
     for tag, value in given.items():
         parts = tuple(value) if isinstance(value, list | tuple) else (value,)
+        if not parts:
+            raise ValueError(f"{name}[{tag!r}] is empty: leave the tag out, then it is free, or give {example}")
         for each in parts:
             if not isinstance(each, kind):
                 raise TypeError(f"{name}[{tag!r}] is no {kind.__name__.lower()}: got {describe(each)}, try {example}")
@@ -299,16 +348,35 @@ def _by_tag(mesh: TriangleMesh, given: Any, kind: type, name: str, example: str)
 
 
 def _out_of_the_material(mesh: TriangleMesh, exterior: bool) -> TriangleMesh:
-    """The mesh with the normals of cavities turned into them; ValueError for several bodies and for open surfaces."""
+    """The mesh with normals out of the material, which point into cavities; ValueError for several bodies, for surfaces
+    that touch themselves, and for open ones."""
     closed_surface(mesh, "ElasticSolid")
+    if touching := int((mesh.edge_triangle_counts > 2).sum()):
+        raise ValueError(
+            f"the surface of an elastic solid touches itself along {touching} edges: parts that meet in an edge only "
+            "are joined by a hinge without stiffness; let them overlap, or leave a gap, in the CAD model"
+        )
+    cavities = np.arange(mesh.number_of_components)
     if exterior:
         separate_parts(mesh, "ElasticSolid(exterior=True)")
-        return mesh.turned(np.ones(mesh.number_of_triangles, bool))
-    cavities = nested_components(mesh.vertices, mesh.triangles, mesh.components)
-    bodies = mesh.number_of_components - len(cavities)
-    if bodies > 1:
-        raise ValueError(
-            f"an elastic solid is one body, and this mesh has {bodies} separate outer surfaces: solve each by itself "
-            "(mesh.restricted(tags)), or join surfaces that touch"
+    else:
+        cavities = nested_components(mesh.vertices, mesh.triangles, mesh.components)
+        bodies = mesh.number_of_components - len(cavities)
+        if bodies > 1:
+            raise ValueError(
+                f"an elastic solid is one body, and this mesh has {bodies} separate outer surfaces: solve each by "
+                "itself (mesh.restricted(tags)), or join surfaces that touch"
+            )
+    arms = mesh.centroids - mesh.bounds.mean(axis=0)
+    volumes = np.bincount(mesh.components, np.einsum("ni,ni->n", arms, mesh.area_vectors))
+    wrong = (volumes > 0)[mesh.components] == np.isin(mesh.components, cavities)
+    return mesh.turned(wrong) if wrong.any() else mesh
+
+
+def _warn_units(mesh: TriangleMesh, material: ElasticMaterial) -> None:
+    """MeshWarning for a large and soft body, whose numbers are rather those of mm and MPa."""
+    if mesh.diameter >= LARGEST_BODY and material.youngs_modulus < SOFTEST:
+        warn(
+            f"a body of {mesh.diameter:.3g} m with a Young's modulus of {material.youngs_modulus:.3g} Pa: the numbers "
+            'look like mm, N and MPa; say units="mm-N-MPa" (densities in t/mm^3), or give SI units'
         )
-    return mesh.turned(np.isin(mesh.components, cavities)) if len(cavities) else mesh

@@ -175,12 +175,15 @@ class ElasticSolution:
         np.maximum.at(worst, mesh.triangles, self.von_mises)
         mean = self.surface_stress.mean(axis=1)
         traction = self.traction.values(np.array([[1 / 3, 1 / 3]]))[:, 0]
+        length, stress = self.displacement.unit, self.traction.unit
         on_triangles = {
-            "traction [Pa]": traction,
-            "stress [Pa]": mean.reshape(-1, 9),
-            "von Mises [Pa]": von_mises(mean),
+            f"traction [{stress}]": traction,
+            f"stress [{stress}]": mean.reshape(-1, 9),
+            f"von Mises [{stress}]": von_mises(mean),
         }
-        write_fields(path, mesh, {"displacement [m]": nodal, "largest von Mises [Pa]": worst}, on_triangles)
+        write_fields(
+            path, mesh, {f"displacement [{length}]": nodal, f"largest von Mises [{stress}]": worst}, on_triangles
+        )
 
     def _resultant(self, triangles: NDArray[np.bool_]) -> Resultant:
         return balance.resultant(self.traction.space.scalar, self.traction.at_nodes, triangles)
