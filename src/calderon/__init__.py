@@ -15,6 +15,7 @@ from calderon.files import DamagedFile
 from calderon.fmm import assemble_fmm as _assemble_fmm
 from calderon.fmm import laplace_sums
 from calderon.formulations import (
+    BondedSolids,
     DeltaGap,
     DielectricScattering,
     ElasticMaterial,
@@ -136,6 +137,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "AccuracyWarning",
     "BC",
+    "BondedSolids",
     "ConvergenceError",
     "CurrentDipole",
     "CurrentSource",

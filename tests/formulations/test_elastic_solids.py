@@ -137,6 +137,9 @@ def test_a_spinning_body_pulls_at_nothing(cube):
     mean = solution.stress(points)[:, 0, 0].mean()
     assert mean == pytest.approx(STEEL.density * 1.5**2 / 12, rel=0.15)
     assert solution.equilibrium < 1e-10
+    step = np.array([5.0, -2.0, 1.0])
+    moved = cal.ElasticSolid(cube.translated(step), STEEL, body=[cal.Rotation(1.5, centre=step)]).solve()
+    assert error(moved.stress(points + step), solution.stress(points)) < 1e-6
 
 
 @pytest.mark.parametrize("method", ["dense", pytest.param("hmatrix", marks=pytest.mark.variant)])

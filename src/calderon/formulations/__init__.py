@@ -1,6 +1,7 @@
 """Boundary value problems as boundary integral equations: one file for each system."""
 
 from calderon.formulations.elastic.body_loads import Gravity, RemoteStress, Rotation, TemperatureChange
+from calderon.formulations.elastic.bonded import BondedSolids
 from calderon.formulations.elastic.conditions import (
     ElasticSupport,
     Fixed,
@@ -40,6 +41,7 @@ from calderon.formulations.sweep import frequency_sweep
 
 __all__ = [
     "AntennaSolution",
+    "BondedSolids",
     "DeltaGap",
     "DielectricScattering",
     "DielectricSolution",

@@ -33,6 +33,18 @@ def rigid_motions(points: Array, centre: Array) -> Array:
     return np.stack([*(np.broadcast_to(axis, x.shape) for axis in np.eye(3)), *turned], axis=2)
 
 
+def null_motions(held: Array) -> Array:
+    """(6, f) combinations of rigid motions, in units of the size, of which supports hold nothing; held (n, 6)."""
+    _, sizes, basis = np.linalg.svd(held, full_matrices=False)
+    return np.asarray(basis[sizes <= FREE].T)
+
+
+def orthonormal(motions: Array, mass: Any) -> Array:
+    """Columns (n, f) orthonormal with respect to a mass matrix (n, n)."""
+    gram = motions.T @ (mass @ motions)
+    return np.asarray(np.linalg.solve(np.linalg.cholesky(gram), motions.T).T) if len(gram) else motions
+
+
 def resultant(space: Space, values: Array, triangles: NDArray[np.bool_] | None = None) -> Resultant:
     """Of tractions (m, 3) at the nodes of a space of functions that jump, on all or some triangles."""
     rule = triangle_rule(4)

@@ -11,7 +11,7 @@ and so does a uniform stress far from the cavities of a solid without outer surf
 """
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,27 +22,39 @@ from calderon.validation import one_point, real_number, unit_vector
 Array = NDArray[np.float64]
 
 
-class BodyLoad(Protocol):
-    """What a load of the volume offers, at points (n, 3) from a centre of the body."""
+class BodyLoad:
+    """A load of the volume, at points (n, 3) from the centre of the body (see `about`). Nothing, unless overridden."""
 
     def check(self, material: ElasticMaterial) -> None:
         """ValueError if the material lacks a constant."""
 
+    def about(self, centre: Array) -> "BodyLoad":
+        """The same load for points from a centre (3,) instead of the origin of coordinates."""
+        return self
+
     def force(self, x: Array, material: ElasticMaterial) -> Array:
         """(n, 3) force per volume."""
+        return np.zeros_like(x)
 
     def displacement(self, x: Array, material: ElasticMaterial) -> Array:
         """(n, 3) particular displacement."""
+        raise NotImplementedError
 
     def stress(self, x: Array, material: ElasticMaterial) -> Array:
         """(n, 3, 3) its stress."""
+        return np.zeros((len(x), 3, 3))
+
+    def free_strain(self, x: Array, material: ElasticMaterial) -> Array:
+        """(n,) the strain, the same in all directions, that belongs to no stress."""
+        return np.zeros(len(x))
 
     def free_expansion(self, x: Array, material: ElasticMaterial) -> Array:
-        """(n, 3) the part of the displacement that belongs to a free expansion, without stress."""
+        """(n, 3) the part of the displacement that belongs to the free strain; ValueError where there is none."""
+        return np.zeros_like(x)
 
 
 @dataclass(frozen=True, eq=False)
-class Gravity:
+class Gravity(BodyLoad):
     """The weight of the solid. acceleration: (3,) in m/s^2, such as [0, 0, -9.81]."""
 
     acceleration: ArrayLike
@@ -65,9 +77,6 @@ class Gravity:
         unit = material.lame * np.eye(3) + 2 * material.shear_modulus * np.outer(down, down)
         return -(weight * along / material.longitudinal_modulus)[:, None, None] * unit
 
-    def free_expansion(self, x: Array, material: ElasticMaterial) -> Array:
-        return np.zeros_like(x)
-
     def _along(self, x: Array, material: ElasticMaterial) -> tuple[float, Array, Array]:
         """Weight per volume, coordinate along gravity, its direction."""
         size = float(np.linalg.norm(self.acceleration))
@@ -76,7 +85,7 @@ class Gravity:
 
 
 @dataclass(frozen=True, eq=False)
-class Rotation:
+class Rotation(BodyLoad):
     """The centrifugal forces of a steady rotation, as seen by the solid.
 
     angular_velocity: in rad/s. axis: direction (3,). centre: a point (3,) of the axis.
@@ -94,6 +103,9 @@ class Rotation:
     def check(self, material: ElasticMaterial) -> None:
         material.required("density", "a rotation")
 
+    def about(self, centre: Array) -> "Rotation":
+        return Rotation(self.angular_velocity, self.axis, np.asarray(self.centre) - centre)
+
     def force(self, x: Array, material: ElasticMaterial) -> Array:
         return self._strength(material) * self._away(x)[0]
 
@@ -108,9 +120,6 @@ class Rotation:
         gradient = 2 * away[:, :, None] * away[:, None, :] + square[:, None, None] * across
         return material.stress_of(-self._strength(material) / (8 * material.longitudinal_modulus) * gradient)
 
-    def free_expansion(self, x: Array, material: ElasticMaterial) -> Array:
-        return np.zeros_like(x)
-
     def _strength(self, material: ElasticMaterial) -> float:
         return material.required("density", "a rotation") * self.angular_velocity**2
 
@@ -121,7 +130,7 @@ class Rotation:
 
 
 @dataclass(frozen=True, eq=False)
-class TemperatureChange:
+class TemperatureChange(BodyLoad):
     """A uniform change of temperature in K from the state without stress."""
 
     change: float
@@ -132,21 +141,18 @@ class TemperatureChange:
     def check(self, material: ElasticMaterial) -> None:
         material.required("expansion", "a change of temperature")
 
-    def force(self, x: Array, material: ElasticMaterial) -> Array:
-        return np.zeros_like(x)
-
     def displacement(self, x: Array, material: ElasticMaterial) -> Array:
         return material.required("expansion", "a change of temperature") * self.change * x
 
-    def stress(self, x: Array, material: ElasticMaterial) -> Array:
-        return np.zeros((len(x), 3, 3))
+    def free_strain(self, x: Array, material: ElasticMaterial) -> Array:
+        return np.full(len(x), material.required("expansion", "a change of temperature") * self.change)
 
     def free_expansion(self, x: Array, material: ElasticMaterial) -> Array:
         return self.displacement(x, material)
 
 
 @dataclass(frozen=True, eq=False)
-class RemoteStress:
+class RemoteStress(BodyLoad):
     """A uniform stress (3, 3), symmetric, in Pa, far from the cavities of an `ElasticSolid(..., exterior=True)`."""
 
     stress_tensor: ArrayLike
@@ -159,12 +165,6 @@ class RemoteStress:
             raise ValueError(f"a remote stress is symmetric, got {tensor.tolist()}")
         object.__setattr__(self, "stress_tensor", tensor.astype(float))
 
-    def check(self, material: ElasticMaterial) -> None:
-        pass
-
-    def force(self, x: Array, material: ElasticMaterial) -> Array:
-        return np.zeros_like(x)
-
     def displacement(self, x: Array, material: ElasticMaterial) -> Array:
         tensor, nu = np.asarray(self.stress_tensor), material.poissons_ratio
         strain = ((1 + nu) * tensor - nu * np.trace(tensor) * np.eye(3)) / material.youngs_modulus
@@ -172,6 +172,3 @@ class RemoteStress:
 
     def stress(self, x: Array, material: ElasticMaterial) -> Array:
         return np.broadcast_to(np.asarray(self.stress_tensor), (len(x), 3, 3))
-
-    def free_expansion(self, x: Array, material: ElasticMaterial) -> Array:
-        return np.zeros_like(x)

@@ -5,9 +5,7 @@ In units of E for tractions and of the size of the body for displacements all un
 (1/2 + K) makes of translations is subtracted from the blocks of the nodes; rotations then measure its error.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,8 +15,6 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.formulations.elastic.balance import rigid_motions
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions
 from calderon.formulations.elastic.tested_rows import Spaces, TestedRows
-from calderon.greens import Elastostatic
-from calderon.quadrature import Quadrature
 
 Array = NDArray[np.float64]
 DEFECT = 0.05
@@ -114,23 +110,24 @@ class Equation:
 
 
 def equation_of(
-    green: Elastostatic,
+    parts: tuple[TestedRows, ...],
     spaces: Spaces,
     conditions: SurfaceConditions,
     motions: Array,
-    quadrature: Quadrature,
+    modulus: float,
     exterior: bool,
-    assemble: Callable[[Any], Any],
 ) -> Equation:
-    """Assemble the operators. motions: columns (3 n, f), orthonormal over the surface, of the free rigid motions;
-    assemble: an operator to what multiplies."""
-    unit, rows = Elastostatic(1.0, green.poissons_ratio), spaces.tractions.dofs[conditions.loaded].ravel()
-    tests = [spaces.displacements] + ([] if spaces.unknown is None else [spaces.unknown])
-    parts = tuple(TestedRows.of(unit, spaces, test, conditions, quadrature, exterior, assemble) for test in tests)
-    mass, length, modulus = spaces.displacements.mass_matrix(), spaces.displacements.mesh.diameter, green.youngs_modulus
+    """The equation of assembled rows. motions: columns (3 n, f), orthonormal over the surface, of the free rigid
+    motions; modulus: E."""
+    rows = spaces.tractions.dofs[conditions.loaded].ravel()
+    mass, length = spaces.displacements.mass_matrix(), spaces.displacements.mesh.diameter
     springs, lift = conditions.springs[rows] / modulus, conditions.free.T @ (mass @ motions)
     bound, scale = conditions.bound[rows], _scale(spaces, conditions, length)
-    points, axes = _places(spaces, conditions)
+    found = [
+        places(spaces.displacements.scalar.nodes, conditions.free),
+        places(spaces.tractions.scalar.nodes, conditions.bound),
+    ]
+    points, axes = (np.concatenate([each[k] for each in found]) for k in (0, 1))
     return Equation(parts, conditions.free, bound, springs, lift, rows, length, modulus, scale, points, axes, exterior)
 
 
@@ -145,14 +142,11 @@ def _scale(spaces: Spaces, conditions: SurfaceConditions, length: float) -> Arra
     return np.asarray(1 / np.concatenate([displacements, tractions]))
 
 
-def _places(spaces: Spaces, conditions: SurfaceConditions) -> tuple[Array, Array]:
-    """The point and the direction (unknowns, 3) of each unknown."""
-    found = []
-    for space, matrix in ((spaces.displacements, conditions.free), (spaces.tractions, conditions.bound)):
-        entries = matrix.tocoo()
-        directions, points = np.zeros((matrix.shape[1], 3)), np.zeros((matrix.shape[1], 3))
-        row, column = entries.coords
-        directions[column, row % 3] = entries.data
-        points[column] = space.scalar.nodes[row // 3]
-        found.append((points, directions))
-    return np.concatenate([each[0] for each in found]), np.concatenate([each[1] for each in found])
+def places(nodes: Array, columns: sp.csr_array) -> tuple[Array, Array]:
+    """The point and the direction (k, 3) of each unknown, columns (3 n, k) at nodes (n, 3)."""
+    entries = columns.tocoo()
+    directions, points = np.zeros((columns.shape[1], 3)), np.zeros((columns.shape[1], 3))
+    row, column = entries.coords
+    directions[column, row % 3] = entries.data
+    points[column] = nodes[row // 3]
+    return points, directions

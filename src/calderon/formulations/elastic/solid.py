@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from calderon.backends import format_bytes, require_memory
 from calderon.formulations.checks import closed_surface, separate_parts
 from calderon.formulations.elastic import balance
-from calderon.formulations.elastic.body_loads import BodyLoad, Gravity, RemoteStress, Rotation, TemperatureChange
+from calderon.formulations.elastic.body_loads import BodyLoad, RemoteStress
 from calderon.formulations.elastic.conditions import Load, Support
 from calderon.formulations.elastic.equations import DEFECT, Equation, equation_of
 from calderon.formulations.elastic.load_cases import named_cases
@@ -20,7 +20,8 @@ from calderon.formulations.elastic.material import ElasticMaterial
 from calderon.formulations.elastic.preconditioner import two_levels
 from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions, faces_of, surface_conditions
-from calderon.formulations.elastic.tested_rows import Spaces, restricted
+from calderon.formulations.elastic.tested_rows import Spaces, TestedRows, restricted
+from calderon.greens import Elastostatic
 from calderon.mesh import TriangleMesh
 from calderon.mesh.containment import nested_components
 from calderon.mesh.errors import warn
@@ -34,7 +35,6 @@ from calderon.validation import describe, one_of
 Array = NDArray[np.float64]
 SPACES = {"P1": (P1, P0), "P2": (P2, DP1)}
 """Displacements and tractions by the name of the former."""
-ALL_LOADS = Gravity, Rotation, TemperatureChange, RemoteStress
 UNITS = {"SI": ("m", "Pa"), "mm-N-MPa": ("mm", "MPa")}
 """Of lengths and stresses, by the name of the system."""
 LARGEST_BODY, SOFTEST = 10.0, 1e6
@@ -100,15 +100,15 @@ class ElasticSolid:
         object.__setattr__(self, "loads", _by_tag(self.mesh, self.loads, Load, "loads", "Pressure(1e6)"))
         body = (self.body,) if not isinstance(self.body, Iterable) else tuple(self.body)
         for each in body:
-            if self.exterior != isinstance(each, RemoteStress) and isinstance(each, ALL_LOADS):
-                raise ValueError(
-                    f"{type(each).__name__} is no load of a solid {'without' if self.exterior else 'with'} an outer "
-                    "surface: RemoteStress goes with exterior=True, the others with a bounded solid"
-                )
-            if not isinstance(each, ALL_LOADS):
+            if not isinstance(each, BodyLoad):
                 raise TypeError(
                     f"body holds loads of the volume, got {describe(each)}: try Gravity([0, 0, -9.81]), Rotation(w) or "
                     "TemperatureChange(dT)"
+                )
+            if self.exterior != isinstance(each, RemoteStress):
+                raise ValueError(
+                    f"{type(each).__name__} is no load of a solid {'without' if self.exterior else 'with'} an outer "
+                    "surface: RemoteStress goes with exterior=True, the others with a bounded solid"
                 )
             each.check(self.material)
         object.__setattr__(self, "body", body)
@@ -149,18 +149,28 @@ class ElasticSolid:
 
     def particular_displacement(self, x: Array) -> Array:
         """(n, 3) of the loads of the volume at points (n, 3)."""
-        parts = (each.displacement(x - self.centre, self.material) for each in self.body)
-        return np.asarray(sum(parts, np.zeros_like(x)))
+        return self._of_body("displacement", x, (3,))
 
     def particular_stress(self, x: Array) -> Array:
         """(n, 3, 3) its stress."""
-        parts = (each.stress(x - self.centre, self.material) for each in self.body)
-        return np.asarray(sum(parts, np.zeros((len(x), 3, 3))))
+        return self._of_body("stress", x, (3, 3))
 
     def body_force(self, x: Array) -> Array:
         """(n, 3) force per volume at points (n, 3)."""
-        parts = (each.force(x - self.centre, self.material) for each in self.body)
-        return np.asarray(sum(parts, np.zeros_like(x)))
+        return self._of_body("force", x, (3,))
+
+    def free_strain(self, x: Array) -> Array:
+        """(n,) strain of free expansion at points (n, 3)."""
+        return self._of_body("free_strain", x, ())
+
+    def free_expansion(self, x: Array) -> Array:
+        """(n, 3) the part of the particular displacement that belongs to it."""
+        return self._of_body("free_expansion", x, (3,))
+
+    def _of_body(self, quantity: str, x: Array, shape: tuple[int, ...]) -> Array:
+        loads = [each.about(self.centre) for each in self.body]
+        parts = (getattr(each, quantity)(x - self.centre, self.material) for each in loads)
+        return np.asarray(sum(parts, np.zeros((len(x), *shape))))
 
     @cached_property
     def applied(self) -> tuple[balance.Resultant, float]:
@@ -190,8 +200,7 @@ class ElasticSolid:
         held = motions - free @ (free.T @ motions)
         springs = self.conditions.springs @ motions
         largest = max(float(abs(self.conditions.springs).max()) if self.conditions.springs.nnz else 0.0, 1e-300)
-        _, sizes, basis = np.linalg.svd(np.concatenate([held, springs / largest]), full_matrices=False)
-        return np.asarray(basis[sizes <= balance.FREE].T)
+        return balance.null_motions(np.concatenate([held, springs / largest]))
 
     def plan(self, method: str = AUTO, rtol: float = 1e-5) -> Plan:
         """What `solve` with these options will take, before it is computed."""
@@ -242,18 +251,17 @@ class ElasticSolid:
                 f"{defect:.2g}: mesh.check() looks for triangles that repeat, cross or lie on each other"
             )
         began, found = time.perf_counter(), []
-        solver = _solver(equation, plan.method, rtol)
+        solver = solver_of(equation, plan.method, rtol)
         for each in solids:
             x, text = solver(equation.rhs_of(each.conditions.u0, each.conditions.t0))
             u, t = each._fields(*equation.split(x))
             seconds, began = time.perf_counter() - began, time.perf_counter()
-            info = ElasticInfo(
-                str(plan), text, defect, self.free_motions.shape[1], each._free_tags(), assembly, seconds
-            )
+            info = ElasticInfo(str(plan), text, defect, self.free_motions.shape[1], each.free_tags, assembly, seconds)
             found.append(ElasticSolution(each, u, t, info))
         return found
 
-    def _free_tags(self) -> tuple[str, ...]:
+    @property
+    def free_tags(self) -> tuple[str, ...]:
         """Tags without a condition, by name where they have one."""
         named = [*self.supports, *self.loads]  # type: ignore[misc]
         conditioned = {int(number) for tag in named for number in self.mesh.tag_numbers(tag)}
@@ -271,34 +279,47 @@ class ElasticSolid:
         space = self.spaces.displacements
         motions = balance.rigid_motions(space.scalar.nodes, self.centre).reshape(-1, 6)
         motions = motions / np.array([1.0] * 3 + [self.mesh.diameter] * 3) @ self.free_motions
-        gram = motions.T @ (space.mass_matrix() @ motions)
-        return np.asarray(np.linalg.solve(np.linalg.cholesky(gram), motions.T).T) if len(gram) else motions
+        return balance.orthonormal(motions, space.mass_matrix())
 
-    def _equation(self, method: str, rtol: float, backend: str) -> Equation:
+    def tested_rows(
+        self, spaces: Spaces, conditions: SurfaceConditions, method: str, rtol: float, backend: str
+    ) -> list[TestedRows]:
+        """The assembled rows of the equation, tested with displacements and, where some are unknown, with tractions."""
         options: dict[str, Any] = {"rtol": rtol / 10} if candidates(method)[0].compresses else {}
 
         def assemble(operator: Any) -> Any:
             matrix = operator.assemble(method, backend=backend, **options)
             return matrix.to_array() if method == "dense" else matrix
 
-        motions = self._orthonormal_motions()
-        return equation_of(
-            self.material.green, self.spaces, self.conditions, motions, self.quadrature, self.exterior, assemble
-        )
+        unit = Elastostatic(1.0, self.material.poissons_ratio)
+        tests = [spaces.displacements] + ([] if spaces.unknown is None else [spaces.unknown])
+        return [
+            TestedRows.of(unit, spaces, test, conditions, self.quadrature, self.exterior, assemble) for test in tests
+        ]
+
+    def _equation(self, method: str, rtol: float, backend: str) -> Equation:
+        rows = self.tested_rows(self.spaces, self.conditions, method, rtol, backend)
+        modulus, motions = self.material.youngs_modulus, self._orthonormal_motions()
+        return equation_of(tuple(rows), self.spaces, self.conditions, motions, modulus, self.exterior)
 
     def _fields(self, q: Array, s: Array) -> tuple[Function, Function]:
-        """Displacement and traction on the surface."""
+        """Displacement and traction on the surface of unknowns."""
         spaces, conditions = self.spaces, self.conditions
-        rest = conditions.u0.ravel() + conditions.free @ q
-        u = rest + self.particular_displacement(spaces.displacements.scalar.nodes).ravel()
-        motions = self._orthonormal_motions()
+        u = (conditions.u0 + self.particular_displacement(spaces.displacements.scalar.nodes)).ravel()
+        u, motions = u + conditions.free @ q, self._orthonormal_motions()
         u = u - motions @ (motions.T @ (spaces.displacements.mass_matrix() @ u))
+        return self.surface_fields(u.reshape(-1, 3), conditions.bound @ s)
+
+    def surface_fields(self, u: Array, t: Array) -> tuple[Function, Function]:
+        """Displacement and traction of displacements (n, 3) at the nodes and the unknown part (3 m,) of tractions."""
+        spaces, conditions = self.spaces, self.conditions
+        rest = u - self.particular_displacement(spaces.displacements.scalar.nodes)
         normals = np.repeat(self.mesh.normals, spaces.tractions.scalar.element.size, axis=0)
         stress = self.particular_stress(spaces.tractions.scalar.nodes)
-        t = conditions.t0 + np.einsum("nij,nj->ni", stress, normals)
-        t = t.ravel() + conditions.bound @ s - conditions.springs @ rest
+        known = conditions.t0 + np.einsum("nij,nj->ni", stress, normals)
+        t = known.ravel() + t - conditions.springs @ rest.ravel()
         return (
-            Function(spaces.displacements, u, label="displacement", unit=UNITS[self.units][0]),
+            Function(spaces.displacements, u.ravel(), label="displacement", unit=UNITS[self.units][0]),
             Function(spaces.tractions, t, label="traction", unit=UNITS[self.units][1]),
         )
 
@@ -311,8 +332,8 @@ def _with_tractions_of(solids: list[ElasticSolid]) -> ElasticSolid:
     return common
 
 
-def _solver(equation: Equation, method: str, rtol: float) -> Callable[[Array], tuple[Array, str]]:
-    """From right-hand sides to unknowns and the solver as text."""
+def solver_of(equation: Any, method: str, rtol: float) -> Callable[[Array], tuple[Array, str]]:
+    """From right-hand sides to unknowns and the solver as text; equation: an `Equation` or one of bonded solids."""
     if method == "dense":
         factors = lu(equation.stored)
         return lambda b: (factors.solve(b), str(factors))

@@ -81,12 +81,14 @@ class ElasticSolution:
     @cached_property
     def surface_stress(self) -> Array:
         """(triangles, 3, 3, 3) stresses in Pa at the vertices of each triangle: means over smooth parts of one tag."""
-        nodes = self.displacement.space.scalar.nodes
-        centre, material = self.solid.centre, self.solid.material
-        parts = (each.free_expansion(nodes - centre, material) for each in self.solid.body)
-        free = np.asarray(sum(parts, np.zeros_like(nodes)))
-        strained = Function(self.displacement.space, self.displacement.coefficients - free.ravel())
-        return averaged(self.solid.mesh, corner_stresses(material, strained, self.traction))
+        return averaged(self.solid.mesh, self._corner_stresses)
+
+    @cached_property
+    def _corner_stresses(self) -> Array:
+        """(triangles, 3, 3, 3) stresses of each triangle at its vertices, not averaged."""
+        mesh = self.solid.mesh
+        free = self.solid.free_strain(mesh.vertices)[mesh.triangles]
+        return corner_stresses(self.solid.material, self.displacement, self.traction, free)
 
     @cached_property
     def von_mises(self) -> Array:
@@ -148,9 +150,9 @@ class ElasticSolution:
         a remote stress, whose energy is infinite."""
         if self.solid.exterior and self.solid.body:
             raise ValueError("the energy of a remote stress is infinite: take the difference of tractions yourself")
-        mesh, centre, material = self.solid.mesh, self.solid.centre, self.solid.material
+        mesh, centre = self.solid.mesh, self.solid.centre
         nodes = self.displacement.space.scalar.nodes
-        free = sum((e.free_expansion(nodes - centre, material) for e in self.solid.body), np.zeros_like(nodes))
+        free = self.solid.free_expansion(nodes)
         strained = self.displacement.coefficients - np.ravel(free)
         particular = self.solid.particular_displacement(nodes) - free
         u, t = self._without_body_loads
@@ -160,7 +162,7 @@ class ElasticSolution:
 
         def own(d: Array) -> Array:
             x = d + centre
-            loose = sum((e.free_expansion(d, material) for e in self.solid.body), np.zeros_like(d))
+            loose = self.solid.free_expansion(x)
             return np.einsum("ni,ni->n", self.solid.body_force(x), self.solid.particular_displacement(x) - loose)
 
         work = self.traction.coefficients @ (mass @ strained)

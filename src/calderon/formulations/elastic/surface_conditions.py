@@ -164,13 +164,18 @@ def _nodes(
         rest = np.linalg.svd(held_basis, full_matrices=True)[2][len(held_basis) :]
         free[nodes], kept[nodes] = 0.0, False
         free[nodes, : len(rest)], kept[nodes, : len(rest)] = rest, True
+    return u0, free_columns(free, kept)
+
+
+def free_columns(directions: Array, kept: NDArray[np.bool_]) -> sp.csr_array:
+    """(3 n, q) one column for each direction (n, k, 3) of a node that is kept (n, k)."""
     number = np.full(kept.shape, -1)
     number[kept] = np.arange(np.count_nonzero(kept))
-    rows_of = np.broadcast_to(3 * np.arange(space.dimension)[:, None, None] + np.arange(3), free.shape)
-    columns = np.broadcast_to(number[:, :, None], free.shape)
+    rows = np.broadcast_to(3 * np.arange(len(kept))[:, None, None] + np.arange(3), directions.shape)
+    columns = np.broadcast_to(number[:, :, None], directions.shape)
     entries = columns >= 0
-    shape = 3 * space.dimension, int(kept.sum())
-    return u0, sp.coo_array((free[entries], (rows_of[entries], columns[entries])), shape).tocsr()
+    shape = 3 * len(kept), int(kept.sum())
+    return sp.coo_array((directions[entries], (rows[entries], columns[entries])), shape).tocsr()
 
 
 def _refuse_conflicts(difference: Array, values: Array, tags: list[Any]) -> None:

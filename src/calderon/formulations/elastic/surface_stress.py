@@ -21,8 +21,8 @@ Array = NDArray[np.float64]
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
 
 
-def corner_stresses(material: ElasticMaterial, displacement: Function, traction: Function) -> Array:
-    """(m, 3, 3, 3) stress of each triangle at its vertices, not averaged; displacement without free expansion."""
+def corner_stresses(material: ElasticMaterial, displacement: Function, traction: Function, free: Array) -> Array:
+    """(m, 3, 3, 3) stress of each triangle at its vertices, not averaged; free (m, 3): strain without stress there."""
     mesh = displacement.space.mesh
     first = mesh.vertices[mesh.triangles[:, 1]] - mesh.vertices[mesh.triangles[:, 0]]
     first = first / np.linalg.norm(first, axis=1, keepdims=True)
@@ -33,7 +33,7 @@ def corner_stresses(material: ElasticMaterial, displacement: Function, traction:
     nu, mu = material.poissons_ratio, material.shear_modulus
     stiffness, coupled = material.youngs_modulus / (1 - nu**2), nu / (1 - nu)
     stress = np.zeros_like(local)
-    e11, e22 = local[..., 0, 0], local[..., 1, 1]
+    e11, e22 = local[..., 0, 0] - free, local[..., 1, 1] - free
     stress[..., 0, 0] = stiffness * (e11 + nu * e22) + coupled * force[..., 2]
     stress[..., 1, 1] = stiffness * (e22 + nu * e11) + coupled * force[..., 2]
     stress[..., 0, 1] = stress[..., 1, 0] = mu * (local[..., 0, 1] + local[..., 1, 0])

@@ -1,0 +1,235 @@
+"""Solids of different materials that are bonded at common faces."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.backends import require_memory
+from calderon.formulations.elastic import balance
+from calderon.formulations.elastic.equations import DEFECT
+from calderon.formulations.elastic.interfaces import (
+    Faces,
+    common_faces,
+    joined,
+    joined_supports,
+    refuse_conditions_on_faces,
+    selection,
+)
+from calderon.formulations.elastic.joint_equation import JointEquation, Part, joint_equation
+from calderon.formulations.elastic.solid import LARGEST_DENSE, ElasticSolid, Plan, solver_of
+from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution
+from calderon.operators.methods import AUTO, candidates
+from calderon.solvers.iteration import tolerance
+from calderon.validation import describe
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BondedSolids:
+    """Several `ElasticSolid`s with common faces, at which they have one displacement and opposite tractions.
+
+    parts: {name: ElasticSolid}, each with material, supports, loads and loads of the volume of its own. Common faces
+    are found: the meshes have the same triangles there, without conditions. All parts have one kind of space.
+
+    TypeError for other parts, ValueError for fewer than two, for parts that share no triangles or overlap, and for
+    loads that nothing balances.
+    """
+
+    parts: Mapping[Any, ElasticSolid]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.parts, Mapping) or not all(isinstance(p, ElasticSolid) for p in self.parts.values()):
+            raise TypeError(f"bonded solids are given by name, {{name: ElasticSolid(...)}}, got {describe(self.parts)}")
+        if len(self.parts) < 2:
+            raise ValueError(
+                f"{len(self.parts)} part(s) cannot be bonded: give two or more, or take ElasticSolid.solve"
+            )
+        for name in ("space", "units"):
+            if len(values := {getattr(part, name) for part in self.parts.values()}) > 1:
+                raise ValueError(f"bonded solids have one {name}, got {sorted(values)}: give all parts the same")
+        object.__setattr__(self, "parts", dict(self.parts))
+        for (name, part), common in zip(self.parts.items(), self.faces.triangles, strict=True):
+            refuse_conditions_on_faces(name, part.mesh, common, part.supports or {}, part.loads or {})
+
+    def __repr__(self) -> str:
+        return f"BondedSolids({self.parts!r})"
+
+    @cached_property
+    def rank(self) -> list[int]:
+        """By part, the stiffest is 0."""
+        stiffness = [-part.material.youngs_modulus for part in self.parts.values()]
+        return np.argsort(np.argsort(stiffness, kind="stable")).tolist()
+
+    @cached_property
+    def faces(self) -> Faces:
+        """The common faces."""
+        solids = [*self.parts.values()]
+        return common_faces([*self.parts], [s.mesh for s in solids], [s.spaces.tractions for s in solids], self.rank)
+
+    @cached_property
+    def bounds(self) -> Array:
+        """(2, 3) lowest and highest coordinates."""
+        bounds = np.stack([part.mesh.bounds for part in self.parts.values()])
+        return np.stack([bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)])
+
+    @property
+    def size(self) -> float:
+        """The longest diagonal in m."""
+        return float(np.linalg.norm(self.bounds[1] - self.bounds[0]))
+
+    @cached_property
+    def numbers(self) -> list[NDArray[np.int64]]:
+        """By part, the numbers of its nodes among the joined ones."""
+        return joined([part.spaces.displacements.scalar.nodes for part in self.parts.values()], self.size)
+
+    @cached_property
+    def nodes(self) -> Array:
+        """(n, 3) the joined nodes."""
+        nodes = np.zeros((1 + max(int(each.max()) for each in self.numbers), 3))
+        for part, number in zip(self.parts.values(), self.numbers, strict=True):
+            nodes[number] = part.spaces.displacements.scalar.nodes
+        return nodes
+
+    @cached_property
+    def supports(self) -> tuple[Array, sp.csr_array]:
+        """U_0 (n, 3) and N (3 n, q) of displacements U = U_0 + N q of the joined nodes."""
+        solids = [*self.parts.values()]
+        particular = [s.particular_displacement(s.spaces.displacements.scalar.nodes) for s in solids]
+        return joined_supports([*self.parts], self.numbers, [s.conditions for s in solids], particular)
+
+    @cached_property
+    def mass(self) -> sp.csr_array:
+        """(3 n, 3 n) of the surfaces of all parts."""
+        selections = [selection(number, len(self.nodes)) for number in self.numbers]
+        solids = self.parts.values()
+        parts = [p.T @ s.spaces.displacements.mass_matrix() @ p for s, p in zip(solids, selections, strict=True)]
+        return sum(parts[1:], parts[0]).tocsr()
+
+    @cached_property
+    def free_motions(self) -> Array:
+        """(6, f) translations and rotations about the centre, in units of the size, that no support holds."""
+        if any(part.exterior for part in self.parts.values()):
+            return np.zeros((6, 0))
+        motions, free = self._motions, self.supports[1]
+        held = [motions - free @ (free.T @ motions)]
+        for part, number in zip(self.parts.values(), self.numbers, strict=True):
+            springs = part.conditions.springs
+            if springs.nnz:
+                held.append(springs @ selection(number, len(self.nodes)) @ motions / abs(springs).max())
+        return balance.null_motions(np.concatenate(held))
+
+    @property
+    def _motions(self) -> Array:
+        motions = balance.rigid_motions(self.nodes, self.bounds.mean(axis=0)).reshape(-1, 6)
+        return np.asarray(motions / np.array([1.0] * 3 + [self.size] * 3))
+
+    def plan(self, method: str = AUTO, rtol: float = 1e-5) -> Plan:
+        """What `solve` with these options will take, before it is computed."""
+        tolerance(rtol)
+        candidates(method)
+        displacements = self.supports[1].shape[1]
+        tractions = 3 * len(self.faces.numbers) + sum(part.conditions.bound.shape[1] for part in self.parts.values())
+        unknowns = displacements + tractions
+        if method == AUTO:
+            method = "dense" if unknowns <= LARGEST_DENSE else "hmatrix"
+        needed = sum(part.plan(method, rtol).nbytes for part in self.parts.values())
+        needed = needed + 24 * unknowns**2 if method == "dense" else needed
+        return Plan(method, unknowns, displacements, tractions, needed)
+
+    def solve(self, method: str = AUTO, rtol: float = 1e-5, backend: str = "numba") -> dict[Any, ElasticSolution]:
+        """The solution of each part by its name, with the options and errors of `ElasticSolid.solve`."""
+        plan = self.plan(method, rtol)
+        self._refuse_unbalanced()
+        if plan.method == "dense":
+            require_memory(plan.nbytes, f"a dense matrix of {plan.unknowns} unknowns", "try method='hmatrix'")
+        began = time.perf_counter()
+        equation = self._equation(plan.method, rtol, backend)
+        assembly = time.perf_counter() - began
+        for name, defect in zip(self.parts, equation.defects, strict=True):
+            if not defect <= DEFECT:
+                raise ValueError(
+                    f"the surface of {name!r} is no sound boundary of a body: rotations, which need no traction, have "
+                    f"an error of {defect:.2g}: mesh.check() looks for triangles that repeat, cross or overlap"
+                )
+        began = time.perf_counter()
+        x, text = solver_of(equation, plan.method, rtol)(equation.rhs)
+        q, s = equation.split(x)
+        motions = self._orthonormal_motions
+        whole = self.supports[0].ravel() + self.supports[1] @ q
+        whole = whole - motions @ (motions.T @ (self.mass @ whole))
+        free = self.free_motions.shape[1]
+        seconds = time.perf_counter() - began
+        found = {}
+        for (name, part), number, own, defect in zip(
+            self.parts.items(), self.numbers, equation.parts, equation.defects, strict=True
+        ):
+            u, t = part.surface_fields(whole.reshape(-1, 3)[number], own.traction @ s)
+            info = ElasticInfo(str(plan), text, defect, free, self._free_tags(part), assembly, seconds)
+            found[name] = ElasticSolution(part, u, t, info)
+        return found
+
+    def _free_tags(self, part: ElasticSolid) -> tuple[str, ...]:
+        """Tags without a condition, other than those of common faces."""
+        common = self.faces.triangles[[*self.parts.values()].index(part)]
+        names = {number: name for name, number in part.mesh.names.items()}
+        faces = {str(names.get(tag, tag)) for tag in np.unique(part.mesh.tags[common]).tolist()}
+        faces -= {str(names.get(tag, tag)) for tag in np.unique(part.mesh.tags[~common]).tolist()}
+        return tuple(tag for tag in part.free_tags if tag not in faces)
+
+    def _refuse_unbalanced(self) -> None:
+        if not self.free_motions.shape[1]:
+            return
+        applied = [part.applied for part in self.parts.values()]
+        total = balance.Resultant(*(np.sum([each[0][k] for each in applied], axis=0) for k in (0, 1)))
+        tags = [tag for part in self.parts.values() for tag in part.mesh.names or np.unique(part.mesh.tags).tolist()]
+        centre = self.bounds.mean(axis=0)
+        balance.refuse_unbalanced(total, sum(each[1] for each in applied), self.size, self.free_motions, centre, tags)
+
+    @cached_property
+    def _orthonormal_motions(self) -> Array:
+        """(3 n, f) the free motions at the joined nodes, orthonormal over the surfaces."""
+        return balance.orthonormal(self._motions @ self.free_motions, self.mass)
+
+    def _equation(self, method: str, rtol: float, backend: str) -> JointEquation:
+        count, solids = len(self.nodes), [*self.parts.values()]
+        u0, free = self.supports
+        columns = _traction_columns(solids, self.faces)
+        best = np.full(count, len(solids))
+        for rank, number in zip(self.rank, self.numbers, strict=True):
+            best[number] = np.minimum(best[number], rank)
+        parts = []
+        for k, (solid, number) in enumerate(zip(solids, self.numbers, strict=True)):
+            chosen = sp.diags_array(np.repeat(best[number] == self.rank[k], 3).astype(float))
+            displacement = selection(number, count) @ free
+            known = u0[number] - solid.particular_displacement(solid.spaces.displacements.scalar.nodes)
+            conditions = replace(
+                solid.conditions, u0=known, free=(chosen @ displacement).tocsr(), bound=columns[k],
+                supported=solid.conditions.supported | self.faces.softer[k],
+                loaded=solid.conditions.loaded | self.faces.triangles[k],
+            )  # fmt: skip
+            parts.append(Part(solid, conditions, displacement.tocsr(), columns[k]))
+        lift = free.T @ (self.mass @ self._orthonormal_motions)
+        return joint_equation(parts, (self.nodes, free), lift, self.size, (method, rtol, backend))
+
+
+def _traction_columns(solids: list[ElasticSolid], faces: Faces) -> list[sp.csr_array]:
+    """By part, (3 m, s) from all unknown tractions, those of supports and then those of common faces, to its own."""
+    own = [part.conditions.bound for part in solids]
+    shared, found = 3 * len(faces.numbers), []
+    for k, bound in enumerate(own):
+        column = np.arange(shared)
+        matrix = sp.csr_array((bound.shape[0], shared))
+        for side, sign in enumerate((1.0, -1.0)):
+            here = np.repeat(faces.parts[:, side] == k, 3)
+            rows = (3 * faces.numbers[:, side, None] + np.arange(3)).ravel()[here]
+            matrix = matrix + sp.coo_array((np.full(len(rows), sign), (rows, column[here])), matrix.shape).tocsr()
+        blocks = [bound if j == k else sp.csr_array((bound.shape[0], each.shape[1])) for j, each in enumerate(own)]
+        found.append(sp.hstack([*blocks, matrix], format="csr"))
+    return found

@@ -1,0 +1,150 @@
+"""What bonded solids have in common: nodes with one displacement, faces with opposite tractions.
+
+The displacements of all parts are U = U_0 + N q at joined nodes, and u = U at the nodes of each part. On a common face
+the traction of one part is s, of the other -s. One equation is needed for each of these unknowns: that of the stiffer
+part is tested with the displacements of a joined node, that of the softer one with the tractions of a common face.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.formulations.elastic.surface_conditions import CONFLICT, SurfaceConditions, free_columns
+from calderon.mesh import TriangleMesh
+from calderon.mesh.coincident import FLOAT32_ROUNDING, coincident_points
+from calderon.mesh.crossings import crossing_pairs
+from calderon.spaces import NodalVectorSpace
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+HELD = 1e-8
+"""Eigenvalue from which on a direction of a joined node is held by supports."""
+
+
+@dataclass(frozen=True, eq=False)
+class Faces:
+    """Common faces, one row for each coefficient of a traction there: parts (k, 2), the stiffer first, and the numbers
+    (k, 2) of the scalar coefficients in them; triangles: by part, the mask of common triangles; shared: by part, those
+    whose softer part it is."""
+
+    parts: Index
+    numbers: Index
+    triangles: list[NDArray[np.bool_]]
+    softer: list[NDArray[np.bool_]]
+
+
+def joined(points: Sequence[Array], size: float) -> list[Index]:
+    """Numbers 0, 1, ... of points (n, 3) of several parts, equal where they coincide."""
+    first = coincident_points(np.concatenate(points), FLOAT32_ROUNDING * size)
+    numbers = np.unique(first, return_inverse=True)[1]
+    return np.split(numbers, np.cumsum([len(each) for each in points])[:-1])
+
+
+def common_faces(
+    names: Sequence[Any], meshes: Sequence[TriangleMesh], spaces: Sequence[NodalVectorSpace], rank: Sequence[int]
+) -> Faces:
+    """Faces of triangles that two parts have; spaces: of tractions; rank: by part, the stiffest is 0. ValueError for
+    parts that share none, and for those that touch or overlap elsewhere."""
+    size = float(np.ptp(np.concatenate([mesh.vertices for mesh in meshes]), axis=0).max())
+    vertices = joined([mesh.vertices for mesh in meshes], size)
+    triangles = [number[mesh.triangles] for number, mesh in zip(vertices, meshes, strict=True)]
+    part = np.repeat(np.arange(len(meshes)), [len(each) for each in triangles])
+    own = np.concatenate([np.arange(len(each)) for each in triangles])
+    _, label = np.unique(np.sort(np.concatenate(triangles), axis=1), axis=0, return_inverse=True)
+    order = np.lexsort((np.asarray(rank)[part], label.ravel()))
+    label = label.ravel()[order]
+    pair = np.flatnonzero(label[1:] == label[:-1])
+    stiff, soft = order[pair], order[pair + 1]
+    _refuse_overlaps(names, meshes, part, np.setdiff1d(order, soft), np.concatenate(triangles))
+    masks = [[np.isin(np.arange(len(t)), own[which[part[which] == k]]) for k, t in enumerate(triangles)]
+             for which in (np.concatenate([stiff, soft]), soft)]  # fmt: skip
+    for name, mask in zip(names, masks[0], strict=True):
+        if not mask.any():
+            raise ValueError(
+                f"{name!r} shares no triangle with the other parts: bonded solids have the same triangles on a common "
+                "face; mesh the parts together, or solve the part by itself"
+            )
+    numbers = np.concatenate([np.zeros((0, 2), np.int64)] + [
+        _matched(spaces[part[i]], own[i], spaces[part[j]], own[j]) for i, j in zip(stiff, soft, strict=True)
+    ])  # fmt: skip
+    each = spaces[0].scalar.element.size
+    return Faces(np.repeat(np.stack([part[stiff], part[soft]], axis=1), each, axis=0), numbers, masks[0], masks[1])
+
+
+def _refuse_overlaps(
+    names: Sequence[Any], meshes: Sequence[TriangleMesh], part: Index, once: Index, triangles: Index
+) -> None:
+    """ValueError for triangles of different parts, counted once where they are common, that overlap."""
+    corners = np.concatenate([mesh.vertices[mesh.triangles] for mesh in meshes])
+    pairs = once[crossing_pairs(corners[once], triangles[once])]
+    pairs = pairs[part[pairs[:, 0]] != part[pairs[:, 1]]]
+    if len(pairs):
+        one, two = (names[k] for k in part[pairs[0]])
+        raise ValueError(
+            f"{len(pairs)} triangles of {one!r} and {two!r} overlap without being the same: bonded solids have the "
+            "same triangles on a common face; mesh the parts together"
+        )
+
+
+def _matched(one: NodalVectorSpace, i: int, two: NodalVectorSpace, j: int) -> Index:
+    """(size, 2) scalar coefficients of one triangle in two spaces, by their nodes."""
+    first, second = one.scalar.dofs[i], two.scalar.dofs[j]
+    away = np.linalg.norm(one.scalar.nodes[first][:, None] - two.scalar.nodes[second], axis=2)
+    return np.stack([first, second[away.argmin(axis=1)]], axis=1)
+
+
+def joined_supports(
+    names: Sequence[Any], nodes: Sequence[Index], conditions: Sequence[SurfaceConditions], particular: Sequence[Array]
+) -> tuple[Array, sp.csr_array]:
+    """U_0 (n, 3) and N (3 n, q) from the supports of all parts. particular: displacements at the nodes of each part.
+    ValueError where supports of different parts disagree."""
+    count = 1 + max(int(each.max()) for each in nodes)
+    held, sums = np.zeros((count, 3, 3)), np.zeros((count, 3))
+    own = []
+    for number, each, shift in zip(nodes, conditions, particular, strict=True):
+        projector = np.eye(3) - _diagonal_blocks(each.free)
+        values = each.u0 + np.einsum("nij,nj->ni", projector, shift)
+        np.add.at(held, number, projector)
+        np.add.at(sums, number, values)
+        own.append((projector, values))
+    sizes, axes = np.linalg.eigh(held)
+    inverse = np.where(sizes > HELD, 1 / np.maximum(sizes, HELD), 0.0)
+    u0 = np.einsum("nik,nk,njk,nj->ni", axes, inverse, axes, sums)
+    scale = np.abs(u0).max(initial=0.0)
+    for name, number, (projector, values) in zip(names, nodes, own, strict=True):
+        if np.abs(np.einsum("nij,nj->ni", projector, u0[number]) - values).max() > CONFLICT * max(scale, 1e-300):
+            raise ValueError(
+                f"the supports of {name!r} and of another part prescribe different displacements at a common node: let "
+                "them agree along common edges"
+            )
+    return u0, free_columns(np.swapaxes(axes, 1, 2), sizes <= HELD)
+
+
+def _diagonal_blocks(free: sp.csr_array) -> Array:
+    """(n, 3, 3) the blocks of free free^T."""
+    product = (free @ free.T).tocoo()
+    rows, columns = product.coords
+    blocks = np.zeros((free.shape[0] // 3, 3, 3))
+    np.add.at(blocks, (rows // 3, rows % 3, columns % 3), product.data)
+    return blocks
+
+
+def selection(numbers: Index, count: int) -> sp.csr_array:
+    """(3 n, 3 count) from vectors at joined nodes to those of a part with these numbers (n,)."""
+    rows = np.arange(len(numbers))
+    picked = sp.coo_array((np.ones(len(numbers)), (rows, numbers)), (len(numbers), count))
+    return sp.kron(picked, np.eye(3), format="csr")
+
+
+def refuse_conditions_on_faces(name: Any, mesh: TriangleMesh, common: NDArray[np.bool_], *given: Mapping) -> None:
+    """ValueError for supports or loads of tags with common triangles."""
+    for tag in (tag for each in given for tag in each):
+        if (np.isin(mesh.tags, mesh.tag_numbers(tag)) & common).any():
+            raise ValueError(
+                f"tag {tag!r} of {name!r} has a condition, and triangles that are bonded to another part: give the "
+                "common face a tag of its own"
+            )

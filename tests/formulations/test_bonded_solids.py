@@ -1,0 +1,124 @@
+"""Solids of different materials bonded at common faces: one material, bars in series, an inclusion, a bimetal strip."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+
+STEEL = cal.ElasticMaterial(2.1, 0.3, expansion=12e-6)
+GRADIENT = np.array([[0.3, -0.5, 0.8], [0.1, 0.4, -0.2], [0.6, 0.9, -0.7]])
+
+
+def halves(lengths=(1.0, 1.0, 1.0), h=0.5):
+    """A cuboid below z = 0 and its mirror image above, with equal triangles at z = 0."""
+    mesh = cal.mesh.cuboid(lengths, h)
+    places = mesh.vertices - mesh.bounds.mean(axis=0)
+    places[:, 2] -= places[:, 2].max()
+    tags = 1 + np.rint(mesh.normals[:, 2]).astype(int)
+    names = {"far": 0, "side": 1, "joint": 2}
+    lower = cal.TriangleMesh(places, mesh.triangles, tags, names)
+    return lower, cal.TriangleMesh(places * [1, 1, -1], mesh.triangles[:, ::-1], tags, names)
+
+
+@pytest.mark.parametrize("method", ["dense", pytest.param("hmatrix", marks=pytest.mark.variant)])
+@pytest.mark.parametrize("space", ["P1", pytest.param("P2", marks=pytest.mark.variant)])
+def test_one_material_in_two_parts_is_one_solid(space, method):
+    """A linear displacement, held and loaded on either part, and rigid motions without supports."""
+    lower, upper = halves()
+    strain = (GRADIENT + GRADIENT.T) / 2
+    stress = STEEL.lame * np.trace(strain) * np.eye(3) + 2 * STEEL.shear_modulus * strain
+    exact, held = cal.Traction(lambda x, n: n @ stress.T), cal.Prescribed(lambda x: x @ GRADIENT.T)
+    below = cal.ElasticSolid(lower, STEEL, {"far": held}, {"side": exact}, space=space)
+    above = cal.ElasticSolid(upper, STEEL, loads={"side": exact, "far": exact}, space=space)
+    free = cal.ElasticSolid(lower, STEEL, loads={"far": exact, "side": exact}, space=space)
+    for first in (below, free):
+        parts = cal.BondedSolids({"below": first, "above": above}).solve(method, rtol=1e-7)
+        moved = [
+            each.displacement.at_nodes - each.displacement.space.scalar.nodes @ GRADIENT.T for each in parts.values()
+        ]
+        if first is below:
+            assert max(np.abs(each).max() for each in moved) < 1e-4
+            assert parts["below"].resultants["joint"].force == pytest.approx(stress[:, 2], abs=1e-3)
+            assert parts["above"].stress([[0.1, 0.2, 0.4]])[0] == pytest.approx(stress, abs=1e-3)
+        assert parts["above"].stress([[0.0, 0.0, 0.5]])[0] == pytest.approx(stress, abs=1e-3)
+        assert max(each.equilibrium for each in parts.values()) < 1e-4
+    assert parts["above"].info.free_motions == 6
+    assert parts["above"].info.free_tags == ()
+
+
+@pytest.mark.parametrize("modulus, ratio", [(210.0, 0.3), (0.02, 0.45)])
+def test_bars_in_series(modulus, ratio):
+    """Confined sideways: the strains are the stress over lambda + 2 mu of each."""
+    lower, upper = halves()
+    other = cal.ElasticMaterial(modulus, ratio)
+    strains = 1 / STEEL.longitudinal_modulus, 1 / other.longitudinal_modulus
+
+    def exact(x):
+        return x * [0, 0, 1] * np.where(x[:, 2] < 0, *strains)[:, None]
+
+    held = cal.Prescribed(exact)
+    below = cal.ElasticSolid(lower, STEEL, {"side": held, "far": held})
+    above = cal.ElasticSolid(upper, other, {"side": held}, {"far": cal.Traction([0.0, 0.0, 1.0])})
+    for each in cal.BondedSolids({"below": below, "above": above}).solve().values():
+        places = each.displacement.space.scalar.nodes
+        assert np.abs(each.displacement.at_nodes - exact(places)).max() < 1e-4 * max(strains)
+        assert abs(each.resultants["joint"].force[2]) == pytest.approx(1.0, rel=1e-4)
+
+
+@pytest.mark.parametrize("modulus", [10.0, 0.1])
+def test_a_spherical_inclusion_is_stressed_evenly(modulus):
+    """J. D. Eshelby (1957): the stress inside of an inclusion in a solid without end."""
+    sphere, matrix, inner = cal.mesh.sphere(1.0, 0.6), cal.ElasticMaterial(1.0, 0.25), cal.ElasticMaterial(modulus, 0.3)
+    remote = np.array([[1, 0.3, 0], [0.3, -0.2, 0.1], [0, 0.1, 0.5]])
+    around = cal.ElasticSolid(sphere, matrix, body=[cal.RemoteStress(remote)], exterior=True)
+    solution = cal.BondedSolids({"matrix": around, "inclusion": cal.ElasticSolid(sphere, inner)}).solve()
+    bulk, shear = ([m.lame + 2 * m.shear_modulus / 3 for m in (matrix, inner)],
+                   [m.shear_modulus for m in (matrix, inner)])  # fmt: skip
+    mean = np.trace(remote) / 3 * np.eye(3)
+    share = 2 * (4 - 5 * 0.25) / (15 * (1 - 0.25))
+    exact = mean * bulk[1] * (3 * bulk[0] + 4 * shear[0]) / (bulk[0] * (3 * bulk[1] + 4 * shear[0]))
+    exact = exact + (remote - mean) * shear[1] / shear[0] / (1 + share * (shear[1] / shear[0] - 1))
+    found = solution["inclusion"].stress([[0.0, 0.0, 0.0], [0.5, 0.2, 0.1]])
+    assert np.abs(found - exact).max() < 5e-3 * np.abs(exact).max()
+
+
+def test_a_bimetal_strip_bends():
+    """S. P. Timoshenko (1925), the curvature of two heated strips; free in space."""
+    lower, upper = halves((6.0, 1.0, 0.5))
+    brass, heat = cal.ElasticMaterial(1.05, 0.3, expansion=19e-6), [cal.TemperatureChange(100.0)]
+    parts = {"steel": cal.ElasticSolid(lower, STEEL, body=heat), "brass": cal.ElasticSolid(upper, brass, body=heat)}
+    solution = cal.BondedSolids(parts).solve()["steel"]
+    x = lower.vertices
+    middle = np.isclose(x[:, 2], 0) & (np.abs(x[:, 0]) < 2)
+    curvature = -2 * np.polyfit(x[middle, 0], solution.displacement.at_nodes[middle, 2], 2)[0]
+    ratio = 2.0
+    assert curvature == pytest.approx(24 * 7e-6 * 100 / (12 + (1 + ratio) * (1 + 1 / ratio)), rel=0.05)
+
+
+def test_what_cannot_be_bonded():
+    lower, upper = halves()
+    below = cal.ElasticSolid(lower, STEEL, {"far": cal.Fixed()})
+
+    def bonded(mesh, **conditions):
+        return cal.BondedSolids({"below": below, "above": cal.ElasticSolid(mesh, STEEL, **conditions)})
+
+    with pytest.raises(ValueError, match="'below' shares no triangle with the other parts"):
+        bonded(upper.translated([0.0, 0.0, 0.1]))
+    with pytest.raises(ValueError, match="triangles of 'below' and 'above' overlap"):
+        bonded(upper.translated([0.1, 0.0, 0.0]))
+    with pytest.raises(ValueError, match="tag 'joint' of 'above' has a condition, and triangles that are bonded"):
+        bonded(upper, loads={"joint": cal.Pressure(1.0)})
+    with pytest.raises(ValueError, match="bonded solids have one space"):
+        bonded(upper, space="P2")
+    with pytest.raises(ValueError, match="supports of '.*' and of another part prescribe different displacements"):
+        cal.BondedSolids(
+            {"below": cal.ElasticSolid(lower, STEEL, {"side": cal.Fixed()}),
+             "above": cal.ElasticSolid(upper, STEEL, {"side": cal.Prescribed([0.1, 0, 0])})}
+        ).solve()  # fmt: skip
+    with pytest.raises(ValueError, match="not balanced.*unbalanced force"):
+        loaded = cal.ElasticSolid(upper, STEEL, loads={"far": cal.Pressure(1.0)})
+        cal.BondedSolids({"below": cal.ElasticSolid(lower, STEEL), "above": loaded}).solve()
+    with pytest.raises(TypeError, match="bonded solids are given by name"):
+        cal.BondedSolids([below])
+    with pytest.raises(ValueError, match="cannot be bonded"):
+        cal.BondedSolids({"below": below})
