@@ -43,6 +43,8 @@ CURLS = 3
 """Errors of hypersingular operators by those of single layers."""
 CHECKED = 64
 """Random rows that are computed directly, too."""
+FACTORS = 1.0, 1.15, 1.3, 1.5, 1.75
+"""Edges of the root by the least one: with them, leaves of all sizes are possible."""
 FLAT = 1e-8
 """Product, as a part of the size of terms between leaves that do not touch, below which a surface lies in one plane,
 where normal derivatives are zero: its error is compared with that size."""
@@ -107,8 +109,8 @@ def assemble_fmm(
     """Prepare products with an operator of Laplace's equation.
 
     rtol: relative error of products, default 1e-4; it is measured at 64 random rows of each integral operator. Above it
-    the next higher order is used, then RuntimeError is raised. precision: "single" stores near blocks in single
-    precision whatever rtol is. Raises ValueError for other equations, spaces and backends.
+    the next higher order is used, then RuntimeError is raised. Near blocks are computed in single precision for rtol of
+    1e-4 and above, and for precision="single". Raises ValueError for other equations, spaces and backends.
     """
     started = time.perf_counter()
     execution = Execution.of(backend, precision)
@@ -149,8 +151,9 @@ class _Composition:
         if key not in self._trees:
             self._trees[key] = Pairing.of(operator, promises[0])
         pairing = self._trees[key]
-        near = _near(operator, pairing, self.execution, self.rtol)
-        check = _Check.of(operator, pairing)
+        execution = Execution.of("numba", "single") if self.rtol >= SINGLE else self.execution
+        near = _near(operator, pairing, execution)
+        check = _Check.of(operator, pairing, execution)
         for promise in promises[:2]:
             found = Product(operator, pairing, near, promise, self.rtol, self.execution)
             error = check.error(found)
@@ -193,17 +196,31 @@ class Pairing:
         spaces = [operator.trial] if same else [operator.trial, operator.test]
         boxes = [support_boxes(space) for space in spaces]
         centres = [each.mean(axis=1) for each in boxes]
-        edge = Cube.around(*centres).edge
-        deepest = []
-        for space, box in zip(spaces, boxes, strict=True):
-            own = (box[:, 1] - box[:, 0]).max(axis=1) / (2 * margin)
-            reach = np.maximum(own, _near_reach(operator, space, margin))
-            deepest.append(np.clip(np.floor(np.log2(edge / reach)), 0, DEEPEST).astype(np.int64))
-        tree = octree(centres[0], None if same else centres[1], promise.leaf, (deepest[0], deepest[-1]))
-        lists = lists_of(tree)
-        columns = Leaves.of(lists, tree.source_order, tree.sources)
-        rows = columns if same else Leaves.of(lists, tree.target_order, tree.targets)
-        return Pairing(tree, lists, rows, columns)
+        own = [(box[:, 1] - box[:, 0]).max(axis=1) / (2 * margin) for box in boxes]
+        reach = [
+            np.maximum(each, _near_reach(operator, space, margin)) for each, space in zip(own, spaces, strict=True)
+        ]
+
+        def pairing(cube: Cube) -> Pairing:
+            deepest = [np.clip(np.log2(cube.edge / each), 0, DEEPEST).astype(np.int64) for each in reach]
+            tree = octree(centres[0], None if same else centres[1], promise.leaf, (deepest[0], deepest[-1]), cube)
+            lists = lists_of(tree)
+            columns = Leaves.of(lists, tree.source_order, tree.sources)
+            rows = columns if same else Leaves.of(lists, tree.target_order, tree.targets)
+            return Pairing(tree, lists, rows, columns)
+
+        cube = Cube.around(*centres)
+        return min((pairing(cube.enlarged(factor)) for factor in FACTORS), key=lambda each: each.cost(promise.order.r))
+
+    @property
+    def near_entries(self) -> int:
+        """Entries between neighbouring leaves, both halves of symmetric ones."""
+        rows, columns = (np.diff(each.starts) for each in (self.rows, self.columns))
+        return int(rows @ np.add.reduceat(np.append(columns[self.lists.near], 0), self.lists.near_start[:-1]))
+
+    def cost(self, rank: int) -> float:
+        """Of set-up and a score of products, in near entries: a translation is worth half as many as its rank."""
+        return self.near_entries + rank / 2 * len(self.lists.far.source)
 
 
 def _near_reach(operator: IntegralOperator, space: Space, margin: float) -> NDArray[np.float64]:
@@ -214,7 +231,7 @@ def _near_reach(operator: IntegralOperator, space: Space, margin: float) -> NDAr
     return operator.quadrature.near / (1 - 2 * margin) * reach[:-1]
 
 
-def _near(operator: IntegralOperator, pairing: Pairing, execution: Execution, rtol: float) -> Near:
+def _near(operator: IntegralOperator, pairing: Pairing, execution: Execution) -> Near:
     """Exact entries between neighbouring leaves, of symmetric operators one block of two."""
     sides = pairing.rows, pairing.columns
     rows, columns = (Clusters(each.order, each.starts[:-1], each.starts[1:]) for each in sides)
@@ -222,8 +239,7 @@ def _near(operator: IntegralOperator, pairing: Pairing, execution: Execution, rt
     if operator.is_symmetric:
         pairs, columns = pairs[pairs[:, 0] <= pairs[:, 1]], rows
     blocks = near_blocks([(1.0, operator)], rows, columns, np.ascontiguousarray(pairs), execution)
-    real = np.dtype(np.float32) if rtol >= SINGLE else execution.real
-    return Near.of(blocks, pairing.rows.starts, pairing.columns.starts, operator.is_symmetric, real)
+    return Near.of(blocks, pairing.rows.starts, pairing.columns.starts, operator.is_symmetric, execution.real)
 
 
 class Product(LinearOperator):
@@ -285,14 +301,15 @@ class _Check(NamedTuple):
     bound: NDArray[np.float64]
 
     @staticmethod
-    def of(operator: IntegralOperator, pairing: Pairing) -> "_Check":
+    def of(operator: IntegralOperator, pairing: Pairing, execution: Execution) -> "_Check":
         random = np.random.default_rng(0)
         count, size = operator.shape
         rows = np.sort(random.choice(count, min(count, CHECKED), replace=False))
         vectors = random.standard_normal((size, 1 if operator.integrand.curls else 2))
         vectors[:, 1:] = 1.0
         require_memory(8 * len(rows) * size, f"{len(rows)} rows of {operator!r}", "try a coarser mesh")
-        exact = operator.entries(rows, slice(None)) @ vectors
+        precision = "single" if execution.real == np.float32 else "double"
+        exact = operator.entries(rows, slice(None), precision=precision) @ vectors
         masses = [
             np.sqrt(np.maximum(space.mass_matrix(space).diagonal(), 0)) for space in (operator.test, operator.trial)
         ]

@@ -90,11 +90,13 @@ class LocalExpansions:
         self._places = [(odd * size + n + j) * size + order for order in (k + m, abs(k - m))]
         self._factors = [scale * each for each in (first, second)]
 
-    def matrices(self, v: Array) -> NDArray[np.float64]:
-        """(n, K, K) for v (n, 3)."""
-        parts = np.stack(irregular_parts(v, 2 * self._p)).reshape(-1, len(v)).T
-        return np.stack([sum(f * each[at] for f, at in zip(self._factors, self._places, strict=True))
-                         for each in np.ascontiguousarray(parts)])  # fmt: skip
+    def parts(self, v: Array) -> Array:
+        """(n, ...) the irregular functions of all degrees up to 2p for v (n, 3), as `matrix` reads them."""
+        return np.ascontiguousarray(np.stack(irregular_parts(v, 2 * self._p)).reshape(-1, len(v)).T)
+
+    def matrix(self, parts: Array) -> Array:
+        """(K, K) for one v, from its parts."""
+        return sum(f * parts[at] for f, at in zip(self._factors, self._places, strict=True))
 
 
 def gradients(p: int) -> list[sp.csr_array]:

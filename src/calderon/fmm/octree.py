@@ -27,6 +27,11 @@ class Cube(NamedTuple):
         edge = edge if edge > 0 else 1.0
         return Cube((low + high - edge) / 2, edge)
 
+    def enlarged(self, factor: float) -> "Cube":
+        """A larger cube with the same centre."""
+        edge = factor * self.edge
+        return Cube(self.low + (self.edge - edge) / 2, edge)
+
 
 @dataclass(frozen=True, eq=False)
 class Octree:
@@ -88,12 +93,15 @@ def octree(
     targets: NDArray[np.float64] | None,
     most: int,
     deepest: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
+    cube: Cube | None = None,
 ) -> Octree:
     """Divide boxes until none holds more than `most` sources or targets (n, 3); None for the same points.
 
-    deepest: for each source and target the deepest level of its box, default 20.
+    deepest: for each source and target the deepest level of its box, default 20. cube: the root, by default the
+    smallest cube around all points.
     """
-    cube = Cube.around(sources) if targets is None else Cube.around(sources, targets)
+    if cube is None:
+        cube = Cube.around(sources) if targets is None else Cube.around(sources, targets)
     given = [sources] if targets is None else [sources, targets]
     keys, orders, limits = [], [], []
     for n, points in enumerate(given):

@@ -29,8 +29,12 @@ SAMPLES, PER_BOX = 8, 12
 """Random sources for each harmonic, and targets in each of the 316 boxes."""
 KEPT = 1 << 29
 """Bytes of tables that are kept."""
-AT_ONCE = 20
-"""Matrices from box to box that are held uncompressed at a time."""
+NEAREST = -2, 0, 0
+"""The direction with the largest matrix."""
+FULL = 40
+"""Random vectors up to which the whole matrix is decomposed."""
+EXTRA = 16
+"""Random vectors more than are expected to matter."""
 
 
 class Order(NamedTuple):
@@ -139,32 +143,45 @@ def _expanding(p: int, C: Array, lanes: int) -> Array:
 def _between_boxes(order: Order, D: Array, lanes: int) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
     """numbers, starts and vectors of `Tables`. The matrix of the opposite direction is the transpose."""
     half = len(OFFSETS) // 2  # OFFSETS[::-1] = -OFFSETS
-    make = LocalExpansions(order.p)
-    small = []
-    for low in range(0, half, AT_ONCE):
-        small += list(D.T @ make.matrices(OFFSETS[low : min(half, low + AT_ONCE)].astype(float)) @ D)
-    found: list[tuple[Array, Array, Array]] = [(np.zeros(0),) * 3] * half
+    make, rank = LocalExpansions(order.p), D.shape[1]
+    parts = make.parts(OFFSETS[:half].astype(float))
+    nearest = int(np.flatnonzero((OFFSETS == NEAREST).all(axis=1))[0])
+    bound = order.cut * float(np.linalg.norm(D.T @ make.matrix(parts[nearest]) @ D, 2))
+    factors: list[list[Array]] = [[]] * half
 
     def decompose(n: int) -> None:
-        u, values, v = np.linalg.svd(small[n])
-        found[n] = u, values, v
+        T = make.matrix(parts[n])
+        u, values, v = leading_values(D, T, bound)
+        kept = -(-max(1, int((values > bound).sum())) // lanes) * lanes
+        if 2 * kept >= rank:
+            factors[n] = [(D.T @ T @ D).T]
+            return
+        u, roots, v = u[:, :kept], np.sqrt(values[:kept]), v[:kept]
+        factors[n] = [np.ascontiguousarray(v.T * roots), np.ascontiguousarray((u * roots).T)]
 
     run_tasks(decompose, half)
-    bound = order.cut * max(float(values[0]) for _, values, _ in found)
-    factors: list[list[Array]] = []
-    for matrix, (u, values, v) in zip(small, found, strict=True):
-        rank = -(-max(1, int((values > bound).sum())) // lanes) * lanes
-        if 2 * rank >= len(matrix):
-            factors.append([matrix.T])
-            continue
-        roots = np.sqrt(values[:rank])
-        factors.append([v[:rank].T * roots, (u[:, :rank] * roots).T])
     mirrored = [[each.T for each in reversed(pair)] for pair in reversed(factors)]
     every = factors + mirrored
     vectors = np.array([pair[0].shape[1] // lanes if len(pair) == 2 else 0 for pair in every])
     sizes = [sum(each.size for each in pair) for pair in every]
     starts = np.append(0, np.cumsum(sizes))[:-1]
     return np.concatenate([each.ravel() for pair in every for each in pair]), starts, vectors
+
+
+def leading_values(D: Array, T: Array, bound: float) -> tuple[Array, Array, Array]:
+    """U, s, V of D^T T D, at least for all singular values s above the bound, through random vectors (N. Halko, P. G.
+    Martinsson, J. A. Tropp, SIAM Rev. 53 (2011) 217, algorithm 4.1)."""
+    rank, random = D.shape[1], np.random.default_rng(0)
+    count = rank // 4 + EXTRA
+    while FULL < count < rank:
+        seen = D.T @ (T @ (D @ random.standard_normal((rank, count))))
+        basis = np.linalg.qr(seen)[0]
+        u, values, v = np.linalg.svd((basis.T @ D.T) @ T @ D, full_matrices=False)
+        if values[-EXTRA // 2] < bound / 10:
+            return basis @ u, values, v
+        count *= 2
+    u, values, v = np.linalg.svd(D.T @ T @ D)
+    return u, values, v
 
 
 def _stored(values: Array, real: np.dtype) -> NDArray[np.floating]:  # type: ignore[type-arg]

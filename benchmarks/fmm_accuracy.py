@@ -1,0 +1,130 @@
+"""Errors of fast multipole products compared with dense ones: operators and spaces, four bodies, tolerances 1e-3 to 1e-8.
+
+Each figure is the relative error in the 2-norm of products with a random vector, of the matrix and of its transposed,
+the larger one. It should lie between rtol / 300 (a cheaper order would do below) and rtol.
+"""
+
+import time
+import warnings
+from argparse import Namespace
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+import calderon as cal
+from benchmarks.machine import Floor
+
+UNKNOWNS = 3000
+TOLERANCES = 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8
+WASTED = 300
+TRIANGLES = {"P0": 1.0, "P1": 2.0, "DP1": 1 / 3, "P2": 0.5}
+"""For each unknown."""
+
+
+def graded_bracket(triangles: float) -> cal.TriangleMesh:
+    """An angle bracket whose triangles are eight times smaller at the re-entrant edge than far from it (by gmsh)."""
+    import gmsh
+
+    size = 1.07 / np.sqrt(triangles / 1000)
+    gmsh.initialize(interruptible=False)
+    try:
+        gmsh.option.setNumber("General.Terminal", 0)
+        make, fields = gmsh.model.occ, gmsh.model.mesh.field
+        make.cut([(3, make.addBox(0, 0, 0, 1.5, 1, 1.5))], [(3, make.addBox(0.5, 0, 0.5, 1, 1, 1))])
+        make.synchronize()
+        edge = [tag for _, tag in gmsh.model.getEntitiesInBoundingBox(0.49, -1, 0.49, 0.51, 2, 0.51, 1)]
+        distance, limits = fields.add("Distance"), fields.add("Threshold")
+        fields.setNumbers(distance, "CurvesList", edge)
+        fields.setNumber(distance, "Sampling", 200)
+        for name, value in {"InField": distance, "SizeMin": size / 8, "SizeMax": size, "DistMax": 1.2}.items():
+            fields.setNumber(limits, name, value)
+        fields.setAsBackgroundMesh(limits)
+        gmsh.option.setNumber("Mesh.MeshSizeExtendFromBoundary", 0)
+        gmsh.model.mesh.generate(2)
+        numbers, places, _ = gmsh.model.mesh.getNodes()
+        corners = gmsh.model.mesh.getElementsByType(2)[1].reshape(-1, 3)
+    finally:
+        gmsh.finalize()
+    order = np.argsort(numbers)
+    used, corners = np.unique(order[np.searchsorted(numbers[order], corners)], return_inverse=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cal.MeshWarning)  # gmsh orients faces, not bodies
+        return cal.TriangleMesh(places.reshape(-1, 3)[used], corners.reshape(-1, 3)).merged_vertices()
+
+
+def edge_of(area: float, triangles: float) -> float:
+    """Of equilateral triangles."""
+    return float(np.sqrt(area / triangles * 4 / np.sqrt(3)))
+
+
+BODIES: dict[str, Callable[[float], cal.TriangleMesh]] = {
+    "sphere": lambda triangles: cal.mesh.sphere(1.0, edge_of(4 * np.pi, triangles)),
+    "cube": lambda triangles: cal.mesh.cube(1.0, float(np.sqrt(12 / triangles))),
+    "bracket": graded_bracket,
+    "plate": lambda triangles: cal.mesh.plate([1.0, 1.0], float(np.sqrt(2 / triangles))),
+}
+LAYERS = {"V": cal.single_layer, "K": cal.double_layer, "K'": cal.adjoint_double_layer, "W": cal.hypersingular}
+CASES = [("V", name, name) for name in TRIANGLES] + [("K", name, name) for name in TRIANGLES]
+CASES += [("K'", "P0", "P0"), ("K'", "P1", "P1"), ("W", "P1", "P1"), ("W", "P2", "P2")]
+CASES += [("V", "P0", "P1"), ("V", "DP1", "P2"), ("K", "P1", "P0"), ("K'", "P2", "DP1")]
+
+
+def operators(body: str, unknowns: int = UNKNOWNS) -> dict[str, Any]:
+    """By name: all cases on a body, with about so many unknowns; a plate has no double layers."""
+    meshes = {name: BODIES[body](unknowns * share) for name, share in TRIANGLES.items()}
+    found = {}
+    for layer, trial, test in CASES:
+        if body == "plate" and layer.startswith("K"):
+            continue
+        mesh = meshes[trial]
+        inside = {"boundary": False} if layer == "W" and body == "plate" else {}
+        space = getattr(cal, trial)(mesh, **inside)
+        other = space if test == trial else getattr(cal, test)(mesh)
+        found[f"{layer} {trial} {test}"] = LAYERS[layer](cal.Laplace(), space, other)
+    return found
+
+
+def error_of(fast: Any, dense: Any) -> float:
+    """The larger one of products with the matrix and with its transposed."""
+    random, errors = np.random.default_rng(7), []
+    for each, exact in ((fast, dense), (fast.T, dense.T)):
+        x = random.standard_normal(each.shape[1])
+        wanted = exact @ x
+        errors.append(float(np.linalg.norm(each @ x - wanted) / np.linalg.norm(wanted)))
+    return max(errors)
+
+
+def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]:
+    """All bodies, operators and tolerances."""
+    found: dict[str, Any] = {}
+    for body in BODIES:
+        for name, operator in operators(body).items():
+            if options.only and options.only not in f"{body} {name}":
+                continue
+            dense = operator.assemble("dense").to_array()
+            row: dict[str, Any] = {"shape": dense.shape}
+            for rtol in TOLERANCES:
+                started = time.process_time()
+                try:
+                    fast = operator.assemble("fmm", rtol=rtol)
+                except (ValueError, RuntimeError) as refused:
+                    row[f"{rtol:g}"] = str(refused)
+                    continue
+                row[f"{rtol:g}"] = {
+                    "error": error_of(fast, dense), "checked": fast.error, "order": fast.info[0].order,
+                    "leaves": fast.info[0].leaves, "cpu": time.process_time() - started,
+                }  # fmt: skip
+            found[f"{body} {name}"] = row
+            screen.print(f"{body} {name} {dense.shape}: " + " ".join(map(_shown, TOLERANCES, list(row.values())[1:])))
+    return found
+
+
+def _shown(rtol: float, result: Any) -> str:
+    """The error, by the order; marked where it is outside of the bounds."""
+    if isinstance(result, str):
+        return f"[red]{rtol:g} refused[/red]"
+    error = result["error"]
+    colour = "red" if error > rtol else "yellow" if error < rtol / WASTED else "green"
+    return f"[{colour}]{error:.1e}[/{colour}] ({result['order'][0]}, {result['order'][1]})"
