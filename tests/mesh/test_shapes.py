@@ -5,7 +5,21 @@ import pytest
 from scipy.special import ellipeinc, ellipkinc
 
 import calderon as cal
-from calderon.mesh import MeshError, almond, cube, cuboid, cylinder, disc, ellipsoid, ogive, plate, sphere, torus
+from calderon.mesh import (
+    MeshError,
+    almond,
+    cube,
+    cuboid,
+    cylinder,
+    disc,
+    ellipsoid,
+    hollow_sphere,
+    ogive,
+    plate,
+    sphere,
+    torus,
+    tube,
+)  # fmt: skip
 
 
 def euler(mesh):
@@ -180,3 +194,21 @@ def test_the_largest_h_that_is_named_is_allowed():
 def test_ellipsoids_have_three_axes(axes):
     with pytest.raises(MeshError, match="semi_axes = .*: 3 positive lengths are needed"):
         ellipsoid(axes, 0.2)
+
+
+def test_a_tube_and_a_hollow_sphere():
+    """Each wall has its tag; end faces have the exact area, and the volume of a hollow sphere is kept."""
+    ring = tube(2.0, 1.0, 0.5, 0.3)
+    assert ring.is_closed and ring.flipped == 0 and euler(ring) == 0 and np.degrees(ring.angles).min() > 20
+    top = ring.restricted("top")
+    assert top.areas.sum() == pytest.approx(3 * np.pi) and np.ptp(top.vertices[np.unique(top.triangles), 2]) == 0
+    assert ring.volume == pytest.approx(1.5 * np.pi, rel=0.01)
+    inner, outer = ring.tags == ring.names["inner"], ring.tags == ring.names["outer"]
+    axis = np.einsum("ni,ni->n", ring.centroids[:, :2], ring.normals[:, :2])
+    assert (axis[outer] > 0.9).all() and (axis[inner] < -0.9).all()
+    shell = hollow_sphere(2.0, 1.0, 0.5)
+    volumes = [shell.restricted(name).volume for name in ("outer", "inner")]
+    assert volumes == pytest.approx([32 * np.pi / 3, 4 * np.pi / 3], rel=1e-3)
+    for wrong in (lambda: tube(1.0, 1.0, 1.0, 0.1), lambda: hollow_sphere(1.0, 2.0, 0.1)):
+        with pytest.raises(MeshError, match="inner_radius = .* is not below radius"):
+            wrong()

@@ -5,6 +5,8 @@ from calderon.case.models import Case, TransientCase
 from calderon.case.output import Angles, Cut, FarField, Rectangle, Reference
 from calderon.case.physics import Physics
 from calderon.case.reading import AnyCaseFile, CaseError, CaseFile, parse, read
+from calderon.case.solid import SolidCase
+from calderon.case.solid_building import elastic_solid, solid_mesh
 from calderon.case.table import choices
 
 __all__ = [
@@ -18,13 +20,16 @@ __all__ = [
     "Physics",
     "Rectangle",
     "Reference",
+    "SolidCase",
     "TransientCase",
     "choices",
+    "elastic_solid",
     "initial_mode",
     "parse",
     "read",
     "require_posed",
     "simulation",
+    "solid_mesh",
     "surface_mesh",
     "volume_mesh",
 ]

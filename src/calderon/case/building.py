@@ -21,30 +21,34 @@ Field = Callable[[NDArray[np.float64], float], NDArray[np.float64]]
 Mesh = TypeVar("Mesh")
 
 
-def _mesh_of(file: CaseFile[Any], read: Callable[..., Mesh], make: Callable[[], Mesh]) -> Mesh:
+def mesh_of(
+    file: CaseFile[Any], read: Callable[..., Mesh], make: Callable[[], Mesh], metres: float = 1.0, unit: str = "m"
+) -> Mesh:
     """What `read(path, scale=)` gives for the file in [mesh], or what `make()` gives without one; CaseError for a file
-    or a shape that cannot be used."""
+    or a shape that cannot be used. metres: the unit of the mesh; unit: that of a file without another."""
     table, key, produce = file.case.mesh, "shape", make
     if table.file is not None:
         path = file.folder / table.file
         if not path.is_file():
             raise file.mistake("mesh", "file", f"no such file in {file.folder.resolve()}, the folder of the case")
-        key, produce = "file", lambda: read(path, scale=metres_per(table.unit or "m"))
+        key, produce = "file", lambda: read(path, scale=metres_per(table.unit or unit) / metres)
     with file.blamed("mesh", key):
         return produce()
 
 
-def surface_mesh(file: CaseFile[Case]) -> TriangleMesh:
-    """The mesh of a case, in metres; CaseError for a file or a shape that cannot be used."""
+def surface_mesh(file: CaseFile[Any], metres: float = 1.0, unit: str = "m") -> TriangleMesh:
+    """The mesh of a case, in metres, or in a unit of so many; CaseError for a file or a shape that cannot be used.
+    unit: of a file without another."""
     table = file.case.mesh
 
     def made() -> TriangleMesh:
         if table.sample is not None:
-            return meshes.sample(table.sample, table.resolution or "coarse")
+            found = meshes.sample(table.sample, table.resolution or "coarse")
+            return found if metres == 1 else found.scaled(1 / metres)
         assert table.shape is not None
         return getattr(meshes, table.shape)(**table.parameters)  # type: ignore[no-any-return]
 
-    return _mesh_of(file, meshes.read, made)
+    return mesh_of(file, meshes.read, made, metres, unit)
 
 
 def require_posed(file: CaseFile[Case], mesh: TriangleMesh) -> None:
@@ -92,7 +96,7 @@ def volume_mesh(file: CaseFile[TransientCase]) -> TetrahedralMesh:
             given["frequency"] = file.case.physics.frequency
         return getattr(meshes, table.shape)(**given)  # type: ignore[no-any-return]
 
-    return _mesh_of(file, meshes.read_tetrahedra, made)
+    return mesh_of(file, meshes.read_tetrahedra, made)
 
 
 def simulation(

@@ -12,6 +12,9 @@ Unit = Literal["m", "cm", "mm", "um", "km", "in", "ft"]
 Keys = tuple[tuple[str, ...], tuple[str, ...]]
 """Keys that are needed, and those that may be given in addition."""
 CURVED = ("volume",)
+Shape = Literal[
+    "sphere", "hollow_sphere", "ellipsoid", "cube", "cuboid", "cylinder", "tube", "torus", "plate", "almond", "ogive"
+]
 # keys of each shape; the names are those of calderon.mesh
 SHAPES: dict[str, Keys] = {
     "sphere": (("h", "radius"), CURVED),
@@ -19,6 +22,8 @@ SHAPES: dict[str, Keys] = {
     "cube": (("h", "size"), ()),
     "cuboid": (("h", "lengths"), ("grading",)),
     "cylinder": (("h", "radius", "length"), ()),
+    "tube": (("h", "radius", "inner_radius", "length"), ()),
+    "hollow_sphere": (("h", "radius", "inner_radius"), CURVED),
     "torus": (("h", "major_radius", "minor_radius"), CURVED),
     "plate": (("h", "lengths"), ()),
     "almond": (("h", "length"), CURVED),
@@ -69,14 +74,13 @@ class Mesh(AnyMesh):
     SELECTORS: ClassVar = ("file", "sample", "shape")
     SHAPES: ClassVar = SHAPES
     file: str | None = None
-    sample: Literal["submarine"] | None = None
-    shape: Literal["sphere", "ellipsoid", "cube", "cuboid", "cylinder", "torus", "plate", "almond", "ogive"] | None = (
-        None
-    )
+    sample: Literal["submarine", "bracket", "machine-tool"] | None = None
+    shape: Shape | None = None
     unit: Unit | None = None
     resolution: Literal["coarse", "fine"] | None = None
     h: Size | None = None
     radius: Size | None = None
+    inner_radius: Size | None = None
     size: Size | None = None
     length: Size | None = None
     lengths: tuple[Size, ...] | None = None

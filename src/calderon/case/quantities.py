@@ -1,6 +1,7 @@
 """Numbers with units in case files: `200.0` is in SI units, `"200 Hz"`, `"1.2 kHz"` and `"10 deg"` give their unit.
 
-Angles have no default unit: a bare 10 could be degrees or radians, so it is refused.
+Angles have no default unit: a bare 10 could be degrees or radians, so it is refused. Solids may be given in another
+system of units than SI, one of SYSTEMS, in which bare numbers then are, and to which those with units are converted.
 """
 
 import math
@@ -8,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, ValidationInfo
 
 from calderon.mesh.units import METRES
 
@@ -17,7 +18,7 @@ UNITS: dict[str, dict[str, float]] = {
     "length": METRES,
     "frequency": {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9},
     "speed": {"m/s": 1.0, "km/s": 1e3, "ft/s": 0.3048},
-    "density": {"kg/m^3": 1.0, "kg/m3": 1.0, "g/cm^3": 1e3, "g/cm3": 1e3},
+    "density": {"kg/m^3": 1.0, "kg/m3": 1.0, "g/cm^3": 1e3, "g/cm3": 1e3, "t/mm^3": 1e12},
     "wavenumber": {"1/m": 1.0, "rad/m": 1.0},
     "pressure": {"Pa": 1.0, "kPa": 1e3, "uPa": 1e-6},
     "angle": {"deg": DEGREE, "rad": 1.0},
@@ -28,6 +29,22 @@ UNITS: dict[str, dict[str, float]] = {
     "conductivity": {"S/m": 1.0, "mS/m": 1e-3, "MS/m": 1e6},
     "power": {"W": 1.0, "mW": 1e-3, "kW": 1e3},
     "mass": {"kg": 1.0, "g": 1e-3, "mg": 1e-6},
+    "stress": {
+        "Pa": 1.0,
+        "kPa": 1e3,
+        "MPa": 1e6,
+        "GPa": 1e9,
+        "N/mm^2": 1e6,
+        "psi": 6894.757293168,
+        "ksi": 6894757.293168,
+    },
+    "force": {"N": 1.0, "kN": 1e3, "MN": 1e6},
+    "moment": {"N m": 1.0, "N mm": 1e-3, "kN m": 1e3},
+    "stiffness": {"N/m^3": 1.0, "N/mm^3": 1e9, "MPa/mm": 1e9},
+    "acceleration": {"m/s^2": 1.0, "m/s2": 1.0, "mm/s^2": 1e-3},
+    "angular velocity": {"rad/s": 1.0, "rpm": math.pi / 30},
+    "expansion": {"1/K": 1.0, "um/(m K)": 1e-6},
+    "temperature change": {"K": 1.0},
     "time": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12},
 }
 NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*?)\s*")
@@ -42,8 +59,18 @@ LIMITS: dict[str, tuple[Callable[[float], bool], str]] = {
 }
 
 
-def quantity(value: Any, kind: str, limit: str = "positive") -> float:
-    """The value in SI units, within one of the LIMITS; ValueError shows the format of a quantity of this kind."""
+SYSTEMS: dict[str, dict[str, float]] = {
+    "SI": {},
+    "mm-N-MPa": {
+        "length": 1e-3, "stress": 1e6, "density": 1e12, "moment": 1e-3, "stiffness": 1e9, "acceleration": 1e-3,
+    },
+}  # fmt: skip
+"""Systems of units of solids: by the kind of quantity, how many SI units one unit is, if not one."""
+
+
+def quantity(value: Any, kind: str, limit: str = "positive", system: str = "SI") -> float:
+    """The value in a system of units, within one of the LIMITS; ValueError shows the format of a quantity of this
+    kind."""
     units = UNITS[kind]
     spelled = ", ".join(units)
     example = f'"10 {next(iter(units))}"'
@@ -53,7 +80,7 @@ def quantity(value: Any, kind: str, limit: str = "positive") -> float:
         match = NUMBER.fullmatch(value)
         if match is None or match[2] not in units:
             raise ValueError(f"a {kind} is written like {example}, in one of: {spelled}")
-        number = float(match[1]) * units[match[2]]
+        number = float(match[1]) * units[match[2]] / SYSTEMS[system].get(kind, 1.0)
     elif kind == "angle" and value != 0:
         raise ValueError(f'give the unit of an angle: "{value} deg" or "{value} rad"')
     else:
@@ -70,7 +97,10 @@ def quantity(value: Any, kind: str, limit: str = "positive") -> float:
 
 
 def _quantity(kind: str, limit: str = "positive") -> BeforeValidator:
-    return BeforeValidator(lambda value: quantity(value, kind, limit))
+    def checked(value: Any, info: ValidationInfo) -> float:
+        return quantity(value, kind, limit, (info.context or {}).get("units", "SI"))
+
+    return BeforeValidator(checked)
 
 
 Length = Annotated[float, _quantity("length", "any")]
@@ -90,3 +120,12 @@ Conductivity = Annotated[float, _quantity("conductivity", "not negative")]
 Power = Annotated[float, _quantity("power")]
 Mass = Annotated[float, _quantity("mass")]
 Time = Annotated[float, _quantity("time")]
+Stress = Annotated[float, _quantity("stress")]
+SignedStress = Annotated[float, _quantity("stress", "any")]
+Force = Annotated[float, _quantity("force", "any")]
+Moment = Annotated[float, _quantity("moment", "any")]
+Stiffness = Annotated[float, _quantity("stiffness")]
+Acceleration = Annotated[float, _quantity("acceleration", "any")]
+AngularVelocity = Annotated[float, _quantity("angular velocity", "any")]
+Expansion = Annotated[float, _quantity("expansion", "any")]
+TemperatureChange = Annotated[float, _quantity("temperature change", "any")]

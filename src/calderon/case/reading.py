@@ -7,6 +7,7 @@ import re
 import tomllib
 import types
 import typing
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,9 +18,11 @@ from pydantic import BaseModel, ValidationError
 
 from calderon.case.models import Case, TransientCase
 from calderon.case.physics import TRANSIENT
+from calderon.case.quantities import SYSTEMS
+from calderon.case.solid import SolidCase
 from calderon.case.table import Table, choices
 
-TAGS = "function-", "tagged-", "tuple[", "dict["
+TAGS = "function-", "tagged-", "tuple[", "dict[", "literal["
 """Names in pydantic of the ways in which a key may be given."""
 
 
@@ -32,7 +35,9 @@ class CaseError(ValueError):
         super().__init__("\n".join(f"{name}{', ' if _line(problem) else ': '}{problem}" for problem in problems))
 
 
-C = TypeVar("C", bound=Case | TransientCase)
+C = TypeVar("C", bound=Case | TransientCase | SolidCase)
+Keys = tuple[str | int, ...]
+"""Names of tables and a key; after that of a list of tables may follow the number of one, from 0."""
 
 
 @dataclass(frozen=True)
@@ -55,26 +60,30 @@ class CaseFile(Generic[C]):
             raise ValueError(f"it leads out of {home}, the folder of the case: keep the file there and name it alone")
         return path
 
-    def mistake(self, table: str, key: str, message: str, value: Any = None) -> CaseError:
+    def mistake(self, table: str, key: str, message: str, value: Any = None, number: int | None = None) -> CaseError:
         """An error found only when a value was used, reported like those found on reading; key: may lie in a table
-        within the table, "far_field.distance". value: of the key, unless it is that of the table.
+        within the table, "far_field.distance". value: of the key, unless it is that of the table. number: of a table
+        of a list of tables, from 0.
         """
-        where = _where([table, *key.split(".")], line_numbers(self.text))
-        shown = getattr(getattr(self.case, table), key) if value is None else value
-        return CaseError(self.name, [f"{where}{table}.{key} = {_toml(shown)}: {message}"])
+        one = [] if number is None else [number]
+        where = _where((table, *one, *key.split(".")), line_numbers(self.text))
+        if value is None:
+            tables = getattr(self.case, table)
+            value = getattr(tables if number is None else tables[number], key)
+        return CaseError(self.name, [f"{where}{table}.{key} = {_toml(value)}: {message}"])
 
     @contextmanager
-    def blamed(self, table: str, key: str, value: Any = None) -> Iterator[None]:
+    def blamed(self, table: str, key: str, value: Any = None, number: int | None = None) -> Iterator[None]:
         """Report errors of the block (ValueError, FileNotFoundError, MemoryError) as a `mistake` in this key."""
         try:
             yield
         except CaseError:
             raise
         except (ValueError, FileNotFoundError, MemoryError) as error:
-            raise self.mistake(table, key, str(error), value) from error
+            raise self.mistake(table, key, str(error), value, number) from error
 
 
-AnyCaseFile = CaseFile[Case] | CaseFile[TransientCase]
+AnyCaseFile = CaseFile[Case] | CaseFile[TransientCase] | CaseFile[SolidCase]
 
 
 def read(path: str | Path) -> AnyCaseFile:
@@ -99,11 +108,11 @@ def parse(text: str, name: str = "case", folder: Path = Path()) -> AnyCaseFile:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CaseError(name, [f"not valid TOML: {error}"]) from None
-    physics = data.get("physics")
-    transient = isinstance(physics, dict) and physics.get("problem") == TRANSIENT
-    model: type[Case] | type[TransientCase] = TransientCase if transient else Case
+    model = _model_of(data)
+    solid = data.get("solid")
+    units = solid.get("units") if isinstance(solid, dict) else None
     try:
-        case = model.model_validate(data)
+        case = model.model_validate(data, context={"units": units} if units in (*SYSTEMS,) else None)
     except ValidationError as error:
         lines = line_numbers(text)
         problems = [_explain(details, lines, model) for details in error.errors()]
@@ -111,21 +120,31 @@ def parse(text: str, name: str = "case", folder: Path = Path()) -> AnyCaseFile:
     return CaseFile(name, text, folder, case)  # type: ignore[return-value]
 
 
+def _model_of(data: dict[str, Any]) -> type[Case] | type[TransientCase] | type[SolidCase]:
+    """The model of the tables of a case: that of solids, of fields in time, or of waves and potentials on surfaces."""
+    if "solid" in data:
+        return SolidCase
+    physics = data.get("physics")
+    transient = isinstance(physics, dict) and physics.get("problem") == TRANSIENT
+    return TransientCase if transient else Case
+
+
 def _line(problem: str) -> int:
     match = re.match(r"line (\d+)", problem)
     return int(match[1]) if match else 0
 
 
-def _where(path: list[str], lines: dict[tuple[str, ...], int]) -> str:
+def _where(path: Keys, lines: dict[Keys, int]) -> str:
     """The line of a key, or of the table in which it would be; empty if neither is in the file."""
-    known = (lines[tuple(path[:n])] for n in range(len(path), 0, -1) if tuple(path[:n]) in lines)
+    known = (lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in lines)
     return next((f"line {number}: " for number in known), "")
 
 
-def _explain(details: Any, lines: dict[tuple[str, ...], int], model: type[Table]) -> str:
+def _explain(details: Any, lines: dict[Keys, int], model: type[Table]) -> str:
     """One mistake as a line of text: where, key, value, what is allowed."""
-    path = [part for part in details["loc"] if isinstance(part, str) and not part.startswith(TAGS)]
-    where = _where(path, lines)
+    place = tuple(part for part in details["loc"] if not (isinstance(part, str) and part.startswith(TAGS)))
+    path = [part for part in place if isinstance(part, str)]
+    where = _where(place, lines)
     key = ".".join(path) or "the file"
     kind, value = details["type"], details["input"]
     if kind == "extra_forbidden":
@@ -140,7 +159,7 @@ def _explain(details: Any, lines: dict[tuple[str, ...], int], model: type[Table]
     if kind in ("model_type", "dict_type") and _is_table(path, model):
         return f"{where}{key}{_is_no_table(value)}: write [{key}] once, and its keys below it"
     if kind == "missing":
-        where = f"line {lines[tuple(path[:-1])]}: " if tuple(path[:-1]) in lines else ""
+        where = f"line {lines[place[:-1]]}: " if place[:-1] in lines else ""
         table = _table_name(path[:-1])
         what = f"[{path[-1]}] table" if path[:-1] == [] else f"key {path[-1]!r}"
         return f"{where}{table} needs the {what}"
@@ -202,18 +221,24 @@ def _toml(value: Any) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
-def line_numbers(text: str) -> dict[tuple[str, ...], int]:
-    """Line of each table header and each key of a TOML text: {("mesh", "h"): 4}.
+def line_numbers(text: str) -> dict[Keys, int]:
+    """Line of each table header and each key of a TOML text: {("mesh", "h"): 4}; of a list of tables also with the
+    number of each, {("source", 1, "part"): 9}.
 
     Reads what case files contain: [table] headers, dotted keys and inline tables on one line; values inside multi-line
     strings are not searched, which only costs a line number.
     """
-    lines: dict[tuple[str, ...], int] = {}
-    table: tuple[str, ...] = ()
+    lines: dict[Keys, int] = {}
+    table: Keys = ()
+    tables: Counter[Keys] = Counter()
     for number, line in enumerate(text.splitlines(), start=1):
-        if header := re.match(r"\s*\[{1,2}\s*([^\[\]]+?)\s*\]{1,2}\s*(#.*)?$", line):
-            table = _dotted(header[1])
-            lines.setdefault(table, number)
+        if header := re.match(r"\s*(\[{1,2})\s*([^\[\]]+?)\s*\]{1,2}\s*(#.*)?$", line):
+            table = name = _dotted(header[2])
+            lines.setdefault(name, number)
+            if header[1] == "[[":
+                table = (*name, tables[name])
+                tables[name] += 1
+                lines[table] = number
         elif entry := re.match(r"\s*([\w.\-\"' ]+?)\s*=(.*)", line):
             key = table + _dotted(entry[1])
             for n in range(len(table) + 1, len(key) + 1):

@@ -6,10 +6,10 @@ from calderon.mesh.files.tetrahedral_reading import holds_tetrahedra, read_tetra
 from calderon.mesh.files.writing import write
 from calderon.mesh.inspection import Finding, MeshReport, check
 from calderon.mesh.material import Material
-from calderon.mesh.shapes.flat import cube, cuboid, cylinder, disc, plate
+from calderon.mesh.shapes.flat import cube, cuboid, cylinder, disc, plate, tube
 from calderon.mesh.shapes.phantom import phantom, phantom_sizes
 from calderon.mesh.shapes.radar_targets import almond, ogive
-from calderon.mesh.shapes.round import ellipsoid, sphere, torus
+from calderon.mesh.shapes.round import ellipsoid, hollow_sphere, sphere, torus
 from calderon.mesh.shapes.tetrahedral import box, layered_ball
 from calderon.mesh.tetrahedra import TetrahedralMesh, without_part
 from calderon.mesh.tetrahedral.step_report import StepReport, step_report
@@ -35,6 +35,7 @@ __all__ = [
     "cylinder",
     "disc",
     "ellipsoid",
+    "hollow_sphere",
     "holds_tetrahedra",
     "layered_ball",
     "merge",
@@ -49,6 +50,7 @@ __all__ = [
     "sphere",
     "step_report",
     "torus",
+    "tube",
     "warn_wavenumber",
     "without_part",
     "write",

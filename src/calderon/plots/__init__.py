@@ -6,11 +6,13 @@ from calderon.plots.cuts import animate, cut
 from calderon.plots.hmatrix import hmatrix
 from calderon.plots.pattern import radiation_body, radiation_pattern
 from calderon.plots.slices import cut_triangles, field_slice, inside, section, slice_points
+from calderon.plots.solids import conditions, solid
 from calderon.plots.surfaces import currents, surface
 
 __all__ = [
     "animate",
     "cartesian",
+    "conditions",
     "convergence",
     "currents",
     "cut",
@@ -23,5 +25,6 @@ __all__ = [
     "radiation_pattern",
     "section",
     "slice_points",
+    "solid",
     "surface",
 ]

@@ -11,14 +11,24 @@ from typing import Any
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PolyCollection
-from matplotlib.colors import Colormap
+from matplotlib.colors import Colormap, to_rgba
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from calderon.plots.camera import Camera, light
 
 FACES = 60_000
+NEARER = 2e-3  # of the window: by how much strokes are nearer than the surface on which they lie
 SMOOTH = np.cos(np.radians(32))  # edges sharper than 32 degrees stay edges
+
+
+@dataclass(frozen=True)
+class Strokes:
+    """Lines in space, segments (n, 2, 3), hidden where the surface is in front of them; the width in points."""
+
+    segments: NDArray[np.float64]
+    color: str
+    width: float
 
 
 @dataclass(frozen=True)
@@ -34,6 +44,7 @@ class Scene:
     window: tuple[float, float, float, float]
     pixels: tuple[int, int]
     edges: bool
+    strokes: tuple[Strokes, ...] = ()
 
 
 def paint(scene: Scene, closed: bool = False) -> NDArray[np.uint8]:
@@ -46,13 +57,24 @@ def paint(scene: Scene, closed: bool = False) -> NDArray[np.uint8]:
     if closed:
         front = faces @ lens.eye > 0
         corners, normals, shades = corners[front], normals[front], shades[front]
+    pieces = 1
     while not edges and len(corners) * 4 <= FACES:
         corners, normals, shades = _quartered(corners), _quartered(normals), quartered(shades)
+        pieces *= 2
     brightness = light(normals.mean(axis=1), lens)
     face_colors = scene.colors(shades.mean(axis=1))
     # shaded no more than the form needs: dark shades would pass for other values
     face_colors[:, :3] *= (0.45 + 0.55 * brightness)[:, None]
     projected = lens.project(corners.reshape(-1, 3)).reshape(-1, 3, 3)
+    count = len(projected)
+    inks, widths = [np.tile(to_rgba("#2c3a47" if edges else "none"), (count, 1))], [np.full(count, 0.35 * edges)]
+    for stroke in scene.strokes:
+        lines = _cut(lens.project(stroke.segments.reshape(-1, 3)).reshape(-1, 2, 3), max(pieces, 8))
+        lines[:, :, 2] += NEARER * (scene.window[1] - scene.window[0])
+        projected = np.concatenate([projected, lines[:, [0, 1, 1]]])
+        inks.append(np.tile(to_rgba(stroke.color), (len(lines), 1)))
+        widths.append(np.full(len(lines), 2 * stroke.width))
+    face_colors = np.concatenate([face_colors, np.zeros((len(projected) - count, 4))])
     back_to_front = np.argsort(projected[:, :, 2].mean(axis=1), kind="stable")
     width, height = scene.pixels
     canvas = FigureCanvasAgg(Figure(figsize=(2 * width / 100, 2 * height / 100), dpi=100, facecolor="white"))
@@ -64,8 +86,8 @@ def paint(scene: Scene, closed: bool = False) -> NDArray[np.uint8]:
         PolyCollection(
             outlines,
             facecolors=face_colors[back_to_front],
-            edgecolors="#2c3a47" if edges else "none",
-            linewidths=0.35 if edges else 0.0,
+            edgecolors=np.concatenate(inks)[back_to_front],
+            linewidths=np.concatenate(widths)[back_to_front],
             antialiaseds=edges,
         )
     )
@@ -88,6 +110,13 @@ def _smooth_normals(
     own = (faces / np.linalg.norm(faces, axis=1)[:, None])[:, None, :]
     at_corners = around[triangles] / np.maximum(np.linalg.norm(around[triangles], axis=2), 1e-300)[..., None]
     return np.where((at_corners * own).sum(axis=2, keepdims=True) > SMOOTH, at_corners, own)
+
+
+def _cut(segments: NDArray[np.float64], pieces: int) -> NDArray[np.float64]:
+    """Segments (n, 2, 3) cut into equal pieces (n pieces, 2, 3)."""
+    at = np.linspace(0, 1, pieces + 1)[:, None, None]
+    places = segments[:, 0] + at * (segments[:, 1] - segments[:, 0])
+    return np.stack([places[:-1], places[1:]], axis=2).reshape(-1, 2, 3)
 
 
 def _quartered(corners: NDArray[np.float64]) -> NDArray[np.float64]:

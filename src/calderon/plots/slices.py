@@ -103,13 +103,14 @@ def field_slice(
     limits: tuple[float, float] | None = None,
     blank: str = "inside",
     incident: ArrayLike | None = None,
+    length: str = "m",
 ) -> Figure:
     """Draw values (rows, columns) of a field at the points (rows, columns, 3) of a rectangle; the figure is returned.
 
     The outline of a mesh is drawn and a closed one's inside left blank (blank="inside", "outside" or "none"); NaN
     values are left blank too. Where limits are not given, the colours span the largest magnitude shown, or its 99.5th
     percentile where a few points near an edge stand out. incident: the direction (3,) along which the incident wave
-    travels; an arrow in the corner shows it.
+    travels; an arrow in the corner shows it. length: the unit of points.
     """
     points, field = checked_slice(np.asarray(points, dtype=float), np.asarray(values))
     if blank not in ("inside", "outside", "none"):
@@ -117,7 +118,7 @@ def field_slice(
     hides = mesh is not None and mesh.is_closed and blank != "none"
     hidden = inside(mesh, points) == (blank == "inside") if mesh is not None and hides else np.zeros(field.shape, bool)
     drawn = usual(show(np.where(hidden, np.nan, field), quantity, name, unit, limits), quantity, limits)
-    figure, axes, extent = slice_axes(points, drawn)
+    figure, axes, extent = slice_axes(points, drawn, length)
     colors = drawn.colors.with_extremes(bad=tuple(channel / 255 for channel in BLANK))
     values = np.where(hidden, continued(drawn.values), drawn.values)
     options: dict[str, Any] = {"origin": "lower", "extent": extent}
@@ -157,8 +158,11 @@ def checked_slice(points: NDArray[np.float64], field: NDArray) -> tuple[NDArray[
     return points, field.astype(complex if np.iscomplexobj(field) else float)
 
 
-def slice_axes(points: NDArray[np.float64], drawn: Shown) -> tuple[Figure, Axes, tuple[float, float, float, float]]:
-    """A figure in the slice's proportions with axes and colour bar, and (left, right, bottom, top) in metres."""
+def slice_axes(
+    points: NDArray[np.float64], drawn: Shown, length: str = "m"
+) -> tuple[Figure, Axes, tuple[float, float, float, float]]:
+    """A figure in the slice's proportions with axes and colour bar, and (left, right, bottom, top) in the unit of
+    length."""
     offset, sides = _offset(points)
     ratio = sides[1] / sides[0]
     wide = 5.2 if ratio < 1.2 else 6.0 / ratio
@@ -166,7 +170,7 @@ def slice_axes(points: NDArray[np.float64], drawn: Shown) -> tuple[Figure, Axes,
     figure = new_figure(width, height)
     axes = figure.add_axes((0.65 / width, 0.55 / height, wide / width, wide * ratio / height))
     names = _plane(points)[3]
-    axes.set(xlabel=f"{names[0]} (m)", ylabel=f"{names[1]} (m)")
+    axes.set(xlabel=f"{names[0]} ({length})", ylabel=f"{names[1]} ({length})")
     color_bar(figure, ((0.81 + wide) / width, 0.55 / height, 0.13 / width, wide * ratio / height), drawn)
     return figure, axes, (offset[0], offset[0] + sides[0], offset[1], offset[1] + sides[1])
 

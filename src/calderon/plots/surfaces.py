@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.plots import scene
 from calderon.plots.arrow import compass
 from calderon.plots.camera import Camera, camera
-from calderon.plots.painter import Scene, paint, quartered
+from calderon.plots.painter import Scene, Strokes, paint, quartered
 from calderon.plots.quantity import Shown, color_bar, show
 from calderon.plots.style import INK, new_figure, paper, picture
 
@@ -70,19 +70,42 @@ def surface(
             field = field.mean(axis=1, keepdims=True)
         drawn = show(field, quantity, getattr(shown, "label", ""), getattr(shown, "unit", ""), limits)
         colors, shades = drawn.colors, np.clip((drawn.values - drawn.low) / (drawn.high - drawn.low), 0, 1)
-    edges = drawn is None if edges is None else edges
-    lens = camera(view)
-    figure, axes = _frame(vertices[np.unique(triangles)], lens, drawn, title)
-    if scale_bar:
-        _scale_bar(axes)
+    body = Body(vertices, triangles, shades, colors, _mesh(shown).is_closed, drawn is None if edges is None else edges)
+    return draw_body(body, drawn, camera(view), title, renderer, "m" if scale_bar else "")
+
+
+class Body(NamedTuple):
+    """What is drawn: a surface with shades (nt, 3) or (nt, 1) between 0 and 1, whether it is closed and the edges of
+    triangles are shown; strokes: lines that it may hide; around: further points (n, 3) that the picture shows; head:
+    inches above it."""
+
+    vertices: NDArray[np.float64]
+    triangles: NDArray[np.int64]
+    shades: NDArray[np.float64]
+    colors: Colormap
+    closed: bool
+    edges: bool = False
+    strokes: tuple[Strokes, ...] = ()
+    around: NDArray[np.float64] = np.zeros((0, 3))
+    head: float = 0.10
+
+
+def draw_body(body: Body, drawn: Shown | None, lens: Camera, title: str, renderer: str, unit: str = "m") -> Figure:
+    """The figure of a body with its colour bar, a compass, and a scale bar in the unit of length where there is one."""
+    vertices, triangles = body.vertices, body.triangles
+    figure, axes = _frame(np.concatenate([vertices[np.unique(triangles)], body.around]), lens, drawn, title, body.head)
+    if unit:
+        _scale_bar(axes, unit=unit)
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     window = (left, right, bottom, top)
     height = int(np.clip(250 * axes.get_position().height * figure.get_figheight(), 60, 1600))
     pixels = (round(height * (right - left) / (top - bottom)), height)
-    view_of_body = Scene(vertices, triangles, shades, colors, lens, window, pixels, edges)
+    view_of_body = Scene(
+        vertices, triangles, body.shades, body.colors, lens, window, pixels, body.edges, body.strokes
+    )  # fmt: skip
     image = None if renderer == "matplotlib" else _rendered(view_of_body, insist=renderer == "pyvista")
     if image is None:
-        image = paint(view_of_body, closed=_mesh(shown).is_closed)
+        image = paint(view_of_body, closed=body.closed)
     axes.imshow(image, extent=window, interpolation="antialiased", aspect="equal")
     compass(axes, lens)
     return figure
@@ -124,7 +147,9 @@ def _refined(
     return vertices, triangles, field
 
 
-def _frame(points: NDArray[np.float64], lens: Camera, drawn: Shown | None, title: str) -> tuple[Figure, Axes]:
+def _frame(
+    points: NDArray[np.float64], lens: Camera, drawn: Shown | None, title: str, head: float = 0.10
+) -> tuple[Figure, Axes]:
     """A figure whose shape follows the body's, with a colour bar."""
     flat = lens.project(points)[:, :2]
     low, high = flat.min(axis=0), flat.max(axis=0)
@@ -132,7 +157,7 @@ def _frame(points: NDArray[np.float64], lens: Camera, drawn: Shown | None, title
     # the body fills a window of at most 6.4 x 4.4 inches in one of its directions
     inches = extent * min(6.4 / extent[0], 4.4 / extent[1])
     inches = np.maximum(inches, [1.6, 0.5])
-    left, bottom, top = 0.12, BOTTOM, 0.36 if title else 0.10
+    left, bottom, top = 0.12, BOTTOM, 0.36 if title else head
     right = 1.25 if drawn is not None else 0.12
     width, height = left + inches[0] + right, bottom + inches[1] + top
     figure = new_figure(width, height)
@@ -155,8 +180,8 @@ def _frame(points: NDArray[np.float64], lens: Camera, drawn: Shown | None, title
     return figure, axes
 
 
-def _scale_bar(axes: Axes, below: float = 0.6 * BOTTOM) -> None:
-    """A bar of a round length in metres, some inches under the body: the projection is orthographic."""
+def _scale_bar(axes: Axes, below: float = 0.6 * BOTTOM, unit: str = "m") -> None:
+    """A bar of a round length, some inches under the body: the projection is orthographic."""
     span = np.ptp(axes.get_xlim())
     target = 0.22 * span
     decade = 10.0 ** np.floor(np.log10(target))
@@ -167,7 +192,9 @@ def _scale_bar(axes: Axes, below: float = 0.6 * BOTTOM) -> None:
     fraction = length / span
     line = axes.transAxes
     axes.plot([0.0, fraction], [y, y], color=INK, linewidth=1.6, transform=line, clip_on=False, solid_capstyle="butt")
-    axes.text(fraction + 0.012, y, f"{length:g} m", transform=line, va="center", ha="left", fontsize=8.5, color=INK)
+    axes.text(
+        fraction + 0.012, y, f"{length:g} {unit}", transform=line, va="center", ha="left", fontsize=8.5, color=INK
+    )
 
 
 def _rendered(drawn: Scene, insist: bool) -> NDArray | None:

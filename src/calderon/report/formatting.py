@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Row = tuple[str, str, str]
 """Name, value, unit."""
-Column = tuple[str, Iterable[float]]
+Column = tuple[str, Iterable[float | str]]
 """Name with unit, values."""
 
 
@@ -113,7 +113,8 @@ def plane_equation(points: np.ndarray) -> str:
 
 
 def write_csv(path: Path, columns: Sequence[Column]) -> None:
-    """Columns (name with unit, values), ten digits; NaN is left empty. ValueError for two columns of one name."""
+    """Columns (name with unit, values), numbers with ten digits; NaN is left empty. ValueError for two columns of one
+    name."""
     names = [name for name, _ in columns]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"two columns have the same name: {', '.join(twice)}")
@@ -121,4 +122,10 @@ def write_csv(path: Path, columns: Sequence[Column]) -> None:
         writer = csv.writer(stream)
         writer.writerow(names)
         for row in zip(*(values for _, values in columns), strict=True):
-            writer.writerow(["" if np.isnan(value) else f"{value:.10g}" for value in row])
+            writer.writerow([_cell(value) for value in row])
+
+
+def _cell(value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if np.isnan(value) else f"{value:.10g}"

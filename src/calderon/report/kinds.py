@@ -8,11 +8,14 @@ from types import ModuleType
 from typing import Any
 
 import calderon.backends as backends
+import calderon.report.solid as solid
 import calderon.report.surface as surface
 import calderon.report.transient as transient
 from calderon.case import AnyCaseFile
 from calderon.parallel import world
 from calderon.report.formatting import Row
+from calderon.report.solid.computing import compute_solid
+from calderon.report.solid.results import SolidResults
 from calderon.report.stages import Stages
 from calderon.report.surface.acoustics import Acoustics
 from calderon.report.surface.computing import Statics
@@ -21,7 +24,7 @@ from calderon.report.surface.results import Results
 from calderon.report.transient.computing import compute_in_time
 from calderon.report.transient.results import TransientResults
 
-AnyResults = Results | TransientResults
+AnyResults = Results | SolidResults | TransientResults
 
 
 @dataclass(frozen=True)
@@ -45,9 +48,10 @@ KINDS = {
     "electromagnetic": ProblemKind(Radar().compute),
     "antenna": ProblemKind(Antennas().compute),
     "static": ProblemKind(Statics().compute),
+    "solid": ProblemKind(compute_solid, solid),
     "transient": ProblemKind(compute_in_time, transient, in_time=True),
 }
-"""By the family of the problem in [physics]."""
+"""By the family of the problem in [physics], and of [solid]."""
 
 
 def kind_of(file: AnyCaseFile) -> ProblemKind:

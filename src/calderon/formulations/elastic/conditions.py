@@ -119,7 +119,7 @@ class Roller(Support):
         if self.direction is not None:
             return np.asarray(self.direction)[None]
         normal = face.areas @ face.normals
-        normal = normal / np.linalg.norm(normal)
+        normal = normal / max(float(np.linalg.norm(normal)), 1e-300)
         if (away := float(np.linalg.norm(face.normals - normal, axis=1).max())) > FLAT:
             raise ValueError(
                 f"{type(self).__name__} needs a plane face, and normals of {face.name!r} differ by {away:.2g}: give "

@@ -31,7 +31,11 @@ CORNERS = {"triangle": 3, "VTK_LAGRANGE_TRIANGLE": 3, "quad": 4, "VTK_LAGRANGE_Q
 """Numbers of corners of surface elements, by the beginning of meshio's names: triangle6, quad9, ..."""
 OUTWARD_FACES = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]]
 """Of a positively oriented tetrahedron."""
-SAMPLES = {("submarine", "coarse"): "submarine_coarse.npz", ("submarine", "fine"): "submarine_fine.npz"}
+SAMPLES = {
+    (name, resolution): f"{name.replace('-', '_')}_{resolution}.npz"
+    for name in ("submarine", "bracket", "machine-tool")
+    for resolution in ("coarse", "fine")
+}
 
 
 def read(path: str | Path, scale: float = 1.0, tolerance: float | None = None) -> TriangleMesh:
@@ -194,7 +198,9 @@ def sample(name: str, resolution: str = "coarse") -> TriangleMesh:
 
     "submarine": closed hull of 62 m from the bow at x = -31 m to the stern at x = 31 m, radius 3.5 m, with sail (up to
     z = 7.2 m), sail planes and a cruciform tail; parts are named "hull", "sail", "sail planes", "rudders". Resolution
-    "coarse" has edges of about 1 m (for wavelengths above 6 m), "fine" of about 0.5 m (above 3 m).
+    "coarse" has edges of about 1 m (for wavelengths above 6 m), "fine" of about 0.5 m (above 3 m). "bracket": two
+    plates with a rib and a boss, 120 mm long; faces "base" (underneath), "bolts" (walls of four holes), "bore", "body".
+    "machine-tool": bed, column and head, 1.9 m high; faces "floor" (underneath), "table", "spindle" (its nose), "body".
 
     Raises MeshError for an unknown name or resolution.
     """

@@ -1,4 +1,4 @@
-"""Shapes of flat faces and straight walls by target edge length: plate, disc, cuboid, cube, cylinder.
+"""Shapes of flat faces and straight walls by target edge length: plate, disc, cuboid, cube, cylinder, tube.
 
 Plates and boxes are grids of ceil(size / h) cells a side, two triangles a cell, so that meshes of h and h / 2 nest.
 """
@@ -96,6 +96,39 @@ def cylinder(radius: float = 0.5, length: float = 1.0, h: float = 0.1) -> Triang
     near = [(n, m) for n in range(max(5, around - 1), around + 2) for m in range(max(1, rows - 1), rows + 2)]
     meshes = [TriangleMesh(*_cylinder(n, m, radius, length)) for n, m in near]
     return min(meshes, key=lambda mesh: abs(mesh.mean_edge_length / h - 1) + max(0, mesh.edge_lengths.max() / h - 1.4))
+
+
+def tube(radius: float = 1.0, inner_radius: float = 0.5, length: float = 1.0, h: float = 0.1) -> TriangleMesh:
+    """A ring or a tube about the z axis, centre at the origin, with flat ends: tags "outer", "inner", "top", "bottom".
+
+    h: edge length at the mean radius; the number of edges around is the same everywhere, so that those of the inner
+    wall are shorter. The polygons of the ends have the areas of the circles.
+    """
+    radius, inner, length = (
+        positive("radius", radius),
+        positive("inner_radius", inner_radius),
+        positive("length", length),
+    )
+    if inner >= radius:
+        raise MeshError(f"inner_radius = {inner:g} is not below radius = {radius:g}: give a smaller one")
+    room_for_surface(2 * np.pi * (radius + inner) * (length + radius - inner), positive("h", h))
+    around = max(6, round(np.pi * (radius + inner) / h))
+    along, across = max(1, round(length / h)), max(1, round((radius - inner) / h))
+    ratio = np.linspace(0, 1, across + 1)
+    # a regular polygon has the area of the circle through its corners times sin(a)/a, a the angle of an edge
+    radii = (inner + ratio * (radius - inner)) / np.sqrt(np.sinc(2 / around))
+    heights = np.linspace(-length / 2, length / 2, along + 1)
+    # around the cross-section: up the outer wall, inward on top, down the inner wall, outward below
+    path = [(radii[-1], z, 0) for z in heights[:-1]] + [(r, length / 2, 2) for r in radii[:0:-1]]
+    path += [(radii[0], z, 1) for z in heights[:0:-1]] + [(r, -length / 2, 3) for r in radii[:-1]]
+    rows = len(path)
+    row, place = (a.ravel() for a in np.meshgrid(np.arange(rows), np.arange(around), indexing="ij"))
+    angle = 2 * np.pi * (place + 0.5 * (row % 2)) / around  # the number of rows is even
+    r, z, kind = (np.array([each[k] for each in path]) for k in range(3))
+    vertices = np.stack([r[row] * np.cos(angle), r[row] * np.sin(angle), z[row]], axis=1)
+    triangles = np.concatenate([_wall_row(k, around) for k in range(rows)]) % (rows * around)
+    tags = np.repeat(kind, 2 * around)
+    return TriangleMesh(vertices, triangles, tags, {"outer": 0, "inner": 1, "top": 2, "bottom": 3})
 
 
 def _cylinder(around: int, rows: int, radius: float, length: float) -> tuple[NDArray, NDArray]:

@@ -1,4 +1,4 @@
-"""Sphere, ellipsoid and torus by target edge length."""
+"""Sphere, hollow sphere, ellipsoid and torus by target edge length."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -37,6 +37,20 @@ def sphere(radius: float = 1.0, h: float = 0.1, volume: bool = True) -> Triangle
     else:
         points, triangles = _spread_sphere(h / radius, volume)
     return TriangleMesh(radius * points, triangles, note=VOLUME_NOTE if volume else "")
+
+
+def hollow_sphere(radius: float = 1.0, inner_radius: float = 0.5, h: float = 0.1, volume: bool = True) -> TriangleMesh:
+    """Two spheres about the origin, tagged "outer" and "inner", the normals of both away from it. The edges of the
+    inner one are shorter, h times the root of the ratio of radii; volume: as of `sphere`."""
+    radius, inner_radius = positive("radius", radius), positive("inner_radius", inner_radius)
+    if inner_radius >= radius:
+        raise MeshError(f"inner_radius = {inner_radius:g} is not below radius = {radius:g}: give a smaller one")
+    outer = sphere(radius, h, volume)
+    inner = sphere(inner_radius, h * np.sqrt(inner_radius / radius), volume)
+    vertices = np.concatenate([outer.vertices, inner.vertices])
+    triangles = np.concatenate([outer.triangles, inner.triangles + outer.number_of_vertices])
+    tags = np.repeat([0, 1], [outer.number_of_triangles, inner.number_of_triangles])
+    return TriangleMesh(vertices, triangles, tags, {"outer": 0, "inner": 1}, note=outer.note)
 
 
 def _onto_sphere(points: NDArray) -> NDArray:

@@ -1,0 +1,291 @@
+"""Case files of elastic solids: [solid], [material], [[face]], [[support]], [[load]]."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
+
+import calderon.formulations as formulations
+from calderon.case.incident import Direction
+from calderon.case.mesh import Mesh
+from calderon.case.models import Backend, method_name
+from calderon.case.output import Rectangle
+from calderon.case.quantities import (
+    Acceleration,
+    Angle,
+    AngularVelocity,
+    Density,
+    Expansion,
+    Force,
+    Length,
+    Moment,
+    Place,
+    SignedStress,
+    Stiffness,
+    Stress,
+    TemperatureChange,
+    quantity,
+)
+from calderon.case.table import Table
+
+
+def _tag(value: Any) -> int | str:
+    if isinstance(value, bool) or not isinstance(value, (int, str)):
+        raise ValueError("the tag of a face is its name, or its number in the mesh")
+    return value
+
+
+def _length_or_free(value: Any, info: ValidationInfo) -> float | None:
+    if value == "free":
+        return None
+    return quantity(value, "length", "any", (info.context or {}).get("units", "SI"))
+
+
+Tag = Annotated[int | str, BeforeValidator(_tag)]
+Component = Annotated[float | None, BeforeValidator(_length_or_free)]
+ThreeAngles = tuple[Angle, Angle, Angle]
+Keys = dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
+SUPPORTS: Keys = {
+    "fixed": ((), ()),
+    "prescribed": (("displacement",), ()),
+    "rigid-motion": ((), ("translation", "rotation", "centre")),
+    "roller": ((), ("direction",)),
+    "symmetry": ((), ()),
+    "elastic": (("stiffness",), ()),
+}
+"""Keys that each kind of support needs, and accepts."""
+ON_FACES: Keys = {kind: (("tag", kind), ()) for kind in ("traction", "pressure", "force", "moment")}
+IN_THE_VOLUME: Keys = {
+    "gravity": (("acceleration",), ()),
+    "rotation": (("angular_velocity",), ("axis", "centre")),
+    "temperature": (("change",), ()),
+    "remote-stress": (("stress",), ()),
+}
+LOADS = ON_FACES | IN_THE_VOLUME
+CONSTANTS = {"gravity": "density", "rotation": "density", "temperature": "expansion"}
+"""The constant of the material that a load needs."""
+
+
+class Solid(Table):
+    """[solid]: units of numbers without one and of the results, "SI" (m, N, Pa, kg/m^3) or "mm-N-MPa" (t/mm^3); space
+    of displacements; exterior: the solid around the surface, without end."""
+
+    units: Literal["SI", "mm-N-MPa"] = "SI"
+    space: Literal["P1", "P2"] = "P1"
+    exterior: bool = False
+    title: ClassVar = "Elastic solid under static loads"
+    family: ClassVar = "solid"
+    problem: ClassVar = "solid"
+
+
+class Constants(Table):
+    """[material]: isotropic and linearly elastic."""
+
+    name: str = ""
+    youngs_modulus: Stress
+    poissons_ratio: float = Field(gt=-1, lt=0.5)
+    density: Density | None = None
+    expansion: Expansion | None = None
+    yield_strength: Stress | None = None
+
+    @property
+    def material(self) -> formulations.ElasticMaterial:
+        return formulations.ElasticMaterial(**self.model_dump(exclude={"name"}))
+
+
+class Face(Table):
+    """[[face]]: a name for the triangles within a box, low to high, whose normals are within 10 degrees of a direction,
+    where that is given; for meshes without tags, such as .stl."""
+
+    name: str = Field(min_length=1)
+    low: tuple[Length, Length, Length] | None = None
+    high: tuple[Length, Length, Length] | None = None
+    normal: Direction | None = None
+
+    @model_validator(mode="after")
+    def _chooses(self) -> "Face":
+        if self.low is None and self.high is None and self.normal is None:
+            raise ValueError("a face needs low = [x, y, z], high = [x, y, z] or normal = [x, y, z]")
+        if self.normal is not None and not any(self.normal):
+            raise ValueError("normal = [0, 0, 0] is not a direction")
+        return self
+
+
+class Support(Table):
+    """[[support]]: what holds a face. displacement: numbers or "free"; a roller without direction holds its normal."""
+
+    SELECTORS: ClassVar = ("kind", "tag")
+    tag: Tag
+    kind: Literal["fixed", "prescribed", "rigid-motion", "roller", "symmetry", "elastic"]
+    displacement: tuple[Component, Component, Component] | None = None
+    translation: Place | None = None
+    rotation: ThreeAngles | None = None
+    centre: Place | None = None
+    direction: Direction | None = None
+    stiffness: Stiffness | None = None
+
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> "Support":
+        self.require_keys(f"kind = {self.kind!r}", *SUPPORTS[self.kind])
+        if self.direction is not None and not any(self.direction):
+            raise ValueError("direction = [0, 0, 0] is not a direction")
+        if self.displacement is not None and all(each is None for each in self.displacement):
+            raise ValueError("all three components of the displacement are free: omit the support")
+        return self
+
+    @property
+    def moves(self) -> bool:
+        """Whether it prescribes a displacement that is not zero."""
+        return any(value for key in (self.displacement, self.translation, self.rotation) for value in key or ())
+
+    @property
+    def condition(self) -> Any:
+        """The support of `formulations`."""
+        if self.kind == "prescribed":
+            return formulations.Prescribed(self.displacement)
+        if self.kind == "rigid-motion":
+            zero = (0.0, 0.0, 0.0)
+            return formulations.RigidMotion(self.translation or zero, self.rotation or zero, self.centre or zero)
+        if self.kind == "elastic":
+            assert self.stiffness is not None
+            return formulations.ElasticSupport(self.stiffness)
+        if self.kind == "roller":
+            return formulations.Roller(self.direction)
+        return formulations.Fixed() if self.kind == "fixed" else formulations.SymmetryPlane()
+
+
+class Load(Table):
+    """[[load]]: on a face (traction, pressure, and resultant force or moment), or of the whole volume. stress: far
+    away from the surface of an exterior solid, [xx, yy, zz, yz, xz, xy]."""
+
+    SELECTORS: ClassVar = ("kind",)
+    kind: Literal["traction", "pressure", "force", "moment", "gravity", "rotation", "temperature", "remote-stress"]
+    tag: Tag | None = None
+    traction: tuple[SignedStress, SignedStress, SignedStress] | None = None
+    pressure: SignedStress | None = None
+    force: tuple[Force, Force, Force] | None = None
+    moment: tuple[Moment, Moment, Moment] | None = None
+    acceleration: tuple[Acceleration, Acceleration, Acceleration] | None = None
+    angular_velocity: AngularVelocity | None = None
+    axis: Direction | None = None
+    centre: Place | None = None
+    change: TemperatureChange | None = None
+    stress: tuple[SignedStress, SignedStress, SignedStress, SignedStress, SignedStress, SignedStress] | None = None
+
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> "Load":
+        self.require_keys(f"kind = {self.kind!r}", *LOADS[self.kind])
+        if self.axis is not None and not any(self.axis):
+            raise ValueError("axis = [0, 0, 0] is not a direction")
+        return self
+
+    @property
+    def condition(self) -> Any:
+        """The load of `formulations`."""
+        match self.kind:
+            case "traction":
+                return formulations.Traction(self.traction)
+            case "pressure":
+                return formulations.Pressure(self.pressure)
+            case "force":
+                assert self.force is not None
+                return formulations.Force(self.force)
+            case "moment":
+                assert self.moment is not None
+                return formulations.Moment(self.moment)
+            case "gravity":
+                assert self.acceleration is not None
+                return formulations.Gravity(self.acceleration)
+            case "rotation":
+                assert self.angular_velocity is not None
+                axis, centre = self.axis or (0.0, 0.0, 1.0), self.centre or (0.0, 0.0, 0.0)
+                return formulations.Rotation(self.angular_velocity, axis, centre)
+            case "temperature":
+                assert self.change is not None
+                return formulations.TemperatureChange(self.change)
+        assert self.stress is not None
+        xx, yy, zz, yz, xz, xy = self.stress
+        return formulations.RemoteStress(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+
+
+class SolidSolver(Table):
+    """[solver]: method "auto": dense for few unknowns, else compressed. rtol: of GMRES."""
+
+    method: Annotated[str, AfterValidator(method_name)] = "auto"
+    rtol: float = Field(default=1e-5, gt=0, lt=1)
+    backend: Backend = "numba"
+    precision: ClassVar = "double"
+
+
+class StressLine(Table):
+    """[[output.line]]: stresses at points on a straight line through the solid, both ends within it."""
+
+    start: Place
+    stop: Place
+    count: int = Field(default=41, ge=2, le=10_000)
+    name: str = ""
+
+    @model_validator(mode="after")
+    def _has_a_length(self) -> "StressLine":
+        if self.start == self.stop:
+            raise ValueError("start and stop of a line are the same point")
+        return self
+
+    @property
+    def points(self) -> np.ndarray:
+        """(count, 3)."""
+        return np.linspace(self.start, self.stop, self.count)
+
+
+class StressCut(Rectangle):
+    """output.slice: a plane through the solid; by default through the middle of the body."""
+
+    points: int = Field(default=100, ge=8, le=1000)
+    quantity: Literal["von-mises", "displacement"] = "von-mises"
+
+
+class SolidOutput(Table):
+    """[output]: deformation: the factor by which displacements are enlarged in pictures, chosen if not given. view:
+    where the camera is, by name or [azimuth, elevation]. points: at which displacement and stress are computed."""
+
+    deformation: float | None = Field(default=None, gt=0)
+    view: Literal["iso", "side", "top", "front", "back"] | tuple[Angle, Angle] = "iso"
+    points: tuple[Place, ...] = ()
+    line: tuple[StressLine, ...] = ()
+    slice: StressCut | None = None
+
+
+class SolidCase(Table):
+    """A whole case file of an elastic solid."""
+
+    title: str = ""
+    mesh: Mesh
+    solid: Solid
+    material: Constants
+    face: tuple[Face, ...] = ()
+    support: tuple[Support, ...] = ()
+    load: tuple[Load, ...] = ()
+    solver: SolidSolver = SolidSolver()
+    output: SolidOutput = SolidOutput()
+
+    @property
+    def physics(self) -> Solid:
+        """What says which kind of problem this is."""
+        return self.solid
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "SolidCase":
+        if not self.load and not any(one.moves for one in self.support):
+            raise ValueError("nothing loads the solid: give a [[load]], or a [[support]] that moves it")
+        for one in self.load:
+            constant = CONSTANTS.get(one.kind)
+            if constant is not None and getattr(self.material, constant) is None:
+                raise ValueError(f"the load {one.kind!r} needs material.{constant}")
+            if one.kind in IN_THE_VOLUME and self.solid.exterior != (one.kind == "remote-stress"):
+                side = "of the solid around a surface" if self.solid.exterior else "of a bounded solid"
+                other = "remote-stress" if self.solid.exterior else "gravity, rotation and temperature"
+                raise ValueError(f"the load {one.kind!r} is none {side}, which accepts {other}: see solid.exterior")
+        names = [one.name for one in self.face]
+        if len(set(names)) < len(names):
+            raise ValueError("two [[face]] tables have the same name")
+        return self

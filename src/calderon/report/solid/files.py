@@ -1,0 +1,129 @@
+"""The files of a solid: its numbers as keys with units, tables, and the fields on its surface for ParaView."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from calderon.formulations.elastic.balance import Resultant
+from calderon.formulations.elastic.material import von_mises
+from calderon.report.folder import BestEffort
+from calderon.report.formatting import Column, write_csv
+from calderon.report.solid.results import Inside, SolidResults
+from calderon.spaces.field_file import write_fields
+
+SIX = (("xx", 0, 0), ("yy", 1, 1), ("zz", 2, 2), ("yz", 1, 2), ("xz", 0, 2), ("xy", 0, 1))
+
+
+def numbers(results: SolidResults) -> dict[str, Any]:
+    """All the numbers of a run, as they go into summary.json; "units" has the units of all others."""
+    mesh, solution, base = results.mesh, results.solution, results.units.base
+    bounded = not results.file.case.solid.exterior
+    largest, (furthest, where) = results.largest, results.furthest
+    yields = results.file.case.material.yield_strength
+    principal = solution.principal_stresses
+    return {
+        "units": {kind: base(kind) for kind in ("length", "stress", "force", "moment", "energy", "area", "volume")},
+        "mesh": {
+            "triangles": mesh.number_of_triangles,
+            "vertices": mesh.number_of_vertices,
+            "area": float(mesh.areas.sum()),
+            "volume": abs(float(mesh.volume)),
+            "diameter": float(mesh.diameter),
+            "mean_edge": float(mesh.mean_edge_length),
+        },
+        "displacement": {"largest": furthest, "at": where.tolist()},
+        "von_mises": {
+            "largest": largest.value,
+            "at": largest.place.tolist(),
+            "no_limit": largest.edge or None,
+            "largest_away_from_such_edges": largest.away[0],
+            "away_at": largest.away[1].tolist(),
+        },
+        "principal": {"largest": float(principal.max()), "least": float(principal.min())},
+        "safety_factor": None if yields is None else solution.safety_factor,
+        "resultants": {str(tag): _numbers(each) for tag, each in solution.resultants.items()},
+        "reactions": {str(tag): _numbers(each) for tag, each in solution.reactions.items()},
+        "force_out_of_balance": results.imbalance if bounded else None,
+        "strain_energy": solution.strain_energy if bounded else None,
+        "solver": str(solution.info).splitlines(),
+        "rotation_error": solution.info.rotation_error,
+    }
+
+
+def _numbers(resultant: Resultant) -> dict[str, Any]:
+    return {"force": resultant.force.tolist(), "moment": resultant.moment.tolist()}
+
+
+def write_tables(results: SolidResults, files: BestEffort) -> None:
+    """Resultants and reactions by tag, stresses on the surface and inside, and the fields for ParaView."""
+    with files.at("resultants.csv") as path:
+        _write_resultants(results, path)
+    with files.at("surface.csv") as path:
+        _write_surface(results, path)
+    if results.points is not None:
+        with files.at("points.csv") as path:
+            write_csv(path, inside_columns(results, results.points))
+    for number, line in enumerate(results.lines, start=1):
+        with files.at(f"line_{number}.csv") as path:
+            along = np.linalg.norm(line.points - line.points[0], axis=1)
+            distance: Column = (f"distance_{results.units.base('length')}", along)
+            write_csv(path, [distance, *inside_columns(results, line)])
+    with files.at("solid.vtu") as path:
+        _write_fields(results, path)
+
+
+def _write_resultants(results: SolidResults, path: Path) -> None:
+    """All tractions of each tag, and the reaction of each support, which leaves out the loads there."""
+    force, moment = (results.units.base(kind).replace(" ", "_") for kind in ("force", "moment"))
+    rows = [("all tractions", str(tag), each) for tag, each in results.solution.resultants.items()]
+    rows += [("reaction", str(tag), each) for tag, each in results.solution.reactions.items()]
+    columns: list[Column] = [("what", [what for what, _, _ in rows]), ("tag", [tag for _, tag, _ in rows])]
+    for axis in range(3):
+        columns.append((f"force_{'xyz'[axis]}_{force}", [float(each.force[axis]) for _, _, each in rows]))
+    for axis in range(3):
+        columns.append((f"moment_{'xyz'[axis]}_{moment}", [float(each.moment[axis]) for _, _, each in rows]))
+    write_csv(path, columns)
+
+
+def _write_surface(results: SolidResults, path: Path) -> None:
+    """At each vertex: displacement, and of the triangles around it the largest von Mises and principal stresses."""
+    mesh, solution, base = results.mesh, results.solution, results.units.base
+    count, corners = mesh.number_of_vertices, mesh.triangles
+    worst, first, third = np.zeros(count), np.full(count, -np.inf), np.full(count, np.inf)
+    np.maximum.at(worst, corners, solution.von_mises)
+    np.maximum.at(first, corners, solution.principal_stresses[..., 0])
+    np.minimum.at(third, corners, solution.principal_stresses[..., 2])
+    moved = solution.displacement.on_mesh()[1]
+    length, stress = base("length"), base("stress")
+    columns: list[Column] = [(f"{'xyz'[k]}_{length}", mesh.vertices[:, k]) for k in range(3)]
+    columns += [(f"u{'xyz'[k]}_{length}", moved[:, k]) for k in range(3)]
+    columns += [(f"von_mises_{stress}", worst), (f"principal_1_{stress}", first), (f"principal_3_{stress}", third)]
+    write_csv(path, columns)
+
+
+def inside_columns(results: SolidResults, found: Inside) -> list[Column]:
+    """Points, displacements, stresses, principal and von Mises stresses."""
+    length, stress = results.units.base("length"), results.units.base("stress")
+    columns: list[Column] = [(f"{'xyz'[k]}_{length}", found.points[:, k]) for k in range(3)]
+    columns += [(f"u{'xyz'[k]}_{length}", found.displacement[:, k]) for k in range(3)]
+    columns += [(f"s{name}_{stress}", found.stress[:, i, j]) for name, i, j in SIX]
+    columns += [(f"principal_{k + 1}_{stress}", found.principal[:, k]) for k in range(3)]
+    return [*columns, (f"von_mises_{stress}", found.von_mises)]
+
+
+def _write_fields(results: SolidResults, path: Path) -> None:
+    """Displacement and largest von Mises stress at vertices; traction, stress, principal and von Mises on triangles."""
+    mesh, solution = results.mesh, results.solution
+    length, stress = results.units.base("length"), results.units.base("stress")
+    worst = np.zeros(mesh.number_of_vertices)
+    np.maximum.at(worst, mesh.triangles, solution.von_mises)
+    mean = solution.surface_stress.mean(axis=1)
+    at_vertices = {f"displacement [{length}]": solution.displacement.on_mesh()[1], f"von Mises [{stress}]": worst}
+    on_triangles = {
+        f"traction [{stress}]": solution.traction.values(np.array([[1 / 3, 1 / 3]]))[:, 0],
+        f"stress [{stress}]": mean.reshape(-1, 9),
+        f"principal stresses [{stress}]": np.linalg.eigvalsh(mean)[:, ::-1],
+        f"mean von Mises [{stress}]": von_mises(mean),
+    }
+    write_fields(path, mesh, at_vertices, on_triangles)
