@@ -110,6 +110,26 @@ def test_what_the_mesh_does_not_have_is_named_with_the_key(old, new, message):
     assert message in mistakes(BAR.replace(old, new, 1), built=True)
 
 
+def test_a_cad_file_is_meshed_with_a_tag_for_each_face(tmp_path):
+    gmsh = pytest.importorskip("gmsh")
+    gmsh.initialize(interruptible=False)
+    gmsh.option.setNumber("General.Terminal", 0)
+    gmsh.model.occ.addBox(0, 0, 0, 200, 50, 50)  # STEP says that these are mm
+    gmsh.model.occ.synchronize()
+    gmsh.write(str(tmp_path / "bar.step"))
+    gmsh.finalize()
+    text = BAR.replace('shape = "cuboid"\nlengths = [200, 50, "5 cm"]\n', 'file = "bar.step"\n').replace(
+        "100, -25, -25", "200, 0, 0"
+    )
+    mesh = solid_mesh(parse(text, folder=tmp_path))
+    assert mesh.volume == pytest.approx(5e5) and len(np.unique(mesh.tags)) == 6 and mesh.edge_lengths.max() < 1.5 * 60
+    assert mesh.restricted("end").areas.sum() == pytest.approx(2500)
+    assert "the file 'bar.step' also needs h" in mistakes(text.replace('h = "60 mm"\n', ""))
+    (tmp_path / "bar.step").write_text("no model")
+    with pytest.raises(CaseError, match='line 3: mesh.file = "bar.step": .*bar.step: '):
+        solid_mesh(parse(text, folder=tmp_path))
+
+
 def test_numbers_of_another_system_are_warned_about():
     file = parse(BAR.replace('"7850 kg/m^3"', "7850").replace('"210 GPa"', "2.1e11"))
     with pytest.warns(MeshWarning, match=r"youngs_modulus is 2.1e\+17 Pa: units"):

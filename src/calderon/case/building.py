@@ -1,6 +1,7 @@
 """A checked case turned into a mesh, and into a problem or a simulation on it."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -48,7 +49,14 @@ def surface_mesh(file: CaseFile[Any], metres: float = 1.0, unit: str = "m") -> T
         assert table.shape is not None
         return getattr(meshes, table.shape)(**table.parameters)  # type: ignore[no-any-return]
 
-    return mesh_of(file, meshes.read, made, metres, unit)
+    def read(path: Path, scale: float) -> TriangleMesh:
+        if path.suffix.lower() not in meshes.CAD_FORMATS:
+            return meshes.read(path, scale=scale)
+        assert table.h is not None
+        found = meshes.read_cad(path, table.h * metres)
+        return found if metres == 1 else found.scaled(1 / metres)
+
+    return mesh_of(file, read, made, metres, unit)
 
 
 def require_posed(file: CaseFile[Case], mesh: TriangleMesh) -> None:

@@ -1,11 +1,13 @@
 """The [mesh] table: the source of the surface, or of the tetrahedra of a transient case."""
 
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from calderon.case.quantities import Place, Size
 from calderon.case.table import Table
+from calderon.mesh import CAD_FORMATS
 
 Unit = Literal["m", "cm", "mm", "um", "km", "in", "ft"]
 
@@ -48,7 +50,7 @@ class AnyMesh(Table):
             choices = f"{', '.join(self.SELECTORS[:-1])} or {self.SELECTORS[-1]}"
             raise ValueError(f"give exactly one of {choices}: got {' and '.join(sources) or 'none of them'}")
         source, chosen, (needed, optional) = self._source
-        self.require_keys(f"the shape {chosen!r}", needed, optional, f"{source} = {chosen!r}")
+        self.require_keys(f"the {source} {chosen!r}", needed, optional, f"{source} = {chosen!r}")
         return self
 
     @property
@@ -61,14 +63,18 @@ class AnyMesh(Table):
     def _source(self) -> tuple[str, Any, Keys]:
         """Which of SELECTORS is given, its value, and its keys."""
         source, chosen = next((name, value) for name in self.SELECTORS if (value := getattr(self, name)) is not None)
-        others: dict[str, Keys] = {"file": ((), ("unit",)), "sample": ((), ("resolution",))}
+        cad = source == "file" and Path(chosen).suffix.lower() in CAD_FORMATS
+        others: dict[str, Keys] = {
+            "file": (("h",), ()) if cad else ((), ("unit",)), "sample": ((), ("resolution",))
+        }  # fmt: skip
         return source, chosen, self.SHAPES[chosen] if source == "shape" else others[source]
 
 
 class Mesh(AnyMesh):
-    """[mesh]: a file, a sample that ships with the package, or a shape with its parameters and edge length h. volume:
-    whether a curved shape encloses the volume of the body (as by default) or has its vertices on the surface. grading:
-    exponent from 1 to 6 by which the elements of a cuboid become smaller toward its edges.
+    """[mesh]: a file (of a CAD model with the edge length h), a sample that ships with the package, or a shape with its
+    parameters and edge length h. volume: whether a curved shape encloses the volume of the body (as by default) or has
+    its vertices on the surface. grading: exponent from 1 to 6 by which the elements of a cuboid become smaller toward
+    its edges.
     """
 
     SELECTORS: ClassVar = ("file", "sample", "shape")

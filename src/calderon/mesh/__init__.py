@@ -1,6 +1,7 @@
 """Meshes of surfaces and volumes: triangles, tetrahedra, shapes by name, files, samples, checks."""
 
 from calderon.mesh.errors import AccuracyWarning, MeshError, MeshWarning
+from calderon.mesh.files.cad import CAD_FORMATS, read_cad
 from calderon.mesh.files.reading import read, sample
 from calderon.mesh.files.tetrahedral_reading import holds_tetrahedra, read_tetrahedra, write_tetrahedra
 from calderon.mesh.files.writing import write
@@ -17,6 +18,7 @@ from calderon.mesh.triangles import BarycentricRefinement, TriangleMesh, merge
 from calderon.mesh.units import metres_per, warn_wavenumber
 
 __all__ = [
+    "CAD_FORMATS",
     "AccuracyWarning",
     "BarycentricRefinement",
     "Finding",
@@ -45,6 +47,7 @@ __all__ = [
     "phantom_sizes",
     "plate",
     "read",
+    "read_cad",
     "read_tetrahedra",
     "sample",
     "sphere",

@@ -1,0 +1,48 @@
+"""Surfaces of CAD models (STEP, IGES, BREP), meshed by gmsh; each face of the model is a tag."""
+
+from pathlib import Path
+
+import numpy as np
+
+from calderon.mesh.errors import MeshError
+from calderon.mesh.shapes.gmsh_volumes import MeshedModel, gmsh_model
+from calderon.mesh.sizes import positive
+from calderon.mesh.triangles import TriangleMesh
+
+CAD_FORMATS = (".step", ".stp", ".iges", ".igs", ".brep")
+AROUND = 16
+"""Edges over a full turn of a curved face, where these are shorter than h."""
+
+
+def read_cad(path: str | Path, h: float) -> TriangleMesh:
+    """The faces of a STEP, IGES or BREP file in metres, whatever its unit (that of BREP is mm), with edges up to h
+    (in m), shorter where faces are curved.
+
+    Tags are the numbers of the faces, from 1, names those that the file gives them. MeshError for a missing, unreadable
+    or unknown file, for one without faces, and if gmsh is not installed.
+    """
+    path, h = Path(path), positive("h", h)
+    if path.suffix.lower() not in CAD_FORMATS:
+        raise MeshError(f"{path}: CAD files end in {', '.join(CAD_FORMATS)}: meshes are read by mesh.read")
+    if not path.is_file():
+        raise MeshError(f"{path}: no such file")
+    with gmsh_model(path.stem) as gmsh:
+        gmsh.option.setString("Geometry.OCCTargetUnit", "M")
+        try:
+            gmsh.model.occ.importShapes(str(path))
+        except Exception as error:  # gmsh raises nothing narrower
+            raise MeshError(f"{path}: cannot be read: {error}") from None
+        gmsh.model.occ.synchronize()
+        faces = [tag for _, tag in gmsh.model.getEntities(2)]
+        if not faces:
+            raise MeshError(f"{path}: holds no faces: export a solid or its surface")
+        gmsh.option.setNumber("Mesh.MeshSizeMax", h)
+        gmsh.option.setNumber("Mesh.MeshSizeFromCurvature", AROUND)
+        gmsh.model.mesh.generate(2)
+        meshed = MeshedModel(gmsh)
+        triangles = [meshed.elements(3, face) for face in faces]
+        named = {gmsh.model.getEntityName(2, face).rpartition("/")[2]: face for face in faces}
+    tags = np.repeat(faces, [len(each) for each in triangles])
+    used, numbers = np.unique(np.concatenate(triangles), return_inverse=True)
+    names = {name: face for name, face in named.items() if name}
+    return TriangleMesh(meshed.vertices[used], numbers.reshape(-1, 3), tags, names)
