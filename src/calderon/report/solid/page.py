@@ -44,16 +44,23 @@ def headlines(results: SolidResults, seconds: dict[str, float]) -> list[Row]:
     rows.append(("least principal stress", *units.shown("stress", float(principal.min()))))
     if results.file.case.material.yield_strength is not None:
         rows.append(("safety factor against yield", number(solution.safety_factor), ""))
+        if largest.edge:
+            strength = results.file.case.material.yield_strength
+            rows.append(("the same away from such edges", number(strength / largest.away[0]), ""))
     for tag, reaction in solution.reactions.items():
         size = float(np.linalg.norm(reaction.force))
         if size > 1e-5 * solution.solid.applied[1]:
             rows.append((f"reaction of “{tag}”", *units.shown("force", size)))
     if bounded:
         rows.append(("strain energy", *units.shown("energy", solution.strain_energy)))
-        rows.append(("force out of balance", f"{100 * results.imbalance:.2g}", "% of the loads"))
+        rows.append(("force out of balance", _percent(results.imbalance), "% of the loads"))
     rows.append(("unknowns", f"{_unknowns(results):,}".replace(",", "\u202f"), ""))
     rows.append(("computing and drawing", f"{sum(seconds.values()):.1f}", "s"))
     return rows
+
+
+def _percent(part: float) -> str:
+    return "0" if part < 1e-10 else f"{100 * part:.2g}"
 
 
 def _unknowns(results: SolidResults) -> int:
@@ -95,6 +102,12 @@ def tables(results: SolidResults, summary: dict[str, Any]) -> str:
         ]
         inside = wide_table("Points inside", columns, rows)
     return loads + supports + by_tag + inside + blocks(named) + equation(str(EQUATION))
+
+
+def volume_loads(results: SolidResults) -> str:
+    """The loads of the whole body in words, empty without any."""
+    loads = (f"{one.kind} {_value(results, one)}" for one in results.file.case.load if one.tag is None)
+    return "; ".join(loads)
 
 
 def _loads(results: SolidResults) -> list[list[str]]:
@@ -177,7 +190,7 @@ def _balance(results: SolidResults) -> list[Row]:
         ("all loads", units.vector("force", applied.force.tolist(), size), ""),
         ("their moment about the origin", units.vector("moment", applied.moment.tolist(), arm), ""),
         ("all reactions", units.vector("force", reaction.tolist(), size), ""),
-        ("force out of balance", f"{100 * results.imbalance:.2g}", "% of the loads"),
+        ("force out of balance", _percent(results.imbalance), "% of the loads"),
         ("strain energy", *units.shown("energy", solution.strain_energy)),
     ]
 
@@ -218,6 +231,8 @@ def _equations(results: SolidResults) -> list[Row]:
         ("assembly", f"{info.assembly_seconds:.2f}", "s"),
         ("solution", f"{info.solve_seconds:.2f}", "s"),
     ]
+    if info.free_tags:
+        rows.append(("free faces", ", ".join(info.free_tags), ""))
     if info.free_motions:
         rows.append(("rigid motions removed", str(info.free_motions), ""))
     return rows

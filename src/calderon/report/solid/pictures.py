@@ -11,21 +11,33 @@ from calderon.formulations.elastic.surface_conditions import faces_of
 from calderon.mesh import TriangleMesh
 from calderon.report.folder import BestEffort
 from calderon.report.formatting import number, plane_equation
-from calderon.report.solid.page import place_text
+from calderon.report.solid.page import place_text, volume_loads
 from calderon.report.solid.results import Inside, SolidResults
 
 
 def draw(results: SolidResults, files: BestEffort) -> None:
     """Supports and loads, the deformed body, von Mises and principal stresses, lines and a plane."""
     common: dict[str, Any] = {"view": results.file.case.output.view, "length": results.units.base("length")}
-    with files.at("conditions.png", "Mesh, supports and loads; arrows in proportion to the tractions.") as path:
-        plots.conditions(results.mesh, *_conditions(results), path, **common)
+    whole = volume_loads(results)
+    caption = "Mesh, supports and loads; arrows in proportion to the tractions."
+    with files.at("conditions.png", caption + (f" Whole body: {whole}." if whole else "")) as path:
+        plots.conditions(_seen(results)[0], *_conditions(results), path, **common)
     _deformed(results, files, common)
     _stresses(results, files, common)
     for k, line in enumerate(results.lines, start=1):
         _line(results, files, line, k)
     if results.cut is not None:
         _cut(results, files)
+
+
+def _seen(results: SolidResults) -> tuple[TriangleMesh, list[int]]:
+    """The surface with normals toward who looks at it, and the order in which it has the corners of triangles: the
+    solid around a cavity is looked at from within."""
+    mesh = results.mesh
+    if not results.file.case.solid.exterior:
+        return mesh, [0, 1, 2]
+    turned = TriangleMesh(mesh.vertices, mesh.triangles[:, ::-1], mesh.tags, mesh.names)
+    return turned, [2, 1, 0]
 
 
 def _conditions(results: SolidResults) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -62,8 +74,9 @@ def _deformed(results: SolidResults, files: BestEffort, common: dict[str, Any]) 
     )
     with files.at("deformed.png", caption) as path:
         moved = results.solution.displacement.on_mesh()[1]
+        mesh, _ = _seen(results)
         plots.solid(
-            results.mesh, (results.sizes / factor)[results.mesh.triangles], path, name="displacement", unit=unit,
+            mesh, (results.sizes / factor)[mesh.triangles], path, name="displacement", unit=unit,
             displacement=moved, factor=results.factor, title=f"displacements × {times}", mark=where,
             note=results.units.text("length", largest), **common,
         )  # fmt: skip
@@ -77,14 +90,16 @@ def _stresses(results: SolidResults, files: BestEffort, common: dict[str, Any]) 
     caption = f"Von Mises stress; ring: the largest, {results.units.text('stress', largest.value)} at "
     caption += f"{place_text(largest.place, length)}" + (f", on {largest.edge}." if largest.edge else ".")
     with files.at("von_mises.png", caption) as path:
+        mesh, order = _seen(results)
         plots.solid(
-            results.mesh, solution.von_mises / factor, path, name="von Mises stress", unit=unit, mark=largest.place,
+            mesh, solution.von_mises[:, order] / factor, path, name="von Mises stress", unit=unit, mark=largest.place,
             note=results.units.text("stress", largest.value), **common,
         )  # fmt: skip
     for index, which in ((0, "largest"), (2, "least")):
-        stress = solution.principal_stresses[..., index] / factor
+        mesh, order = _seen(results)
+        stress = solution.principal_stresses[:, order, index] / factor
         with files.at(f"principal_{index + 1}.png", f"The {which} principal stress, tension positive.") as path:
-            plots.solid(results.mesh, stress, path, name=f"σ{index + 1}", unit=unit, **common)
+            plots.solid(mesh, stress, path, name=f"σ{index + 1}", unit=unit, **common)
 
 
 def _line(results: SolidResults, files: BestEffort, line: Inside, k: int) -> None:
