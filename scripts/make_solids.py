@@ -21,7 +21,7 @@ import numpy as np
 from calderon.mesh import TriangleMesh
 
 DATA = Path(__file__).resolve().parents[1] / "src" / "calderon" / "mesh" / "data"
-Faces = Callable[[np.ndarray, np.ndarray], np.ndarray]
+Faces = Callable[[np.ndarray], np.ndarray]
 
 
 def box(low: tuple[float, float, float], high: tuple[float, float, float]) -> tuple[int, int]:
@@ -42,7 +42,7 @@ def bracket() -> None:
     top, boss = (3, occ.addCylinder(-60, 0, 90, 16, 0, 0, 40)), (3, occ.addCylinder(-60, 0, 90, 30, 0, 0, 28))
     rib = prism([(-50, -6, 10), (44, -6, 10), (44, -6, 20), (-40, -6, 72), (-50, -6, 72)], (0, 12, 0))
     body, _ = occ.fuse([base], [upright, top, boss, rib])
-    holes = [(3, occ.addCylinder(x, y, -5, 0, 0, 40, 6.5)) for x in (-18, 38) for y in (-26, 26)]
+    holes = [(3, occ.addCylinder(x, y, -5, 0, 0, 40, 9)) for x in (-16, 40) for y in (-24, 24)]
     holes.append((3, occ.addCylinder(-70, 0, 90, 60, 0, 0, 17)))
     body, _ = occ.cut(body, holes)
     occ.synchronize()
@@ -57,14 +57,15 @@ def _in_the_corner(edge: int) -> bool:
     return bool(np.allclose([x0, x1], -44, atol=0.1) and np.allclose([z0, z1], 16, atol=0.1) and y1 - y0 > 10)
 
 
-def bracket_faces(x: np.ndarray, normals: np.ndarray) -> np.ndarray:
-    """Numbers of faces from centroids in mm."""
+def bracket_faces(corners: np.ndarray) -> np.ndarray:
+    """Numbers of faces from corners (n, 3, 3) in mm: walls of holes have all three on the circle."""
+    x, y, z = np.moveaxis(corners, 2, 0)
     bolts = np.zeros(len(x), bool)
-    for cx in (-18, 38):
-        for cy in (-26, 26):
-            bolts |= (np.hypot(x[:, 0] - cx, x[:, 1] - cy) < 6.6) & (np.abs(normals[:, 2]) < 0.1)
-    bore = (np.hypot(x[:, 1], x[:, 2] - 90) < 17.1) & (np.abs(normals[:, 0]) < 0.1)
-    return np.select([bolts, bore, x[:, 2] < 1e-6], [2, 3, 1], 0)
+    for cx in (-16, 40):
+        for cy in (-24, 24):
+            bolts |= (np.abs(np.hypot(x - cx, y - cy) - 9) < 1e-3).all(axis=1) & (np.ptp(z, axis=1) > 1e-3)
+    bore = (np.abs(np.hypot(y, z - 90) - 17) < 1e-3).all(axis=1) & (np.ptp(x, axis=1) > 1e-3)
+    return np.select([bolts, bore, (z < 1e-6).all(axis=1)], [2, 3, 1], 0)
 
 
 def machine_tool() -> None:
@@ -80,15 +81,16 @@ def machine_tool() -> None:
     occ.synchronize()
 
 
-def machine_faces(x: np.ndarray, normals: np.ndarray) -> np.ndarray:
-    """Numbers of faces from centroids in mm."""
-    nose = (np.abs(x[:, 2] - 1100) < 1e-6) & (np.hypot(x[:, 0], x[:, 1] + 380) < 110)
-    return np.select([x[:, 2] < 1e-6, np.abs(x[:, 2] - 470) < 1e-6, nose], [1, 2, 3], 0)
+def machine_faces(corners: np.ndarray) -> np.ndarray:
+    """Numbers of faces from corners (n, 3, 3) in mm."""
+    x, y, z = np.moveaxis(corners, 2, 0)
+    nose = (np.abs(z - 1100) < 1e-6) & (np.hypot(x, y + 380) < 111)
+    return np.select([each.all(axis=1) for each in (z < 1e-6, np.abs(z - 470) < 1e-6, nose)], [1, 2, 3], 0)
 
 
 # by name: what builds it, the names of faces, their numbers, edge lengths in mm, triangles over a full turn
 SOLIDS: dict[str, tuple[Callable[[], None], list[str], Faces, dict[str, tuple[float, int]]]] = {
-    "bracket": (bracket, ["body", "base", "bolts", "bore"], bracket_faces, {"coarse": (30.0, 6), "fine": (14.0, 12)}),
+    "bracket": (bracket, ["body", "base", "bolts", "bore"], bracket_faces, {"coarse": (30.0, 13), "fine": (14.0, 18)}),
     "machine_tool": (
         machine_tool,
         ["body", "floor", "table", "spindle"],
@@ -130,10 +132,7 @@ def main(factor: float | None) -> None:
                 gmsh.write(f"{name}_{resolution}.msh")
                 continue
             vertices, triangles = mesh_with(size, around)
-            a, b, c = (vertices[triangles[:, k]] for k in range(3))
-            normals = np.cross(b - a, c - a)
-            normals /= np.linalg.norm(normals, axis=1)[:, None]
-            tags = faces((a + b + c) / 3, normals)
+            tags = faces(vertices[triangles])
             print(name, resolution, len(triangles), np.bincount(tags))
             np.savez_compressed(
                 DATA / f"{name}_{resolution}.npz",

@@ -1,5 +1,7 @@
 """Shapes: areas and volumes converge at rate 2, edges are as long as asked, triangles well shaped."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.special import ellipeinc, ellipkinc
@@ -14,6 +16,7 @@ from calderon.mesh import (
     disc,
     ellipsoid,
     hollow_sphere,
+    layered_cuboid,
     ogive,
     plate,
     sphere,
@@ -212,3 +215,16 @@ def test_a_tube_and_a_hollow_sphere():
     for wrong in (lambda: tube(1.0, 1.0, 1.0, 0.1), lambda: hollow_sphere(1.0, 2.0, 0.1)):
         with pytest.raises(MeshError, match="inner_radius = .* is not below radius"):
             wrong()
+
+
+def test_layers_share_their_common_faces():
+    mesh = layered_cuboid((3.0, 2.0), (1.0, 0.5, 1.5), 0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # common faces are turned for one of two layers
+        layers = [
+            mesh.restricted(tags) for tags in (["layer 1", "joint 1"], ["layer 2", "joint 1", "joint 2"], "joint 1")
+        ]
+    assert [each.volume for each in layers[:2]] == pytest.approx([6.0, 3.0])
+    assert layers[2].areas.sum() == pytest.approx(6.0)
+    with pytest.raises(MeshError, match="two or more layers"):
+        layered_cuboid((1.0, 1.0), (1.0,), 0.5)

@@ -149,7 +149,7 @@ def test_a_bar_in_both_systems_of_units(bar):
     for results, metre, pascal in ((bar, 1e-3, 1e6), (in_si, 1.0, 1.0)):
         assert results.furthest[0] * metre == pytest.approx(strain * 0.2, rel=1e-4)
         assert results.largest.value * pascal == pytest.approx(1e8 * (1 - 0.3 / 0.7), rel=2e-3)
-        assert results.solution.reactions["wall"].force[0] == pytest.approx(-1e8 * 0.05**2, rel=1e-4)
+        assert results.reactions["wall"].force[0] == pytest.approx(-1e8 * 0.05**2, rel=1e-4)
         assert results.imbalance < 1e-4
     shown = [{name: (value, unit) for name, value, unit in headlines(each, {})} for each in (bar, in_si)]
     assert shown[0]["reaction of “wall”"] == shown[1]["reaction of “wall”"] == ("250", "kN")
@@ -216,13 +216,44 @@ def test_a_cavity_under_tension():
 def test_a_spinning_disc():
     """Free in space: no support. Hoop stress of the plane theory at mid radius."""
     results = run(small("spinning-disc", 60))
-    assert results.mesh.number_of_triangles < 300 and results.solution.info.free_motions == 6
+    assert results.mesh.number_of_triangles < 300 and results.parts[""].info.free_motions == 6
     line = results.lines[0]
     r, omega = line.points[:, 0], 10000 * np.pi / 30
     strength = (3 + 0.3) / 8 * 7.85e-9 * omega**2
     hoop = strength * (40**2 + 200**2 + (40 * 200 / r) ** 2 - (1 + 3 * 0.3) / (3 + 0.3) * r**2)
     middle = (r > 90) & (r < 150)
     np.testing.assert_allclose(line.principal[middle, 0], hoop[middle], rtol=0.06)
+
+
+def test_a_bimetal_strip_bends():
+    """Timoshenko's curvature; the stresses of both parts at their common face are told apart."""
+    file = small("bimetal-strip", 4)
+    file = parse(file.text.replace("count = 40", "count = 4"))
+    results = run(file)
+    assert results.mesh.number_of_triangles < 400 and set(results.mesh.names) == {
+        "steel: layer 1", "steel: joint 1", "brass: layer 2", "brass: joint 1"
+    }  # fmt: skip
+    x, sinking = results.mesh.vertices[:, 0], results.displacement[:, 2]
+    bent = sinking[np.abs(x) < 3].mean() - sinking[np.abs(x) > 29].mean()
+    assert bent == pytest.approx(57.3e-3, rel=0.12)
+    steel, brass = (results.resultants[f"{part}: joint 1"].force for part in ("steel", "brass"))
+    np.testing.assert_allclose(steel, -brass, atol=1e-9 * np.abs(results.von_mises).max())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"layer 2", "joint 1"', '"layer 2"', "needs a closed surface"),
+        ('"layer 2", "joint 1"', '"layer 3"', "line 22: region.tags = "),
+        ("expansion = 19e-6", "density = 1", "the load 'temperature' needs region 'brass', material.expansion"),
+        ('name = "brass"', 'name = "steel"', "two [[region]] tables have the same name"),
+        ("[[load]]", '[[load]]\ntag = "joint 1"\nkind = "pressure"\npressure = 1\n[[load]]', "joint 1"),
+    ],
+)
+def test_mistakes_in_regions_are_named(old, new, message):
+    text = example("bimetal-strip").text
+    assert old in text
+    assert message in mistakes(text.replace(old, new, 1), built=True)
 
 
 @pytest.mark.parametrize("name", ["bracket", "machine-tool"])
@@ -239,4 +270,4 @@ def test_the_other_examples_are_posed(name):
 @pytest.mark.parametrize("name", ["bracket", "machine-tool"])
 def test_the_other_examples_balance(name):
     results = run(example(name))
-    assert results.imbalance < 0.02 and results.solution.info.rotation_error < 1e-3
+    assert results.imbalance < 0.02 and results.parts[""].info.rotation_error < 1e-3

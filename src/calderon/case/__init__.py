@@ -6,7 +6,7 @@ from calderon.case.output import Angles, Cut, FarField, Rectangle, Reference
 from calderon.case.physics import Physics
 from calderon.case.reading import AnyCaseFile, CaseError, CaseFile, parse, read
 from calderon.case.solid import SolidCase
-from calderon.case.solid_building import elastic_solid, solid_mesh
+from calderon.case.solid_building import elastic_solid, elastic_solids, solid_mesh
 from calderon.case.table import choices
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "TransientCase",
     "choices",
     "elastic_solid",
+    "elastic_solids",
     "initial_mode",
     "parse",
     "read",

@@ -15,7 +15,18 @@ Keys = tuple[tuple[str, ...], tuple[str, ...]]
 """Keys that are needed, and those that may be given in addition."""
 CURVED = ("volume",)
 Shape = Literal[
-    "sphere", "hollow_sphere", "ellipsoid", "cube", "cuboid", "cylinder", "tube", "torus", "plate", "almond", "ogive"
+    "sphere",
+    "hollow_sphere",
+    "ellipsoid",
+    "cube",
+    "cuboid",
+    "layered_cuboid",
+    "cylinder",
+    "tube",
+    "torus",
+    "plate",
+    "almond",
+    "ogive",
 ]
 # keys of each shape; the names are those of calderon.mesh
 SHAPES: dict[str, Keys] = {
@@ -23,6 +34,7 @@ SHAPES: dict[str, Keys] = {
     "ellipsoid": (("h", "semi_axes"), CURVED),
     "cube": (("h", "size"), ()),
     "cuboid": (("h", "lengths"), ("grading",)),
+    "layered_cuboid": (("h", "lengths", "thicknesses"), ()),
     "cylinder": (("h", "radius", "length"), ()),
     "tube": (("h", "radius", "inner_radius", "length"), ()),
     "hollow_sphere": (("h", "radius", "inner_radius"), CURVED),
@@ -90,6 +102,7 @@ class Mesh(AnyMesh):
     size: Size | None = None
     length: Size | None = None
     lengths: tuple[Size, ...] | None = None
+    thicknesses: tuple[Size, ...] | None = None
     semi_axes: tuple[Size, Size, Size] | None = None
     major_radius: Size | None = None
     minor_radius: Size | None = None

@@ -93,6 +93,14 @@ class Constants(Table):
         return formulations.ElasticMaterial(**self.model_dump(exclude={"name"}))
 
 
+class Region(Table):
+    """[[region]]: one of several bonded bodies: tags of the faces that bound it, also common ones, and material."""
+
+    name: str = Field(min_length=1)
+    tags: tuple[Tag, ...] = Field(min_length=1)
+    material: Constants
+
+
 class Face(Table):
     """[[face]]: a name for the triangles within a box, low to high, whose normals are within 10 degrees of a direction,
     where that is given; for meshes without tags, such as .stl."""
@@ -246,10 +254,11 @@ class StressCut(Rectangle):
 
 class SolidOutput(Table):
     """[output]: deformation: the factor by which displacements are enlarged in pictures, chosen if not given. view:
-    where the camera is, by name or [azimuth, elevation]. points: at which displacement and stress are computed."""
+    where the camera is, by name or [azimuth, elevation]; by default where the largest stress is seen. points: at which
+    displacement and stress are computed."""
 
     deformation: float | None = Field(default=None, gt=0)
-    view: Literal["iso", "side", "top", "front", "back"] | tuple[Angle, Angle] = "iso"
+    view: Literal["iso", "side", "top", "front", "back"] | tuple[Angle, Angle] | None = None
     points: tuple[Place, ...] = ()
     line: tuple[StressLine, ...] = ()
     slice: StressCut | None = None
@@ -261,7 +270,8 @@ class SolidCase(Table):
     title: str = ""
     mesh: Mesh
     solid: Solid
-    material: Constants
+    material: Constants | None = None
+    region: tuple[Region, ...] = ()
     face: tuple[Face, ...] = ()
     support: tuple[Support, ...] = ()
     load: tuple[Load, ...] = ()
@@ -273,19 +283,31 @@ class SolidCase(Table):
         """What says which kind of problem this is."""
         return self.solid
 
+    @property
+    def materials(self) -> dict[str, Constants]:
+        """By the name of the region; that of the whole body is empty."""
+        return {"": self.material} if self.material is not None else {one.name: one.material for one in self.region}
+
     @model_validator(mode="after")
     def _fits_together(self) -> "SolidCase":
         if not self.load and not any(one.moves for one in self.support):
             raise ValueError("nothing loads the solid: give a [[load]], or a [[support]] that moves it")
+        if (self.material is None) != bool(self.region):
+            raise ValueError("give the material of the whole body, [material], or at least two [[region]] tables")
+        if len(self.region) == 1:
+            raise ValueError("one [[region]] is the whole body: give [material], or the other regions")
         for one in self.load:
             constant = CONSTANTS.get(one.kind)
-            if constant is not None and getattr(self.material, constant) is None:
-                raise ValueError(f"the load {one.kind!r} needs material.{constant}")
+            for name, material in self.materials.items():
+                if constant is not None and getattr(material, constant) is None:
+                    of = f"region {name!r}, material" if name else "material"
+                    raise ValueError(f"the load {one.kind!r} needs {of}.{constant}")
             if one.kind in IN_THE_VOLUME and self.solid.exterior != (one.kind == "remote-stress"):
                 side = "of the solid around a surface" if self.solid.exterior else "of a bounded solid"
                 other = "remote-stress" if self.solid.exterior else "gravity, rotation and temperature"
                 raise ValueError(f"the load {one.kind!r} is none {side}, which accepts {other}: see solid.exterior")
-        names = [one.name for one in self.face]
-        if len(set(names)) < len(names):
-            raise ValueError("two [[face]] tables have the same name")
+        for key in ("face", "region"):
+            names = [one.name for one in getattr(self, key)]
+            if len(set(names)) < len(names):
+                raise ValueError(f"two [[{key}]] tables have the same name")
         return self

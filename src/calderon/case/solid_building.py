@@ -1,5 +1,6 @@
 """A checked case of a solid turned into its mesh, and an `ElasticSolid` on it, both in the units of the case."""
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -10,10 +11,10 @@ from calderon.case.building import surface_mesh
 from calderon.case.quantities import SYSTEMS
 from calderon.case.reading import CaseFile
 from calderon.case.solid import Face, SolidCase
-from calderon.formulations import ElasticSolid
+from calderon.formulations import BondedSolids, ElasticSolid
 from calderon.formulations.elastic.conditions import Support
 from calderon.formulations.elastic.surface_conditions import faces_of
-from calderon.mesh import MeshError, TriangleMesh
+from calderon.mesh import MeshError, MeshWarning, TriangleMesh
 from calderon.mesh.errors import warn
 
 WITHIN = 1e-6
@@ -65,38 +66,66 @@ def _warn_of_units(file: CaseFile[SolidCase], diameter: float) -> None:
     """A warning where constants or the size are beyond all that is built."""
     system, advice = SYSTEMS[file.case.solid.units], 'units = "SI" is m, N, Pa and kg/m^3, "mm-N-MPa" has t/mm^3'
     for name, (low, high, kind, unit) in USUAL.items():
-        value = getattr(file.case.material, name)
-        if value is not None and not low <= (in_si := value * system.get(kind, 1.0)) <= high:
-            warn(f"material.{name} is {in_si:.4g} {unit}: {advice}")
+        for material in file.case.materials.values():
+            value = getattr(material, name)
+            if value is not None and not low <= (in_si := value * system.get(kind, 1.0)) <= high:
+                warn(f"material.{name} is {in_si:.4g} {unit}: {advice}")
     if not USUAL_SIZE[0] <= diameter <= USUAL_SIZE[1]:
         warn(f"the solid has a diameter of {diameter:.4g} m: {advice}; give the unit of a file in [mesh]")
 
 
-def elastic_solid(file: CaseFile[SolidCase], mesh: TriangleMesh) -> ElasticSolid:
-    """The problem of a case on its mesh; CaseError for tags that the mesh does not have, a surface that bounds no body,
-    and conditions that contradict each other."""
-    case = file.case
-    with file.blamed("mesh", next(name for name in case.mesh.SELECTORS if getattr(case.mesh, name) is not None)):
-        material, solid = case.material.material, case.solid
-        bare = ElasticSolid(mesh, material, space=solid.space, exterior=solid.exterior, units=solid.units)
-    supports, loads = _by_tag(file, bare.mesh, "support"), _by_tag(file, bare.mesh, "load")
+def elastic_solids(file: CaseFile[SolidCase], mesh: TriangleMesh) -> dict[str, ElasticSolid]:
+    """The problem of a case on its mesh, by the names of its regions; "" is that of the whole body. CaseError for tags
+    that the mesh does not have, a surface that bounds no body, and conditions that contradict each other."""
+    case, solid = file.case, file.case.solid
+    options = {"space": solid.space, "exterior": solid.exterior, "units": solid.units}
     body = [one.condition for one in case.load if one.tag is None]
-    posed = replace(bare, supports=supports, loads=loads, body=body)
-    with file.blamed("support", "tag", [*supports]):
-        posed.conditions  # noqa: B018  of supports that disagree, and loads along supports
-    return posed
+    for key in ("support", "load"):
+        for number, one in enumerate(getattr(case, key)):
+            with file.blamed(key, "tag", one.tag, number):
+                if one.tag is not None:
+                    mesh.tag_numbers(one.tag)
+    found = {}
+    for number, (name, material) in enumerate(case.materials.items()):
+        part = mesh
+        if name:
+            with file.blamed("region", "tags", number=number):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", MeshWarning)  # common faces are turned for one of the two
+                    part = mesh.restricted(case.region[number].tags)
+        key = next(name for name in case.mesh.SELECTORS if getattr(case.mesh, name) is not None)
+        with file.blamed("mesh", key):
+            bare = ElasticSolid(part, material.material, body=body, **options)  # type: ignore[arg-type]
+        supports, loads = _by_tag(file, bare.mesh, "support"), _by_tag(file, bare.mesh, "load")
+        found[name] = replace(bare, supports=supports, loads=loads)
+        with file.blamed("support", "tag", [*supports], None):
+            found[name].conditions  # noqa: B018  of supports that disagree, and loads along supports
+    return found
+
+
+def elastic_solid(file: CaseFile[SolidCase], mesh: TriangleMesh) -> ElasticSolid | BondedSolids:
+    """The problem of a case on its mesh, with the errors of `elastic_solids` and those of regions that share no faces,
+    or have conditions there."""
+    solids = elastic_solids(file, mesh)
+    if len(solids) == 1:
+        return solids[""]
+    with file.blamed("region", "name", [*solids]):
+        bonded = BondedSolids(solids)
+        bonded.supports  # noqa: B018  that disagree at common nodes
+    return bonded
 
 
 def _by_tag(file: CaseFile[SolidCase], mesh: TriangleMesh, table: str) -> dict[Any, list[Any]]:
-    """The conditions on faces by name, or number where the mesh has none. CaseError for unknown tags, and faces that a
-    condition does not suit."""
+    """The conditions on the faces of a mesh by name, or number where it has none. CaseError for faces that a condition
+    does not suit."""
     found: dict[Any, list[Any]] = {}
     names = {number: name for name, number in mesh.names.items()}
+    present = np.unique(mesh.tags)
     for number, one in enumerate(getattr(file.case, table)):
-        if one.tag is None:
+        tag: Any = mesh.names.get(one.tag) if isinstance(one.tag, str) else one.tag
+        if tag not in present:
             continue
         with file.blamed(table, "tag", number=number):
-            tag = int(mesh.tag_numbers(one.tag)[0])
             name = names.get(tag, tag)
             face, condition = faces_of(mesh, {name: ()})[name][1], one.condition
             if isinstance(condition, Support):

@@ -7,7 +7,7 @@ from calderon.mesh.files.tetrahedral_reading import holds_tetrahedra, read_tetra
 from calderon.mesh.files.writing import write
 from calderon.mesh.inspection import Finding, MeshReport, check
 from calderon.mesh.material import Material
-from calderon.mesh.shapes.flat import cube, cuboid, cylinder, disc, plate, tube
+from calderon.mesh.shapes.flat import cube, cuboid, cylinder, disc, layered_cuboid, plate, tube
 from calderon.mesh.shapes.phantom import phantom, phantom_sizes
 from calderon.mesh.shapes.radar_targets import almond, ogive
 from calderon.mesh.shapes.round import ellipsoid, hollow_sphere, sphere, torus
@@ -40,6 +40,7 @@ __all__ = [
     "hollow_sphere",
     "holds_tetrahedra",
     "layered_ball",
+    "layered_cuboid",
     "merge",
     "metres_per",
     "ogive",

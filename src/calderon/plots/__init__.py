@@ -6,7 +6,7 @@ from calderon.plots.cuts import animate, cut
 from calderon.plots.hmatrix import hmatrix
 from calderon.plots.pattern import radiation_body, radiation_pattern
 from calderon.plots.slices import cut_triangles, field_slice, inside, section, slice_points
-from calderon.plots.solids import conditions, solid
+from calderon.plots.solids import conditions, is_seen, solid
 from calderon.plots.surfaces import currents, surface
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "field_slice",
     "hmatrix",
     "inside",
+    "is_seen",
     "polar",
     "radiation_body",
     "radiation_pattern",

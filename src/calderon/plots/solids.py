@@ -107,6 +107,14 @@ def _mark(axes: Axes, mesh: "TriangleMesh", vertices: Array, lens: Camera, place
     )  # fmt: skip
 
 
+def is_seen(mesh: "TriangleMesh", place: ArrayLike, view: str | ArrayLike) -> bool:
+    """Whether no part of the body is in front of the vertex at a place (3,)."""
+    lens = camera(view)
+    number = int(np.argmin(((mesh.vertices - np.asarray(place)) ** 2).sum(axis=1)))
+    at = lens.project(mesh.vertices[number][None])[0]
+    return not _covered(mesh.vertices, mesh.triangles, lens, at, 1e-3 * mesh.diameter)
+
+
 def _covered(vertices: Array, triangles: NDArray[np.int64], lens: Camera, at: Array, slack: float) -> bool:
     """Whether a triangle is nearer to the camera than a projected point (3,)."""
     a, b, c = np.moveaxis(lens.project(vertices)[triangles], 1, 0)

@@ -62,6 +62,38 @@ def cuboid(lengths: Sequence[float] = (1.0, 1.0, 1.0), h: float = 0.1, *, gradin
     return TriangleMesh(vertices, inverse.ravel()[np.concatenate(triangles)])
 
 
+def layered_cuboid(
+    lengths: Sequence[float] = (1.0, 1.0), thicknesses: Sequence[float] = (0.5, 0.5), h: float = 0.1
+) -> TriangleMesh:
+    """Cuboids on top of each other about the origin, with sides along x and y and thicknesses along z from below, with
+    common faces between them: tags "layer 1", "layer 2", ... of their free faces, "joint 1", ... of the common ones.
+
+    The surface of one is `restricted(["layer 1", "joint 1"])`; edges at joints belong to several triangles.
+    """
+    a, b = positive_lengths("lengths", lengths, 2)
+    heights = positive_lengths("thicknesses", thicknesses, len(thicknesses))
+    if len(heights) < 2:
+        raise MeshError(f"thicknesses = {list(thicknesses)}: a layered cuboid has two or more layers")
+    room_for_surface(2 * (a + b) * sum(heights) + (len(heights) + 1) * a * b, positive("h", h))
+    vertices, triangles, tags, offset, low = [], [], [], 0, -sum(heights) / 2
+    for number, height in enumerate(heights):
+        layer = cuboid((a, b, height), h)
+        top, bottom = layer.normals[:, 2] > 0.5, layer.normals[:, 2] < -0.5
+        kept = ~bottom if number else np.ones(len(top), bool)
+        inner = top & (number < len(heights) - 1)
+        vertices.append(layer.vertices + [0, 0, low + height / 2])
+        triangles.append(layer.triangles[kept] + offset)
+        tags.append(np.where(inner, len(heights) + number, number)[kept])
+        offset, low = offset + layer.number_of_vertices, low + height
+    names = {f"layer {k + 1}": k for k in range(len(heights))}
+    names |= {f"joint {k + 1}": len(heights) + k for k in range(len(heights) - 1)}
+    places = np.concatenate(vertices)
+    _, first, number_of = np.unique(
+        np.round(places / (1e-9 * max(a, b))), axis=0, return_index=True, return_inverse=True
+    )
+    return TriangleMesh(places[first], number_of.ravel()[np.concatenate(triangles)], np.concatenate(tags), names)
+
+
 def cube(size: float = 1.0, h: float = 0.1) -> TriangleMesh:
     """Surface of a cube about the origin, ceil(size / h) cells along each edge."""
     return cuboid((size, size, size), h)

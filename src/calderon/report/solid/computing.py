@@ -1,5 +1,6 @@
 """A case of an elastic solid is run: mesh, equations, stresses on the surface and inside."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,12 @@ from numpy.typing import NDArray
 
 from calderon.backends import require_memory
 from calderon.case import CaseFile, SolidCase, elastic_solid, solid_mesh
-from calderon.formulations import ElasticSolution
-from calderon.mesh import TriangleMesh
+from calderon.formulations import BondedSolids, ElasticSolid, ElasticSolution
+from calderon.formulations.elastic.material import von_mises
 from calderon.mesh.containment import winding_numbers
 from calderon.mesh.errors import warn
 from calderon.plots import inside
+from calderon.plots.slices import continued
 from calderon.report.solid.results import Inside, Largest, SolidResults
 from calderon.report.solid.singular import next_to, singular_edges
 from calderon.report.stages import Stages
@@ -28,46 +30,73 @@ def compute_solid(file: CaseFile[SolidCase], stages: Stages, scratch: Path | Non
     case = file.case
     with stages.stage("make the mesh" if case.mesh.shape else "read the mesh"):
         posed = elastic_solid(file, solid_mesh(file))
-        mesh = posed.mesh
-        plane = _plane(file, mesh)
-        _require_inside(file, mesh)
-    plan = posed.plan(case.solver.method, case.solver.rtol)
+        solids = posed.parts if isinstance(posed, BondedSolids) else {"": posed}
+        plane = _plane(file, solids)
+        _require_inside(file, solids)
+    method, rtol = case.solver.method, case.solver.rtol
+    plan = posed.plan(method, rtol)
     require_memory(plan.nbytes, f"the solution of {plan.unknowns} unknowns ({plan.method})", "use a coarser mesh")
     with stages.stage("assemble and solve", str(plan)):
-        solution = posed.solve(case.solver.method, case.solver.rtol, case.solver.backend)
+        solved = posed.solve(method, rtol, case.solver.backend)
+        parts = solved if isinstance(solved, dict) else {"": solved}
     with stages.stage("stresses on the surface"):
-        largest = _largest(solution)
+        largest = _largest(parts)
     points, lines, cut = None, [], None
     if case.output.points or case.output.line or plane is not None:
         with stages.stage("stresses inside"):
             if case.output.points:
-                points = _inside(solution, np.array(case.output.points))
-            lines = [_inside(solution, line.points) for line in case.output.line]
+                points = _inside(parts, np.array(case.output.points))
+            lines = [_inside(parts, line.points) for line in case.output.line]
             if plane is not None:
-                cut = plane, _cut(case, solution, plane)
-    return SolidResults(file, mesh, solution, largest, points, tuple(lines), cut)
+                cut = plane, _cut(case, parts, plane)
+    return SolidResults(file, parts, plan.unknowns, largest, points, tuple(lines), cut)
 
 
-def _require_inside(file: CaseFile[SolidCase], mesh: TriangleMesh) -> None:
+def _part_of(solids: Mapping[str, ElasticSolid], points: Array) -> NDArray[np.int64]:
+    """(n,) number of the part in which each point (n, 3) is, -1 for none."""
+    found = np.full(len(points), -1)
+    for number, solid in enumerate(solids.values()):
+        turns = winding_numbers(solid.mesh.vertices, solid.mesh.triangles, points)
+        found[turns == (0 if solid.exterior else 1)] = number
+    return found
+
+
+def _require_inside(file: CaseFile[SolidCase], solids: Mapping[str, ElasticSolid]) -> None:
     """CaseError for requested points that are not inside the material: reported before the equations are solved."""
     output = file.case.output
     named: list[tuple[Any, str, Any]] = [(output.points, "points", None)] if output.points else []
     named += [(line.points, "line", [list(line.start), list(line.stop)]) for line in output.line]
     for points, key, value in named:
         x = np.array(points)
-        turns = winding_numbers(mesh.vertices, mesh.triangles, x)
-        if len(wrong := np.flatnonzero(turns != (0 if file.case.solid.exterior else 1))):
+        if len(wrong := np.flatnonzero(_part_of(solids, x) < 0)):
             shown = ", ".join(f"{each:.6g}" for each in x[wrong[0]])
             text = f"{len(wrong)} of {len(x)} points are not inside the material, the first is [{shown}]: the surface "
             raise file.mistake("output", key, f"{text}has its stresses in solid.vtu and surface.csv", value)
 
 
-def _inside(solution: ElasticSolution, points: Array) -> Inside:
-    return Inside(points, solution.field(points), solution.stress(points))
+def _inside(parts: Mapping[str, ElasticSolution], points: Array) -> Inside:
+    """ValueError for points on the surface of a part."""
+    number = _part_of({name: each.solid for name, each in parts.items()}, points)
+    displacement, stress = np.zeros_like(points), np.zeros((len(points), 3, 3))
+    for k, solution in enumerate(parts.values()):
+        own = number == k
+        if own.any():
+            displacement[own], stress[own] = solution.field(points[own]), solution.stress(points[own])
+    return Inside(points, displacement, stress)
 
 
-def _largest(solution: ElasticSolution) -> Largest:
+def _largest(parts: Mapping[str, ElasticSolution]) -> Largest:
     """The largest stress and its place, with a warning on edges at which it has no limit."""
+    largest = max((_largest_of(each) for each in parts.values()), key=lambda found: found.value)
+    if largest.edge:
+        warn(
+            f"the largest von Mises stress lies on {largest.edge}, where the exact stress has no limit: it grows with "
+            "every refinement, so judge the part by the largest one away from such edges, or model the fillet"
+        )
+    return largest
+
+
+def _largest_of(solution: ElasticSolution) -> Largest:
     mesh = solution.solid.mesh
     value, place = solution.largest_stress
     edges = singular_edges(solution.solid)
@@ -77,46 +106,43 @@ def _largest(solution: ElasticSolution) -> Largest:
     stress = np.where(kept, solution.von_mises, -1.0)
     corner = np.unravel_index(int(np.argmax(stress)), stress.shape) if kept.any() else (0, 0)
     away = (float(stress[corner]), mesh.vertices[mesh.triangles[corner]]) if kept.any() else (value, place)
-    if edge:
-        warn(
-            f"the largest von Mises stress lies on {edge}, where the exact stress has no limit: it grows with every "
-            "refinement, so judge the part by the largest one away from such edges, or model the fillet"
-        )
     return Largest(value, place, edge, away)
 
 
-def _plane(file: CaseFile[SolidCase], mesh: TriangleMesh) -> Array | None:
+def _plane(file: CaseFile[SolidCase], solids: Mapping[str, ElasticSolid]) -> Array | None:
     """(rows, columns, 3) points of the requested plane; CaseError where it does not meet the body."""
     requested = file.case.output.slice
     if requested is None:
         return None
-    low, high = mesh.bounds
+    bounds = np.stack([each.mesh.bounds for each in solids.values()])
+    low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
     extent = (high - low)[requested.axes]
     points = requested.grid(1.04 * extent, (low + high) / 2)
-    if not _in_material(file.case, mesh, points).any():
+    if not any(_in_material(each, points).any() for each in solids.values()):
         raise file.mistake("output", "slice", "no point of the plane lies in the solid", requested.plane)
     return points
 
 
-def _in_material(case: SolidCase, mesh: TriangleMesh, points: Array) -> NDArray[np.bool_]:
-    return np.asarray(inside(mesh, points) != case.solid.exterior)
+def _in_material(solid: ElasticSolid, points: Array) -> NDArray[np.bool_]:
+    return np.asarray(inside(solid.mesh, points) != solid.exterior)
 
 
-def _cut(case: SolidCase, solution: ElasticSolution, points: Array) -> Array:
-    """(rows, columns) von Mises stresses or magnitudes of displacement, NaN outside of the material and on its
-    surface."""
+def _cut(case: SolidCase, parts: Mapping[str, ElasticSolution], points: Array) -> Array:
+    """(rows, columns) von Mises stresses or magnitudes of displacement, NaN outside of the material; next to surfaces
+    those of the nearest point."""
     requested = case.output.slice
     assert requested is not None
-    mesh = solution.solid.mesh
-    chosen = _in_material(case, mesh, points)
-    step = OFF * mesh.mean_edge_length
     across, up = (v / np.linalg.norm(v) for v in (points[0, 1] - points[0, 0], points[1, 0] - points[0, 0]))
-    for shift in (across, -across, up, -up):
-        chosen &= _in_material(case, mesh, points + step * shift)
-    values = np.full(points.shape[:2], np.nan)
-    found = _inside(solution, points[chosen]) if requested.quantity == "von-mises" else None
-    if found is not None:
-        values[chosen] = found.von_mises
-    else:
-        values[chosen] = np.linalg.norm(solution.field(points[chosen]), axis=1)
+    values, material = np.full(points.shape[:2], np.nan), np.zeros(points.shape[:2], bool)
+    for solution in parts.values():
+        chosen, step = _in_material(solution.solid, points), OFF * solution.solid.mesh.mean_edge_length
+        material |= chosen
+        for shift in (across, -across, up, -up):
+            chosen &= _in_material(solution.solid, points + step * shift)
+        if requested.quantity == "von-mises":
+            values[chosen] = von_mises(solution.stress(points[chosen]))
+        else:
+            values[chosen] = np.linalg.norm(solution.field(points[chosen]), axis=1)
+    near = material & np.isnan(values)
+    values[near] = continued(values)[near] if np.isfinite(values).any() else np.nan
     return values

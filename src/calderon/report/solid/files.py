@@ -17,11 +17,11 @@ SIX = (("xx", 0, 0), ("yy", 1, 1), ("zz", 2, 2), ("yz", 1, 2), ("xz", 0, 2), ("x
 
 def numbers(results: SolidResults) -> dict[str, Any]:
     """All the numbers of a run, as they go into summary.json; "units" has the units of all others."""
-    mesh, solution, base = results.mesh, results.solution, results.units.base
+    mesh, base = results.mesh, results.units.base
     bounded = not results.file.case.solid.exterior
     largest, (furthest, where) = results.largest, results.furthest
-    yields = results.file.case.material.yield_strength
-    principal = solution.principal_stresses
+    principal = results.principal
+    infos = {name: each.info for name, each in results.parts.items()}
     return {
         "units": {kind: base(kind) for kind in ("length", "stress", "force", "moment", "energy", "area", "volume")},
         "mesh": {
@@ -41,13 +41,14 @@ def numbers(results: SolidResults) -> dict[str, Any]:
             "away_at": largest.away[1].tolist(),
         },
         "principal": {"largest": float(principal.max()), "least": float(principal.min())},
-        "safety_factor": None if yields is None else solution.safety_factor,
-        "resultants": {str(tag): _numbers(each) for tag, each in solution.resultants.items()},
-        "reactions": {str(tag): _numbers(each) for tag, each in solution.reactions.items()},
+        "safety_factor": results.safety_factor,
+        "resultants": {str(tag): _numbers(each) for tag, each in results.resultants.items()},
+        "reactions": {str(tag): _numbers(each) for tag, each in results.reactions.items()},
         "force_out_of_balance": results.imbalance if bounded else None,
-        "strain_energy": solution.strain_energy if bounded else None,
-        "solver": str(solution.info).splitlines(),
-        "rotation_error": solution.info.rotation_error,
+        "strain_energy": results.strain_energy if bounded else None,
+        "unknowns": results.unknowns,
+        "solver": str(next(iter(infos.values()))).splitlines(),
+        "rotation_error": max(each.rotation_error for each in infos.values()),
     }
 
 
@@ -76,8 +77,8 @@ def write_tables(results: SolidResults, files: BestEffort) -> None:
 def _write_resultants(results: SolidResults, path: Path) -> None:
     """All tractions of each tag, and the reaction of each support, which leaves out the loads there."""
     force, moment = (results.units.base(kind).replace(" ", "_") for kind in ("force", "moment"))
-    rows = [("all tractions", str(tag), each) for tag, each in results.solution.resultants.items()]
-    rows += [("reaction", str(tag), each) for tag, each in results.solution.reactions.items()]
+    rows = [("all tractions", str(tag), each) for tag, each in results.resultants.items()]
+    rows += [("reaction", str(tag), each) for tag, each in results.reactions.items()]
     columns: list[Column] = [("what", [what for what, _, _ in rows]), ("tag", [tag for _, tag, _ in rows])]
     for axis in range(3):
         columns.append((f"force_{'xyz'[axis]}_{force}", [float(each.force[axis]) for _, _, each in rows]))
@@ -88,13 +89,13 @@ def _write_resultants(results: SolidResults, path: Path) -> None:
 
 def _write_surface(results: SolidResults, path: Path) -> None:
     """At each vertex: displacement, and of the triangles around it the largest von Mises and principal stresses."""
-    mesh, solution, base = results.mesh, results.solution, results.units.base
+    mesh, base = results.mesh, results.units.base
     count, corners = mesh.number_of_vertices, mesh.triangles
     worst, first, third = np.zeros(count), np.full(count, -np.inf), np.full(count, np.inf)
-    np.maximum.at(worst, corners, solution.von_mises)
-    np.maximum.at(first, corners, solution.principal_stresses[..., 0])
-    np.minimum.at(third, corners, solution.principal_stresses[..., 2])
-    moved = solution.displacement.on_mesh()[1]
+    np.maximum.at(worst, corners, results.von_mises)
+    np.maximum.at(first, corners, results.principal[..., 0])
+    np.minimum.at(third, corners, results.principal[..., 2])
+    moved = results.displacement
     length, stress = base("length"), base("stress")
     columns: list[Column] = [(f"{'xyz'[k]}_{length}", mesh.vertices[:, k]) for k in range(3)]
     columns += [(f"u{'xyz'[k]}_{length}", moved[:, k]) for k in range(3)]
@@ -114,14 +115,13 @@ def inside_columns(results: SolidResults, found: Inside) -> list[Column]:
 
 def _write_fields(results: SolidResults, path: Path) -> None:
     """Displacement and largest von Mises stress at vertices; traction, stress, principal and von Mises on triangles."""
-    mesh, solution = results.mesh, results.solution
+    mesh, mean = results.mesh, results.mean_stress
     length, stress = results.units.base("length"), results.units.base("stress")
     worst = np.zeros(mesh.number_of_vertices)
-    np.maximum.at(worst, mesh.triangles, solution.von_mises)
-    mean = solution.surface_stress.mean(axis=1)
-    at_vertices = {f"displacement [{length}]": solution.displacement.on_mesh()[1], f"von Mises [{stress}]": worst}
+    np.maximum.at(worst, mesh.triangles, results.von_mises)
+    at_vertices = {f"displacement [{length}]": results.displacement, f"von Mises [{stress}]": worst}
     on_triangles = {
-        f"traction [{stress}]": solution.traction.values(np.array([[1 / 3, 1 / 3]]))[:, 0],
+        f"traction [{stress}]": results.traction,
         f"stress [{stress}]": mean.reshape(-1, 9),
         f"principal stresses [{stress}]": np.linalg.eigvalsh(mean)[:, ::-1],
         f"mean von Mises [{stress}]": von_mises(mean),

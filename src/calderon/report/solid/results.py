@@ -1,15 +1,19 @@
 """Results of an elastic solid, in the units of its case, ready to be written."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.case import CaseFile, SolidCase
 from calderon.formulations import ElasticSolution
+from calderon.formulations.elastic.balance import Resultant
 from calderon.formulations.elastic.material import von_mises
 from calderon.mesh import TriangleMesh
-from calderon.report.solid.units import Units
+from calderon.report.solid.units import Units, signed
 
 Array = NDArray[np.float64]
 
@@ -45,12 +49,14 @@ class Largest:
 
 @dataclass(frozen=True)
 class SolidResults:
-    """All requested results of a case; cut: von Mises stresses or magnitudes of displacement (rows, columns) at points
-    (rows, columns, 3), NaN outside of the material."""
+    """All requested results of a case. parts: solutions by the names of regions, that of the whole body as "". cut: von
+    Mises stresses or magnitudes of displacement (rows, columns) at points (rows, columns, 3), NaN outside of the
+    material. Surface quantities are those of the surfaces of all parts, one after the other.
+    """
 
     file: CaseFile[SolidCase]
-    mesh: TriangleMesh
-    solution: ElasticSolution
+    parts: dict[str, ElasticSolution]
+    unknowns: int
     largest: Largest
     points: Inside | None = None
     lines: tuple[Inside, ...] = ()
@@ -63,19 +69,93 @@ class SolidResults:
         return Units(self.file.case.solid.units)
 
     @property
+    def length(self) -> tuple[float, str]:
+        """The unit of coordinates in pictures and texts: how many base units it is, and its name."""
+        return self.units.multiple("length", float(np.linalg.norm(np.ptp(self.mesh.vertices, axis=0))))
+
+    def place(self, point: Array) -> str:
+        """Coordinates as text: "(0.1, 0, −2) mm"."""
+        factor, unit = self.length
+        scale = float(np.abs(point).max()) + 1e-300
+        shown = (signed(0.0 if abs(x) < 1e-6 * scale else float(x) / factor) for x in point)
+        return f"({', '.join(shown)}) {unit}"
+
+    @cached_property
+    def mesh(self) -> TriangleMesh:
+        """The surfaces of all parts; names of tags begin with those of the parts where there are several."""
+        meshes = [each.solid.mesh for each in self.parts.values()]
+        return meshes[0] if len(meshes) == 1 else merge_parts(dict(zip(self.parts, meshes, strict=True)))
+
+    def label(self, part: str, tag: Any) -> str:
+        """The name of a tag of a part."""
+        return f"{part}: {tag}" if part else str(tag)
+
+    def _joined(self, value: Callable[[ElasticSolution], Array]) -> Array:
+        return np.concatenate([value(each) for each in self.parts.values()])
+
+    @cached_property
+    def von_mises(self) -> Array:
+        """(triangles, 3)."""
+        return self._joined(lambda each: each.von_mises)
+
+    @cached_property
+    def principal(self) -> Array:
+        """(triangles, 3, 3), the largest first."""
+        return self._joined(lambda each: each.principal_stresses)
+
+    @cached_property
+    def mean_stress(self) -> Array:
+        """(triangles, 3, 3), of the three corners."""
+        return self._joined(lambda each: each.surface_stress.mean(axis=1))
+
+    @cached_property
+    def traction(self) -> Array:
+        """(triangles, 3), at centroids."""
+        return self._joined(lambda each: each.traction.values(np.array([[1 / 3, 1 / 3]]))[:, 0])
+
+    @cached_property
+    def displacement(self) -> Array:
+        """(vertices, 3)."""
+        return self._joined(lambda each: each.displacement.on_mesh()[1])
+
+    @property
+    def resultants(self) -> dict[str, Resultant]:
+        return {self.label(n, tag): found for n, each in self.parts.items() for tag, found in each.resultants.items()}
+
+    @property
+    def reactions(self) -> dict[str, Resultant]:
+        return {self.label(n, tag): found for n, each in self.parts.items() for tag, found in each.reactions.items()}
+
+    @property
+    def applied(self) -> tuple[Resultant, float]:
+        """The resultant of all loads about the origin, and the sum of their magnitudes."""
+        every = [each.solid.applied for each in self.parts.values()]
+        force, moment = (np.sum([total[k] for total, _ in every], axis=0) for k in (0, 1))
+        return Resultant(force, moment), sum(size for _, size in every)
+
+    @property
+    def strain_energy(self) -> float:
+        return sum(each.strain_energy for each in self.parts.values())
+
+    @property
+    def safety_factor(self) -> float | None:
+        """The least of the parts with a yield strength."""
+        known = [each.safety_factor for each in self.parts.values() if each.solid.material.yield_strength is not None]
+        return min(known, default=None)
+
+    @property
     def sizes(self) -> Array:
         """(vertices,) magnitudes of the displacement."""
-        return np.asarray(np.linalg.norm(self.solution.displacement.on_mesh()[1], axis=1))
+        return np.asarray(np.linalg.norm(self.displacement, axis=1))
 
     @property
     def imbalance(self) -> float:
         """The force that loads and reactions leave, over the sum of the magnitudes of the loads; of a solid that is
         only moved, and of one without supports, over that of all tractions."""
-        solution = self.solution
-        applied, size = solution.solid.applied
-        if not size or not solution.reactions:
-            return solution.equilibrium
-        left = applied.force + sum(each.force for each in solution.reactions.values())
+        applied, size = self.applied
+        if not size or not self.reactions:
+            return max(each.equilibrium for each in self.parts.values())
+        left = applied.force + sum(each.force for each in self.reactions.values())
         return float(np.linalg.norm(left)) / size
 
     @property
@@ -94,3 +174,20 @@ class SolidResults:
         wanted = self.mesh.diameter / 15 / max(self.furthest[0], 1e-300)
         decade = 10.0 ** np.floor(np.log10(wanted))
         return float(max(step * decade for step in (1, 2, 5) if step * decade <= wanted * (1 + 1e-9)))
+
+
+def merge_parts(meshes: dict[str, TriangleMesh]) -> TriangleMesh:
+    """The surfaces of several parts as one mesh, vertices not joined, with a tag for each tag of each part."""
+    names: dict[str, int] = {}
+    tags, offsets, count = [], [0], 0
+    for part, mesh in meshes.items():
+        own = {number: name for name, number in mesh.names.items()}
+        present, index = np.unique(mesh.tags, return_inverse=True)
+        names |= {f"{part}: {own.get(tag, tag)}": count + k for k, tag in enumerate(present.tolist())}
+        tags.append(count + index)
+        count += len(present)
+        offsets.append(offsets[-1] + mesh.number_of_vertices)
+    vertices = np.concatenate([mesh.vertices for mesh in meshes.values()])
+    triangles = [mesh.triangles + offset for mesh, offset in zip(meshes.values(), offsets, strict=False)]
+    merged = TriangleMesh(vertices, np.concatenate(triangles), np.concatenate(tags), names)
+    return merged.turned((merged.triangles != np.concatenate(triangles)).any(axis=1))  # cavities of parts
