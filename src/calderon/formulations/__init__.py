@@ -18,6 +18,7 @@ from calderon.formulations.elastic.load_cases import LoadCase
 from calderon.formulations.elastic.material import ElasticMaterial
 from calderon.formulations.elastic.solid import ElasticSolid
 from calderon.formulations.elastic.solution import ElasticSolution
+from calderon.formulations.elastic.steady_temperature import SteadyTemperature
 from calderon.formulations.electromagnetic.antenna import PECAntenna
 from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
 from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution
@@ -76,6 +77,7 @@ __all__ = [
     "SolutionInfo",
     "SoundHardScattering",
     "SoundSoftScattering",
+    "SteadyTemperature",
     "SymmetryPlane",
     "TemperatureChange",
     "Traction",

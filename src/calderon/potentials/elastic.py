@@ -9,9 +9,16 @@ With e = (y - x) / r and the normal n at y,
     4 pi (1 - nu) r^3 / mu S u = 3 (e.n) ((1 - 2 nu) (e.u) I + nu (u e^T + e u^T) - 5 (e.u) e e^T)
         + 3 nu (e.u) (n e^T + e n^T) + (1 - 2 nu) (3 (n.u) e e^T + n u^T + u n^T) - (1 - 4 nu) (n.u) I
 
-(C. A. Brebbia, J. C. F. Telles, L. C. Wrobel, Boundary Element Techniques (1984), chapter 5). Triangles that are not
+(C. A. Brebbia, J. C. F. Telles, L. C. Wrobel, Boundary Element Techniques (1984), chapter 5), and for
+a harmonic temperature T with the normal derivative q on the surface
+
+    w = -1/(8 pi) int (q e + T (e (e.n) - n) / r) dS,   div w = 1/(4 pi) int (q / r + T (e.n) / r^2) dS = T inside.
+
+Triangles that are not
 far from a point in terms of their size are cut into four, again and again, so that every part is.
 """
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,11 +32,13 @@ from calderon.spaces.element import Element
 from calderon.validation import one_or_more_points
 
 Array = NDArray[np.float64]
-FAR, NEAR = 5.0, 1.4
-"""Distance of a point from the centroid of a part, over its longest edge, from which on the coarse and the fine rule
-serve."""
-COARSE, FINE = 4, 10
-"""Degrees of both rules."""
+DISPLACEMENT, STRESS, HEAT = 0, 1, 2
+"""What is summed, with 3, 9 and 13 numbers for each point."""
+LIMITS = (5.0, 1.4, 1e-12), (5.0, 1.4, 1e-12), (3.0, 1.0, 1e-2)
+"""For each: the distance of a point from the centroid of a part, over its longest edge, from which on the coarse and
+the fine rule serve, and the least size of parts relative to the triangle; heat is as singular as 1 / r at most."""
+DEGREES = (4, 10), (4, 10), (3, 6)
+"""Of both rules."""
 LEVELS = 40
 """Cuts of a triangle at most: points on the surface end there."""
 SHARE = 32
@@ -41,27 +50,41 @@ def elastic_potentials(
 ) -> Array:
     """(n, 3) displacements, or (n, 3, 3) stresses, at points (n, 3) inside the solid whose outward normals are those of
     the mesh; displacement and traction: functions of three components of degree 2 at most on its whole surface."""
-    x = one_or_more_points(points)
-    tables = [_quadratic(each) for each in (displacement, traction)]
-    mesh = displacement.space.mesh
-    corners, normals = mesh.vertices[mesh.triangles], mesh.normals
-    rules = [_rule(degree) for degree in (COARSE, FINE)]
     constants = np.array([green.poissons_ratio, green.shear_modulus])
-    out = np.zeros((len(x), 9 if stress else 3))
+    tables = _quadratic(displacement), _quadratic(traction)
+    out = _summed(displacement.space.mesh, tables, constants, points, STRESS if stress else DISPLACEMENT)
+    return out.reshape(len(out), 3, 3) if stress else out
+
+
+def heat_potentials(temperature: Function, gradient: Function, points: ArrayLike) -> tuple[Array, Array, Array]:
+    """T (n,), w (n, 3), and dw_i / dx_j (n, 3, 3) at points (n, 3), of which w also on the surface; temperature, and
+    its normal gradient q: functions of degree 2 at most on the whole surface."""
+    mesh = temperature.space.mesh
+    out = _summed(mesh, (_quadratic(temperature), _quadratic(gradient)), np.zeros(2), points, HEAT)
+    return out[:, 0], out[:, 1:4], out[:, 4:].reshape(-1, 3, 3)
+
+
+def _summed(mesh: Any, tables: tuple[Array, Array], constants: Array, points: ArrayLike, kind: int) -> Array:
+    """The sums at points (n, 3) over triangles with values (m, 6, 3) of two functions."""
+    x = one_or_more_points(points)
+    corners, normals = mesh.vertices[mesh.triangles], mesh.normals
+    rules, limits = [_rule(degree) for degree in DEGREES[kind]], np.array(LIMITS[kind])
+    out = np.zeros((len(x), (3, 9, 13)[kind]))
     starts = range(0, len(x), SHARE)
 
     def work(number: int) -> None:
         part = slice(starts[number], starts[number] + SHARE)
-        _integrate(x[part], corners, normals, mesh.diameters, *tables, *rules, constants, stress, out[part])
+        _integrate(x[part], corners, normals, mesh.diameters, *tables, *rules, limits, constants, kind, out[part])
 
     run_tasks(work, len(starts))
-    return out.reshape(len(x), 3, 3) if stress else out
+    return out
 
 
 def _quadratic(function: Function) -> Array:
     """(m, 6, 3) values of a function at the nodes of quadratic functions on each triangle of the mesh."""
     values = np.zeros((function.space.mesh.number_of_triangles, 6, 3))
-    values[function.space.triangles] = function.values(Element(2).nodes)
+    found = function.values(Element(2).nodes)
+    values[function.space.triangles] = found if found.ndim == 3 else found[..., None]
     return values
 
 
@@ -72,10 +95,11 @@ def _rule(degree: int) -> Array:
 
 
 @kernel
-def _integrate(x, corners, normals, sizes, displacements, tractions, coarse, fine, constants, stress, out):  # type: ignore[no-untyped-def]
-    """Add the integrals over all triangles at points x (n, 3) to out (n, 3 or 9)."""
+def _integrate(x, corners, normals, sizes, displacements, tractions, coarse, fine, limits, constants, kind, out):  # type: ignore[no-untyped-def]
+    """Add the integrals over all triangles at points x (n, 3) to out (n, 3, 9 or 13)."""
     stack, middle = np.empty((4 * LEVELS, 10)), 1.0 / 3.0
     u, t, d, b = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    far, near, least = limits
     for p in range(x.shape[0]):
         for m in range(corners.shape[0]):
             e, f = corners[m, 1] - corners[m, 0], corners[m, 2] - corners[m, 0]
@@ -96,11 +120,11 @@ def _integrate(x, corners, normals, sizes, displacements, tractions, coarse, fin
                         centre += middle * (part[k] + part[3 + k] + part[6 + k]) * corners[m, k, c]
                     square += (x[p, c] - centre) ** 2
                 ratio = np.sqrt(square) / (share * sizes[m])
-                if ratio < NEAR and count + 4 < stack.shape[0] and share > 1e-12:
+                if ratio < near and count + 4 < stack.shape[0] and share > least:
                     _cut(part, stack, count)
                     count += 4
                     continue
-                rule = coarse if ratio > FAR else fine
+                rule = coarse if ratio > far else fine
                 for q in range(rule.shape[0]):
                     for k in range(3):
                         b[k] = rule[q, 0] * part[k] + rule[q, 1] * part[3 + k] + rule[q, 2] * part[6 + k]
@@ -110,7 +134,9 @@ def _integrate(x, corners, normals, sizes, displacements, tractions, coarse, fin
                     weight = rule[q, 3] * area * share * share
                     _values(b, displacements[m], u)
                     _values(b, tractions[m], t)
-                    if stress:
+                    if kind == HEAT:
+                        _add_heat(d, normals[m], u[0], t[0], weight, out[p])
+                    elif kind == STRESS:
                         _add_stress(d, normals[m], u, t, constants, weight, out[p])
                     else:
                         _add_displacement(d, normals[m], u, t, constants, weight, out[p])
@@ -174,3 +200,18 @@ def _add_stress(d, n, u, t, constants, weight, out):  # type: ignore[no-untyped-
             value += 3 * nu * eu * (n[i] * b + n[j] * a)
             value += (1 - 2 * nu) * (3 * un * a * b + n[j] * u[i] + n[i] * u[j]) - (1 - 4 * nu) * un * same
             out[3 * i + j] -= double * value
+
+
+@jitable_part
+def _add_heat(d, n, temperature, gradient, weight, out):  # type: ignore[no-untyped-def]
+    r2 = d[0] ** 2 + d[1] ** 2 + d[2] ** 2
+    if r2 > 0.0:
+        dn = (d[0] * n[0] + d[1] * n[1] + d[2] * n[2]) / r2
+        single = weight / (8 * np.pi * np.sqrt(r2))
+        q, t, jump = gradient * single, temperature * single, temperature * single / r2
+        out[0] += 2 * (q + t * dn)
+        for i in range(3):
+            out[1 + i] += t * (n[i] - d[i] * dn) - q * d[i]
+            out[4 + 4 * i] += q + t * dn
+            for k in range(3):
+                out[4 + 3 * i + k] += jump * (n[i] * d[k] + d[i] * n[k] - 3 * d[i] * d[k] * dn) - q * d[i] * d[k] / r2

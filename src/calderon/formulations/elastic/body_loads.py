@@ -17,19 +17,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.formulations.elastic.material import ElasticMaterial
+from calderon.mesh import TriangleMesh
 from calderon.validation import one_point, real_number, unit_vector
 
 Array = NDArray[np.float64]
 
 
 class BodyLoad:
-    """A load of the volume, at points (n, 3) from the centre of the body (see `about`). Nothing, unless overridden."""
+    """A load of the volume, at points (n, 3) from the centre of the body (see `on`). Nothing, unless overridden."""
 
     def check(self, material: ElasticMaterial) -> None:
         """ValueError if the material lacks a constant."""
 
-    def about(self, centre: Array) -> "BodyLoad":
-        """The same load for points from a centre (3,) instead of the origin of coordinates."""
+    def on(self, mesh: TriangleMesh, centre: Array) -> "BodyLoad":
+        """The same load of the body with this surface, whose normals point out of it, for points from a centre (3,)
+        instead of the origin of coordinates."""
         return self
 
     def force(self, x: Array, material: ElasticMaterial) -> Array:
@@ -38,18 +40,26 @@ class BodyLoad:
 
     def displacement(self, x: Array, material: ElasticMaterial) -> Array:
         """(n, 3) particular displacement."""
-        raise NotImplementedError
+        return np.zeros_like(x)
 
     def stress(self, x: Array, material: ElasticMaterial) -> Array:
         """(n, 3, 3) its stress."""
         return np.zeros((len(x), 3, 3))
 
-    def free_strain(self, x: Array, material: ElasticMaterial) -> Array:
-        """(n,) the strain, the same in all directions, that belongs to no stress."""
+    def source(self, x: Array, material: ElasticMaterial) -> Array:
+        """(n, 3) what the load of the volume displaces in a solid without end, if `displacement` does not hold it."""
+        return np.zeros_like(x)
+
+    def source_stress(self, x: Array, material: ElasticMaterial) -> Array:
+        """(n, 3, 3) its stress inside."""
+        return np.zeros((len(x), 3, 3))
+
+    def temperature(self, x: Array) -> Array:
+        """(n,) the change of temperature from the state without stress, inside and at vertices of the surface."""
         return np.zeros(len(x))
 
     def free_expansion(self, x: Array, material: ElasticMaterial) -> Array:
-        """(n, 3) the part of the displacement that belongs to the free strain; ValueError where there is none."""
+        """(n, 3) the part of the displacement that belongs to free expansion; ValueError where there is none."""
         return np.zeros_like(x)
 
 
@@ -103,7 +113,7 @@ class Rotation(BodyLoad):
     def check(self, material: ElasticMaterial) -> None:
         material.required("density", "a rotation")
 
-    def about(self, centre: Array) -> "Rotation":
+    def on(self, mesh: TriangleMesh, centre: Array) -> BodyLoad:
         return Rotation(self.angular_velocity, self.axis, np.asarray(self.centre) - centre)
 
     def force(self, x: Array, material: ElasticMaterial) -> Array:
@@ -144,8 +154,8 @@ class TemperatureChange(BodyLoad):
     def displacement(self, x: Array, material: ElasticMaterial) -> Array:
         return material.required("expansion", "a change of temperature") * self.change * x
 
-    def free_strain(self, x: Array, material: ElasticMaterial) -> Array:
-        return np.full(len(x), material.required("expansion", "a change of temperature") * self.change)
+    def temperature(self, x: Array) -> Array:
+        return np.full(len(x), self.change)
 
     def free_expansion(self, x: Array, material: ElasticMaterial) -> Array:
         return self.displacement(x, material)

@@ -5,6 +5,7 @@ In units of E for tractions and of the size of the body for displacements all un
 (1/2 + K) makes of translations is subtracted from the blocks of the nodes; rotations then measure its error.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,10 +57,13 @@ class Equation:
         """q and s."""
         return x[: self.displacements] * self.length, x[self.displacements :] * self.modulus
 
-    def rhs_of(self, u0: Array, t0: Array) -> Array:
-        """b (unknowns,) of known displacements (n, 3) and tractions (m, 3) on the whole surface."""
-        u, t = u0.ravel(), t0.ravel()[self.rows] / self.modulus
-        sides = [part.tests.T @ (part.forces(t) - part.motion(u, self.springs)) for part in self.parts]
+    def rhs_of(self, conditions: SurfaceConditions, source: Callable[[Array], Array]) -> Array:
+        """b (unknowns,) of known displacements and tractions on the whole surface, and of a displacement at points
+        (n, 3) that loads of the volume add to V t."""
+        u, t = conditions.u0.ravel(), conditions.t0.ravel()[self.rows] / self.modulus
+        sides = [
+            part.tests.T @ (part.forces(t) - part.motion(u, self.springs) + part.tested(source)) for part in self.parts
+        ]
         return np.asarray(self.scale * np.concatenate(sides))
 
     @property

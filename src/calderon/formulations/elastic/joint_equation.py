@@ -44,6 +44,9 @@ class NoRows:
     def forces(self, t: Any) -> Array:
         return np.zeros((0, *t.shape[1:]))
 
+    def tested(self, displacement: Any) -> Array:
+        return np.zeros(0)
+
     def block(self, tests: Any, u: sp.csc_array, t: sp.csc_array) -> Array:
         return np.zeros((len(tests), u.shape[1] + t.shape[1]))
 
@@ -85,7 +88,7 @@ class JointEquation:
     def rhs(self) -> Array:
         """b (unknowns,)."""
         pairs = zip(self.equations, self.parts, strict=True)
-        return np.asarray(sum(each.rhs_of(part.conditions.u0, part.conditions.t0) for each, part in pairs))
+        return np.asarray(sum(each.rhs_of(part.conditions, part.solid.source) for each, part in pairs))
 
     @property
     def stored(self) -> Array:

@@ -112,6 +112,7 @@ class ElasticSolid:
                 )
             each.check(self.material)
         object.__setattr__(self, "body", body)
+        _ = self._body_loads
         if self.units == "SI":
             _warn_units(self.mesh, self.material)
 
@@ -159,17 +160,29 @@ class ElasticSolid:
         """(n, 3) force per volume at points (n, 3)."""
         return self._of_body("force", x, (3,))
 
-    def free_strain(self, x: Array) -> Array:
-        """(n,) strain of free expansion at points (n, 3)."""
-        return self._of_body("free_strain", x, ())
+    def temperature(self, x: Array) -> Array:
+        """(n,) the change of temperature at points (n, 3) in K."""
+        parts = (each.temperature(x - self.centre) for each in self._body_loads)
+        return np.asarray(sum(parts, np.zeros(len(x))))
+
+    def source(self, x: Array) -> Array:
+        """(n, 3) displacement at points (n, 3) of loads of the volume that have no particular displacement."""
+        return self._of_body("source", x, (3,))
+
+    def source_stress(self, x: Array) -> Array:
+        """(n, 3, 3) its stress."""
+        return self._of_body("source_stress", x, (3, 3))
 
     def free_expansion(self, x: Array) -> Array:
         """(n, 3) the part of the particular displacement that belongs to it."""
         return self._of_body("free_expansion", x, (3,))
 
+    @cached_property
+    def _body_loads(self) -> list[BodyLoad]:
+        return [each.on(self.mesh, self.centre) for each in self.body]
+
     def _of_body(self, quantity: str, x: Array, shape: tuple[int, ...]) -> Array:
-        loads = [each.about(self.centre) for each in self.body]
-        parts = (getattr(each, quantity)(x - self.centre, self.material) for each in loads)
+        parts = (getattr(each, quantity)(x - self.centre, self.material) for each in self._body_loads)
         return np.asarray(sum(parts, np.zeros((len(x), *shape))))
 
     @cached_property
@@ -253,7 +266,7 @@ class ElasticSolid:
         began, found = time.perf_counter(), []
         solver = solver_of(equation, plan.method, rtol)
         for each in solids:
-            x, text = solver(equation.rhs_of(each.conditions.u0, each.conditions.t0))
+            x, text = solver(equation.rhs_of(each.conditions, each.source))
             u, t = each._fields(*equation.split(x))
             seconds, began = time.perf_counter() - began, time.perf_counter()
             info = ElasticInfo(str(plan), text, defect, self.free_motions.shape[1], each.free_tags, assembly, seconds)

@@ -68,7 +68,7 @@ class ElasticSolution:
         x = self._inside(points)
         u, t = self._without_body_loads
         green = self.solid.material.green
-        return elastic_potentials(green, u, t, x, False) + self.solid.particular_displacement(x)
+        return elastic_potentials(green, u, t, x, False) + self.solid.particular_displacement(x) + self.solid.source(x)
 
     def stress(self, points: ArrayLike) -> Array:
         """(n, 3, 3) stresses in Pa at points (n, 3) inside the solid; within half an element of the surface they are
@@ -76,7 +76,7 @@ class ElasticSolution:
         x = self._inside(points)
         u, t = self._without_body_loads
         stress = elastic_potentials(self.solid.material.green, u, t, x, True)
-        return stress + self.solid.particular_stress(x)
+        return stress + self.solid.particular_stress(x) + self.solid.source_stress(x)
 
     @cached_property
     def surface_stress(self) -> Array:
@@ -86,9 +86,9 @@ class ElasticSolution:
     @cached_property
     def _corner_stresses(self) -> Array:
         """(triangles, 3, 3, 3) stresses of each triangle at its vertices, not averaged."""
-        mesh = self.solid.mesh
-        free = self.solid.free_strain(mesh.vertices)[mesh.triangles]
-        return corner_stresses(self.solid.material, self.displacement, self.traction, free)
+        mesh, material = self.solid.mesh, self.solid.material
+        free = self.solid.temperature(mesh.vertices)[mesh.triangles] * (material.expansion or 0.0)
+        return corner_stresses(material, self.displacement, self.traction, free)
 
     @cached_property
     def von_mises(self) -> Array:

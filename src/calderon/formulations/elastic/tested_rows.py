@@ -94,6 +94,11 @@ class TestedRows:
             return np.zeros((self.half.shape[0], *t.shape[1:]))
         return self.single @ t
 
+    def tested(self, displacement: Callable[[Array], Array]) -> Array:
+        """The integrals of a displacement at points (n, 3) with the test functions."""
+        test = self.lazy_double.test
+        return np.asarray(test.load_vector(displacement, 2 + 2 * test.element.degree))
+
     def block(self, tests: Any, u: sp.csc_array, t: sp.csc_array) -> Array:
         """The entries (1/2 + K) u and -V t between some columns of `tests` and columns u, t."""
         chosen = self.tests.tocsc()[:, tests]

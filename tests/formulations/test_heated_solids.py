@@ -1,0 +1,94 @@
+"""Solids with a steady temperature: no stress under a linear one, and a hot pipe."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+
+METAL = cal.ElasticMaterial(2.1, 0.3, expansion=0.02)
+UNIT = 2.1 * 0.02 * 5 / 2  # E alpha dT / 2 of the cube
+
+
+@pytest.fixture(scope="module")
+def cube():
+    mesh = cal.mesh.cube(1.0, 0.34)
+    tags = 1 + np.rint(mesh.normals[:, 0]).astype(int)
+    names = {"cold": 0, "side": 1, "hot": 2}
+    return cal.TriangleMesh(mesh.vertices - mesh.bounds.mean(axis=0) + [0.3, 0.1, 0.0], mesh.triangles, tags, names)
+
+
+def linear(x):
+    return 20 + 5 * x[:, 0]
+
+
+def exact(x):
+    """The displacement that this temperature, 20 free of stress, expands to."""
+    a, b, c = x.T
+    return 0.1 * np.column_stack([(a**2 - b**2 - c**2) / 2, a * b, a * c])
+
+
+def test_a_linear_temperature_makes_no_stress(cube):
+    """In a free body; heat enters at one end, five times the conductivity."""
+    heat = cal.SteadyTemperature({"cold": linear}, {"hot": 50.0}, conductivity=10.0, reference=20.0)
+    solid = cal.ElasticSolid(cube, METAL, body=[heat])
+    solution = solid.solve()
+    x = np.array([[0.3, 0.1, 0.0], [0.5, 0.3, 0.1]])
+    assert solid.temperature(x) == pytest.approx(5 * x[:, 0], abs=1e-4)
+    assert np.abs(solution.stress(x)).max() < 0.01 * UNIT
+    with pytest.raises(ValueError, match="strain energy under a temperature that varies"):
+        _ = solution.strain_energy
+
+
+def test_held_as_it_expands_a_solid_needs_no_traction(cube):
+    """Linear functions on the surface miss h^2 / 8 of the second derivatives."""
+    heat = cal.SteadyTemperature(dict.fromkeys(cube.names, linear), reference=20.0)
+    held = cal.Prescribed(exact)
+    solution = cal.ElasticSolid(cube, METAL, dict.fromkeys(cube.names, held), body=[heat]).solve()
+    x = np.array([[0.3, 0.1, 0.0], [0.5, 0.3, 0.1]])
+    assert np.abs(solution.field(x) - exact(x)).max() < 0.04 * np.abs(exact(cube.vertices)).max()
+    assert np.abs(solution.stress(x)).max() < 0.06 * UNIT
+
+
+def test_a_hot_pipe():
+    """Plane strain between symmetry planes; heat enters at the bore (S. P. Timoshenko, J. N. Goodier, article 151)."""
+    mesh = cal.mesh.cuboid([np.log(2), np.pi / 2, 1.0], 0.35)
+    side = np.rint(mesh.normals @ [1, 2, 3]).astype(int)
+    r, angle, z = (mesh.vertices - mesh.bounds[0]).T
+    places = np.column_stack([np.exp(r) * np.cos(angle), np.exp(r) * np.sin(angle), z])
+    names = {"bottom": 0, "right": 1, "bore": 2, "outside": 3, "left": 4, "top": 5}
+    mesh = cal.TriangleMesh(places, mesh.triangles, np.searchsorted([-3, -2, -1, 1, 2, 3], side), names)
+    drop, ratio = 80.0, METAL.poissons_ratio
+    heat = cal.SteadyTemperature({"outside": 20.0}, {"bore": 15.0 * drop / np.log(2)}, 15.0, reference=20.0)
+    planes = dict.fromkeys(("bottom", "right", "left", "top"), cal.SymmetryPlane())
+    solid = cal.ElasticSolid(mesh, METAL, planes, body=[heat])
+    solution = solid.solve()
+    unit = 2.1 * 0.02 * drop / (2 * (1 - ratio) * np.log(2))
+    for radius in (1.3, 1.6):
+        log, share = np.log(2 / radius), np.log(2) / 3
+        radial, hoop = -log - share * (1 - 4 / radius**2), 1 - log - share * (1 + 4 / radius**2)
+        axial = ratio * (radial + hoop) - 2 * (1 - ratio) * log
+        half = np.sqrt(0.5)
+        turn = np.array([[half, half, 0], [-half, half, 0], [0, 0, 1]])
+        point = [[half * radius, half * radius, 0.5]]
+        found = turn @ solution.stress(point)[0] @ turn.T / unit
+        assert np.abs(found - np.diag([radial, hoop, axial])).max() < 0.04
+        assert solid.temperature(np.array(point))[0] == pytest.approx(drop * log / np.log(2), abs=0.03 * drop)
+
+
+def test_what_a_steady_temperature_needs(cube):
+    with pytest.raises(ValueError, match="needs the temperature of one tag"):
+        cal.SteadyTemperature({}, {"hot": 1.0}, 10.0)
+    with pytest.raises(ValueError, match="needs its conductivity"):
+        cal.SteadyTemperature({"cold": 1.0}, {"hot": 1.0})
+    with pytest.raises(TypeError, match="temperatures are given by tag"):
+        cal.SteadyTemperature(20.0)
+    with pytest.raises(cal.MeshError, match=r"unknown tags \['wall'\]"):
+        cal.ElasticSolid(cube, METAL, body=[cal.SteadyTemperature({"wall": 1.0})])
+    with pytest.raises(ValueError, match="a steady temperature needs the expansion"):
+        cal.ElasticSolid(cube, cal.ElasticMaterial(1.0, 0.3), body=[cal.SteadyTemperature({"hot": 1.0})])
+    both = cal.SteadyTemperature({"hot": 1.0}, {"hot": 1.0}, 10.0)
+    with pytest.raises(ValueError, match=r"\[2\] have a temperature and heat"):
+        cal.ElasticSolid(cube, METAL, body=[both]).solve()
+    for wrong in (np.nan, lambda x: np.full(len(x), np.nan)):
+        with pytest.raises(ValueError, match="NaN or infinite"):
+            cal.ElasticSolid(cube, METAL, body=[cal.SteadyTemperature({"hot": wrong})]).solve()
