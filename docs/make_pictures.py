@@ -3,7 +3,8 @@
 calderon example submarine
 calderon example almond
 calderon example phone
-python docs/make_pictures.py submarine-result almond-result phone-result
+calderon example bracket
+python docs/make_pictures.py submarine-result almond-result phone-result bracket-result
 """
 
 import sys
@@ -20,6 +21,10 @@ PICTURES = {  # by the name of the example: of its result, the name here and the
     "almond": {
         "monostatic.png": ("almond_rcs.png", 1000),
         "surface_abs.png": ("almond_current.png", 1000),
+    },
+    "bracket": {
+        "conditions.png": ("bracket_conditions.png", 520),
+        "von_mises.png": ("bracket_von_mises.png", 640),
     },
     "phone": {
         "slice_1.png": ("phone_sar.png", 720),

@@ -181,3 +181,28 @@ def test_the_same_numbers_give_the_same_bytes(ending, tmp_path):
     assert names[0].stat().st_size > 1000
     if ending != "svg":  # its element names are random
         assert names[0].read_bytes() == names[1].read_bytes()
+
+
+def test_a_solid_shows_its_edges_and_marks_what_is_seen(tmp_path):
+    """The vertex nearest to the eye is seen and the one opposite is not; sharp edges are dark lines of the body."""
+    box = cube(1.0, 0.5)
+    eye = np.array([np.cos(0.4) * np.cos(-1.0), np.cos(0.4) * np.sin(-1.0), np.sin(0.4)])
+    near, far = (box.vertices[pick(box.vertices @ eye)] for pick in (np.argmax, np.argmin))
+    assert plots.is_seen(box, near, (-1.0, 0.4)) and not plots.is_seen(box, far, (-1.0, 0.4))
+    values = np.ones(box.triangles.shape)
+    figure = plots.solid(
+        box, values, tmp_path / "x.png", name="stress", unit="MPa", length="mm", mark=far, note="here",
+        displacement=0.1 * box.vertices, factor=2.0, view=(-1.0, 0.4),
+    )  # fmt: skip
+    shown = texts(figure)
+    assert "here (behind)" in shown and any(text.endswith(" mm") for text in shown)
+    assert any("stress (MPa)" in text for text in shown)
+    picture = imread(tmp_path / "x.png")[..., :3]
+    assert (picture.max(axis=2) < 0.25).sum() > 500  # ink
+    with pytest.raises(ValueError, match="one at each corner of 48 triangles"):
+        plots.solid(box, values[:, 0])
+    force = np.where(box.normals[:, 2:] > 0.5, [[0.0, 0.0, -1.0]], 0.0)
+    drawn = plots.conditions(
+        box, {"below: fixed": box.normals[:, 2] < -0.5}, {"top: traction": (box.normals[:, 2] > 0.5, force)}
+    )
+    assert {"below: fixed", "top: traction"} <= {text.get_text() for text in drawn.axes[0].get_legend().get_texts()}

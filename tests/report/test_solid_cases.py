@@ -110,6 +110,18 @@ def test_what_the_mesh_does_not_have_is_named_with_the_key(old, new, message):
     assert message in mistakes(BAR.replace(old, new, 1), built=True)
 
 
+@pytest.mark.parametrize(("units", "unit", "volume"), [("mm-N-MPa", "", 5e5), ("SI", 'unit = "mm"\n', 5e-4)])
+def test_faces_of_a_file_without_tags_are_named_by_place(tmp_path, units, unit, volume):
+    cal.mesh.cuboid((200.0, 50.0, 50.0), 60.0).write(tmp_path / "bar.stl")
+    shape = BAR[BAR.index("shape") : BAR.index("[solid]")]
+    text = BAR.replace(shape, f'file = "bar.stl"\n{unit}').replace("mm-N-MPa", units)
+    text = text.replace("low = [100, -25, -25]", 'low = ["100 mm", "-25 mm", "-25 mm"]')
+    mesh = solid_mesh(parse(text, folder=tmp_path))
+    assert mesh.volume == pytest.approx(volume)
+    assert mesh.restricted("wall").areas.sum() == pytest.approx(volume / 200 * (1 if unit == "" else 1e3))
+    assert mesh.restricted("end").areas.sum() == pytest.approx(mesh.restricted("wall").areas.sum())
+
+
 def test_a_cad_file_is_meshed_with_a_tag_for_each_face(tmp_path):
     gmsh = pytest.importorskip("gmsh")
     gmsh.initialize(interruptible=False)

@@ -62,10 +62,10 @@ class Units:
         return " ".join(self.shown(kind, value))
 
     def vector(self, kind: str, values: "tuple[float, ...] | list[float]", size: float = 0.0) -> str:
-        """Components in one multiple, those below 1e-5 of the largest (or of a size) as 0: "(0, 0, −1) kN"."""
+        """Components in one multiple, those below 1e-4 of the largest (or of a size) as 0: "(0, 0, −1) kN"."""
         largest = max([abs(float(each)) for each in values] + [size])
         factor, unit = self.multiple(kind, largest) if kind in MULTIPLES[self.system] else (1.0, self.base(kind))
-        rounded = (0.0 if abs(each) <= 1e-5 * largest else float(each) / factor for each in values)
+        rounded = (0.0 if abs(each) <= 1e-4 * largest else float(each) / factor for each in values)
         return f"({', '.join(signed(each) for each in rounded)}) {unit}"
 
 
