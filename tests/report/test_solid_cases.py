@@ -252,6 +252,20 @@ def test_a_bimetal_strip_bends():
     np.testing.assert_allclose(steel, -brass, atol=1e-9 * np.abs(results.von_mises).max())
 
 
+def test_a_hot_pipe():
+    """Plane strain; the stress along the axis follows from the temperature."""
+    results = run(small("hot-pipe", 45))
+    assert results.mesh.number_of_triangles < 200 and results.strain_energy is None
+    assert results.temperature.max() == pytest.approx(180) and results.temperature.min() == pytest.approx(0)
+    line = results.lines[0]
+    r, unit = line.points[:, 0], 200e3 * 12e-6 * 180 / (2 * 0.7 * np.log(2))
+    hoop = unit * (1 - np.log(100 / r) - (1 / 3) * (1 + (100 / r) ** 2) * np.log(2))
+    middle = (r > 60) & (r < 90)
+    assert np.abs(line.stress[middle, 1, 1] - hoop[middle]).max() < 0.06 * unit
+    wrong = example("hot-pipe").text.replace("inner =", "inside =")
+    assert "line 32: load.temperatures = { inside = 200.0, outer = 20.0 }: unknown tags" in mistakes(wrong, built=True)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

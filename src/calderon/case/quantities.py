@@ -45,6 +45,9 @@ UNITS: dict[str, dict[str, float]] = {
     "angular velocity": {"rad/s": 1.0, "rpm": math.pi / 30},
     "expansion": {"1/K": 1.0, "um/(m K)": 1e-6},
     "temperature change": {"K": 1.0},
+    "temperature": {"K": 1.0, "degC": 1.0},  # from a reference of the same scale
+    "heat flux": {"W/m^2": 1.0, "kW/m^2": 1e3, "W/mm^2": 1e6},
+    "heat conductivity": {"W/(m K)": 1.0},
     "time": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12},
 }
 NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*?)\s*")
@@ -63,6 +66,7 @@ SYSTEMS: dict[str, dict[str, float]] = {
     "SI": {},
     "mm-N-MPa": {
         "length": 1e-3, "stress": 1e6, "density": 1e12, "moment": 1e-3, "stiffness": 1e9, "acceleration": 1e-3,
+        "heat flux": 1e3,
     },
 }  # fmt: skip
 """Systems of units of solids: by the kind of quantity, how many SI units one unit is, if not one."""
@@ -128,4 +132,7 @@ Stiffness = Annotated[float, _quantity("stiffness")]
 Acceleration = Annotated[float, _quantity("acceleration", "any")]
 AngularVelocity = Annotated[float, _quantity("angular velocity", "any")]
 Expansion = Annotated[float, _quantity("expansion", "any")]
+Temperature = Annotated[float, _quantity("temperature", "any")]
+HeatFlux = Annotated[float, _quantity("heat flux", "any")]
+HeatConductivity = Annotated[float, _quantity("heat conductivity")]
 TemperatureChange = Annotated[float, _quantity("temperature change", "any")]

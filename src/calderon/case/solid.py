@@ -17,12 +17,15 @@ from calderon.case.quantities import (
     Density,
     Expansion,
     Force,
+    HeatConductivity,
+    HeatFlux,
     Length,
     Moment,
     Place,
     SignedStress,
     Stiffness,
     Stress,
+    Temperature,
     TemperatureChange,
     quantity,
 )
@@ -59,10 +62,11 @@ IN_THE_VOLUME: Keys = {
     "gravity": (("acceleration",), ()),
     "rotation": (("angular_velocity",), ("axis", "centre")),
     "temperature": (("change",), ()),
+    "steady-temperature": (("temperatures",), ("heat", "conductivity", "reference")),
     "remote-stress": (("stress",), ()),
 }
 LOADS = ON_FACES | IN_THE_VOLUME
-CONSTANTS = {"gravity": "density", "rotation": "density", "temperature": "expansion"}
+CONSTANTS = {"gravity": "density", "rotation": "density", "temperature": "expansion", "steady-temperature": "expansion"}
 """The constant of the material that a load needs."""
 
 
@@ -164,10 +168,14 @@ class Support(Table):
 
 class Load(Table):
     """[[load]]: on a face (traction, pressure, and resultant force or moment), or of the whole volume. stress: far
-    away from the surface of an exterior solid, [xx, yy, zz, yz, xz, xy]."""
+    away from the surface of an exterior solid, [xx, yy, zz, yz, xz, xy]. temperatures, heat (positive where it enters):
+    by tag; other faces are insulated. reference: the temperature of the state without stress."""
 
     SELECTORS: ClassVar = ("kind",)
-    kind: Literal["traction", "pressure", "force", "moment", "gravity", "rotation", "temperature", "remote-stress"]
+    kind: Literal[
+        "traction", "pressure", "force", "moment", "gravity", "rotation", "temperature", "steady-temperature",
+        "remote-stress",
+    ]  # fmt: skip
     tag: Tag | None = None
     traction: tuple[SignedStress, SignedStress, SignedStress] | None = None
     pressure: SignedStress | None = None
@@ -178,6 +186,10 @@ class Load(Table):
     axis: Direction | None = None
     centre: Place | None = None
     change: TemperatureChange | None = None
+    temperatures: dict[str, Temperature] | None = Field(default=None, min_length=1)
+    heat: dict[str, HeatFlux] | None = Field(default=None, min_length=1)
+    conductivity: HeatConductivity | None = None
+    reference: Temperature | None = None
     stress: tuple[SignedStress, SignedStress, SignedStress, SignedStress, SignedStress, SignedStress] | None = None
 
     @model_validator(mode="after")
@@ -185,6 +197,8 @@ class Load(Table):
         self.require_keys(f"kind = {self.kind!r}", *LOADS[self.kind])
         if self.axis is not None and not any(self.axis):
             raise ValueError("axis = [0, 0, 0] is not a direction")
+        if self.heat is not None and self.conductivity is None:
+            raise ValueError("heat that enters a solid needs its conductivity")
         return self
 
     @property
@@ -211,9 +225,17 @@ class Load(Table):
             case "temperature":
                 assert self.change is not None
                 return formulations.TemperatureChange(self.change)
+            case "steady-temperature":
+                given, heat = _by_tag(self.temperatures), _by_tag(self.heat) or None
+                return formulations.SteadyTemperature(given, heat, self.conductivity, self.reference or 0.0)
         assert self.stress is not None
         xx, yy, zz, yz, xz, xy = self.stress
         return formulations.RemoteStress(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+
+
+def _by_tag(given: dict[str, float] | None) -> dict[int | str, float]:
+    """Keys of a table that are numbers become numbers of tags."""
+    return {int(tag) if tag.lstrip("-").isdigit() else tag: value for tag, value in (given or {}).items()}
 
 
 class SolidSolver(Table):
@@ -304,8 +326,10 @@ class SolidCase(Table):
                     raise ValueError(f"the load {one.kind!r} needs {of}.{constant}")
             if one.kind in IN_THE_VOLUME and self.solid.exterior != (one.kind == "remote-stress"):
                 side = "of the solid around a surface" if self.solid.exterior else "of a bounded solid"
-                other = "remote-stress" if self.solid.exterior else "gravity, rotation and temperature"
+                other = "remote-stress" if self.solid.exterior else "gravity, rotation and temperatures"
                 raise ValueError(f"the load {one.kind!r} is none {side}, which accepts {other}: see solid.exterior")
+        if self.region and any(one.kind == "steady-temperature" for one in self.load):
+            raise ValueError("a steady temperature is that of one body: it is not supported with [[region]] tables")
         for key in ("face", "region"):
             names = [one.name for one in getattr(self, key)]
             if len(set(names)) < len(names):

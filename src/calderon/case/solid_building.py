@@ -85,6 +85,11 @@ def elastic_solids(file: CaseFile[SolidCase], mesh: TriangleMesh) -> dict[str, E
             with file.blamed(key, "tag", one.tag, number):
                 if one.tag is not None:
                     mesh.tag_numbers(one.tag)
+    for number, one in enumerate(case.load):
+        for key in ("temperatures", "heat"):
+            with file.blamed("load", key, number=number):
+                for tag in getattr(one.condition, key, None) or ():
+                    mesh.tag_numbers(tag)
     found = {}
     for number, (name, material) in enumerate(case.materials.items()):
         part = mesh

@@ -45,7 +45,7 @@ def numbers(results: SolidResults) -> dict[str, Any]:
         "resultants": {str(tag): _numbers(each) for tag, each in results.resultants.items()},
         "reactions": {str(tag): _numbers(each) for tag, each in results.reactions.items()},
         "force_out_of_balance": results.imbalance if bounded else None,
-        "strain_energy": results.strain_energy if bounded else None,
+        "strain_energy": results.strain_energy,
         "unknowns": results.unknowns,
         "solver": str(next(iter(infos.values()))).splitlines(),
         "rotation_error": max(each.rotation_error for each in infos.values()),
@@ -120,6 +120,8 @@ def _write_fields(results: SolidResults, path: Path) -> None:
     worst = np.zeros(mesh.number_of_vertices)
     np.maximum.at(worst, mesh.triangles, results.von_mises)
     at_vertices = {f"displacement [{length}]": results.displacement, f"von Mises [{stress}]": worst}
+    if results.temperature is not None:
+        at_vertices["change of temperature [K]"] = results.temperature
     on_triangles = {
         f"traction [{stress}]": results.traction,
         f"stress [{stress}]": mean.reshape(-1, 9),

@@ -43,8 +43,9 @@ def headlines(results: SolidResults, seconds: dict[str, float]) -> list[Row]:
         size = float(np.linalg.norm(reaction.force))
         if size > 1e-5 * results.applied[1]:
             rows.append((f"reaction of “{tag}”", *units.shown("force", size)))
-    if bounded:
+    if results.strain_energy is not None:
         rows.append(("strain energy", *units.shown("energy", results.strain_energy)))
+    if bounded:
         rows.append(("force out of balance", _percent(results.imbalance), "% of the loads"))
     rows.append(("unknowns", f"{results.unknowns:,}".replace(",", "\u202f"), ""))
     rows.append(("computing and drawing", f"{sum(seconds.values()):.1f}", "s"))
@@ -138,6 +139,12 @@ def _value(results: SolidResults, load: Load) -> str:
             return f"{units.text('angular velocity', load.angular_velocity)} ({rpm} rpm)"
         case "temperature":
             return f"{load.change:+g} K"
+        case "steady-temperature":
+            known = [f"{tag} {value:g}" for tag, value in (load.temperatures or {}).items()]
+            heat = [
+                f"heat through {tag} {value:g} {units.base('heat flux')}" for tag, value in (load.heat or {}).items()
+            ]
+            return ", ".join([*known, *heat, f"free of stress at {load.reference or 0:g}"])
         case "remote-stress":
             assert load.stress is not None
             return units.vector("stress", list(load.stress)) + " (xx, yy, zz, yz, xz, xy)"
@@ -172,14 +179,14 @@ def _by_tag(results: SolidResults) -> list[list[str]]:
 def _balance(results: SolidResults) -> list[Row]:
     units = results.units
     applied, size = results.applied
-    arm = size * results.mesh.diameter
+    arm, energy = size * results.mesh.diameter, results.strain_energy
     reaction = sum((each.force for each in results.reactions.values()), np.zeros(3))
     return [
         ("all loads", units.vector("force", applied.force.tolist(), size), ""),
         ("their moment about the origin", units.vector("moment", applied.moment.tolist(), arm), ""),
         ("all reactions", units.vector("force", reaction.tolist(), size), ""),
         ("force out of balance", _percent(results.imbalance), "% of the loads"),
-        ("strain energy", *units.shown("energy", results.strain_energy)),
+        *([] if energy is None else [("strain energy", *units.shown("energy", energy))]),
     ]
 
 

@@ -27,6 +27,11 @@ def draw(results: SolidResults, files: BestEffort) -> None:
         plots.conditions(_seen(results)[0], *_conditions(results), path, **common)
     _deformed(results, files, common)
     _stresses(results, files, common)
+    if results.temperature is not None:
+        with files.at("temperature.png", "Temperature on the surface, from that of the state without stress.") as path:
+            mesh, _ = _seen(results)
+            values = results.temperature[mesh.triangles]
+            plots.solid(mesh, values, path, name="change of temperature", unit="K", **common)
     for k, line in enumerate(results.lines, start=1):
         _line(results, files, line, k)
     if results.cut is not None:

@@ -134,8 +134,19 @@ class SolidResults:
         return Resultant(force, moment), sum(size for _, size in every)
 
     @property
-    def strain_energy(self) -> float:
+    def strain_energy(self) -> float | None:
+        """None where it is not available: of an exterior solid, and under a temperature that varies."""
+        case = self.file.case
+        if case.solid.exterior or any(one.kind == "steady-temperature" for one in case.load):
+            return None
         return sum(each.strain_energy for each in self.parts.values())
+
+    @cached_property
+    def temperature(self) -> Array | None:
+        """(vertices,) change of a temperature that varies; None without one."""
+        if not any(one.kind == "steady-temperature" for one in self.file.case.load):
+            return None
+        return self._joined(lambda each: each.solid.temperature(each.solid.mesh.vertices))
 
     @property
     def safety_factor(self) -> float | None:

@@ -7,12 +7,13 @@ from calderon.report.formatting import number
 BASE = {
     "SI": {
         "length": "m", "stress": "Pa", "force": "N", "moment": "N m", "energy": "J", "area": "m²", "volume": "m³",
-        "density": "kg/m³", "acceleration": "m/s²", "stiffness": "N/m³", "angular velocity": "rad/s",
+        "density": "kg/m³", "acceleration": "m/s²", "stiffness": "N/m³",
+        "angular velocity": "rad/s", "heat flux": "W/m²",
     },
     "mm-N-MPa": {
         "length": "mm", "stress": "MPa", "force": "N", "moment": "N mm", "energy": "N mm", "area": "mm²",
         "volume": "mm³", "density": "t/mm³", "acceleration": "mm/s²", "stiffness": "N/mm³",
-        "angular velocity": "rad/s",
+        "angular velocity": "rad/s", "heat flux": "mW/mm²",
     },
 }  # fmt: skip
 MULTIPLES = {
