@@ -171,7 +171,8 @@ class BondedSolids:
             self.parts.items(), self.numbers, equation.parts, equation.defects, strict=True
         ):
             u, t = part.surface_fields(whole.reshape(-1, 3)[number], own.traction @ s)
-            info = ElasticInfo(str(plan), text, defect, free, self._free_tags(part), assembly, seconds)
+            errors = part.estimated_errors(u, t)
+            info = ElasticInfo(str(plan), text, defect, free, self._free_tags(part), *errors, assembly, seconds)
             found[name] = ElasticSolution(part, u, t, info)
         return found
 

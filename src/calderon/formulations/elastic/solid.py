@@ -15,11 +15,13 @@ from calderon.formulations.elastic import balance
 from calderon.formulations.elastic.body_loads import BodyLoad, RemoteStress
 from calderon.formulations.elastic.conditions import Load, Support
 from calderon.formulations.elastic.equations import DEFECT, Equation, equation_of
+from calderon.formulations.elastic.error_estimate import estimated_errors
 from calderon.formulations.elastic.load_cases import named_cases
 from calderon.formulations.elastic.material import ElasticMaterial
 from calderon.formulations.elastic.preconditioner import two_levels
 from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions, faces_of, surface_conditions
+from calderon.formulations.elastic.surface_stress import corner_stresses
 from calderon.formulations.elastic.tested_rows import Spaces, TestedRows, restricted
 from calderon.greens import Elastostatic
 from calderon.mesh import TriangleMesh
@@ -269,9 +271,23 @@ class ElasticSolid:
             x, text = solver(equation.rhs_of(each.conditions, each.source))
             u, t = each._fields(*equation.split(x))
             seconds, began = time.perf_counter() - began, time.perf_counter()
-            info = ElasticInfo(str(plan), text, defect, self.free_motions.shape[1], each.free_tags, assembly, seconds)
+            free, errors = self.free_motions.shape[1], each.estimated_errors(u, t)
+            info = ElasticInfo(str(plan), text, defect, free, each.free_tags, *errors, assembly, seconds)
             found.append(ElasticSolution(each, u, t, info))
         return found
+
+    def corner_stresses(self, u: Function, t: Function) -> Array:
+        """(triangles, 3, 3, 3) stresses at the vertices of each triangle, not averaged."""
+        return corner_stresses(self.material, u, t, self._free_strain)
+
+    def estimated_errors(self, u: Function, t: Function) -> tuple[float, float]:
+        """Of displacement and surface stress, relative, about."""
+        return estimated_errors(self.mesh, self.corner_stresses(u, t), self.material.youngs_modulus * self._free_strain)
+
+    @cached_property
+    def _free_strain(self) -> Array:
+        """(triangles, 3) free expansion at the vertices of triangles."""
+        return self.temperature(self.mesh.vertices)[self.mesh.triangles] * (self.material.expansion or 0.0)
 
     @property
     def free_tags(self) -> tuple[str, ...]:

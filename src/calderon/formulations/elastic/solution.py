@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.formulations.elastic import balance
 from calderon.formulations.elastic.balance import Resultant
 from calderon.formulations.elastic.material import von_mises
-from calderon.formulations.elastic.surface_stress import averaged, corner_stresses
+from calderon.formulations.elastic.surface_stress import averaged
 from calderon.mesh.containment import winding_numbers
 from calderon.mesh.geometry import FlatTriangles
 from calderon.potentials.elastic import elastic_potentials
@@ -29,7 +29,8 @@ class ElasticInfo:
 
     plan: method and unknowns as text. solver: what solved the equation. rotation_error: what the discrete equation
     makes of rigid rotations, which have no traction: a measure of the error of the matrix. free_motions: rigid motions
-    that no support holds; their mean over the surface is zero. free_tags: tags without a condition.
+    that no support holds; their mean over the surface is zero. free_tags: tags without a condition. displacement_error,
+    stress_error: estimates of relative errors on the surface, in the mean (see `error_estimate`).
     """
 
     plan: str
@@ -37,11 +38,15 @@ class ElasticInfo:
     rotation_error: float
     free_motions: int
     free_tags: tuple[str, ...]
+    displacement_error: float
+    stress_error: float
     assembly_seconds: float
     solve_seconds: float
 
     def __str__(self) -> str:
         lines = [self.plan, self.solver, f"error of rotations {self.rotation_error:.1e}"]
+        about = f"{100 * self.displacement_error:.2g} %", f"{100 * self.stress_error:.2g} %"
+        lines.append(f"estimated errors: displacement {about[0]}, stress on the surface {about[1]}, in the mean")
         if self.free_motions:
             lines.append(f"{self.free_motions} free rigid motions were removed")
         if self.free_tags:
@@ -81,14 +86,7 @@ class ElasticSolution:
     @cached_property
     def surface_stress(self) -> Array:
         """(triangles, 3, 3, 3) stresses in Pa at the vertices of each triangle: means over smooth parts of one tag."""
-        return averaged(self.solid.mesh, self._corner_stresses)
-
-    @cached_property
-    def _corner_stresses(self) -> Array:
-        """(triangles, 3, 3, 3) stresses of each triangle at its vertices, not averaged."""
-        mesh, material = self.solid.mesh, self.solid.material
-        free = self.solid.temperature(mesh.vertices)[mesh.triangles] * (material.expansion or 0.0)
-        return corner_stresses(material, self.displacement, self.traction, free)
+        return averaged(self.solid.mesh, self.solid.corner_stresses(self.displacement, self.traction))
 
     @cached_property
     def von_mises(self) -> Array:
