@@ -46,6 +46,7 @@ def numbers(results: SolidResults) -> dict[str, Any]:
         "reactions": {str(tag): _numbers(each) for tag, each in results.reactions.items()},
         "force_out_of_balance": results.imbalance if bounded else None,
         "strain_energy": results.strain_energy,
+        "estimated_errors": dict(zip(("displacement", "stress"), results.estimates, strict=True)),
         "unknowns": results.unknowns,
         "solver": str(next(iter(infos.values()))).splitlines(),
         "rotation_error": max(each.rotation_error for each in infos.values()),

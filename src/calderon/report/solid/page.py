@@ -47,6 +47,8 @@ def headlines(results: SolidResults, seconds: dict[str, float]) -> list[Row]:
         rows.append(("strain energy", *units.shown("energy", results.strain_energy)))
     if bounded:
         rows.append(("force out of balance", _percent(results.imbalance), "% of the loads"))
+    rows.append(("estimated error of displacements, in the mean", _percent(results.estimates[0]), "%"))
+    rows.append(("estimated error of surface stresses, in the mean", _percent(results.estimates[1]), "%"))
     rows.append(("unknowns", f"{results.unknowns:,}".replace(",", "\u202f"), ""))
     rows.append(("computing and drawing", f"{sum(seconds.values()):.1f}", "s"))
     return rows

@@ -155,6 +155,12 @@ class SolidResults:
         return min(known, default=None)
 
     @property
+    def estimates(self) -> tuple[float, float]:
+        """Estimated relative errors of displacement and surface stress, in the mean; the largest of the parts."""
+        infos = [each.info for each in self.parts.values()]
+        return max(each.displacement_error for each in infos), max(each.stress_error for each in infos)
+
+    @property
     def sizes(self) -> Array:
         """(vertices,) magnitudes of the displacement."""
         return np.asarray(np.linalg.norm(self.displacement, axis=1))
