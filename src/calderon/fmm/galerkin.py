@@ -9,6 +9,7 @@ neighbouring leaves have exact entries in dense blocks; all others meet through 
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -17,21 +18,23 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Execution, format_bytes, require_memory
+from calderon.fmm.elastic import Check, ElasticFar, ElasticProduct, is_joint, layout_of, near_of
 from calderon.fmm.far_products import FarProducts
 from calderon.fmm.functions import Leaves, Sources, moments_of
+from calderon.fmm.layout import FACTORS, least_edges
 from calderon.fmm.lists import Lists, lists_of
 from calderon.fmm.near import Near
 from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
-from calderon.fmm.orders import FUNCTIONS, Promise, first_order
+from calderon.fmm.orders import ELASTIC, FUNCTIONS, Promise, first_order
 from calderon.fmm.tables import tables
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.near_blocks import near_blocks
 from calderon.greens import Laplace
 from calderon.integrands import DOUBLE_LAYER
 from calderon.operators.algebra import BoundaryOperator, short_label
-from calderon.operators.boundary import IntegralOperator
+from calderon.operators.boundary import ElasticOperator, IntegralOperator
 from calderon.operators.progress import assembly_progress
-from calderon.operators.tree import Products
+from calderon.operators.tree import Products, Term, terms_of
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import Space
 from calderon.spaces.supports import support_boxes
@@ -43,8 +46,6 @@ CURLS = 3
 """Errors of hypersingular operators by those of single layers."""
 CHECKED = 64
 """Random rows that are computed directly, too."""
-FACTORS = 1.0, 1.15, 1.3, 1.5, 1.75
-"""Edges of the root by the least one: with them, leaves of all sizes are possible."""
 FLAT = 1e-8
 """Product, as a part of the size of terms between leaves that do not touch, below which a surface lies in one plane,
 where normal derivatives are zero: its error is compared with that size."""
@@ -106,7 +107,10 @@ def assemble_fmm(
     rtol: float | None = None,
     progress: bool = False,
 ) -> FastMultipole:
-    """Prepare products with an operator of Laplace's equation.
+    """Prepare products with an operator of Laplace's equation or of elastostatics.
+
+    Layers of elastostatics in `blocks`, with one Poisson's ratio and in each column multiples of one operator, take one
+    traversal of the tree together.
 
     rtol: relative error of products, default 1e-4; it is measured at 64 random rows of each integral operator. Above it
     the next higher order is used, then RuntimeError is raised. Near blocks are computed in single precision for rtol of
@@ -119,7 +123,9 @@ def assemble_fmm(
     wanted = DEFAULT_RTOL if rtol is None else tolerance(rtol, example="1e-4")
     with assembly_progress("preparing", "operators", progress) as advance:
         parts = _Composition(execution, wanted)
-        product = Products(execution, parts.leaf).of(operator)
+        terms = terms_of(operator)
+        joint = len(terms) > 1 and is_joint(terms)
+        product = parts.elastic(terms) if joint else Products(execution, parts.leaf).of(operator)
         if advance is not None:
             advance(1, 1)
     return FastMultipole(product, parts.info, short_label(operator), time.perf_counter() - started, wanted)
@@ -140,8 +146,26 @@ class _Composition:
         if operator.integrand.normal == "test":
             return self.leaf(replace(operator, integrand=DOUBLE_LAYER, trial=operator.test, test=operator.trial)).T
         if operator.key not in self._products:
-            self._products[operator.key] = self._product(operator)
+            found = self.elastic([Term(1.0, operator)]) if isinstance(operator, ElasticOperator) else None
+            self._products[operator.key] = found or self._product(operator)
         return self._products[operator.key]
+
+    def elastic(self, terms: Sequence[Term]) -> ElasticProduct:
+        """The products of a table of layers of elastostatics, checked."""
+        double = any(each.atom.integrand.normal != "none" for each in terms)
+        promises = first_order(ELASTIC, self.rtol, double)
+        layout = layout_of(terms, promises[0], promises[0].leaf)
+        near = [near_of(each, layout, self.rtol, self.execution) for each in terms]
+        check, name = Check.of(terms), " and ".join(dict.fromkeys(each.atom.integrand.name for each in terms))
+        for promise in promises[:2]:
+            found = ElasticProduct(terms, near, ElasticFar(terms, layout, promise, self.rtol), self.execution)
+            if (error := check.error(found)) <= self.rtol:
+                break
+        else:
+            raise _too_large(f"elastic {name}", error, self.rtol)
+        order, levels = (promise.order.p, promise.order.r), int(layout.tree.level[-1])
+        self.info.append(Info(f"elastic {name}", error, order, levels, len(layout.lists.leaves), found.nbytes))
+        return found
 
     def _product(self, operator: IntegralOperator) -> "Product":
         integrand = operator.integrand
@@ -160,22 +184,28 @@ class _Composition:
             if error <= self.rtol:
                 break
         else:
-            raise RuntimeError(
-                f"the {operator.integrand.name} has an error of {error:.1e} at {CHECKED} random rows, and "
-                f"rtol={self.rtol:g} was requested: increase rtol, or use method='hmatrix'"
-            )
+            raise _too_large(operator.integrand.name, error, self.rtol)
         levels, order = int(pairing.tree.level[-1]), (promise.order.p, promise.order.r)
         leaves = len(pairing.lists.leaves)
         self.info.append(Info(operator.integrand.name, error, order, levels, leaves, found.nbytes))
         return found
 
 
+def _too_large(name: str, error: float, rtol: float) -> RuntimeError:
+    return RuntimeError(
+        f"the {name} has an error of {error:.1e} at {CHECKED} random rows, and rtol={rtol:g} was requested: increase "
+        "rtol, or use method='hmatrix'"
+    )
+
+
 def _require_laplace(operator: IntegralOperator) -> None:
     spaces = operator.test, operator.trial
+    if isinstance(operator, ElasticOperator):
+        return
     if not isinstance(operator.green, Laplace) or not all(isinstance(each, Space) for each in spaces):
         raise ValueError(
-            f"method='fmm' is for operators of Laplace's equation on scalar functions, got {operator!r}: "
-            "choose 'hmatrix' or 'dense'"
+            "method='fmm' is for operators of Laplace's equation on scalar functions, and of elastostatics, got "
+            f"{operator!r}: choose 'hmatrix' or 'dense'"
         )
 
 
@@ -196,10 +226,8 @@ class Pairing:
         spaces = [operator.trial] if same else [operator.trial, operator.test]
         boxes = [support_boxes(space) for space in spaces]
         centres = [each.mean(axis=1) for each in boxes]
-        own = [(box[:, 1] - box[:, 0]).max(axis=1) / (2 * margin) for box in boxes]
-        reach = [
-            np.maximum(each, _near_reach(operator, space, margin)) for each, space in zip(own, spaces, strict=True)
-        ]
+        given = zip(spaces, boxes, strict=True)
+        reach = [least_edges(space, box, margin, operator.quadrature.near) for space, box in given]
 
         def pairing(cube: Cube) -> Pairing:
             deepest = [np.clip(np.log2(cube.edge / each), 0, DEEPEST).astype(np.int64) for each in reach]
@@ -221,14 +249,6 @@ class Pairing:
     def cost(self, rank: int) -> float:
         """Of set-up and a score of products, in near entries: a translation is worth half as many as its rank."""
         return self.near_entries + rank / 2 * len(self.lists.far.source)
-
-
-def _near_reach(operator: IntegralOperator, space: Space, margin: float) -> NDArray[np.float64]:
-    """(dimension,) the edge from which the supports of separated boxes are not near for the quadrature."""
-    reach = np.zeros(space.dimension + 1)  # the last for local functions that are left out
-    diameters = space.mesh.diameters[space.triangles]
-    np.maximum.at(reach, space.dofs, np.broadcast_to(diameters[:, None], space.dofs.shape))
-    return operator.quadrature.near / (1 - 2 * margin) * reach[:-1]
 
 
 def _near(operator: IntegralOperator, pairing: Pairing, execution: Execution) -> Near:

@@ -52,6 +52,17 @@ FUNCTIONS = (
 coefficients, a sphere and a long ellipsoid. The normal derivatives of neighbours on a smooth surface are small, so that
 double layers need higher orders."""
 
+ELASTIC = (
+    Promise(Order(8, 40, 2e-4, 0.2), 3e-4, 2e-3, 40),
+    Promise(Order(10, 56, 3e-5, 0.2), 2e-4, 1e-3, 40),
+    Promise(Order(14, 96, 3e-6, 0.2), 2.5e-5, 1.5e-4, 50),
+    Promise(Order(18, 160, 2e-7, 0.2), 3e-6, 1.5e-5, 70),
+    Promise(Order(22, 224, 3e-8, 0.2), 5e-7, 5e-6, 90),
+    Promise(Order(26, 320, 2e-9, 0.2), 6e-8, 6e-7, 120),
+)
+"""Of elastic operators, measured in the same way: `potential` of single layers, `gradient` of double layers. Leaves are
+smaller, as near blocks have nine numbers for each pair of functions."""
+
 
 def first_order(
     promises: tuple[Promise, ...], rtol: float, derivatives: bool, times: float = 1.0

@@ -1,0 +1,203 @@
+"""Single and double layers of elastostatics by four harmonic sums, those of a table of operators in one traversal."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.backends import Execution, require_memory
+from calderon.backends.vectors import aligned, width
+from calderon.fmm.elastic_moments import SUMS, Fields, elastic_moments
+from calderon.fmm.functions import Leaves, from_functions, to_functions
+from calderon.fmm.layout import Layout, components
+from calderon.fmm.near import Near
+from calderon.fmm.orders import Promise
+from calderon.fmm.tables import Tables, tables
+from calderon.fmm.translations import Translations, in_parts
+from calderon.galerkin.rows.entry_kernels import Clusters
+from calderon.galerkin.rows.near_blocks import near_blocks
+from calderon.operators.boundary import ElasticOperator
+from calderon.operators.tree import Term
+
+CHECKED = 64
+"""Random rows that are computed directly, too."""
+SINGLE_BLOCKS, SINGLE = 1e-6, 1e-4
+"""Tolerances from which near blocks, and far fields, are in single precision."""
+FIELDS = 3
+
+
+def is_joint(terms: Sequence[Term]) -> bool:
+    """Whether terms are a full table of layers with one Poisson's ratio and one quadrature, of which each column has
+    the same multiple of one operator on different test spaces."""
+    if not all(isinstance(each.atom, ElasticOperator) and each.is_plain for each in terms):
+        return False
+    if any(each.atom.integrand.normal == "test" or np.imag(each.factor) for each in terms):
+        return False
+    if len({(each.atom.green.poissons_ratio, each.atom.quadrature) for each in terms}) > 1:
+        return False
+    tops, lefts = {each.top for each in terms}, {each.left for each in terms}
+    columns = {(each.left, each.factor, each.atom.green, each.atom.integrand, each.atom.trial) for each in terms}
+    rows = {(each.top, each.atom.test) for each in terms}
+    return len(columns) == len(lefts) and len(rows) == len(tops) and len(terms) == len(tops) * len(lefts)
+
+
+class Line(NamedTuple):
+    """One row or column of a table: its first unknown, the space, where its functions are, moments (3 n 4 r,)."""
+
+    first: int
+    leaves: Leaves
+    moments: NDArray[Any]
+
+    @property
+    def part(self) -> slice:
+        return slice(self.first, self.first + len(self.leaves.order))
+
+
+class ElasticFar:
+    """Products of functions that are not neighbours."""
+
+    def __init__(self, terms: Sequence[Term], layout: Layout, promise: Promise, rtol: float) -> None:
+        self.table: Tables = tables(promise.order, rtol >= SINGLE)
+        self.layout = layout
+        self.passes = Translations(layout.tree, layout.lists.far, self.table, SUMS)
+        edge = layout.tree.cube.edge
+        self.rows = [self._line(top, Fields(atom.test.scalar, "value", 0.0, 1.0, atom.quadrature.regular))
+                     for top, atom in {each.top: each.atom for each in terms}.items()]  # fmt: skip
+        self.columns = []
+        for term in {each.left: each for each in terms}.values():
+            green, double = term.atom.green, term.atom.integrand.normal == "trial"
+            factor = term.factor / (8 * np.pi * (1 - green.poissons_ratio) * edge**2)
+            factor *= 1.0 if double else edge / (2 * green.shear_modulus)
+            kind = "dislocation" if double else "force"
+            fields = Fields(term.atom.trial.scalar, kind, green.poissons_ratio, factor, term.atom.quadrature.regular)
+            self.columns.append(self._line(term.left, fields))
+
+    def _line(self, first: int, fields: Fields) -> Line:
+        layout = self.layout
+        leaves = layout.leaves_of(fields.space)
+        moments = elastic_moments(fields, layout.tree, layout.lists, leaves, self.table)
+        return Line(first, components(leaves, FIELDS), moments)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of moments, expansions, lists and tables."""
+        lists = sum(each.nbytes for each in [*self.layout.lists.far, self.layout.lists.near])
+        moments = sum(each.moments.nbytes for each in [*self.rows, *self.columns])
+        return moments + lists + 2 * self.passes.size * self.table.numbers.itemsize + self.table.nbytes
+
+    def add(self, x: NDArray[Any], y: NDArray[Any], transposed: bool) -> None:
+        """y += A x or A^T x."""
+        given, wanted = (self.rows, self.columns) if transposed else (self.columns, self.rows)
+        boxes, passes, real = self.layout.lists.leaves, self.passes, self.table.numbers.dtype
+        if not len(self.layout.lists.far.source):
+            return
+        moments, local, size = passes.empty(), passes.empty(), SUMS * self.table.rank
+        for line in given:
+            values = np.ascontiguousarray(x[line.part][line.leaves.order], real)
+            arguments = line.moments, line.leaves.starts, values, boxes, 1, 0, size, moments
+            in_parts(partial(from_functions, *arguments), len(boxes))
+        passes.upward(moments)
+        passes.across(moments, local)
+        passes.downward(local)
+        for line in wanted:
+            result = np.zeros(len(line.leaves.order), real)
+
+            def spread(low: int, high: int, line: Line = line, result: Any = result) -> None:
+                to_functions(line.moments, line.leaves.starts, local, boxes, 1, 0, size, aligned(width(real), real),
+                             result, low, high)  # fmt: skip
+
+            in_parts(spread, len(boxes))
+            y[line.first + line.leaves.order] += result
+
+
+class ElasticProduct(LinearOperator):
+    """Products with a table of layers; near: blocks of each of its terms."""
+
+    def __init__(self, terms: Sequence[Term], near: Sequence[Near], far: ElasticFar, execution: Execution) -> None:
+        shape = max(each.top + each.shape[0] for each in terms), max(each.left + each.shape[1] for each in terms)
+        super().__init__(dtype=execution.real, shape=shape)
+        self.terms, self.near, self.far = terms, near, far
+
+    @property
+    def nbytes(self) -> int:
+        """Of blocks, moments of functions, lists, expansions and tables."""
+        return sum(each.numbers.nbytes for each in self.near) + self.far.nbytes
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._products(x, False)
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._products(x, True)
+
+    def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        if x.dtype.kind == "c":
+            return self._products(x.real, transposed) + 1j * self._products(x.imag, transposed)
+        out = np.zeros((self.shape[1 if transposed else 0], x.shape[1]), np.result_type(self.dtype, x.dtype))
+        rows, columns = ({each.first: each for each in lines} for lines in (self.far.rows, self.far.columns))
+        for given, result in zip(x.T, out.T, strict=True):
+            for term, near in zip(self.terms, self.near, strict=True):
+                one, other = columns[term.left], rows[term.top]
+                one, other = (other, one) if transposed else (one, other)
+                values = near.product(given[one.part][one.leaves.order], transposed)
+                result[other.first + other.leaves.order] += values
+            self.far.add(given, result, transposed)
+        return out
+
+
+def layout_of(terms: Sequence[Term], promise: Promise, most: int) -> Layout:
+    """The spaces of a table in one tree."""
+    spaces: dict[int, Any] = {}
+    for each in terms:
+        spaces |= {id(space.scalar): space.scalar for space in (each.atom.test, each.atom.trial)}
+    return Layout.of(list(spaces.values()), promise.order.margin, most, terms[0].atom.quadrature.near)
+
+
+def near_of(term: Term, layout: Layout, rtol: float, execution: Execution) -> Near:
+    """Exact entries between neighbouring leaves, of symmetric operators one block of two."""
+    sides = [components(layout.leaves_of(space.scalar), FIELDS) for space in (term.atom.test, term.atom.trial)]
+    rows, columns = (Clusters(each.order, each.starts[:-1], each.starts[1:]) for each in sides)
+    pairs, symmetric = layout.lists.near_pairs, term.atom.is_symmetric
+    if symmetric:
+        pairs, columns = pairs[pairs[:, 0] <= pairs[:, 1]], rows
+    full = (np.diff(sides[0].starts)[pairs[:, 0]] > 0) & (np.diff(sides[1].starts)[pairs[:, 1]] > 0)
+    blocks = near_blocks([(term.factor, term.atom)], rows, columns, np.ascontiguousarray(pairs[full]), execution)
+    real = np.dtype(np.float32) if rtol >= SINGLE_BLOCKS else execution.real
+    return Near.of(blocks, sides[0].starts, sides[1].starts, symmetric, real)
+
+
+class Check(NamedTuple):
+    """Rows of a table, vectors (n, k) that are zero but for one column of it, and their products with the rows."""
+
+    rows: NDArray[np.int64]
+    vectors: NDArray[np.float64]
+    exact: NDArray[np.float64]
+
+    @staticmethod
+    def of(terms: Sequence[Term]) -> "Check":
+        """One random and one constant vector for each column of the table."""
+        random = np.random.default_rng(0)
+        heights = {each.top: each.shape[0] for each in terms}
+        lefts = {each.left: each.shape[1] for each in terms}
+        chosen = {top: np.sort(random.choice(n, min(n, CHECKED), replace=False)) for top, n in heights.items()}
+        starts = dict(zip(chosen, np.cumsum([0, *(len(each) for each in chosen.values())])[:-1], strict=True))
+        rows = np.concatenate([top + each for top, each in chosen.items()])
+        vectors = np.zeros((max(left + n for left, n in lefts.items()), 2 * len(lefts)))
+        exact = np.zeros((len(rows), vectors.shape[1]))
+        for k, (left, size) in enumerate(lefts.items()):
+            vectors[left : left + size, 2 * k] = random.standard_normal(size)
+            vectors[left : left + size, 2 * k + 1] = 1.0
+        for each in terms:
+            own, part = chosen[each.top], slice(each.left, each.left + each.shape[1])
+            require_memory(8 * len(own) * each.shape[1], f"{len(own)} rows of {each.atom!r}", "try a coarser mesh")
+            found = each.factor * (each.atom.entries(own, slice(None)) @ vectors[part])
+            exact[starts[each.top] : starts[each.top] + len(own)] += found
+        return Check(rows, vectors, exact)
+
+    def error(self, product: LinearOperator) -> float:
+        """The largest relative error of a product."""
+        changes = np.linalg.norm(product.matmat(self.vectors)[self.rows] - self.exact, axis=0)
+        norms = np.linalg.norm(self.exact, axis=0)
+        return float((changes / np.where(norms > 0, norms, 1.0)).max())

@@ -1,0 +1,133 @@
+"""Moments of displacements, forces and dislocations: elastic sums are four harmonic ones.
+
+With kappa = 8 pi (1 - nu) and d = x - y, Kelvin's displacement of a force t at y is (P. F. Papkovich; H. Neuber 1934)
+
+    u_i = (phi_i + x_i chi) / (2 mu kappa),
+    phi_i = (3 - 4 nu) t_i / r - y_i t.grad_y (1/r),    chi = t.grad_y (1/r),
+
+and that of a dislocation b with the normal n the same without 2 mu, with S_jk = nu b.n delta_jk + (1/2 - nu) (b_j n_k +
+n_j b_k) and
+
+    phi_i = 2 S_ij d_j (1/r) - y_i chi,    chi = n_j b_k d_j d_k (1/r).
+
+Points are measured from the centre of the tree: what is added to x and y at once cancels.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.backends import run_tasks
+from calderon.backends.vectors import aligned, width
+from calderon.fmm.functions import Leaves
+from calderon.fmm.harmonics import Basis, gradients
+from calderon.fmm.lists import Lists
+from calderon.fmm.octree import Octree
+from calderon.fmm.point_expansions import inverse_products, moment_kernel, padded
+from calderon.fmm.tables import Tables
+from calderon.spaces.charges import charges
+
+Array = NDArray[np.float64]
+SHARE = 256
+"""Functions of a task."""
+SUMS = 4
+"""Harmonic sums: phi_1, phi_2, phi_3 and chi."""
+
+
+class Fields(NamedTuple):
+    """kind: "value" of displacements that test, "force" or "dislocation" of fields on a scalar space; ratio: Poisson's;
+    factor: of all moments; degree: of the quadrature."""
+
+    space: Any
+    kind: str
+    ratio: float
+    factor: float
+    degree: int
+
+
+def elastic_moments(fields: Fields, tree: Octree, lists: Lists, leaves: Leaves, table: Tables) -> NDArray[Any]:
+    """(3 n 4 r,) moments of the four sums for three components of each function, in the order of leaves."""
+    found, real, p = charges(fields.space, fields.degree, "value"), table.numbers.dtype, table.order.p
+    places, rows = tree.inside(found.points), sp.csr_array(found.gather("value")[0][leaves.order])
+    starts, count = rows.indptr.astype(np.int64), len(leaves.order)
+    out = aligned(count * 3 * SUMS * table.rank, real)
+    box = lists.leaves[np.repeat(np.arange(len(lists.leaves)), np.diff(leaves.starts))]
+    centre, edge, inverse = tree.centre, tree.edge, inverse_products(p, np.float64)
+    pitch, run, lanes = table.functions, moment_kernel(4), width(np.float64)
+    combine = _Combination.of(table, fields)
+
+    def work(task: int) -> None:
+        low, high = task * SHARE, min((task + 1) * SHARE, count)
+        points, weights = (each[starts[low] : starts[high]] for each in (rows.indices, rows.data))
+        around = np.repeat(box[low:high], np.diff(starts[low : high + 1]))
+        y = places[points]
+        x = padded(((y - centre[around]) / edge[around, None]).T, np.float64)
+        room = aligned((4 * pitch + 4) * lanes, np.float64)
+        raw = []
+        for n in found.normals[points].T if fields.kind == "dislocation" else [1.0]:
+            given = padded(np.concatenate([[weights * n], weights * n * (y.T - 0.5)]), np.float64)
+            part = aligned((high - low) * 4 * pitch, np.float64)
+            run(*x, given.ravel(), given.shape[1], starts[low : high + 1] - starts[low], p, inverse, pitch, room, part,
+                0, high - low)  # fmt: skip
+            raw.append(part.reshape(high - low, 4, pitch))
+        into = out[low * 3 * SUMS * table.rank : high * 3 * SUMS * table.rank].reshape(-1, 3, SUMS, table.rank)
+        combine.enter(into, raw, edge[box[low:high], None])
+
+    run_tasks(work, -(-count // SHARE))
+    return out
+
+
+class _Combination(NamedTuple):
+    """values, derivatives: matrices from basis functions to combinations; moves: from basis functions to derivatives of
+    them, in x, y and z."""
+
+    fields: Fields
+    values: NDArray[Any]
+    derivatives: NDArray[Any]
+    moves: list[sp.csr_array]
+
+    @staticmethod
+    def of(table: Tables, fields: Fields) -> "_Combination":
+        factor, size = Basis.of(table.order.p).factor, table.functions
+        spread = sp.eye_array(len(factor), size, format="csr")
+        moves = [spread.T @ (sp.diags_array(factor) @ each.T @ sp.diags_array(1 / factor)) @ spread
+                 for each in gradients(table.order.p)]  # fmt: skip
+        derivatives = np.concatenate(list(table.expand[1:]), axis=1)
+        return _Combination(fields, np.ascontiguousarray(table.expand[0]), derivatives, moves)
+
+    def enter(self, into: NDArray[Any], raw: list[Array], edge: Array) -> None:
+        """into (n, 3, 4, r) from the moments (n, 4, K') of 1 and y (times the components of the normal), and the edges
+        (n, 1) of the boxes."""
+        count, rank, (_, kind, ratio, factor, _) = len(into), into.shape[-1], self.fields
+        into[:] = 0
+        if kind == "value":
+            moments = self._times(raw[0], self.values)
+            for i in range(3):
+                into[:, i, i], into[:, i, 3] = moments[:, 0], moments[:, 1 + i]
+        elif kind == "force":
+            along = self._times(raw[0], self.derivatives).reshape(count, 4, 3, rank) / edge[..., None, None]
+            own = (3 - 4 * ratio) * self._times(raw[0][:, 0], self.values)
+            into[:, :, :3] = -along[:, 1:].transpose(0, 2, 1, 3)
+            into[:, :, 3] = along[:, 0]
+            for i in range(3):
+                into[:, i, i] += own
+        else:
+            first = np.stack([self._times(each[:, 0], self.derivatives).reshape(count, 3, rank) for each in raw], 1)
+            first /= edge[..., None, None]
+            divergence = sum(
+                each.reshape(-1, each.shape[-1]) @ move for each, move in zip(raw, self.moves, strict=True)
+            )
+            second = self._times(np.asarray(divergence).reshape(count, 4, -1), self.derivatives)
+            second = second.reshape(count, 4, 3, rank) / edge[..., None, None] ** 2
+            trace = (1 - 2 * ratio) * (first[:, 0, 0] + first[:, 1, 1] + first[:, 2, 2])
+            into[:, :, :3] = 2 * ratio * first + (1 - 2 * ratio) * first.transpose(0, 2, 1, 3)
+            into[:, :, :3] -= second[:, 1:].transpose(0, 2, 1, 3)
+            into[:, :, 3] = second[:, 0]
+            for i in range(3):
+                into[:, i, i] += trace
+        into *= factor
+
+    def _times(self, raw: Array, matrix: NDArray[Any]) -> NDArray[Any]:
+        return raw.astype(matrix.dtype, copy=False) @ matrix
