@@ -19,6 +19,7 @@ from benchmarks import (
     potentials,
     results,
     rigid_sphere,
+    solids,
     solve,
     startup,
 )
@@ -27,6 +28,7 @@ from benchmarks.machine import describe, measure_floor
 MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
     "assembly": assembly.measure,
     "potentials": potentials.measure,
+    "solids": solids.measure,
     "solve": solve.measure,
     "hmatrix": hmatrix.measure,
     "fmm": fmm.measure,

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Execution, require_memory
 from calderon.backends.vectors import aligned, width
-from calderon.fmm.elastic_moments import SUMS, Fields, elastic_moments
+from calderon.fmm.elastic_moments import SUMS, Fields, elastic_moments, from_values, to_values
 from calderon.fmm.functions import Leaves, from_functions, to_functions
 from calderon.fmm.layout import Layout, components
 from calderon.fmm.near import Near
@@ -24,7 +24,7 @@ from calderon.operators.tree import Term
 
 CHECKED = 64
 """Random rows that are computed directly, too."""
-SINGLE_BLOCKS, SINGLE = 1e-6, 1e-4
+SINGLE_BLOCKS, SINGLE = 5e-6, 1e-4
 """Tolerances from which near blocks, and far fields, are in single precision."""
 FIELDS = 3
 
@@ -45,15 +45,28 @@ def is_joint(terms: Sequence[Term]) -> bool:
 
 
 class Line(NamedTuple):
-    """One row or column of a table: its first unknown, the space, where its functions are, moments (3 n 4 r,)."""
+    """One row or column of a table: its first unknown, its functions with three components, moments (n 3 4 r,), or of
+    `values` (n 4 r,)."""
 
     first: int
     leaves: Leaves
     moments: NDArray[Any]
+    values: bool
 
     @property
     def part(self) -> slice:
         return slice(self.first, self.first + len(self.leaves.order))
+
+    def of_leaf(self, leaf: int, size: int) -> NDArray[Any]:
+        """(3 n, size) moments of the functions of a leaf."""
+        low, high = self.leaves.starts[leaf : leaf + 2]
+        if not self.values:
+            return self.moments[low * size : high * size].reshape(-1, size)
+        given = self.moments[low * size // 3 : high * size // 3].reshape(-1, SUMS, size // SUMS)
+        found = np.zeros((len(given), FIELDS, *given.shape[1:]), given.dtype)
+        for c in range(FIELDS):
+            found[:, c, c], found[:, c, FIELDS] = given[:, 0], given[:, 1 + c]
+        return found.reshape(-1, size)
 
 
 class ElasticFar:
@@ -79,7 +92,7 @@ class ElasticFar:
         layout = self.layout
         leaves = layout.leaves_of(fields.space)
         moments = elastic_moments(fields, layout.tree, layout.lists, leaves, self.table)
-        return Line(first, components(leaves, FIELDS), moments)
+        return Line(first, components(leaves, FIELDS), moments, fields.kind == "value")
 
     @property
     def nbytes(self) -> int:
@@ -94,23 +107,32 @@ class ElasticFar:
         boxes, passes, real = self.layout.lists.leaves, self.passes, self.table.numbers.dtype
         if not len(self.layout.lists.far.source):
             return
-        moments, local, size = passes.empty(), passes.empty(), SUMS * self.table.rank
+        moments, local = passes.empty(), passes.empty()
         for line in given:
             values = np.ascontiguousarray(x[line.part][line.leaves.order], real)
-            arguments = line.moments, line.leaves.starts, values, boxes, 1, 0, size, moments
-            in_parts(partial(from_functions, *arguments), len(boxes))
+            in_parts(partial(self._gather, line, values, moments), len(boxes))
         passes.upward(moments)
         passes.across(moments, local)
         passes.downward(local)
         for line in wanted:
             result = np.zeros(len(line.leaves.order), real)
-
-            def spread(low: int, high: int, line: Line = line, result: Any = result) -> None:
-                to_functions(line.moments, line.leaves.starts, local, boxes, 1, 0, size, aligned(width(real), real),
-                             result, low, high)  # fmt: skip
-
-            in_parts(spread, len(boxes))
+            in_parts(partial(self._spread, line, local, result), len(boxes))
             y[line.first + line.leaves.order] += result
+
+    def _gather(self, line: Line, x: NDArray[Any], moments: NDArray[Any], low: int, high: int) -> None:
+        boxes, rank, starts = self.layout.lists.leaves, self.table.rank, line.leaves.starts
+        if line.values:
+            from_values(line.moments, starts // FIELDS, x, boxes, rank, moments, low, high)
+        else:
+            from_functions(line.moments, starts, x, boxes, 1, 0, SUMS * rank, moments, low, high)
+
+    def _spread(self, line: Line, local: NDArray[Any], y: NDArray[Any], low: int, high: int) -> None:
+        boxes, rank, starts = self.layout.lists.leaves, self.table.rank, line.leaves.starts
+        room = aligned(width(y.dtype), y.dtype)
+        if line.values:
+            to_values(line.moments, starts // FIELDS, local, boxes, rank, room, y, low, high)
+        else:
+            to_functions(line.moments, starts, local, boxes, 1, 0, SUMS * rank, room, y, low, high)
 
 
 class ElasticProduct(LinearOperator):
@@ -147,12 +169,12 @@ class ElasticProduct(LinearOperator):
         return out
 
 
-def layout_of(terms: Sequence[Term], promise: Promise, most: int) -> Layout:
+def layout_of(terms: Sequence[Term], promise: Promise) -> Layout:
     """The spaces of a table in one tree."""
     spaces: dict[int, Any] = {}
     for each in terms:
         spaces |= {id(space.scalar): space.scalar for space in (each.atom.test, each.atom.trial)}
-    return Layout.of(list(spaces.values()), promise.order.margin, most, terms[0].atom.quadrature.near)
+    return Layout.of(list(spaces.values()), promise, terms[0].atom.quadrature.near)
 
 
 def near_of(term: Term, layout: Layout, rtol: float, execution: Execution) -> Near:
@@ -163,6 +185,7 @@ def near_of(term: Term, layout: Layout, rtol: float, execution: Execution) -> Ne
     if symmetric:
         pairs, columns = pairs[pairs[:, 0] <= pairs[:, 1]], rows
     full = (np.diff(sides[0].starts)[pairs[:, 0]] > 0) & (np.diff(sides[1].starts)[pairs[:, 1]] > 0)
+    execution = Execution.of("numba", "single") if rtol >= SINGLE else execution
     blocks = near_blocks([(term.factor, term.atom)], rows, columns, np.ascontiguousarray(pairs[full]), execution)
     real = np.dtype(np.float32) if rtol >= SINGLE_BLOCKS else execution.real
     return Near.of(blocks, sides[0].starts, sides[1].starts, symmetric, real)

@@ -20,7 +20,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
-from calderon.backends.vectors import aligned, width
+from calderon.backends.numba import kernel
+from calderon.backends.vectors import aligned, lanes, load, number, store, width, zero
 from calderon.fmm.functions import Leaves
 from calderon.fmm.harmonics import Basis, gradients
 from calderon.fmm.lists import Lists
@@ -48,14 +49,16 @@ class Fields(NamedTuple):
 
 
 def elastic_moments(fields: Fields, tree: Octree, lists: Lists, leaves: Leaves, table: Tables) -> NDArray[Any]:
-    """(3 n 4 r,) moments of the four sums for three components of each function, in the order of leaves."""
+    """(n 3 4 r,) moments of the four sums for three components of each function, in the order of leaves; of values
+    those of 1 and y, (n 4 r,)."""
     found, real, p = charges(fields.space, fields.degree, "value"), table.numbers.dtype, table.order.p
     places, rows = tree.inside(found.points), sp.csr_array(found.gather("value")[0][leaves.order])
     starts, count = rows.indptr.astype(np.int64), len(leaves.order)
-    out = aligned(count * 3 * SUMS * table.rank, real)
+    size = (1 if fields.kind == "value" else 3) * SUMS * table.rank
+    out = aligned(count * size, real)
     box = lists.leaves[np.repeat(np.arange(len(lists.leaves)), np.diff(leaves.starts))]
     centre, edge, inverse = tree.centre, tree.edge, inverse_products(p, np.float64)
-    pitch, run, lanes = table.functions, moment_kernel(4), width(np.float64)
+    pitch, run, vector = table.functions, moment_kernel(4), width(np.float64)
     combine = _Combination.of(table, fields)
 
     def work(task: int) -> None:
@@ -64,7 +67,7 @@ def elastic_moments(fields: Fields, tree: Octree, lists: Lists, leaves: Leaves, 
         around = np.repeat(box[low:high], np.diff(starts[low : high + 1]))
         y = places[points]
         x = padded(((y - centre[around]) / edge[around, None]).T, np.float64)
-        room = aligned((4 * pitch + 4) * lanes, np.float64)
+        room = aligned((4 * pitch + 4) * vector, np.float64)
         raw = []
         for n in found.normals[points].T if fields.kind == "dislocation" else [1.0]:
             given = padded(np.concatenate([[weights * n], weights * n * (y.T - 0.5)]), np.float64)
@@ -72,7 +75,7 @@ def elastic_moments(fields: Fields, tree: Octree, lists: Lists, leaves: Leaves, 
             run(*x, given.ravel(), given.shape[1], starts[low : high + 1] - starts[low], p, inverse, pitch, room, part,
                 0, high - low)  # fmt: skip
             raw.append(part.reshape(high - low, 4, pitch))
-        into = out[low * 3 * SUMS * table.rank : high * 3 * SUMS * table.rank].reshape(-1, 3, SUMS, table.rank)
+        into = out[low * size : high * size].reshape(high - low, -1, SUMS, table.rank)
         combine.enter(into, raw, edge[box[low:high], None])
 
     run_tasks(work, -(-count // SHARE))
@@ -98,14 +101,11 @@ class _Combination(NamedTuple):
         return _Combination(fields, np.ascontiguousarray(table.expand[0]), derivatives, moves)
 
     def enter(self, into: NDArray[Any], raw: list[Array], edge: Array) -> None:
-        """into (n, 3, 4, r) from the moments (n, 4, K') of 1 and y (times the components of the normal), and the edges
-        (n, 1) of the boxes."""
+        """into (n, 3, 4, r), of values (n, 1, 4, r), from the moments (n, 4, K') of 1 and y (times the components of the
+        normal), and the edges (n, 1) of the boxes."""
         count, rank, (_, kind, ratio, factor, _) = len(into), into.shape[-1], self.fields
-        into[:] = 0
         if kind == "value":
-            moments = self._times(raw[0], self.values)
-            for i in range(3):
-                into[:, i, i], into[:, i, 3] = moments[:, 0], moments[:, 1 + i]
+            into[:, 0] = self._times(raw[0], self.values)
         elif kind == "force":
             along = self._times(raw[0], self.derivatives).reshape(count, 4, 3, rank) / edge[..., None, None]
             own = (3 - 4 * ratio) * self._times(raw[0][:, 0], self.values)
@@ -131,3 +131,36 @@ class _Combination(NamedTuple):
 
     def _times(self, raw: Array, matrix: NDArray[Any]) -> NDArray[Any]:
         return raw.astype(matrix.dtype, copy=False) @ matrix
+
+
+@kernel
+def from_values(functions, starts, x, boxes, rank, moments, low, high):  # type: ignore[no-untyped-def]
+    """Moments of the leaves low .. high from three coefficients of each function, whose values test."""
+    width, size = lanes(functions), 4 * rank
+    for i in range(low, high):
+        for j in range(starts[i], starts[i + 1]):
+            first, at = boxes[i] * size, j * size
+            for k in range(0, rank, width):
+                one, total = load(functions, at + k), load(moments, first + 3 * rank + k)
+                for c in range(3):
+                    f, place = number(x, 3 * j + c), first + c * rank + k
+                    store(moments, place, load(moments, place) + one * f)
+                    total = total + load(functions, at + (c + 1) * rank + k) * f
+                store(moments, first + 3 * rank + k, total)
+
+
+@kernel
+def to_values(functions, starts, local, boxes, rank, room, y, low, high):  # type: ignore[no-untyped-def]
+    """Add to y the displacements of the leaves low .. high tested with values of functions in three directions."""
+    width, size = lanes(functions), 4 * rank
+    for i in range(low, high):
+        for j in range(starts[i], starts[i + 1]):
+            first, at = boxes[i] * size, j * size
+            for c in range(3):
+                total = zero(functions)
+                for k in range(0, rank, width):
+                    total = total + load(functions, at + k) * load(local, first + c * rank + k)
+                    total = total + load(functions, at + (c + 1) * rank + k) * load(local, first + 3 * rank + k)
+                store(room, 0, total)
+                for w in range(width):
+                    y[3 * j + c] += room[w]

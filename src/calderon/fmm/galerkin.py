@@ -65,13 +65,13 @@ class Info(NamedTuple):
 
 class FastMultipole(LinearOperator):
     """An operator by fast multipole products. `info`: one entry for each integral operator; error: the largest of their
-    errors; nbytes, seconds, rtol."""
+    errors; nbytes, seconds, rtol; product: what multiplies."""
 
     backend = "numba"
 
     def __init__(self, product: LinearOperator, info: list[Info], label: str, seconds: float, rtol: float) -> None:
         super().__init__(dtype=product.dtype, shape=product.shape)
-        self._product, self.info, self.label, self.seconds, self.rtol = product, info, label, seconds, rtol
+        self.product, self.info, self.label, self.seconds, self.rtol = product, info, label, seconds, rtol
 
     @property
     def nbytes(self) -> int:
@@ -84,10 +84,10 @@ class FastMultipole(LinearOperator):
         return max((each.error for each in self.info), default=0.0)
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._product.matmat(x)
+        return self.product.matmat(x)
 
     def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._product.rmatmat(x)
+        return self.product.rmatmat(x)
 
     def __str__(self) -> str:
         size = f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {format_bytes(self.nbytes)}"
@@ -154,7 +154,7 @@ class _Composition:
         """The products of a table of layers of elastostatics, checked."""
         double = any(each.atom.integrand.normal != "none" for each in terms)
         promises = first_order(ELASTIC, self.rtol, double)
-        layout = layout_of(terms, promises[0], promises[0].leaf)
+        layout = layout_of(terms, promises[0])
         near = [near_of(each, layout, self.rtol, self.execution) for each in terms]
         check, name = Check.of(terms), " and ".join(dict.fromkeys(each.atom.integrand.name for each in terms))
         for promise in promises[:2]:

@@ -12,7 +12,6 @@ from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
 from calderon.fmm.orders import Promise
 from calderon.spaces.supports import support_boxes
 
-
 FACTORS = 1.0, 1.15, 1.3, 1.5, 1.75
 """Edges of the root by the least one: with them, leaves of all sizes are possible."""
 

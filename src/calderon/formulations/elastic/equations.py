@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.elastic.balance import rigid_motions
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions
-from calderon.formulations.elastic.tested_rows import Spaces, TestedRows
+from calderon.formulations.elastic.tested_rows import Layers, Spaces, TestedRows
 
 Array = NDArray[np.float64]
 DEFECT = 0.05
@@ -26,11 +26,13 @@ DEFECT = 0.05
 class Equation:
     """A x = b for x = (q / L, s / E) with rows times `scale`.
 
-    parts: the rows tested with displacements and with tractions. free, bound: u = free q, t = bound s on triangles with
-    tractions. springs: S of elastic supports there; rows: the numbers of their coefficients; lift: columns that lift
-    free motions. points, axes (unknowns, 3): where each unknown is, and its direction. exterior: see TestedRows.
+    layers: K and V. parts: the rows tested with displacements and with tractions. free, bound: u = free q, t = bound s
+    on triangles with tractions. springs: S of elastic supports there; rows: the numbers of their coefficients; lift:
+    columns that lift free motions. points, axes (unknowns, 3): where each unknown is, and its direction. exterior: see
+    TestedRows.
     """
 
+    layers: Layers
     parts: tuple[TestedRows, ...]
     free: sp.csr_array
     bound: sp.csr_array
@@ -60,20 +62,29 @@ class Equation:
     def rhs_of(self, conditions: SurfaceConditions, source: Callable[[Array], Array]) -> Array:
         """b (unknowns,) of known displacements and tractions on the whole surface, and of a displacement at points
         (n, 3) that loads of the volume add to V t."""
-        u, t = conditions.u0.ravel(), conditions.t0.ravel()[self.rows] / self.modulus
-        sides = [
-            part.tests.T @ (part.forces(t) - part.motion(u, self.springs) + part.tested(source)) for part in self.parts
+        u, t = conditions.u0.reshape(-1, 1), conditions.t0.reshape(-1, 1)[self.rows] / self.modulus
+        found = [
+            part.tested(source)[:, None] - each for part, each in zip(self.parts, self._applied(u, t), strict=False)
         ]
-        return np.asarray(self.scale * np.concatenate(sides))
+        return np.asarray(self.scale * self._tested(found)[:, 0])
+
+    def _applied(self, u: Any, t: Any) -> list[Any]:
+        """(1/2 + K) u - V (t - S u) of each part, columns; None for zero."""
+        if u is not None and self.springs.nnz:
+            t = -(self.springs @ u) if t is None else t - self.springs @ u
+        found = self.layers.difference(u, t)
+        return found if u is None else [part.local @ u + each for part, each in zip(self.parts, found, strict=False)]
+
+    def _tested(self, values: list[Any]) -> Array:
+        found = [part.tests.T @ each for part, each in zip(self.parts, values, strict=False)]
+        width = values[0].shape[1]
+        return np.concatenate(found + [np.zeros((part.tests.shape[1], width)) for part in self.parts[len(values) :]])
 
     @property
     def stored(self) -> Array:
         """A (unknowns, unknowns) of operators that are arrays."""
-        blocks = []
-        for part in self.parts:
-            left = self.length * (part.tests.T @ part.motion(self.free, self.springs))
-            blocks.append(np.hstack([left, -(part.tests.T @ part.forces(self.bound))]))
-        matrix = np.vstack(blocks)
+        left = self.length * self._tested(self._applied(self.free, None))
+        matrix = np.hstack([left, self._tested(self._applied(None, self.bound))])
         matrix[: self.displacements, : self.displacements] += self.length * (self.lift @ self.lift.T)
         matrix *= self.scale[:, None]
         return matrix
@@ -85,10 +96,9 @@ class Equation:
         def product(x: Array) -> Array:
             columns = x.reshape(len(x), -1)
             q, s = columns[: self.displacements] * self.length, columns[self.displacements :]
-            u, t = self.free @ q, self.bound @ s
-            parts = [part.tests.T @ (part.motion(u, self.springs) - part.forces(t)) for part in self.parts]
-            parts[0] = parts[0] + self.lift @ (self.lift.T @ q)
-            return np.asarray(self.scale[:, None] * np.concatenate(parts)).reshape(x.shape)
+            found = self._tested(self._applied(self.free @ q, self.bound @ s))
+            found[: self.displacements] += self.lift @ (self.lift.T @ q)
+            return np.asarray(self.scale[:, None] * found).reshape(x.shape)
 
         return LinearOperator((self.unknowns,) * 2, matvec=product, matmat=product, dtype=np.float64)
 
@@ -107,13 +117,14 @@ class Equation:
         """What (1/2 + K) makes of three rotations, over half of them: the largest part."""
         space = self.parts[0].lazy_double.trial
         rotations = rigid_motions(space.scalar.nodes, space.mesh.bounds.mean(axis=0))[:, :, 3:].reshape(-1, 3)
-        left = self.parts[0].motion(rotations, sp.csr_array((0, 0)))
+        left = self.layers.difference(rotations, None)[0] + self.parts[0].local @ rotations
         if self.exterior:
             left = left - 2 * (self.parts[0].half @ rotations)
         return float((np.abs(left).max(axis=0) / np.abs(self.parts[0].half @ rotations).max(axis=0)).max())
 
 
 def equation_of(
+    layers: Layers,
     parts: tuple[TestedRows, ...],
     spaces: Spaces,
     conditions: SurfaceConditions,
@@ -132,7 +143,9 @@ def equation_of(
         places(spaces.tractions.scalar.nodes, conditions.bound),
     ]
     points, axes = (np.concatenate([each[k] for each in found]) for k in (0, 1))
-    return Equation(parts, conditions.free, bound, springs, lift, rows, length, modulus, scale, points, axes, exterior)
+    return Equation(
+        layers, parts, conditions.free, bound, springs, lift, rows, length, modulus, scale, points, axes, exterior
+    )
 
 
 def _scale(spaces: Spaces, conditions: SurfaceConditions, length: float) -> Array:

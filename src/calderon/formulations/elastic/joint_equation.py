@@ -38,15 +38,6 @@ class NoRows:
 
     tests: sp.csr_array
 
-    def motion(self, u: Any, springs: sp.csr_array) -> Array:
-        return np.zeros((0, *u.shape[1:]))
-
-    def forces(self, t: Any) -> Array:
-        return np.zeros((0, *t.shape[1:]))
-
-    def tested(self, displacement: Any) -> Array:
-        return np.zeros(0)
-
     def block(self, tests: Any, u: sp.csc_array, t: sp.csc_array) -> Array:
         return np.zeros((len(tests), u.shape[1] + t.shape[1]))
 
@@ -139,13 +130,14 @@ def _of_part(
     spaces = solid.spaces._replace(
         loaded=restricted(traction, conditions.loaded), unknown=restricted(traction, conditions.supported)
     )
-    rows: list[Any] = solid.tested_rows(spaces, conditions, *options)
+    layers, tested = solid.tested_rows(spaces, conditions, *options)
+    rows: list[Any] = [*tested]
     if len(rows) == 1:
         rows.append(NoRows(sp.csr_array((0, part.traction.shape[1]))))
     numbers = traction.dofs[conditions.loaded].ravel()
     bound, springs = part.traction[numbers] * (modulus / own), conditions.springs[numbers] / own
     return Equation(
-        tuple(rows), part.displacement, bound, springs, np.zeros((0, 0)), numbers, size, own, np.ones(1), points, axes,
+        layers, tuple(rows), part.displacement, bound, springs, np.zeros((0, 0)), numbers, size, own, np.ones(1), points, axes,
         solid.exterior,
     )  # fmt: skip
 

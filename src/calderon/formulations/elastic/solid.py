@@ -22,7 +22,7 @@ from calderon.formulations.elastic.preconditioner import two_levels
 from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions, faces_of, surface_conditions
 from calderon.formulations.elastic.surface_stress import corner_stresses
-from calderon.formulations.elastic.tested_rows import Spaces, TestedRows, restricted
+from calderon.formulations.elastic.tested_rows import Layers, Spaces, TestedRows, restricted
 from calderon.greens import Elastostatic
 from calderon.mesh import TriangleMesh
 from calderon.mesh.containment import nested_components
@@ -312,8 +312,8 @@ class ElasticSolid:
 
     def tested_rows(
         self, spaces: Spaces, conditions: SurfaceConditions, method: str, rtol: float, backend: str
-    ) -> list[TestedRows]:
-        """The assembled rows of the equation, tested with displacements and, where some are unknown, with tractions."""
+    ) -> tuple[Layers, list[TestedRows]]:
+        """K and V, and the assembled rows of the equation, tested with displacements and, where some are unknown, with tractions."""
         options: dict[str, Any] = {"rtol": rtol / 10} if candidates(method)[0].compresses else {}
 
         def assemble(operator: Any) -> Any:
@@ -321,15 +321,13 @@ class ElasticSolid:
             return matrix.to_array() if method == "dense" else matrix
 
         unit = Elastostatic(1.0, self.material.poissons_ratio)
-        tests = [spaces.displacements] + ([] if spaces.unknown is None else [spaces.unknown])
-        return [
-            TestedRows.of(unit, spaces, test, conditions, self.quadrature, self.exterior, assemble) for test in tests
-        ]
+        layers = Layers.of(unit, spaces, self.quadrature, assemble, method == "fmm")
+        return layers, TestedRows.of(layers, spaces, conditions, self.exterior)
 
     def _equation(self, method: str, rtol: float, backend: str) -> Equation:
-        rows = self.tested_rows(self.spaces, self.conditions, method, rtol, backend)
+        layers, rows = self.tested_rows(self.spaces, self.conditions, method, rtol, backend)
         modulus, motions = self.material.youngs_modulus, self._orthonormal_motions()
-        return equation_of(tuple(rows), self.spaces, self.conditions, motions, modulus, self.exterior)
+        return equation_of(layers, tuple(rows), self.spaces, self.conditions, motions, modulus, self.exterior)
 
     def _fields(self, q: Array, s: Array) -> tuple[Function, Function]:
         """Displacement and traction on the surface of unknowns."""

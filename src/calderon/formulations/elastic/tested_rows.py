@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions
 from calderon.greens import Elastostatic
-from calderon.operators import double_layer, single_layer
+from calderon.operators import blocks, double_layer, single_layer
 from calderon.quadrature import Quadrature
 from calderon.spaces import NodalVectorSpace
 from calderon.spaces.space import Space
@@ -40,59 +40,84 @@ def restricted(space: NodalVectorSpace, triangles: NDArray[np.bool_]) -> NodalVe
 
 
 @dataclass(frozen=True, eq=False)
-class TestedRows:
-    """double, single: assembled operators, of the forms `lazy_double`, `lazy_single`; half: 1/2; correction: what
-    translations give, on the blocks of nodes; tests: columns of combined test functions."""
+class Layers:
+    """K and V tested with some spaces. double, single: lazy, of each space; V is None without tractions. matrices:
+    assembled, K and V of each space, or joint: [[K, -V], ...] as one operator."""
 
-    __test__ = False  # no test of pytest
-
-    double: Any
-    single: Any
-    lazy_double: Any
-    lazy_single: Any
-    half: sp.csr_array
-    correction: sp.csr_array
-    tests: sp.csr_array
+    double: tuple[Any, ...]
+    single: tuple[Any, ...]
+    matrices: tuple[tuple[Any, Any], ...]
+    joint: Any
 
     @classmethod
     def of(
         cls,
         green: Elastostatic,
         spaces: Spaces,
-        test: NodalVectorSpace,
-        conditions: SurfaceConditions,
         quadrature: Quadrature,
-        exterior: bool,
         assemble: Callable[[Any], Any],
-    ) -> "TestedRows":
-        """Assembled, tested with the displacements or with the unknown tractions. exterior: of a solid around cavities,
-        where (1/2 + K) e = e for rigid motions e, which do not vanish at infinity."""
+        together: bool,
+    ) -> "Layers":
+        """Tested with the displacements, and with the unknown tractions if there are any."""
+        tests = [spaces.displacements] + ([] if spaces.unknown is None else [spaces.unknown])
         trial, loaded = spaces.displacements, spaces.loaded
-        lazy = double_layer(green, trial, test, quadrature=quadrature)
-        other = None if loaded is None else single_layer(green, loaded, test, quadrature=quadrature)
-        double = assemble(lazy)
-        half = (0.5 * trial.mass_matrix(test)).tocsr()
-        if test is trial:
-            spread, tests = sp.eye_array(trial.scalar.dimension, format="csr"), conditions.free
-        else:
-            spread = conditions.projection[spaces.tractions.scalar.dofs[conditions.supported].ravel()]
-            tests = conditions.bound[spaces.tractions.dofs[conditions.supported].ravel()]
-        moved = [np.tile(axis, trial.scalar.dimension) for axis in np.eye(3)]
-        sign = -1.0 if exterior else 1.0
-        defects = np.stack([double @ each + sign * (half @ each) for each in moved], axis=1).reshape(-1, 3, 3)
-        single = None if other is None else assemble(other)
-        return cls(double, single, lazy, other, half, _spread_blocks(spread, defects), tests)
+        double = tuple(double_layer(green, trial, test, quadrature=quadrature) for test in tests)
+        single = tuple(
+            None if loaded is None else single_layer(green, loaded, test, quadrature=quadrature) for test in tests
+        )
+        if together:
+            table = [[K] if V is None else [K, -V] for K, V in zip(double, single, strict=True)]
+            return cls(double, single, (), assemble(blocks(table)))
+        made = tuple((assemble(K), None if V is None else assemble(V)) for K, V in zip(double, single, strict=True))
+        return cls(double, single, made, None)
 
-    def motion(self, u: Any, springs: sp.csr_array) -> Any:
-        """(1/2 + K) u, and V S u of elastic supports."""
-        result = self.double @ u + (self.half - self.correction) @ u
-        return result + self.forces(springs @ u) if springs.nnz else result
+    def difference(self, u: Any, t: Any) -> list[Any]:
+        """K u - V t of each space, columns; None for zero."""
+        if self.joint is None:
+            return [self._of_one(K, V, u, t) for K, V in self.matrices]
+        width = (t if u is None else u).shape[1]
+        sizes = self.double[0].shape[1], 0 if self.single[0] is None else self.single[0].shape[1]
+        parts = [np.zeros((n, width)) if x is None else x for n, x in zip(sizes, (u, t), strict=True)]
+        found = self.joint @ np.concatenate(parts)
+        return np.split(found, np.cumsum([each.shape[0] for each in self.double])[:-1])
 
-    def forces(self, t: Any) -> Any:
-        """V t."""
-        if self.single is None:
-            return np.zeros((self.half.shape[0], *t.shape[1:]))
-        return self.single @ t
+    def _of_one(self, double: Any, single: Any, u: Any, t: Any) -> Any:
+        result = 0.0 if u is None else double @ u
+        if t is not None and single is not None:
+            result = result - single @ t
+        return np.zeros((double.shape[0], t.shape[1])) if np.isscalar(result) else result
+
+
+@dataclass(frozen=True, eq=False)
+class TestedRows:
+    """lazy_double, lazy_single: the operators; half: 1/2; local: 1/2 less what translations give, on the blocks of
+    nodes; tests: columns of combined test functions."""
+
+    __test__ = False  # no test of pytest
+
+    lazy_double: Any
+    lazy_single: Any
+    half: sp.csr_array
+    local: sp.csr_array
+    tests: sp.csr_array
+
+    @classmethod
+    def of(cls, layers: Layers, spaces: Spaces, conditions: SurfaceConditions, exterior: bool) -> "list[TestedRows]":
+        """Those of the displacements and of the unknown tractions. exterior: of a solid around cavities, where
+        (1/2 + K) e = e for rigid motions e, which do not vanish at infinity."""
+        trial, found = spaces.displacements, []
+        moved = np.tile(np.eye(3), (trial.scalar.dimension, 1))
+        images = layers.difference(moved, None)
+        for double, single, image in zip(layers.double, layers.single, images, strict=True):
+            half = (0.5 * trial.mass_matrix(double.test)).tocsr()
+            if double.test is trial:
+                spread, tests = sp.eye_array(trial.scalar.dimension, format="csr"), conditions.free
+            else:
+                spread = conditions.projection[spaces.tractions.scalar.dofs[conditions.supported].ravel()]
+                tests = conditions.bound[spaces.tractions.dofs[conditions.supported].ravel()]
+            defects = (image + (-1.0 if exterior else 1.0) * (half @ moved)).reshape(-1, 3, 3)
+            found.append(cls(double, single, half, half - _spread_blocks(spread, defects), tests))
+        return found
 
     def tested(self, displacement: Callable[[Array], Array]) -> Array:
         """The integrals of a displacement at points (n, 3) with the test functions."""
@@ -102,7 +127,7 @@ class TestedRows:
     def block(self, tests: Any, u: sp.csc_array, t: sp.csc_array) -> Array:
         """The entries (1/2 + K) u and -V t between some columns of `tests` and columns u, t."""
         chosen = self.tests.tocsc()[:, tests]
-        local = (chosen.T @ (self.half - self.correction) @ u).toarray()
+        local = (chosen.T @ self.local @ u).toarray()
         return np.hstack([_between(self.lazy_double, chosen, u) + local, -_between(self.lazy_single, chosen, t)])
 
 

@@ -1,0 +1,205 @@
+"""Parts of an elastic product as small dense matrices: blocks of neighbouring unknowns, and sums between columns of
+which each lives in few leaves, without products with whole vectors."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.backends.vectors import width
+from calderon.fmm.elastic import ElasticProduct, Line
+from calderon.fmm.elastic_moments import SUMS
+from calderon.fmm.layout import Layout
+from calderon.fmm.tables import Tables
+
+Index = NDArray[np.int64]
+TOGETHER = 4096
+"""Columns of sources that are translated at a time."""
+
+
+def groups_of_leaves(layout: Layout, weights: Index, most: int) -> Index:
+    """(leaves,) the group of each leaf: boxes, and neighbouring ones of one parent, whose weights (leaves,) are `most`
+    together, or single leaves."""
+    tree, leaves = layout.tree, layout.lists.leaves
+    total = np.zeros(len(tree.level), np.int64)
+    total[leaves] = weights
+    for box in range(len(tree.level) - 1, 0, -1):
+        total[tree.parent[box]] += total[box]
+    number, group = np.full(len(tree.level), -1), 0
+    number[0] = 0 if total[0] <= most or tree.leaf[0] else -1
+    for each in np.flatnonzero((total > most) & ~tree.leaf):
+        held = 0
+        for child in tree.children[each]:
+            if child < 0 or (total[child] > most and not tree.leaf[child]):
+                held = 0
+                continue
+            if held == 0 or held + total[child] > most:
+                group, held = group + 1, 0
+            number[child], held = group, held + total[child]
+    for box in range(1, len(tree.level)):
+        if number[box] < 0:
+            number[box] = number[tree.parent[box]]
+    return np.unique(number[leaves], return_inverse=True)[1]
+
+
+class Columns(NamedTuple):
+    """Columns of a sparse matrix on the unknowns of lines: of each leaf the numbers of those that are not zero there,
+    and of each line and leaf their values (unknowns, columns)."""
+
+    numbers: list[Index]
+    values: list[list[NDArray[Any]]]
+
+    @staticmethod
+    def of(lines: Sequence[Line], matrix: sp.csr_array, leaves: int, real: Any) -> "Columns":
+        parts = [sp.csr_array(matrix[line.first + line.leaves.order]) for line in lines]
+        numbers, values = [], [[] for _ in lines]  # type: ignore[var-annotated]
+        for i in range(leaves):
+            bounds = [each.indptr[line.leaves.starts[i : i + 2]] for line, each in zip(lines, parts, strict=True)]
+            found = [each.indices[low:high] for each, (low, high) in zip(parts, bounds, strict=True)]
+            own, place = np.unique(np.concatenate(found), return_inverse=True)
+            numbers.append(own.astype(np.int64))
+            places = np.split(place, np.cumsum([len(each) for each in found])[:-1])
+            for k, (line, part) in enumerate(zip(lines, parts, strict=True)):
+                first, last = line.leaves.starts[i : i + 2]
+                dense = np.zeros((last - first, len(own)), real)
+                row = np.repeat(np.arange(last - first), np.diff(part.indptr[first : last + 1]))
+                dense[row, places[k]] = part.data[bounds[k][0] : bounds[k][1]]
+                values[k].append(dense)
+        return Columns(numbers, values)
+
+
+class Sums:
+    """A matrix (rows, columns) as a sum of small dense ones."""
+
+    def __init__(self, shape: tuple[int, int]) -> None:
+        self.shape, self._parts = shape, []  # type: ignore[var-annotated]
+
+    def add(self, rows: Index, columns: Index, values: NDArray[Any]) -> None:
+        if values.size:
+            self._parts.append((np.repeat(rows, len(columns)), np.tile(columns, len(rows)), values.ravel()))
+
+    def matrix(self) -> sp.csr_array:
+        rows, columns, values = (np.concatenate(each) for each in zip(*self._parts, strict=True))
+        return sp.coo_array((values, (rows, columns)), self.shape).tocsr()
+
+
+def near_sums(product: ElasticProduct, left: Columns, right: Columns, sums: Sums, group: Index | None = None) -> None:
+    """Add left^T A right of neighbouring leaves, or of those in one group (leaves,) alone."""
+    tops = {line.first: n for n, line in enumerate(product.far.rows)}
+    lefts = {line.first: n for n, line in enumerate(product.far.columns)}
+    for term, near in zip(product.terms, product.near, strict=True):
+        tests, trials = left.values[tops[term.top]], right.values[lefts[term.left]]
+        pairs = near.pairs
+        chosen = np.arange(len(pairs)) if group is None else np.flatnonzero(group[pairs[:, 0]] == group[pairs[:, 1]])
+        for n in chosen:
+            i, j = pairs[n]
+            shape = len(tests[i]), len(trials[j])
+            block = near.numbers[near.places[n] : near.places[n] + shape[0] * shape[1]].reshape(shape)
+            sums.add(left.numbers[i], right.numbers[j], tests[i].T @ (block @ trials[j]))
+            if near.symmetric and i != j:
+                sums.add(left.numbers[j], right.numbers[i], tests[j].T @ (block.T @ trials[i]))
+
+
+class Moments(NamedTuple):
+    """Of each box the numbers of columns that are not zero there, and their moments (4, r, columns)."""
+
+    numbers: list[Index]
+    values: list[NDArray[Any]]
+
+    @staticmethod
+    def of(product: ElasticProduct, lines: Sequence[Line], columns: Columns) -> "Moments":
+        layout, table = product.far.layout, product.far.table
+        tree, rank, size = layout.tree, table.rank, SUMS * table.rank
+        numbers, values = [np.zeros(0, np.int64)] * len(tree.level), [np.zeros((SUMS, rank, 0))] * len(tree.level)
+        for i, box in enumerate(layout.lists.leaves):
+            found: Any = 0
+            for line, dense in zip(lines, columns.values, strict=True):
+                found = found + line.of_leaf(i, size).T @ dense[i]
+            numbers[box], values[box] = columns.numbers[i], np.asarray(found).reshape(SUMS, rank, -1)
+        octant = tree.octant
+        for low, high in reversed(tree.runs_of_levels()[2:]):
+            for parent in np.unique(tree.parent[low:high]):
+                children = [int(each) for each in tree.children[parent] if each >= 0]
+                own, place = np.unique(np.concatenate([numbers[each] for each in children]), return_inverse=True)
+                total = np.zeros((SUMS, rank, len(own)), table.numbers.dtype)
+                places = np.split(place, np.cumsum([len(numbers[each]) for each in children])[:-1])
+                for child, at in zip(children, places, strict=True):
+                    total[:, :, at] += table.up[octant[child]].T @ values[child]
+                numbers[parent], values[parent] = own, total
+        return Moments(numbers, values)
+
+    def stacked(self) -> "Stacked":
+        """Boxes with about as many columns together."""
+        count = np.array([len(each) for each in self.numbers])
+        most = 6 * 2 ** np.ceil(np.log2(np.maximum(count, 1) / 6)).clip(0).astype(np.int64)
+        found, place = {}, np.zeros(len(count), np.int64)
+        for each in np.unique(most):
+            boxes = np.flatnonzero(most == each)
+            place[boxes] = np.arange(len(boxes))
+            numbers = np.full((len(boxes), each), -1)
+            values = np.zeros((len(boxes), *self.values[boxes[0]].shape[:2], each), self.values[boxes[0]].dtype)
+            for k, box in enumerate(boxes):
+                numbers[k, : count[box]], values[k, ..., : count[box]] = self.numbers[box], self.values[box]
+            found[int(each)] = numbers, values
+        return Stacked(most, place, found)
+
+
+class Stacked(NamedTuple):
+    """sizes, place (boxes,): which of `found` a box is in, and where; found: by size numbers (n, size), -1 for none,
+    and moments (n, 4, r, size)."""
+
+    sizes: Index
+    place: Index
+    found: dict[int, tuple[Index, NDArray[Any]]]
+
+
+def factors_of(table: Tables, v: int) -> tuple[NDArray[Any] | None, NDArray[Any]]:
+    """A, B with the matrix A B of a direction; None for a unit A."""
+    rank, first, vectors = table.rank, int(table.starts[v]), int(table.vectors[v])
+    inner = vectors * width(table.numbers.dtype) if vectors else rank
+    one = table.numbers[first : first + rank * inner].reshape(rank, inner)
+    if not vectors:
+        return None, one.T
+    return table.numbers[first + one.size : first + 2 * one.size].reshape(inner, rank).T, one.T
+
+
+def far_sums(product: ElasticProduct, left: Columns, right: Columns, sums: NDArray[Any]) -> None:
+    """Add left^T A right of separated boxes to a dense matrix with a further row and column."""
+    far = product.far
+    pairs, edge = far.layout.lists.far, far.layout.tree.edge
+    if not len(pairs.source):
+        return
+    sources, targets = (
+        Moments.of(product, lines, columns).stacked() for lines, columns in ((far.columns, right), (far.rows, left))
+    )
+    direction = np.empty(len(pairs.source), np.int64)
+    for v, begin, end in pairs.runs:
+        direction[begin:end] = v
+    key = (direction * 64 + np.log2(sources.sizes[pairs.source] / 6).astype(np.int64)) * 64
+    key += np.log2(targets.sizes[pairs.target] / 6).astype(np.int64)
+    order = np.argsort(key, kind="stable")
+    for run in np.split(order, np.flatnonzero(np.diff(key[order])) + 1):
+        factors = factors_of(far.table, int(direction[run[0]]))
+        size = max(int(sources.sizes[pairs.source[run[0]]]), int(targets.sizes[pairs.target[run[0]]]))
+        for part in np.array_split(run, -(-len(run) * size // TOGETHER)):
+            _add_pairs(sums, factors, (sources, pairs.source[part]), (targets, pairs.target[part]), edge)
+
+
+def _add_pairs(
+    sums: NDArray[Any],
+    factors: tuple[NDArray[Any] | None, NDArray[Any]],
+    source: tuple[Stacked, Index],
+    target: tuple[Stacked, Index],
+    edge: NDArray[np.float64],
+) -> None:
+    """The pairs of boxes with one direction and about as many columns."""
+    (sources, s), (targets, t) = source, target
+    columns, moments = (each[sources.place[s]] for each in sources.found[int(sources.sizes[s[0]])])
+    rows, tests = (each[targets.place[t]] for each in targets.found[int(targets.sizes[t[0]])])
+    after, before = factors
+    given = before @ moments
+    wanted = tests.transpose(0, 1, 3, 2) if after is None else tests.transpose(0, 1, 3, 2) @ after
+    found = (wanted @ given).sum(axis=1) / edge[t, None, None]
+    np.add.at(sums, (rows[:, :, None], columns[:, None]), found)

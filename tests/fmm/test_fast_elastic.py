@@ -1,0 +1,101 @@
+"""Layers of elastostatics and elastic solids by fast multipole products, against dense matrices."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.fmm import galerkin, orders
+from calderon.formulations.elastic import preconditioner
+from catalogue import NODAL_SPACES
+
+GREEN = cal.Elastostatic(2.5, 0.3)
+LAYERS = ["single_layer", "double_layer", "adjoint_double_layer"]
+
+
+@pytest.fixture(scope="module")
+def mesh():
+    return cal.mesh.ellipsoid([2.5, 0.3, 0.3], 0.2)
+
+
+@pytest.fixture(autouse=True)
+def small_leaves(monkeypatch):
+    """Far fields on meshes of some hundred nodes."""
+    monkeypatch.setattr(galerkin, "ELASTIC", tuple(each._replace(leaf=20) for each in orders.ELASTIC))
+
+
+def difference(found, wanted):
+    return (np.linalg.norm(found - wanted, axis=0) / np.linalg.norm(wanted, axis=0)).max()
+
+
+def check(operator, rtol, dense=None):
+    """Products and transposed products with a random and a constant vector."""
+    dense, fast = operator.assemble() if dense is None else dense, operator.assemble("fmm", rtol=rtol)
+    random = np.random.default_rng(0)
+    right, left = (np.stack([random.standard_normal(n), np.ones(n)], axis=1) for n in reversed(operator.shape))
+    assert difference(fast @ right, dense @ right) <= rtol
+    assert difference(fast.T @ left, dense.T @ left) <= rtol
+    assert 0 < fast.error <= rtol
+    assert fast.info[0].leaves >= 8
+    return fast
+
+
+def variant(*case):
+    return pytest.param(*case, marks=pytest.mark.variant)
+
+
+@pytest.mark.parametrize(
+    "tests, trials, layer",
+    [
+        ("P1", "P1", "double_layer"),
+        ("P0", "P1", "adjoint_double_layer"),
+        ("P1", "P0", "single_layer"),
+        *(variant(name, name, layer) for name in ("P0", "DP1", "P2") for layer in LAYERS[:2]),
+    ],
+)
+def test_products_hold_the_tolerance(mesh, tests, trials, layer):
+    test, trial = (NODAL_SPACES[name](mesh, components=3) for name in (tests, trials))
+    operator = getattr(cal, layer)(GREEN, trial, test)
+    dense = operator.assemble()
+    check(operator, 1e-3, dense)
+    check(operator, 1e-6, dense)
+
+
+def test_several_layers_in_one_traversal(mesh):
+    """Blocks whose columns are multiples of one operator, as the equation of a solid has them."""
+    u, t = cal.P1(mesh, components=3), cal.P0(mesh, components=3)
+    table = [[cal.double_layer(GREEN, u, test), -0.5 * cal.single_layer(GREEN, t, test)] for test in (u, t)]
+    fast = check(cal.blocks(table), 1e-4)
+    assert len(fast.info) == 1 and "elastic double_layer and single_layer" in fast.info[0].operator
+
+
+@pytest.fixture(scope="module")
+def solid():
+    bar = cal.mesh.cuboid([1.0, 0.25, 0.25], h=0.06)
+    x = bar.centroids[:, 0]
+    bar = cal.TriangleMesh(bar.vertices, bar.triangles, np.where(x < 1e-6, 1, np.where(x > 1 - 1e-6, 2, 0)))
+    supports = {1: cal.Fixed(), 2: cal.ElasticSupport(0.3)}
+    return cal.ElasticSolid(bar, cal.ElasticMaterial(2.5, 0.3), supports, {0: cal.Pressure(1e-3)})
+
+
+def test_a_solid_by_fast_products(solid):
+    dense, fast = solid.solve("dense"), solid.solve("fmm", rtol=1e-5)
+    for name in ("displacement", "traction"):
+        one, other = (getattr(each, name).coefficients for each in (dense, fast))
+        assert np.linalg.norm(other - one) < 1e-4 * np.linalg.norm(one)
+    assert "GMRES" in fast.info.solver
+
+
+def test_the_coarse_problem_is_that_of_products(solid):
+    """Z^T A Z, and diagonal blocks, from moments and near blocks are those of the matrix."""
+    fast = solid._equation("fmm", 1e-5, "numba")
+    columns, coarse, blocks = preconditioner._by_boxes(fast, fast.layers.joint.product, 200)
+    exact = columns.T @ (fast.operator @ columns.toarray())
+    assert columns.shape[1] >= 24
+    assert np.abs(coarse - exact).max() < 1e-6 * np.abs(exact).max()
+    assert np.array_equal(np.sort(np.concatenate([each for each, _ in blocks])), np.arange(fast.unknowns))
+    numbers, block = max(blocks, key=lambda each: len(each[0]))
+    unit = np.zeros((fast.unknowns, len(numbers)))
+    unit[numbers, np.arange(len(numbers))] = 1.0
+    springs = fast.points[numbers][:, 0] > 1 - 1e-6  # elastic supports are not in the blocks
+    exact = (fast.operator @ unit)[numbers]
+    assert np.abs(block - exact)[:, ~springs].max() < 1e-6 * np.abs(exact).max()
