@@ -101,8 +101,8 @@ class _Combination(NamedTuple):
         return _Combination(fields, np.ascontiguousarray(table.expand[0]), derivatives, moves)
 
     def enter(self, into: NDArray[Any], raw: list[Array], edge: Array) -> None:
-        """into (n, 3, 4, r), of values (n, 1, 4, r), from the moments (n, 4, K') of 1 and y (times the components of the
-        normal), and the edges (n, 1) of the boxes."""
+        """into (n, 3, 4, r), of values (n, 1, 4, r), from the moments (n, 4, K') of 1 and y, times the components of
+        the normal, and the edges (n, 1) of the boxes."""
         count, rank, (_, kind, ratio, factor, _) = len(into), into.shape[-1], self.fields
         if kind == "value":
             into[:, 0] = self._times(raw[0], self.values)

@@ -7,6 +7,7 @@ In units of E for tractions and of the size of the body for displacements all un
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
