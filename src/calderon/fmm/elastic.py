@@ -24,8 +24,9 @@ from calderon.operators.tree import Term
 
 CHECKED = 64
 """Random rows that are computed directly, too."""
-SINGLE_BLOCKS, SINGLE = 5e-6, 1e-4
-"""Tolerances from which near blocks, and far fields, are in single precision."""
+SINGLE_BLOCKS, SINGLE = 3e-5, 1e-4
+"""Tolerances from which near blocks are stored, and far fields computed, in single precision. Entries are computed in
+double precision: 1/r^5 of coincident points leaves the range of single precision."""
 FIELDS = 3
 
 
@@ -185,7 +186,6 @@ def near_of(term: Term, layout: Layout, rtol: float, execution: Execution) -> Ne
     if symmetric:
         pairs, columns = pairs[pairs[:, 0] <= pairs[:, 1]], rows
     full = (np.diff(sides[0].starts)[pairs[:, 0]] > 0) & (np.diff(sides[1].starts)[pairs[:, 1]] > 0)
-    execution = Execution.of("numba", "single") if rtol >= SINGLE else execution
     blocks = near_blocks([(term.factor, term.atom)], rows, columns, np.ascontiguousarray(pairs[full]), execution)
     real = np.dtype(np.float32) if rtol >= SINGLE_BLOCKS else execution.real
     return Near.of(blocks, sides[0].starts, sides[1].starts, symmetric, real)

@@ -137,8 +137,8 @@ def _of_part(
     numbers = traction.dofs[conditions.loaded].ravel()
     bound, springs = part.traction[numbers] * (modulus / own), conditions.springs[numbers] / own
     return Equation(
-        layers, tuple(rows), part.displacement, bound, springs, np.zeros((0, 0)), numbers, size, own, np.ones(1), points,
-        axes, solid.exterior,
+        layers, tuple(rows), part.displacement, bound, springs, np.zeros((0, 0)), numbers, size, own, np.ones(1),
+        points, axes, solid.exterior,
     )  # fmt: skip
 
 
