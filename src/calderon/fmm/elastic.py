@@ -24,7 +24,7 @@ from calderon.operators.tree import Term
 
 CHECKED = 64
 """Random rows that are computed directly, too."""
-SINGLE_BLOCKS, SINGLE = 3e-5, 1e-4
+SINGLE_BLOCKS, SINGLE = 1e-3, 1e-3
 """Tolerances from which near blocks are stored, and far fields computed, in single precision. Entries are computed in
 double precision: 1/r^5 of coincident points leaves the range of single precision."""
 FIELDS = 3
