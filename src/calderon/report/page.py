@@ -63,6 +63,11 @@ def equation(text: str) -> str:
     return f'<div class="whole"><h2>Equation</h2><p class="equation">{escape(text)}</p></div>'
 
 
+def record(name: str, text: str) -> str:
+    """Lines of text as they are, as wide as the page."""
+    return f'<div class="whole"><h2>{escape(name)}</h2><pre>{escape(text)}</pre></div>'
+
+
 def _table(rows: list[Row]) -> str:
     cells = [
         f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}{_unit(unit)}</td></tr>'

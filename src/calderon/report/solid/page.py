@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from calderon.case.solid import CONSTANTS, Constants, Load
 from calderon.report.formatting import Row, number
-from calderon.report.page import blocks, equation, wide_table
+from calderon.report.page import blocks, equation, record, wide_table
 from calderon.report.solid.results import SolidResults
 
 EQUATION = "(1/2 + K) u = V t  (Somigliana's identity on the surface, Galerkin's method)"
@@ -95,7 +95,8 @@ def tables(results: SolidResults, summary: dict[str, Any]) -> str:
             for k in range(len(found.points))
         ]
         inside = wide_table("Points inside", columns, rows)
-    return loads + supports + by_tag + inside + blocks(named) + equation(str(EQUATION))
+    infos = "\n".join(f"{name + ': ' if name else ''}{each.info}" for name, each in results.parts.items())
+    return loads + supports + by_tag + inside + blocks(named) + equation(EQUATION) + record("Solver", infos)
 
 
 def volume_loads(results: SolidResults) -> str:
@@ -224,7 +225,6 @@ def _equations(results: SolidResults) -> list[Row]:
         ("displacements, tractions", {"P1": "P1, P0", "P2": "P2, DP1"}[space], ""),
         ("unknowns", str(results.unknowns), ""),
         ("matrix", info.plan.split(":")[0], ""),
-        ("solver", info.solver, ""),
         ("error of rigid rotations", f"{max(each.rotation_error for each in infos):.1e}", ""),
         ("assembly", f"{info.assembly_seconds:.2f}", "s"),
         ("solution", f"{info.solve_seconds:.2f}", "s"),
