@@ -3,6 +3,7 @@ forms, the files of a result."""
 
 import csv
 import json
+from dataclasses import replace
 
 import meshio
 import numpy as np
@@ -50,6 +51,7 @@ tag = 0
 kind = "prescribed"
 displacement = ["free", 0, 0]
 """
+WALL, LOAD = '[[support]]\ntag = "wall"\nkind = "symmetry"\n', "[[load]]\n"
 
 
 def mistakes(text, built=False):
@@ -197,6 +199,28 @@ def test_clamped_and_hollow_edges_are_warned_about():
     assert clamped.largest.edge == "the edge of a clamped face"
     assert any("no limit" in text for text in clamped.warnings)
     assert clamped.largest.away[0] < clamped.largest.value
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (WALL, "", r"unbalanced force \(2.5e\+05, 0, 0\), .*translation along x"),
+        (LOAD, f"[output]\npoints = [[0, 0, 0], [0, 0, 26]]\n{LOAD}", r"1 of 2 points are not inside .* \[0, 0, 26\]"),
+        (LOAD, f'[output.slice]\nplane = "xy"\ncentre = [0, 0, 40]\n{LOAD}', "no point of the plane lies in the solid"),
+        (LOAD, f'[solver]\nmethod = "quick"\n{LOAD}', "unknown method 'quick'"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_solved_is_told_before_it_is_tried(old, new, message):
+    assert old in BAR
+    with pytest.raises(ValueError, match=message):
+        run(parse(BAR.replace(old, new, 1)))
+
+
+def test_memory_is_asked_for_before_anything_is_computed(monkeypatch):
+    small = elastic_solid(file := parse(BAR), solid_mesh(file)).plan()
+    monkeypatch.setattr(cal.ElasticSolid, "plan", lambda self, *options: replace(small, nbytes=10**18))
+    with pytest.raises(MemoryError, match="the solution of 82 unknowns .dense. needs .*: use a coarser mesh"):
+        run(file)
 
 
 def small(name, h):

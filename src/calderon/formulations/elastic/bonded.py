@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BondedSolids:
-    """Several `ElasticSolid`s with common faces, at which they have one displacement and opposite tractions.
+    """Solids (`ElasticSolid`) with common faces, at which they have one displacement and opposite tractions.
 
     parts: {name: ElasticSolid}, each with material, supports, loads and loads of the volume of its own. Common faces
     are found: the meshes have the same triangles there, without conditions. All parts have one kind of space.
