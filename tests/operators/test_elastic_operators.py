@@ -165,3 +165,33 @@ def test_spaces_of_scalars_are_refused(cube):
         cal.single_layer(GREEN, cal.P1(cube))
     with pytest.raises(TypeError, match="3 components"):
         cal.double_layer(GREEN, cal.P1(cube, components=2))
+
+
+@pytest.mark.parametrize("space, test", [("P1", "P1"), pytest.param("P2", "P1", marks=pytest.mark.variant)])
+def test_the_hypersingular_operator_makes_tractions(cube, space, test):
+    """D u = (1/2 - K') t of a linear displacement; D is symmetric, not negative, and 0 for rigid motions only."""
+    trial, tested, constants = vectors(space, cube), vectors(test, cube), vectors("P0", cube)
+    found = matrix(cal.hypersingular, space, test, cube)
+    t = tractions(cube).ravel()
+    exact = 0.5 * constants.mass_matrix(tested) @ t - matrix(cal.adjoint_double_layer, "P0", test, cube) @ t
+    nodes = trial.scalar.nodes
+    assert np.linalg.norm(found @ (nodes @ STRAIN.T).ravel() - exact) < 3e-5 * np.linalg.norm(exact)
+    assert np.abs(found @ rigid_motions(nodes)).max() < 1e-5 * np.abs(exact).max()
+    if space == test:
+        assert np.abs(found - found.T).max() < 1e-12 * np.abs(found).max()
+        sizes = np.linalg.eigvalsh(found)
+        assert (sizes[:6] > -1e-6 * sizes[-1]).all() and (sizes[6:] > 1e-4 * sizes[-1]).all()
+
+
+def test_the_hypersingular_operator_is_computed_without_its_matrix(cube):
+    trial = vectors("P1", cube)
+    operator = cal.hypersingular(GREEN, trial)
+    x = np.random.default_rng(0).standard_normal(trial.dimension)
+    exact = operator.assemble().to_array() @ x
+    assert np.linalg.norm(operator.assemble("matrix-free") @ x - exact) < 1e-12 * np.linalg.norm(exact)
+    with pytest.raises(ValueError, match="elastostatics has form='transformed' only"):
+        cal.hypersingular(GREEN, trial, form="direct")
+    with pytest.raises(ValueError, match="needs continuous functions, P0 jumps"):
+        cal.hypersingular(GREEN, vectors("P0", cube))
+    with pytest.raises(TypeError, match="vectors at nodes"):
+        cal.hypersingular(GREEN, cal.P1(cube))

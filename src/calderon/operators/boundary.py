@@ -13,12 +13,12 @@ from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
 from calderon.galerkin.elastic_block import ElasticBlock
 from calderon.galerkin.limits import checked_range
-from calderon.greens import Elastostatic, Green
+from calderon.greens import Elastostatic, Green, Laplace
 from calderon.greens.green import checked_quadrature
 from calderon.integrands import ADJOINT_DOUBLE_LAYER, DOUBLE_LAYER, HYPERSINGULAR, SINGLE_LAYER, Integrand
 from calderon.mesh.errors import AccuracyWarning
 from calderon.operators.algebra import BoundaryOperator, Index, Sliced, with_spaces
-from calderon.operators.transformed import Matrices, TransformedOperator, transforms
+from calderon.operators.transformed import Matrices, TransformedOperator, tangential_derivatives, transforms
 from calderon.operators.tree import Products
 from calderon.quadrature.options import Quadrature
 from calderon.spaces import NodalVectorSpace, Space, VectorSpace
@@ -161,8 +161,8 @@ def adjoint_double_layer(
 
 def hypersingular(
     green: Green,
-    trial: Space,
-    test: Space | None = None,
+    trial: ScalarOrVector,
+    test: ScalarOrVector | None = None,
     *,
     form: str | None = None,
     quadrature: Quadrature | None = None,
@@ -173,28 +173,45 @@ def hypersingular(
     (Nedelec). On open surfaces trial and test functions must vanish on the boundary of the surface:
     P1(mesh, boundary=False). form: "direct" (P1 only; None chooses it for P1) or "transformed", through single layers
     between discontinuous functions (transformed.py; P1 and P2). AccuracyWarning for functions that do not vanish there.
+
+    Of elastostatics, for three components: tractions of the double layer, turned in sign, in the transformed form only,
+
+    <v, D u> = int int mu G (c_k v_l c_k u_l + 2 (M v)_i (M u)_i + M_kj v_i M_ki u_j) - 4 mu^2 M v . U M u
+
+    summed over indices, with G = 1 / (4 pi r), c = n x grad, M_ij = n_j d_i - n_i d_j (H. Han 1994; O. Steinbach 2008,
+    section 6.8).
+
     Raises ValueError for discontinuous spaces and for an unknown form.
     """
     test = trial if test is None else test
-    checked_spaces(HYPERSINGULAR.name, trial, test)
-    for space in (trial, test):
+    if isinstance(green, Elastostatic):
+        _checked_displacements(HYPERSINGULAR.name, trial, test)
+    else:
+        checked_spaces(HYPERSINGULAR.name, trial, test)
+    scalars = [space.scalar if isinstance(space, NodalVectorSpace) else space for space in (trial, test)]
+    for space in scalars:
         if not space.is_continuous:
             raise ValueError(f"the hypersingular operator needs continuous functions, {space.name} jumps: try P1 or P2")
-    if trial.reaches_boundary or test.reaches_boundary:
+    if any(space.reaches_boundary for space in scalars):
         warnings.warn(
             "functions that do not vanish on the boundary of their surface are given to the hypersingular operator, "
-            f"whose integration by parts omits terms along the boundary: take {trial.name}(mesh, boundary=False)",
+            f"whose integration by parts omits terms along the boundary: take {scalars[0].name}(mesh, boundary=False)",
             AccuracyWarning,
             stacklevel=callers_level(),
         )
-    linear = trial.element.degree == 1 and test.element.degree == 1
+    linear = all(space.element.degree == 1 for space in scalars)
     if form not in (None, "direct", "transformed"):
         raise ValueError(f"unknown form {form!r}: choose 'direct' or 'transformed'")
     if form == "direct" and not linear:
         raise ValueError("the direct form of the hypersingular operator is for P1: choose form='transformed' for P2")
+    if isinstance(green, Elastostatic):
+        if form == "direct":
+            raise ValueError("the hypersingular operator of elastostatics has form='transformed' only")
+        quadrature = checked_quadrature(HYPERSINGULAR.name, green, quadrature)
+        return _elastic_hypersingular(green, trial, test, quadrature)  # type: ignore[arg-type]
     quadrature = checked_quadrature(HYPERSINGULAR.name, green, quadrature, waves=True)
     if form == "transformed" or not linear:
-        return _transformed(green, trial, test, quadrature)
+        return _transformed(green, scalars[0], scalars[1], quadrature)
     return _layer(HYPERSINGULAR, green, trial, test, quadrature)
 
 
@@ -209,6 +226,33 @@ def _transformed(green: Green, trial: Space, test: Space, quadrature: Quadrature
 
     layer = IntegralOperator(green, SINGLE_LAYER, right, left, quadrature)
     return TransformedOperator("hypersingular (transformed)", layer, trial, test, sides, factors)
+
+
+def _elastic_hypersingular(
+    green: Elastostatic, trial: NodalVectorSpace, test: NodalVectorSpace, quadrature: Quadrature
+) -> BoundaryOperator:
+    """Through single layers of tangential derivatives, which are discontinuous functions (transformed.py)."""
+    name, mu = "hypersingular (transformed)", green.shear_modulus
+    fine = [discontinuous(space.scalar, space.element.degree - 1) for space in (test, trial)]
+
+    def sides() -> list[tuple[sp.csr_array, dict[str, Matrices]]]:
+        return [tangential_derivatives(space, each) for space, each in zip((test, trial), fine, strict=True)]
+
+    def of_vectors() -> tuple[Matrices, Matrices]:
+        (left, _), (right, _) = sides()
+        return [left], [right]
+
+    def of_scalars() -> tuple[Matrices, Matrices]:
+        (_, left), (_, right) = sides()
+        one, two = ([*each["curls"], *each["rows"]] for each in (left, right))
+        return [*one, *left["left"]], [*two, *right["right"]]
+
+    vectors = [NodalVectorSpace(each, 3) for each in fine]
+    scalar = IntegralOperator(Laplace(), SINGLE_LAYER, fine[1], fine[0], quadrature)
+    vector = ElasticOperator(green, SINGLE_LAYER, vectors[1], vectors[0], quadrature)
+    factors = (mu,) * 9 + (2 * mu,) * 3 + (mu,) * 12
+    first = TransformedOperator(name, scalar, trial, test, of_scalars, factors)
+    return first + TransformedOperator(name, vector, trial, test, of_vectors, (-4 * mu**2,))
 
 
 def identity(trial: AnySpace, test: AnySpace | None = None) -> SparseOperator:

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from calderon.mesh.locality import locality_order
 from calderon.operators.algebra import BoundaryOperator, Index, Sliced, with_spaces
 from calderon.operators.tree import ArrayPlace, Congruence, Products
-from calderon.spaces import Space
+from calderon.spaces import NodalVectorSpace, Space
 from calderon.spaces.supports import support_boxes
 
 SLICE = 64_000_000
@@ -103,3 +103,29 @@ def transforms(space: Space, fine: Space) -> Matrices:
     normals = space.geometry.normals_at(nodes).reshape(-1, 3)
     values = space.expansion(nodes)
     return [*space.surface_curl(nodes), *((sp.diags_array(each) @ values).tocsr() for each in normals.T)]
+
+
+def tangential_derivatives(space: NodalVectorSpace, fine: Space) -> tuple[sp.csr_array, dict[str, Matrices]]:
+    """What the hypersingular operator of elastostatics is made of, for vectors of three components: with the curls
+    c = n x grad and M_ij = n_j d_i - n_i d_j = -eps_ijk c_k of scalar functions, written in discontinuous functions
+    `fine`, the matrix of (M u)_i = sum_j M_ij u_j in vectors of them, and matrices (fine.dimension, space.dimension):
+
+    "rows": (M u)_i; "curls": c_k u_l; "left", "right": M_kj u_i and M_ki u_j, for all i, j, k where neither is 0.
+    """
+    curls = space.scalar.surface_curl(fine.element.nodes)
+    unit = [sp.csr_array(each[None]) for each in np.eye(3)]
+
+    def turned(i: int, j: int, component: int) -> sp.csr_array:
+        """M_ij of a component, i and j different."""
+        sign = -1.0 if (j - i) % 3 == 1 else 1.0
+        return sign * sp.kron(curls[3 - i - j], unit[component], format="csr")
+
+    rows = [turned(i, (i + 1) % 3, (i + 1) % 3) + turned(i, (i + 2) % 3, (i + 2) % 3) for i in range(3)]
+    whole = sum(sp.kron(each, axis.T, format="csr") for each, axis in zip(rows, unit, strict=True))
+    triples = [(i, j, k) for i in range(3) for j in range(3) for k in range(3) if k not in (i, j)]
+    return whole, {
+        "rows": rows,
+        "curls": [sp.kron(each, axis, format="csr") for each in curls for axis in unit],
+        "left": [turned(k, j, i) for i, j, k in triples],
+        "right": [turned(k, i, j) for i, j, k in triples],
+    }
