@@ -20,7 +20,11 @@ from calderon.plots.style import CURVES, new_figure, paper, plain_axes, save
 
 TARGET = Path(__file__).parent / "pictures"
 SIZES = (0.045, 0.034, 0.026, 0.02, 0.016)
-BARS = {"dense": (0.36, 0.25, 0.18, 0.13, 0.1), "hmatrix": (0.18, 0.13, 0.1, 0.075)}
+BARS = {
+    "dense": (0.36, 0.25, 0.18, 0.13, 0.1, 0.075),
+    "hmatrix": (0.18, 0.13, 0.1, 0.075),
+    "fmm": (0.18, 0.1, 0.06, 0.035),
+}
 """Edge lengths of the bar by method."""
 
 
@@ -105,7 +109,7 @@ def cost() -> None:
                 x, y = ([row[name] for row in rows] for name in ("unknowns", key))
                 axes.loglog(x, np.array(y) / scale, "o-", color=CURVES[n], markersize=4, label=method)
             axes.set(xlabel="unknowns", ylabel=label)
-            axes.set_xticks([300, 1000, 3000, 10000], labels=["300", "1000", "3000", "10 000"])
+            axes.set_xticks([300, 1000, 3000, 10000, 30000], labels=["300", "1000", "3000", "10 000", "30 000"])
             axes.minorticks_off()
             plain_axes(axes)
             axes.legend()
