@@ -95,6 +95,36 @@ def test_a_bimetal_strip_bends():
     assert curvature == pytest.approx(24 * 7e-6 * 100 / (12 + (1 + ratio) * (1 + 1 / ratio)), rel=0.05)
 
 
+def test_load_cases_of_bonded_solids_share_one_matrix():
+    """Each is the solution of its loads alone."""
+    lower, upper = halves()
+    weight, heat = cal.Gravity([0.1, 0.0, -1.0]), cal.TemperatureChange(1000.0)
+    heavy = cal.ElasticMaterial(0.3, 0.2, density=0.1)
+
+    def bonded(below, above, body=()):
+        return cal.BondedSolids({
+            "below": cal.ElasticSolid(lower, STEEL, {"far": cal.Fixed()}, below, body),
+            "above": cal.ElasticSolid(upper, heavy, {"far": cal.Roller()}, above, () if body else [weight]),
+        })  # fmt: skip
+
+    push, pull = {"side": cal.Pressure(0.1)}, {"side": cal.Force([0.1, 0.2, 0.3])}
+    cases = {"push": {"below": push, "above": cal.LoadCase(body=[weight])},
+             "pull": {"above": pull, "below": cal.LoadCase(body=[heat])}}  # fmt: skip
+    found = bonded(None, None).solve_cases(cases)
+    alone = {"push": bonded(push, None).solve(), "pull": bonded(None, pull, [heat]).solve()}
+    for case, parts in alone.items():
+        for name, each in parts.items():
+            for one, two in (
+                (each.displacement, found[case][name].displacement),
+                (each.traction, found[case][name].traction),
+            ):
+                assert np.abs(one.coefficients - two.coefficients).max() < 1e-9 * np.abs(one.coefficients).max()
+    with pytest.raises(KeyError, match="unknown parts"):
+        bonded(None, None).solve_cases({"push": {"middle": push}})
+    with pytest.raises(TypeError, match="load cases of bonded solids"):
+        bonded(None, None).solve_cases({"push": cal.LoadCase(push)})
+
+
 def test_what_cannot_be_bonded():
     lower, upper = halves()
     below = cal.ElasticSolid(lower, STEEL, {"far": cal.Fixed()})

@@ -22,8 +22,10 @@ from calderon.formulations.elastic.interfaces import (
     selection,
 )
 from calderon.formulations.elastic.joint_equation import JointEquation, Part, joint_equation
+from calderon.formulations.elastic.load_cases import LoadCase, named_cases
 from calderon.formulations.elastic.solid import LARGEST_DENSE, ElasticSolid, Plan, solver_of
 from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution
+from calderon.formulations.elastic.surface_conditions import SurfaceConditions
 from calderon.operators.methods import AUTO, candidates
 from calderon.solvers.iteration import tolerance
 from calderon.validation import describe
@@ -70,8 +72,8 @@ class BondedSolids:
     @cached_property
     def faces(self) -> Faces:
         """The common faces."""
-        solids = [*self.parts.values()]
-        return common_faces([*self.parts], [s.mesh for s in solids], [s.spaces.tractions for s in solids], self.rank)
+        meshes, spaces = [s.mesh for s in self.solids], [s.spaces.tractions for s in self.solids]
+        return common_faces([*self.parts], meshes, spaces, self.rank)
 
     @cached_property
     def bounds(self) -> Array:
@@ -100,16 +102,14 @@ class BondedSolids:
     @cached_property
     def supports(self) -> tuple[Array, sp.csr_array]:
         """U_0 (n, 3) and N (3 n, q) of displacements U = U_0 + N q of the joined nodes."""
-        solids = [*self.parts.values()]
-        particular = [s.particular_displacement(s.spaces.displacements.scalar.nodes) for s in solids]
-        return joined_supports([*self.parts], self.numbers, [s.conditions for s in solids], particular)
+        particular = [s.particular_displacement(s.spaces.displacements.scalar.nodes) for s in self.solids]
+        return joined_supports([*self.parts], self.numbers, [s.conditions for s in self.solids], particular)
 
     @cached_property
     def mass(self) -> sp.csr_array:
         """(3 n, 3 n) of the surfaces of all parts."""
         selections = [selection(number, len(self.nodes)) for number in self.numbers]
-        solids = self.parts.values()
-        parts = [p.T @ s.spaces.displacements.mass_matrix() @ p for s, p in zip(solids, selections, strict=True)]
+        parts = [p.T @ s.spaces.displacements.mass_matrix() @ p for s, p in zip(self.solids, selections, strict=True)]
         return sum(parts[1:], parts[0]).tocsr()
 
     @cached_property
@@ -145,12 +145,44 @@ class BondedSolids:
 
     def solve(self, method: str = AUTO, rtol: float = 1e-5, backend: str = "numba") -> dict[Any, ElasticSolution]:
         """The solution of each part by its name, with the options and errors of `ElasticSolid.solve`."""
+        return self._solutions([self], method, rtol, backend)[0]
+
+    def solve_cases(
+        self, cases: Mapping[Any, Any], method: str = AUTO, rtol: float = 1e-5, backend: str = "numba"
+    ) -> dict[Any, dict[Any, ElasticSolution]]:
+        """Solutions by name of the case and of the part for several sets of loads, with one matrix.
+
+        cases: {name: {part: LoadCase(loads, body) or loads by tag}}; they replace the loads of all parts, and a part
+        that a case does not name has none. The same options and errors as `solve`; KeyError for unknown parts."""
+        if not isinstance(cases, Mapping) or not all(isinstance(case, Mapping) for case in cases.values()):
+            raise TypeError(f"load cases of bonded solids are {{name: {{part: loads by tag}}}}, got {describe(cases)}")
+        systems = [self._loaded_by(named_cases(case)) for case in cases.values()]
+        return dict(zip(cases, self._solutions(systems, method, rtol, backend), strict=True))
+
+    def _loaded_by(self, case: Mapping[Any, LoadCase]) -> "BondedSolids":
+        if unknown := [name for name in case if name not in self.parts]:
+            raise KeyError(f"unknown parts {unknown} of a load case: choose among {[*self.parts]}")
+        none = LoadCase()
+        return replace(self, parts={
+            name: replace(part, loads=case.get(name, none).loads, body=case.get(name, none).body)
+            for name, part in self.parts.items()
+        })  # fmt: skip
+
+    def _solutions(
+        self, systems: "list[BondedSolids]", method: str, rtol: float, backend: str
+    ) -> list[dict[Any, ElasticSolution]]:
+        """Of bonded solids that differ in their loads only."""
         plan = self.plan(method, rtol)
-        self._refuse_unbalanced()
+        for each in systems:
+            each._refuse_unbalanced()
         if plan.method == "dense":
             require_memory(plan.nbytes, f"a dense matrix of {plan.unknowns} unknowns", "try method='hmatrix'")
         began = time.perf_counter()
-        equation = self._equation(plan.method, rtol, backend)
+        loaded = [
+            np.any([p.conditions.loaded for p in parts], axis=0)
+            for parts in zip(*(s.solids for s in systems), strict=True)
+        ]
+        equation = self._equation(loaded, (plan.method, rtol, backend))
         assembly = time.perf_counter() - began
         for name, defect in zip(self.parts, equation.defects, strict=True):
             if not defect <= DEFECT:
@@ -158,23 +190,43 @@ class BondedSolids:
                     f"the surface of {name!r} is no sound boundary of a body: rotations, which need no traction, have "
                     f"an error of {defect:.2g}: mesh.check() looks for triangles that repeat, cross or overlap"
                 )
-        began = time.perf_counter()
-        x, text = solver_of(equation, plan.method, rtol)(equation.rhs)
+        began, found = time.perf_counter(), []
+        solver = solver_of(equation, plan.method, rtol)
+        for each in systems:
+            x, text = solver(equation.rhs_of(each.known, [solid.source for solid in each.solids]))
+            seconds, began = time.perf_counter() - began, time.perf_counter()
+            found.append(each._solution(equation, x, (str(plan), text), (assembly, seconds)))
+        return found
+
+    def _solution(
+        self, equation: JointEquation, x: Array, texts: tuple[str, str], seconds: tuple[float, float]
+    ) -> dict[Any, ElasticSolution]:
         q, s = equation.split(x)
-        motions = self._orthonormal_motions
+        motions, free = self._orthonormal_motions, self.free_motions.shape[1]
         whole = self.supports[0].ravel() + self.supports[1] @ q
         whole = whole - motions @ (motions.T @ (self.mass @ whole))
-        free = self.free_motions.shape[1]
-        seconds = time.perf_counter() - began
         found = {}
         for (name, part), number, own, defect in zip(
             self.parts.items(), self.numbers, equation.parts, equation.defects, strict=True
         ):
             u, t = part.surface_fields(whole.reshape(-1, 3)[number], own.traction @ s)
             errors = part.estimated_errors(u, t)
-            info = ElasticInfo(str(plan), text, defect, free, self._free_tags(part), *errors, assembly, seconds)
+            info = ElasticInfo(*texts, defect, free, self._free_tags(part), *errors, *seconds)
             found[name] = ElasticSolution(part, u, t, info)
         return found
+
+    @property
+    def solids(self) -> list[ElasticSolid]:
+        """The parts."""
+        return [*self.parts.values()]
+
+    @property
+    def known(self) -> list[SurfaceConditions]:
+        """The conditions of the parts, with what is known of the displacements of joined nodes."""
+        return [
+            replace(s.conditions, u0=u0 - s.particular_displacement(s.spaces.displacements.scalar.nodes))
+            for s, u0 in zip(self.solids, (self.supports[0][number] for number in self.numbers), strict=True)
+        ]
 
     def _free_tags(self, part: ElasticSolid) -> tuple[str, ...]:
         """Tags without a condition, other than those of common faces."""
@@ -198,26 +250,25 @@ class BondedSolids:
         """(3 n, f) the free motions at the joined nodes, orthonormal over the surfaces."""
         return balance.orthonormal(self._motions @ self.free_motions, self.mass)
 
-    def _equation(self, method: str, rtol: float, backend: str) -> JointEquation:
-        count, solids = len(self.nodes), [*self.parts.values()]
-        u0, free = self.supports
-        columns = _traction_columns(solids, self.faces)
-        best = np.full(count, len(solids))
+    def _equation(self, loaded: list[NDArray[np.bool_]], options: tuple[str, float, str]) -> JointEquation:
+        """loaded: by part, triangles with tractions in some load case; options: method, rtol, backend."""
+        count, free = len(self.nodes), self.supports[1]
+        columns = _traction_columns(self.solids, self.faces)
+        best = np.full(count, len(self.solids))
         for rank, number in zip(self.rank, self.numbers, strict=True):
             best[number] = np.minimum(best[number], rank)
         parts = []
-        for k, (solid, number) in enumerate(zip(solids, self.numbers, strict=True)):
+        for k, (solid, number) in enumerate(zip(self.solids, self.numbers, strict=True)):
             chosen = sp.diags_array(np.repeat(best[number] == self.rank[k], 3).astype(float))
             displacement = selection(number, count) @ free
-            known = u0[number] - solid.particular_displacement(solid.spaces.displacements.scalar.nodes)
             conditions = replace(
-                solid.conditions, u0=known, free=(chosen @ displacement).tocsr(), bound=columns[k],
+                solid.conditions, free=(chosen @ displacement).tocsr(), bound=columns[k],
                 supported=solid.conditions.supported | self.faces.softer[k],
-                loaded=solid.conditions.loaded | self.faces.triangles[k],
+                loaded=loaded[k] | self.faces.triangles[k],
             )  # fmt: skip
             parts.append(Part(solid, conditions, displacement.tocsr(), columns[k]))
         lift = free.T @ (self.mass @ self._orthonormal_motions)
-        return joint_equation(parts, (self.nodes, free), lift, self.size, (method, rtol, backend))
+        return joint_equation(parts, (self.nodes, free), lift, self.size, options)
 
 
 def _traction_columns(solids: list[ElasticSolid], faces: Faces) -> list[sp.csr_array]:

@@ -4,6 +4,7 @@ Every row comes from one part: (1/2 + K) u - V t of it, tested with displacement
 is, and with tractions on its supports and on those common faces whose softer part it is.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -75,11 +76,10 @@ class JointEquation:
         """q and s."""
         return x[: self.displacements] * self.equations[0].length, x[self.displacements :] * self.modulus
 
-    @property
-    def rhs(self) -> Array:
-        """b (unknowns,)."""
-        pairs = zip(self.equations, self.parts, strict=True)
-        return np.asarray(sum(each.rhs_of(part.conditions, part.solid.source) for each, part in pairs))
+    def rhs_of(self, known: list[SurfaceConditions], sources: list[Callable[[Array], Array]]) -> Array:
+        """b (unknowns,) of what is known of each part, see `Equation.rhs_of`."""
+        given = zip(self.equations, known, sources, strict=True)
+        return np.asarray(sum(each.rhs_of(conditions, source) for each, conditions, source in given))
 
     @property
     def stored(self) -> Array:
