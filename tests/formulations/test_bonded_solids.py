@@ -38,6 +38,8 @@ def test_one_material_in_two_parts_is_one_solid(space, method):
         ]
         if first is below:
             assert max(np.abs(each).max() for each in moved) < 1e-4
+            energy = sum(each.strain_energy for each in parts.values())
+            assert energy == pytest.approx(np.sum(stress * GRADIENT), rel=1e-3)  # half of it in each unit of volume
             assert parts["below"].resultants["joint"].force == pytest.approx(stress[:, 2], abs=1e-3)
             assert parts["above"].stress([[0.1, 0.2, 0.4]])[0] == pytest.approx(stress, abs=1e-3)
         assert parts["above"].stress([[0.0, 0.0, 0.5]])[0] == pytest.approx(stress, abs=1e-3)
