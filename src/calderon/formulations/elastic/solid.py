@@ -78,7 +78,8 @@ class ElasticSolid:
     `SymmetryPlane`, `ElasticSupport`; `Traction`, `Pressure`, `Force`, `Moment`. Triangles without a condition are
     free. body: `Gravity`, `Rotation`, `TemperatureChange`, `SteadyTemperature`. space: "P1", with constant tractions on
     triangles, or "P2", with linear ones. exterior: the solid around the closed surfaces, without end, where
-    `RemoteStress` in body is the stress far away. quadrature: of the operators. units: "SI" or "mm-N-MPa" (with t/mm^3), as labels of results.
+    `RemoteStress` in body is the stress far away. quadrature: of the operators. units: "SI" or "mm-N-MPa" (with
+    t/mm^3), as labels of results.
 
     Raises MeshError for unknown tags, ValueError for open surfaces, separate bodies, bodies that touch themselves,
     conditions that contradict each other, and loads that nothing balances; a solid under balanced loads needs no
