@@ -192,6 +192,20 @@ def test_a_result_has_units_everywhere(bar, tmp_path):
     assert "displacements enlarged" in page and "prescribed" in page and "(250, 0, 0) kN" in page
 
 
+def test_load_cases_share_a_matrix_and_the_worst_is_drawn():
+    """Twice the traction has twice the stress; a load without a case is of both."""
+    load = BAR[BAR.index("[[load]]") :]
+    twice = load.replace("[[load]]", '[[load]]\ncase = "twice"')
+    both = run(parse(BAR.replace(load, load.replace("[[load]]", '[[load]]\ncase = "once"') + twice + twice)))
+    assert both.load_case == "twice" and [*both.load_cases] == ["once", "twice"]
+    assert [each.largest_stress[0] for each in both.load_cases.values()] == pytest.approx([57.143, 114.286], rel=1e-3)
+    assert both.reactions["wall"].force[0] == pytest.approx(-500e3, rel=1e-4) and both.imbalance < 1e-4
+    shown = {name: value for name, value, _ in headlines(both, {})}
+    assert shown["load case of 2 with the largest stress"] == "twice"
+    common = run(parse(BAR + twice))
+    assert [*common.load_cases] == ["twice"] and common.applied[0].force[0] == pytest.approx(500e3)
+
+
 def test_clamped_and_hollow_edges_are_warned_about():
     """The place of the largest stress of a cantilever is the edge of its clamped face."""
     text = BAR.replace(SIDES, "").replace("symmetry", "fixed").replace('["100 MPa", 0, 0]', "[0, 0, -1]")

@@ -169,9 +169,11 @@ class Support(Table):
 class Load(Table):
     """[[load]]: on a face (traction, pressure, and resultant force or moment), or of the whole volume. stress: far
     away from the surface of an exterior solid, [xx, yy, zz, yz, xz, xy]. temperatures, heat (positive where it enters):
-    by tag; other faces are insulated. reference: the temperature of the state without stress."""
+    by tag; other faces are insulated. reference: the temperature of the state without stress. case: the name of the
+    load case of which it is; a load without one is of all of them."""
 
-    SELECTORS: ClassVar = ("kind",)
+    SELECTORS: ClassVar = ("kind", "case")
+    case: Annotated[str, Field(min_length=1)] | None = None
     kind: Literal[
         "traction", "pressure", "force", "moment", "gravity", "rotation", "temperature", "steady-temperature",
         "remote-stress",
@@ -306,6 +308,15 @@ class SolidCase(Table):
         return self.solid
 
     @property
+    def load_cases(self) -> tuple[str, ...]:
+        """The names of all load cases in their order; one without a name where no load has one."""
+        return tuple(dict.fromkeys(one.case for one in self.load if one.case is not None)) or ("",)
+
+    def loads_of(self, load_case: str) -> tuple[Load, ...]:
+        """The loads of a load case."""
+        return tuple(one for one in self.load if one.case in (None, load_case))
+
+    @property
     def materials(self) -> dict[str, Constants]:
         """By the name of the region; that of the whole body is empty."""
         return {"": self.material} if self.material is not None else {one.name: one.material for one in self.region}
@@ -328,6 +339,8 @@ class SolidCase(Table):
                 side = "of the solid around a surface" if self.solid.exterior else "of a bounded solid"
                 other = "remote-stress" if self.solid.exterior else "gravity, rotation and temperatures"
                 raise ValueError(f"the load {one.kind!r} is none {side}, which accepts {other}: see solid.exterior")
+        if self.region and len(self.load_cases) > 1:
+            raise ValueError("several load cases are those of one body: they are not supported with [[region]] tables")
         if self.region and any(one.kind == "steady-temperature" for one in self.load):
             raise ValueError("a steady temperature is that of one body: it is not supported with [[region]] tables")
         for key in ("face", "region"):

@@ -74,12 +74,13 @@ def _warn_of_units(file: CaseFile[SolidCase], diameter: float) -> None:
         warn(f"the solid has a diameter of {diameter:.4g} m: {advice}; give the unit of a file in [mesh]")
 
 
-def elastic_solids(file: CaseFile[SolidCase], mesh: TriangleMesh) -> dict[str, ElasticSolid]:
-    """The problem of a case on its mesh, by the names of its regions; "" is that of the whole body. CaseError for tags
+def elastic_solids(file: CaseFile[SolidCase], mesh: TriangleMesh, load_case: str = "") -> dict[str, ElasticSolid]:
+    """The problem of a case on its mesh, by the names of its regions; "" is that of the whole body. load_case: which
+    loads, by the name of theirs. CaseError for tags
     that the mesh does not have, a surface that bounds no body, and conditions that contradict each other."""
     case, solid = file.case, file.case.solid
     options = {"space": solid.space, "exterior": solid.exterior, "units": solid.units}
-    body = [one.condition for one in case.load if one.tag is None]
+    body = [one.condition for one in case.loads_of(load_case) if one.tag is None]
     for key in ("support", "load"):
         for number, one in enumerate(getattr(case, key)):
             with file.blamed(key, "tag", one.tag, number):
@@ -98,20 +99,20 @@ def elastic_solids(file: CaseFile[SolidCase], mesh: TriangleMesh) -> dict[str, E
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", MeshWarning)  # common faces are turned for one of the two
                     part = mesh.restricted(case.region[number].tags)
-        key = next(name for name in case.mesh.SELECTORS if getattr(case.mesh, name) is not None)
-        with file.blamed("mesh", key):
+        source = next(name for name in case.mesh.SELECTORS if getattr(case.mesh, name) is not None)
+        with file.blamed("mesh", source):
             bare = ElasticSolid(part, material.material, body=body, **options)  # type: ignore[arg-type]
-        supports, loads = _by_tag(file, bare.mesh, "support"), _by_tag(file, bare.mesh, "load")
+        supports, loads = (_by_tag(file, bare.mesh, key, load_case) for key in ("support", "load"))
         found[name] = replace(bare, supports=supports, loads=loads)
         with file.blamed("support", "tag", [*supports], None):
             found[name].conditions  # noqa: B018  of supports that disagree, and loads along supports
     return found
 
 
-def elastic_solid(file: CaseFile[SolidCase], mesh: TriangleMesh) -> ElasticSolid | BondedSolids:
+def elastic_solid(file: CaseFile[SolidCase], mesh: TriangleMesh, load_case: str = "") -> ElasticSolid | BondedSolids:
     """The problem of a case on its mesh, with the errors of `elastic_solids` and those of regions that share no faces,
     or have conditions there."""
-    solids = elastic_solids(file, mesh)
+    solids = elastic_solids(file, mesh, load_case)
     if len(solids) == 1:
         return solids[""]
     with file.blamed("region", "name", [*solids]):
@@ -120,7 +121,7 @@ def elastic_solid(file: CaseFile[SolidCase], mesh: TriangleMesh) -> ElasticSolid
     return bonded
 
 
-def _by_tag(file: CaseFile[SolidCase], mesh: TriangleMesh, table: str) -> dict[Any, list[Any]]:
+def _by_tag(file: CaseFile[SolidCase], mesh: TriangleMesh, table: str, load_case: str) -> dict[Any, list[Any]]:
     """The conditions on the faces of a mesh by name, or number where it has none. CaseError for faces that a condition
     does not suit."""
     found: dict[Any, list[Any]] = {}
@@ -128,7 +129,7 @@ def _by_tag(file: CaseFile[SolidCase], mesh: TriangleMesh, table: str) -> dict[A
     present = np.unique(mesh.tags)
     for number, one in enumerate(getattr(file.case, table)):
         tag: Any = mesh.names.get(one.tag) if isinstance(one.tag, str) else one.tag
-        if tag not in present:
+        if tag not in present or getattr(one, "case", None) not in (None, load_case):
             continue
         with file.blamed(table, "tag", number=number):
             name = names.get(tag, tag)

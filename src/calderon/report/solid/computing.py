@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from calderon.backends import require_memory
 from calderon.case import CaseFile, SolidCase, elastic_solid, solid_mesh
-from calderon.formulations import BondedSolids, ElasticSolid, ElasticSolution
+from calderon.formulations import BondedSolids, ElasticSolid, ElasticSolution, LoadCase
 from calderon.formulations.elastic.material import von_mises
+from calderon.mesh import TriangleMesh
 from calderon.mesh.containment import winding_numbers
 from calderon.mesh.errors import warn
 from calderon.plots import inside
@@ -29,7 +30,9 @@ def compute_solid(file: CaseFile[SolidCase], stages: Stages, scratch: Path | Non
     that nothing balances, MemoryError before anything is computed. scratch: not needed."""
     case = file.case
     with stages.stage("make the mesh" if case.mesh.shape else "read the mesh"):
-        posed = elastic_solid(file, solid_mesh(file))
+        mesh, names = solid_mesh(file), case.load_cases
+        posed = elastic_solid(file, mesh, names[0])
+        every = {name: LoadCase(each.loads, each.body) for name, each in _others(file, mesh, posed).items()}
         solids = posed.parts if isinstance(posed, BondedSolids) else {"": posed}
         plane = _plane(file, solids)
         _require_inside(file, solids)
@@ -37,9 +40,14 @@ def compute_solid(file: CaseFile[SolidCase], stages: Stages, scratch: Path | Non
     plan = posed.plan(method, rtol)
     require_memory(plan.nbytes, f"the solution of {plan.unknowns} unknowns ({plan.method})", "use a coarser mesh")
     with stages.stage("assemble and solve", str(plan)):
-        solved = posed.solve(method, rtol, case.solver.backend)
-        parts = solved if isinstance(solved, dict) else {"": solved}
+        load_cases: dict[str, ElasticSolution] = {}
+        if isinstance(posed, BondedSolids):
+            parts = posed.solve(method, rtol, case.solver.backend)
+        else:
+            load_cases = posed.solve_cases(every, method, rtol, case.solver.backend)
     with stages.stage("stresses on the surface"):
+        worst = max(load_cases, key=lambda name: load_cases[name].largest_stress[0], default="")
+        parts = {"": load_cases[worst]} if load_cases else parts
         largest = _largest(parts)
     points, lines, cut = None, [], None
     if case.output.points or case.output.line or plane is not None:
@@ -49,7 +57,15 @@ def compute_solid(file: CaseFile[SolidCase], stages: Stages, scratch: Path | Non
             lines = [_inside(parts, line.points) for line in case.output.line]
             if plane is not None:
                 cut = plane, _cut(case, parts, plane)
-    return SolidResults(file, parts, plan.unknowns, largest, points, tuple(lines), cut)
+    return SolidResults(file, parts, plan.unknowns, largest, points, tuple(lines), cut, worst, load_cases)
+
+
+def _others(file: CaseFile[SolidCase], mesh: TriangleMesh, first: Any) -> dict[str, Any]:
+    """The problems of all load cases of one body, of which the first is given; empty for several."""
+    if isinstance(first, BondedSolids):
+        return {}
+    names = file.case.load_cases
+    return {names[0]: first} | {name: elastic_solid(file, mesh, name) for name in names[1:]}
 
 
 def _part_of(solids: Mapping[str, ElasticSolid], points: Array) -> NDArray[np.int64]:

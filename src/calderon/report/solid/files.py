@@ -46,6 +46,16 @@ def numbers(results: SolidResults) -> dict[str, Any]:
         "reactions": {str(tag): _numbers(each) for tag, each in results.reactions.items()},
         "force_out_of_balance": results.imbalance if bounded else None,
         "strain_energy": results.strain_energy,
+        "load_case": results.load_case or None,
+        "load_cases": {
+            name: {
+                "largest_von_mises": each.largest_stress[0],
+                "at": each.largest_stress[1].tolist(),
+                "reactions": {str(tag): _numbers(found) for tag, found in each.reactions.items()},
+            }
+            for name, each in results.load_cases.items()
+            if name
+        },
         "estimated_errors": dict(zip(("displacement", "stress"), results.estimates, strict=True)),
         "unknowns": results.unknowns,
         "solver": str(next(iter(infos.values()))).splitlines(),

@@ -27,6 +27,8 @@ def headlines(results: SolidResults, seconds: dict[str, float]) -> list[Row]:
     rows: list[Row] = [
         (f"largest von Mises stress, at {results.place(largest.place)}", *units.shown("stress", largest.value))
     ]
+    if len(results.load_cases) > 1:
+        rows.insert(0, (f"load case of {len(results.load_cases)} with the largest stress", results.load_case, ""))
     if largest.edge:
         named = f"largest away from edges without limit, at {results.place(largest.away[1])}"
         rows.append((named, *units.shown("stress", largest.away[0])))
@@ -96,18 +98,45 @@ def tables(results: SolidResults, summary: dict[str, Any]) -> str:
         ]
         inside = wide_table("Points inside", columns, rows)
     infos = "\n".join(f"{name + ': ' if name else ''}{each.info}" for name, each in results.parts.items())
-    return loads + supports + by_tag + inside + blocks(named) + equation(EQUATION) + record("Solver", infos)
+    return (
+        _load_cases(results)
+        + loads
+        + supports
+        + by_tag
+        + inside
+        + blocks(named)
+        + equation(EQUATION)
+        + record("Solver", infos)
+    )
+
+
+def _load_cases(results: SolidResults) -> str:
+    """The load cases as a table, empty for one."""
+    if len(results.load_cases) < 2:
+        return ""
+    units, rows = results.units, []
+    for name, solution in results.load_cases.items():
+        stress, place = solution.largest_stress
+        moved = float(np.linalg.norm(solution.displacement.on_mesh()[1], axis=1).max())
+        forces = (
+            f"{tag} {units.vector('force', reaction.force.tolist(), solution.solid.applied[1])}"
+            for tag, reaction in solution.reactions.items()
+        )
+        length = units.text("length", moved)
+        rows.append([name, units.text("stress", stress), results.place(place), length, ", ".join(forces)])
+    columns = ["load case", "largest von Mises stress", "at", "largest displacement", "reactions"]
+    return wide_table("Load cases", columns, rows)
 
 
 def volume_loads(results: SolidResults) -> str:
     """The loads of the whole body as a text, empty without any."""
-    loads = (f"{one.kind} {_value(results, one)}" for one in results.file.case.load if one.tag is None)
+    loads = (f"{one.kind} {_value(results, one)}" for one in results.loads if one.tag is None)
     return "; ".join(loads)
 
 
 def _loads(results: SolidResults) -> list[list[str]]:
     rows = []
-    for one in results.file.case.load:
+    for one in results.loads:
         forces = []
         for solution in results.parts.values():
             solid, numbers = solution.solid, solution.solid.mesh.tags
@@ -198,7 +227,7 @@ def _material(results: SolidResults, given: Constants) -> list[Row]:
     rows: list[Row] = [("material", given.name, "")] if given.name else []
     rows.append(("Young's modulus E", *units.shown("modulus", given.youngs_modulus)))
     rows.append(("Poisson's ratio ν", f"{given.poissons_ratio:g}", ""))
-    if given.density is not None and "density" in {CONSTANTS.get(one.kind) for one in results.file.case.load}:
+    if given.density is not None and "density" in {CONSTANTS.get(one.kind) for one in results.loads}:
         rows.append(("density", number(given.density), units.base("density")))
     if given.expansion is not None:
         rows.append(("thermal expansion", f"{given.expansion:g}", "1/K"))

@@ -72,7 +72,7 @@ def _conditions(results: SolidResults) -> tuple[dict[str, Any], dict[str, Any]]:
             mask[first + triangles] = True
             for load in solid.loads[tag]:
                 traction[first + triangles] += load.traction(face)(face.centroids, face.normals)
-            loads[f"{results.label(part, tag)}: {_kinds(mesh, case.load, tag)}"] = (mask, traction)
+            loads[f"{results.label(part, tag)}: {_kinds(mesh, results.loads, tag)}"] = (mask, traction)
         first += len(mesh.triangles)
     return held, loads
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.case import CaseFile, SolidCase
+from calderon.case.solid import Load
 from calderon.formulations import ElasticSolution
 from calderon.formulations.elastic.balance import Resultant
 from calderon.formulations.elastic.material import von_mises
@@ -51,7 +52,8 @@ class Largest:
 class SolidResults:
     """All requested results of a case. parts: solutions by the names of regions, that of the whole body as "". cut: von
     Mises stresses or magnitudes of displacement (rows, columns) at points (rows, columns, 3), NaN outside of the
-    material. Surface quantities are those of the surfaces of all parts, one after the other.
+    material. load_case: the name of that with the largest stress, of which are all results but `load_cases`. Surface
+    quantities are those of the surfaces of all parts, one after the other.
     """
 
     file: CaseFile[SolidCase]
@@ -61,8 +63,15 @@ class SolidResults:
     points: Inside | None = None
     lines: tuple[Inside, ...] = ()
     cut: tuple[Array, Array] | None = None
+    load_case: str = ""
+    load_cases: dict[str, ElasticSolution] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+
+    @property
+    def loads(self) -> tuple[Load, ...]:
+        """The loads of the load case."""
+        return self.file.case.loads_of(self.load_case)
 
     @property
     def units(self) -> Units:
@@ -137,14 +146,14 @@ class SolidResults:
     def strain_energy(self) -> float | None:
         """None where it is not available: of an exterior solid, and under a temperature that varies."""
         case = self.file.case
-        if case.solid.exterior or any(one.kind == "steady-temperature" for one in case.load):
+        if case.solid.exterior or any(one.kind == "steady-temperature" for one in self.loads):
             return None
         return sum(each.strain_energy for each in self.parts.values())
 
     @cached_property
     def temperature(self) -> Array | None:
         """(vertices,) change of a temperature that varies; None without one."""
-        if not any(one.kind == "steady-temperature" for one in self.file.case.load):
+        if not any(one.kind == "steady-temperature" for one in self.loads):
             return None
         return self._joined(lambda each: each.solid.temperature(each.solid.mesh.vertices))
 
