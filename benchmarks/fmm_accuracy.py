@@ -1,4 +1,4 @@
-"""Errors of fast multipole products compared with dense ones: operators and spaces, four bodies, tolerances 1e-3 to 1e-8.
+"""Errors of fast multipole products compared with dense ones: operators and spaces on four bodies, rtol 1e-3 to 1e-8.
 
 Each figure is the relative error in the 2-norm of products with a random vector, of the matrix and of its transposed,
 the larger one. It should lie between rtol / 300 (a cheaper order would do below) and rtol.

@@ -10,10 +10,12 @@ from calderon import backends, exact, hmatrix, mesh
 from calderon.backends import available
 from calderon.dense import assemble_dense as _assemble_dense
 from calderon.dense import assemble_matrix_free as _assemble_matrix_free
+from calderon.dense import plan_dense as _plan_dense
 from calderon.dg import MaxwellDG
 from calderon.files import DamagedFile
 from calderon.fmm import assemble_fmm as _assemble_fmm
 from calderon.fmm import laplace_sums
+from calderon.fmm import plan_fmm as _plan_fmm
 from calderon.formulations import (
     BondedSolids,
     DeltaGap,
@@ -49,6 +51,7 @@ from calderon.formulations import (
 from calderon.greens import Elastostatic, Helmholtz, Laplace, ModifiedHelmholtz
 from calderon.hmatrix import assemble_hmatrix as _assemble_hmatrix
 from calderon.hmatrix import hlu
+from calderon.hmatrix import plan_hmatrix as _plan_hmatrix
 from calderon.hmatrix import save_assembly as _save_assembly
 from calderon.mesh import AccuracyWarning, Material, MeshError, MeshWarning, TetrahedralMesh, TriangleMesh
 from calderon.onsurface import osrc_dtn, osrc_ntd
@@ -94,17 +97,17 @@ if _TYPE_CHECKING:
 _register(
     _Method(
         "dense", _assemble_dense, several=True, mixed=True, stores_entries=True, keeps_on_device=True,
-        matrix="dense matrix",
+        matrix="dense matrix", plan=_plan_dense,
     )
 )  # fmt: skip
 _register(_Method("matrix-free", _assemble_matrix_free, matrix="no matrix"))
 _register(
     _Method(
         "hmatrix", _assemble_hmatrix, several=True, compresses=True, saves=_save_assembly, factorise=hlu,
-        matrix="H-matrix",
+        matrix="H-matrix", plan=_plan_hmatrix,
     )
 )  # fmt: skip
-_register(_Method("fmm", _assemble_fmm, compresses=True, matrix="fast multipole operator"))
+_register(_Method("fmm", _assemble_fmm, compresses=True, matrix="fast multipole operator", plan=_plan_fmm))
 _register_sums("fmm", laplace_sums)
 
 try:

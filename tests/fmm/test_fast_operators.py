@@ -150,14 +150,32 @@ def test_near_blocks_of_low_tolerances_are_in_single_precision():
     assert rough.nbytes < fine.nbytes / 1.5
 
 
-def test_the_next_order_is_tried_once(monkeypatch):
-    lowest = galerkin.FUNCTIONS[0]._replace(potential=1e-9, gradient=1e-9)
+def test_higher_orders_are_tried(monkeypatch):
+    lowest, low, higher = (galerkin.FUNCTIONS[n]._replace(potential=1e-5 / 100**n) for n in range(3))
     operator = cal.single_layer(cal.Laplace(), cal.P1(MESHES["long"]()))
-    monkeypatch.setattr(galerkin, "FUNCTIONS", (lowest, galerkin.FUNCTIONS[2]))
+    monkeypatch.setattr(galerkin, "FUNCTIONS", (lowest, low, higher))
     assert operator.assemble("fmm", rtol=2e-5).info[0].order == (14, 96)
     monkeypatch.setattr(galerkin, "FUNCTIONS", (lowest, lowest))
     with pytest.raises(RuntimeError, match="single_layer has an error of .*: increase rtol, or use method='hmatrix'"):
         operator.assemble("fmm", rtol=2e-5)
+
+
+def test_the_plan_bounds_the_memory_and_is_kept(monkeypatch):
+    space = cal.P1(MESHES["long"]())
+    V = cal.single_layer(cal.Laplace(), space)
+    plan, fast = V.plan("fmm", rtol=1e-3), V.assemble("fmm", rtol=1e-3)
+    assert fast.nbytes < plan.nbytes
+    assert f"{fast.info[0].levels} levels, degree {fast.info[0].order[0]} with" in str(plan)
+    assert V.plan().method == "dense"
+    larger = cal.P1(cal.mesh.sphere(1.0, 0.04))
+    assert cal.single_layer(cal.Laplace(), larger).plan(rtol=1e-3).method == "fmm"
+    assert cal.single_layer(cal.Helmholtz(1.0), larger).plan(rtol=1e-3).method == "hmatrix"
+    monkeypatch.setattr("calderon.backends.memory.free_memory", lambda: 1_000_000)
+    with pytest.raises(MemoryError, match="the fast multipole operator .3 levels.* needs .*: increase rtol"):
+        V.assemble("fmm", rtol=1e-3)
+    monkeypatch.setattr("calderon.operators.methods.free_memory", lambda: 1000)
+    with pytest.raises(MemoryError, match="every method needs more .*fmm: about .*hmatrix: about"):
+        V.assemble("auto")
 
 
 def test_refusals():
@@ -165,7 +183,7 @@ def test_refusals():
     laplace = cal.single_layer(cal.Laplace(), cal.P1(mesh))
     with pytest.raises(ValueError, match="method='fmm' is for operators of Laplace's equation"):
         cal.single_layer(cal.Helmholtz(1.0), cal.P1(mesh)).assemble("fmm")
-    with pytest.raises(ValueError, match="holds 1e-08 and above"):
+    with pytest.raises(ValueError, match="holds 4e-11 and above"):
         laplace.assemble("fmm", rtol=1e-12)
     with pytest.raises(ValueError, match="rtol=2: a tolerance"):
         laplace.assemble("fmm", rtol=2)
@@ -184,12 +202,15 @@ def test_few_unknowns_have_no_far_field():
     assert sp.linalg.norm(sp.csr_array(fast @ np.eye(space.dimension) - dense.to_array())) < 1e-6
 
 
-def test_formulations_accept_the_method():
+def test_formulations_accept_the_method(monkeypatch):
     mesh = cal.mesh.sphere(1.0, 0.2)
     problem = cal.LaplaceDirichlet(mesh, space="P1")
     dense, fast = (problem.solve(1.0, method=method, rtol=1e-5) for method in ("dense", "fmm"))
     places = np.array([[0.0, 0.0, 2.0], [3.0, 0.0, 0.0]])
     assert difference(fast.field(places), dense.field(places)) < 1e-5
     assert "fast multipole operator" in str(fast.info)
+    monkeypatch.setattr("calderon.formulations.linear_system.LARGEST_DENSE", 10)
+    auto = cal.LaplaceDirichlet(mesh, space="P1").solve(1.0, method="auto", rtol=1e-5)
+    assert "chosen as " in str(auto.info) and ", not hmatrix: about" in str(auto.info)
     with pytest.raises(ValueError, match="method='fmm' is for operators of Laplace's equation"):
         cal.SoundSoftScattering(mesh, 1.0).solve(cal.PlaneWave([0, 0, 1], 1.0), method="fmm")

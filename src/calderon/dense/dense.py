@@ -11,13 +11,16 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import DeviceMatrix, Execution, format_bytes, require_memory, thread_count
 from calderon.backends.vectors import aligned
 from calderon.dense.device import assemble_on_device
-from calderon.operators.algebra import BoundaryOperator, short_label
+from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
 from calderon.operators.memory_estimate import preparation_bytes
+from calderon.operators.methods import STREAM, Plan
 from calderon.operators.progress import assembly_progress
 from calderon.operators.tree import ArrayPlace, fill
 
 MIXED_ROWS = 1024
 """Rows that the processor holds in single precision, for each thread, in mixed precision."""
+ENTRY = 5e-8
+"""Processor seconds of a real entry of P1, in estimates."""
 
 
 class DenseMatrix(LinearOperator):
@@ -58,6 +61,13 @@ class DenseMatrix(LinearOperator):
         return f"dense matrix {size}, backend {self.backend}, {self.seconds:.2f} s{what}"
 
     __repr__ = __str__
+
+
+def plan_dense(operator: BoundaryOperator, rtol: float | None = None) -> Plan:
+    """Bytes and seconds of `assemble_dense` in double precision."""
+    nbytes = math.prod(operator.shape) * operator.dtype().itemsize
+    seconds = sum(ENTRY * math.prod(each.shape) * (3 if each.is_complex else 1) for each, _ in integrals_of(operator))
+    return Plan("dense", nbytes + preparation_bytes(operator), seconds / thread_count(), nbytes / STREAM)
 
 
 def assemble_dense(

@@ -9,8 +9,8 @@ neighbouring leaves have exact entries in dense blocks; all others meet through 
 """
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,30 +20,31 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import Execution, format_bytes, require_memory
 from calderon.fmm.elastic import Check, ElasticFar, ElasticProduct, is_joint, layout_of, near_of
 from calderon.fmm.far_products import FarProducts
-from calderon.fmm.functions import Leaves, Sources, moments_of
-from calderon.fmm.layout import FACTORS, least_edges
-from calderon.fmm.lists import Lists, lists_of
+from calderon.fmm.functions import Sources, moments_of
+from calderon.fmm.layout import Pairing
 from calderon.fmm.near import Near
-from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
-from calderon.fmm.orders import ELASTIC, FUNCTIONS, Promise, first_order
+from calderon.fmm.orders import ELASTIC, FUNCTIONS, SAFETY, Promise, better_orders, first_order
+from calderon.fmm.plan import Planner
 from calderon.fmm.tables import tables
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.near_blocks import near_blocks
 from calderon.greens import Laplace
 from calderon.integrands import DOUBLE_LAYER
-from calderon.operators.algebra import BoundaryOperator, short_label
+from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
 from calderon.operators.boundary import ElasticOperator, IntegralOperator
+from calderon.operators.methods import Plan
 from calderon.operators.progress import assembly_progress
+from calderon.operators.transformed import TransformedOperator
 from calderon.operators.tree import Products, Term, terms_of
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import Space
-from calderon.spaces.supports import support_boxes
 
 DEFAULT_RTOL = 1e-4
 SINGLE = 1e-4
 """Tolerance from which blocks are in single precision, and the far field of operators without normal derivatives."""
+ADVICE = "increase rtol, or use method='matrix-free', which stores vectors only"
 CURLS = 3
-"""Errors of hypersingular operators by those of single layers."""
+"""Errors of products of surface curls, at most, by those of the single layer between them."""
 CHECKED = 64
 """Random rows that are computed directly, too."""
 FLAT = 1e-8
@@ -113,8 +114,8 @@ def assemble_fmm(
     traversal of the tree together.
 
     rtol: relative error of products, default 1e-4; it is measured at 64 random rows of each integral operator. Above it
-    the next higher order is used, then RuntimeError is raised. Near blocks are computed in single precision for rtol of
-    1e-4 and above, and for precision="single". Raises ValueError for other equations, spaces and backends.
+    a higher order is used, and where there is none RuntimeError is raised. Near blocks are computed in single precision
+    for rtol of 1e-4 and above, and for precision="single". Raises ValueError for other equations, spaces and backends.
     """
     started = time.perf_counter()
     execution = Execution.of(backend, precision)
@@ -124,6 +125,9 @@ def assemble_fmm(
     with assembly_progress("preparing", "operators", progress) as advance:
         parts = _Composition(execution, wanted)
         terms = terms_of(operator)
+        if not any(isinstance(each, ElasticOperator) for each, _ in integrals_of(operator)):
+            plan = parts.plan(operator)
+            require_memory(plan.nbytes, f"the fast multipole operator ({plan.details})", ADVICE)
         joint = len(terms) > 1 and is_joint(terms)
         product = parts.elastic(terms) if joint else Products(execution, parts.leaf).of(operator)
         if advance is not None:
@@ -131,20 +135,37 @@ def assemble_fmm(
     return FastMultipole(product, parts.info, short_label(operator), time.perf_counter() - started, wanted)
 
 
+def plan_fmm(operator: BoundaryOperator, rtol: float | None = None) -> Plan:
+    """Levels, order, bytes and seconds of `assemble_fmm` with the lowest order; ValueError as there."""
+    wanted = DEFAULT_RTOL if rtol is None else tolerance(rtol, example="1e-4")
+    return _Composition(Execution.of("numba", "double"), wanted).plan(operator)
+
+
 class _Composition:
     """The integral operators of one assembly; trees of a pair of spaces are built once."""
 
     def __init__(self, execution: Execution, rtol: float) -> None:
         self.execution, self.rtol = execution, rtol
+        self.under_curls: set[Hashable] = set()
         self.info: list[Info] = []
-        self._trees: dict[tuple[int, int], Pairing] = {}
+        self._trees: dict[tuple[int, int, float], Pairing] = {}
         self._products: dict[Any, Product] = {}
 
+    def plan(self, operator: BoundaryOperator) -> Plan:
+        """What all products will take; the trees stay for them."""
+        atoms = [term.atom for term in terms_of(operator)]
+        self.under_curls = {each.inner.key for each in atoms if isinstance(each, TransformedOperator)}
+        planner = Planner(self.rtol, CHECKED, self.rtol >= SINGLE, self._pairing)
+        if any(isinstance(each, ElasticOperator) for each, _ in integrals_of(operator)):
+            raise ValueError("method='fmm' has no estimates for elastostatics: see ElasticSolid.plan")
+        Products(self.execution, lambda leaf: _plain(leaf, planner.leaf)).of(operator)
+        return planner.plan
+
     def leaf(self, operator: IntegralOperator) -> LinearOperator:
-        """The products of an integral operator, checked; the adjoint double layer is the transposed double layer."""
-        _require_laplace(operator)
-        if operator.integrand.normal == "test":
-            return self.leaf(replace(operator, integrand=DOUBLE_LAYER, trial=operator.test, test=operator.trial)).T
+        """The products of an integral operator, checked."""
+        return _plain(operator, self._kept)
+
+    def _kept(self, operator: IntegralOperator) -> LinearOperator:
         if operator.key not in self._products:
             found = self.elastic([Term(1.0, operator)]) if isinstance(operator, ElasticOperator) else None
             self._products[operator.key] = found or self._product(operator)
@@ -169,26 +190,42 @@ class _Composition:
 
     def _product(self, operator: IntegralOperator) -> "Product":
         integrand = operator.integrand
-        times = CURLS if integrand.curls else 1.0
-        promises = first_order(FUNCTIONS, self.rtol, integrand.normal != "none", times)
-        key = id(operator.test), id(operator.trial)
-        if key not in self._trees:
-            self._trees[key] = Pairing.of(operator, promises[0])
-        pairing = self._trees[key]
-        execution = Execution.of("numba", "single") if self.rtol >= SINGLE else self.execution
+        rtol = self.rtol / CURLS if operator.key in self.under_curls else self.rtol
+        execution = Execution.of("numba", "single") if rtol >= SINGLE else self.execution
+        check = _Check.of(operator, execution)
+        promises = first_order(FUNCTIONS, rtol, integrand.normal != "none")
+        pairing = self._pairing(operator, promises[0])
         near = _near(operator, pairing, execution)
-        check = _Check.of(operator, pairing, execution)
-        for promise in promises[:2]:
-            found = Product(operator, pairing, near, promise, self.rtol, self.execution)
+        while True:
+            if pairing.margin > promises[0].order.margin:
+                pairing = self._pairing(operator, promises[0])
+                near = _near(operator, pairing, execution)
+            found = Product(operator, pairing, near, promises[0], rtol, self.execution)
             error = check.error(found)
-            if error <= self.rtol:
+            better = better_orders(promises, error, rtol) if error > SAFETY * rtol else ()
+            if not better:
                 break
-        else:
-            raise _too_large(operator.integrand.name, error, self.rtol)
-        levels, order = int(pairing.tree.level[-1]), (promise.order.p, promise.order.r)
+            promises = better
+        if error > rtol:
+            raise _too_large(operator.integrand.name, error, rtol)
+        levels, order = int(pairing.tree.level[-1]), (promises[0].order.p, promises[0].order.r)
         leaves = len(pairing.lists.leaves)
         self.info.append(Info(operator.integrand.name, error, order, levels, leaves, found.nbytes))
         return found
+
+    def _pairing(self, operator: IntegralOperator, promise: Promise) -> "Pairing":
+        key = id(operator.test), id(operator.trial), promise.order.margin
+        if key not in self._trees:
+            self._trees[key] = Pairing.of(operator, promise)
+        return self._trees[key]
+
+
+def _plain(operator: IntegralOperator, products: Callable[[IntegralOperator], LinearOperator]) -> LinearOperator:
+    """The adjoint double layer is the transposed double layer. ValueError for what is not Laplace's equation."""
+    _require_laplace(operator)
+    if operator.integrand.normal != "test":
+        return products(operator)
+    return products(replace(operator, integrand=DOUBLE_LAYER, trial=operator.test, test=operator.trial)).T
 
 
 def _too_large(name: str, error: float, rtol: float) -> RuntimeError:
@@ -207,48 +244,6 @@ def _require_laplace(operator: IntegralOperator) -> None:
             "method='fmm' is for operators of Laplace's equation on scalar functions, and of elastostatics, got "
             f"{operator!r}: choose 'hmatrix' or 'dense'"
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Pairing:
-    """The functions of two spaces in one tree: rows those of the test, columns those of the trial space."""
-
-    tree: Octree
-    lists: Lists
-    rows: Leaves
-    columns: Leaves
-
-    @staticmethod
-    def of(operator: IntegralOperator, promise: Promise) -> "Pairing":
-        """Boxes are not divided where supports would lie further outside than `promise.order.margin`, nor where pairs
-        of triangles with a raised degree would not be neighbours."""
-        same, margin = operator.trial is operator.test, promise.order.margin
-        spaces = [operator.trial] if same else [operator.trial, operator.test]
-        boxes = [support_boxes(space) for space in spaces]
-        centres = [each.mean(axis=1) for each in boxes]
-        given = zip(spaces, boxes, strict=True)
-        reach = [least_edges(space, box, margin, operator.quadrature.near) for space, box in given]
-
-        def pairing(cube: Cube) -> Pairing:
-            deepest = [np.clip(np.log2(cube.edge / each), 0, DEEPEST).astype(np.int64) for each in reach]
-            tree = octree(centres[0], None if same else centres[1], promise.leaf, (deepest[0], deepest[-1]), cube)
-            lists = lists_of(tree)
-            columns = Leaves.of(lists, tree.source_order, tree.sources)
-            rows = columns if same else Leaves.of(lists, tree.target_order, tree.targets)
-            return Pairing(tree, lists, rows, columns)
-
-        cube = Cube.around(*centres)
-        return min((pairing(cube.enlarged(factor)) for factor in FACTORS), key=lambda each: each.cost(promise.order.r))
-
-    @property
-    def near_entries(self) -> int:
-        """Entries between neighbouring leaves, both halves of symmetric ones."""
-        rows, columns = (np.diff(each.starts) for each in (self.rows, self.columns))
-        return int(rows @ np.add.reduceat(np.append(columns[self.lists.near], 0), self.lists.near_start[:-1]))
-
-    def cost(self, rank: int) -> float:
-        """Of set-up and a score of products, in near entries: a translation is worth half as many as its rank."""
-        return self.near_entries + rank / 2 * len(self.lists.far.source)
 
 
 def _near(operator: IntegralOperator, pairing: Pairing, execution: Execution) -> Near:
@@ -290,6 +285,12 @@ class Product(LinearOperator):
         )
 
     @property
+    def edge(self) -> float:
+        """Of the leaves on average."""
+        tree, leaves = self._pairing.tree, self._pairing.lists.leaves
+        return float(tree.edge[leaves].mean()) * tree.cube.edge
+
+    @property
     def nbytes(self) -> int:
         """Of blocks, moments of functions, lists, expansions and tables."""
         return self._near.numbers.nbytes + self._far.nbytes
@@ -313,15 +314,16 @@ class Product(LinearOperator):
 
 
 class _Check(NamedTuple):
-    """Rows of a matrix, vectors (n, k), and their products with these rows (rows, k); the bound of their size."""
+    """Rows of a matrix, vectors (n, k), and their products with these rows (rows, k); size (k,): of terms at the
+    distance 1, for operators with derivatives, else 0."""
 
     rows: NDArray[np.int64]
     vectors: NDArray[np.float64]
     exact: NDArray[np.float64]
-    bound: NDArray[np.float64]
+    size: NDArray[np.float64]
 
     @staticmethod
-    def of(operator: IntegralOperator, pairing: Pairing, execution: Execution) -> "_Check":
+    def of(operator: IntegralOperator, execution: Execution) -> "_Check":
         random = np.random.default_rng(0)
         count, size = operator.shape
         rows = np.sort(random.choice(count, min(count, CHECKED), replace=False))
@@ -335,14 +337,12 @@ class _Check(NamedTuple):
         ]
         areas = [float(space.mesh.areas.mean()) ** 0.5 for space in (operator.test, operator.trial)]
         sizes = [mass * area for mass, area in zip(masses, areas, strict=True)]
-        bound = np.linalg.norm(sizes[0][rows]) * np.linalg.norm(sizes[1][:, None] * vectors, axis=0)
-        edge = float(pairing.tree.edge[pairing.lists.leaves].mean()) * pairing.tree.cube.edge
-        bound = bound * (operator.integrand.normal != "none") / (4 * np.pi * edge**2)
-        return _Check(rows, vectors, exact, bound)
+        size = np.linalg.norm(sizes[0][rows]) * np.linalg.norm(sizes[1][:, None] * vectors, axis=0) / (4 * np.pi)
+        return _Check(rows, vectors, exact, size * (operator.integrand.normal != "none"))
 
-    def error(self, product: LinearOperator) -> float:
+    def error(self, product: "Product") -> float:
         """The larger relative error of the products."""
-        norms = np.linalg.norm(self.exact, axis=0)
-        norms = np.where(norms < FLAT * self.bound, self.bound, norms)
+        norms, bound = np.linalg.norm(self.exact, axis=0), self.size / product.edge**2
+        norms = np.where(norms < FLAT * bound, bound, norms)
         changes = np.linalg.norm(product.matmat(self.vectors)[self.rows] - self.exact, axis=0)
         return float((changes / np.where(norms > 0, norms, 1.0)).max())

@@ -1,4 +1,4 @@
-"""The functions of several spaces in one tree."""
+"""The functions of several spaces, or of the two sides of an operator, in one tree."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +10,7 @@ from calderon.fmm.functions import Leaves
 from calderon.fmm.lists import Lists, lists_of
 from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
 from calderon.fmm.orders import Promise
+from calderon.operators.boundary import IntegralOperator
 from calderon.spaces.supports import support_boxes
 
 FACTORS = 1.0, 1.15, 1.3, 1.5, 1.75
@@ -25,6 +26,50 @@ def least_edges(space: Any, boxes: NDArray[np.float64], margin: float, near: flo
     np.maximum.at(reach, space.dofs, np.broadcast_to(diameters[:, None], space.dofs.shape))
     own = (boxes[:, 1] - boxes[:, 0]).max(axis=1) / (2 * margin)
     return np.maximum(own, near / (1 - 2 * margin) * reach[:-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Pairing:
+    """The functions of two spaces in one tree: rows those of the test, columns those of the trial space. margin: how
+    far supports may lie outside of their boxes, in edges."""
+
+    margin: float
+    tree: Octree
+    lists: Lists
+    rows: Leaves
+    columns: Leaves
+
+    @staticmethod
+    def of(operator: IntegralOperator, promise: Promise) -> "Pairing":
+        """Boxes are not divided where supports would lie further outside than `promise.order.margin`, nor where pairs
+        of triangles with a raised degree would not be neighbours."""
+        same, margin = operator.trial is operator.test, promise.order.margin
+        spaces = [operator.trial] if same else [operator.trial, operator.test]
+        boxes = [support_boxes(space) for space in spaces]
+        centres = [each.mean(axis=1) for each in boxes]
+        given = zip(spaces, boxes, strict=True)
+        reach = [least_edges(space, box, margin, operator.quadrature.near) for space, box in given]
+
+        def pairing(cube: Cube) -> Pairing:
+            deepest = [np.clip(np.log2(cube.edge / each), 0, DEEPEST).astype(np.int64) for each in reach]
+            tree = octree(centres[0], None if same else centres[1], promise.leaf, (deepest[0], deepest[-1]), cube)
+            lists = lists_of(tree)
+            columns = Leaves.of(lists, tree.source_order, tree.sources)
+            rows = columns if same else Leaves.of(lists, tree.target_order, tree.targets)
+            return Pairing(margin, tree, lists, rows, columns)
+
+        cube = Cube.around(*centres)
+        return min((pairing(cube.enlarged(factor)) for factor in FACTORS), key=lambda each: each.cost(promise.order.r))
+
+    @property
+    def near_entries(self) -> int:
+        """Entries between neighbouring leaves, both halves of symmetric ones."""
+        rows, columns = (np.diff(each.starts) for each in (self.rows, self.columns))
+        return int(rows @ np.add.reduceat(np.append(columns[self.lists.near], 0), self.lists.near_start[:-1]))
+
+    def cost(self, rank: int) -> float:
+        """Of set-up and a score of products, in near entries: a translation is worth half as many as its rank."""
+        return self.near_entries + rank / 2 * len(self.lists.far.source)
 
 
 @dataclass(frozen=True, eq=False)

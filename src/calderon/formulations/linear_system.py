@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import DeviceMatrix, Execution, require_memory
 from calderon.mesh.errors import AccuracyWarning
 from calderon.operators import BoundaryOperator
-from calderon.operators.methods import AUTO, Method, candidates, first_that, method_named, require
+from calderon.operators.methods import AUTO, Method, candidates, fastest, first_that, method_named, require
 from calderon.solvers import ConvergenceError, Factorisation, SolverInfo, gmres, lu, refined
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import Space, VectorSpace
@@ -36,7 +36,8 @@ LARGEST_DENSE = 8000  # where an H-matrix takes less time: 1 GB of complex numbe
 class SolveOptions:
     """How a problem is assembled and solved; see `Problem.solve`. ValueError for unknown choices.
 
-    accept: whether solutions above the tolerance are returned instead of a ConvergenceError.
+    accept: whether solutions above the tolerance are returned instead of a ConvergenceError. reason: why "auto" took
+    the method.
     """
 
     method: str = "dense"
@@ -51,6 +52,7 @@ class SolveOptions:
     keep_on_device: bool = False
     matrix_file: str | os.PathLike[str] | None = None
     accept: bool = False
+    reason: str = ""
 
     def __post_init__(self) -> None:
         one_of(self.solver, SOLVERS, "solver")
@@ -69,13 +71,21 @@ class SolveOptions:
                 require(self.method, option)
         Execution.of(self.backend, self.precision, several=True, mixed=True)
 
-    def for_unknowns(self, unknowns: int) -> "SolveOptions":
+    def for_unknowns(self, unknowns: int, operator: BoundaryOperator | None = None) -> "SolveOptions":
         """The options with a method instead of "auto": one that stores entries for few unknowns and for LU, which
-        needs no compression_rtol."""
+        needs no compression_rtol, else the expectedly fastest of those that compress; the first of them where there is
+        no operator yet, on devices, and for options that only such a one has."""
         if self.method != AUTO:
             return self
-        chosen = first_that("stores_entries" if unknowns <= LARGEST_DENSE or self.solver == "lu" else "compresses")
-        return replace(self, method=chosen.name, compression_rtol=self.compression_rtol if chosen.compresses else None)
+        bound = self.backend != "numba" or self.matrix_file is not None or self.preconditioned_by("hlu")
+        if unknowns <= LARGEST_DENSE or self.solver == "lu":
+            name, reason = first_that("stores_entries").name, ""
+        elif operator is None or bound or self.precision == "mixed":
+            name, reason = first_that("compresses").name, ""
+        else:
+            name, reason = fastest(operator, self.assembly_rtol, compressing=True)
+        kept = self.compression_rtol if method_named(name).compresses else None
+        return replace(self, method=name, compression_rtol=kept, reason=reason)
 
     @property
     def chosen(self) -> Method:
@@ -185,6 +195,7 @@ class LinearSystem:
     key: tuple[Any, ...] | None = field(default=None, init=False)
     matrix: Any = field(default=None, init=False)
     factors: Factorisation | None = field(default=None, init=False)
+    reason: str = field(default="", init=False)
 
     @property
     def unknowns(self) -> int:
@@ -208,9 +219,10 @@ class LinearSystem:
         self, method: str, columns: list[tuple[NDArray[np.float64], float, bool]], factorisation: float, seconds: float
     ) -> list[SolutionInfo]:
         """The record of each right-hand side, from its history, its residual and whether it converged."""
+        matrix = f"{self.matrix}, {self.reason}" if self.reason else str(self.matrix)
         return [
             SolutionInfo(
-                self.equation, method, str(self.matrix), self.unknowns, max(0, len(history) - 1), history, residual,
+                self.equation, method, matrix, self.unknowns, max(0, len(history) - 1), history, residual,
                 converged, len(columns), 0.0, factorisation, seconds,
             )
             for history, residual, converged in columns
@@ -218,6 +230,7 @@ class LinearSystem:
 
     def assemble(self, options: SolveOptions) -> float:
         """Make the matrix of these options available; the seconds that took, 0 where it was."""
+        self.reason = options.reason
         if self.key == options.matrix_key:
             self._save(options)
             return 0.0

@@ -50,8 +50,9 @@ class Problem(ABC, Generic[Solution]):
     def solve(self, data: Any, method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]) -> Solution:
         """Solve for one incident wave (scattering) or boundary datum (Laplace).
 
-        method: how the matrix is stored: "dense", "hmatrix", "matrix-free", "fmm" (Laplace), or "auto", which is
-        "dense" up to 8000 unknowns and "hmatrix" above. rtol: relative residual at which GMRES ends.
+        method: how the matrix is stored: "dense", "hmatrix", "matrix-free", "fmm" (Laplace), or "auto": "dense" up to
+        8000 unknowns, above what is expected to take the least seconds, which `info` states. rtol: relative
+        residual at which GMRES ends.
 
         Further options, by name. compression_rtol: accuracy of a compressed matrix, default rtol / 10. solver: "gmres"
         (default) or "lu". backend: "numba" or a device. precision: "double" (default) or "single". preconditioner: a
@@ -92,7 +93,7 @@ class Problem(ABC, Generic[Solution]):
             known = ", ".join(["method", "rtol", *SolverChoices.__annotations__])
             raise TypeError(f"unknown options {', '.join(unknown)}: choose from {known}")
         chosen.update(choices)
-        options = SolveOptions(method, rtol, **chosen).for_unknowns(self.unknowns)
+        options = SolveOptions(method, rtol, **chosen).for_unknowns(self.unknowns, self.system.operator)
         if isinstance(options.preconditioner, str):
             hlu = ["hlu"] if options.chosen.factorise else []
             one_of(options.preconditioner, (*self.preconditioners, *hlu), "preconditioner")

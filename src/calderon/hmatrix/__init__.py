@@ -8,7 +8,7 @@ from calderon.hmatrix.block_tree import Admissibility, BlockTree, block_tree
 from calderon.hmatrix.cluster_tree import ClusterTree, cluster_tree
 from calderon.hmatrix.composed_operator import ComposedOperator
 from calderon.hmatrix.compression import hmatrix
-from calderon.hmatrix.galerkin import Choices, assemble_hmatrix, is_sum, save_assembly
+from calderon.hmatrix.galerkin import Choices, assemble_hmatrix, is_sum, plan_hmatrix, save_assembly
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.lu import HierarchicalLU, hlu
 
@@ -26,5 +26,6 @@ __all__ = [
     "hlu",
     "hmatrix",
     "is_sum",
+    "plan_hmatrix",
     "save_assembly",
 ]

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from calderon.backends import Execution, real_type
-from calderon.operators.methods import method_named
+from calderon.operators.methods import AUTO, Plan, fastest, method_named
 from calderon.operators.tree import ArrayPlace, Products, Term, fill, terms_of
 from calderon.solvers import sparse_inverse
 from calderon.spaces import numbering
@@ -94,7 +94,8 @@ class BoundaryOperator(ABC):
     ) -> Any:
         """Compute the matrix: a SciPy LinearOperator that prints what it is.
 
-        method: "dense". backend: "numba", "opencl", "cuda", a device such as "cuda:1", several that share
+        method: "dense", "hmatrix", "fmm" (Laplace), "matrix-free", or "auto", the one that `plan` gives.
+        backend: "numba", "opencl", "cuda", a device such as "cuda:1", several that share
         a dense matrix, "numba+cuda:0", or "auto". precision: "double",
         "single", or "mixed": a dense matrix in double whose touching and near pairs are integrated in double, all
         others in single. rtol: accuracy of compressed methods.
@@ -103,10 +104,22 @@ class BoundaryOperator(ABC):
         Raises ValueError for an unknown choice and for entries beyond the range of the precision, RuntimeError for a
         backend that is not available, MemoryError (before allocating) when the matrix does not fit.
         """
-        chosen = method_named(method)
+        chosen = method_named(fastest(self, rtol)[0] if method == AUTO else method)
+        rtol = rtol if chosen.compresses or method != AUTO else None
         options = chosen.options(rtol=rtol, keep_on_device=keep_on_device, matrix_file=matrix_file)
         Execution.of(backend, precision, several=chosen.several, mixed=chosen.mixed)  # refuses what is not supported
         return chosen.build(self, backend=backend, precision=precision, progress=progress, **options)
+
+    def plan(self, method: str = AUTO, rtol: float | None = None) -> Plan:
+        """What `assemble` will take, estimated before it is begun: bytes, seconds of set-up and of a product, for "fmm"
+        levels and order. method: "auto" is the one with the least seconds for its set-up and 30 products, of those that
+        there is memory for. ValueError for a method without estimates, or that does not support the operator,
+        MemoryError for "auto" where there is room for none.
+        """
+        chosen = method_named(fastest(self, rtol)[0] if method == AUTO else method)
+        if chosen.plan is None:
+            raise ValueError(f"method {method!r} has no estimates: choose 'dense', 'hmatrix', 'fmm' or 'auto'")
+        return chosen.plan(self, rtol)
 
     def entries(
         self,

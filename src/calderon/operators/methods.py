@@ -6,10 +6,31 @@ other code compares names: `assemble`, the formulations and case files refuse op
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+from calderon.backends import format_bytes, free_memory
 
 AUTO = "auto"
-"""Stands for a method of the table that is chosen by the number of unknowns."""
+"""Stands for the method of the table that is expected to be fastest, of those that there is memory for."""
+PRODUCTS = 30
+"""Products for which a method is chosen."""
+STREAM = 8e9
+"""Bytes per second that products read, in estimates."""
+
+
+class Plan(NamedTuple):
+    """What a method will take, estimated before memory is taken: bytes at most at a time, seconds of set-up and of a
+    product, further facts as text."""
+
+    method: str
+    nbytes: int
+    seconds: float
+    product_seconds: float
+    details: str = ""
+
+    def __str__(self) -> str:
+        details = f", {self.details}" if self.details else ""
+        return f"{self.method}: about {self.seconds:.1g} s and {format_bytes(self.nbytes)}{details}"
 
 
 @dataclass(frozen=True)
@@ -23,7 +44,8 @@ class Method:
     nothing, as LU and preconditioners of entries ask. keeps_on_device: keep_on_device= is supported. compresses: rtol=
     is supported. saves: matrix_file= is supported; saves(operator, matrix, matrix_file, backend=, precision=, rtol=)
     writes what `build` would have written. factorise(matrix, rtol) gives rough factors, for preconditioner="hlu".
-    ranks: the ranks of MPI may share one matrix. matrix: a description of what is stored.
+    ranks: the ranks of MPI may share one matrix. matrix: a description of what is stored. plan(operator, rtol): its
+    Plan; ValueError for an operator that the method does not support.
     """
 
     name: str
@@ -37,6 +59,7 @@ class Method:
     factorise: Callable[..., Any] | None = None
     ranks: bool = False
     matrix: str = "matrix"
+    plan: Callable[..., Plan] | None = None
 
     def options(self, **given: Any) -> dict[str, Any]:
         """Those of the options that are given (neither None nor False); ValueError for one that is not supported."""
@@ -72,6 +95,30 @@ def method_named(name: str) -> Method:
 def candidates(name: str) -> tuple[Method, ...]:
     """The methods that a name may stand for: all of them for "auto"; ValueError for an unknown name."""
     return tuple(_methods.values()) if name == AUTO else (_found(name, [*sorted(_methods), AUTO]),)
+
+
+def plans(operator: Any, rtol: float | None, compressing: bool = False) -> list[Plan]:
+    """Of all methods (that compress) that have one and support the operator, the expectedly fastest first."""
+    found = []
+    for method in _methods.values():
+        if method.plan is not None and (method.compresses or not compressing):
+            try:
+                found.append(method.plan(operator, rtol))
+            except ValueError:
+                continue
+    return sorted(found, key=lambda each: each.seconds + PRODUCTS * each.product_seconds)
+
+
+def fastest(operator: Any, rtol: float | None, compressing: bool = False) -> tuple[str, str]:
+    """The name of the method that "auto" stands for, and why. MemoryError where there is room for none."""
+    choices, free = plans(operator, rtol, compressing), free_memory()
+    fitting = [each for each in choices if each.nbytes <= free]
+    if not fitting:
+        texts = "; ".join(map(str, choices))
+        raise MemoryError(f"{format_bytes(free)} are free, and every method needs more ({texts}): try a coarser mesh, "
+                          "a larger rtol, or method='matrix-free'")  # fmt: skip
+    others = [each for each in choices if each is not fitting[0]]
+    return fitting[0].method, "chosen as " + ", not ".join(map(str, [fitting[0], *others]))
 
 
 def first_that(ability: str) -> Method:

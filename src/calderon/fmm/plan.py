@@ -1,0 +1,78 @@
+"""What an operator by fast multipole products will take, before memory is taken: levels, order, bytes, seconds."""
+
+from collections.abc import Callable, Hashable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+from calderon.backends import thread_count
+from calderon.fmm.layout import Pairing
+from calderon.fmm.orders import FUNCTIONS, Promise, first_order
+from calderon.operators.boundary import IntegralOperator
+from calderon.operators.memory_estimate import preparation_bytes
+from calderon.operators.methods import STREAM, Plan
+
+NEAR, SPECIAL, ROW, MOMENT, FAR = 1e-7, 3e-5, 2.5e-8, 2e-8, 3e-9
+"""Processor seconds, in estimates, of a near entry, of the special pairs of a triangle, of an entry of a row that is
+computed directly (double precision takes twice as long), of a harmonic of a function, and of a number of a
+translation (twice)."""
+
+
+class Part(NamedTuple):
+    """What one integral operator takes: levels and order, bytes that stay and bytes while it is computed, seconds."""
+
+    levels: int
+    order: tuple[int, int]
+    stored: int
+    passing: int
+    seconds: float
+    product_seconds: float
+
+    @staticmethod
+    def of(operator: IntegralOperator, pairing: Pairing, promise: Promise, rows: int, single: bool) -> "Part":
+        """rows: of the check. single: whether numbers are in single precision."""
+        size, times = (4, 1) if single else (8, 2)
+        normal, (p, rank) = operator.integrand.normal != "none", promise.order[:2]
+        components = 3 if operator.integrand.curls else 1
+        near = pairing.near_entries // (2 if operator.is_symmetric else 1)
+        one_side = operator.test is operator.trial and not normal
+        functions = components * (operator.shape[0] + (0 if one_side else operator.shape[1]))
+        boxes, pairs = len(pairing.tree.level), len(pairing.lists.far.source)
+        far = functions * rank + 2 * boxes * components * rank
+        stored = size * near + (8 if normal else size) * far + 32 * pairs
+        triangles = len(operator.test.triangles) + (0 if one_side else len(operator.trial.triangles))
+        seconds = NEAR * near + SPECIAL * triangles + ROW * rows * operator.shape[1]
+        seconds = times * seconds + MOMENT * functions * (p + 1) ** 2
+        product = stored / STREAM + (2 if normal else times) * FAR * pairs * components * rank
+        passing = preparation_bytes(operator) + 8 * rows * operator.shape[1]
+        return Part(int(pairing.tree.level[-1]), (p, rank), stored, passing, seconds, product)
+
+
+class Planner:
+    """Collects the parts of an expression of operators. pairing(operator, promise) gives the tree of one."""
+
+    def __init__(
+        self, rtol: float, rows: int, single: bool, pairing: Callable[[IntegralOperator, Promise], Pairing]
+    ) -> None:
+        self.rtol, self.rows, self.single, self.pairing = rtol, rows, single, pairing
+        self.parts: dict[Hashable, Part] = {}
+
+    def leaf(self, operator: IntegralOperator) -> LinearOperator:
+        """Enter an integral operator; what stands for its products is never used."""
+        if operator.key not in self.parts:
+            promise = first_order(FUNCTIONS, self.rtol, operator.integrand.normal != "none")[0]
+            pairing = self.pairing(operator, promise)
+            self.parts[operator.key] = Part.of(operator, pairing, promise, self.rows, self.single)
+        return aslinearoperator(np.broadcast_to(0.0, operator.shape))
+
+    @property
+    def plan(self) -> Plan:
+        """Of all parts together; they are computed one after the other."""
+        parts, threads = list(self.parts.values()), thread_count()
+        nbytes = sum(each.stored for each in parts) + max((each.passing for each in parts), default=0)
+        seconds, product = sum(each.seconds for each in parts), sum(each.product_seconds for each in parts)
+        levels, (p, rank) = max((each[:2] for each in parts), default=(0, (0, 0)), key=lambda each: each[1])
+        return Plan(
+            "fmm", nbytes, seconds / threads, product / threads, f"{levels} levels, degree {p} with {rank} combinations"
+        )
