@@ -88,6 +88,7 @@ def first_order(
 
 
 def better_orders(promises: tuple[Promise, ...], error: float, rtol: float) -> tuple[Promise, ...]:
-    """The orders from which a tolerance may be expected to hold, where the first of them has this error."""
+    """The orders from which a tolerance may be expected to hold where the first one has this error, else the last."""
     expected = [error * each.potential / promises[0].potential for each in promises]
-    return tuple(each for each, value in zip(promises[1:], expected[1:], strict=True) if value <= SAFETY * rtol)
+    found = tuple(each for each, value in zip(promises[1:], expected[1:], strict=True) if value <= SAFETY * rtol)
+    return found or promises[1:][-1:]
