@@ -198,7 +198,9 @@ def test_load_cases_share_a_matrix_and_the_worst_is_drawn():
     twice = load.replace("[[load]]", '[[load]]\ncase = "twice"')
     both = run(parse(BAR.replace(load, load.replace("[[load]]", '[[load]]\ncase = "once"') + twice + twice)))
     assert both.load_case == "twice" and [*both.load_cases] == ["once", "twice"]
-    assert [each.largest_stress[0] for each in both.load_cases.values()] == pytest.approx([57.143, 114.286], rel=1e-3)
+    assert [each[""].largest_stress[0] for each in both.load_cases.values()] == pytest.approx(
+        [57.143, 114.286], rel=1e-3
+    )
     assert both.reactions["wall"].force[0] == pytest.approx(-500e3, rel=1e-4) and both.imbalance < 1e-4
     shown = {name: value for name, value, _ in headlines(both, {})}
     assert shown["load case of 2 with the largest stress"] == "twice"
@@ -281,8 +283,11 @@ def test_a_spinning_disc():
 def test_a_bimetal_strip_bends():
     """Timoshenko's curvature; the stresses of both parts at their common face are told apart."""
     file = small("bimetal-strip", 4)
-    file = parse(file.text.replace("count = 40", "count = 4"))
-    results = run(file)
+    cold = '[[load]]\ncase = "cold"\nkind = "temperature"\nchange = -50\n[[load]]\ncase = "hot"'
+    results = run(parse(file.text.replace("count = 40", "count = 4").replace("[[load]]", cold)))
+    bending = [parts["brass"].displacement.at_nodes for parts in results.load_cases.values()]
+    np.testing.assert_allclose(-2 * bending[0], bending[1], atol=1e-9)
+    assert results.load_case == "hot"
     assert results.mesh.number_of_triangles < 400 and set(results.mesh.names) == {
         "steel: layer 1", "steel: joint 1", "brass: layer 2", "brass: joint 1"
     }  # fmt: skip

@@ -339,8 +339,6 @@ class SolidCase(Table):
                 side = "of the solid around a surface" if self.solid.exterior else "of a bounded solid"
                 other = "remote-stress" if self.solid.exterior else "gravity, rotation and temperatures"
                 raise ValueError(f"the load {one.kind!r} is none {side}, which accepts {other}: see solid.exterior")
-        if self.region and len(self.load_cases) > 1:
-            raise ValueError("several load cases are those of one body: they are not supported with [[region]] tables")
         if self.region and any(one.kind == "steady-temperature" for one in self.load):
             raise ValueError("a steady temperature is that of one body: it is not supported with [[region]] tables")
         for key in ("face", "region"):

@@ -11,7 +11,6 @@ from calderon.backends import require_memory
 from calderon.case import CaseFile, SolidCase, elastic_solid, solid_mesh
 from calderon.formulations import BondedSolids, ElasticSolid, ElasticSolution, LoadCase
 from calderon.formulations.elastic.material import von_mises
-from calderon.mesh import TriangleMesh
 from calderon.mesh.containment import winding_numbers
 from calderon.mesh.errors import warn
 from calderon.plots import inside
@@ -30,24 +29,20 @@ def compute_solid(file: CaseFile[SolidCase], stages: Stages, scratch: Path | Non
     that nothing balances, MemoryError before anything is computed. scratch: not needed."""
     case = file.case
     with stages.stage("make the mesh" if case.mesh.shape else "read the mesh"):
-        mesh, names = solid_mesh(file), case.load_cases
-        posed = elastic_solid(file, mesh, names[0])
-        every = {name: LoadCase(each.loads, each.body) for name, each in _others(file, mesh, posed).items()}
-        solids = posed.parts if isinstance(posed, BondedSolids) else {"": posed}
+        mesh = solid_mesh(file)
+        systems = {name: elastic_solid(file, mesh, name) for name in case.load_cases}
+        posed = next(iter(systems.values()))
+        solids = _parts(posed)
         plane = _plane(file, solids)
         _require_inside(file, solids)
     method, rtol = case.solver.method, case.solver.rtol
     plan = posed.plan(method, rtol)
     require_memory(plan.nbytes, f"the solution of {plan.unknowns} unknowns ({plan.method})", "use a coarser mesh")
     with stages.stage("assemble and solve", str(plan)):
-        load_cases: dict[str, ElasticSolution] = {}
-        if isinstance(posed, BondedSolids):
-            parts = posed.solve(method, rtol, case.solver.backend)
-        else:
-            load_cases = posed.solve_cases(every, method, rtol, case.solver.backend)
+        load_cases = _solved(systems, (method, rtol, case.solver.backend))
     with stages.stage("stresses on the surface"):
-        worst = max(load_cases, key=lambda name: load_cases[name].largest_stress[0], default="")
-        parts = {"": load_cases[worst]} if load_cases else parts
+        worst = max(load_cases, key=lambda name: max(each.largest_stress[0] for each in load_cases[name].values()))
+        parts = load_cases[worst]
         largest = _largest(parts)
     points, lines, cut = None, [], None
     if case.output.points or case.output.line or plane is not None:
@@ -60,12 +55,23 @@ def compute_solid(file: CaseFile[SolidCase], stages: Stages, scratch: Path | Non
     return SolidResults(file, parts, plan.unknowns, largest, points, tuple(lines), cut, worst, load_cases)
 
 
-def _others(file: CaseFile[SolidCase], mesh: TriangleMesh, first: Any) -> dict[str, Any]:
-    """The problems of all load cases of one body, of which the first is given; empty for several."""
+def _parts(posed: ElasticSolid | BondedSolids) -> Mapping[str, ElasticSolid]:
+    return posed.parts if isinstance(posed, BondedSolids) else {"": posed}
+
+
+def _solved(
+    systems: Mapping[str, ElasticSolid | BondedSolids], options: tuple[str, float, str]
+) -> dict[str, dict[str, ElasticSolution]]:
+    """Solutions by load case and part, with one matrix."""
+    first = next(iter(systems.values()))
+    cases = {
+        name: {part: LoadCase(solid.loads, solid.body) for part, solid in _parts(system).items()}
+        for name, system in systems.items()
+    }
     if isinstance(first, BondedSolids):
-        return {}
-    names = file.case.load_cases
-    return {names[0]: first} | {name: elastic_solid(file, mesh, name) for name in names[1:]}
+        return first.solve_cases(cases, *options)
+    alone = first.solve_cases({name: case[""] for name, case in cases.items()}, *options)
+    return {name: {"": solution} for name, solution in alone.items()}
 
 
 def _part_of(solids: Mapping[str, ElasticSolid], points: Array) -> NDArray[np.int64]:

@@ -49,11 +49,14 @@ def numbers(results: SolidResults) -> dict[str, Any]:
         "load_case": results.load_case or None,
         "load_cases": {
             name: {
-                "largest_von_mises": each.largest_stress[0],
-                "at": each.largest_stress[1].tolist(),
-                "reactions": {str(tag): _numbers(found) for tag, found in each.reactions.items()},
+                "largest_von_mises": max(each.largest_stress[0] for each in parts.values()),
+                "reactions": {
+                    results.label(part, tag): _numbers(found)
+                    for part, each in parts.items()
+                    for tag, found in each.reactions.items()
+                },
             }
-            for name, each in results.load_cases.items()
+            for name, parts in results.load_cases.items()
             if name
         },
         "estimated_errors": dict(zip(("displacement", "stress"), results.estimates, strict=True)),

@@ -115,11 +115,13 @@ def _load_cases(results: SolidResults) -> str:
     if len(results.load_cases) < 2:
         return ""
     units, rows = results.units, []
-    for name, solution in results.load_cases.items():
-        stress, place = solution.largest_stress
-        moved = float(np.linalg.norm(solution.displacement.on_mesh()[1], axis=1).max())
+    for name, parts in results.load_cases.items():
+        stress, place = max((each.largest_stress for each in parts.values()), key=lambda found: found[0])
+        moved = max(float(np.linalg.norm(s.displacement.on_mesh()[1], axis=1).max()) for s in parts.values())
+        size = sum(each.solid.applied[1] for each in parts.values())
         forces = (
-            f"{tag} {units.vector('force', reaction.force.tolist(), solution.solid.applied[1])}"
+            f"{results.label(part, tag)} {units.vector('force', reaction.force.tolist(), size)}"
+            for part, solution in parts.items()
             for tag, reaction in solution.reactions.items()
         )
         length = units.text("length", moved)

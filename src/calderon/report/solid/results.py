@@ -64,7 +64,7 @@ class SolidResults:
     lines: tuple[Inside, ...] = ()
     cut: tuple[Array, Array] | None = None
     load_case: str = ""
-    load_cases: dict[str, ElasticSolution] = field(default_factory=dict)
+    load_cases: dict[str, dict[str, ElasticSolution]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
