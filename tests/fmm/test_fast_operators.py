@@ -14,6 +14,7 @@ MESHES = {
     "cylinder": lambda: cal.mesh.cylinder(0.3, 4.0, 0.085),
     "plate": lambda: cal.mesh.plate([4.0, 0.5], 0.06),
     "graded": lambda: graded(),
+    "two bodies": lambda: two_bodies(),
 }
 LAYERS = ["single_layer", "double_layer", "adjoint_double_layer", "hypersingular"]
 
@@ -26,6 +27,13 @@ def graded():
     new, phi = np.pi * angle**2.2, np.arctan2(x[:, 1], x[:, 0])
     moved = np.stack([np.sin(new) * np.cos(phi), np.sin(new) * np.sin(phi), np.cos(new)], axis=1)
     return cal.TriangleMesh(moved, mesh.triangles)
+
+
+def two_bodies():
+    """A sphere and another one that is 10,000 times smaller."""
+    large, small = cal.mesh.sphere(1.0, 0.25), cal.mesh.sphere(1e-4, 0.25e-4)
+    corners = np.concatenate([large.triangles, small.triangles + large.number_of_vertices])
+    return cal.TriangleMesh(np.concatenate([large.vertices, small.vertices + [2, 0, 0]]), corners)
 
 
 @pytest.fixture(autouse=True)
@@ -83,6 +91,7 @@ def test_products_hold_the_tolerance(name, layer):
         ("graded", "double_layer", 1e-3),
         ("graded", "single_layer", 1e-6),
         ("plate", "single_layer", 1e-3),
+        ("two bodies", "single_layer", 1e-4),
         ("plate", "hypersingular", 1e-6),
         variant("cylinder", "double_layer", 1e-6),
     ],

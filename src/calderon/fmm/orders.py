@@ -40,6 +40,7 @@ POINTS = (
     Promise(Order(22, 224, 2e-8), 3.5e-8, 2e-7, 220),
     Promise(Order(26, 320, 2e-9), 2.5e-9, 2e-8, 300),
     Promise(Order(28, 400, 5e-10), 6e-10, 8e-9, 300),
+    Promise(Order(32, 520, 5e-11), 2e-10, 6e-10, 400),
 )
 """Of sums over points: charges of random signs on a sphere and in a cube, 50,000 points; charges of one sign have a
 hundredth of the errors of potentials."""

@@ -80,8 +80,8 @@ def laplace_sums(
     None for none; dipoles (n, 3). gradient: its gradients, too.
 
     rtol: relative error in the 2-norm over all targets, of the potential (or of a thousandth of the sum of |q| / r and
-    three hundredths of that of |d| / r^2, where these are larger) and likewise of the gradient; 6e-10 and above, with
-    gradients or dipoles 8e-9. Sums of many points are computed by the fast multipole method, in time proportional to
+    three hundredths of that of |d| / r^2, where these are larger) and likewise of the gradient; 2e-10 and above, with
+    gradients or dipoles 6e-10. Sums of many points are computed by the fast multipole method, in time proportional to
     their number. 64 random targets are then summed directly; above rtol the next higher order is used, and after that
     RuntimeError is raised. Raises ValueError for other shapes and for numbers that are not finite, MemoryError before
     there is no room.
