@@ -14,20 +14,23 @@ from calderon.fmm.elastic_moments import SUMS, Fields, elastic_moments, from_val
 from calderon.fmm.functions import Leaves, from_functions, to_functions
 from calderon.fmm.layout import Layout, components
 from calderon.fmm.near import Near
-from calderon.fmm.orders import Promise
+from calderon.fmm.orders import ELASTIC, Promise, first_order
 from calderon.fmm.tables import Tables, tables
 from calderon.fmm.translations import Translations, in_parts
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.near_blocks import near_blocks
 from calderon.operators.boundary import ElasticOperator
-from calderon.operators.tree import Term
+from calderon.operators.tree import Term, terms_of
 
 CHECKED = 64
 """Random rows that are computed directly, too."""
-SINGLE_BLOCKS, SINGLE = 1e-3, 1e-3
-"""Tolerances from which near blocks are stored, and far fields computed, in single precision. Entries are computed in
-double precision: 1/r^5 of coincident points leaves the range of single precision."""
+SINGLE = 3e-5
+"""Tolerance from which near blocks and moments are stored in single precision. They are computed in double precision,
+as 1/r^5 of coincident points leaves the range of the other one; so are products, which for a smooth displacement are a
+hundredth of their terms."""
 FIELDS = 3
+TABLES = 1500
+"""Bytes of tables over the square of their rank, about."""
 
 
 def is_joint(terms: Sequence[Term]) -> bool:
@@ -74,7 +77,8 @@ class ElasticFar:
     """Products of functions that are not neighbours."""
 
     def __init__(self, terms: Sequence[Term], layout: Layout, promise: Promise, rtol: float) -> None:
-        self.table: Tables = tables(promise.order, rtol >= SINGLE)
+        self.table: Tables = tables(promise.order, False)
+        self.stored = np.dtype(np.float32 if rtol >= SINGLE else np.float64)
         self.layout = layout
         self.passes = Translations(layout.tree, layout.lists.far, self.table, SUMS)
         edge = layout.tree.cube.edge
@@ -92,7 +96,7 @@ class ElasticFar:
     def _line(self, first: int, fields: Fields) -> Line:
         layout = self.layout
         leaves = layout.leaves_of(fields.space)
-        moments = elastic_moments(fields, layout.tree, layout.lists, leaves, self.table)
+        moments = elastic_moments(fields, layout.tree, layout.lists, leaves, self.table, self.stored)
         return Line(first, components(leaves, FIELDS), moments, fields.kind == "value")
 
     @property
@@ -178,6 +182,22 @@ def layout_of(terms: Sequence[Term], promise: Promise) -> Layout:
     return Layout.of(list(spaces.values()), promise, terms[0].atom.quadrature.near)
 
 
+def planned_bytes(operator: Any, rtol: float) -> int:
+    """About what products with a table of layers will need, from their tree alone; the largest blocks are copied."""
+    terms = terms_of(operator)
+    promise = first_order(ELASTIC, rtol, True)[0]
+    layout, rank, size = layout_of(terms, promise), promise.order.r, 4 if rtol >= SINGLE else 8
+    counts = {id(space): np.diff(each.starts) for space, each in zip(layout.spaces, layout.leaves, strict=True)}
+    target, source = layout.lists.near_pairs.T
+    near = []
+    for each in terms:
+        rows, columns = (counts[id(space.scalar)] for space in (each.atom.test, each.atom.trial))
+        near.append(FIELDS**2 * size * int(rows[target] @ columns[source]))
+    heights, widths = {each.top: each.shape[0] for each in terms}, {each.left: each.shape[1] for each in terms}
+    moments = SUMS * rank * size * (sum(heights.values()) // FIELDS + sum(widths.values()))
+    return sum(near) + max(near) + moments + 2 * SUMS * rank * 8 * len(layout.tree.level) + TABLES * rank**2
+
+
 def near_of(term: Term, layout: Layout, rtol: float, execution: Execution) -> Near:
     """Exact entries between neighbouring leaves, of symmetric operators one block of two."""
     sides = [components(layout.leaves_of(space.scalar), FIELDS) for space in (term.atom.test, term.atom.trial)]
@@ -186,9 +206,9 @@ def near_of(term: Term, layout: Layout, rtol: float, execution: Execution) -> Ne
     if symmetric:
         pairs, columns = pairs[pairs[:, 0] <= pairs[:, 1]], rows
     full = (np.diff(sides[0].starts)[pairs[:, 0]] > 0) & (np.diff(sides[1].starts)[pairs[:, 1]] > 0)
-    blocks = near_blocks([(term.factor, term.atom)], rows, columns, np.ascontiguousarray(pairs[full]), execution)
-    real = np.dtype(np.float32) if rtol >= SINGLE_BLOCKS else execution.real
-    return Near.of(blocks, sides[0].starts, sides[1].starts, symmetric, real)
+    real = np.dtype(np.float32) if rtol >= SINGLE else execution.real
+    blocks = near_blocks([(term.factor, term.atom)], rows, columns, np.ascontiguousarray(pairs[full]), execution, real)
+    return Near.of(blocks, sides[0].starts, sides[1].starts, symmetric, real, True)
 
 
 class Check(NamedTuple):

@@ -28,6 +28,7 @@ from calderon.fmm.lists import Lists
 from calderon.fmm.octree import Octree
 from calderon.fmm.point_expansions import inverse_products, moment_kernel, padded
 from calderon.fmm.tables import Tables
+from calderon.fmm.wide_loads import load_as
 from calderon.spaces.charges import charges
 
 Array = NDArray[np.float64]
@@ -48,10 +49,12 @@ class Fields(NamedTuple):
     degree: int
 
 
-def elastic_moments(fields: Fields, tree: Octree, lists: Lists, leaves: Leaves, table: Tables) -> NDArray[Any]:
+def elastic_moments(
+    fields: Fields, tree: Octree, lists: Lists, leaves: Leaves, table: Tables, real: Any
+) -> NDArray[Any]:
     """(n 3 4 r,) moments of the four sums for three components of each function, in the order of leaves; of values
     those of 1 and y, (n 4 r,)."""
-    found, real, p = charges(fields.space, fields.degree, "value"), table.numbers.dtype, table.order.p
+    found, p = charges(fields.space, fields.degree, "value"), table.order.p
     places, rows = tree.inside(found.points), sp.csr_array(found.gather("value")[0][leaves.order])
     starts, count = rows.indptr.astype(np.int64), len(leaves.order)
     size = (1 if fields.kind == "value" else 3) * SUMS * table.rank
@@ -136,31 +139,32 @@ class _Combination(NamedTuple):
 @kernel
 def from_values(functions, starts, x, boxes, rank, moments, low, high):  # type: ignore[no-untyped-def]
     """Moments of the leaves low .. high from three coefficients of each function, whose values test."""
-    width, size = lanes(functions), 4 * rank
+    width, size = lanes(moments), 4 * rank
     for i in range(low, high):
         for j in range(starts[i], starts[i + 1]):
             first, at = boxes[i] * size, j * size
             for k in range(0, rank, width):
-                one, total = load(functions, at + k), load(moments, first + 3 * rank + k)
+                one, total = load_as(functions, at + k, moments), load(moments, first + 3 * rank + k)
                 for c in range(3):
                     f, place = number(x, 3 * j + c), first + c * rank + k
                     store(moments, place, load(moments, place) + one * f)
-                    total = total + load(functions, at + (c + 1) * rank + k) * f
+                    total = total + load_as(functions, at + (c + 1) * rank + k, moments) * f
                 store(moments, first + 3 * rank + k, total)
 
 
 @kernel
 def to_values(functions, starts, local, boxes, rank, room, y, low, high):  # type: ignore[no-untyped-def]
     """Add to y the displacements of the leaves low .. high tested with values of functions in three directions."""
-    width, size = lanes(functions), 4 * rank
+    width, size = lanes(local), 4 * rank
     for i in range(low, high):
         for j in range(starts[i], starts[i + 1]):
             first, at = boxes[i] * size, j * size
             for c in range(3):
-                total = zero(functions)
+                total = zero(local)
                 for k in range(0, rank, width):
-                    total = total + load(functions, at + k) * load(local, first + c * rank + k)
-                    total = total + load(functions, at + (c + 1) * rank + k) * load(local, first + 3 * rank + k)
+                    phi, chi = load(local, first + c * rank + k), load(local, first + 3 * rank + k)
+                    total = total + load_as(functions, at + k, local) * phi
+                    total = total + load_as(functions, at + (c + 1) * rank + k, local) * chi
                 store(room, 0, total)
                 for w in range(width):
                     y[3 * j + c] += room[w]

@@ -17,6 +17,7 @@ from calderon.fmm.octree import Octree
 from calderon.fmm.point_expansions import inverse_products, moment_kernel, padded
 from calderon.fmm.tables import Tables
 from calderon.fmm.translations import multiply
+from calderon.fmm.wide_loads import load_as
 from calderon.spaces.charges import charges
 
 SHARE = 2048
@@ -88,25 +89,25 @@ def moments_of(sources: Sources, tree: Octree, lists: Lists, leaves: Leaves, tab
 @kernel
 def from_functions(functions, starts, x, boxes, columns, column, rank, moments, low, high):  # type: ignore[no-untyped-def]
     """Moments of the leaves low .. high from coefficients x in the order of leaves."""
-    width = lanes(functions)
+    width = lanes(moments)
     for i in range(low, high):
         first = (boxes[i] * columns + column) * rank
         for j in range(starts[i], starts[i + 1]):
             f = number(x, j)
             for k in range(0, rank, width):
-                store(moments, first + k, load(moments, first + k) + load(functions, j * rank + k) * f)
+                store(moments, first + k, load(moments, first + k) + load_as(functions, j * rank + k, moments) * f)
 
 
 @kernel
 def to_functions(functions, starts, local, boxes, columns, column, rank, room, y, low, high):  # type: ignore[no-untyped-def]
     """Add to y the local expansions tested with the functions of the leaves low .. high."""
-    width = lanes(functions)
+    width = lanes(local)
     for i in range(low, high):
         first = (boxes[i] * columns + column) * rank
         for j in range(starts[i], starts[i + 1]):
-            total = zero(functions)
+            total = zero(local)
             for k in range(0, rank, width):
-                total = total + load(local, first + k) * load(functions, j * rank + k)
+                total = total + load(local, first + k) * load_as(functions, j * rank + k, local)
             store(room, 0, total)
             for w in range(width):
                 y[j] += room[w]

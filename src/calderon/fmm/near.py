@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from calderon.backends import run_tasks, thread_count
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned, lanes, load, number, store, width, zero
+from calderon.fmm.wide_loads import load_as
 from calderon.galerkin.rows.near_blocks import NearBlocks
 
 
@@ -24,7 +25,7 @@ def block_kernel(down: bool, across: bool) -> Callable[..., None]:
         numbers, pairs, places, row_starts, column_starts, x_rows, x_columns, y_rows, y_columns, room, symmetric, low,
         high,
     ):  # fmt: skip
-        size = lanes(numbers)
+        size = lanes(room)
         half = len(room) // 2 - size
         for n in range(low, high):
             i, j = pairs[n, 0], pairs[n, 1]
@@ -34,11 +35,11 @@ def block_kernel(down: bool, across: bool) -> Callable[..., None]:
                 room[c] = x_columns[left + c] if c < width else 0
                 room[half + c] = 0
             for r in range(height):
-                at, f, total = places[n] + r * width, numbers.dtype.type(0), zero(numbers)
+                at, f, total = places[n] + r * width, room.dtype.type(0), zero(room)
                 if across:
                     f = number(x_rows, top + r)
                 for c in range(0, width, size):
-                    block = load(numbers, at + c)
+                    block = load_as(numbers, at + c, room)
                     if down:
                         total = total + block * load(room, c)
                     if across:
@@ -56,7 +57,8 @@ def block_kernel(down: bool, across: bool) -> Callable[..., None]:
 
 @dataclass(frozen=True, eq=False)
 class Near:
-    """Blocks, with a vector of numbers behind the last one, and where the unknowns of each leaf begin on both sides."""
+    """Blocks, with a vector of numbers behind the last one, and where the unknowns of each leaf begin on both sides.
+    double: arithmetic in double precision, whatever the precision of the blocks."""
 
     numbers: NDArray[Any]
     pairs: NDArray[np.int64]
@@ -64,18 +66,24 @@ class Near:
     row_starts: NDArray[np.int64]
     column_starts: NDArray[np.int64]
     symmetric: bool
+    double: bool = False
 
     @staticmethod
     def of(
-        blocks: NearBlocks, rows: NDArray[np.int64], columns: NDArray[np.int64], symmetric: bool, real: Any
+        blocks: NearBlocks,
+        rows: NDArray[np.int64],
+        columns: NDArray[np.int64],
+        symmetric: bool,
+        real: Any,
+        double: bool = False,
     ) -> "Near":
         numbers = aligned(len(blocks.numbers) + width(real), real)
         numbers[: len(blocks.numbers)] = blocks.numbers
-        return Near(numbers, blocks.pairs, blocks.starts, rows, columns, symmetric)
+        return Near(numbers, blocks.pairs, blocks.starts, rows, columns, symmetric, double)
 
     def product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         """A x or A^T x in the order of leaves."""
-        real, symmetric = self.numbers.dtype, self.symmetric
+        real, symmetric = np.dtype(np.float64) if self.double else self.numbers.dtype, self.symmetric
         run = block_kernel(symmetric or not transposed, symmetric or transposed)
         sizes = int(self.row_starts[-1]), int(self.column_starts[-1])
         x, none = np.ascontiguousarray(x, real), np.zeros(0, real)

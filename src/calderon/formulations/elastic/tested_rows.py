@@ -59,17 +59,27 @@ class Layers:
         together: bool,
     ) -> "Layers":
         """Tested with the displacements, and with the unknown tractions if there are any."""
+        double, single = cls.lazy(green, spaces, quadrature)
+        if together:
+            return cls(double, single, (), assemble(cls.table(double, single)))
+        made = tuple((assemble(K), None if V is None else assemble(V)) for K, V in zip(double, single, strict=True))
+        return cls(double, single, made, None)
+
+    @staticmethod
+    def table(double: tuple[Any, ...], single: tuple[Any, ...]) -> Any:
+        """[[K, -V], ...]."""
+        return blocks([[K] if V is None else [K, -V] for K, V in zip(double, single, strict=True)])
+
+    @staticmethod
+    def lazy(green: Elastostatic, spaces: Spaces, quadrature: Quadrature) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """K and V of each space."""
         tests = [spaces.displacements] + ([] if spaces.unknown is None else [spaces.unknown])
         trial, loaded = spaces.displacements, spaces.loaded
         double = tuple(double_layer(green, trial, test, quadrature=quadrature) for test in tests)
         single = tuple(
             None if loaded is None else single_layer(green, loaded, test, quadrature=quadrature) for test in tests
         )
-        if together:
-            table = [[K] if V is None else [K, -V] for K, V in zip(double, single, strict=True)]
-            return cls(double, single, (), assemble(blocks(table)))
-        made = tuple((assemble(K), None if V is None else assemble(V)) for K, V in zip(double, single, strict=True))
-        return cls(double, single, made, None)
+        return double, single
 
     def difference(self, u: Any, t: Any) -> list[Any]:
         """K u - V t of each space, columns; None for zero."""

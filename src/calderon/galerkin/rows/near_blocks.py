@@ -54,11 +54,13 @@ def near_blocks(
     columns: Clusters,
     pairs: NDArray[np.int64],
     execution: Execution,
+    stored: Any = None,
 ) -> NearBlocks:
     """The entries of sum factor * form between the boxes of each of the pairs (n, 2), as exact as a dense matrix.
 
     terms: factors and forms on one test and one trial space; their touching and near pairs of triangles are searched
-    once. rows, columns: boxes of test and of trial functions. Raises ValueError for forms on different spaces,
+    once. rows, columns: boxes of test and of trial functions. stored: the type of the numbers, default that of the
+    computation. Raises ValueError for forms on different spaces,
     MemoryError before the blocks are allocated if there is no room.
     """
     spaces = {(id(form.test), id(form.trial)) for _, form in terms}
@@ -67,7 +69,7 @@ def near_blocks(
     sizes = [(clusters.stop - clusters.start)[each] for clusters, each in zip((rows, columns), pairs.T, strict=True)]
     starts = np.append(0, np.cumsum(sizes[0] * sizes[1]))
     is_complex = any(form.is_complex or complex(factor).imag != 0 for factor, form in terms)
-    kind = execution.dtype(is_complex)
+    kind = execution.dtype(is_complex) if stored is None else np.dtype(stored)
     require_memory(int(starts[-1]) * kind.itemsize, f"{len(pairs)} near blocks", ADVICE)
     blocks = NearBlocks(rows, columns, np.ascontiguousarray(pairs), starts, np.zeros(int(starts[-1]), kind))
     strips, found = strips_of(blocks, terms[0][1].trial.dofs.shape[1] > 1), None
