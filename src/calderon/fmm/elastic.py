@@ -183,7 +183,7 @@ def layout_of(terms: Sequence[Term], promise: Promise) -> Layout:
 
 
 def planned_bytes(operator: Any, rtol: float) -> int:
-    """About what products with a table of layers will need, from their tree alone; the largest blocks are copied."""
+    """About what products with a table of layers will need, from their tree alone."""
     terms = terms_of(operator)
     promise = first_order(ELASTIC, rtol, True)[0]
     layout, rank, size = layout_of(terms, promise), promise.order.r, 4 if rtol >= SINGLE else 8
@@ -195,7 +195,7 @@ def planned_bytes(operator: Any, rtol: float) -> int:
         near.append(FIELDS**2 * size * int(rows[target] @ columns[source]))
     heights, widths = {each.top: each.shape[0] for each in terms}, {each.left: each.shape[1] for each in terms}
     moments = SUMS * rank * size * (sum(heights.values()) // FIELDS + sum(widths.values()))
-    return sum(near) + max(near) + moments + 2 * SUMS * rank * 8 * len(layout.tree.level) + TABLES * rank**2
+    return sum(near) + moments + 2 * SUMS * rank * 8 * len(layout.tree.level) + TABLES * rank**2
 
 
 def near_of(term: Term, layout: Layout, rtol: float, execution: Execution) -> Near:

@@ -77,8 +77,10 @@ class Near:
         real: Any,
         double: bool = False,
     ) -> "Near":
-        numbers = aligned(len(blocks.numbers) + width(real), real)
-        numbers[: len(blocks.numbers)] = blocks.numbers
+        numbers = blocks.numbers.base
+        if numbers is None or numbers.dtype != real or len(numbers) < len(blocks.numbers) + width(real):
+            numbers = aligned(len(blocks.numbers) + width(real), real)
+            numbers[: len(blocks.numbers)] = blocks.numbers
         return Near(numbers, blocks.pairs, blocks.starts, rows, columns, symmetric, double)
 
     def product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:

@@ -23,6 +23,8 @@ SHARE = 16
 """Strips of one task."""
 WIDEST = 512
 """Columns of a strip, about: its entries should fit into the second-level cache."""
+BEYOND = 32
+"""Numbers behind the last block, which loads of whole vectors may touch."""
 ADVICE = "try smaller boxes, precision='single', or fewer pairs of boxes"
 
 
@@ -71,7 +73,8 @@ def near_blocks(
     is_complex = any(form.is_complex or complex(factor).imag != 0 for factor, form in terms)
     kind = execution.dtype(is_complex) if stored is None else np.dtype(stored)
     require_memory(int(starts[-1]) * kind.itemsize, f"{len(pairs)} near blocks", ADVICE)
-    blocks = NearBlocks(rows, columns, np.ascontiguousarray(pairs), starts, np.zeros(int(starts[-1]), kind))
+    numbers = np.zeros(int(starts[-1]) + BEYOND, kind)[: int(starts[-1])]
+    blocks = NearBlocks(rows, columns, np.ascontiguousarray(pairs), starts, numbers)
     strips, found = strips_of(blocks, terms[0][1].trial.dofs.shape[1] > 1), None
     for factor, form in terms:
         entries = compiled_rows(form, rows, strips.columns, execution, found)
