@@ -79,7 +79,10 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """Optimised code of a part, which kernels link to their own; it becomes no machine code of its own."""
+    """Code of a part, which kernels link to their own and optimise with it; it becomes no machine code of its own."""
+
+    def _optimize_final_module(self) -> None:
+        pass
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()

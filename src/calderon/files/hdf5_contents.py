@@ -58,22 +58,26 @@ def _require_plain(name: str, dataset: h5py.Dataset) -> None:
 
 class ArrayDigest:
     """SHA-256 of the bytes of an array, row by row: large parts in a thread of its own, while others are read or
-    written."""
+    written. finite: whether all numbers are, if that is to be found out, too."""
 
-    def __init__(self) -> None:
-        self._total = hashlib.sha256()
+    def __init__(self, find_finite: bool = False) -> None:
+        self._total, self._find_finite, self.finite = hashlib.sha256(), find_finite, True
         self._worker: ThreadPoolExecutor | None = None
         self._parts: list[Future[None]] = []
 
     def add(self, values: NDArray[Any]) -> None:
         """The next part, which must stay as it is until the digest is asked for."""
-        data = np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
-        if self._worker is None and len(data) >= PART:
+        if self._worker is None and values.nbytes >= PART:
             self._worker = ThreadPoolExecutor(1, "calderon-digest")
         if self._worker is None:
-            self._total.update(data)
+            self._take(values)
         else:
-            self._parts.append(self._worker.submit(self._total.update, data))
+            self._parts.append(self._worker.submit(self._take, values))
+
+    def _take(self, values: NDArray[Any]) -> None:
+        self._total.update(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
+        if self._find_finite and values.dtype.kind in "fc":
+            self.finite &= all_finite(values)
 
     def text(self) -> str:
         """The digest of all parts."""
@@ -103,3 +107,9 @@ def _as_text(value: Any) -> Any:
     if array.dtype.kind == "O":
         return ["texts", list(array.shape), [str(each) for each in array.ravel()]]
     return [array.dtype.str, list(array.shape), array.tobytes().hex()]
+
+
+def all_finite(values: NDArray[Any]) -> bool:
+    """Whether no number is infinite or NaN; a sum that is finite is a fast proof."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())

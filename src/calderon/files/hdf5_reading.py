@@ -206,14 +206,11 @@ class SavedGroup:
                 fits = len(shape) == dataset.ndim and all(map(_fits, dataset.shape, shape))
                 text = str(shape).replace("None", "n")
                 self.require(fits, f"{name} has the shape {dataset.shape} instead of {text}")
-            values, digest = _numbers(dataset)
+            values, digest, all_are = _numbers(dataset, finite)
             if self.checked:
                 self.require(dataset.attrs[DIGEST] == digest, f"the checksum of {name} differs")
-        values = np.asarray(values, given)
-        self.require(
-            not finite or given.kind not in "fc" or all_finite(values), f"{name} has numbers that are not finite"
-        )
-        return values
+        self.require(all_are, f"{name} has numbers that are not finite")
+        return np.asarray(values, given)
 
     def texts(self, name: str) -> list[str]:
         """A list of texts, which `put_texts` has written, or the former version as texts of HDF5."""
@@ -224,26 +221,21 @@ class SavedGroup:
             return [str(each) for each in self.group[name].asstr()[()]]
 
 
-def _numbers(dataset: h5py.Dataset) -> tuple[NDArray[Any], str]:
-    """All numbers of a dataset, and their digest, which is computed while the next ones are read."""
-    values, digest = np.empty(dataset.shape, dataset.dtype), ArrayDigest()
+def _numbers(dataset: h5py.Dataset, find_finite: bool) -> tuple[NDArray[Any], str, bool]:
+    """All numbers of a dataset, their digest, and whether they are finite, if that is asked: both are found while the
+    next numbers are read."""
+    values, digest = np.empty(dataset.shape, dataset.dtype), ArrayDigest(find_finite)
     if values.nbytes < 4 * PART:
         values = np.asarray(dataset[()])
         digest.add(values)
-        return values, digest.text()
+        return values, digest.text(), digest.finite
     rows = max(1, 2 * PART * len(values) // values.nbytes)
     for first in range(0, len(values), rows):
         part = np.s_[first : first + rows]
         dataset.read_direct(values, part, part)
         digest.add(values[part])
-    return values, digest.text()
+    return values, digest.text(), digest.finite
 
 
 def _fits(length: int, wanted: int | None) -> bool:
     return wanted is None or length == wanted
-
-
-def all_finite(values: NDArray[Any]) -> bool:
-    """Whether no number is infinite or NaN; a sum that is finite is a fast proof."""
-    with np.errstate(all="ignore"):
-        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())

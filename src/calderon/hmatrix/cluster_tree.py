@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +27,7 @@ class ClusterTree:
     children: NDArray[np.int64]
     level: NDArray[np.int64]
 
-    @property
+    @cached_property
     def clusters(self) -> Clusters:
         """What assembly of rows and columns needs to know."""
         return Clusters(self.order, self.start, self.stop)

@@ -147,7 +147,8 @@ def slabs_of(group: SavedGroup, tree: BlockTree, dtype: np.dtype[Any]) -> list[S
 
 def _slab_of(group: SavedGroup, tree: BlockTree, dtype: np.dtype[Any]) -> Slab:
     """A slab whose table fits the block tree, and whose blocks do not overlap."""
-    numbers, table = group.array("numbers", dtype, (None,), finite=False), group.array("table", np.int64, (None, 7))
+    numbers = group.array("numbers", dtype, (None,), finite=group.checked)
+    table = group.array("table", np.int64, (None, 7))
     block, rank, offset = table[:, BLOCK], table[:, RANK], table[:, OFFSET]
     group.require(((block >= 0) & (block < len(tree.row))).all(), "a stored block that is not in the block tree")
     row, column = tree.row[block], tree.column[block]
@@ -170,8 +171,9 @@ def _slab_of(group: SavedGroup, tree: BlockTree, dtype: np.dtype[Any]) -> Slab:
         np.array_equal(offset, ends - length) and (used == len(numbers) or not group.checked),
         "stored blocks that overlap, or do not follow each other",
     )
-    numbers = numbers[:used]  # files of the former version have unused room behind them
-    group.require(all_finite(numbers), "stored numbers that are not finite")
+    if not group.checked:  # files of the former version have unused room behind the numbers
+        numbers = numbers[:used]
+        group.require(all_finite(numbers), "stored numbers that are not finite")
     return Slab(numbers, table)
 
 

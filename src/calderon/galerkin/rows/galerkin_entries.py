@@ -21,9 +21,11 @@ from calderon.quadrature import triangle_rule
 
 
 @functools.lru_cache(maxsize=64)
-def functions_of(by_row: Entries, by_column: Entries) -> dict[str, Callable[..., None]]:
-    """row, column and block of CompiledRows from the loops with the test and with the trial function fixed."""
-    fill_row, fill_column, fill_block = by_row.fill, by_column.fill, by_row.block
+def functions_of(by_row: Entries, by_column: Entries | None) -> dict[str, Callable[..., None]]:
+    """row, column and block of CompiledRows from the loops with the test and with the trial function fixed; without the
+    latter columns are those of a symmetric matrix."""
+    symmetric, fill_row, fill_block = by_column is None, by_row.fill, by_row.block
+    fill_column = fill_row if by_column is None else by_column.fill
 
     @jitable_part
     def row(data, i, cluster, scratch, out):  # type: ignore[no-untyped-def]
@@ -31,7 +33,10 @@ def functions_of(by_row: Entries, by_column: Entries) -> dict[str, Callable[...,
 
     @jitable_part
     def column(data, cluster, j, scratch, out):  # type: ignore[no-untyped-def]
-        fill_column(data[1], data[0], data[3], j, cluster, scratch, out)
+        if symmetric:
+            fill_column(data[0], data[1], data[3], j, cluster, scratch, out)
+        else:
+            fill_column(data[1], data[0], data[3], j, cluster, scratch, out)
 
     @jitable_part
     def block(data, row_cluster, column_cluster, scratch, out):  # type: ignore[no-untyped-def]
@@ -46,11 +51,13 @@ def compiled_rows(
     column_clusters: Clusters,
     execution: Execution,
     found: FoundPairs | None = None,
+    with_columns: bool = True,
 ) -> CompiledRows:
     """The matrix of an integral operator by rows, columns and blocks, on the processor.
 
     row_clusters, column_clusters: of the test and the trial functions. The numbers are those of the dense matrix, but
-    for rounding. found: the search for special pairs of another operator on the same spaces. Raises TypeError for
+    for rounding. found: the search for special pairs of another operator on the same spaces. with_columns: False where
+    only rows and blocks are called, as columns of unsymmetric matrices have code of their own. Raises TypeError for
     operators that are sums, products or tables of others.
     """
     if not isinstance(operator, BilinearForm):
@@ -65,7 +72,9 @@ def compiled_rows(
     kinds, through_centroids = (pairs.radial, form), pairs._through_centroids()
     many_tests = 0 < form.function < pairs.test.places.shape[1]
     by_row = entry_loops(*kinds, False, False, pairs.green.is_complex, test, trial, through_centroids)
-    by_column = entry_loops(*kinds, True, many_tests, pairs.green.is_complex, trial, test, through_centroids)
+    by_column = None
+    if with_columns and not (operator.is_symmetric and row_clusters is column_clusters):
+        by_column = entry_loops(*kinds, True, many_tests, pairs.green.is_complex, trial, test, through_centroids)
     around = _neighbours(pairs, np.concatenate([pairs.triangles(pairs.batches), pairs.idle]), rows, columns)
     sizes = pairs.test.places.shape[1], pairs.trial.places.shape[1]
     longest = max(int(each.side.integers[LENGTH]) for each in (rows, columns))

@@ -77,7 +77,7 @@ def near_blocks(
     blocks = NearBlocks(rows, columns, np.ascontiguousarray(pairs), starts, numbers)
     strips, found = strips_of(blocks, terms[0][1].trial.dofs.shape[1] > 1), None
     for factor, form in terms:
-        entries = compiled_rows(form, rows, strips.columns, execution, found)
+        entries = compiled_rows(form, rows, strips.columns, execution, found, with_columns=False)
         found = entries.found
         add_entries(blocks, strips, complex(factor) if is_complex else complex(factor).real, entries)
     return blocks
