@@ -19,7 +19,6 @@ from calderon.fmm.tables import Tables, tables
 from calderon.fmm.translations import Translations, in_parts
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.near_blocks import near_blocks
-from calderon.operators.boundary import ElasticOperator
 from calderon.operators.tree import Term, terms_of
 
 CHECKED = 64
@@ -36,7 +35,7 @@ TABLES = 1500
 def is_joint(terms: Sequence[Term]) -> bool:
     """Whether terms are a full table of layers with one Poisson's ratio and one quadrature, of which each column has
     the same multiple of one operator on different test spaces."""
-    if not all(isinstance(each.atom, ElasticOperator) and each.is_plain for each in terms):
+    if not all(each.atom.is_elastic and each.is_plain for each in terms):
         return False
     if any(each.atom.integrand.normal == "test" or np.imag(each.factor) for each in terms):
         return False

@@ -31,7 +31,7 @@ from calderon.galerkin.rows.near_blocks import near_blocks
 from calderon.greens import Laplace
 from calderon.integrands import DOUBLE_LAYER
 from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
-from calderon.operators.boundary import ElasticOperator, IntegralOperator
+from calderon.operators.boundary import IntegralOperator
 from calderon.operators.methods import Plan
 from calderon.operators.progress import assembly_progress
 from calderon.operators.transformed import TransformedOperator
@@ -125,7 +125,7 @@ def assemble_fmm(
     with assembly_progress("preparing", "operators", progress) as advance:
         parts = _Composition(execution, wanted)
         terms = terms_of(operator)
-        if not any(isinstance(each, ElasticOperator) for each, _ in integrals_of(operator)):
+        if not any(each.is_elastic for each, _ in integrals_of(operator)):
             plan = parts.plan(operator)
             require_memory(plan.nbytes, f"the fast multipole operator ({plan.details})", ADVICE)
         joint = len(terms) > 1 and is_joint(terms)
@@ -156,7 +156,7 @@ class _Composition:
         atoms = [term.atom for term in terms_of(operator)]
         self.under_curls = {each.inner.key for each in atoms if isinstance(each, TransformedOperator)}
         planner = Planner(self.rtol, CHECKED, self.rtol >= SINGLE, self._pairing)
-        if any(isinstance(each, ElasticOperator) for each, _ in integrals_of(operator)):
+        if any(each.is_elastic for each, _ in integrals_of(operator)):
             raise ValueError("method='fmm' has no estimates for elastostatics: see ElasticSolid.plan")
         Products(self.execution, lambda leaf: _plain(leaf, planner.leaf)).of(operator)
         return planner.plan
@@ -167,7 +167,7 @@ class _Composition:
 
     def _kept(self, operator: IntegralOperator) -> LinearOperator:
         if operator.key not in self._products:
-            found = self.elastic([Term(1.0, operator)]) if isinstance(operator, ElasticOperator) else None
+            found = self.elastic([Term(1.0, operator)]) if operator.is_elastic else None
             self._products[operator.key] = found or self._product(operator)
         return self._products[operator.key]
 
@@ -237,7 +237,7 @@ def _too_large(name: str, error: float, rtol: float) -> RuntimeError:
 
 def _require_laplace(operator: IntegralOperator) -> None:
     spaces = operator.test, operator.trial
-    if isinstance(operator, ElasticOperator):
+    if operator.is_elastic:
         return
     if not isinstance(operator.green, Laplace) or not all(isinstance(each, Space) for each in spaces):
         raise ValueError(

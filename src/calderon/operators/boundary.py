@@ -63,6 +63,7 @@ class IntegralOperator(BilinearForm, BoundaryOperator):
 class ElasticOperator(IntegralOperator):
     """An integral operator of elastostatics between fields of three components."""
 
+    is_elastic: ClassVar[bool] = True
     block: ClassVar[type[Block]] = ElasticBlock
 
 
