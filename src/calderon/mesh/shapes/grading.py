@@ -46,6 +46,14 @@ def curvature_sizes(samples: NDArray, triangles: NDArray, project: Projection, h
     while _mean_length(chosen, areas) < 1:  # ends: with growing c all sizes become LONGEST
         c *= 1.1
         chosen = graded(c)
+    low = c / 1.1 if c > PER_ROOT_RADIUS else c
+    while c - low > 1e-4 * c:  # no larger than needed, whichever way the machine rounds
+        middle = (low + c) / 2
+        if _mean_length(graded(middle), areas) < 1:
+            low = middle
+        else:
+            c = middle
+    chosen = graded(c)
 
     def wanted(points: NDArray) -> NDArray:
         distance, index = tree.query(points, k=min(NEAREST, len(samples)))

@@ -24,6 +24,10 @@ BLUNT_AXES = np.array([0.416667, 0.193333, 0.064444])
 TIP_AXES, TIP_REACH, TIP_SHIFT = np.array([4.83345, 1.61115]), 2.08335, 0.96
 NEAR_TIP = 1e-9  # sections closer to a tip than this fraction of the length are points
 
+LIMITS = 1.48, 1.43, 1.38, 1.33
+"""Longest edges on the surface, over h, of which the first is taken that leaves none above 1.5 h: vertices that move
+off the surface of a coarse mesh lengthen them."""
+
 
 def almond(length: float = 0.2523744, h: float = 0.01, volume: bool = True) -> TriangleMesh:
     """NASA almond (default 9.936 inch) with its tip at +x, wide in y, thin in z, the origin in its widest section.
@@ -89,8 +93,12 @@ def _graded(
     fine, faces = _wrapped(section, ends, 0.5 * h / length)
     sizes = curvature_sizes(length * fine, faces, project, h)
     start, triangles = _wrapped(section, ends, h / length)
-    vertices, triangles = remeshed(length * start, triangles, h, project, is_tip(start[:, 0]), sizes)
-    return curved_mesh(vertices, triangles, project, volume, is_tip(vertices[:, 0] / length))
+    for longest in LIMITS:
+        found = remeshed(length * start, triangles, h, project, is_tip(start[:, 0]), sizes, longest)
+        mesh = curved_mesh(*found, project, volume, is_tip(found[0][:, 0] / length))
+        if mesh.edge_lengths.max() <= 1.5 * h:
+            break
+    return mesh
 
 
 def _checked(name: str, length: float, h: float, area: float) -> tuple[float, float]:

@@ -28,14 +28,15 @@ def remeshed(
     project: Projection,
     fixed: NDArray | None = None,
     sizes: Sizes | None = None,
+    longest: float = LONGEST,
 ) -> tuple[NDArray, NDArray]:
     """Vertices and triangles of mean edge length h on the surface onto which project (n, 3) -> (n, 3) brings points.
 
     The mesh given must be closed, manifold and near the surface; vertices marked in fixed (nv,) stay (tips). sizes:
-    wanted edge lengths at points (n, 3), relative to each other; the longest edge is at most 1.5 h all the same.
+    wanted edge lengths at points (n, 3), relative to each other; no edge is longer than `longest` h all the same.
     """
     fixed = np.zeros(len(vertices), dtype=bool) if fixed is None else fixed.copy()
-    mesh = _Remeshing(vertices, triangles, fixed, project, h, sizes, LONGEST * h / LONG)
+    mesh = _Remeshing(vertices, triangles, fixed, project, h, sizes, longest * h / LONG)
     nearest = np.inf
     for attempt in range(ATTEMPTS):
         rounds = ROUNDS if attempt == 0 else 2
@@ -52,7 +53,7 @@ def remeshed(
         if nearest < 0.03 or (nearest < 0.06 and attempt > 1):
             break
         mesh.target *= h / mean
-    best.target, best.sizes = LONGEST * h / LONG, None
+    best.target, best.sizes = longest * h / LONG, None
     best.split_long()
     best.refuse_poor(h)
     return best.vertices, best.triangles
