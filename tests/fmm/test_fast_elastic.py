@@ -85,6 +85,14 @@ def test_a_solid_by_fast_products(solid):
     assert "GMRES" in fast.info.solver
 
 
+def test_a_free_body_in_one_leaf():
+    """One block has all unknowns; rigid motions, which nothing holds, are in it."""
+    cube = cal.mesh.cube(1.0, 0.5)
+    free = cal.ElasticSolid(cube, cal.ElasticMaterial(2.5, 0.3), loads={0: cal.Pressure(1e-3)})
+    dense, fast = (free.solve(method, rtol=1e-6).displacement.coefficients for method in ("dense", "fmm"))
+    assert np.linalg.norm(fast - dense) < 1e-4 * np.linalg.norm(dense)
+
+
 def test_the_coarse_problem_is_that_of_products(solid):
     """Z^T A Z, and diagonal blocks, from moments and near blocks are those of the matrix."""
     fast = solid._equation("fmm", 1e-5, "numba")

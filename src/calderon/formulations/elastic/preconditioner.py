@@ -68,6 +68,8 @@ def two_levels(equation: Equation) -> LinearOperator:
         matrix = coarse.T @ (equation.operator @ coarse.toarray()) if coarse.shape[1] else np.zeros((0, 0))
         leaves = [np.sort(leaf) for leaf in clusters(equation.points, LEAF)]
         blocks = [(leaf, equation.block(leaf)) for leaf in leaves]
+    if len(blocks) == 1:  # singular without the lift and elastic supports, where the body is held by these alone
+        blocks = [(np.arange(equation.unknowns), equation.operator @ np.eye(equation.unknowns))]
     inverse, transposed = np.linalg.inv(matrix), coarse.T.tocsr()
     inverses = [(leaf, np.linalg.inv(block)) for leaf, block in blocks]
 
