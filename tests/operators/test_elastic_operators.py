@@ -121,6 +121,13 @@ def test_compressed_and_parts_are_the_dense_matrix(build, trial, test):
     assert np.abs(operator.entries(rows, columns) - dense[np.ix_(rows, columns)]).max() < 1e-13 * np.abs(dense).max()
 
 
+def test_single_precision_has_the_numbers_of_double(cube):
+    """Also where points coincide, whose fifth powers of 1/r exceed its range."""
+    operator = cal.double_layer(GREEN, vectors("P1", cube), vectors("P0", cube))
+    dense, single = operator.assemble().to_array(), operator.assemble(precision="single").to_array()
+    assert np.abs(single - dense).max() < 1e-5 * np.abs(dense).max()
+
+
 FORMS = [(cal.single_layer, "P0", "P0"), (cal.double_layer, "P1", "P0"), (cal.adjoint_double_layer, "P0", "P2")]
 
 

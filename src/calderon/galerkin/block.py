@@ -68,8 +68,6 @@ SHARE = 2048
 LEAST = 1e-12
 """Twice the area, of a mesh of unit size, from which touching and near pairs can be integrated in single precision:
 moments have the product of two of them."""
-TINY = {np.dtype(np.float64): 1e-37, np.dtype(np.float32): 1e-20}
-"""Added to squared distances, so that coincident points give finite values (which then meet the factor zero)."""
 
 
 class Renumbered(NamedTuple):
@@ -153,7 +151,7 @@ class Block:
     def _scalars(self, lacking: float = 1.0, both: bool = True) -> NDArray[Any]:
         """What compiled loops over points read, the coefficients (both, or the first) times what their values lack."""
         coefficients = self.coefficients * np.repeat([lacking, lacking if both else 1.0], 2)
-        values = [TINY[self.real], *coefficients, *self.parameters]
+        values = [self.form.tiny(self.real), *coefficients, *self.parameters]
         return np.array(values).astype(self.real)
 
     def _compile(self, radial: Radial, factor: complex) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Deliver, Device, DeviceMatrix, Source, format_bytes, real_name, require_device_memory
-from calderon.galerkin.block import TINY, Block
+from calderon.galerkin.block import Block
 from calderon.greens import Radial
 from calderon.greens.green import green_defines
 from calderon.mesh.geometry import FlatTriangles
@@ -103,7 +103,7 @@ class DeviceBlock(Block):
         self.tables = [array(table * rule.weights) for table in self.device_form.functions(rule)]
         self.test_points = array(self.test_surface.points(rule.points))
         self.trial_points = array(np.moveaxis(self.trial_surface.points(rule.points), 0, 2))
-        self.scalars = array(np.array([TINY[self.real], *self.parameters]))
+        self.scalars = array(np.array([self.form.tiny(self.real), *self.parameters]))
         test, trial = self.device_form.data(self)
         data = test, trial.T, self.coefficients
         self.test_data, self.trial_data, self.device_coefficients = map(array, data)

@@ -7,6 +7,9 @@ the form, which makes entries of them. All that a form needs to know of a triang
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import DTypeLike
+
 from calderon.backends.records import Record
 
 SCALARS = Record("SCALARS", tiny=1, alpha=2, mass=2, parameters=None)
@@ -76,6 +79,12 @@ class Form(NamedTuple):
     def power(self) -> int:
         """The kernel of touching and near pairs is singular like 1/|x - y|^power."""
         return 1 if self.special in ("none", "outer") else 2
+
+    def tiny(self, real: DTypeLike) -> float:
+        """What is added to squared distances, so that coincident points give finite values (which then meet the factor
+        zero): third powers of 1/r, and fifth ones in components."""
+        single = 1e-15 if self.summed > 1 else 1e-20
+        return single if np.dtype(real) == np.float32 else 1e-37
 
     def vectors(self, functions: int) -> int:
         """Working memory for moments, fields, a test triangle with so many functions, and entries of one of them."""
