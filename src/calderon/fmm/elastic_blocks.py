@@ -70,22 +70,26 @@ class Columns(NamedTuple):
         return Columns(numbers, values)
 
 
-class Sums:
-    """A matrix (rows, columns) as a sum of small dense ones."""
+class Blocks:
+    """Blocks on the diagonal of a matrix as sums of small dense ones. groups: the unknowns of each block, no two of
+    which have one in common; values: the blocks."""
 
-    def __init__(self, shape: tuple[int, int]) -> None:
-        self.shape, self._parts = shape, []  # type: ignore[var-annotated]
+    def __init__(self, groups: Sequence[Index], unknowns: int) -> None:
+        self.groups, self.values = groups, [np.zeros((len(each),) * 2) for each in groups]
+        self._owner, self._place = np.full(unknowns, -1), np.zeros(unknowns, np.int64)
+        for number, each in enumerate(groups):
+            self._owner[each], self._place[each] = number, np.arange(len(each))
 
     def add(self, rows: Index, columns: Index, values: NDArray[Any]) -> None:
-        if values.size:
-            self._parts.append((np.repeat(rows, len(columns)), np.tile(columns, len(rows)), values.ravel()))
+        """Add the part of the values at (rows, columns) that is in blocks."""
+        owners = self._owner[rows], self._owner[columns]
+        for number in np.intersect1d(*owners):
+            if number >= 0:
+                i, j = (np.flatnonzero(each == number) for each in owners)
+                self.values[number][np.ix_(self._place[rows[i]], self._place[columns[j]])] += values[np.ix_(i, j)]
 
-    def matrix(self) -> sp.csr_array:
-        rows, columns, values = (np.concatenate(each) for each in zip(*self._parts, strict=True))
-        return sp.coo_array((values, (rows, columns)), self.shape).tocsr()
 
-
-def near_sums(product: ElasticProduct, left: Columns, right: Columns, sums: Sums, group: Index | None = None) -> None:
+def near_sums(product: ElasticProduct, left: Columns, right: Columns, sums: Blocks, group: Index | None = None) -> None:
     """Add left^T A right of neighbouring leaves, or of those in one group (leaves,) alone."""
     tops = {line.first: n for n, line in enumerate(product.far.rows)}
     lefts = {line.first: n for n, line in enumerate(product.far.columns)}

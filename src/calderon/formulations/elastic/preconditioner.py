@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.fmm.elastic import ElasticProduct
-from calderon.fmm.elastic_blocks import Columns, Sums, far_sums, groups_of_leaves, near_sums
+from calderon.fmm.elastic_blocks import Blocks, Columns, far_sums, groups_of_leaves, near_sums
 from calderon.formulations.elastic.balance import rigid_motions
 from calderon.formulations.elastic.equations import Equation
 from calderon.mesh.locality import block_order
@@ -109,10 +109,9 @@ def _by_boxes(
         return group, [np.sort(each) for each in np.split(order, cuts)]
 
     group, chosen = parts(LEAF)
-    sums = Sums((equation.unknowns,) * 2)
+    sums = Blocks(chosen, equation.unknowns)
     near_sums(product, rows, columns, sums, group)
-    entries = sp.csr_array(sums.matrix() + local)
-    blocks = [(each, entries[each][:, each].toarray()) for each in chosen]
+    blocks = [(each, block + local[each][:, each].toarray()) for each, block in zip(chosen, sums.values, strict=True)]
 
     coarse = rigid_columns(equation, parts(size)[1])
     moved = right @ coarse
@@ -124,10 +123,10 @@ def _by_boxes(
         Columns.of(lines, sp.csr_array(matrix), leaves, real)
         for lines, matrix in ((far.rows, left @ coarse), (far.columns, moved))
     )
-    near = Sums((coarse.shape[1],) * 2)
+    near = Blocks([np.arange(coarse.shape[1])], coarse.shape[1])
     near_sums(product, rows, columns, near)
     dense = np.zeros((coarse.shape[1] + 1,) * 2)
     far_sums(product, rows, columns, dense)
     lifted = coarse[:count].T @ equation.lift, coarse[:count].T @ (equation.scale[:count, None] * equation.lift)
-    matrix = dense[:-1, :-1] + (near.matrix() + coarse.T @ (local @ coarse)).toarray()
+    matrix = dense[:-1, :-1] + near.values[0] + (coarse.T @ (local @ coarse)).toarray()
     return coarse, matrix + equation.length * (lifted[1] @ lifted[0].T), blocks
