@@ -107,7 +107,11 @@ _register(
         matrix="H-matrix", plan=_plan_hmatrix,
     )
 )  # fmt: skip
-_register(_Method("fmm", _assemble_fmm, compresses=True, matrix="fast multipole operator", plan=_plan_fmm))
+_register(
+    _Method(
+        "fmm", _assemble_fmm, compresses=True, devices=False, matrix="fast multipole operator", plan=_plan_fmm,
+    )
+)  # fmt: skip
 _register_sums("fmm", laplace_sums)
 
 try:

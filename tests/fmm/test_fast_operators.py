@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 import calderon as cal
 from calderon.fmm import galerkin, orders
+from calderon.operators.methods import fastest
 from catalogue import NODAL_SPACES
 
 RANDOM = np.random.default_rng(0)
@@ -178,6 +179,9 @@ def test_the_plan_bounds_the_memory_and_is_kept(monkeypatch):
     assert V.plan().method == "dense"
     larger = cal.P1(cal.mesh.sphere(1.0, 0.04))
     assert cal.single_layer(cal.Laplace(), larger).plan(rtol=1e-3).method == "fmm"
+    assert fastest(cal.single_layer(cal.Laplace(), larger), 1e-3, "opencl")[0] == "hmatrix"  # fmm has no devices
+    with pytest.raises(ValueError, match="rtol=5: a tolerance"):
+        V.assemble("auto", rtol=5)
     assert cal.single_layer(cal.Helmholtz(1.0), larger).plan(rtol=1e-3).method == "hmatrix"
     monkeypatch.setattr("calderon.backends.memory.free_memory", lambda: 1_000_000)
     with pytest.raises(MemoryError, match="the fast multipole operator .3 levels.* needs .*: increase rtol"):

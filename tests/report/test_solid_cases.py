@@ -87,7 +87,7 @@ def mistakes(text, built=False):
         (
             'tag = "end"\nkind = "traction"\ntraction = ["100 MPa", 0, 0]',
             'kind = "remote-stress"\nstress = [0, 0, 1, 0, 0, 0]',
-            "the load 'remote-stress' is none of a bounded solid",
+            "the load 'remote-stress' is not supported by a bounded solid",
         ),
         (BAR[BAR.index("[[load]]") :], "", "nothing loads the solid"),
     ],
@@ -226,7 +226,7 @@ def test_clamped_and_hollow_edges_are_warned_about():
         (LOAD, f'[solver]\nmethod = "quick"\n{LOAD}', "unknown method 'quick'"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_solved_is_told_before_it_is_tried(old, new, message):
+def test_what_cannot_be_solved_is_reported_before_it_is_tried(old, new, message):
     assert old in BAR
     with pytest.raises(ValueError, match=message):
         run(parse(BAR.replace(old, new, 1)))
@@ -281,7 +281,7 @@ def test_a_spinning_disc():
 
 
 def test_a_bimetal_strip_bends():
-    """Timoshenko's curvature; the stresses of both parts at their common face are told apart."""
+    """Timoshenko's curvature; both parts have stresses of their own at their common face."""
     file = small("bimetal-strip", 4)
     cold = '[[load]]\ncase = "cold"\nkind = "temperature"\nchange = -50\n[[load]]\ncase = "hot"'
     results = run(parse(file.text.replace("count = 40", "count = 4").replace("[[load]]", cold)))

@@ -336,9 +336,11 @@ class SolidCase(Table):
                     of = f"region {name!r}, material" if name else "material"
                     raise ValueError(f"the load {one.kind!r} needs {of}.{constant}")
             if one.kind in IN_THE_VOLUME and self.solid.exterior != (one.kind == "remote-stress"):
-                side = "of the solid around a surface" if self.solid.exterior else "of a bounded solid"
+                side = "the solid around a surface" if self.solid.exterior else "a bounded solid"
                 other = "remote-stress" if self.solid.exterior else "gravity, rotation and temperatures"
-                raise ValueError(f"the load {one.kind!r} is none {side}, which accepts {other}: see solid.exterior")
+                raise ValueError(
+                    f"the load {one.kind!r} is not supported by {side}, which accepts {other}: see solid.exterior"
+                )
         if self.region and any(one.kind == "steady-temperature" for one in self.load):
             raise ValueError("a steady temperature is that of one body: it is not supported with [[region]] tables")
         for key in ("face", "region"):

@@ -13,16 +13,14 @@ from calderon.backends.vectors import aligned, width
 from calderon.fmm.elastic_moments import SUMS, Fields, elastic_moments, from_values, to_values
 from calderon.fmm.functions import Leaves, from_functions, to_functions
 from calderon.fmm.layout import Layout, components
-from calderon.fmm.near import Near
-from calderon.fmm.orders import ELASTIC, Promise, first_order
+from calderon.fmm.near import Near, RealProducts
+from calderon.fmm.orders import CHECKED, ELASTIC, Promise, first_order
 from calderon.fmm.tables import Tables, tables
 from calderon.fmm.translations import Translations, in_parts
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.near_blocks import near_blocks
 from calderon.operators.tree import Term, terms_of
 
-CHECKED = 64
-"""Random rows that are computed directly, too."""
 SINGLE = 3e-5
 """Tolerance from which near blocks and moments are stored in single precision. They are computed in double precision,
 as 1/r^5 of coincident points leaves the range of the other one; so are products, which for a smooth displacement are a
@@ -139,7 +137,7 @@ class ElasticFar:
             to_functions(line.moments, starts, local, boxes, 1, 0, SUMS * rank, room, y, low, high)
 
 
-class ElasticProduct(LinearOperator):
+class ElasticProduct(RealProducts):
     """Products with a table of layers; near: blocks of each of its terms."""
 
     def __init__(self, terms: Sequence[Term], near: Sequence[Near], far: ElasticFar, execution: Execution) -> None:
@@ -152,15 +150,7 @@ class ElasticProduct(LinearOperator):
         """Of blocks, moments of functions, lists, expansions and tables."""
         return sum(each.numbers.nbytes for each in self.near) + self.far.nbytes
 
-    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._products(x, False)
-
-    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._products(x, True)
-
     def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        if x.dtype.kind == "c":
-            return self._products(x.real, transposed) + 1j * self._products(x.imag, transposed)
         out = np.zeros((self.shape[1 if transposed else 0], x.shape[1]), np.result_type(self.dtype, x.dtype))
         rows, columns = ({each.first: each for each in lines} for lines in (self.far.rows, self.far.columns))
         for given, result in zip(x.T, out.T, strict=True):

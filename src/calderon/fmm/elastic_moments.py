@@ -25,10 +25,10 @@ from calderon.backends.vectors import aligned, lanes, load, number, store, width
 from calderon.fmm.functions import Leaves
 from calderon.fmm.harmonics import Basis, gradients
 from calderon.fmm.lists import Lists
+from calderon.fmm.near import load_as
 from calderon.fmm.octree import Octree
 from calderon.fmm.point_expansions import inverse_products, moment_kernel, padded
 from calderon.fmm.tables import Tables
-from calderon.fmm.wide_loads import load_as
 from calderon.spaces.charges import charges
 
 Array = NDArray[np.float64]

@@ -13,11 +13,11 @@ from calderon.backends import run_tasks
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned, lanes, load, number, store, width, zero
 from calderon.fmm.lists import Lists
+from calderon.fmm.near import load_as
 from calderon.fmm.octree import Octree
 from calderon.fmm.point_expansions import inverse_products, moment_kernel, padded
 from calderon.fmm.tables import Tables
 from calderon.fmm.translations import multiply
-from calderon.fmm.wide_loads import load_as
 from calderon.spaces.charges import charges
 
 SHARE = 2048

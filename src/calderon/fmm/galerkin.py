@@ -22,8 +22,8 @@ from calderon.fmm.elastic import Check, ElasticFar, ElasticProduct, is_joint, la
 from calderon.fmm.far_products import FarProducts
 from calderon.fmm.functions import Sources, moments_of
 from calderon.fmm.layout import Pairing
-from calderon.fmm.near import Near
-from calderon.fmm.orders import ELASTIC, FUNCTIONS, SAFETY, Promise, better_orders, first_order
+from calderon.fmm.near import Near, RealProducts
+from calderon.fmm.orders import CHECKED, ELASTIC, FUNCTIONS, SAFETY, Promise, better_orders, first_order
 from calderon.fmm.plan import Planner
 from calderon.fmm.tables import tables
 from calderon.galerkin.rows.entry_kernels import Clusters
@@ -45,8 +45,6 @@ SINGLE = 1e-4
 ADVICE = "increase rtol, or use method='matrix-free', which stores vectors only"
 CURLS = 3
 """Errors of products of surface curls, at most, by those of the single layer between them."""
-CHECKED = 64
-"""Random rows that are computed directly, too."""
 FLAT = 1e-8
 """Product, as a part of the size of terms between leaves that do not touch, below which a surface lies in one plane,
 where normal derivatives are zero: its error is compared with that size."""
@@ -257,7 +255,7 @@ def _near(operator: IntegralOperator, pairing: Pairing, execution: Execution) ->
     return Near.of(blocks, pairing.rows.starts, pairing.columns.starts, operator.is_symmetric, execution.real)
 
 
-class Product(LinearOperator):
+class Product(RealProducts):
     """Products with one integral operator."""
 
     def __init__(self, operator: IntegralOperator, pairing: Pairing, near: Near, promise: Promise, rtol: float,
@@ -295,15 +293,7 @@ class Product(LinearOperator):
         """Of blocks, moments of functions, lists, expansions and tables."""
         return self._near.numbers.nbytes + self._far.nbytes
 
-    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._products(x, False)
-
-    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._products(x, True)
-
     def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        if x.dtype.kind == "c":
-            return self._products(x.real, transposed) + 1j * self._products(x.imag, transposed)
         sides = self._pairing.columns.order, self._pairing.rows.order
         given, wanted = sides[::-1] if transposed else sides
         out = np.empty((len(wanted), x.shape[1]), np.result_type(self.dtype, x.dtype))

@@ -6,13 +6,55 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import run_tasks, thread_count
 from calderon.backends.numba import kernel
-from calderon.backends.vectors import aligned, lanes, load, number, store, width, zero
-from calderon.fmm.wide_loads import load_as
+from calderon.backends.vectors import VectorType, aligned, lanes, load, number, store, width, zero
 from calderon.galerkin.rows.near_blocks import NearBlocks
+
+
+def _load_as(typing_context, array, index, like):  # type: ignore[no-untyped-def]
+    """The vector array[index : index + width] with the width and precision of the row `like`; contiguous 1-D arrays, no
+    bounds are checked."""
+    kind = VectorType(like.dtype)
+    single = array.dtype.bitwidth < like.dtype.bitwidth
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        stored = ir.FloatType() if array.dtype.bitwidth == 32 else ir.DoubleType()
+        data = context.make_array(array)(context, builder, args[0]).data
+        place = builder.gep(data, [args[1]], inbounds=True)
+        pointer = builder.bitcast(place, ir.VectorType(stored, kind.width).as_pointer())
+        value = builder.load(pointer, align=array.dtype.bitwidth // 8)
+        return builder.fpext(value, ir.VectorType(ir.DoubleType(), kind.width)) if single else value
+
+    return kind(array, types.intp, like), generate
+
+
+load_as = intrinsic(_load_as)
+load_as._set_uuid(f"{__name__}.load_as")
+
+
+class RealProducts(LinearOperator):  # type: ignore[misc]
+    """A real matrix by `_products`(x, transposed) of real columns x (n, k); complex ones in two parts."""
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._both(x, False)
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._both(x, True)
+
+    def _both(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        if x.dtype.kind == "c":
+            return self._products(x.real, transposed) + 1j * self._products(x.imag, transposed)
+        return self._products(x, transposed)
+
+    def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        raise NotImplementedError
 
 
 @functools.lru_cache(maxsize=4)
@@ -77,10 +119,7 @@ class Near:
         real: Any,
         double: bool = False,
     ) -> "Near":
-        numbers = blocks.numbers.base
-        if numbers is None or numbers.dtype != real or len(numbers) < len(blocks.numbers) + width(real):
-            numbers = aligned(len(blocks.numbers) + width(real), real)
-            numbers[: len(blocks.numbers)] = blocks.numbers
+        numbers = blocks.room if blocks.room.dtype == real else blocks.room.astype(real)
         return Near(numbers, blocks.pairs, blocks.starts, rows, columns, symmetric, double)
 
     def product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:

@@ -7,6 +7,8 @@ from calderon.fmm.tables import Order
 PER_POINT, PER_BOX = 500, 9000
 """Bytes of a point (places, charges, fields, keys), and of the lists of a box, upper bounds."""
 
+CHECKED = 64
+"""Random rows of a matrix that are computed directly, too."""
 SAFETY = 0.6
 """Part of a tolerance that the error of an order should have: 64 rows say what it is to a tenth, and transposed
 products have up to 1.4 times as much."""

@@ -96,17 +96,17 @@ class BoundaryOperator(ABC):
     ) -> Any:
         """Compute the matrix: a SciPy LinearOperator that prints what it is.
 
-        method: "dense", "hmatrix", "fmm" (Laplace), "matrix-free", or "auto", the one that `plan` gives.
-        backend: "numba", "opencl", "cuda", a device such as "cuda:1", several that share
-        a dense matrix, "numba+cuda:0", or "auto". precision: "double",
-        "single", or "mixed": a dense matrix in double whose touching and near pairs are integrated in double, all
-        others in single. rtol: accuracy of compressed methods.
-        progress: show a bar. keep_on_device: leave a dense matrix on its device, where `gmres` and `lu` then work.
+        method: "dense", "hmatrix", "fmm" (Laplace and elastostatics), "matrix-free", or "auto", the one that `plan`
+        gives, of those that run on the backend. backend: "numba", "opencl", "cuda", a device such as "cuda:1", several
+        that share a dense matrix, "numba+cuda:0", or "auto". precision: "double", "single", or "mixed": a dense matrix
+        in double whose touching and near pairs are integrated in double, all others in single. rtol: accuracy of
+        compressed methods. progress: show a bar. keep_on_device: leave a dense matrix on its device, where `gmres` and
+        `lu` then work.
         matrix_file: an HDF5 file that an H-matrix is saved to, and taken from if it is there.
         Raises ValueError for an unknown choice and for entries beyond the range of the precision, RuntimeError for a
         backend that is not available, MemoryError (before allocating) when the matrix does not fit.
         """
-        chosen = method_named(fastest(self, rtol)[0] if method == AUTO else method)
+        chosen = method_named(fastest(self, rtol, backend)[0] if method == AUTO else method)
         rtol = rtol if chosen.compresses or method != AUTO else None
         options = chosen.options(rtol=rtol, keep_on_device=keep_on_device, matrix_file=matrix_file)
         Execution.of(backend, precision, several=chosen.several, mixed=chosen.mixed)  # refuses what is not supported

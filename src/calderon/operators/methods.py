@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from calderon.backends import format_bytes, free_memory
+from calderon.solvers.iteration import tolerance
 
 AUTO = "auto"
 """Stands for the method of the table that is expected to be fastest, of those that there is memory for."""
@@ -44,8 +45,8 @@ class Method:
     nothing, as LU and preconditioners of entries ask. keeps_on_device: keep_on_device= is supported. compresses: rtol=
     is supported. saves: matrix_file= is supported; saves(operator, matrix, matrix_file, backend=, precision=, rtol=)
     writes what `build` would have written. factorise(matrix, rtol) gives rough factors, for preconditioner="hlu".
-    ranks: the ranks of MPI may share one matrix. matrix: a description of what is stored. plan(operator, rtol): its
-    Plan; ValueError for an operator that the method does not support.
+    ranks: the ranks of MPI may share one matrix. devices: devices may compute it. matrix: a description of what is
+    stored. plan(operator, rtol): its Plan; ValueError for an operator that the method does not support.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Method:
     saves: Callable[..., None] | None = None
     factorise: Callable[..., Any] | None = None
     ranks: bool = False
+    devices: bool = True
     matrix: str = "matrix"
     plan: Callable[..., Plan] | None = None
 
@@ -97,11 +99,15 @@ def candidates(name: str) -> tuple[Method, ...]:
     return tuple(_methods.values()) if name == AUTO else (_found(name, [*sorted(_methods), AUTO]),)
 
 
-def plans(operator: Any, rtol: float | None, compressing: bool = False) -> list[Plan]:
-    """Of all methods (that compress) that have one and support the operator, the expectedly fastest first."""
+def plans(operator: Any, rtol: float | None, backend: str = "numba", compressing: bool = False) -> list[Plan]:
+    """Of all methods (that compress) that have one, run on the backend and support the operator, the expectedly fastest
+    first. ValueError for an rtol that is not a tolerance."""
     found = []
+    if rtol is not None:
+        tolerance(rtol)
     for method in _methods.values():
-        if method.plan is not None and (method.compresses or not compressing):
+        suits = (method.compresses or not compressing) and (method.devices or backend == "numba")
+        if method.plan is not None and suits:
             try:
                 found.append(method.plan(operator, rtol))
             except ValueError:
@@ -109,9 +115,9 @@ def plans(operator: Any, rtol: float | None, compressing: bool = False) -> list[
     return sorted(found, key=lambda each: each.seconds + PRODUCTS * each.product_seconds)
 
 
-def fastest(operator: Any, rtol: float | None, compressing: bool = False) -> tuple[str, str]:
+def fastest(operator: Any, rtol: float | None, backend: str = "numba", compressing: bool = False) -> tuple[str, str]:
     """The name of the method that "auto" stands for, and why. MemoryError where there is room for none."""
-    choices, free = plans(operator, rtol, compressing), free_memory()
+    choices, free = plans(operator, rtol, backend, compressing), free_memory()
     fitting = [each for each in choices if each.nbytes <= free]
     if not fitting:
         texts = "; ".join(map(str, choices))

@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import require_memory
 from calderon.formulations.elastic import balance
 from calderon.formulations.elastic.equations import DEFECT
 from calderon.formulations.elastic.interfaces import (
@@ -175,8 +174,7 @@ class BondedSolids:
         plan = self.plan(method, rtol)
         for each in systems:
             each._refuse_unbalanced()
-        if plan.method == "dense":
-            require_memory(plan.nbytes, f"a dense matrix of {plan.unknowns} unknowns", "try method='hmatrix'")
+        plan.require_memory()
         began = time.perf_counter()
         loaded = [
             np.any([p.conditions.loaded for p in parts], axis=0)
@@ -187,8 +185,8 @@ class BondedSolids:
         for name, defect in zip(self.parts, equation.defects, strict=True):
             if not defect <= DEFECT:
                 raise ValueError(
-                    f"the surface of {name!r} is no sound boundary of a body: rotations, which need no traction, have "
-                    f"an error of {defect:.2g}: mesh.check() looks for triangles that repeat, cross or overlap"
+                    f"the surface of {name!r} does not bound a body properly: rotations, which need no traction, have "
+                    f"an error of {defect:.2g}; mesh.check() finds triangles that repeat, cross or overlap"
                 )
         began, found = time.perf_counter(), []
         solver = solver_of(equation, plan.method, rtol)

@@ -16,7 +16,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.elastic.balance import rigid_motions
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions
-from calderon.formulations.elastic.tested_rows import Layers, Spaces, TestedRows
+from calderon.formulations.elastic.tested_rows import Layers, Spaces, TestedRows, single_layer_sizes
 
 Array = NDArray[np.float64]
 DEFECT = 0.05
@@ -150,13 +150,12 @@ def equation_of(
 
 
 def _scale(spaces: Spaces, conditions: SurfaceConditions, length: float) -> Array:
-    """About the inverse diagonal of the matrix: of half the mass, and of a single layer on one triangle with the area
-    a, some a^(3/2) / 3."""
+    """About the inverse diagonal of the matrix: of half the mass, and of a single layer on one triangle."""
     mass, bound = spaces.displacements.mass_matrix(), conditions.bound.tocsc()
     displacements = 0.5 * length * np.asarray((conditions.free.T @ mass @ conditions.free).diagonal())
     triangle = np.repeat(np.arange(len(conditions.supported)), spaces.tractions.dofs.shape[1])
     areas = spaces.displacements.mesh.areas[triangle]
-    tractions = areas[bound.indices[bound.indptr[:-1]]] ** 1.5 / 3 if bound.shape[1] else np.zeros(0)
+    tractions = single_layer_sizes(areas[bound.indices[bound.indptr[:-1]]]) if bound.shape[1] else np.zeros(0)
     return np.asarray(1 / np.concatenate([displacements, tractions]))
 
 

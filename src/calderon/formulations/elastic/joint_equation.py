@@ -17,7 +17,7 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.formulations.elastic.equations import Equation, places
 from calderon.formulations.elastic.solid import ElasticSolid
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions
-from calderon.formulations.elastic.tested_rows import restricted
+from calderon.formulations.elastic.tested_rows import restricted, single_layer_sizes
 
 Array = NDArray[np.float64]
 
@@ -149,7 +149,7 @@ def _diagonal(part: Part, size: float, modulus: float) -> Array:
     displacements = 0.5 * size * (conditions.free.T @ mass @ conditions.free).diagonal()
     areas = np.repeat(spaces.displacements.mesh.areas, spaces.tractions.dofs.shape[1])
     tested = np.repeat(conditions.supported, spaces.tractions.dofs.shape[1])
-    weights = np.where(tested, areas**1.5 / 3, 0.0) * modulus / part.solid.material.youngs_modulus
+    weights = np.where(tested, single_layer_sizes(areas), 0.0) * modulus / part.solid.material.youngs_modulus
     return np.concatenate([displacements, (conditions.bound.power(2)).T @ weights])
 
 

@@ -69,6 +69,14 @@ class Plan:
             f"traction), about {format_bytes(self.nbytes)}"
         )
 
+    def require_memory(self) -> None:
+        """MemoryError where the solution does not fit into the free memory."""
+        if self.method == "dense":
+            require_memory(self.nbytes, f"a dense matrix of {self.unknowns} unknowns", "try method='hmatrix'")
+        elif self.method == FAST:
+            needed = WHILE_COMPUTED * self.nbytes
+            require_memory(needed, f"a solution of {self.unknowns} unknowns", "try a coarser mesh")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ElasticSolid:
@@ -237,11 +245,14 @@ class ElasticSolid:
         rows = nodes + (0 if spaces.unknown is None else spaces.unknown.dimension)
         if method == AUTO:
             method = "dense" if unknowns <= LARGEST_DENSE else FAST
-        entries = rows * (nodes + loaded)
-        needed = 8 * (entries + 2 * unknowns**2) if method == "dense" else int(8 * entries**0.5 * 1500)
-        if method == FAST:
+        needed = 8 * (rows * (nodes + loaded) + 2 * unknowns**2)
+        if method != "dense":
             lazy = Layers.lazy(Elastostatic(1.0, self.material.poissons_ratio), spaces, self.quadrature)
-            needed = planned_bytes(Layers.table(*lazy), looser(rtol)) + STEPS * 8 * unknowns
+            table, needed = Layers.table(*lazy), STEPS * 8 * unknowns
+            if method == FAST:
+                needed += planned_bytes(table, looser(rtol))
+            elif candidates(method)[0].plan is not None:
+                needed += table.plan(method, rtol / 10).nbytes
         return Plan(method, unknowns, displacements, tractions, needed)
 
     def solve(self, method: str = AUTO, rtol: float = 1e-5, backend: str = "numba") -> ElasticSolution:
@@ -270,19 +281,14 @@ class ElasticSolid:
             plan = common.plan("hmatrix", rtol)
         for each in solids:
             each._refuse_unbalanced()
-        if plan.method == "dense":
-            require_memory(plan.nbytes, f"a dense matrix of {plan.unknowns} unknowns", "try method='hmatrix'")
-        if plan.method == FAST:
-            require_memory(
-                WHILE_COMPUTED * plan.nbytes, f"a solution of {plan.unknowns} unknowns", "try a coarser mesh"
-            )
+        plan.require_memory()
         began = time.perf_counter()
         equation = common._equation(plan.method, rtol, backend)
         assembly = time.perf_counter() - began
         if not (defect := equation.defect) <= DEFECT:
             raise ValueError(
-                f"the surface is no sound boundary of a body: rotations, which need no traction, have an error of "
-                f"{defect:.2g}: mesh.check() looks for triangles that repeat, cross or lie on each other"
+                f"the surface does not bound a body properly: rotations, which need no traction, have an error of "
+                f"{defect:.2g}; mesh.check() finds triangles that repeat, cross or lie on each other"
             )
         began, found = time.perf_counter(), []
         solver = solver_of(equation, plan.method, rtol)

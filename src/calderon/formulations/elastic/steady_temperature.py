@@ -24,6 +24,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.elastic.body_loads import BodyLoad
 from calderon.formulations.elastic.material import ElasticMaterial
+from calderon.formulations.elastic.tested_rows import single_layer_sizes
 from calderon.greens import Laplace
 from calderon.mesh import TriangleMesh
 from calderon.operators import double_layer, single_layer
@@ -136,7 +137,9 @@ class HeatedBody(BodyLoad):
              single_layer(Laplace(), faces, test).assemble(**options), mask)
             for test, mask in zip((nodes, faces), chosen, strict=True) if mask.any()
         ]  # fmt: skip
-        scale = np.concatenate([1 / (0.5 * nodes.load_vector(1.0)[~fixed]), 3 / self.mesh.areas[known] ** 1.5])
+        scale = np.concatenate(
+            [1 / (0.5 * nodes.load_vector(1.0)[~fixed]), 1 / single_layer_sizes(self.mesh.areas[known])]
+        )
 
         def tested(t: Array, q: Array) -> Array:
             parts = [(double @ t + half @ t - single @ q)[mask] for double, half, single, mask in rows]

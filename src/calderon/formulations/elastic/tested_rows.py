@@ -28,6 +28,11 @@ class Spaces(NamedTuple):
     unknown: NodalVectorSpace | None
 
 
+def single_layer_sizes(areas: Array) -> Array:
+    """About the diagonal of a single layer, of Laplace or of a solid with E = 1, between constants on triangles."""
+    return areas**1.5 / 3
+
+
 def restricted(space: NodalVectorSpace, triangles: NDArray[np.bool_]) -> NodalVectorSpace | None:
     """A space of functions that jump on some triangles, in the same order; None for no triangles."""
     chosen = np.flatnonzero(triangles)

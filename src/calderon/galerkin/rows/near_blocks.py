@@ -30,13 +30,18 @@ ADVICE = "try smaller boxes, precision='single', or fewer pairs of boxes"
 
 class NearBlocks(NamedTuple):
     """Dense blocks between boxes: pairs (n, 2) of a row and a column cluster; block k is numbers[starts[k] :
-    starts[k + 1]], row by row, in the order of the clusters."""
+    starts[k + 1]], row by row, in the order of the clusters. room: the numbers and BEYOND further ones."""
 
     rows: Clusters
     columns: Clusters
     pairs: NDArray[np.int64]
     starts: NDArray[np.int64]
-    numbers: NDArray[Any]
+    room: NDArray[Any]
+
+    @property
+    def numbers(self) -> NDArray[Any]:
+        """Of all blocks."""
+        return self.room[: self.starts[-1]]
 
     def matrix(self) -> sp.csr_array:
         """The sparse matrix (test, trial) of all blocks, in the order of the unknowns."""
@@ -62,8 +67,8 @@ def near_blocks(
 
     terms: factors and forms on one test and one trial space; their touching and near pairs of triangles are searched
     once. rows, columns: boxes of test and of trial functions. stored: the type of the numbers, default that of the
-    computation. Raises ValueError for forms on different spaces,
-    MemoryError before the blocks are allocated if there is no room.
+    computation. Raises ValueError for forms on different spaces, MemoryError before the blocks are allocated if there
+    is no room.
     """
     spaces = {(id(form.test), id(form.trial)) for _, form in terms}
     if len(spaces) != 1:
@@ -73,8 +78,8 @@ def near_blocks(
     is_complex = any(form.is_complex or complex(factor).imag != 0 for factor, form in terms)
     kind = execution.dtype(is_complex) if stored is None else np.dtype(stored)
     require_memory(int(starts[-1]) * kind.itemsize, f"{len(pairs)} near blocks", ADVICE)
-    numbers = np.zeros(int(starts[-1]) + BEYOND, kind)[: int(starts[-1])]
-    blocks = NearBlocks(rows, columns, np.ascontiguousarray(pairs), starts, numbers)
+    room = np.zeros(int(starts[-1]) + BEYOND, kind)
+    blocks = NearBlocks(rows, columns, np.ascontiguousarray(pairs), starts, room)
     strips, found = strips_of(blocks, terms[0][1].trial.dofs.shape[1] > 1), None
     for factor, form in terms:
         entries = compiled_rows(form, rows, strips.columns, execution, found, with_columns=False)

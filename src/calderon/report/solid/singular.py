@@ -15,7 +15,6 @@ def singular_edges(solid: ElasticSolid) -> dict[str, NDArray[np.bool_]]:
     mesh = solid.mesh
     one, two = mesh.paired_sides
     left, right = one // 3, two // 3
-    ends = np.stack([mesh.triangles.ravel()[one], np.roll(mesh.triangles, -1, axis=1).ravel()[one]], axis=1)
     edges = mesh.triangle_edges.ravel()[one]
     ends = mesh.edges[edges]
     hollow = np.einsum("ni,ni->n", mesh.centroids[right] - mesh.centroids[left], mesh.normals[left]) > 0
@@ -35,8 +34,8 @@ def singular_edges(solid: ElasticSolid) -> dict[str, NDArray[np.bool_]]:
     return masks
 
 
-def next_to(mesh: "NDArray[np.int64]", vertices: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def next_to(triangles: NDArray[np.int32], vertices: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Vertices of the triangles (m, 3) that have one of some vertices."""
     touched = vertices.copy()
-    touched[mesh[vertices[mesh].any(axis=1)].ravel()] = True
+    touched[triangles[vertices[triangles].any(axis=1)].ravel()] = True
     return touched
