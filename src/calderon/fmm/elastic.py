@@ -22,9 +22,8 @@ from calderon.galerkin.rows.near_blocks import near_blocks
 from calderon.operators.tree import Term, terms_of
 
 SINGLE = 3e-5
-"""Tolerance from which near blocks and moments are stored in single precision. They are computed in double precision,
-as 1/r^5 of coincident points leaves the range of the other one; so are products, which for a smooth displacement are a
-hundredth of their terms."""
+"""Tolerance from which near blocks and moments are in single precision; products, which for a smooth displacement are a
+hundredth of their terms, are in double precision always."""
 FIELDS = 3
 TABLES = 1500
 """Bytes of tables over the square of their rank, about."""
@@ -195,9 +194,9 @@ def near_of(term: Term, layout: Layout, rtol: float, execution: Execution) -> Ne
     if symmetric:
         pairs, columns = pairs[pairs[:, 0] <= pairs[:, 1]], rows
     full = (np.diff(sides[0].starts)[pairs[:, 0]] > 0) & (np.diff(sides[1].starts)[pairs[:, 1]] > 0)
-    real = np.dtype(np.float32) if rtol >= SINGLE else execution.real
-    blocks = near_blocks([(term.factor, term.atom)], rows, columns, np.ascontiguousarray(pairs[full]), execution, real)
-    return Near.of(blocks, sides[0].starts, sides[1].starts, symmetric, real, True)
+    execution = Execution.of("numba", "single") if rtol >= SINGLE else execution
+    blocks = near_blocks([(term.factor, term.atom)], rows, columns, np.ascontiguousarray(pairs[full]), execution)
+    return Near.of(blocks, sides[0].starts, sides[1].starts, symmetric, True)
 
 
 class Check(NamedTuple):

@@ -252,7 +252,7 @@ def _near(operator: IntegralOperator, pairing: Pairing, execution: Execution) ->
     if operator.is_symmetric:
         pairs, columns = pairs[pairs[:, 0] <= pairs[:, 1]], rows
     blocks = near_blocks([(1.0, operator)], rows, columns, np.ascontiguousarray(pairs), execution)
-    return Near.of(blocks, pairing.rows.starts, pairing.columns.starts, operator.is_symmetric, execution.real)
+    return Near.of(blocks, pairing.rows.starts, pairing.columns.starts, operator.is_symmetric)
 
 
 class Product(RealProducts):

@@ -116,11 +116,9 @@ class Near:
         rows: NDArray[np.int64],
         columns: NDArray[np.int64],
         symmetric: bool,
-        real: Any,
         double: bool = False,
     ) -> "Near":
-        numbers = blocks.room if blocks.room.dtype == real else blocks.room.astype(real)
-        return Near(numbers, blocks.pairs, blocks.starts, rows, columns, symmetric, double)
+        return Near(blocks.room, blocks.pairs, blocks.starts, rows, columns, symmetric, double)
 
     def product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         """A x or A^T x in the order of leaves."""

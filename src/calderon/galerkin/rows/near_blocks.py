@@ -61,14 +61,12 @@ def near_blocks(
     columns: Clusters,
     pairs: NDArray[np.int64],
     execution: Execution,
-    stored: Any = None,
 ) -> NearBlocks:
     """The entries of sum factor * form between the boxes of each of the pairs (n, 2), as exact as a dense matrix.
 
     terms: factors and forms on one test and one trial space; their touching and near pairs of triangles are searched
-    once. rows, columns: boxes of test and of trial functions. stored: the type of the numbers, default that of the
-    computation. Raises ValueError for forms on different spaces, MemoryError before the blocks are allocated if there
-    is no room.
+    once. rows, columns: boxes of test and of trial functions. Raises ValueError for forms on different spaces,
+    MemoryError before the blocks are allocated if there is no room.
     """
     spaces = {(id(form.test), id(form.trial)) for _, form in terms}
     if len(spaces) != 1:
@@ -76,7 +74,7 @@ def near_blocks(
     sizes = [(clusters.stop - clusters.start)[each] for clusters, each in zip((rows, columns), pairs.T, strict=True)]
     starts = np.append(0, np.cumsum(sizes[0] * sizes[1]))
     is_complex = any(form.is_complex or complex(factor).imag != 0 for factor, form in terms)
-    kind = execution.dtype(is_complex) if stored is None else np.dtype(stored)
+    kind = execution.dtype(is_complex)
     require_memory(int(starts[-1]) * kind.itemsize, f"{len(pairs)} near blocks", ADVICE)
     room = np.zeros(int(starts[-1]) + BEYOND, kind)
     blocks = NearBlocks(rows, columns, np.ascontiguousarray(pairs), starts, room)
