@@ -15,6 +15,7 @@ from rich.console import Console
 
 import calderon as cal
 from benchmarks.machine import Floor
+from calderon.mesh.shapes.gmsh_volumes import MeshedModel, gmsh_model
 
 UNKNOWNS = 3000
 TOLERANCES = 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8
@@ -25,12 +26,8 @@ TRIANGLES = {"P0": 1.0, "P1": 2.0, "DP1": 1 / 3, "P2": 0.5}
 
 def graded_bracket(triangles: float) -> cal.TriangleMesh:
     """An angle bracket whose triangles are eight times smaller at the re-entrant edge than far from it (by gmsh)."""
-    import gmsh
-
     size = 1.07 / np.sqrt(triangles / 1000)
-    gmsh.initialize(interruptible=False)
-    try:
-        gmsh.option.setNumber("General.Terminal", 0)
+    with gmsh_model("angle bracket") as gmsh:
         make, fields = gmsh.model.occ, gmsh.model.mesh.field
         make.cut([(3, make.addBox(0, 0, 0, 1.5, 1, 1.5))], [(3, make.addBox(0.5, 0, 0.5, 1, 1, 1))])
         make.synchronize()
@@ -43,15 +40,11 @@ def graded_bracket(triangles: float) -> cal.TriangleMesh:
         fields.setAsBackgroundMesh(limits)
         gmsh.option.setNumber("Mesh.MeshSizeExtendFromBoundary", 0)
         gmsh.model.mesh.generate(2)
-        numbers, places, _ = gmsh.model.mesh.getNodes()
-        corners = gmsh.model.mesh.getElementsByType(2)[1].reshape(-1, 3)
-    finally:
-        gmsh.finalize()
-    order = np.argsort(numbers)
-    used, corners = np.unique(order[np.searchsorted(numbers[order], corners)], return_inverse=True)
+        meshed = MeshedModel(gmsh)
+        used, corners = np.unique(meshed.elements(3, -1), return_inverse=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cal.MeshWarning)  # gmsh orients faces, not bodies
-        return cal.TriangleMesh(places.reshape(-1, 3)[used], corners.reshape(-1, 3)).merged_vertices()
+        return cal.TriangleMesh(meshed.vertices[used], corners.reshape(-1, 3)).merged_vertices()
 
 
 def edge_of(area: float, triangles: float) -> float:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.mesh.shapes.gmsh_volumes import MeshedModel, gmsh_model
 
 gmsh = pytest.importorskip("gmsh")
 pytestmark = pytest.mark.variant
@@ -17,9 +18,7 @@ ENERGY, LOAD = 3566.9, 24000.0
 
 
 def bracket(size):
-    gmsh.initialize(interruptible=False)
-    try:
-        gmsh.option.setNumber("General.Terminal", 0)
+    with gmsh_model("bracket") as gmsh:
         make = gmsh.model.occ
         points = [make.addPoint(x, 0, z) for x, z in PROFILE]
         centre = make.addPoint(35, 0, 45)
@@ -34,13 +33,9 @@ def bracket(size):
         gmsh.option.setNumber("Mesh.MeshSizeMax", size)
         gmsh.option.setNumber("Mesh.MeshSizeFromCurvature", 14)
         gmsh.model.mesh.generate(2)
-        numbers, places, _ = gmsh.model.mesh.getNodes()
-        triangles = gmsh.model.mesh.getElementsByType(2)[1].reshape(-1, 3)
-    finally:
-        gmsh.finalize()
-    order = np.argsort(numbers)
-    used, triangles = np.unique(order[np.searchsorted(numbers[order], triangles)], return_inverse=True)
-    mesh = cal.TriangleMesh(places.reshape(-1, 3)[used], triangles.reshape(-1, 3)).merged_vertices()
+        meshed = MeshedModel(gmsh)
+        used, corners = np.unique(meshed.elements(3, -1), return_inverse=True)
+    mesh = cal.TriangleMesh(meshed.vertices[used], corners.reshape(-1, 3)).merged_vertices()
     x = mesh.centroids
     loaded = (np.abs(x[:, 2] - 30) < 1e-6) & (x[:, 0] > 100)
     tags = np.where(x[:, 0] < 1e-6, 1, np.where(loaded, 2, 0))

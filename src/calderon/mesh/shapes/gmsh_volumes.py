@@ -55,7 +55,7 @@ class MeshedModel:
         self._place[number.astype(np.int64)] = np.arange(len(number))
 
     def elements(self, corners: int, entity: int) -> NDArray[np.int64]:
-        """(n, corners) vertices of the triangles of a surface, or of the tetrahedra of a volume."""
+        """(n, corners) vertices of the triangles of a surface, or of the tetrahedra of a volume; -1 stands for all."""
         nodes = self._gmsh.model.mesh.getElementsByType(KINDS[corners], entity)[1]
         return np.asarray(self._place[nodes.astype(np.int64)].reshape(-1, corners))
 
