@@ -2,8 +2,6 @@
 
 import importlib as _importlib
 import warnings as _warnings
-from importlib.metadata import PackageNotFoundError as _PackageNotFoundError
-from importlib.metadata import version as _version
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from calderon import backends, exact, hmatrix, mesh
@@ -13,6 +11,7 @@ from calderon.dense import assemble_matrix_free as _assemble_matrix_free
 from calderon.dense import plan_dense as _plan_dense
 from calderon.dg import MaxwellDG
 from calderon.files import DamagedFile
+from calderon.files import package_version as _package_version
 from calderon.fmm import assemble_fmm as _assemble_fmm
 from calderon.fmm import laplace_sums
 from calderon.fmm import plan_fmm as _plan_fmm
@@ -114,11 +113,7 @@ _register(
 )  # fmt: skip
 _register_sums("fmm", laplace_sums)
 
-try:
-    __version__ = _version("calderon")
-except _PackageNotFoundError:  # a source tree that is not installed
-    __version__ = "0+unknown"
-
+__version__ = _package_version()
 
 _RENAMED = {
     "TimeHarmonicPlaneWave": "TransientPlaneWave",

@@ -24,6 +24,7 @@ import calderon.mesh as meshes
 import calderon.report as report
 from calderon.case import AnyCaseFile, read
 from calderon.exact import SPEED_OF_LIGHT
+from calderon.files import package_version
 from calderon.parallel import leave, world
 from calderon.processes import InUse, postponed, stops_raise
 from calderon.report.stages import stages_on
@@ -130,7 +131,7 @@ def _print_warnings(screen: Console, caught: Iterable[warnings.WarningMessage | 
 @app.command()
 def info() -> None:
     """Version, backends and their devices, threads, memory and versions of the packages underneath."""
-    table = two_columns("calderon " + version("calderon"))
+    table = two_columns("calderon " + package_version())
     table.add_row("Python", f"{platform.python_version()}, {platform.system()} {platform.machine()}")
     table.add_row("backends", ", ".join(backends.available()))
     for name in backends.DEVICE_BACKENDS:

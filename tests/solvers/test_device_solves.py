@@ -153,6 +153,20 @@ def test_lu_on_a_device_with_a_library(opencl, kind):
     assert "on opencl:" in str(factors) and factors.shape == (N, N) and factors.dtype == kind
 
 
+def test_direct_solutions_in_single_precision_are_refined_on_the_device(opencl, monkeypatch):
+    for name in ("lu_factor", "lu_solve"):
+        monkeypatch.setattr(type(opencl), name, getattr(WithLinearAlgebra, name), raising=False)
+    monkeypatch.setattr(type(opencl), "device", property(lambda self: self), raising=False)
+    k, options = 2.0, {"backend": "opencl", "keep_on_device": True, "solver": "lu"}
+    problem = cal.PECScattering(cal.mesh.sphere(0.15, 0.1), k, formulation="efie")
+    wave = cal.PlaneWave([0, 0, 1], k, polarization=[1, 0, 0])
+    single = problem.solve(wave, precision="single", rtol=1e-10, **options)
+    assert isinstance(problem.system.matrix, DeviceMatrix) and problem.system.matrix.dtype == np.complex64
+    assert single.info.converged and single.info.residual < 1e-10
+    x, double = single.surface.coefficients, problem.solve(wave, **options).surface.coefficients
+    assert x.dtype == np.complex128 and np.linalg.norm(x - double) < 1e-3 * np.linalg.norm(double)
+
+
 def test_lu_refuses(opencl):
     with pytest.raises(ValueError, match=r"opencl:0 .*no LU factorisation: solve with gmres.*lu\(A.to_array\(\)\)"):
         cal.lu(on(opencl, np.eye(3)))

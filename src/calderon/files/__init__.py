@@ -3,7 +3,7 @@
 from calderon.files.damaged_file import DamagedFile
 from calderon.files.hdf5_contents import all_finite
 from calderon.files.hdf5_reading import SavedGroup, saved_file
-from calderon.files.hdf5_writing import FileKind, new_file, put, put_texts
+from calderon.files.hdf5_writing import FileKind, new_file, package_version, put, put_texts
 from calderon.files.whole_file import file_path, flush_folder, flush_tree, sweep, whole_file
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "flush_folder",
     "flush_tree",
     "new_file",
+    "package_version",
     "put",
     "put_texts",
     "saved_file",

@@ -42,9 +42,7 @@ def new_file(path: str | os.PathLike[str], kind: FileKind) -> Iterator[h5py.File
     where it cannot be written, most often since the disk is full."""
     with whole_file(path) as scratch, Patient(scratch) as drain:
         with h5py.File(drain, "w", libver=LIBRARY) as file:
-            file.attrs.update(
-                kind=kind.name, version=kind.version, package=_package_version(), byte_order=sys.byteorder
-            )
+            file.attrs.update(kind=kind.name, version=kind.version, package=package_version(), byte_order=sys.byteorder)
             yield file
             file.attrs[DIGEST] = file_digest(file)
 
@@ -105,8 +103,9 @@ def put_texts(group: h5py.Group, name: str, values: Sequence[str]) -> None:
     put(group, name, np.frombuffer(json.dumps(list(values)).encode(), np.uint8))
 
 
-def _package_version() -> str:
+def package_version() -> str:
+    """The installed release of calderon, or "0+unknown" for a source tree that is not installed."""
     try:
         return version("calderon")
     except PackageNotFoundError:
-        return "unknown"
+        return "0+unknown"

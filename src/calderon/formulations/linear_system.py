@@ -3,7 +3,9 @@
 import os
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from calderon.backends import DeviceMatrix, Execution, require_memory
 from calderon.mesh.errors import AccuracyWarning
 from calderon.operators import BoundaryOperator
 from calderon.operators.methods import AUTO, Method, candidates, fastest, first_that, method_named, require
-from calderon.solvers import ConvergenceError, Factorisation, SolverInfo, gmres, lu, refined
+from calderon.solvers import ConvergenceError, Factorisation, SolverInfo, gmres, lu, refined, wide_product
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import Space, VectorSpace
 from calderon.validation import callers_level, one_of
@@ -122,7 +124,7 @@ class SolutionInfo:
     their number. iterations: steps of the iteration, 0 for LU. residuals: (iterations + 1,) relative residuals
     |b - A x| / |b| of GMRES, empty for LU. residual: the final one, computed from the solution. converged: whether it
     is below the requested rtol. One that is not raises ConvergenceError, except where `info` is requested, and for LU
-    where the precision of a matrix on a device allows no more, which gives a warning.
+    of a matrix that stays on a device without double precision, which gives a warning.
     right_hand_sides: how many were solved together. assembly_seconds: 0 where a matrix was available already.
     factorisation_seconds: of LU, 0 where factors were available. solve_seconds: of all right-hand sides together.
     """
@@ -314,17 +316,27 @@ class LinearSystem:
 
     @property
     def _refines(self) -> bool:
-        """Whether direct solutions are refined: those of a matrix in single precision in the memory of the host."""
+        """Whether direct solutions are refined: those of a matrix in single precision, unless it stays on a device
+        that has no double precision."""
         matrix = self.matrix.matrix if isinstance(self.matrix, LiftedMatrix) else self.matrix
-        return np.finfo(matrix.dtype).bits == 32 and not isinstance(matrix, DeviceMatrix)
+        resolves = not isinstance(matrix, DeviceMatrix) or matrix.device.has_double
+        return np.finfo(matrix.dtype).bits == 32 and resolves
+
+    @property
+    def _wide_product(self) -> Callable[[NDArray[Any]], NDArray[Any]]:
+        """x -> A x, summed in double precision, as all products on a device with double precision are."""
+        matrix, thin = (self.matrix, None)
+        if isinstance(matrix, LiftedMatrix):
+            matrix, thin = matrix.matrix, matrix.thin
+        if isinstance(matrix, DeviceMatrix):
+            return self.matrix.matmat  # type: ignore[no-any-return]
+        return partial(wide_product, matrix.to_array(), thin)
 
     def _substituted(self, rhs: NDArray[Any], rtol: float) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Solutions (n, m) by the factors and their relative residuals (m,)."""
         assert self.factors is not None
         if self._refines:
-            lifted = isinstance(self.matrix, LiftedMatrix)
-            array = (self.matrix.matrix if lifted else self.matrix).to_array()
-            return refined(self.factors, array, self.matrix.thin if lifted else None, rhs, rtol)
+            return refined(self.factors, self._wide_product, rhs, rtol)
         solution = self.factors.solve(rhs)
         errors = np.linalg.norm(self.matrix @ solution - rhs, axis=0)
         return solution, errors / np.maximum(np.linalg.norm(rhs, axis=0), np.finfo(float).tiny)

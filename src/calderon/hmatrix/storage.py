@@ -128,8 +128,8 @@ def table_of(tree: BlockTree, blocks: NDArray[np.int64], ranks: NDArray[np.int64
 
 def stored(table: NDArray[np.int64]) -> NDArray[np.int64]:
     """Numbers that each block of a table takes."""
-    dense = table[:, HEIGHT] * table[:, WIDTH]
-    return np.where(table[:, RANK] < 0, dense, table[:, RANK] * (table[:, HEIGHT] + table[:, WIDTH]))
+    height, width, rank = table[:, HEIGHT], table[:, WIDTH], table[:, RANK]
+    return np.where(rank < 0, height * width, rank * (height + width))
 
 
 def shares_of(slabs: list[Slab], count: int) -> list[list[Slab]]:

@@ -6,11 +6,11 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from calderon.backends import thread_count
+from calderon.files import package_version
 from calderon.report.folder import BestEffort, result_folder
 from calderon.report.kinds import AnyResults, headlines, kind_of
 from calderon.report.page import page
@@ -66,7 +66,7 @@ def summarise(results: AnyResults, seconds: dict[str, float]) -> dict[str, Any]:
     """All the numbers of a run, as they go into summary.json; keys carry the units."""
     return {
         "title": results.file.title,
-        "calderon": version("calderon"),
+        "calderon": package_version(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         "threads": thread_count(),

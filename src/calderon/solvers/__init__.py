@@ -5,7 +5,7 @@ from calderon.solvers.gmres import gmres
 from calderon.solvers.iteration import ConvergenceError, SolverInfo
 from calderon.solvers.lu import LU, Factorisation, lu
 from calderon.solvers.preconditioners import jacobi, sparse_inverse
-from calderon.solvers.refinement import refined
+from calderon.solvers.refinement import refined, wide_product
 
 __all__ = [
     "LU",
@@ -18,4 +18,5 @@ __all__ = [
     "lu",
     "refined",
     "sparse_inverse",
+    "wide_product",
 ]

@@ -4,6 +4,8 @@ x <- x + A^-1 (b - A x) with factors in single precision; it converges where the
 J. H. Wilkinson, Rounding Errors in Algebraic Processes (1963), chapter 3.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,18 +20,18 @@ LEAST_GAIN = 0.5
 
 
 def refined(
-    factors: Factorisation, array: NDArray, thin: NDArray | None, rhs: NDArray, rtol: float
+    factors: Factorisation, product: Callable[[NDArray], NDArray], rhs: NDArray, rtol: float
 ) -> tuple[NDArray, NDArray[np.float64]]:
-    """x (n, m) in double precision, and its relative residuals (m,), for (array + thin thin^T) x = rhs, thin (n, p) or
-    None. It ends at rtol, or where steps no longer reduce the largest residual by half."""
-    rhs = rhs.astype(np.result_type(rhs, array, np.float64))
+    """x (n, m) in double precision, and its relative residuals (m,), for A x = rhs. product: x (n, m) -> A x, summed in
+    double precision. It ends at rtol, or where steps no longer reduce the largest residual by half."""
+    rhs = rhs.astype(np.result_type(rhs, factors.dtype, np.float64))
     sizes = np.maximum([norm(column) for column in rhs.T], np.finfo(float).tiny)
     left, solution = rhs / sizes, np.zeros_like(rhs)
     best, last = solution, np.full(len(sizes), np.inf)
     for _ in range(MOST_STEPS):
         scale = np.abs(left).max(initial=np.finfo(float).tiny, axis=0)  # within the range of single precision
         solution = solution + scale * factors.solve(left / scale)
-        left = rhs / sizes - wide_product(array, thin, solution)
+        left = rhs / sizes - product(solution)
         residuals = np.linalg.norm(left, axis=0)
         if not residuals.max() < last.max():
             break
