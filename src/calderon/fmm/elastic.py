@@ -11,15 +11,14 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import Execution, require_memory
 from calderon.backends.vectors import aligned, width
 from calderon.fmm.elastic_moments import SUMS, Fields, elastic_moments, from_values, to_values
-from calderon.fmm.functions import Leaves, from_functions, to_functions
-from calderon.fmm.layout import Layout, components
+from calderon.fmm.functions import from_functions, to_functions
+from calderon.fmm.layout import Layout, near_products
 from calderon.fmm.near import Near, RealProducts
 from calderon.fmm.orders import CHECKED, ELASTIC, Promise, first_order
 from calderon.fmm.tables import Tables, tables
 from calderon.fmm.translations import Translations, in_parts
-from calderon.galerkin.rows.entry_kernels import Clusters
-from calderon.galerkin.rows.near_blocks import near_blocks
 from calderon.operators.tree import Term, terms_of
+from calderon.spaces.pieces import Pieces
 
 SINGLE = 3e-5
 """Tolerance from which near blocks and moments are in single precision; products, which for a smooth displacement are a
@@ -45,21 +44,21 @@ def is_joint(terms: Sequence[Term]) -> bool:
 
 
 class Line(NamedTuple):
-    """One row or column of a table: its first unknown, its functions with three components, moments (n 3 4 r,), or of
-    `values` (n 4 r,)."""
+    """One row or column of a table: its first unknown, the pieces of its functions with three components, moments
+    (n 3 4 r,) of n pieces, or of `values` (n 4 r,)."""
 
     first: int
-    leaves: Leaves
+    pieces: Pieces
     moments: NDArray[Any]
     values: bool
 
     @property
     def part(self) -> slice:
-        return slice(self.first, self.first + len(self.leaves.order))
+        return slice(self.first, self.first + self.pieces.dimension)
 
     def of_leaf(self, leaf: int, size: int) -> NDArray[Any]:
-        """(3 n, size) moments of the functions of a leaf."""
-        low, high = self.leaves.starts[leaf : leaf + 2]
+        """(3 n, size) moments of the pieces in a leaf."""
+        low, high = self.pieces.starts[leaf : leaf + 2]
         if not self.values:
             return self.moments[low * size : high * size].reshape(-1, size)
         given = self.moments[low * size // 3 : high * size // 3].reshape(-1, SUMS, size // SUMS)
@@ -70,7 +69,7 @@ class Line(NamedTuple):
 
 
 class ElasticFar:
-    """Products of functions that are not neighbours."""
+    """Products of pieces in leaves that are not neighbours."""
 
     def __init__(self, terms: Sequence[Term], layout: Layout, promise: Promise, rtol: float) -> None:
         self.table: Tables = tables(promise.order, False)
@@ -78,7 +77,7 @@ class ElasticFar:
         self.layout = layout
         self.passes = Translations(layout.tree, layout.lists.far, self.table, SUMS)
         edge = layout.tree.cube.edge
-        self.rows = [self._line(top, Fields(atom.test.scalar, "value", 0.0, 1.0, atom.quadrature.regular))
+        self.rows = [self._line(top, Fields(atom.test, "value", 0.0, 1.0, atom.quadrature.regular))
                      for top, atom in {each.top: each.atom for each in terms}.items()]  # fmt: skip
         self.columns = []
         for term in {each.left: each for each in terms}.values():
@@ -86,14 +85,14 @@ class ElasticFar:
             factor = term.factor / (8 * np.pi * (1 - green.poissons_ratio) * edge**2)
             factor *= 1.0 if double else edge / (2 * green.shear_modulus)
             kind = "dislocation" if double else "force"
-            fields = Fields(term.atom.trial.scalar, kind, green.poissons_ratio, factor, term.atom.quadrature.regular)
+            fields = Fields(term.atom.trial, kind, green.poissons_ratio, factor, term.atom.quadrature.regular)
             self.columns.append(self._line(term.left, fields))
 
     def _line(self, first: int, fields: Fields) -> Line:
-        layout = self.layout
-        leaves = layout.leaves_of(fields.space)
-        moments = elastic_moments(fields, layout.tree, layout.lists, leaves, self.table, self.stored)
-        return Line(first, components(leaves, FIELDS), moments, fields.kind == "value")
+        layout, pieces = self.layout, self.layout.rows.pieces(fields.space)
+        own = fields._replace(space=pieces.space.scalar)
+        moments = elastic_moments(own, layout.tree, layout.lists, pieces.starts // FIELDS, self.table, self.stored)
+        return Line(first, pieces, moments, fields.kind == "value")
 
     @property
     def nbytes(self) -> int:
@@ -110,25 +109,25 @@ class ElasticFar:
             return
         moments, local = passes.empty(), passes.empty()
         for line in given:
-            values = np.ascontiguousarray(x[line.part][line.leaves.order], real)
+            values = np.ascontiguousarray(x[line.part][line.pieces.whole], real)
             in_parts(partial(self._gather, line, values, moments), len(boxes))
         passes.upward(moments)
         passes.across(moments, local)
         passes.downward(local)
         for line in wanted:
-            result = np.zeros(len(line.leaves.order), real)
+            result = np.zeros(len(line.pieces.whole), real)
             in_parts(partial(self._spread, line, local, result), len(boxes))
-            y[line.first + line.leaves.order] += result
+            y[line.part] += line.pieces.sums(result)
 
     def _gather(self, line: Line, x: NDArray[Any], moments: NDArray[Any], low: int, high: int) -> None:
-        boxes, rank, starts = self.layout.lists.leaves, self.table.rank, line.leaves.starts
+        boxes, rank, starts = self.layout.lists.leaves, self.table.rank, line.pieces.starts
         if line.values:
             from_values(line.moments, starts // FIELDS, x, boxes, rank, moments, low, high)
         else:
             from_functions(line.moments, starts, x, boxes, 1, 0, SUMS * rank, moments, low, high)
 
     def _spread(self, line: Line, local: NDArray[Any], y: NDArray[Any], low: int, high: int) -> None:
-        boxes, rank, starts = self.layout.lists.leaves, self.table.rank, line.leaves.starts
+        boxes, rank, starts = self.layout.lists.leaves, self.table.rank, line.pieces.starts
         room = aligned(width(y.dtype), y.dtype)
         if line.values:
             to_values(line.moments, starts // FIELDS, local, boxes, rank, room, y, low, high)
@@ -156,18 +155,16 @@ class ElasticProduct(RealProducts):
             for term, near in zip(self.terms, self.near, strict=True):
                 one, other = columns[term.left], rows[term.top]
                 one, other = (other, one) if transposed else (one, other)
-                values = near.product(given[one.part][one.leaves.order], transposed)
-                result[other.first + other.leaves.order] += values
+                values = near.product(given[one.part][one.pieces.whole], transposed)
+                result[other.part] += other.pieces.sums(values)
             self.far.add(given, result, transposed)
         return out
 
 
 def layout_of(terms: Sequence[Term], promise: Promise) -> Layout:
-    """The spaces of a table in one tree."""
-    spaces: dict[int, Any] = {}
-    for each in terms:
-        spaces |= {id(space.scalar): space.scalar for space in (each.atom.test, each.atom.trial)}
-    return Layout.of(list(spaces.values()), promise, terms[0].atom.quadrature.near)
+    """The spaces of a table in one tree, with one side."""
+    spaces = [space.scalar for each in terms for space in (each.atom.test, each.atom.trial)]
+    return Layout.of(spaces, spaces, promise, terms[0].atom.quadrature.near)
 
 
 def planned_bytes(operator: Any, rtol: float) -> int:
@@ -175,28 +172,17 @@ def planned_bytes(operator: Any, rtol: float) -> int:
     terms = terms_of(operator)
     promise = first_order(ELASTIC, rtol, True)[0]
     layout, rank, size = layout_of(terms, promise), promise.order.r, 4 if rtol >= SINGLE else 8
-    counts = {id(space): np.diff(each.starts) for space, each in zip(layout.spaces, layout.leaves, strict=True)}
-    target, source = layout.lists.near_pairs.T
-    near = []
-    for each in terms:
-        rows, columns = (counts[id(space.scalar)] for space in (each.atom.test, each.atom.trial))
-        near.append(FIELDS**2 * size * int(rows[target] @ columns[source]))
-    heights, widths = {each.top: each.shape[0] for each in terms}, {each.left: each.shape[1] for each in terms}
-    moments = SUMS * rank * size * (sum(heights.values()) // FIELDS + sum(widths.values()))
-    return sum(near) + moments + 2 * SUMS * rank * 8 * len(layout.tree.level) + TABLES * rank**2
+    near = size * sum(layout.near_entries(each.atom) for each in terms)
+    values = {each.top: len(layout.rows.pieces(each.atom.test).whole) // FIELDS for each in terms}
+    fields = {each.left: len(layout.rows.pieces(each.atom.trial).whole) for each in terms}
+    moments = SUMS * rank * size * (sum(values.values()) + sum(fields.values()))
+    return near + moments + 2 * SUMS * rank * 8 * len(layout.tree.level) + TABLES * rank**2
 
 
 def near_of(term: Term, layout: Layout, rtol: float, execution: Execution) -> Near:
     """Exact entries between neighbouring leaves, of symmetric operators one block of two."""
-    sides = [components(layout.leaves_of(space.scalar), FIELDS) for space in (term.atom.test, term.atom.trial)]
-    rows, columns = (Clusters(each.order, each.starts[:-1], each.starts[1:]) for each in sides)
-    pairs, symmetric = layout.lists.near_pairs, term.atom.is_symmetric
-    if symmetric:
-        pairs, columns = pairs[pairs[:, 0] <= pairs[:, 1]], rows
-    full = (np.diff(sides[0].starts)[pairs[:, 0]] > 0) & (np.diff(sides[1].starts)[pairs[:, 1]] > 0)
     execution = Execution.of("numba", "single") if rtol >= SINGLE else execution
-    blocks = near_blocks([(term.factor, term.atom)], rows, columns, np.ascontiguousarray(pairs[full]), execution)
-    return Near.of(blocks, sides[0].starts, sides[1].starts, symmetric, True)
+    return near_products(term.atom, term.factor, layout, execution, True)
 
 
 class Check(NamedTuple):
@@ -212,7 +198,10 @@ class Check(NamedTuple):
         random = np.random.default_rng(0)
         heights = {each.top: each.shape[0] for each in terms}
         lefts = {each.left: each.shape[1] for each in terms}
-        chosen = {top: np.sort(random.choice(n, min(n, CHECKED), replace=False)) for top, n in heights.items()}
+        chosen = {}
+        for top, height in heights.items():  # three rows of a function cost as much as one
+            functions = random.choice(height // FIELDS, min(height, CHECKED + 2) // FIELDS, replace=False)
+            chosen[top] = (FIELDS * np.sort(functions)[:, None] + np.arange(FIELDS)).ravel()
         starts = dict(zip(chosen, np.cumsum([0, *(len(each) for each in chosen.values())])[:-1], strict=True))
         rows = np.concatenate([top + each for top, each in chosen.items()])
         vectors = np.zeros((max(left + n for left, n in lefts.items()), 2 * len(lefts)))

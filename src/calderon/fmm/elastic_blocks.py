@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.backends.numba import kernel
 from calderon.backends.vectors import width
 from calderon.fmm.elastic import ElasticProduct, Line
 from calderon.fmm.elastic_moments import SUMS
@@ -17,6 +18,8 @@ from calderon.fmm.tables import Tables
 Index = NDArray[np.int64]
 TOGETHER = 4096
 """Columns of sources that are translated at a time."""
+KEPT = 48
+"""Combinations of harmonics, the first of a table, that far sums have: they are for approximate inverses."""
 
 
 def groups_of_leaves(layout: Layout, weights: Index, most: int) -> Index:
@@ -53,16 +56,16 @@ class Columns(NamedTuple):
 
     @staticmethod
     def of(lines: Sequence[Line], matrix: sp.csr_array, leaves: int, real: Any) -> "Columns":
-        parts = [sp.csr_array(matrix[line.first + line.leaves.order]) for line in lines]
+        parts = [sp.csr_array(matrix[line.first + line.pieces.whole]) for line in lines]
         numbers, values = [], [[] for _ in lines]  # type: ignore[var-annotated]
         for i in range(leaves):
-            bounds = [each.indptr[line.leaves.starts[i : i + 2]] for line, each in zip(lines, parts, strict=True)]
+            bounds = [each.indptr[line.pieces.starts[i : i + 2]] for line, each in zip(lines, parts, strict=True)]
             found = [each.indices[low:high] for each, (low, high) in zip(parts, bounds, strict=True)]
             own, place = np.unique(np.concatenate(found), return_inverse=True)
             numbers.append(own.astype(np.int64))
             places = np.split(place, np.cumsum([len(each) for each in found])[:-1])
             for k, (line, part) in enumerate(zip(lines, parts, strict=True)):
-                first, last = line.leaves.starts[i : i + 2]
+                first, last = line.pieces.starts[i : i + 2]
                 dense = np.zeros((last - first, len(own)), real)
                 row = np.repeat(np.arange(last - first), np.diff(part.indptr[first : last + 1]))
                 dense[row, places[k]] = part.data[bounds[k][0] : bounds[k][1]]
@@ -70,40 +73,70 @@ class Columns(NamedTuple):
         return Columns(numbers, values)
 
 
-class Blocks:
-    """Blocks on the diagonal of a matrix as sums of small dense ones. groups: the unknowns of each block, no two of
-    which have one in common; values: the blocks."""
+def block_sums(
+    product: ElasticProduct, left: sp.csr_array, right: sp.csr_array, groups: Sequence[Index]
+) -> list[NDArray[Any]]:
+    """The blocks on the diagonal of left^T A right for groups of unknowns, no two of which have one in common, from
+    neighbouring leaves."""
+    owner, place = np.full(left.shape[1], -1), np.zeros(left.shape[1], np.int64)
+    for number, each in enumerate(groups):
+        owner[each], place[each] = number, np.arange(len(each))
+    sizes = np.array([len(each) for each in groups])
+    starts = np.append(0, np.cumsum(sizes**2))
+    out = np.zeros(starts[-1])
+    for term, near in zip(product.terms, product.near, strict=True):
+        sides = []
+        for lines, first, matrix in ((product.far.rows, term.top, left), (product.far.columns, term.left, right)):
+            line = next(each for each in lines if each.first == first)
+            rows = sp.csr_array(matrix[line.first + line.pieces.whole])
+            sides += [rows.indptr, rows.indices, rows.data]
+        add_block_sums(
+            near.numbers, near.pairs, near.places, near.row_starts, near.column_starts, near.symmetric, *sides, owner,
+            place, starts, sizes, np.full(len(groups), -1), out,
+        )  # fmt: skip
+    return [out[low:high].reshape(n, n) for low, high, n in zip(starts[:-1], starts[1:], sizes, strict=True)]
 
-    def __init__(self, groups: Sequence[Index], unknowns: int) -> None:
-        self.groups, self.values = groups, [np.zeros((len(each),) * 2) for each in groups]
-        self._owner, self._place = np.full(unknowns, -1), np.zeros(unknowns, np.int64)
-        for number, each in enumerate(groups):
-            self._owner[each], self._place[each] = number, np.arange(len(each))
 
-    def add(self, rows: Index, columns: Index, values: NDArray[Any]) -> None:
-        """Add the part of the values at (rows, columns) that is in blocks."""
-        owners = self._owner[rows], self._owner[columns]
-        for number in np.intersect1d(*owners):
-            if number >= 0:
-                i, j = (np.flatnonzero(each == number) for each in owners)
-                self.values[number][np.ix_(self._place[rows[i]], self._place[columns[j]])] += values[np.ix_(i, j)]
+@kernel
+def add_block_sums(  # type: ignore[no-untyped-def]
+    numbers, pairs, places, row_starts, column_starts, symmetric, left_starts, left_columns, left_values, right_starts,
+    right_columns, right_values, owner, place, starts, sizes, seen, out,
+):  # fmt: skip
+    """Add left^T B right of blocks B to blocks with the same owner of row and column; of symmetric ones B^T, too."""
+    for n in range(len(pairs)):
+        i, j = pairs[n]
+        height, width = row_starts[i + 1] - row_starts[i], column_starts[j + 1] - column_starts[j]
+        for turn in range(2 if symmetric and i != j else 1):
+            top, across = (row_starts[i], column_starts[j]) if turn == 0 else (column_starts[j], row_starts[i])
+            rows, columns = (height, width) if turn == 0 else (width, height)
+            for m in range(right_starts[across], right_starts[across + columns]):
+                seen[owner[right_columns[m]]] = 2 * n + turn
+            for r in range(rows):
+                for a in range(left_starts[top + r], left_starts[top + r + 1]):
+                    p, mine = left_columns[a], owner[left_columns[a]]
+                    if seen[mine] != 2 * n + turn:
+                        continue
+                    for c in range(columns):
+                        at = r * width + c if turn == 0 else c * width + r
+                        value = left_values[a] * numbers[places[n] + at]
+                        for b in range(right_starts[across + c], right_starts[across + c + 1]):
+                            if owner[right_columns[b]] == mine:
+                                spot = place[p] * sizes[mine] + place[right_columns[b]]
+                                out[starts[mine] + spot] += value * right_values[b]
 
 
-def near_sums(product: ElasticProduct, left: Columns, right: Columns, sums: Blocks, group: Index | None = None) -> None:
-    """Add left^T A right of neighbouring leaves, or of those in one group (leaves,) alone."""
+def near_sums(product: ElasticProduct, left: Columns, right: Columns, sums: NDArray[Any]) -> None:
+    """Add left^T A right of neighbouring leaves to a dense matrix."""
     tops = {line.first: n for n, line in enumerate(product.far.rows)}
     lefts = {line.first: n for n, line in enumerate(product.far.columns)}
     for term, near in zip(product.terms, product.near, strict=True):
         tests, trials = left.values[tops[term.top]], right.values[lefts[term.left]]
-        pairs = near.pairs
-        chosen = np.arange(len(pairs)) if group is None else np.flatnonzero(group[pairs[:, 0]] == group[pairs[:, 1]])
-        for n in chosen:
-            i, j = pairs[n]
+        for (i, j), place in zip(near.pairs.tolist(), near.places.tolist(), strict=False):
             shape = len(tests[i]), len(trials[j])
-            block = near.numbers[near.places[n] : near.places[n] + shape[0] * shape[1]].reshape(shape)
-            sums.add(left.numbers[i], right.numbers[j], tests[i].T @ (block @ trials[j]))
+            block = near.numbers[place : place + shape[0] * shape[1]].reshape(shape)
+            sums[left.numbers[i][:, None], right.numbers[j]] += tests[i].T @ (block @ trials[j])
             if near.symmetric and i != j:
-                sums.add(left.numbers[j], right.numbers[i], tests[j].T @ (block.T @ trials[i]))
+                sums[left.numbers[j][:, None], right.numbers[i]] += tests[j].T @ (block.T @ trials[i])
 
 
 class Moments(NamedTuple):
@@ -115,12 +148,13 @@ class Moments(NamedTuple):
     @staticmethod
     def of(product: ElasticProduct, lines: Sequence[Line], columns: Columns) -> "Moments":
         layout, table = product.far.layout, product.far.table
-        tree, rank, size = layout.tree, table.rank, SUMS * table.rank
+        tree, rank = layout.tree, min(KEPT, table.rank)
         numbers, values = [np.zeros(0, np.int64)] * len(tree.level), [np.zeros((SUMS, rank, 0))] * len(tree.level)
         for i, box in enumerate(layout.lists.leaves):
             found: Any = 0
             for line, dense in zip(lines, columns.values, strict=True):
-                found = found + line.of_leaf(i, size).T @ dense[i]
+                own = line.of_leaf(i, SUMS * table.rank).reshape(-1, SUMS, table.rank)[:, :, :rank]
+                found = found + own.reshape(-1, SUMS * rank).T @ dense[i]
             numbers[box], values[box] = columns.numbers[i], np.asarray(found).reshape(SUMS, rank, -1)
         octant = tree.octant
         for low, high in reversed(tree.runs_of_levels()[2:]):
@@ -130,7 +164,7 @@ class Moments(NamedTuple):
                 total = np.zeros((SUMS, rank, len(own)), table.numbers.dtype)
                 places = np.split(place, np.cumsum([len(numbers[each]) for each in children])[:-1])
                 for child, at in zip(children, places, strict=True):
-                    total[:, :, at] += table.up[octant[child]].T @ values[child]
+                    total[:, :, at] += table.up[octant[child]][:rank, :rank].T @ values[child]
                 numbers[parent], values[parent] = own, total
         return Moments(numbers, values)
 
@@ -160,13 +194,14 @@ class Stacked(NamedTuple):
 
 
 def factors_of(table: Tables, v: int) -> tuple[NDArray[Any] | None, NDArray[Any]]:
-    """A, B with the matrix A B of a direction; None for a unit A."""
-    rank, first, vectors = table.rank, int(table.starts[v]), int(table.vectors[v])
+    """A, B with the matrix A B of a direction between the first combinations; None for a unit A."""
+    rank, first, vectors, most = table.rank, int(table.starts[v]), int(table.vectors[v]), min(KEPT, table.rank)
     inner = vectors * width(table.numbers.dtype) if vectors else rank
     one = table.numbers[first : first + rank * inner].reshape(rank, inner)
     if not vectors:
-        return None, one.T
-    return table.numbers[first + one.size : first + 2 * one.size].reshape(inner, rank).T, one.T
+        return None, one.T[:most, :most]
+    after = table.numbers[first + one.size : first + 2 * one.size].reshape(inner, rank).T
+    return after[:most], one.T[:, :most]
 
 
 def far_sums(product: ElasticProduct, left: Columns, right: Columns, sums: NDArray[Any]) -> None:

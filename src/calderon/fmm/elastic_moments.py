@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from calderon.backends import run_tasks
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned, lanes, load, number, store, width, zero
-from calderon.fmm.functions import Leaves
 from calderon.fmm.harmonics import Basis, gradients
 from calderon.fmm.lists import Lists
 from calderon.fmm.near import load_as
@@ -50,16 +49,17 @@ class Fields(NamedTuple):
 
 
 def elastic_moments(
-    fields: Fields, tree: Octree, lists: Lists, leaves: Leaves, table: Tables, real: Any
+    fields: Fields, tree: Octree, lists: Lists, leaf_starts: NDArray[np.int64], table: Tables, real: Any
 ) -> NDArray[Any]:
-    """(n 3 4 r,) moments of the four sums for three components of each function, in the order of leaves; of values
+    """(n 3 4 r,) moments of the four sums for three components of each of n pieces, those of each leaf
+    from leaf_starts on; of values
     those of 1 and y, (n 4 r,)."""
     found, p = charges(fields.space, fields.degree, "value"), table.order.p
-    places, rows = tree.inside(found.points), sp.csr_array(found.gather("value")[0][leaves.order])
-    starts, count = rows.indptr.astype(np.int64), len(leaves.order)
+    places, rows = tree.inside(found.points), sp.csr_array(found.gather("value")[0])
+    starts, count = rows.indptr.astype(np.int64), int(leaf_starts[-1])
     size = (1 if fields.kind == "value" else 3) * SUMS * table.rank
     out = aligned(count * size, real)
-    box = lists.leaves[np.repeat(np.arange(len(lists.leaves)), np.diff(leaves.starts))]
+    box = np.repeat(lists.leaves, np.diff(leaf_starts))
     centre, edge, inverse = tree.centre, tree.edge, inverse_products(p, np.float64)
     pitch, run, vector = table.functions, moment_kernel(4), width(np.float64)
     combine = _Combination.of(table, fields)

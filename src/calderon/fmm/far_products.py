@@ -1,4 +1,4 @@
-"""Products of functions that are not neighbours, through the moments of the functions and the passes between boxes."""
+"""Products of pieces of functions in separated leaves, through their moments and the passes between boxes."""
 
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.vectors import aligned, width
-from calderon.fmm.functions import Leaves, from_functions, to_functions
+from calderon.fmm.functions import from_functions, to_functions
 from calderon.fmm.lists import BLOCK, Lists, Runs
 from calderon.fmm.octree import Octree
 from calderon.fmm.tables import OFFSETS, Tables
@@ -17,13 +17,14 @@ from calderon.fmm.translations import Translations, in_parts
 
 @dataclass(frozen=True, eq=False)
 class FarProducts:
-    """tests, trials (components, n r): moments of the functions of both sides; scale: a factor of all products."""
+    """rows, columns (leaves + 1,): where the pieces of each leaf begin; tests, trials (components, n r): moments of the
+    pieces of both sides; scale: a factor of all products."""
 
     tree: Octree
     lists: Lists
     table: Tables
-    rows: Leaves
-    columns: Leaves
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
     tests: NDArray[Any]
     trials: NDArray[Any]
     scale: float
@@ -50,10 +51,10 @@ class FarProducts:
         return Translations(self.tree, pairs, self.table, len(self.tests))
 
     def product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        """A x or A^T x in the order of leaves."""
+        """A x or A^T x for coefficients of pieces."""
         given, wanted = (self.rows, self.columns) if transposed else (self.columns, self.rows)
         functions, tests = (self.tests, self.trials) if transposed else (self.trials, self.tests)
-        result = np.zeros(len(wanted.order), self.table.numbers.dtype)
+        result = np.zeros(wanted[-1], self.table.numbers.dtype)
         if not len(self.lists.far.source):
             return result
         passes = self._backward if transposed else self._forward
@@ -62,11 +63,11 @@ class FarProducts:
         x = np.ascontiguousarray(x, real)
 
         def gather(c: int, low: int, high: int) -> None:
-            from_functions(functions[c], given.starts, x, boxes, parts, c, rank, moments, low, high)
+            from_functions(functions[c], given, x, boxes, parts, c, rank, moments, low, high)
 
         def spread(c: int, low: int, high: int) -> None:
             line = aligned(width(real), real)
-            to_functions(tests[c], wanted.starts, local, boxes, parts, c, rank, line, result, low, high)
+            to_functions(tests[c], wanted, local, boxes, parts, c, rank, line, result, low, high)
 
         for c in range(parts):
             in_parts(partial(gather, c), len(boxes))

@@ -1,4 +1,4 @@
-"""Moments of the functions of a space with the combinations of harmonics, about the centres of their leaves.
+"""Moments of pieces of functions with the combinations of harmonics, about the centres of their leaves.
 
 Every product multiplies these numbers with coefficients; quadrature points are seen once, when they are computed.
 """
@@ -24,18 +24,6 @@ SHARE = 2048
 """Functions of a task."""
 
 
-class Leaves(NamedTuple):
-    """The functions of one side: order (n,) the function at each position, starts (leaves + 1,) those of each leaf."""
-
-    order: NDArray[np.int64]
-    starts: NDArray[np.int64]
-
-    @staticmethod
-    def of(lists: Lists, order: NDArray[np.int64], runs: NDArray[np.int64]) -> "Leaves":
-        """From the runs (boxes, 2) of all boxes."""
-        return Leaves(order, np.append(runs[lists.leaves, 0], len(order)))
-
-
 class Sources(NamedTuple):
     """Charges of functions at quadrature points: places (points, 3) in edges of the root; of each component the rows
     (dimension, points) of charges, or of dipoles along the normals (3, points), if there are any."""
@@ -52,22 +40,24 @@ class Sources(NamedTuple):
         return Sources(tree.inside(found.points), parts, found.normals if kind == "normal" else None)
 
 
-def moments_of(sources: Sources, tree: Octree, lists: Lists, leaves: Leaves, table: Tables) -> NDArray[Any]:
-    """(components, n r) moments of the functions in the order of leaves."""
+def moments_of(
+    sources: Sources, tree: Octree, lists: Lists, leaf_starts: NDArray[np.int64], table: Tables
+) -> NDArray[Any]:
+    """(components, n r) moments of the n pieces, those of each leaf from leaf_starts on."""
     real = table.numbers.dtype
-    out = aligned((len(sources.parts), len(leaves.order) * table.rank), real)
-    box = lists.leaves[np.repeat(np.arange(len(lists.leaves)), np.diff(leaves.starts))]
+    count = int(leaf_starts[-1])
+    out = aligned((len(sources.parts), count * table.rank), real)
+    box = np.repeat(lists.leaves, np.diff(leaf_starts))
     fields = 1 if sources.normals is None else 3
     matrix = np.ascontiguousarray(table.expand[1:] if fields == 3 else table.expand[:1]).ravel()
     p, pitch, lanes_ = table.order.p, table.functions, width(real)
     run, inverse, size = moment_kernel(fields), inverse_products(p, real), fields * pitch
     centre, edge = tree.centre, tree.edge
     for part, into in zip(sources.parts, out, strict=True):
-        rows = sp.csr_array(part[leaves.order])
-        starts = rows.indptr.astype(np.int64)
+        starts = part.indptr.astype(np.int64)
 
-        def work(task: int, rows: Any = rows, starts: Any = starts, into: Any = into) -> None:
-            low, high = task * SHARE, min((task + 1) * SHARE, len(leaves.order))
+        def work(task: int, rows: Any = part, starts: Any = starts, into: Any = into) -> None:
+            low, high = task * SHARE, min((task + 1) * SHARE, count)
             points = rows.indices[starts[low] : starts[high]]
             around = np.repeat(box[low:high], np.diff(starts[low : high + 1]))
             x, y, z = padded(((sources.places[points] - centre[around]) / edge[around, None]).T, real)
@@ -78,11 +68,11 @@ def moments_of(sources: Sources, tree: Octree, lists: Lists, leaves: Leaves, tab
             found = aligned((high - low) * size, real)
             run(x, y, z, given.ravel(), given.shape[1], starts[low : high + 1] - starts[low], p, inverse, pitch,
                 aligned((4 * pitch + 4) * lanes_, real), found, 0, high - low)  # fmt: skip
-            count = np.arange(high - low)
-            multiply(matrix, table.rank // lanes_, size, found, count, size, into[low * table.rank :], count,
+            numbers = np.arange(high - low)
+            multiply(matrix, table.rank // lanes_, size, found, numbers, size, into[low * table.rank :], numbers,
                      table.rank, 0, high - low)  # fmt: skip
 
-        run_tasks(work, -(-len(leaves.order) // SHARE))
+        run_tasks(work, -(-count // SHARE))
     return out
 
 

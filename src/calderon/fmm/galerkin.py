@@ -4,8 +4,9 @@ The one file of this folder that looks at operators and integrands. An operator 
 
     A_ij = sum_c int int M_c phi_i(x) M_c psi_j(y) / (4 pi |x - y|),
 
-where M is the value, the normal derivative of the rest, or the three components of the surface curl. Functions of
-neighbouring leaves have exact entries in dense blocks; all others meet through the harmonics of their leaves.
+where M is the value, the normal derivative of the rest, or the three components of the surface curl. Functions are cut
+at the boundaries of leaves. Pieces in neighbouring leaves have exact entries in dense blocks; all others meet through
+the harmonics of their leaves.
 """
 
 import time
@@ -21,13 +22,11 @@ from calderon.backends import Execution, format_bytes, require_memory
 from calderon.fmm.elastic import Check, ElasticFar, ElasticProduct, is_joint, layout_of, near_of
 from calderon.fmm.far_products import FarProducts
 from calderon.fmm.functions import Sources, moments_of
-from calderon.fmm.layout import Pairing
+from calderon.fmm.layout import Layout, near_products
 from calderon.fmm.near import Near, RealProducts
 from calderon.fmm.orders import CHECKED, ELASTIC, FUNCTIONS, SAFETY, Promise, better_orders, first_order
 from calderon.fmm.plan import Planner
 from calderon.fmm.tables import tables
-from calderon.galerkin.rows.entry_kernels import Clusters
-from calderon.galerkin.rows.near_blocks import near_blocks
 from calderon.greens import Laplace
 from calderon.integrands import DOUBLE_LAYER
 from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
@@ -146,14 +145,14 @@ class _Composition:
         self.execution, self.rtol = execution, rtol
         self.under_curls: set[Hashable] = set()
         self.info: list[Info] = []
-        self._trees: dict[tuple[int, int, float], Pairing] = {}
+        self._trees: dict[tuple[int, int, float], Layout] = {}
         self._products: dict[Any, Product] = {}
 
     def plan(self, operator: BoundaryOperator) -> Plan:
         """What all products will take; the trees stay for them."""
         atoms = [term.atom for term in terms_of(operator)]
         self.under_curls = {each.inner.key for each in atoms if isinstance(each, TransformedOperator)}
-        planner = Planner(self.rtol, CHECKED, self.rtol >= SINGLE, self._pairing)
+        planner = Planner(self.rtol, CHECKED, self.rtol >= SINGLE, self._layout)
         if any(each.is_elastic for each, _ in integrals_of(operator)):
             raise ValueError("method='fmm' has no estimates for elastostatics: see ElasticSolid.plan")
         Products(self.execution, lambda leaf: _plain(leaf, planner.leaf)).of(operator)
@@ -192,13 +191,13 @@ class _Composition:
         execution = Execution.of("numba", "single") if rtol >= SINGLE else self.execution
         check = _Check.of(operator, execution)
         promises = first_order(FUNCTIONS, rtol, integrand.normal != "none")
-        pairing = self._pairing(operator, promises[0])
-        near = _near(operator, pairing, execution)
+        layout = self._layout(operator, promises[0])
+        near = near_products(operator, 1.0, layout, execution, False)
         while True:
-            if pairing.margin > promises[0].order.margin:
-                pairing = self._pairing(operator, promises[0])
-                near = _near(operator, pairing, execution)
-            found = Product(operator, pairing, near, promises[0], rtol, self.execution)
+            if layout.margin > promises[0].order.margin:
+                layout = self._layout(operator, promises[0])
+                near = near_products(operator, 1.0, layout, execution, False)
+            found = Product(operator, layout, near, promises[0], rtol, self.execution)
             error = check.error(found)
             better = better_orders(promises, error, rtol) if error > SAFETY * rtol else ()
             if not better:
@@ -206,15 +205,16 @@ class _Composition:
             promises = better
         if error > rtol:
             raise _too_large(operator.integrand.name, error, rtol)
-        levels, order = int(pairing.tree.level[-1]), (promises[0].order.p, promises[0].order.r)
-        leaves = len(pairing.lists.leaves)
+        levels, order = int(layout.tree.level[-1]), (promises[0].order.p, promises[0].order.r)
+        leaves = len(layout.lists.leaves)
         self.info.append(Info(operator.integrand.name, error, order, levels, leaves, found.nbytes))
         return found
 
-    def _pairing(self, operator: IntegralOperator, promise: Promise) -> "Pairing":
+    def _layout(self, operator: IntegralOperator, promise: Promise) -> Layout:
         key = id(operator.test), id(operator.trial), promise.order.margin
         if key not in self._trees:
-            self._trees[key] = Pairing.of(operator, promise)
+            spaces = [operator.test], [operator.trial]
+            self._trees[key] = Layout.of(*spaces, promise, operator.quadrature.near)
         return self._trees[key]
 
 
@@ -244,48 +244,34 @@ def _require_laplace(operator: IntegralOperator) -> None:
         )
 
 
-def _near(operator: IntegralOperator, pairing: Pairing, execution: Execution) -> Near:
-    """Exact entries between neighbouring leaves, of symmetric operators one block of two."""
-    sides = pairing.rows, pairing.columns
-    rows, columns = (Clusters(each.order, each.starts[:-1], each.starts[1:]) for each in sides)
-    pairs = pairing.lists.near_pairs
-    if operator.is_symmetric:
-        pairs, columns = pairs[pairs[:, 0] <= pairs[:, 1]], rows
-    blocks = near_blocks([(1.0, operator)], rows, columns, np.ascontiguousarray(pairs), execution)
-    return Near.of(blocks, pairing.rows.starts, pairing.columns.starts, operator.is_symmetric)
-
-
 class Product(RealProducts):
     """Products with one integral operator."""
 
-    def __init__(self, operator: IntegralOperator, pairing: Pairing, near: Near, promise: Promise, rtol: float,
+    def __init__(self, operator: IntegralOperator, layout: Layout, near: Near, promise: Promise, rtol: float,
                  execution: Execution) -> None:  # fmt: skip
         super().__init__(dtype=execution.real, shape=operator.shape)
-        self._pairing, self._near = pairing, near
+        self._layout, self._near = layout, near
+        self.rows, self.columns = layout.rows.pieces(operator.test), layout.columns.pieces(operator.trial)
         table = tables(promise.order, rtol >= SINGLE and operator.integrand.normal == "none")
-        degree, integrand, tree = operator.quadrature.regular, operator.integrand, pairing.tree
+        degree, integrand, tree = operator.quadrature.regular, operator.integrand, layout.tree
         kinds = ["curl" if integrand.curls else "normal" if integrand.normal == side else "value"
                  for side in ("test", "trial")]  # fmt: skip
         numbers: list[NDArray[Any]] = []
-        for space, kind, leaves in (
-            (operator.test, kinds[0], pairing.rows),
-            (operator.trial, kinds[1], pairing.columns),
-        ):
+        for pieces, kind in zip((self.rows, self.columns), kinds, strict=True):
             if numbers and kinds[0] == kinds[1] and operator.test is operator.trial:
                 numbers.append(numbers[0])
                 continue
-            sources = Sources.of(space, degree, kind, tree)
-            numbers.append(moments_of(sources, tree, pairing.lists, leaves, table))
+            sources = Sources.of(pieces.space, degree, kind, tree)
+            numbers.append(moments_of(sources, tree, layout.lists, pieces.starts, table))
         power = 1 + kinds.count("normal")
         scale = 1 / (4 * np.pi * tree.cube.edge**power)
-        self._far = FarProducts(
-            tree, pairing.lists, table, pairing.rows, pairing.columns, numbers[0], numbers[1], scale
-        )
+        starts = self.rows.starts, self.columns.starts
+        self._far = FarProducts(tree, layout.lists, table, *starts, numbers[0], numbers[1], scale)
 
     @property
     def edge(self) -> float:
         """Of the leaves on average."""
-        tree, leaves = self._pairing.tree, self._pairing.lists.leaves
+        tree, leaves = self._layout.tree, self._layout.lists.leaves
         return float(tree.edge[leaves].mean()) * tree.cube.edge
 
     @property
@@ -294,12 +280,11 @@ class Product(RealProducts):
         return self._near.numbers.nbytes + self._far.nbytes
 
     def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        sides = self._pairing.columns.order, self._pairing.rows.order
-        given, wanted = sides[::-1] if transposed else sides
-        out = np.empty((len(wanted), x.shape[1]), np.result_type(self.dtype, x.dtype))
-        for column, each in enumerate(x[given].T):
+        given, wanted = (self.rows, self.columns) if transposed else (self.columns, self.rows)
+        out = np.empty((wanted.dimension, x.shape[1]), np.result_type(self.dtype, x.dtype))
+        for column, each in enumerate(x[given.whole].T):
             near = self._near.product(each, transposed)
-            out[wanted, column] = near + self._far.product(each, transposed)
+            out[:, column] = wanted.sums(near + self._far.product(each, transposed))
         return out
 
 

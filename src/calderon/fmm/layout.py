@@ -1,125 +1,157 @@
-"""The functions of several spaces, or of the two sides of an operator, in one tree."""
+"""The functions of the two sides of operators, cut at the leaves of one tree of their triangles."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.fmm.functions import Leaves
+from calderon.backends import Execution
 from calderon.fmm.lists import Lists, lists_of
+from calderon.fmm.near import Near
 from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
 from calderon.fmm.orders import Promise
-from calderon.operators.boundary import IntegralOperator
-from calderon.spaces.supports import support_boxes
+from calderon.galerkin.bilinear_form import BilinearForm
+from calderon.galerkin.rows.entry_kernels import Clusters
+from calderon.galerkin.rows.near_blocks import near_blocks
+from calderon.galerkin.rows.special_pairs import FoundPairs
+from calderon.mesh import TriangleMesh
+from calderon.spaces import NodalVectorSpace, Space
+from calderon.spaces.pieces import Pieces
 
 FACTORS = 1.0, 1.15, 1.3, 1.5, 1.75
 """Edges of the root by the least one: with them, leaves of all sizes are possible."""
 
 
-def least_edges(space: Any, boxes: NDArray[np.float64], margin: float, near: float) -> NDArray[np.float64]:
-    """(dimension,) the least edge of a box for each function: supports, with boxes (dimension, 2, 3) around them, lie
-    outside of it by `margin` of its edge at most, and those of separated boxes are not near for a quadrature with that
-    option."""
-    reach = np.zeros(space.dimension + 1)  # the last for local functions that are left out
-    diameters = space.mesh.diameters[space.triangles]
-    np.maximum.at(reach, space.dofs, np.broadcast_to(diameters[:, None], space.dofs.shape))
-    own = (boxes[:, 1] - boxes[:, 0]).max(axis=1) / (2 * margin)
-    return np.maximum(own, near / (1 - 2 * margin) * reach[:-1])
+@dataclass(frozen=True, eq=False)
+class Elements:
+    """The triangles of some spaces, each once: meshes, and of each mesh the numbers of its triangles, increasing, and
+    the place of the first of them; centres (n, 3) of the boxes around triangles; least (n,): the smallest edge of a
+    leaf for each."""
+
+    meshes: list[TriangleMesh]
+    triangles: list[NDArray[np.int64]]
+    first: list[int]
+    centres: NDArray[np.float64]
+    least: NDArray[np.float64]
+
+    @staticmethod
+    def of(spaces: Sequence[Space], margin: float, near: float) -> "Elements":
+        """Triangles lie outside of their leaf by `margin` of its edge at most, and those of separated leaves are not
+        near for a quadrature with that option."""
+        meshes = list({id(each.mesh): each.mesh for each in spaces}.values())
+        triangles = [
+            np.unique(np.concatenate([each.triangles for each in spaces if each.mesh is mesh])) for mesh in meshes
+        ]
+        first = [int(each) for each in np.cumsum([0, *(len(each) for each in triangles)])[:-1]]
+        given = list(zip(meshes, triangles, strict=True))
+        corners = np.concatenate([mesh.flat_triangles(each, "boxes of triangles").corners for mesh, each in given])
+        low, high = corners.min(axis=1), corners.max(axis=1)
+        diameters = np.concatenate([mesh.diameters[each] for mesh, each in given])
+        least = np.maximum((high - low).max(axis=1) / (2 * margin), near / (1 - 2 * margin) * diameters)
+        return Elements(meshes, triangles, first, (low + high) / 2, least)
+
+    def is_of(self, other: "Elements") -> bool:
+        """Whether both are the same triangles."""
+        same = [id(each) for each in self.meshes] == [id(each) for each in other.meshes]
+        return same and all(map(np.array_equal, self.triangles, other.triangles))
+
+    def places(self, space: Space) -> NDArray[np.int64]:
+        """The place of each triangle of a space."""
+        number = next(n for n, mesh in enumerate(self.meshes) if mesh is space.mesh)
+        return self.first[number] + np.searchsorted(self.triangles[number], space.triangles)
 
 
 @dataclass(frozen=True, eq=False)
-class Pairing:
-    """The functions of two spaces in one tree: rows those of the test, columns those of the trial space. margin: how
-    far supports may lie outside of their boxes, in edges."""
+class Side:
+    """Triangles of one side, and the number of the leaf that each is in."""
 
-    margin: float
-    tree: Octree
-    lists: Lists
-    rows: Leaves
-    columns: Leaves
+    elements: Elements
+    leaf: NDArray[np.int64]
+    leaves: int
+    _kept: dict[Any, Pieces] = field(default_factory=dict)
 
     @staticmethod
-    def of(operator: IntegralOperator, promise: Promise) -> "Pairing":
-        """Boxes are not divided where supports would lie further outside than `promise.order.margin`, nor where pairs
-        of triangles with a raised degree would not be neighbours."""
-        same, margin = operator.trial is operator.test, promise.order.margin
-        spaces = [operator.trial] if same else [operator.trial, operator.test]
-        boxes = [support_boxes(space) for space in spaces]
-        centres = [each.mean(axis=1) for each in boxes]
-        given = zip(spaces, boxes, strict=True)
-        reach = [least_edges(space, box, margin, operator.quadrature.near) for space, box in given]
-
-        def pairing(cube: Cube) -> Pairing:
-            deepest = [np.clip(np.log2(cube.edge / each), 0, DEEPEST).astype(np.int64) for each in reach]
-            tree = octree(centres[0], None if same else centres[1], promise.leaf, (deepest[0], deepest[-1]), cube)
-            lists = lists_of(tree)
-            columns = Leaves.of(lists, tree.source_order, tree.sources)
-            rows = columns if same else Leaves.of(lists, tree.target_order, tree.targets)
-            return Pairing(margin, tree, lists, rows, columns)
-
-        cube = Cube.around(*centres)
-        return min((pairing(cube.enlarged(factor)) for factor in FACTORS), key=lambda each: each.cost(promise.order.r))
+    def of(elements: Elements, tree: Octree, lists: Lists, order: NDArray[np.int64], runs: NDArray[np.int64]) -> "Side":
+        """order, runs: those of the tree for this side."""
+        leaf = np.empty(len(order), np.int64)
+        leaf[order] = np.repeat(np.arange(len(lists.leaves)), np.diff(runs[lists.leaves])[:, 0])
+        return Side(elements, leaf, len(lists.leaves))
 
     @property
-    def near_entries(self) -> int:
-        """Entries between neighbouring leaves, both halves of symmetric ones."""
-        rows, columns = (np.diff(each.starts) for each in (self.rows, self.columns))
-        return int(rows @ np.add.reduceat(np.append(columns[self.lists.near], 0), self.lists.near_start[:-1]))
+    def counts(self) -> NDArray[np.int64]:
+        """(leaves,) triangles of each leaf."""
+        return np.bincount(self.leaf, minlength=self.leaves)
 
-    def cost(self, rank: int) -> float:
-        """Of set-up and a score of products, in near entries: a translation is worth half as many as its rank."""
-        return self.near_entries + rank / 2 * len(self.lists.far.source)
+    def pieces(self, space: Space | NodalVectorSpace) -> Pieces:
+        """The functions of a space, cut; the same object for the same space."""
+        if space not in self._kept:
+            if isinstance(space, NodalVectorSpace):
+                self._kept[space] = self.pieces(space.scalar).with_components(space.components)
+            else:
+                self._kept[space] = Pieces.of(space, self.leaf[self.elements.places(space)], self.leaves)
+        return self._kept[space]
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Scalar spaces, and the functions of each of them in the leaves of a common tree."""
+    """A tree of the triangles of both sides; one side where they are the same. margin: how far triangles may lie
+    outside of their leaves, in edges. searches: the last one for special pairs."""
 
+    margin: float
     tree: Octree
     lists: Lists
-    spaces: list[Any]
-    leaves: list[Leaves]
+    rows: Side
+    columns: Side
+    searches: list[FoundPairs] = field(default_factory=list)
 
     @staticmethod
-    def of(spaces: list[Any], promise: Promise, near: float) -> "Layout":
-        """Of different spaces, with leaves of all of them together."""
-        boxes = [support_boxes(space) for space in spaces]
-        centres = np.concatenate([each.mean(axis=1) for each in boxes])
-        given = zip(spaces, boxes, strict=True)
-        reach = np.concatenate([least_edges(*each, promise.order.margin, near) for each in given])
+    def of(tests: Sequence[Space], trials: Sequence[Space], promise: Promise, near: float) -> "Layout":
+        """Leaves are not divided where triangles would lie further outside than `promise.order.margin`, nor where pairs
+        with a raised degree (closer than `near` diameters) would not be neighbours."""
+        margin = promise.order.margin
+        trial, test = (Elements.of(each, margin, near) for each in (trials, tests))
+        same = trial.is_of(test)
 
         def layout(cube: Cube) -> Layout:
-            deepest = np.clip(np.log2(cube.edge / reach), 0, DEEPEST).astype(np.int64)
-            tree = octree(centres, None, promise.leaf, (deepest, deepest), cube)
+            deepest = [np.clip(np.log2(cube.edge / each.least), 0, DEEPEST).astype(np.int64) for each in (trial, test)]
+            tree = octree(trial.centres, None if same else test.centres, promise.leaf, (deepest[0], deepest[1]), cube)
             lists = lists_of(tree)
-            return Layout(tree, lists, spaces, _of_spaces(Leaves.of(lists, tree.source_order, tree.sources), spaces))
+            columns = Side.of(trial, tree, lists, tree.source_order, tree.sources)
+            rows = columns if same else Side.of(test, tree, lists, tree.target_order, tree.targets)
+            return Layout(margin, tree, lists, rows, columns)
 
-        cube = Cube.around(centres)
+        cube = Cube.around(trial.centres, test.centres)
         return min((layout(cube.enlarged(factor)) for factor in FACTORS), key=lambda each: each.cost(promise.order.r))
 
+    def near_entries(self, form: BilinearForm) -> int:
+        """Entries between pieces in neighbouring leaves, both halves of symmetric forms."""
+        (target, source), sides = (
+            self.lists.near_pairs.T,
+            (self.rows.pieces(form.test), self.columns.pieces(form.trial)),
+        )
+        rows, columns = (np.diff(each.starts) for each in sides)
+        return int(rows[target] @ columns[source])
+
     def cost(self, rank: int) -> float:
-        """Of set-up and a score of products, in near entries: four translations are worth as many as half a rank."""
-        count = np.sum([np.diff(each.starts) for each in self.leaves], axis=0)
-        entries = count @ np.add.reduceat(np.append(count[self.lists.near], 0), self.lists.near_start[:-1])
-        return float(9 * entries + 4 * rank / 2 * len(self.lists.far.source))
-
-    def leaves_of(self, space: Any) -> Leaves:
-        """Of one of the spaces."""
-        return next(each for own, each in zip(self.spaces, self.leaves, strict=True) if own is space)
+        """Of set-up and a score of products, in pairs of triangles of neighbouring leaves: a translation is worth half
+        as many as its rank."""
+        target, source = self.lists.near_pairs.T
+        return float(self.rows.counts[target] @ self.columns.counts[source]) + rank / 2 * len(self.lists.far.source)
 
 
-def _of_spaces(whole: Leaves, spaces: list[Any]) -> list[Leaves]:
-    """From the functions of all spaces, one space after the other, those of each."""
-    found, offset = [], 0
-    for space in spaces:
-        own = (whole.order >= offset) & (whole.order < offset + space.dimension)
-        found.append(Leaves(whole.order[own] - offset, np.append(0, np.cumsum(own))[whole.starts]))
-        offset += space.dimension
-    return found
-
-
-def components(leaves: Leaves, count: int) -> Leaves:
-    """The same with so many components of each function next to each other."""
-    order = count * leaves.order[:, None] + np.arange(count)
-    return Leaves(order.ravel(), count * leaves.starts)
+def near_products(form: BilinearForm, factor: complex, layout: Layout, execution: Execution, double: bool) -> Near:
+    """Exact entries of a multiple of a form between the pieces in neighbouring leaves, of symmetric forms one block of
+    two. double: products in double precision, whatever that of the blocks."""
+    sides = layout.rows.pieces(form.test), layout.columns.pieces(form.trial)
+    form = replace(form, test=sides[0].space, trial=sides[1].space)
+    rows, columns = (Clusters(np.arange(each.starts[-1]), each.starts[:-1], each.starts[1:]) for each in sides)
+    pairs = layout.lists.near_pairs
+    if form.is_symmetric:
+        pairs, columns = pairs[pairs[:, 0] <= pairs[:, 1]], rows
+    full = (np.diff(sides[0].starts)[pairs[:, 0]] > 0) & (np.diff(sides[1].starts)[pairs[:, 1]] > 0)
+    found = layout.searches.pop() if layout.searches else None
+    blocks = near_blocks([(factor, form)], rows, columns, np.ascontiguousarray(pairs[full]), execution, found)
+    layout.searches.extend([blocks.found] if blocks.found else [])
+    return Near.of(blocks, sides[0].starts, sides[1].starts, form.is_symmetric, double)

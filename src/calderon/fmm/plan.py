@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from calderon.backends import thread_count
-from calderon.fmm.layout import Pairing
+from calderon.fmm.layout import Layout
 from calderon.fmm.orders import FUNCTIONS, Promise, first_order
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.memory_estimate import preparation_bytes
@@ -30,15 +30,16 @@ class Part(NamedTuple):
     product_seconds: float
 
     @staticmethod
-    def of(operator: IntegralOperator, pairing: Pairing, promise: Promise, rows: int, single: bool) -> "Part":
+    def of(operator: IntegralOperator, layout: Layout, promise: Promise, rows: int, single: bool) -> "Part":
         """rows: of the check. single: whether numbers are in single precision."""
         size, times = (4, 1) if single else (8, 2)
         normal, (p, rank) = operator.integrand.normal != "none", promise.order[:2]
         components = 3 if operator.integrand.curls else 1
-        near = pairing.near_entries // (2 if operator.is_symmetric else 1)
+        near = layout.near_entries(operator) // (2 if operator.is_symmetric else 1)
         one_side = operator.test is operator.trial and not normal
-        functions = components * (operator.shape[0] + (0 if one_side else operator.shape[1]))
-        boxes, pairs = len(pairing.tree.level), len(pairing.lists.far.source)
+        sides = layout.rows.pieces(operator.test), layout.columns.pieces(operator.trial)
+        functions = components * sum(len(each.whole) for each in sides[: 1 if one_side else 2])
+        boxes, pairs = len(layout.tree.level), len(layout.lists.far.source)
         far = functions * rank + 2 * boxes * components * rank
         stored = size * near + (8 if normal else size) * far + 32 * pairs
         triangles = len(operator.test.triangles) + (0 if one_side else len(operator.trial.triangles))
@@ -46,24 +47,24 @@ class Part(NamedTuple):
         seconds = times * seconds + MOMENT * functions * (p + 1) ** 2
         product = stored / STREAM + (2 if normal else times) * FAR * pairs * components * rank
         passing = preparation_bytes(operator) + 8 * rows * operator.shape[1]
-        return Part(int(pairing.tree.level[-1]), (p, rank), stored, passing, seconds, product)
+        return Part(int(layout.tree.level[-1]), (p, rank), stored, passing, seconds, product)
 
 
 class Planner:
-    """Collects the parts of an expression of operators. pairing(operator, promise) gives the tree of one."""
+    """Collects the parts of an expression of operators. layout(operator, promise) gives the tree of one."""
 
     def __init__(
-        self, rtol: float, rows: int, single: bool, pairing: Callable[[IntegralOperator, Promise], Pairing]
+        self, rtol: float, rows: int, single: bool, layout: Callable[[IntegralOperator, Promise], Layout]
     ) -> None:
-        self.rtol, self.rows, self.single, self.pairing = rtol, rows, single, pairing
+        self.rtol, self.rows, self.single, self.layout = rtol, rows, single, layout
         self.parts: dict[Hashable, Part] = {}
 
     def leaf(self, operator: IntegralOperator) -> LinearOperator:
         """Enter an integral operator; what stands for its products is never used."""
         if operator.key not in self.parts:
             promise = first_order(FUNCTIONS, self.rtol, operator.integrand.normal != "none")[0]
-            pairing = self.pairing(operator, promise)
-            self.parts[operator.key] = Part.of(operator, pairing, promise, self.rows, self.single)
+            layout = self.layout(operator, promise)
+            self.parts[operator.key] = Part.of(operator, layout, promise, self.rows, self.single)
         return aslinearoperator(np.broadcast_to(0.0, operator.shape))
 
     @property

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.fmm.elastic import ElasticProduct
-from calderon.fmm.elastic_blocks import Blocks, Columns, far_sums, groups_of_leaves, near_sums
+from calderon.fmm.elastic_blocks import Columns, block_sums, far_sums, groups_of_leaves, near_sums
 from calderon.formulations.elastic.balance import rigid_motions
 from calderon.formulations.elastic.equations import Equation
 from calderon.mesh.locality import block_order
@@ -96,24 +96,23 @@ def _by_boxes(
     right = sp.csr_array(sp.block_diag([u, t]) if len(far.columns) > 1 else u)
     local = sp.vstack([part.local @ u for part in equation.parts])
     local = sp.csr_array(left.T @ sp.hstack([local, sp.csr_array((local.shape[0], t.shape[1]))]))
-    rows, columns = (Columns.of(*each, leaves, real) for each in ((far.rows, left), (far.columns, right)))
     owners = np.zeros(equation.unknowns, np.int64)
-    for leaf, numbers in enumerate(columns.numbers):
-        owners[numbers] = leaf
+    for line in far.columns:
+        leaf = np.repeat(np.arange(leaves), np.diff(line.pieces.starts))
+        one = sp.csr_array(right[line.first + line.pieces.whole])
+        owners[one.indices] = np.repeat(leaf, np.diff(one.indptr))
     weights = np.bincount(owners, minlength=leaves)
 
-    def parts(most: int) -> tuple[Index, list[Index]]:
-        group = groups_of_leaves(far.layout, weights, most)
-        order = np.argsort(group[owners], kind="stable")
-        cuts = np.flatnonzero(np.diff(group[owners][order])) + 1
-        return group, [np.sort(each) for each in np.split(order, cuts)]
+    def parts(most: int) -> list[Index]:
+        group = groups_of_leaves(far.layout, weights, most)[owners]
+        order = np.argsort(group, kind="stable")
+        return [np.sort(each) for each in np.split(order, np.flatnonzero(np.diff(group[order])) + 1)]
 
-    group, chosen = parts(LEAF)
-    sums = Blocks(chosen, equation.unknowns)
-    near_sums(product, rows, columns, sums, group)
-    blocks = [(each, block + local[each][:, each].toarray()) for each, block in zip(chosen, sums.values, strict=True)]
+    chosen = parts(LEAF)
+    found = block_sums(product, left, right, chosen)
+    blocks = [(each, block + local[each][:, each].toarray()) for each, block in zip(chosen, found, strict=True)]
 
-    coarse = rigid_columns(equation, parts(size)[1])
+    coarse = rigid_columns(equation, parts(size))
     moved = right @ coarse
     if equation.springs.nnz:
         moved = sp.csr_array(moved)
@@ -123,10 +122,9 @@ def _by_boxes(
         Columns.of(lines, sp.csr_array(matrix), leaves, real)
         for lines, matrix in ((far.rows, left @ coarse), (far.columns, moved))
     )
-    near = Blocks([np.arange(coarse.shape[1])], coarse.shape[1])
-    near_sums(product, rows, columns, near)
     dense = np.zeros((coarse.shape[1] + 1,) * 2)
+    near_sums(product, rows, columns, dense)
     far_sums(product, rows, columns, dense)
     lifted = coarse[:count].T @ equation.lift, coarse[:count].T @ (equation.scale[:count, None] * equation.lift)
-    matrix = dense[:-1, :-1] + near.values[0] + (coarse.T @ (local @ coarse)).toarray()
+    matrix = dense[:-1, :-1] + (coarse.T @ (local @ coarse)).toarray()
     return coarse, matrix + equation.length * (lifted[1] @ lifted[0].T), blocks

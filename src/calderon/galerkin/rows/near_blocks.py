@@ -18,6 +18,7 @@ from calderon.backends.vectors import aligned
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows, block
 from calderon.galerkin.rows.galerkin_entries import compiled_rows
+from calderon.galerkin.rows.special_pairs import FoundPairs
 
 SHARE = 16
 """Strips of one task."""
@@ -30,13 +31,15 @@ ADVICE = "try smaller boxes, precision='single', or fewer pairs of boxes"
 
 class NearBlocks(NamedTuple):
     """Dense blocks between boxes: pairs (n, 2) of a row and a column cluster; block k is numbers[starts[k] :
-    starts[k + 1]], row by row, in the order of the clusters. room: the numbers and BEYOND further ones."""
+    starts[k + 1]], row by row, in the order of the clusters. room: the numbers and BEYOND further ones. found: the
+    search for special pairs, for other blocks on the same triangles."""
 
     rows: Clusters
     columns: Clusters
     pairs: NDArray[np.int64]
     starts: NDArray[np.int64]
     room: NDArray[Any]
+    found: FoundPairs | None = None
 
     @property
     def numbers(self) -> NDArray[Any]:
@@ -61,12 +64,13 @@ def near_blocks(
     columns: Clusters,
     pairs: NDArray[np.int64],
     execution: Execution,
+    found: FoundPairs | None = None,
 ) -> NearBlocks:
     """The entries of sum factor * form between the boxes of each of the pairs (n, 2), as exact as a dense matrix.
 
     terms: factors and forms on one test and one trial space; their touching and near pairs of triangles are searched
-    once. rows, columns: boxes of test and of trial functions. Raises ValueError for forms on different spaces,
-    MemoryError before the blocks are allocated if there is no room.
+    once, or taken from `found`. rows, columns: boxes of test and of trial functions. Raises ValueError for forms on
+    different spaces, MemoryError before the blocks are allocated if there is no room.
     """
     spaces = {(id(form.test), id(form.trial)) for _, form in terms}
     if len(spaces) != 1:
@@ -78,12 +82,12 @@ def near_blocks(
     require_memory(int(starts[-1]) * kind.itemsize, f"{len(pairs)} near blocks", ADVICE)
     room = np.zeros(int(starts[-1]) + BEYOND, kind)
     blocks = NearBlocks(rows, columns, np.ascontiguousarray(pairs), starts, room)
-    strips, found = strips_of(blocks, terms[0][1].trial.dofs.shape[1] > 1), None
+    strips = strips_of(blocks, terms[0][1].trial.dofs.shape[1] > 1)
     for factor, form in terms:
         entries = compiled_rows(form, rows, strips.columns, execution, found, with_columns=False)
         found = entries.found
         add_entries(blocks, strips, complex(factor) if is_complex else complex(factor).real, entries)
-    return blocks
+    return blocks._replace(found=found)
 
 
 class Strips(NamedTuple):

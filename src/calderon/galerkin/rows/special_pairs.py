@@ -31,7 +31,7 @@ class SpecialPairs(Block):
     idle = np.zeros((0, 2), np.int32)
 
     found: "FoundPairs | None" = None
-    """What a search gave, for other operators on the same spaces."""
+    """What a search gave, for other operators on the same triangles."""
 
     @staticmethod
     def of(operator: BilinearForm, execution: Execution, found: "FoundPairs | None" = None) -> "SpecialPairs":
@@ -52,9 +52,12 @@ class SpecialPairs(Block):
         self.batches, _ = self._special_pairs()
 
     def _found(self) -> tuple[TouchingPairs, NDArray[np.int32], NDArray[np.float32]]:
-        key = self.half, self.quadrature.reach(self._coarse()), self.test_space, self.trial_space
-        if self.found is None or self.found.key != key:
-            self.found = FoundPairs(key, super()._found())
+        given = (self.test_space, self.test), (self.trial_space, self.trial)
+        sides = tuple((space.mesh, space.triangles[chosen.triangles]) for space, chosen in given)
+        wanted = FoundPairs((self.half, self.quadrature.reach(self._coarse())), sides, None)
+        if self.found is None or not self.found.fits(wanted):
+            self.found = wanted._replace(pairs=super()._found())
+        assert self.found.pairs is not None
         return self.found.pairs
 
     def _acting(self, touching: TouchingPairs) -> TouchingPairs:
@@ -76,7 +79,7 @@ class SpecialPairs(Block):
     def with_rule(self, degree: int) -> list[Batch]:
         """All special pairs with the product of two rules of that degree, where points that coincide add nothing: what
         a method adds that sums over points."""
-        assert self.found is not None
+        assert self.found is not None and self.found.pairs is not None
         touching = self.found.pairs[0]
         elements, side = (self.test_space.element, self.trial_space.element), points_on_side(degree)
         tables, itself = ProductTable.of([(side, side)], *elements), touching.shared == 3
@@ -115,10 +118,17 @@ class SpecialPairs(Block):
 
 
 class FoundPairs(NamedTuple):
-    """Touching pairs, near pairs and their distances, and what they were searched for."""
+    """Touching pairs, near pairs and their distances, and what they were searched for: by half and how near, and the
+    mesh and triangles of both sides."""
 
-    key: tuple[Any, ...]
-    pairs: tuple[TouchingPairs, NDArray[np.int32], NDArray[np.float32]]
+    key: tuple[bool, float]
+    sides: tuple[tuple[Any, NDArray[np.int64]], ...]
+    pairs: tuple[TouchingPairs, NDArray[np.int32], NDArray[np.float32]] | None
+
+    def fits(self, other: "FoundPairs") -> bool:
+        """Whether the other one is for the same."""
+        both = zip(self.sides, other.sides, strict=True)
+        return self.key == other.key and all(a[0] is b[0] and np.array_equal(a[1], b[1]) for a, b in both)
 
 
 def _unordered(tables: RuleTable | ProductTable, pairs: NDArray[np.int32]) -> Batch:

@@ -1,0 +1,54 @@
+"""Functions of a space cut into pieces, each on one group of triangles."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.spaces.nodal_vector_space import NodalVectorSpace
+from calderon.spaces.space import Space
+
+
+@dataclass(frozen=True, eq=False)
+class PieceSpace(Space):
+    """Pieces of functions, which jump between groups; curls are those within triangles."""
+
+    is_continuous = False  # type: ignore[assignment]
+
+    @property
+    def charge_kinds(self) -> tuple[str, ...]:
+        """As of the whole functions where these are continuous."""
+        return ("value", "normal", "curl") if self.element.degree > 0 else ("value", "normal")
+
+
+class Pieces(NamedTuple):
+    """space: of the pieces, numbered group by group; whole (n,): the function that each is a piece of, `dimension` of
+    them; starts (groups + 1,): where the pieces of each group begin. With c components all have c numbers next to each
+    other."""
+
+    space: Space | NodalVectorSpace
+    whole: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    dimension: int
+
+    @staticmethod
+    def of(space: Space, group: NDArray[np.int64], groups: int) -> "Pieces":
+        """group (triangles of the support,): the group of each of them, of so many."""
+        kept = space.dofs >= 0
+        key = (group[:, None] * space.dimension + space.dofs)[kept]
+        found, place = np.unique(key, return_inverse=True)
+        dofs = np.full(space.dofs.shape, -1, np.int64)
+        dofs[kept] = place.ravel()
+        own, whole = np.divmod(found, space.dimension)
+        pieces = PieceSpace(f"pieces of {space.name}", space.mesh, space.element, space.triangles, dofs, len(found))
+        return Pieces(pieces, whole, np.searchsorted(own, np.arange(groups + 1)), space.dimension)
+
+    def with_components(self, count: int) -> "Pieces":
+        """Of fields with so many components of each function."""
+        whole = (count * self.whole[:, None] + np.arange(count)).ravel()
+        return Pieces(NodalVectorSpace(self.space.scalar, count), whole, count * self.starts, count * self.dimension)
+
+    def sums(self, values: NDArray[Any]) -> NDArray[Any]:
+        """(dimension,) sums over the pieces (n,) of each function: the transpose of x[whole]."""
+        return np.bincount(self.whole, values, self.dimension)
