@@ -164,7 +164,7 @@ class ElasticProduct(RealProducts):
 def layout_of(terms: Sequence[Term], promise: Promise) -> Layout:
     """The spaces of a table in one tree, with one side."""
     spaces = [space.scalar for each in terms for space in (each.atom.test, each.atom.trial)]
-    return Layout.of(spaces, spaces, promise, terms[0].atom.quadrature.near)
+    return Layout.of(spaces, spaces, promise, terms[0].atom.quadrature.near, len(terms) > 1)
 
 
 def planned_bytes(operator: Any, rtol: float) -> int:

@@ -14,7 +14,7 @@ from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
 from calderon.fmm.orders import Promise
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.rows.entry_kernels import Clusters
-from calderon.galerkin.rows.near_blocks import near_blocks
+from calderon.galerkin.rows.near_blocks import empty_blocks, fill_blocks
 from calderon.galerkin.rows.special_pairs import FoundPairs
 from calderon.mesh import TriangleMesh
 from calderon.spaces import NodalVectorSpace, Space
@@ -22,6 +22,8 @@ from calderon.spaces.pieces import Pieces
 
 FACTORS = 1.0, 1.15, 1.3, 1.5, 1.75
 """Edges of the root by the least one: with them, leaves of all sizes are possible."""
+PAIRS, TOGETHER = 42, 128_000_000
+"""Touching and near pairs of a triangle, about, and bytes of their entries that are held at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,17 +99,21 @@ class Side:
 @dataclass(frozen=True, eq=False)
 class Layout:
     """A tree of the triangles of both sides; one side where they are the same. margin: how far triangles may lie
-    outside of their leaves, in edges. searches: the last one for special pairs."""
+    outside of their leaves, in edges. several: whether several forms need near pairs; then searches holds those of
+    parts of the triangles."""
 
     margin: float
     tree: Octree
     lists: Lists
     rows: Side
     columns: Side
-    searches: list[FoundPairs] = field(default_factory=list)
+    several: bool = False
+    searches: dict[tuple[int, bool], FoundPairs] = field(default_factory=dict)
 
     @staticmethod
-    def of(tests: Sequence[Space], trials: Sequence[Space], promise: Promise, near: float) -> "Layout":
+    def of(
+        tests: Sequence[Space], trials: Sequence[Space], promise: Promise, near: float, several: bool = False
+    ) -> "Layout":
         """Leaves are not divided where triangles would lie further outside than `promise.order.margin`, nor where pairs
         with a raised degree (closer than `near` diameters) would not be neighbours."""
         margin = promise.order.margin
@@ -120,7 +126,7 @@ class Layout:
             lists = lists_of(tree)
             columns = Side.of(trial, tree, lists, tree.source_order, tree.sources)
             rows = columns if same else Side.of(test, tree, lists, tree.target_order, tree.targets)
-            return Layout(margin, tree, lists, rows, columns)
+            return Layout(margin, tree, lists, rows, columns, several)
 
         cube = Cube.around(trial.centres, test.centres)
         return min((layout(cube.enlarged(factor)) for factor in FACTORS), key=lambda each: each.cost(promise.order.r))
@@ -143,15 +149,34 @@ class Layout:
 
 def near_products(form: BilinearForm, factor: complex, layout: Layout, execution: Execution, double: bool) -> Near:
     """Exact entries of a multiple of a form between the pieces in neighbouring leaves, of symmetric forms one block of
-    two. double: products in double precision, whatever that of the blocks."""
+    two. Touching and near pairs of triangles are held for some leaves at a time.
+
+    double: products in double precision, whatever that of the blocks.
+    """
     sides = layout.rows.pieces(form.test), layout.columns.pieces(form.trial)
-    form = replace(form, test=sides[0].space, trial=sides[1].space)
     rows, columns = (Clusters(np.arange(each.starts[-1]), each.starts[:-1], each.starts[1:]) for each in sides)
-    pairs = layout.lists.near_pairs
-    if form.is_symmetric:
+    pairs, symmetric = layout.lists.near_pairs, form.is_symmetric
+    if symmetric:
         pairs, columns = pairs[pairs[:, 0] <= pairs[:, 1]], rows
-    full = (np.diff(sides[0].starts)[pairs[:, 0]] > 0) & (np.diff(sides[1].starts)[pairs[:, 1]] > 0)
-    found = layout.searches.pop() if layout.searches else None
-    blocks = near_blocks([(factor, form)], rows, columns, np.ascontiguousarray(pairs[full]), execution, found)
-    layout.searches.extend([blocks.found] if blocks.found else [])
-    return Near.of(blocks, sides[0].starts, sides[1].starts, form.is_symmetric, double)
+    pairs = pairs[(np.diff(sides[0].starts)[pairs[:, 0]] > 0) & (np.diff(sides[1].starts)[pairs[:, 1]] > 0)]
+    blocks = empty_blocks([(factor, form)], rows, columns, pairs, execution)
+    counts = layout.rows.counts
+    held = form.test.dofs.shape[1] * form.trial.dofs.shape[1] * execution.dtype(False).itemsize * PAIRS
+    share = np.cumsum(counts) * held // ((2 if symmetric else 1) * TOGETHER)
+    for number in np.unique(share):
+        own = share == number
+        mine, inside = own[pairs[:, 0]], own[pairs].all(axis=1)
+        parts = [(mine & inside, own), (mine & ~inside, None)] if symmetric else [(mine, None)]
+        for chosen, others in parts:
+            if not chosen.any():
+                continue
+            if others is None:
+                others = np.isin(np.arange(len(counts)), pairs[chosen, 1])
+            test = sides[0].within(own)
+            trial = test if symmetric and others is own else sides[1].within(others)
+            key = int(number), bool(others is own)
+            numbers, part = np.flatnonzero(chosen), replace(form, test=test, trial=trial)
+            found = fill_blocks(blocks, numbers, [(factor, part)], execution, layout.searches.get(key))
+            if layout.several and found is not None:
+                layout.searches[key] = found
+    return Near.of(blocks, sides[0].starts, sides[1].starts, symmetric, double)

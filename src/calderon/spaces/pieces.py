@@ -1,6 +1,6 @@
 """Functions of a space cut into pieces, each on one group of triangles."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,13 +24,14 @@ class PieceSpace(Space):
 
 class Pieces(NamedTuple):
     """space: of the pieces, numbered group by group; whole (n,): the function that each is a piece of, `dimension` of
-    them; starts (groups + 1,): where the pieces of each group begin. With c components all have c numbers next to each
-    other."""
+    them; starts (groups + 1,): where the pieces of each group begin; group: of each triangle of the support. With c
+    components all have c numbers next to each other."""
 
     space: Space | NodalVectorSpace
     whole: NDArray[np.int64]
     starts: NDArray[np.int64]
     dimension: int
+    group: NDArray[np.int64]
 
     @staticmethod
     def of(space: Space, group: NDArray[np.int64], groups: int) -> "Pieces":
@@ -42,12 +43,21 @@ class Pieces(NamedTuple):
         dofs[kept] = place.ravel()
         own, whole = np.divmod(found, space.dimension)
         pieces = PieceSpace(f"pieces of {space.name}", space.mesh, space.element, space.triangles, dofs, len(found))
-        return Pieces(pieces, whole, np.searchsorted(own, np.arange(groups + 1)), space.dimension)
+        return Pieces(pieces, whole, np.searchsorted(own, np.arange(groups + 1)), space.dimension, group)
 
     def with_components(self, count: int) -> "Pieces":
         """Of fields with so many components of each function."""
         whole = (count * self.whole[:, None] + np.arange(count)).ravel()
-        return Pieces(NodalVectorSpace(self.space.scalar, count), whole, count * self.starts, count * self.dimension)
+        space = NodalVectorSpace(self.space.scalar, count)
+        return Pieces(space, whole, count * self.starts, count * self.dimension, self.group)
+
+    def within(self, groups: NDArray[np.bool_]) -> Space | NodalVectorSpace:
+        """The space of the pieces, with the triangles of these groups (groups,) alone: all others are zero."""
+        if groups.all():
+            return self.space
+        scalar, kept = self.space.scalar, groups[self.group]
+        part = replace(scalar, triangles=scalar.triangles[kept], dofs=scalar.dofs[kept])
+        return part if self.space is scalar else NodalVectorSpace(part, self.space.components)  # type: ignore[union-attr]
 
     def sums(self, values: NDArray[Any]) -> NDArray[Any]:
         """(dimension,) sums over the pieces (n,) of each function: the transpose of x[whole]."""

@@ -31,15 +31,13 @@ ADVICE = "try smaller boxes, precision='single', or fewer pairs of boxes"
 
 class NearBlocks(NamedTuple):
     """Dense blocks between boxes: pairs (n, 2) of a row and a column cluster; block k is numbers[starts[k] :
-    starts[k + 1]], row by row, in the order of the clusters. room: the numbers and BEYOND further ones. found: the
-    search for special pairs, for other blocks on the same triangles."""
+    starts[k + 1]], row by row, in the order of the clusters. room: the numbers and BEYOND further ones."""
 
     rows: Clusters
     columns: Clusters
     pairs: NDArray[np.int64]
     starts: NDArray[np.int64]
     room: NDArray[Any]
-    found: FoundPairs | None = None
 
     @property
     def numbers(self) -> NDArray[Any]:
@@ -64,30 +62,52 @@ def near_blocks(
     columns: Clusters,
     pairs: NDArray[np.int64],
     execution: Execution,
-    found: FoundPairs | None = None,
 ) -> NearBlocks:
     """The entries of sum factor * form between the boxes of each of the pairs (n, 2), as exact as a dense matrix.
 
     terms: factors and forms on one test and one trial space; their touching and near pairs of triangles are searched
-    once, or taken from `found`. rows, columns: boxes of test and of trial functions. Raises ValueError for forms on
-    different spaces, MemoryError before the blocks are allocated if there is no room.
+    once. rows, columns: boxes of test and of trial functions. Raises ValueError for forms on different spaces,
+    MemoryError before the blocks are allocated if there is no room.
     """
+    blocks = empty_blocks(terms, rows, columns, pairs, execution)
+    fill_blocks(blocks, np.arange(len(pairs)), terms, execution)
+    return blocks
+
+
+def empty_blocks(
+    terms: Sequence[tuple[complex, BilinearForm]],
+    rows: Clusters,
+    columns: Clusters,
+    pairs: NDArray[np.int64],
+    execution: Execution,
+) -> NearBlocks:
+    """Blocks of zeros, as `near_blocks` says."""
+    sizes = [(clusters.stop - clusters.start)[each] for clusters, each in zip((rows, columns), pairs.T, strict=True)]
+    starts = np.append(0, np.cumsum(sizes[0] * sizes[1]))
+    kind = execution.dtype(any(form.is_complex or complex(factor).imag != 0 for factor, form in terms))
+    require_memory(int(starts[-1]) * kind.itemsize, f"{len(pairs)} near blocks", ADVICE)
+    room = np.zeros(int(starts[-1]) + BEYOND, kind)
+    return NearBlocks(rows, columns, np.ascontiguousarray(pairs), starts, room)
+
+
+def fill_blocks(
+    blocks: NearBlocks,
+    numbers: NDArray[np.int64],
+    terms: Sequence[tuple[complex, BilinearForm]],
+    execution: Execution,
+    found: FoundPairs | None = None,
+) -> FoundPairs | None:
+    """Add sum factor * form to the blocks with these numbers; functions without triangles in the spaces of the forms
+    have zeros. found: the search for special pairs that an earlier call on the same triangles returned."""
     spaces = {(id(form.test), id(form.trial)) for _, form in terms}
     if len(spaces) != 1:
         raise ValueError(f"near blocks need terms on one test and one trial space, got {len(spaces)} pairs of spaces")
-    sizes = [(clusters.stop - clusters.start)[each] for clusters, each in zip((rows, columns), pairs.T, strict=True)]
-    starts = np.append(0, np.cumsum(sizes[0] * sizes[1]))
-    is_complex = any(form.is_complex or complex(factor).imag != 0 for factor, form in terms)
-    kind = execution.dtype(is_complex)
-    require_memory(int(starts[-1]) * kind.itemsize, f"{len(pairs)} near blocks", ADVICE)
-    room = np.zeros(int(starts[-1]) + BEYOND, kind)
-    blocks = NearBlocks(rows, columns, np.ascontiguousarray(pairs), starts, room)
-    strips = strips_of(blocks, terms[0][1].trial.dofs.shape[1] > 1)
+    strips, is_complex = strips_of(blocks, numbers, terms[0][1].trial.dofs.shape[1] > 1), blocks.room.dtype.kind == "c"
     for factor, form in terms:
-        entries = compiled_rows(form, rows, strips.columns, execution, found, with_columns=False)
+        entries = compiled_rows(form, blocks.rows, strips.columns, execution, found, with_columns=False)
         found = entries.found
         add_entries(blocks, strips, complex(factor) if is_complex else complex(factor).real, entries)
-    return blocks._replace(found=found)
+    return found
 
 
 class Strips(NamedTuple):
@@ -98,10 +118,10 @@ class Strips(NamedTuple):
     numbers: NDArray[np.int64]
 
 
-def strips_of(blocks: NearBlocks, together: bool) -> Strips:
-    """The strips of all blocks; together: more than one block in each. The column boxes of a strip are disjoint."""
-    columns = blocks.columns
-    numbers = np.lexsort((columns.start[blocks.pairs[:, 1]], blocks.pairs[:, 0]))
+def strips_of(blocks: NearBlocks, chosen: NDArray[np.int64], together: bool) -> Strips:
+    """The strips of these blocks; together: more than one block in each. The column boxes of a strip are disjoint."""
+    columns, pairs = blocks.columns, blocks.pairs[chosen]
+    numbers = chosen[np.lexsort((columns.start[pairs[:, 1]], pairs[:, 0]))]
     box, column = blocks.pairs[numbers].T
     start, stop = columns.start[column], columns.stop[column]
     new = np.diff(box, prepend=-1) != 0
