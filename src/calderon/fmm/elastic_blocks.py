@@ -18,7 +18,7 @@ from calderon.fmm.tables import Tables
 Index = NDArray[np.int64]
 TOGETHER = 4096
 """Columns of sources that are translated at a time."""
-KEPT = 48
+KEPT = 32
 """Combinations of harmonics, the first of a table, that far sums have: they are for approximate inverses."""
 
 
@@ -84,45 +84,47 @@ def block_sums(
     sizes = np.array([len(each) for each in groups])
     starts = np.append(0, np.cumsum(sizes**2))
     out = np.zeros(starts[-1])
+    seen = np.full(len(groups), -1)
     for term, near in zip(product.terms, product.near, strict=True):
-        sides = []
+        given, (i, j) = [], near.pairs.T
         for lines, first, matrix in ((product.far.rows, term.top, left), (product.far.columns, term.left, right)):
             line = next(each for each in lines if each.first == first)
-            rows = sp.csr_array(matrix[line.first + line.pieces.whole])
-            sides += [rows.indptr, rows.indices, rows.data]
-        add_block_sums(
-            near.numbers, near.pairs, near.places, near.row_starts, near.column_starts, near.symmetric, *sides, owner,
-            place, starts, sizes, np.full(len(groups), -1), out,
-        )  # fmt: skip
+            given.append(sp.csr_array(matrix[line.first + line.pieces.whole]))
+        arrays = [each for one in given for each in (one.indptr, one.indices, one.data)]
+        wide, one = np.diff(near.column_starts)[j], np.ones_like(j)
+        off = np.flatnonzero(i != j) if near.symmetric else np.zeros(0, np.int64)
+        for rows, columns, *steps, places in (
+            (i, j, wide, one, near.places), (j[off], i[off], one[off], wide[off], near.places[off]),
+        ):  # fmt: skip
+            seen[:] = -1
+            add_block_sums(near.numbers, places, rows, columns, *steps, near.row_starts, near.column_starts, *arrays,
+                           owner, place, starts, sizes, seen, out)  # fmt: skip
     return [out[low:high].reshape(n, n) for low, high, n in zip(starts[:-1], starts[1:], sizes, strict=True)]
 
 
 @kernel
 def add_block_sums(  # type: ignore[no-untyped-def]
-    numbers, pairs, places, row_starts, column_starts, symmetric, left_starts, left_columns, left_values, right_starts,
-    right_columns, right_values, owner, place, starts, sizes, seen, out,
+    numbers, places, row_leaf, column_leaf, row_step, column_step, row_starts, column_starts, left_starts, left_columns,
+    left_values, right_starts, right_columns, right_values, owner, place, starts, sizes, seen, out,
 ):  # fmt: skip
-    """Add left^T B right of blocks B to blocks with the same owner of row and column; of symmetric ones B^T, too."""
-    for n in range(len(pairs)):
-        i, j = pairs[n]
-        height, width = row_starts[i + 1] - row_starts[i], column_starts[j + 1] - column_starts[j]
-        for turn in range(2 if symmetric and i != j else 1):
-            top, across = (row_starts[i], column_starts[j]) if turn == 0 else (column_starts[j], row_starts[i])
-            rows, columns = (height, width) if turn == 0 else (width, height)
-            for m in range(right_starts[across], right_starts[across + columns]):
-                seen[owner[right_columns[m]]] = 2 * n + turn
-            for r in range(rows):
-                for a in range(left_starts[top + r], left_starts[top + r + 1]):
-                    p, mine = left_columns[a], owner[left_columns[a]]
-                    if seen[mine] != 2 * n + turn:
-                        continue
-                    for c in range(columns):
-                        at = r * width + c if turn == 0 else c * width + r
-                        value = left_values[a] * numbers[places[n] + at]
-                        for b in range(right_starts[across + c], right_starts[across + c + 1]):
-                            if owner[right_columns[b]] == mine:
-                                spot = place[p] * sizes[mine] + place[right_columns[b]]
-                                out[starts[mine] + spot] += value * right_values[b]
+    """Add left^T B right to blocks with the same owner of row and column; B has its rows and columns so many numbers
+    apart."""
+    for n in range(len(row_leaf)):
+        top, bottom = row_starts[row_leaf[n]], row_starts[row_leaf[n] + 1]
+        low, high = column_starts[column_leaf[n]], column_starts[column_leaf[n] + 1]
+        for m in range(right_starts[low], right_starts[high]):
+            seen[owner[right_columns[m]]] = n
+        for r in range(top, bottom):
+            for a in range(left_starts[r], left_starts[r + 1]):
+                p, mine = left_columns[a], owner[left_columns[a]]
+                if seen[mine] != n:
+                    continue
+                row, at = starts[mine] + place[p] * sizes[mine], places[n] + (r - top) * row_step[n]
+                for c in range(low, high):
+                    value = left_values[a] * numbers[at + (c - low) * column_step[n]]
+                    for b in range(right_starts[c], right_starts[c + 1]):
+                        if owner[right_columns[b]] == mine:
+                            out[row + place[right_columns[b]]] += value * right_values[b]
 
 
 def near_sums(product: ElasticProduct, left: Columns, right: Columns, sums: NDArray[Any]) -> None:

@@ -28,6 +28,7 @@ from calderon.fmm.near import load_as
 from calderon.fmm.octree import Octree
 from calderon.fmm.point_expansions import inverse_products, moment_kernel, padded
 from calderon.fmm.tables import Tables
+from calderon.fmm.translations import multiply
 from calderon.spaces.charges import charges
 
 Array = NDArray[np.float64]
@@ -133,7 +134,12 @@ class _Combination(NamedTuple):
         into *= factor
 
     def _times(self, raw: Array, matrix: NDArray[Any]) -> NDArray[Any]:
-        return raw.astype(matrix.dtype, copy=False) @ matrix
+        """raw (..., K') times matrix (K', n), in this thread alone."""
+        given, (size, width_) = np.ascontiguousarray(raw, matrix.dtype), matrix.shape
+        count, out = given.size // size, aligned(given.size // size * width_, matrix.dtype)
+        numbers, vectors = np.arange(count), width_ // width(matrix.dtype)
+        multiply(matrix.ravel(), vectors, size, given.ravel(), numbers, size, out, numbers, width_, 0, count)
+        return out.reshape(*raw.shape[:-1], width_)
 
 
 @kernel
