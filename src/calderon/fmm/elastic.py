@@ -24,6 +24,8 @@ SINGLE = 3e-5
 """Tolerance from which near blocks and moments are in single precision; products, which for a smooth displacement are a
 hundredth of their terms, are in double precision always."""
 FIELDS = 3
+WORTH = 1.0
+"""Of a translation in `Layout.of`: pairs of triangles have nine times as many numbers."""
 TABLES = 1500
 """Bytes of tables over the square of their rank, about."""
 
@@ -164,7 +166,7 @@ class ElasticProduct(RealProducts):
 def layout_of(terms: Sequence[Term], promise: Promise) -> Layout:
     """The spaces of a table in one tree, with one side."""
     spaces = [space.scalar for each in terms for space in (each.atom.test, each.atom.trial)]
-    return Layout.of(spaces, spaces, promise, terms[0].atom.quadrature.near, len(terms) > 1)
+    return Layout.of(spaces, spaces, promise, terms[0].atom.quadrature.near, WORTH, len(terms) > 1)
 
 
 def planned_bytes(operator: Any, rtol: float) -> int:

@@ -42,6 +42,8 @@ DEFAULT_RTOL = 1e-4
 SINGLE = 1e-4
 """Tolerance from which blocks are in single precision, and the far field of operators without normal derivatives."""
 ADVICE = "increase rtol, or use method='matrix-free', which stores vectors only"
+WORTH = 8.0
+"""Of a translation in `Layout.of`."""
 CURLS = 3
 """Errors of products of surface curls, at most, by those of the single layer between them."""
 FLAT = 1e-8
@@ -175,7 +177,7 @@ class _Composition:
         layout = layout_of(terms, promises[0])
         near = [near_of(each, layout, self.rtol, self.execution) for each in terms]
         check, name = Check.of(terms), " and ".join(dict.fromkeys(each.atom.integrand.name for each in terms))
-        for promise in promises[:2]:
+        for promise in promises:
             found = ElasticProduct(terms, near, ElasticFar(terms, layout, promise, self.rtol), self.execution)
             if (error := check.error(found)) <= self.rtol:
                 break
@@ -214,7 +216,7 @@ class _Composition:
         key = id(operator.test), id(operator.trial), promise.order.margin
         if key not in self._trees:
             spaces = [operator.test], [operator.trial]
-            self._trees[key] = Layout.of(*spaces, promise, operator.quadrature.near)
+            self._trees[key] = Layout.of(*spaces, promise, operator.quadrature.near, WORTH)
         return self._trees[key]
 
 

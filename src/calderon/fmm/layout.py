@@ -112,10 +112,16 @@ class Layout:
 
     @staticmethod
     def of(
-        tests: Sequence[Space], trials: Sequence[Space], promise: Promise, near: float, several: bool = False
+        tests: Sequence[Space],
+        trials: Sequence[Space],
+        promise: Promise,
+        near: float,
+        worth: float,
+        several: bool = False,
     ) -> "Layout":
         """Leaves are not divided where triangles would lie further outside than `promise.order.margin`, nor where pairs
-        with a raised degree (closer than `near` diameters) would not be neighbours."""
+        with a raised degree (closer than `near` diameters) would not be neighbours. worth: of a translation in a score
+        of products over its rank, in pairs of triangles of neighbouring leaves."""
         margin = promise.order.margin
         trial, test = (Elements.of(each, margin, near) for each in (trials, tests))
         same = trial.is_of(test)
@@ -129,7 +135,9 @@ class Layout:
             return Layout(margin, tree, lists, rows, columns, several)
 
         cube = Cube.around(trial.centres, test.centres)
-        return min((layout(cube.enlarged(factor)) for factor in FACTORS), key=lambda each: each.cost(promise.order.r))
+        return min(
+            (layout(cube.enlarged(factor)) for factor in FACTORS), key=lambda each: each.cost(worth * promise.order.r)
+        )
 
     def near_entries(self, form: BilinearForm) -> int:
         """Entries between pieces in neighbouring leaves, both halves of symmetric forms."""
@@ -140,11 +148,11 @@ class Layout:
         rows, columns = (np.diff(each.starts) for each in sides)
         return int(rows[target] @ columns[source])
 
-    def cost(self, rank: int) -> float:
-        """Of set-up and a score of products, in pairs of triangles of neighbouring leaves: a translation is worth half
-        as many as its rank."""
+    def cost(self, translation: float) -> float:
+        """Of set-up and products, in pairs of triangles of neighbouring leaves; translation: of one pair of boxes."""
         target, source = self.lists.near_pairs.T
-        return float(self.rows.counts[target] @ self.columns.counts[source]) + rank / 2 * len(self.lists.far.source)
+        pairs = float(self.rows.counts[target] @ self.columns.counts[source])
+        return pairs + translation * len(self.lists.far.source)
 
 
 def near_products(form: BilinearForm, factor: complex, layout: Layout, execution: Execution, double: bool) -> Near:

@@ -15,8 +15,8 @@ products have up to 1.4 times as much."""
 
 
 class Promise(NamedTuple):
-    """An order, the relative errors of potentials and of gradients that it holds, and the points of a leaf with which
-    it is fastest."""
+    """An order, the relative errors of potentials and of gradients that it holds, and the most points, or triangles, of
+    a leaf."""
 
     order: Order
     potential: float
@@ -71,8 +71,7 @@ ELASTIC = (
     Promise(Order(22, 224, 3e-8, 0.2), 5e-7, 5e-6, 90),
     Promise(Order(26, 320, 2e-9, 0.2), 6e-8, 6e-7, 120),
 )
-"""Of elastic operators, measured in the same way: `potential` of single layers, `gradient` of double layers. Leaves are
-smaller, as near blocks have nine numbers for each pair of functions."""
+"""Of elastic operators, measured in the same way: `potential` of single layers, `gradient` of double layers."""
 
 
 def first_order(
