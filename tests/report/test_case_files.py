@@ -202,6 +202,7 @@ def test_a_byte_order_mark_is_no_mistake(tmp_path):
         ("missing.toml", "no such file"),
         (".", "this is a folder"),
         ("n" * 300, "cannot be read: File name too long"),
+        ("/dev/zero", "no file on a disk"),
         (f"{Path(__file__).name}/case.toml", "cannot be read: Not a directory"),
     ],
 )
@@ -209,6 +210,20 @@ def test_a_case_that_is_not_there(tmp_path, name, message):
     (tmp_path / Path(__file__).name).write_text("")
     with pytest.raises(CaseError, match=message):
         read(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("#" * 1_000_001, "it has 1000001 bytes, and a case has at most 1000000"),
+        ("a = " + 100_000 * "[", "not valid TOML: lists or tables lie too deep"),
+        (GOOD + "".join(f"[table{n}]\n" for n in range(400)), r"table0: unknown key(.|\n)*and 300 more mistakes"),
+    ],
+)
+def test_what_is_too_large_for_a_case(tmp_path, text, message):
+    (tmp_path / "case.toml").write_text(text)
+    with pytest.raises(CaseError, match=message):
+        read(tmp_path / "case.toml")
 
 
 def test_every_example_is_a_valid_case_and_unknown_names_are_answered():

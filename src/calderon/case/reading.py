@@ -24,6 +24,8 @@ from calderon.case.table import Table, choices
 
 TAGS = "function-", "tagged-", "tuple[", "dict[", "literal["
 """Names in pydantic of the ways in which a key may be given."""
+LARGEST, MOST_PROBLEMS = 1_000_000, 100
+"""Bytes of a case file, and mistakes in one that are explained."""
 
 
 class CaseError(ValueError):
@@ -90,6 +92,11 @@ def read(path: str | Path) -> AnyCaseFile:
     """Read and check a case file; CaseError lists every mistake found."""
     path = Path(path)
     try:
+        size = path.stat().st_size
+        if not (path.is_file() or path.is_dir()):  # it may never end
+            raise CaseError(str(path), ["no file on a disk: name the .toml file"])
+        if size > LARGEST:
+            raise CaseError(str(path), [f"it has {size} bytes, and a case has at most {LARGEST}: is it another file?"])
         text = path.read_text(encoding="utf-8-sig")  # editors of Windows begin a file with a byte order mark
     except FileNotFoundError:
         raise CaseError(str(path), ["no such file"]) from None
@@ -108,6 +115,8 @@ def parse(text: str, name: str = "case", folder: Path = Path()) -> AnyCaseFile:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CaseError(name, [f"not valid TOML: {error}"]) from None
+    except RecursionError:
+        raise CaseError(name, ["not valid TOML: lists or tables lie too deep within each other"]) from None
     model = _model_of(data)
     solid = data.get("solid")
     units = solid.get("units") if isinstance(solid, dict) else None
@@ -115,8 +124,12 @@ def parse(text: str, name: str = "case", folder: Path = Path()) -> AnyCaseFile:
         case = model.model_validate(data, context={"units": units} if units in (*SYSTEMS,) else None)
     except ValidationError as error:
         lines = line_numbers(text)
-        problems = [_explain(details, lines, model) for details in error.errors()]
-        raise CaseError(name, sorted(dict.fromkeys(problems), key=_line)) from None
+        found = error.errors()
+        problems = [_explain(details, lines, model) for details in found[:MOST_PROBLEMS]]
+        problems = sorted(dict.fromkeys(problems), key=_line)
+        if len(found) > MOST_PROBLEMS:
+            problems.append(f"and {len(found) - MOST_PROBLEMS} more mistakes")
+        raise CaseError(name, problems) from None
     return CaseFile(name, text, folder, case)  # type: ignore[return-value]
 
 
