@@ -64,9 +64,11 @@ PRECISIONS = {"double": 1e-12, "single": 1e-5}
 
 
 def form_cases() -> list[tuple[str, str]]:
-    """(form, Green's function) by name, for all that there are."""
-    pairs = [(form, green) for form in FORMS for green in GREENS]
-    return [(form, green) for form, green in pairs if GREENS[green].is_complex or not FORMS[form].waves]
+    """(form, Green's function) by name: all forms with one function, all functions with the double layer, which reads
+    values and slopes, and those of waves with currents."""
+    pairs = [(form, "helmholtz") for form in FORMS] + [("double_layer", green) for green in GREENS]
+    pairs += [("electric_field", green) for green in GREENS if GREENS[green].is_complex]
+    return list(dict.fromkeys(pairs))
 
 
 def cases(values: Iterable[Any], kept: Iterable[Any]) -> list[Any]:

@@ -61,7 +61,7 @@ def sphere_in_a_wave(body, radius, room):
     return simulation, exact
 
 
-@pytest.mark.parametrize("body", ["conductor", "dielectric"])
+@pytest.mark.parametrize("body", ["conductor", pytest.param("dielectric", marks=pytest.mark.variant)])
 def test_sphere_against_the_series(body):
     """Near field at 12 points, far field, cross-section and scattered power within 3 %."""
     pytest.importorskip("gmsh")

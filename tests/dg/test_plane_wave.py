@@ -8,9 +8,7 @@ import calderon as cal
 SPEED, IMPEDANCE = cal.exact.SPEED_OF_LIGHT, cal.exact.VACUUM_IMPEDANCE
 
 
-@pytest.mark.parametrize(
-    ("flux", "order", "courant", "rate"), [("centred", 3, 0.3, 3), ("upwind", 2, 0.95, 3), ("upwind", 3, 0.95, 4)]
-)
+@pytest.mark.parametrize(("flux", "order", "courant", "rate"), [("centred", 3, 0.3, 3), ("upwind", 2, 0.95, 3)])
 def test_plane_wave_crosses_an_empty_box(flux, order, courant, rate):
     """The amplitude converges to that of the wave; oblique incidence, elliptic polarization."""
     frequency = 300e6

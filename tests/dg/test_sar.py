@@ -135,17 +135,17 @@ def test_rates_of_a_simulation():
     result = simulation.run_until_periodic(1e9, 8)
     absorbed = result.absorbed_power()["tissue"]
     assert result.outward_power() == pytest.approx(-absorbed, rel=0.03)
-    average = result.averaged_sar(mass=0.010, voxel=0.001)
+    average = result.averaged_sar(mass=0.010, voxel=0.002)
     assert average.weight == pytest.approx(0.04**3 * 1000, rel=1e-12)
     assert average.power == pytest.approx(absorbed, rel=0.01)
     assert average.local_maximum > average.maximum > average.whole_body > 0
     assert average.at(average.place) == pytest.approx(average.maximum)
-    points = average.corner + average.voxel * np.array([[3, 5, 7], [20, 11, 30]])
-    assert result.local_sar(points) == pytest.approx([average.local[3, 5, 7], average.local[20, 11, 30]])
+    points = average.corner + average.voxel * np.array([[3, 5, 7], [10, 6, 15]])
+    assert result.local_sar(points) == pytest.approx([average.local[3, 5, 7], average.local[10, 6, 15]])
     assert np.isnan(result.local_sar([[0.01, 0.02, 0.02]])).all() and np.isnan(average.at([0.01, 0.02, 0.02]))
     double = result.scaled(2.0)
     assert double.absorbed_power()["tissue"] == pytest.approx(4 * absorbed)
-    assert double.averaged_sar(0.010, 0.002).maximum == pytest.approx(4 * result.averaged_sar(0.010, 0.002).maximum)
+    assert double.averaged_sar(0.010, 0.002).maximum == pytest.approx(4 * average.maximum)
     with pytest.raises(ValueError, match="voxel=0.1: a length below the tissue's extent"):
         result.averaged_sar(voxel=0.1)
 
@@ -154,11 +154,11 @@ def test_the_memory_of_a_grid_is_known(monkeypatch):
     """The memory in the message bounds what is used, and too little tissue is reported before the run."""
     tracemalloc.start()
     try:
-        cube_averages(np.full((60, 60, 60), DENSITY), np.ones((60, 60, 60)), 0.001, MASS)
+        cube_averages(np.full((40, 40, 40), DENSITY), np.ones((40, 40, 40)), 0.001, MASS)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert 0.3 * BYTES_OF_A_VOXEL < peak / 60**3 < 1.2 * BYTES_OF_A_VOXEL
+    assert 0.3 * BYTES_OF_A_VOXEL < peak / 40**3 < 1.2 * BYTES_OF_A_VOXEL
     mesh = cal.mesh.box([0, 0, 0], [0.1, 0.1, 0.1], cells=2)
     monkeypatch.setattr("calderon.backends.memory.free_memory", lambda: 10_000_000)
     with pytest.raises(MemoryError, match="use larger voxels"):

@@ -14,9 +14,17 @@ def relative(first, second):
     return np.abs(first - second).max() / np.abs(second).max()
 
 
-@pytest.mark.parametrize("precision", ["double", "single"])
-@pytest.mark.parametrize("flux", ["centred", "upwind"])
-@pytest.mark.parametrize("order", [1, *(pytest.param(each, marks=pytest.mark.variant) for each in (2, 4, 5)), 3])
+@pytest.mark.parametrize(
+    ("order", "flux", "precision"),
+    [
+        (3, "centred", "double"),
+        (3, "upwind", "single"),
+        (1, "upwind", "double"),
+        (2, "centred", "single"),
+        (4, "upwind", "single"),
+        (5, "centred", "double"),
+    ],
+)
 def test_cavity(opencl, order, flux, precision):
     mesh, mode = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=2), cal.exact.cubic_cavity((1, 1, 1))
     points = np.random.default_rng(order).random((20, 3))

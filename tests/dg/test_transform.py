@@ -25,14 +25,13 @@ def column(signal, flux):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("flux", ["centred", pytest.param("upwind", marks=pytest.mark.variant)])
-def test_a_pulse_gives_the_amplitudes_of_periodic_runs(flux):
+def test_a_pulse_gives_the_amplitudes_of_periodic_runs():
     # on a carrier: a pulse of one sign would leave the plates charged
-    pulsed = column(cal.GaussianPulse(4e-10, frequency=1.75e9), flux)
+    pulsed = column(cal.GaussianPulse(4e-10, frequency=1.75e9), "centred")
     transform = pulsed.add_transform([1.5e9, 2e9], stride=2)
     pulsed.run(5.5e-9)
     for frequency in (1.5e9, 2e9):
-        exact = column(cal.RampedSine(frequency), flux).run_until_periodic(frequency, 8)
+        exact = column(cal.RampedSine(frequency), "centred").run_until_periodic(frequency, 8)
         found = transform.fields(frequency)
         assert found.ports["feed"].current == pytest.approx(1.0, rel=1e-12)
         assert found.ports["feed"].impedance == pytest.approx(exact.ports["feed"].impedance, rel=5e-3)

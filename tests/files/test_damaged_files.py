@@ -38,12 +38,12 @@ def test_a_flipped_bit_is_refused_or_changes_nothing(kind, count, tmp_path):
     [("matrix", 1)]
     + [
         pytest.param(kind, rows, marks=pytest.mark.variant)
-        for kind, rows in (("matrix", 4), ("sum", 2), ("assembly", 2))
+        for kind, rows in (("matrix", 2), ("sum", 1), ("assembly", 1))
     ],
 )
 def test_a_table_with_another_number_is_refused_with_any_digest(kind, rows, tmp_path):
     found = outcomes("tables", kind, tmp_path, rows)
-    assert len(found) > 150
+    assert len(found) > 100
     assert not [each for each in found if each[1].startswith(("raw", "refused"))]
     assert not [each for each in found if each[1] == "other" and not OF_SUMS.search(each[0])]
     assert all(result == "damaged" for what, result in found if "/table[" in what or "old digest" in what)

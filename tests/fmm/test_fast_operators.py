@@ -17,7 +17,6 @@ MESHES = {
     "graded": lambda: graded(),
     "two bodies": lambda: two_bodies(),
 }
-LAYERS = ["single_layer", "double_layer", "adjoint_double_layer", "hypersingular"]
 
 
 def graded():
@@ -74,8 +73,8 @@ def variant(*case):
         ("P1", "single_layer"),
         ("P1", "double_layer"),
         ("P1", "hypersingular"),
-        variant("P1", "adjoint_double_layer"),
-        *(variant(name, layer) for name in ("P0", "DP1", "P2") for layer in LAYERS[:3]),
+        variant("DP1", "adjoint_double_layer"),
+        variant("P0", "double_layer"),
         variant("P2", "hypersingular"),
     ],
 )
@@ -94,7 +93,6 @@ def test_products_hold_the_tolerance(name, layer):
         ("plate", "single_layer", 1e-3),
         ("two bodies", "single_layer", 1e-4),
         ("plate", "hypersingular", 1e-6),
-        variant("cylinder", "double_layer", 1e-6),
     ],
 )
 def test_tolerances_on_other_bodies(name, layer, rtol):
@@ -104,14 +102,7 @@ def test_tolerances_on_other_bodies(name, layer, rtol):
 @pytest.mark.variant
 def test_high_accuracy():
     space = cal.P1(MESHES["long"]())
-    check(cal.single_layer(cal.Laplace(), space), 1e-8)
     check(cal.hypersingular(cal.Laplace(), space), 1e-7)
-
-
-@pytest.mark.variant
-def test_functions_of_two_spaces():
-    mesh = MESHES["long"]()
-    check(cal.double_layer(cal.Laplace(), cal.P1(mesh), cal.P0(mesh)), 1e-4)
 
 
 def test_sums_blocks_and_several_columns():

@@ -8,7 +8,6 @@ from calderon.formulations import (
     FluidTransmission,
     ImpedanceScattering,
     LaplaceDirichlet,
-    LaplaceNeumann,
     PECScattering,
     SoundHardScattering,
     SoundSoftScattering,
@@ -22,11 +21,9 @@ WAVE = PlaneWave([1, 0.2, 0.1], K)
 PROBLEMS = {
     "hard": (lambda mesh: SoundHardScattering(mesh, K), WAVE),
     "soft": (lambda mesh: SoundSoftScattering(mesh, K), WAVE),
-    "soft, constant densities": (lambda mesh: SoundSoftScattering(mesh, K, space="P0"), WAVE),
     "impedance": (lambda mesh: ImpedanceScattering(mesh, K, lambda x: 1 + 0.5 * x[:, 0]), WAVE),
     "fluid": (lambda mesh: FluidTransmission(mesh, K, 1.5 * K, 2.0), WAVE),
     "Dirichlet": (LaplaceDirichlet, lambda x: x[:, 0]),
-    "Neumann": (lambda mesh: LaplaceNeumann(mesh, side="interior"), lambda x: x[:, 0]),
     "conductor": (
         lambda mesh: PECScattering(mesh, K, formulation="cfie"),
         PlaneWave([1, 0, 0], K, polarization=[0, 0, 1]),
@@ -34,7 +31,7 @@ PROBLEMS = {
 }
 
 
-FURTHER = {"soft, constant densities", "Dirichlet", "Neumann"}
+FURTHER = {"Dirichlet"}
 CONDITION = {"Dirichlet": 30}  # V s = g is of the first kind: errors of the matrix count by its condition number
 
 

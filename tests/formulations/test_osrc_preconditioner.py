@@ -31,21 +31,20 @@ def test_iterations_do_not_depend_on_the_mesh(shape):
 
 
 def test_iterations_grow_slowly_with_the_wavenumber():
-    """Slender body, eight elements per wavelength, k times length from 12 to 48."""
+    """Slender body, eight elements per wavelength, k times length from 12 to 36."""
     counts = {"hard": [], "soft": []}
-    for k in (3.0, 12.0):
+    for k in (3.0, 9.0):
         mesh = meshes.ellipsoid((2.0, 0.4, 0.4), 2 * np.pi / 8 / k if k > 3 else 0.2)
         for kind, found in counts.items():
             found.append(steps(kind, mesh, k, "osrc"))
     assert all(found[1] <= found[0] + 2 <= 14 for found in counts.values()), counts
 
 
-@pytest.mark.parametrize("space", ["P1", pytest.param("P2", marks=pytest.mark.variant)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_fewer_steps_to_the_same_solution(kind, space):
-    mesh = meshes.cube(1.0, 0.2)
+def test_fewer_steps_to_the_same_solution(kind):
+    mesh = meshes.cube(1.0, 0.25)
     for k in (3.0, 3.0 + 0.5j):
-        problem, wave = KINDS[kind](mesh, k, space=space), PlaneWave([1, 0.5, 0.2], k)
+        problem, wave = KINDS[kind](mesh, k), PlaneWave([1, 0.5, 0.2], k)
         direct = problem.solve(wave, solver="lu").surface.coefficients
         by_name = {name: problem.solve(wave, rtol=1e-8, preconditioner=name) for name in ("osrc", "mass")}
         for solution in by_name.values():
@@ -53,7 +52,7 @@ def test_fewer_steps_to_the_same_solution(kind, space):
         assert by_name["osrc"].info.iterations < by_name["mass"].info.iterations
 
 
-@pytest.mark.parametrize("space", ["P1", "P2"])
+@pytest.mark.parametrize("space", ["P1", pytest.param("P2", marks=pytest.mark.variant)])
 def test_surfaces_that_absorb_all_take_as_few_steps_as_others(space):
     """b = 1 makes both factors of the equation on a plane vanish at the same places."""
     mesh, counts = meshes.cube(1.0, 0.25), {}

@@ -205,7 +205,7 @@ def test_electric_equation_fails_at_a_resonance_and_the_combined_does_not():
 
 def test_dual_preconditioner_keeps_iterations_bounded():
     iterations = {"efie": [], "calderon": []}
-    for h in (0.4, 0.1):
+    for h in (0.4, 0.13):
         mesh = cal.mesh.sphere(radius=0.5, h=h)
         for name, counts in iterations.items():
             with warnings.catch_warnings():

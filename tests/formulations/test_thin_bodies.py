@@ -46,9 +46,8 @@ def test_even_elements_are_warned_of_with_their_error():
     [
         (added_mass, ADDED_MASS, lambda: box(0.25, grading=2.5), 480),
         pytest.param(forward, FORWARD, lambda: box(0.2, grading=2.5), 672, marks=pytest.mark.variant),
-        pytest.param(forward, FORWARD, lambda: box(0.1).refine_edges(0.2), 2200, marks=pytest.mark.variant),
     ],
-    ids=["added mass", "far field", "far field, bisected"],
+    ids=["added mass", "far field"],
 )
 def test_graded_elements_reach_half_a_percent(compute, exact, make, triangles):
     mesh = make()

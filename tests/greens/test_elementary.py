@@ -18,7 +18,6 @@ from calderon.greens.elementary import (
     short_sine_cosine,
     sine_cosine,
 )
-from calderon.greens.helmholtz import SHIFTED
 
 
 @numba.njit
@@ -72,34 +71,6 @@ def test_short_forms(real, bound):
     assert np.abs(out[0] - np.sin(exact)).max() < bound
     assert np.abs(out[1] - np.cos(exact)).max() < bound
     assert np.abs(out[2] / np.exp(-exact) - 1).max() < bound
-
-
-_value, _multiple = SHIFTED.value, SHIFTED.multiple
-
-
-@numba.njit
-def _waves(r2, k, reference, out):
-    for v in range(0, r2.size, lanes(r2)):
-        a, b = load(r2, v), load(reference, v)
-        whole, lacking = _value(a, (k, 0.0), b), _multiple(a, (k, 0.0), b)
-        for n in range(4):
-            store(out[n], v, whole[n])
-            store(out[4 + n], v, lacking[n])
-
-
-@pytest.mark.parametrize("real, bound", [(np.float64, 2e-12), (np.float32, 5e-6)])
-def test_shifted_waves_and_what_their_shorter_form_lacks(real, bound):
-    """exp(i k (r - R)) / r, and its product with (i k r - 1) / r^2."""
-    k, r = 3.0, np.linspace(0.5, 2.0, 1024)
-    reference = (r + np.linspace(-0.5, 0.5, 1024)[::-1]).astype(real)
-    r2, out = (r**2).astype(real), np.zeros((8, 1024), real)
-    _waves(r2, real(k), reference, out)
-    r = np.sqrt(r2.astype(float))
-    value = np.exp(1j * k * (r - reference)) / r
-    slope = value * (1j * k * r - 1) / r**2
-    for part, (of_value, of_slope) in ((out[:4], (1.0, 1.0)), (out[4:], SHIFTED.factors(8 * r2.itemsize))):
-        assert np.abs(of_value * (part[0] + 1j * part[1]) - value).max() < bound * np.abs(value).max()
-        assert np.abs(of_slope * (part[2] + 1j * part[3]) - slope).max() < bound * np.abs(slope).max()
 
 
 def test_green_functions_refuse_growth_and_nonsense():

@@ -10,7 +10,6 @@ from calderon.backends.vectors import jitable
 from calderon.greens import Radial
 from calderon.greens.elementary import decaying_exponential, inverse_square_root
 from calderon.greens.green import no_phase
-from catalogue import cases
 
 
 @jitable
@@ -41,10 +40,7 @@ DEVICE void green(real_type r2, const real_type *p, real_type *g, real_type *gi,
 }
 """
 RADIAL = Radial(value, no_phase, False, 5)
-DECAYS = (0.3, 1.0, 1.7, 2.5, 4.0)
-LAYERS = [cal.single_layer, cal.double_layer, cal.adjoint_double_layer]
-CASES = [(layer, method) for layer in LAYERS for method in ("dense", "hmatrix")]
-ALWAYS = [(cal.double_layer, "dense"), (cal.double_layer, "hmatrix")]
+DECAYS = (0.3, 0.5, 0.7, 1.0, 1.5)
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,7 @@ class FiveDecays:
     source: str
     parameters: tuple[float, ...] = DECAYS
     is_complex = False
-    wavenumber = 4.0j  # the largest, for rules
+    wavenumber = 1.5j  # the largest, for rules
 
     def radial(self, spread):
         return RADIAL
@@ -72,13 +68,13 @@ def mesh():
     return cal.mesh.sphere(1.3, h=0.45)
 
 
-@pytest.mark.parametrize(("layer", "method"), cases(CASES, ALWAYS))
-def test_every_method_has_it(green, mesh, layer, method):
+def test_every_method_has_it(green, mesh):
     """As the mean of five functions of the package."""
     space = cal.P1(mesh)
-    exact = sum(layer(cal.Helmholtz(1j * decay), space).assemble().to_array() for decay in DECAYS) / 5
-    found = layer(green, space).assemble(method).to_array()
-    assert np.abs(found - exact).max() < 2e-6 * np.abs(exact).max()
+    exact = sum(cal.double_layer(cal.Helmholtz(1j * each), space).assemble().to_array() for each in DECAYS) / 5
+    for method in ("dense", "hmatrix"):
+        found = cal.double_layer(green, space).assemble(method).to_array()
+        assert np.abs(found - exact).max() < 2e-6 * np.abs(exact).max()
 
 
 def test_what_needs_a_helmholtz_equation_is_refused(green, mesh):

@@ -7,7 +7,7 @@ from point_kernels import point_matrix, sphere_points
 import calderon as cal
 from calderon.hmatrix import Admissibility, block_tree, cluster_tree, hmatrix
 
-MESH = cal.mesh.sphere(1.0, 0.1)
+MESH = cal.mesh.sphere(1.0, 0.12)
 SPACE = cal.P1(MESH)
 HELMHOLTZ = cal.Helmholtz(6.0)
 OPERATORS = {
@@ -28,7 +28,7 @@ def test_residual_follows_the_tolerance(name):
     A = OPERATORS[name].assemble("hmatrix", rtol=1e-6)
     rng = np.random.default_rng(0)
     b = A @ rng.standard_normal((A.shape[1], 2))
-    assert A.shape[0] > 1000
+    assert A.shape[0] > 900
     for rtol in (1e-2, 1e-4):
         factors = cal.hlu(A, rtol=rtol)
         assert residual(A, factors.solve(b), b) < 5 * rtol
@@ -73,9 +73,10 @@ def test_preconditioned_iterations():
 
 
 def test_what_cannot_be_factorised():
-    layer = cal.single_layer(cal.Laplace(), SPACE)
+    mesh = cal.mesh.sphere(1.0, 0.3)
+    layer = cal.single_layer(cal.Laplace(), cal.P1(mesh))
     with pytest.raises(ValueError, match="same space on both sides"):
-        cal.hlu(cal.adjoint_double_layer(HELMHOLTZ, SPACE, cal.P0(MESH)).assemble("hmatrix"))
+        cal.hlu(cal.adjoint_double_layer(HELMHOLTZ, cal.P1(mesh), cal.P0(mesh)).assemble("hmatrix"))
     with pytest.raises(ValueError, match="for products and block systems use gmres"):
         cal.hlu((layer @ layer).assemble("hmatrix"))
     with pytest.raises(TypeError, match="or use lu"):

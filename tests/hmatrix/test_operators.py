@@ -8,7 +8,7 @@ from calderon.hmatrix import Choices, HMatrix, assemble_hmatrix
 from calderon.operators import progress
 from catalogue import LAYERS
 
-MESH = cal.mesh.sphere(1.0, 0.11)
+MESH = cal.mesh.sphere(1.0, 0.14)
 SPACE = cal.P1(MESH)
 LAPLACE, HELMHOLTZ = cal.Laplace(), cal.Helmholtz(3.0)
 
@@ -39,7 +39,7 @@ def test_products_hold_the_tolerance(green, layer):
 
 def test_flat_faces_and_edges_of_a_cube():
     """Where double layers vanish or fall into parts."""
-    space = cal.P1(cal.mesh.cube(1.0, 0.055))
+    space = cal.P1(cal.mesh.cube(1.0, 0.075))
     operator = cal.double_layer(LAPLACE, space)
     dense = operator.assemble("dense")
     for rtol in (1e-3, 1e-5):
@@ -123,7 +123,7 @@ def test_progress_is_shown_until_the_end(monkeypatch):
 
 @pytest.mark.parametrize("field", [cal.electric_field, cal.magnetic_field])
 def test_fields_of_currents_hold_the_tolerance(field):
-    operator = field(3.0, cal.RWG(cal.mesh.sphere(1.0, 0.14)))
+    operator = field(3.0, cal.RWG(cal.mesh.sphere(1.0, 0.17)))
     dense = operator.assemble("dense")
     for rtol in (1e-3, 1e-5):
         compressed = operator.assemble("hmatrix", rtol=rtol)

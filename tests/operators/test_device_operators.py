@@ -25,7 +25,7 @@ def agrees(operator, precision):
     assert np.abs(matrix - exact).max() < PRECISIONS[precision] * np.abs(exact).max()
 
 
-@pytest.mark.parametrize("spaces", [("P0", "P1"), ("P1", "P0"), ("DP1", "P1"), ("P2", "P2")], ids="-".join)
+@pytest.mark.parametrize("spaces", [("P0", "P1"), ("P2", "P2")], ids="-".join)
 def test_other_spaces(opencl, mesh, spaces):
     test, trial = (getattr(cal, name)(mesh) for name in spaces)
     agrees(cal.double_layer(cal.Laplace(), trial, test), "double")
@@ -88,7 +88,7 @@ def touched(space, functions):
     return (np.isin(space.dofs, functions).any(axis=1)).sum()
 
 
-@pytest.mark.parametrize("kind", ["P0", "P1", "RWG"])
+@pytest.mark.parametrize("kind", ["P0", "RWG"])
 def test_entries_cost_what_their_block_costs(opencl, kind):
     """Pairs of triangles that carry the functions, and no bytes for others: the mesh may be as large as it likes."""
     found = []

@@ -54,6 +54,7 @@ def test_constant_tractions_move_a_sphere_rigidly(sphere, dense):
         assert np.abs(displacement.mean(axis=0) - exact).max() < 0.03 * np.abs(exact).max()
 
 
+@pytest.mark.variant
 def test_touching_and_near_pairs_converge(sphere, dense):
     """Against a finer rule for all pairs."""
     space = cal.P0(sphere, components=3)

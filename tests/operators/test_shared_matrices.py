@@ -17,8 +17,16 @@ OPERATORS = {
 }
 
 
-@pytest.mark.parametrize("team", ["numba+opencl:0", "opencl:0+opencl:1", "opencl:1+numba+opencl:0"])
-@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize(
+    ("name", "team"),
+    [
+        ("symmetric", "numba+opencl:0"),
+        ("discontinuous", "opencl:0+opencl:1"),
+        ("edges", "opencl:1+numba+opencl:0"),
+        ("sum", "opencl:0+opencl:1"),
+        ("blocks", "opencl:1+numba+opencl:0"),
+    ],
+)
 def test_same_numbers(two, monkeypatch, name, team):
     """Tiles so small that neighbours meet between processor and devices, and runs of several tiles."""
     monkeypatch.setattr("calderon.galerkin.device.block.LOCAL_MATRICES", 2_000_000)

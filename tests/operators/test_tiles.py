@@ -7,12 +7,11 @@ import calderon as cal
 from calderon.galerkin.block import STRIP
 
 
-@pytest.mark.parametrize("spaces", [("P1", "P1"), ("P0", "P1"), ("P1", "P0"), ("P2", "P1")])
-def test_rules_agree(spaces):
+def test_rules_agree():
     """Rules with and without points in threes, of higher degree, have one limit."""
     mesh = cal.mesh.sphere(1.0, 0.6)
     far = cal.TriangleMesh(mesh.vertices + [20.0, 0, 0], mesh.triangles)
-    test, trial = getattr(cal, spaces[0])(mesh), getattr(cal, spaces[1])(far)
+    test, trial = cal.P1(mesh), cal.P1(far)
     matrices = [
         cal.single_layer(cal.Laplace(), trial, test, quadrature=cal.Quadrature(regular=degree)).assemble().to_array()
         for degree in (4, 5, 8)

@@ -40,8 +40,10 @@ def texts(figure) -> list[str]:
     return [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
 
 
-@pytest.mark.parametrize("quantity", ["abs", "real", "imag", "phase", "db"])
-@pytest.mark.parametrize("place", ["vertices", "triangles"])
+@pytest.mark.parametrize(
+    ("quantity", "place"),
+    [("abs", "triangles"), ("real", "vertices"), ("imag", "triangles"), ("phase", "vertices"), ("db", "triangles")],
+)
 def test_surface_shows_every_quantity_with_its_unit(ball, quantity, place, tmp_path):
     points = ball.vertices if place == "vertices" else ball.centroids
     figure = plots.surface(

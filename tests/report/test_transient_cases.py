@@ -269,26 +269,27 @@ def stopped_at(step, number=signal.SIGTERM):
     return stop
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_saves_the_present_step_and_the_same_command_goes_on(tmp_path, monkeypatch, number):
+def test_a_signal_saves_the_present_step_and_the_same_command_goes_on(tmp_path, monkeypatch):
     """A minute before a checkpoint is due; the numbers are those of a run that was not interrupted."""
     text = CAVITY.replace("snapshots = { count = 3 }\n", "").replace('until = "10 ns"', 'until = "4 ns"')
     case = tmp_path / "cube.toml"
     case.write_text(text)
     assert calderon_command("run", case, "--out", tmp_path / "whole").exit_code == 0
-    with monkeypatch.context() as patched:
-        patched.setattr(cal.dg.Probe, "record", stopped_at(8, number))
-        done = calderon_command("run", case, "--out", tmp_path / "out")
-    said = " ".join(done.output.split())
-    assert done.exit_code == 128 + number
-    assert f"error interrupted by {number.name}: no result was written, an earlier one is unchanged; the same" in said
-    assert "the same command goes on from the last checkpoint" in said and not (tmp_path / "out").exists()
-    with h5py.File(tmp_path / ".out.run" / "checkpoint.h5") as file:
-        assert file.attrs["steps"] == 8
-    assert calderon_command("run", case, "--out", tmp_path / "out").exit_code == 0
-    assert not (tmp_path / ".out.run").exists()
-    both = [(tmp_path / name / "probes.csv").read_text() for name in ("whole", "out")]
-    assert both[0] == both[1]
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        with monkeypatch.context() as patched:
+            patched.setattr(cal.dg.Probe, "record", stopped_at(8, number))
+            done = calderon_command("run", case, "--out", tmp_path / "out")
+        said = " ".join(done.output.split())
+        assert done.exit_code == 128 + number
+        assert f"error interrupted by {number.name}: no result was written, an earlier one is unchanged; the" in said
+        assert "same command goes on from the last checkpoint" in said and not (tmp_path / "out").exists()
+        with h5py.File(tmp_path / ".out.run" / "checkpoint.h5") as file:
+            assert file.attrs["steps"] == 8
+        assert calderon_command("run", case, "--out", tmp_path / "out").exit_code == 0
+        assert not (tmp_path / ".out.run").exists()
+        both = [(tmp_path / name / "probes.csv").read_text() for name in ("whole", "out")]
+        assert both[0] == both[1]
+        shutil.rmtree(tmp_path / "out")
 
 
 @pytest.mark.parametrize("failing", ["calderon.report.transient.computing._error", "calderon.report.writing.summarise"])

@@ -69,7 +69,7 @@ def test_products(opencl, kind):
     assert matrix.largest_row_sum() == pytest.approx(np.abs(array).sum(axis=1).max(), rel=bound)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [np.complex128, np.float32])
 def test_what_is_added_in_place(opencl, kind):
     """Blocks, their transposed and adjoint forms; factors of columns; a square and its mirror image."""
     inner, factor = numbers(23, 31, kind=kind), 2.0 - (1j if np.dtype(kind).kind == "c" else 0)
@@ -97,10 +97,9 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-@pytest.mark.parametrize("kind", [np.float64, np.complex128])
+@pytest.mark.parametrize(("kind", "options"), [(np.float64, "restart"), *((np.complex128, each) for each in OPTIONS)])
 def test_gmres_takes_the_steps_of_the_host(opencl, kind, options):
-    array, given = well(kind, 1.5), dict(options)
+    array, given = well(kind, 1.5), dict(OPTIONS[options])
     if "preconditioner" in given:
         given["preconditioner"] = jacobi(array)
     for b in (numbers(N, kind=kind), numbers(N, 3)):
@@ -137,7 +136,7 @@ def test_gmres_ends_as_on_the_host(opencl):
         cal.gmres(on(opencl, broken), np.ones(N))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [np.complex128, np.float32])
 def test_lu_on_a_device_with_a_library(opencl, kind):
     array, bound = well(kind), 1e3 * np.finfo(kind).eps
     matrix = on(WithLinearAlgebra(opencl), array)

@@ -10,7 +10,7 @@ from calderon.spaces import dual_tests
 from calderon.spaces.charges import charges
 from catalogue import EDGE_SPACES, NODAL_SPACES
 
-DEGREE = 3
+DEGREE = 4
 K = 1.3
 GREEN = cal.Helmholtz(K)
 LAYERS = {
@@ -65,8 +65,10 @@ def paired(test, trial, kinds, values):
     return Paired(total, size.max())
 
 
-@pytest.mark.parametrize("layer", LAYERS)
-@pytest.mark.parametrize("test, trial", [("P0", "P1"), ("P1", "P0"), ("DP1", "P2"), ("P2", "DP1")])
+@pytest.mark.parametrize(
+    "layer, test, trial",
+    [("single", "P0", "P1"), ("double", "P1", "DP1"), ("double", "DP1", "P2"), ("adjoint", "P1", "P0")],
+)
 def test_layers_are_sums_over_points(meshes, layer, test, trial):
     left, right = NODAL_SPACES[test](meshes[0]), NODAL_SPACES[trial](meshes[1])
     operator, *kinds = LAYERS[layer]
@@ -81,7 +83,7 @@ def test_layers_are_sums_over_points(meshes, layer, test, trial):
     agree(found, operator(GREEN, right, left, quadrature=cal.Quadrature(regular=DEGREE)))
 
 
-@pytest.mark.parametrize("test, trial", [("P1", "P1"), ("P2", "P1")])
+@pytest.mark.parametrize("test, trial", [("P1", "P1")])
 def test_the_hypersingular_operator_is_a_sum_of_curls_and_normals(meshes, test, trial):
     left, right = NODAL_SPACES[test](meshes[0]), NODAL_SPACES[trial](meshes[1], boundary=False)
     tests, trials = charges(left, DEGREE), charges(right, DEGREE)

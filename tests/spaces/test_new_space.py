@@ -58,7 +58,7 @@ def test_elements_of_any_degree(degree):
 
 
 def test_the_single_layer_is_symmetric_and_its_rows_are_those_of_the_matrix(sphere):
-    operator = cal.single_layer(cal.Laplace(), P3(sphere))
+    operator = cal.single_layer(cal.Laplace(), P3(sphere), quadrature=FINE)
     dense = operator.assemble().to_array()
     largest = np.abs(dense).max()
     assert np.abs(dense - dense.T).max() < 1e-13 * largest
@@ -68,10 +68,9 @@ def test_the_single_layer_is_symmetric_and_its_rows_are_those_of_the_matrix(sphe
     assert np.abs(compressed - dense).max() < 1e-6 * largest
 
 
-@pytest.mark.parametrize("trial, test", [(P3, cal.P1), (cal.P0, P3), (P3, P3)])
-def test_double_layers_with_other_spaces(sphere, trial, test):
+def test_double_layers_with_another_space(sphere):
     """Gauss: K 1 = -1/2; the adjoint is the transposed matrix."""
-    one, two = trial(sphere), test(sphere)
+    one, two = P3(sphere), cal.P0(sphere)
     layer = cal.double_layer(cal.Laplace(), one, two, quadrature=FINE).assemble().to_array()
     assert np.abs(layer.sum(axis=1) + two.load_vector(1.0) / 2).max() < 1e-5 * np.abs(layer).sum(axis=1).max()
     adjoint = cal.adjoint_double_layer(cal.Laplace(), two, one, quadrature=FINE).assemble().to_array()
@@ -79,7 +78,7 @@ def test_double_layers_with_other_spaces(sphere, trial, test):
 
 
 def test_the_hypersingular_operator_takes_it(sphere):
-    matrix = cal.hypersingular(cal.Laplace(), P3(sphere)).assemble().to_array()
+    matrix = cal.hypersingular(cal.Laplace(), P3(sphere), quadrature=FINE).assemble().to_array()
     assert np.abs(matrix - matrix.T).max() < 1e-13 * np.abs(matrix).max()
     assert np.abs(matrix.sum(axis=1)).max() < 1e-13 * np.abs(matrix).max()
 
