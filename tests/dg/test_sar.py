@@ -154,11 +154,11 @@ def test_the_memory_of_a_grid_is_known(monkeypatch):
     """The memory in the message bounds what is used, and too little tissue is reported before the run."""
     tracemalloc.start()
     try:
-        cube_averages(np.full((40, 40, 40), DENSITY), np.ones((40, 40, 40)), 0.001, MASS)
+        cube_averages(np.full((60, 60, 60), DENSITY), np.ones((60, 60, 60)), 0.001, MASS)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert 0.3 * BYTES_OF_A_VOXEL < peak / 40**3 < 1.2 * BYTES_OF_A_VOXEL
+    assert 0.3 * BYTES_OF_A_VOXEL < peak / 60**3 < 1.2 * BYTES_OF_A_VOXEL
     mesh = cal.mesh.box([0, 0, 0], [0.1, 0.1, 0.1], cells=2)
     monkeypatch.setattr("calderon.backends.memory.free_memory", lambda: 10_000_000)
     with pytest.raises(MemoryError, match="use larger voxels"):

@@ -14,6 +14,13 @@ RNG = np.random.default_rng(0)
 N = 61
 
 
+@pytest.fixture(autouse=True)
+def own_random_numbers():
+    """Of each test, whichever ran before."""
+    global RNG
+    RNG = np.random.default_rng(0)
+
+
 class WithLinearAlgebra:
     """A device with LAPACK for a library; everything else is the device's."""
 
