@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.backends import run_tasks, thread_count
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import width
 from calderon.fmm.elastic import ElasticProduct, Line
@@ -221,11 +222,21 @@ def far_sums(product: ElasticProduct, left: Columns, right: Columns, sums: NDArr
     key = (direction * 64 + np.log2(sources.sizes[pairs.source] / 6).astype(np.int64)) * 64
     key += np.log2(targets.sizes[pairs.target] / 6).astype(np.int64)
     order = np.argsort(key, kind="stable")
-    for run in np.split(order, np.flatnonzero(np.diff(key[order])) + 1):
-        factors = factors_of(far.table, int(direction[run[0]]))
-        size = max(int(sources.sizes[pairs.source[run[0]]]), int(targets.sizes[pairs.target[run[0]]]))
-        for part in np.array_split(run, -(-len(run) * size // TOGETHER)):
-            _add_pairs(sums, factors, (sources, pairs.source[part]), (targets, pairs.target[part]), edge)
+    runs, threads = np.split(order, np.flatnonzero(np.diff(key[order])) + 1), thread_count()
+
+    def work(number: int) -> None:
+        own = np.zeros_like(sums)
+        for run in runs[number::threads]:
+            factors = factors_of(far.table, int(direction[run[0]]))
+            size = max(int(sources.sizes[pairs.source[run[0]]]), int(targets.sizes[pairs.target[run[0]]]))
+            for part in np.array_split(run, -(-len(run) * size // TOGETHER)):
+                _add_pairs(own, factors, (sources, pairs.source[part]), (targets, pairs.target[part]), edge)
+        found[number] = own
+
+    found: dict[int, NDArray[Any]] = {}
+    run_tasks(work, threads)
+    for number in range(threads):
+        sums += found[number]
 
 
 def _add_pairs(
