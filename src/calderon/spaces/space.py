@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -20,6 +20,8 @@ from calderon.spaces.supports import Carriers, carriers_of
 from calderon.validation import unmasked
 
 Data = complex | Callable[..., Any]
+SHARE = 250_000
+"""Triangles whose quadrature points are held at a time where data are integrated."""
 CURVED = 4
 """Degrees that rules of products have in addition on curved triangles, whose Jacobian is no polynomial."""
 
@@ -185,9 +187,14 @@ class Space(ProjectionSpace):
         return self.load_table(data, degree)
 
     def load_table(self, data: Any, degree: int | None = None, components: tuple[int, ...] = ()) -> NDArray[Any]:
-        """(dimension, *components): the load vectors of data with values of that shape."""
-        loads = self.loads(degree)
-        return loads.tested[0] @ evaluate_data(data, loads.points, loads.normals, components)
+        """(dimension, *components): the load vectors of data with values of that shape; data are evaluated for some
+        triangles at a time."""
+        total: Any = 0
+        for low in range(0, max(len(self.triangles), 1), SHARE):
+            own = slice(low, low + SHARE)
+            loads = replace(self, triangles=self.triangles[own], dofs=self.dofs[own]).loads(degree)
+            total = total + loads.tested[0] @ evaluate_data(data, loads.points, loads.normals, components)
+        return np.asarray(total)
 
     def loads(self, degree: int | None = None) -> Loads:
         """The quadrature of `load_vector`, for many functions."""
