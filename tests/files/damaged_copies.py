@@ -124,11 +124,12 @@ def load_copy(kind, path):
     return load(kind, copy)
 
 
-def reseal(file, name):
-    """Make the digests right again, of one of its arrays and of the file."""
-    digest = ArrayDigest()
-    digest.add(file[name][()])
-    file[name].attrs[DIGEST] = digest.text()
+def reseal(file, *names):
+    """Make the digests of some arrays right again, and that of the file."""
+    for name in names:
+        digest = ArrayDigest()
+        digest.add(file[name][()])
+        file[name].attrs[DIGEST] = digest.text()
     file.attrs[DIGEST] = file_digest(file)
 
 

@@ -142,7 +142,7 @@ def changed(path, name, change):
             del file[name]
             made = file.create_dataset(name, data=values)
             made.attrs.update(attributes)
-    reseal(path)
+        reseal(file, *([] if name in file.attrs else [name]))
 
 
 def with_nan(values):

@@ -56,10 +56,10 @@ def test_a_place_is_refused_at_once_with_the_facts_and_free_when_its_holder_has_
 
 
 def test_a_file_system_without_locks_is_a_warning(tmp_path, monkeypatch):
-    def fail(*arguments):
+    def fail(*arguments, **options):
         raise OSError(37, "No locks available")
 
-    monkeypatch.setattr("filelock._unix.lock_fd_nonblocking", fail)
+    monkeypatch.setattr("filelock.FileLock.acquire", fail)
     with pytest.warns(UserWarning, match="result cannot be locked .No locks available.: start no second run there"):
         with held(tmp_path / "result", "wait"):
             pass
