@@ -22,6 +22,9 @@ from calderon.spaces.pieces import Pieces
 
 FACTORS = 1.0, 1.15, 1.3, 1.5, 1.75
 """Edges of the root by the least one: with them, leaves of all sizes are possible."""
+SLACK = 1.3
+"""Of triangles outside of leaves: few of the points that made the tables were at the end of the margin, and products
+have three to eight times the error where triangles reach it."""
 PAIRS, TOGETHER = 42, 128_000_000
 """Touching and near pairs of a triangle, about, and bytes of their entries that are held at a time."""
 
@@ -51,7 +54,7 @@ class Elements:
         corners = np.concatenate([mesh.flat_triangles(each, "boxes of triangles").corners for mesh, each in given])
         low, high = corners.min(axis=1), corners.max(axis=1)
         diameters = np.concatenate([mesh.diameters[each] for mesh, each in given])
-        least = np.maximum((high - low).max(axis=1) / (2 * margin), near / (1 - 2 * margin) * diameters)
+        least = np.maximum(SLACK * (high - low).max(axis=1) / (2 * margin), near / (1 - 2 * margin) * diameters)
         return Elements(meshes, triangles, first, (low + high) / 2, least)
 
     def is_of(self, other: "Elements") -> bool:

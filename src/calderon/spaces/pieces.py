@@ -12,14 +12,15 @@ from calderon.spaces.space import Space
 
 @dataclass(frozen=True, eq=False)
 class PieceSpace(Space):
-    """Pieces of functions, which jump between groups; curls are those within triangles."""
+    """Pieces of functions, which jump between groups. Where the whole functions are continuous, curls are those within
+    triangles, and triangles have the order of the whole functions, on which the last digits of entries depend."""
 
-    is_continuous = False  # type: ignore[assignment]
+    whole_is_continuous: bool = False
 
     @property
-    def charge_kinds(self) -> tuple[str, ...]:
-        """As of the whole functions where these are continuous."""
-        return ("value", "normal", "curl") if self.element.degree > 0 else ("value", "normal")
+    def is_continuous(self) -> bool:  # type: ignore[override]
+        """Whether the whole functions are."""
+        return self.whole_is_continuous
 
 
 class Pieces(NamedTuple):
@@ -42,7 +43,8 @@ class Pieces(NamedTuple):
         dofs = np.full(space.dofs.shape, -1, np.int64)
         dofs[kept] = place.ravel()
         own, whole = np.divmod(found, space.dimension)
-        pieces = PieceSpace(f"pieces of {space.name}", space.mesh, space.element, space.triangles, dofs, len(found))
+        name, numbers = f"pieces of {space.name}", (space.triangles, dofs, len(found))
+        pieces = PieceSpace(name, space.mesh, space.element, *numbers, space.is_continuous)
         return Pieces(pieces, whole, np.searchsorted(own, np.arange(groups + 1)), space.dimension, group)
 
     def with_components(self, count: int) -> "Pieces":
