@@ -67,6 +67,13 @@ def test_calderon_projector_on_a_polyhedron():
     assert max(residuals) < 1e-6
 
 
+def test_adjoint_double_layer_is_the_transposed(cube):
+    space = cal.P1(cube)
+    direct = assembled(cal.double_layer(cal.Laplace(), space, quadrature=FINE))
+    adjoint = assembled(cal.adjoint_double_layer(cal.Laplace(), space, quadrature=FINE))
+    assert largest(adjoint - direct.T) < 2e-6 * largest(direct)
+
+
 def test_helmholtz_at_a_small_wavenumber_is_laplace(mesh):
     space = cal.P1(mesh)
     still = assembled(cal.single_layer(cal.Laplace(), space))

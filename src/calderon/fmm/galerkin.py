@@ -176,6 +176,7 @@ class _Composition:
         promises = first_order(ELASTIC, self.rtol, double)
         layout = layout_of(terms, promises[0])
         near = [near_of(each, layout, self.rtol, self.execution) for each in terms]
+        layout.searches.clear()
         check, name = Check.of(terms), " and ".join(dict.fromkeys(each.atom.integrand.name for each in terms))
         for promise in promises:
             found = ElasticProduct(terms, near, ElasticFar(terms, layout, promise, self.rtol), self.execution)

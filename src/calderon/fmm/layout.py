@@ -144,12 +144,9 @@ class Layout:
 
     def near_entries(self, form: BilinearForm) -> int:
         """Entries between pieces in neighbouring leaves, both halves of symmetric forms."""
-        (target, source), sides = (
-            self.lists.near_pairs.T,
-            (self.rows.pieces(form.test), self.columns.pieces(form.trial)),
-        )
-        rows, columns = (np.diff(each.starts) for each in sides)
-        return int(rows[target] @ columns[source])
+        target, source = self.lists.near_pairs.T
+        rows, columns = self.rows.pieces(form.test), self.columns.pieces(form.trial)
+        return int(np.diff(rows.starts)[target] @ np.diff(columns.starts)[source])
 
     def cost(self, translation: float) -> float:
         """Of set-up and products, in pairs of triangles of neighbouring leaves; translation: of one pair of boxes."""
@@ -171,22 +168,18 @@ def near_products(form: BilinearForm, factor: complex, layout: Layout, execution
         pairs, columns = pairs[pairs[:, 0] <= pairs[:, 1]], rows
     pairs = pairs[(np.diff(sides[0].starts)[pairs[:, 0]] > 0) & (np.diff(sides[1].starts)[pairs[:, 1]] > 0)]
     blocks = empty_blocks([(factor, form)], rows, columns, pairs, execution)
-    counts = layout.rows.counts
     held = form.test.dofs.shape[1] * form.trial.dofs.shape[1] * execution.dtype(False).itemsize * PAIRS
-    share = np.cumsum(counts) * held // ((2 if symmetric else 1) * TOGETHER)
+    share = np.cumsum(layout.rows.counts) * held // ((2 if symmetric else 1) * TOGETHER)
     for number in np.unique(share):
         own = share == number
         mine, inside = own[pairs[:, 0]], own[pairs].all(axis=1)
-        parts = [(mine & inside, own), (mine & ~inside, None)] if symmetric else [(mine, None)]
-        for chosen, others in parts:
-            if not chosen.any():
+        test = sides[0].within(own)
+        for same in (True, False) if symmetric else (False,):
+            numbers = np.flatnonzero(mine & (inside == same) if symmetric else mine)
+            if not len(numbers):
                 continue
-            if others is None:
-                others = np.isin(np.arange(len(counts)), pairs[chosen, 1])
-            test = sides[0].within(own)
-            trial = test if symmetric and others is own else sides[1].within(others)
-            key = int(number), bool(others is own)
-            numbers, part = np.flatnonzero(chosen), replace(form, test=test, trial=trial)
+            trial = test if same else sides[1].within(np.isin(np.arange(len(own)), pairs[numbers, 1]))
+            key, part = (int(number), same), replace(form, test=test, trial=trial)
             found = fill_blocks(blocks, numbers, [(factor, part)], execution, layout.searches.get(key))
             if layout.several and found is not None:
                 layout.searches[key] = found

@@ -54,10 +54,9 @@ class SpecialPairs(Block):
     def _found(self) -> tuple[TouchingPairs, NDArray[np.int32], NDArray[np.float32]]:
         given = (self.test_space, self.test), (self.trial_space, self.trial)
         sides = tuple((space.mesh, space.triangles[chosen.triangles]) for space, chosen in given)
-        wanted = FoundPairs((self.half, self.quadrature.reach(self._coarse())), sides, None)
-        if self.found is None or not self.found.fits(wanted):
-            self.found = wanted._replace(pairs=super()._found())
-        assert self.found.pairs is not None
+        key = self.half, self.quadrature.reach(self._coarse())
+        if self.found is None or not self.found.fits(key, sides):
+            self.found = FoundPairs(key, sides, super()._found())
         return self.found.pairs
 
     def _acting(self, touching: TouchingPairs) -> TouchingPairs:
@@ -79,7 +78,7 @@ class SpecialPairs(Block):
     def with_rule(self, degree: int) -> list[Batch]:
         """All special pairs with the product of two rules of that degree, where points that coincide add nothing: what
         a method adds that sums over points."""
-        assert self.found is not None and self.found.pairs is not None
+        assert self.found is not None
         touching = self.found.pairs[0]
         elements, side = (self.test_space.element, self.trial_space.element), points_on_side(degree)
         tables, itself = ProductTable.of([(side, side)], *elements), touching.shared == 3
@@ -123,12 +122,12 @@ class FoundPairs(NamedTuple):
 
     key: tuple[bool, float]
     sides: tuple[tuple[Any, NDArray[np.int64]], ...]
-    pairs: tuple[TouchingPairs, NDArray[np.int32], NDArray[np.float32]] | None
+    pairs: tuple[TouchingPairs, NDArray[np.int32], NDArray[np.float32]]
 
-    def fits(self, other: "FoundPairs") -> bool:
-        """Whether the other one is for the same."""
-        both = zip(self.sides, other.sides, strict=True)
-        return self.key == other.key and all(a[0] is b[0] and np.array_equal(a[1], b[1]) for a, b in both)
+    def fits(self, key: tuple[bool, float], sides: tuple[tuple[Any, NDArray[np.int64]], ...]) -> bool:
+        """Whether it is what was searched for."""
+        both = zip(self.sides, sides, strict=True)
+        return self.key == key and all(a[0] is b[0] and np.array_equal(a[1], b[1]) for a, b in both)
 
 
 def _unordered(tables: RuleTable | ProductTable, pairs: NDArray[np.int32]) -> Batch:
