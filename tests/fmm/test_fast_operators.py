@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import calderon as cal
-from calderon.fmm import galerkin, orders
+from calderon.fmm import galerkin, layout, orders
 from calderon.operators.methods import fastest
 from catalogue import NODAL_SPACES
 
@@ -103,6 +103,22 @@ def test_tolerances_on_other_bodies(name, layer, rtol):
 def test_high_accuracy():
     space = cal.P1(MESHES["long"]())
     check(cal.hypersingular(cal.Laplace(), space), 1e-7)
+
+
+@pytest.mark.parametrize("layer", ["single_layer", "double_layer"])
+def test_near_pairs_of_some_leaves_at_a_time(layer, monkeypatch):
+    """Parts of a surface have the entries of the whole one."""
+    operator = getattr(cal, layer)(cal.Laplace(), cal.P1(MESHES["long"]()))
+    x = RANDOM.standard_normal((operator.shape[1], 1))
+    whole = operator.assemble("fmm", rtol=1e-4) @ x
+    monkeypatch.setattr(layout, "TOGETHER", 600_000)
+    assert difference(operator.assemble("fmm", rtol=1e-4) @ x, whole) < 1e-6
+
+
+def test_functions_on_two_meshes():
+    one, other = MESHES["long"](), cal.mesh.sphere(0.5, 0.12)
+    other = cal.TriangleMesh(other.vertices + [0.0, 0.0, 1.2], other.triangles)
+    check(cal.single_layer(cal.Laplace(), cal.P1(one), cal.P1(other)), 1e-4)
 
 
 def test_sums_blocks_and_several_columns():
