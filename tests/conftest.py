@@ -54,6 +54,7 @@ ON_DEVICES = (
     "operators/test_shared_matrices.py::test_refusals",
     "hmatrix/test_device_hmatrix.py::test_every_layer_holds_the_tolerance[single_layer-Helmholtz",
     "hmatrix/test_shared_hmatrices.py::test_the_processor_has_the_small_blocks",
+    "fmm/test_device_products.py::test_layers_of_laplace[0.001]",
     "solvers/test_device_solves.py::test_products[complex128]",
     "solvers/test_device_solves.py::test_gmres_ends_as_on_the_host",
     "formulations/test_fields_on_devices.py::test_fields_agree_with_those_of_the_processor[rigid]",

@@ -16,6 +16,7 @@ from cuda_compiler import Usage, find_compiler, usage
 from variants import (
     NoteTaker,
     dense_cases,
+    fast_cases,
     field_cases,
     hmatrix_cases,
     product_cases,
@@ -60,6 +61,7 @@ def taker():
 def notes(taker):
     """What that device was asked for by all matrices, products, potentials and simulations in both precisions."""
     cases = dense_cases() | product_cases() | field_cases() | solve_cases() | simulation_cases() | hmatrix_cases()
+    cases |= fast_cases()
     for compute in cases.values():
         for precision in ("double", "single"):
             compute("cuda", precision)

@@ -156,6 +156,23 @@ def hmatrix_cases() -> dict[str, Case]:
     return cases | {"hmatrix": partial(_hmatrix, operators["laplace single_layer P1"])}
 
 
+def fast_cases() -> dict[str, Case]:
+    """Fast multipole products by name: one, three and four harmonic sums, in every precision that devices compute in,
+    and a sum with a sparse matrix. A thin body has separated leaves."""
+    mesh = cal.mesh.ellipsoid([4.0, 0.15, 0.15], 0.15)
+    functions, nodes, laplace = cal.P1(mesh), cal.P1(mesh, components=3), GREENS["laplace"]
+    elastic = cal.double_layer(cal.Elastostatic(2.5, 0.3), nodes)
+    operators = {
+        "single_layer": cal.single_layer(laplace, functions) + cal.identity(functions),
+        "double_layer": cal.double_layer(laplace, functions),
+        "hypersingular": cal.hypersingular(laplace, functions),
+        "elastic": elastic,
+        "single_layer 4": cal.single_layer(laplace, functions),
+    }
+    rtols = {"single_layer 4": 1e-4, "elastic": 1e-2, "hypersingular": 1e-3}
+    return {f"fmm {name}": partial(_fast, each, rtols.get(name, 9e-5)) for name, each in operators.items()}
+
+
 def simulation_cases() -> dict[str, Case]:
     """Time stepping of every order that devices take, both fluxes, with open faces, losses, a wave and a current."""
     fluxes = "centred", "upwind"
@@ -194,6 +211,14 @@ def _hmatrix(operator: Any, backend: str, precision: str) -> Any:
     matrix = assemble_hmatrix(operator, backend=backend, precision=precision, choices=choices)
     assert matrix.statistics.total.low_rank
     return matrix @ np.linspace(1.0, 2.0, matrix.shape[1])
+
+
+def _fast(operator: Any, rtol: float, backend: str, precision: str) -> Any:
+    """Both ways, with a complex vector."""
+    product = operator.assemble("fmm", rtol=rtol, backend=backend, precision=precision)
+    assert all(each.levels >= 2 for each in product.info)
+    x = np.linspace(1.0, 2.0, product.shape[1])
+    return np.stack([product @ (x + 1j), product.rmatvec(x)])
 
 
 def _matrix(operator: Any, backend: str, precision: str) -> Any:

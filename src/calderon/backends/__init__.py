@@ -1,7 +1,7 @@
 """Where kernels run. Knows nothing of meshes or equations."""
 
 from calderon.backends.backend import DEVICE_BACKENDS, available, get, real_type, survey
-from calderon.backends.device import BuildError, Defines, Device, LinearAlgebra, Source, real_name
+from calderon.backends.device import BuildError, Defines, Device, LinearAlgebra, OnDevice, Source, real_name
 from calderon.backends.device_matrix import DeviceMatrix, require_device_memory
 from calderon.backends.execution import Execution
 from calderon.backends.memory import format_bytes, free_memory, require_memory
@@ -20,6 +20,7 @@ __all__ = [
     "HandedOver",
     "InOrder",
     "LinearAlgebra",
+    "OnDevice",
     "SharingWarning",
     "Source",
     "available",

@@ -86,6 +86,30 @@ class LinearAlgebra(Protocol):
         ...
 
 
+@runtime_checkable
+class OnDevice(Protocol):
+    """A square matrix or linear operator whose products take vectors of its device, pairs (n, 2) of real and imaginary
+    parts in double precision, if the device has it; `gmres` keeps its basis there."""
+
+    @property
+    def device(self) -> Device:
+        """Where."""
+        ...
+
+    @property
+    def backend(self) -> str:
+        """The name of the device."""
+        ...
+
+    def times(self, x: Any, first: int = 0, is_complex: bool = True) -> Any:
+        """A x, a new vector, of x from its element `first` on. is_complex: whether x may have imaginary parts."""
+        ...
+
+    def adjoint_times(self, x: Any) -> Any:
+        """A^* x, a new vector."""
+        ...
+
+
 Defines = tuple[tuple[str, str | int], ...]
 """What is defined for a source, by names."""
 

@@ -54,8 +54,9 @@ class DeviceMatrix(LinearOperator):
         """A copy of the entries on the host."""
         return self.device.to_host(self.entries).reshape(self.shape)
 
-    def times(self, x: Any, first: int = 0) -> Any:
-        """A x on the device: of a vector there, from its element `first` on; a new vector."""
+    def times(self, x: Any, first: int = 0, is_complex: bool = True) -> Any:
+        """A x on the device: of a vector there, from its element `first` on; a new vector. is_complex: see `OnDevice`;
+        imaginary parts are multiplied always."""
         y = self.device.empty((self.shape[0], 2), vector_type(self.device))
         self._rows("rows_times", self.entries, x, first, self.shape[1], 0, y)
         return y

@@ -10,6 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Execution, require_memory
 from calderon.backends.vectors import aligned, width
+from calderon.fmm.device.products import Block, Functions, Plan
 from calderon.fmm.elastic_moments import SUMS, Fields, elastic_moments, from_values, to_values
 from calderon.fmm.functions import from_functions, to_functions
 from calderon.fmm.layout import Layout, near_products
@@ -149,6 +150,17 @@ class ElasticProduct(RealProducts):
     def nbytes(self) -> int:
         """Of blocks, moments of functions, lists, expansions and tables."""
         return sum(each.numbers.nbytes for each in self.near) + self.far.nbytes
+
+    @property
+    def device_plan(self) -> Plan:
+        """For products on a device."""
+        far = self.far
+        tops, lefts = ([each.first for each in lines] for lines in (far.rows, far.columns))
+        rows, columns = ([Functions(*each) for each in lines] for lines in (far.rows, far.columns))
+        blocks = [Block(tops.index(term.top), lefts.index(term.left), near)
+                  for term, near in zip(self.terms, self.near, strict=True)]  # fmt: skip
+        leaves = far.layout.lists.leaves
+        return Plan(rows, columns, blocks, leaves, far.passes, far.passes, 1.0, self.nbytes)
 
     def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         out = np.zeros((self.shape[1 if transposed else 0], x.shape[1]), np.result_type(self.dtype, x.dtype))

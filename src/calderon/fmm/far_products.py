@@ -34,17 +34,18 @@ class FarProducts:
         """Bytes of moments, expansions, lists and tables."""
         moments = self.tests.nbytes + (0 if self.tests is self.trials else self.trials.nbytes)
         lists = sum(each.nbytes for each in [*self.lists.far, self.lists.near])
-        return moments + lists + 2 * self._forward.size * self.table.numbers.itemsize + self.table.nbytes
+        return moments + lists + 2 * self.forward.size * self.table.numbers.itemsize + self.table.nbytes
 
     @cached_property
-    def _forward(self) -> Translations:
+    def forward(self) -> Translations:
+        """From trials to tests."""
         return Translations(self.tree, self.lists.far, self.table, len(self.tests))
 
     @cached_property
-    def _backward(self) -> Translations:
+    def backward(self) -> Translations:
         """From tests to trials: the same pairs the other way. OFFSETS[::-1] are the opposite ones."""
         if self.rows is self.columns:
-            return self._forward
+            return self.forward
         far = self.lists.far
         matrix = np.repeat(far.runs[:, 0], far.runs[:, 2] - far.runs[:, 1])
         pairs = Runs.of(far.target, far.source, len(OFFSETS) - 1 - matrix, far.source // BLOCK, len(OFFSETS))
@@ -57,7 +58,7 @@ class FarProducts:
         result = np.zeros(wanted[-1], self.table.numbers.dtype)
         if not len(self.lists.far.source):
             return result
-        passes = self._backward if transposed else self._forward
+        passes = self.backward if transposed else self.forward
         real, boxes, rank, parts = result.dtype, self.lists.leaves, self.table.rank, len(functions)
         moments, local = passes.empty(), passes.empty()
         x = np.ascontiguousarray(x, real)

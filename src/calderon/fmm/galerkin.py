@@ -18,7 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Execution, format_bytes, require_memory
+from calderon.backends import Device, Execution, format_bytes, require_memory
+from calderon.fmm.device.operator import DeviceSum
+from calderon.fmm.device.products import Block, DeviceProduct, Functions
+from calderon.fmm.device.products import Plan as DevicePlan
 from calderon.fmm.elastic import Check, ElasticFar, ElasticProduct, is_joint, layout_of, near_of
 from calderon.fmm.far_products import FarProducts
 from calderon.fmm.functions import Sources, moments_of
@@ -65,13 +68,14 @@ class Info(NamedTuple):
 
 class FastMultipole(LinearOperator):
     """An operator by fast multipole products. `info`: one entry for each integral operator; error: the largest of their
-    errors; nbytes, seconds, rtol; product: what multiplies."""
+    errors; nbytes, seconds, rtol; product: what multiplies; backend: where."""
 
-    backend = "numba"
-
-    def __init__(self, product: LinearOperator, info: list[Info], label: str, seconds: float, rtol: float) -> None:
+    def __init__(
+        self, product: LinearOperator, info: list[Info], label: str, seconds: float, rtol: float, backend: str
+    ) -> None:
         super().__init__(dtype=product.dtype, shape=product.shape)
         self.product, self.info, self.label, self.seconds, self.rtol = product, info, label, seconds, rtol
+        self.backend = backend
 
     @property
     def nbytes(self) -> int:
@@ -99,6 +103,24 @@ class FastMultipole(LinearOperator):
     __repr__ = __str__
 
 
+class DeviceFastMultipole(FastMultipole):
+    """The same where all parts are on one device, and vectors of `gmres` stay there; see `DeviceMatrix`."""
+
+    product: DeviceSum
+
+    @property
+    def device(self) -> Device:
+        return self.product.device
+
+    def times(self, x: Any, first: int = 0, is_complex: bool = True) -> Any:
+        """A x on the device: of a vector there, from its element `first` on; a new vector."""
+        return self.product.times(x, first, is_complex)
+
+    def adjoint_times(self, x: Any) -> Any:
+        """A^* x on the device, a new vector."""
+        return self.product.adjoint_times(x)
+
+
 def assemble_fmm(
     operator: BoundaryOperator,
     *,
@@ -114,12 +136,13 @@ def assemble_fmm(
 
     rtol: relative error of products, default 1e-4; it is measured at 64 random rows of each integral operator. Above it
     a higher order is used, and where there is none RuntimeError is raised. Near blocks are computed in single precision
-    for rtol of 1e-4 and above, and for precision="single". Raises ValueError for other equations, spaces and backends.
+    for rtol of 1e-4 and above, and for precision="single". Raises ValueError for other equations and spaces.
+
+    backend: a device gets trees, blocks and moments of functions, which the processor makes and checks, and multiplies;
+    MemoryError where it has no room for them.
     """
     started = time.perf_counter()
     execution = Execution.of(backend, precision)
-    if execution.devices:
-        raise ValueError(f"backend {backend!r}: the fast multipole method runs on the processor: choose 'numba'")
     wanted = DEFAULT_RTOL if rtol is None else tolerance(rtol, example="1e-4")
     with assembly_progress("preparing", "operators", progress) as advance:
         parts = _Composition(execution, wanted)
@@ -127,11 +150,20 @@ def assemble_fmm(
         if not any(each.is_elastic for each, _ in integrals_of(operator)):
             plan = parts.plan(operator)
             require_memory(plan.nbytes, f"the fast multipole operator ({plan.details})", ADVICE)
-        joint = len(terms) > 1 and is_joint(terms)
-        product = parts.elastic(terms) if joint else Products(execution, parts.leaf).of(operator)
+        products = Products(execution, parts.leaf)
+        if len(terms) > 1 and is_joint(terms):
+            product = parts.elastic(terms)
+            values = [(Term(1.0, operator), product)]
+        else:
+            product, values = products.of(operator), products.values(operator)
+        for device in execution.devices:
+            dtype = execution.dtype(operator.is_complex)
+            product = DeviceSum.of(device, values, operator.shape, dtype) or product
         if advance is not None:
             advance(1, 1)
-    return FastMultipole(product, parts.info, short_label(operator), time.perf_counter() - started, wanted)
+    kind = DeviceFastMultipole if isinstance(product, DeviceSum) else FastMultipole
+    seconds = time.perf_counter() - started
+    return kind(product, parts.info, short_label(operator), seconds, wanted, execution.name)
 
 
 def plan_fmm(operator: BoundaryOperator, rtol: float | None = None) -> Plan:
@@ -148,7 +180,12 @@ class _Composition:
         self.under_curls: set[Hashable] = set()
         self.info: list[Info] = []
         self._trees: dict[tuple[int, int, float], Layout] = {}
-        self._products: dict[Any, Product] = {}
+        self._products: dict[Any, Any] = {}
+
+    @property
+    def processor(self) -> Execution:
+        """What makes blocks and moments, in the same precision."""
+        return replace(self.execution, device=None)
 
     def plan(self, operator: BoundaryOperator) -> Plan:
         """What all products will take; the trees stay for them."""
@@ -170,28 +207,35 @@ class _Composition:
             self._products[operator.key] = found or self._product(operator)
         return self._products[operator.key]
 
-    def elastic(self, terms: Sequence[Term]) -> ElasticProduct:
+    def elastic(self, terms: Sequence[Term]) -> ElasticProduct | DeviceProduct:
         """The products of a table of layers of elastostatics, checked."""
         double = any(each.atom.integrand.normal != "none" for each in terms)
         promises = first_order(ELASTIC, self.rtol, double)
         layout = layout_of(terms, promises[0])
-        near = [near_of(each, layout, self.rtol, self.execution) for each in terms]
+        near = [near_of(each, layout, self.rtol, self.processor) for each in terms]
         layout.searches.clear()
         check, name = Check.of(terms), " and ".join(dict.fromkeys(each.atom.integrand.name for each in terms))
         for promise in promises:
-            found = ElasticProduct(terms, near, ElasticFar(terms, layout, promise, self.rtol), self.execution)
-            if (error := check.error(found)) <= self.rtol:
+            on_host = ElasticProduct(terms, near, ElasticFar(terms, layout, promise, self.rtol), self.execution)
+            if (error := check.error(on_host)) <= self.rtol:
                 break
         else:
             raise _too_large(f"elastic {name}", error, self.rtol)
+        found = self._sent(on_host, on_host)
         order, levels = (promise.order.p, promise.order.r), int(layout.tree.level[-1])
         self.info.append(Info(f"elastic {name}", error, order, levels, len(layout.lists.leaves), found.nbytes))
         return found
 
-    def _product(self, operator: IntegralOperator) -> "Product":
+    def _sent(self, product: Any, host: Any) -> Any:
+        """Products on the device, where there is one; host: those of the processor, if they are still needed."""
+        for device in self.execution.devices:
+            return DeviceProduct(device, product.device_plan, product.shape, product.dtype, host)
+        return product
+
+    def _product(self, operator: IntegralOperator) -> "Product | DeviceProduct":
         integrand = operator.integrand
         rtol = self.rtol / CURLS if operator.key in self.under_curls else self.rtol
-        execution = Execution.of("numba", "single") if rtol >= SINGLE else self.execution
+        execution = Execution.of("numba", "single") if rtol >= SINGLE else self.processor
         check = _Check.of(operator, execution)
         promises = first_order(FUNCTIONS, rtol, integrand.normal != "none")
         layout = self._layout(operator, promises[0])
@@ -200,14 +244,15 @@ class _Composition:
             if layout.margin > promises[0].order.margin:
                 layout = self._layout(operator, promises[0])
                 near = near_products(operator, 1.0, layout, execution, False)
-            found = Product(operator, layout, near, promises[0], rtol, self.execution)
-            error = check.error(found)
+            on_host = Product(operator, layout, near, promises[0], rtol, self.execution)
+            error = check.error(on_host)
             better = better_orders(promises, error, rtol) if error > SAFETY * rtol else ()
             if not better:
                 break
             promises = better
         if error > rtol:
             raise _too_large(operator.integrand.name, error, rtol)
+        found = self._sent(on_host, None)
         levels, order = int(layout.tree.level[-1]), (promises[0].order.p, promises[0].order.r)
         leaves = len(layout.lists.leaves)
         self.info.append(Info(operator.integrand.name, error, order, levels, leaves, found.nbytes))
@@ -281,6 +326,15 @@ class Product(RealProducts):
     def nbytes(self) -> int:
         """Of blocks, moments of functions, lists, expansions and tables."""
         return self._near.numbers.nbytes + self._far.nbytes
+
+    @property
+    def device_plan(self) -> DevicePlan:
+        """For products on a device."""
+        far = self._far
+        columns = Functions(0, self.columns, far.trials, False)
+        rows = columns if far.tests is far.trials else Functions(0, self.rows, far.tests, False)
+        leaves, passes = self._layout.lists.leaves, (far.forward, far.backward)
+        return DevicePlan([rows], [columns], [Block(0, 0, self._near)], leaves, *passes, far.scale, self.nbytes)
 
     def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         given, wanted = (self.rows, self.columns) if transposed else (self.columns, self.rows)

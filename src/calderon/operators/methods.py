@@ -45,8 +45,9 @@ class Method:
     nothing, as LU and preconditioners of entries ask. keeps_on_device: keep_on_device= is supported. compresses: rtol=
     is supported. saves: matrix_file= is supported; saves(operator, matrix, matrix_file, backend=, precision=, rtol=)
     writes what `build` would have written. factorise(matrix, rtol) gives rough factors, for preconditioner="hlu".
-    ranks: the ranks of MPI may share one matrix. devices: devices may compute it. matrix: a description of what is
-    stored. plan(operator, rtol): its Plan; ValueError for an operator that the method does not support.
+    ranks: the ranks of MPI may share one matrix. devices: devices assemble it, so that "auto" may stand for it there.
+    matrix: a description of what is stored. plan(operator, rtol): its Plan; ValueError for an operator that the method
+    does not support.
     """
 
     name: str

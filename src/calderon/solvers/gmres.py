@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from calderon.backends import DeviceMatrix
+from calderon.backends import OnDevice
 from calderon.backends.device_matrix import on_host
 from calderon.solvers.arnoldi import Basis, KrylovSpace
 from calderon.solvers.device_basis import DeviceBasis
@@ -38,8 +38,8 @@ def gmres(
     """Solve A x = b to |b - A x| <= max(rtol |b|, atol); return x and the `SolverInfo`.
 
     A: (n, n), anything with a product A @ x: NumPy array, SciPy sparse matrix or LinearOperator, assembled operator.
-        With a matrix that stays on a device (`DeviceMatrix`) the basis is also there, and only a few numbers a step
-        and the solution come to the host.
+        With a matrix that stays on a device (`DeviceMatrix`, or "fmm" there) the basis is also there, and only a few
+        numbers a step and the solution come to the host.
     b: (n,) or (n, m) for m right-hand sides. x has the same shape; it is complex as soon as A, b, x0 or M is.
     restart: steps after which the basis is dropped; None keeps it all (16 n bytes a step and complex right-hand side).
     maxiter: the largest number of steps for each right-hand side.
@@ -62,7 +62,7 @@ def gmres(
     system = linear_system(A, b, x0, preconditioner, "gmres")
     method = "GMRES" if restart is None else f"GMRES(restart {restart})"
     iteration = _GMRES(system, limit, restart, side)
-    if isinstance(A, DeviceMatrix):
+    if isinstance(A, OnDevice):
         iteration, method = _DeviceGMRES(system, limit, restart, side, A), f"{method} on {A.backend}"
     if preconditioner is not None:
         method += f", {side} preconditioner"
@@ -184,7 +184,7 @@ class _GMRES(Iteration[_Column]):
 class _DeviceGMRES(_GMRES):
     """An iteration whose matrix and vectors are on a device; a preconditioner works where it is, on the host."""
 
-    matrix: DeviceMatrix
+    matrix: OnDevice
 
     def space(self, start: np.ndarray) -> KrylovSpace:
         return KrylovSpace(start, DeviceBasis(self.matrix.device, len(start), start.dtype, self.restart))
@@ -193,9 +193,12 @@ class _DeviceGMRES(_GMRES):
         return [self._image(space.basis) for space in spaces]
 
     def _image(self, basis: Any) -> Any:
+        newest, first = basis.newest
+        is_complex = basis.dtype.kind == "c"
         if self.system.precondition is None:
-            return self.matrix.times(*basis.newest)
+            return self.matrix.times(newest, first, is_complex)
         if self.side == "left":
-            image = on_host(self.matrix.device, self.matrix.times(*basis.newest), basis.dtype)
+            image = on_host(self.matrix.device, self.matrix.times(newest, first, is_complex), basis.dtype)
             return basis.from_host(self.left(image[:, None])[:, 0])
-        return self.matrix.times(basis.from_host(self.right(basis.to_host(basis.newest)[:, None])[:, 0]))
+        given = basis.from_host(self.right(basis.to_host(basis.newest)[:, None])[:, 0])
+        return self.matrix.times(given, 0, is_complex)

@@ -61,6 +61,7 @@ def two_levels(equation: Equation) -> LinearOperator:
     """The preconditioner."""
     size = max(CLUSTER, -(-equation.unknowns // CLUSTERS))
     product = getattr(equation.layers.joint, "product", None) if isinstance(equation, Equation) else None
+    product = getattr(product, "host", product)  # of products on a device
     if isinstance(product, ElasticProduct):
         coarse, matrix, blocks = _by_boxes(equation, product, size)
     else:

@@ -257,9 +257,9 @@ class ElasticSolid:
 
     def solve(self, method: str = AUTO, rtol: float = 1e-5, backend: str = "numba") -> ElasticSolution:
         """The solution. method: "dense" (a direct solution), "fmm", "hmatrix" or "matrix-free" (GMRES), or "auto": the
-        first for few unknowns, else the second, or the third on devices. rtol: of GMRES; an H-matrix is ten times as
-        accurate, products of "fmm" have errors up to twenty times as large for random vectors, and much smaller ones
-        for displacements. backend: what assembles. ValueError for loads that nothing balances."""
+        first for few unknowns, else the second. rtol: of GMRES; an H-matrix is ten times as accurate, products of "fmm"
+        have errors up to twenty times as large for random vectors, and much smaller ones for displacements. backend:
+        what assembles, or multiplies by "fmm". ValueError for loads that nothing balances."""
         return self._solutions([self], method, rtol, backend)[0]
 
     def solve_cases(
@@ -277,8 +277,6 @@ class ElasticSolid:
         """Of solids that differ in their loads only."""
         common = self if len(solids) == 1 and solids[0] is self else _with_tractions_of(solids)
         plan = common.plan(method, rtol)
-        if method == AUTO and plan.method == FAST and backend != "numba":
-            plan = common.plan("hmatrix", rtol)
         for each in solids:
             each._refuse_unbalanced()
         plan.require_memory()

@@ -1,0 +1,1 @@
+"""Fast multipole products on OpenCL and CUDA."""

@@ -1,0 +1,117 @@
+"""The functions of one side of an operator on a device: from coefficients to moments, from local expansions to sums
+(functions.c)."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Device, Source, real_name
+from calderon.backends.device_matrix import vector_type
+from calderon.spaces.pieces import Pieces
+
+GROUP, LANES, DIRECTIONS = 128, 32, 3
+"""Threads of a group, those that sum over the harmonics of one piece, and components of an elastic field."""
+
+
+class Leaves(NamedTuple):
+    """Of a tree on a device: boxes (leaves,) of all leaves there and on the host, the number of boxes of all levels;
+    columns: harmonic sums of a box, with r numbers each in the real type `work`."""
+
+    here: NDArray[np.int64]
+    there: Any
+    boxes: int
+    columns: int
+    rank: int
+    work: np.dtype[Any]
+
+    @staticmethod
+    def of(device: Device, leaves: NDArray[np.int64], boxes: int, columns: int, rank: int, work: Any) -> "Leaves":
+        return Leaves(leaves, indices(device, leaves), boxes, columns, rank, np.dtype(work))
+
+
+class DeviceLine:
+    """Functions cut into pieces, on a device, whose vectors are part of longer ones from element `first` on.
+
+    moments: (columns, n r) of n pieces, or (n columns r,), or with `values` those of functions whose values test in
+    three directions.
+    """
+
+    def __init__(self, device: Device, leaves: Leaves, first: int, pieces: Pieces, moments: Any, values: bool) -> None:
+        self.device, self.leaves, self.first, self.values = device, leaves, first, values
+        self.count, self.dimension = len(pieces.whole), pieces.dimension
+        starts, most = pieces.starts // (DIRECTIONS if values else 1), LANES // (DIRECTIONS if values else 1)
+        self.apart, self.step = (self.count, 1) if moments.ndim == 2 else (1, leaves.columns)
+        runs = runs_of(starts, most)
+        runs[:, 2] = leaves.here[runs[:, 2]]
+        order = np.argsort(pieces.whole, kind="stable")
+        of_function = np.searchsorted(pieces.whole[order], np.arange(self.dimension + 1))
+        self.runs = len(runs)
+        tables = starts, runs, pieces.whole, of_function, order
+        self._starts, self._runs, self._whole, self._of_function, self._order = (
+            indices(device, each) for each in tables
+        )
+        self._functions = device.array(moments)
+        self.nbytes = moments.nbytes + 4 * sum(each.size for each in tables)
+        real = real_name(moments.dtype)
+        defines = (
+            ("WORK_REAL", real_name(leaves.work)), ("VECTOR_REAL", real_name(vector_type(device))),
+            ("RANK", leaves.rank), ("COLUMNS", leaves.columns),
+        )  # fmt: skip
+        self._program = device.build(Source("fmm/device/functions.c", real, defines))
+
+    def _launch(self, kernel: str, threads: int, parts: int, *arguments: Any) -> None:
+        self.device.launch(self._program, kernel, (threads, parts), (GROUP, 1), *arguments)
+
+    def empty(self, parts: int) -> Any:
+        """Numbers of the pieces."""
+        return self.device.empty((parts, self.count), self.leaves.work)
+
+    def take(self, x: Any, first: int, parts: int) -> Any:
+        """Coefficients (parts, pieces) of the pieces, of a vector that begins at element `first` of x."""
+        out = self.empty(parts)
+        self._launch("take_pieces", self.count, parts, x, first + self.first, self._whole, self.count, out)
+        return out
+
+    def enter(self, given: Any, parts: int, adds: bool, moments: Any) -> None:
+        """Moments of the leaves from coefficients (parts, pieces), added to those that are there."""
+        leaves, size = self.leaves, self.leaves.rank * (1 if self.values else self.leaves.columns)
+        threads = len(leaves.here) * -(-size // GROUP) * GROUP
+        where = self._starts, leaves.there, leaves.boxes, given, self.count, int(adds), moments
+        if self.values:
+            self._launch("moments_of_values", threads, parts, self._functions, *where)
+        else:
+            self._launch("moments_of_pieces", threads, parts, self._functions, self.apart, self.step, *where)
+
+    def tested(self, expansions: Any, parts: int) -> Any:
+        """(parts, pieces) local expansions tested with the pieces."""
+        out, layout = self.empty(parts), () if self.values else (self.apart, self.step)
+        kernel = "test_values" if self.values else "test_pieces"
+        given = (self._functions, *layout, self._runs, self.leaves.boxes, expansions, out, self.count)
+        self._launch(kernel, self.runs * GROUP, parts, *given)
+        return out
+
+    def add(self, near: Any, far: Any, scale: float, factor: complex, parts: int, y: Any, first: int) -> None:
+        """y += factor (near + scale far), sums over the pieces of each function; the vector begins at `first` of y."""
+        numbers = (self.leaves.work.type(each) for each in (scale, np.real(factor), np.imag(factor)))
+        given = self._of_function, self._order, self.dimension, near, far, *numbers
+        self._launch("add_pieces", self.dimension, 1, *given, parts, self.count, first + self.first, y)
+
+
+def runs_of(starts: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """(n, 3) runs of at most so many things of a group, from starts[group] on: first, how many, which group."""
+    sizes = np.diff(starts)
+    pieces = -(-sizes // most)
+    group = np.repeat(np.arange(len(sizes)), pieces)
+    first = starts[:-1][group] + most * counted(pieces)
+    return np.stack([first, np.minimum(most, starts[1:][group] - first), group], axis=1)
+
+
+def counted(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """0, 1, ... for each of these numbers, so many."""
+    return np.asarray(np.arange(numbers.sum()) - np.repeat(np.cumsum(numbers) - numbers, numbers))
+
+
+def indices(device: Device, numbers: NDArray[Any]) -> Any:
+    """Integers on the device."""
+    return device.array(np.ascontiguousarray(numbers, np.int32))

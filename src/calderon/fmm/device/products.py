@@ -1,0 +1,126 @@
+"""Fast multipole products on a device, where blocks, moments of functions, lists and tables stay.
+
+Near blocks, moments of leaves from coefficients, passes between boxes and sums with functions run there (near.c,
+functions.c, translations.c); trees, blocks and moments of functions are made by the processor and sent once.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Device, require_device_memory
+from calderon.backends.device_matrix import on_device, on_host, vector_type
+from calderon.fmm.device.functions import DeviceLine, Leaves
+from calderon.fmm.device.near import DeviceNear, Strips
+from calderon.fmm.device.translations import DevicePasses
+from calderon.fmm.near import Near, RealProducts
+from calderon.fmm.translations import Translations
+from calderon.spaces.pieces import Pieces
+
+ADVICE = 'increase rtol, try a coarser mesh, or backend="numba"'
+PARTS = 2
+"""Real and imaginary parts of a vector."""
+
+
+class Functions(NamedTuple):
+    """Those of one row or column of a table of operators: its first unknown; see `DeviceLine`."""
+
+    first: int
+    pieces: Pieces
+    moments: NDArray[Any]
+    values: bool
+
+
+class Block(NamedTuple):
+    """Near blocks of the row and the column with these numbers."""
+
+    row: int
+    column: int
+    near: Near
+
+
+class Plan(NamedTuple):
+    """What multiplies on the processor: rows, columns and near blocks of a table of operators, leaves, translations
+    both ways, a factor of far products; nbytes of all arrays and expansions."""
+
+    rows: Sequence[Functions]
+    columns: Sequence[Functions]
+    blocks: Sequence[Block]
+    leaves: NDArray[np.int64]
+    forward: Translations
+    backward: Translations
+    scale: float
+    nbytes: int
+
+
+class DeviceProduct(RealProducts):
+    """A table of operators on a device. host: the products of the processor, where they are still needed."""
+
+    def __init__(self, device: Device, plan: Plan, shape: tuple[int, int], dtype: Any, host: Any = None) -> None:
+        super().__init__(dtype=dtype, shape=shape)
+        self.device, self.host, self._scale = device, host, plan.scale
+        passes = plan.forward
+        if passes.real == np.float64 and not device.has_double:
+            raise RuntimeError(
+                f"{device.name} ({device.label}) supports single precision only, and these far fields are in double: "
+                "choose rtol of 1e-4 and above for a single layer or hypersingular operator, or backend='numba'"
+            )
+        near = {id(each.near): (each.near, Strips(each.near)) for each in plan.blocks}
+        sums = max((strips.sums for _, strips in near.values()), default=0)
+        extra = (2 * (PARTS - 1) * passes.size + PARTS * sums) * passes.real.itemsize
+        self.nbytes = plan.nbytes + extra
+        require_device_memory(device, self.nbytes, "a fast multipole operator", ADVICE)
+        boxes, self._has_far = len(passes.tree.level), len(passes.far.source) > 0
+        leaves = Leaves.of(device, plan.leaves, boxes, passes.columns, passes.tables.rank, passes.real)
+        self._passes = DevicePasses(device, plan.forward, plan.backward)
+        self._rows = [DeviceLine(device, leaves, *each) for each in plan.rows]
+        same = [id(each) for each in plan.rows] == [id(each) for each in plan.columns]
+        self._columns = self._rows if same else [DeviceLine(device, leaves, *each) for each in plan.columns]
+        self._near = [
+            (row, column, DeviceNear(device, *near[id(block)], passes.real)) for row, column, block in plan.blocks
+        ]
+
+    def add(self, x: Any, left: int, y: Any, top: int, factor: complex, transposed: bool, parts: int) -> None:
+        """y += factor A x or A^T x, for vectors that begin at elements of x and y; parts: 1 where x is real, else 2."""
+        given, wanted = (self._rows, self._columns) if transposed else (self._columns, self._rows)
+        values = [each.take(x, left, parts) for each in given]
+        near = [each.empty(parts) for each in wanted]
+        started: set[int] = set()
+        for row, column, block in self._near:
+            source, target = (row, column) if transposed else (column, row)
+            block.multiply(values[source], parts, transposed, target in started, near[target])
+            started.add(target)
+        far, scale = near, 0.0
+        if self._has_far:
+            moments = self._passes.empty(parts)
+            for number, (line, value) in enumerate(zip(given, values, strict=True)):
+                line.enter(value, parts, number > 0, moments)
+            expansions = self._passes.run(moments, parts, transposed)
+            far, scale = [each.tested(expansions, parts) for each in wanted], self._scale
+        for line, one, other in zip(wanted, near, far, strict=True):
+            line.add(one, other, scale, factor, parts, y, top)
+
+    def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        size = self.shape[1 if transposed else 0]
+        out = np.empty((size, x.shape[1]), np.result_type(self.dtype, x.dtype))
+        for number, column in enumerate(x.T):
+            y = self.device.array(np.zeros((size, 2), vector_type(self.device)))
+            self.add(on_device(self.device, column), 0, y, 0, 1.0, transposed, 1)
+            out[:, number] = on_host(self.device, y, out.dtype)
+        return out
+
+    def _transpose(self) -> "Transposed":
+        return Transposed(self)
+
+
+class Transposed(RealProducts):
+    """The transposed matrix."""
+
+    def __init__(self, product: DeviceProduct) -> None:
+        super().__init__(dtype=product.dtype, shape=product.shape[::-1])
+        self.product = product
+
+    def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        return self.product._products(x, not transposed)

@@ -1,0 +1,138 @@
+"""The passes between boxes on a device (translations.c)."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Device, Source, real_name
+from calderon.backends.vectors import width
+from calderon.fmm.device.functions import indices
+from calderon.fmm.lists import Runs
+from calderon.fmm.tables import OFFSETS, Tables
+from calderon.fmm.translations import Translations
+
+WIDEST, LANES = 256, 32
+"""Threads of a group at most, in multiples of LANES."""
+TOGETHER, FEW = 8, 4
+"""Vectors that share the numbers of a matrix, of several harmonic sums and of one."""
+LOCAL = 40_000
+"""Bytes of local memory at most."""
+GROUPS, MOST = 512, 16
+"""Groups that translations should have, and boxes of a group at most: the more boxes, the more pairs share a matrix."""
+
+Index = NDArray[np.int64]
+
+
+class Shifts(NamedTuple):
+    """Of one level: targets of so many tasks, starts, steps as in translations.c, on the device."""
+
+    tasks: int
+    targets: Any
+    starts: Any
+    steps: Any
+
+
+class Across(NamedTuple):
+    """Pairs of boxes in so many blocks of `block` targets: source, target, runs, blocks on the device."""
+
+    blocks: int
+    block: int
+    tables: tuple[Any, ...]
+
+
+class DevicePasses:
+    """Those of a tree; forward and backward are different where the two sides are."""
+
+    def __init__(self, device: Device, forward: Translations, backward: Translations) -> None:
+        table, tree = forward.tables, forward.tree
+        self.device, self.columns, self.rank, self.real = device, forward.columns, table.rank, forward.real
+        self.boxes = len(tree.level)
+        widths = table.vectors * width(self.real)
+        most = max(2 * LANES, table.rank, int(widths.max()))
+        self.group = min(WIDEST, -(-most // LANES) * LANES)
+        self.pairs = max(1, (TOGETHER if self.columns > 1 else FEW) // self.columns)
+        while self.pairs > 1 and self._local_bytes > LOCAL:
+            self.pairs //= 2
+        defines = (
+            ("RANK", self.rank), ("COLUMNS", self.columns), ("PAIRS", self.pairs), ("GROUP_SIZE", self.group),
+            ("ROWS", -(-self.rank // self.group)),
+        )  # fmt: skip
+        self._program = device.build(Source("fmm/device/translations.c", real_name(self.real), defines))
+        self._send(table, np.stack([table.starts, widths], axis=1), 1 / tree.edge)
+        self._up, self._down = self._shifts(tree)
+        self._forward = self._pairs(forward.far)
+        self._backward = self._forward if backward is forward else self._pairs(backward.far)
+
+    @property
+    def _local_bytes(self) -> int:
+        return self.pairs * self.columns * (self.rank + self.group) * self.real.itemsize
+
+    def _send(self, table: Tables, places: Index, scale: NDArray[np.float64]) -> None:
+        array = self.device.array
+        self._numbers, self._above, self._below = (array(each) for each in (table.numbers, table.up, table.down))
+        self._places, self._scale = indices(self.device, places), array(scale.astype(self.real))
+
+    def _pairs(self, far: Runs) -> Across:
+        block = int(np.clip(self.boxes // GROUPS, 2, MOST))
+        matrix = np.repeat(far.runs[:, 0], far.runs[:, 2] - far.runs[:, 1])
+        found, count = (
+            Runs.of(far.source, far.target, matrix, far.target // block, len(OFFSETS)),
+            -(-self.boxes // block),
+        )
+        blocks = np.append(found.blocks, np.full(count + 1 - len(found.blocks), found.blocks[-1]))
+        tables = found.source, found.target, found.runs, blocks
+        return Across(count, block, tuple(indices(self.device, each) for each in tables))
+
+    def _shifts(self, tree: Any) -> tuple[list[Shifts], list[Shifts]]:
+        """Moments to parents, the deepest level first, and local expansions from them, the deepest level last."""
+        up, down = [], []
+        for low, high in tree.runs_of_levels()[3:]:  # boxes of the first levels have no separated ones
+            boxes, parent = np.arange(low, high), tree.parent[low:high].astype(np.int64)
+            above = np.unique(parent)
+            tasks = padded(above, self.pairs)
+            children = np.where(tasks[..., None] < 0, -1, tree.children[tasks])  # (tasks, pairs, 8)
+            task, octant = np.nonzero((children >= 0).any(axis=1))
+            up.append(self._level(tasks, task, octant, children[task, :, octant]))
+            octants = tree.octant[low:high]
+            found = [padded(boxes[octants == each], self.pairs) for each in range(8)]
+            tasks, octant = np.concatenate(found), np.repeat(np.arange(8), [len(each) for each in found])
+            sources = np.where(tasks < 0, -1, tree.parent[tasks])
+            down.append(self._level(tasks, np.arange(len(tasks)), octant, sources))
+        return up[::-1], down
+
+    def _level(self, targets: Index, task: Index, matrix: Index, sources: Index) -> Shifts:
+        steps = np.concatenate([matrix[:, None], sources], axis=1)
+        starts = np.searchsorted(task, np.arange(len(targets) + 1))
+        return Shifts(len(targets), *(indices(self.device, each) for each in (targets, starts, steps)))
+
+    def empty(self, parts: int) -> Any:
+        """Moments or local expansions of all boxes."""
+        return self.device.empty((parts, self.boxes, self.columns * self.rank), self.real)
+
+    def run(self, moments: Any, parts: int, transposed: bool) -> Any:
+        """Local expansions of the leaves from their moments, to which those of their parents are added."""
+        expansions = self.empty(parts)
+        for level in self._up:
+            self._shift(level, self._above, moments, parts, False)
+        across = self._backward if transposed else self._forward
+        source, target, runs, blocks = across.tables
+        given = (self._numbers, self._places, source, target, runs, blocks, across.block, self.boxes, self._scale)
+        self._launch("translate_boxes", across.blocks, parts, *given, moments, expansions)
+        for level in self._down:
+            self._shift(level, self._below, expansions, parts, True)
+        return expansions
+
+    def _shift(self, level: Shifts, matrices: Any, values: Any, parts: int, adds: bool) -> None:
+        given = matrices, level.targets, level.starts, level.steps, self.boxes, int(adds), values
+        self._launch("shift_boxes", level.tasks, parts, *given)
+
+    def _launch(self, kernel: str, groups: int, parts: int, *arguments: Any) -> None:
+        self.device.launch(self._program, kernel, (groups * self.group, parts), (self.group, 1), *arguments)
+
+
+def padded(numbers: Index, count: int) -> Index:
+    """(n, count) numbers, with -1 behind the last."""
+    found = np.full((-(-len(numbers) // count), count), -1)
+    found.ravel()[: len(numbers)] = numbers
+    return found

@@ -1,0 +1,94 @@
+"""Fast multipole products on a device are those of the processor, and solvers keep their vectors there."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.backends import OnDevice
+from calderon.fmm import galerkin, orders
+from catalogue import NODAL_SPACES
+
+BOUNDS = {9e-5: 1e-12, 1e-3: 1e-5}
+"""Largest differences by rtol: in double precision, and with tables and blocks in single precision."""
+LAPLACE = [
+    ("P0", "single_layer"),
+    ("P1", "double_layer"),
+    ("P0", "adjoint_double_layer"),
+    ("P1", "hypersingular"),
+    ("P2", "single_layer"),
+]
+
+
+@pytest.fixture(scope="module")
+def mesh():
+    return cal.mesh.ellipsoid([2.5, 0.3, 0.3], 0.2)
+
+
+@pytest.fixture(autouse=True)
+def small_leaves(monkeypatch):
+    """Far fields on meshes of some hundred unknowns."""
+    for name in ("FUNCTIONS", "ELASTIC"):
+        monkeypatch.setattr(galerkin, name, tuple(each._replace(leaf=25) for each in getattr(orders, name)))
+
+
+def check(operator, rtol, bound):
+    """Products and transposed products with two complex vectors."""
+    random = np.random.default_rng(0)
+    here, there = (operator.assemble("fmm", rtol=rtol, backend=name) for name in ("numba", "opencl"))
+    assert there.backend == "opencl:0" and "backend opencl:0" in str(there)
+    assert there.info[0].leaves >= 8 and there.error == here.error and there.nbytes > here.nbytes
+    for one, other in ((here, there), (here.T, there.T)):
+        x = random.standard_normal((one.shape[1], 2)) + 1j * random.standard_normal((one.shape[1], 2))
+        for given in (x, x.real):
+            expected, found = one @ given, other @ given
+            assert found.dtype == expected.dtype
+            assert np.linalg.norm(found - expected) < bound * np.linalg.norm(expected)
+    return there
+
+
+@pytest.mark.parametrize("rtol", BOUNDS)
+def test_layers_of_laplace(opencl, mesh, rtol):
+    for name, layer in LAPLACE if rtol < 1e-4 else LAPLACE[::3]:
+        operator = getattr(cal, layer)(cal.Laplace(), NODAL_SPACES[name](mesh))
+        assert isinstance(check(operator, rtol, BOUNDS[rtol]), OnDevice)
+
+
+def test_layers_of_elastostatics_in_one_traversal(opencl, mesh):
+    green, u, t = cal.Elastostatic(2.5, 0.3), cal.P1(mesh, components=3), cal.P0(mesh, components=3)
+    table = [[cal.double_layer(green, u, test), -0.5 * cal.single_layer(green, t, test)] for test in (u, t)]
+    assert isinstance(check(cal.blocks(table), 1e-3, 1e-12), OnDevice)
+
+
+def test_gmres_on_the_device(opencl, mesh):
+    """Sums with sparse matrices, transposes and complex multiples, the vectors of which stay there."""
+    P0, P1 = cal.P0(mesh), cal.P1(mesh)
+    V, K = cal.single_layer(cal.Laplace(), P0), cal.double_layer(cal.Laplace(), P1)
+    systems = [V, (0.5 + 0.1j) * cal.identity(P1) - K - K.T]
+    for operator, rtol in zip(systems, (1e-6, 1e-8), strict=True):
+        b = np.random.default_rng(0).standard_normal(operator.shape[0])
+        matrices = [operator.assemble("fmm", rtol=9e-5, backend=name) for name in ("numba", "opencl")]
+        (x, here), (y, there) = (cal.gmres(each, b, rtol=rtol) for each in matrices)
+        assert there.iterations == here.iterations and "on opencl:0" in there.method and "on" not in here.method
+        assert np.linalg.norm(y - x) < 1e-9 * np.linalg.norm(x)
+        assert np.linalg.norm(matrices[1].rmatvec(b) - matrices[0].rmatvec(b)) < 1e-12 * np.linalg.norm(b)
+
+
+def test_a_solid_whose_products_are_on_the_device(opencl):
+    bar = cal.mesh.cuboid([1.0, 0.25, 0.25], h=0.08)
+    bar = cal.TriangleMesh(bar.vertices, bar.triangles, np.rint(bar.normals[:, 0]).astype(int) % 3)
+    solid = cal.ElasticSolid(bar, cal.ElasticMaterial(2.5, 0.3), {1: cal.Fixed()}, {0: cal.Pressure(1e-3)})
+    here, there = (
+        solid.solve("fmm", rtol=1e-4, backend=name).displacement.coefficients for name in ("numba", "opencl")
+    )
+    assert np.linalg.norm(there - here) < 1e-9 * np.linalg.norm(here)
+
+
+def test_refusals_before_anything_is_sent(opencl, mesh, monkeypatch):
+    operator = cal.double_layer(cal.Laplace(), cal.P1(mesh))
+    with monkeypatch.context() as patch:
+        patch.setattr(opencl, "memory", lambda: 1_000_000)
+        with pytest.raises(MemoryError, match=r"a fast multipole operator needs .* 1.0 MB free: increase rtol"):
+            operator.assemble("fmm", rtol=1e-3, backend="opencl")
+    monkeypatch.setattr(opencl, "has_double", False)
+    with pytest.raises(RuntimeError, match="supports single precision only, and these far fields are in double"):
+        operator.assemble("fmm", rtol=1e-3, backend="opencl", precision="single")
