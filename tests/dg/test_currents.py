@@ -63,7 +63,7 @@ def test_a_block_of_current_radiates_as_its_dipoles():
     source = cal.CurrentSource("feed", [0, 0, 1], cal.RampedSine(FREQUENCY, 2.0))
     options = {"materials": {"feed": cal.Material()}, "boundaries": {"wall": "absorbing"}, "sources": [source]}
     simulation = cal.MaxwellDG(box_with_feed(half, 8, side / 2), 3, **options)
-    result = simulation.run_until_periodic(FREQUENCY, periods=6)
+    result = simulation.run_until_periodic(FREQUENCY, periods=4)
     nodes, weights = np.polynomial.legendre.leggauss(5)
     places = np.stack(np.meshgrid(*3 * [nodes * side / 2], indexing="ij"), axis=-1).reshape(-1, 3)
     shares = np.einsum("i,j,k->ijk", *3 * [weights / 2]).ravel()
@@ -92,7 +92,7 @@ def test_hertz_dipole():
     mesh = cal.mesh.layered_ball([0.3 * LENGTH], ["core"], 1.2 * LENGTH, 0.25 * LENGTH)
     dipole = cal.CurrentDipole(position, moment, cal.RampedSine(FREQUENCY), radius=0.3 * LENGTH)
     options = {"materials": {"core": cal.Material()}, "boundaries": {"outer": "absorbing"}, "sources": [dipole]}
-    result = cal.MaxwellDG(mesh, 2, flux="upwind", **options).run_until_periodic(FREQUENCY, periods=6)
+    result = cal.MaxwellDG(mesh, 2, flux="upwind", **options).run_until_periodic(FREQUENCY, periods=4)
     exact = cal.exact.hertz_dipole(WAVENUMBER, moment, position, impedance=IMPEDANCE)
     points = position + around(0.7 * LENGTH)
     error = np.linalg.norm(result.electric(points) - exact.electric(points)) / np.linalg.norm(exact.electric(points))

@@ -66,8 +66,8 @@ def test_sphere_against_the_series(body):
     """Near field at 12 points, far field, cross-section and scattered power within 3 %."""
     pytest.importorskip("gmsh")
     radius = LENGTH / 4
-    simulation, exact = sphere_in_a_wave(body, radius, 1.25 * LENGTH)
-    result = simulation.run_until_periodic(FREQUENCY, periods=7)
+    simulation, exact = sphere_in_a_wave(body, radius, 1.1 * LENGTH)
+    result = simulation.run_until_periodic(FREQUENCY, periods=5)
     near = relative_error(result.electric(1.4 * radius * directions()), exact.electric(1.4 * radius * directions()))
     far = [relative_error(result.far_field(directions(), radius=surface), exact.far_field(directions()))
            for surface in (None, 1.6 * radius)]  # fmt: skip
