@@ -70,7 +70,7 @@ def refined():
     """Combined-field solutions at two mesh sizes, in a medium with the impedance of vacuum."""
     eta = cal.exact.VACUUM_IMPEDANCE
     wave = cal.PlaneWave(direction=[0, 0, 1], polarization=[1, 0, 0], wavenumber=K, impedance=eta)
-    return [cal.PECScattering(cal.mesh.sphere(radius=0.5, h=h), K).solve(wave) for h in (0.14, 0.07)]
+    return [cal.PECScattering(cal.mesh.sphere(radius=0.5, h=h), K).solve(wave) for h in (0.18, 0.09)]
 
 
 def rate(errors):
@@ -79,7 +79,7 @@ def rate(errors):
 
 def test_error_falls_faster_than_the_square_of_the_mesh_size(refined):
     errors = [mean_error(solution) for solution in refined]
-    assert errors[1] < 0.002 and rate(errors) > 2, errors
+    assert errors[1] < 0.0033 and rate(errors) > 2, errors
 
 
 def test_electric_equation_on_inscribed_triangles_is_of_second_order():
@@ -98,9 +98,9 @@ def test_near_fields_converge_to_mie(refined):
     for name, unit in (("electric", 1.0), ("magnetic", eta)):
         reference = getattr(exact, name)(0.6 * directions)
         outside = [np.linalg.norm(getattr(s, name)(0.6 * directions) - reference) for s in refined]
-        assert outside[1] < 1e-3 * np.linalg.norm(reference) and rate(outside) > 2, outside
+        assert outside[1] < 1.65e-3 * np.linalg.norm(reference) and rate(outside) > 2, outside
         inside = [unit * np.abs(getattr(s, name)(0.25 * directions)).max() for s in refined]
-        assert inside[1] < 3e-4 and rate(inside) > 2, inside
+        assert inside[1] < 5e-4 and rate(inside) > 2, inside
     point = np.array([0.0, 0.3, 0.7])
     assert np.array_equal(refined[0].electric(point), refined[0].electric(point[None]))
 
@@ -110,7 +110,7 @@ def test_optical_theorem_of_the_combined_equation_converges(refined):
     errors = []
     for solution in refined:
         errors.append(abs(solution.extinction_cross_section() / solution.scattering_cross_section() - 1))
-    assert errors[1] < 1e-4 and rate(errors) > 2, errors
+    assert errors[1] < 1.65e-4 and rate(errors) > 2, errors
 
 
 def test_energy_and_the_optical_theorem(solutions):
@@ -144,12 +144,10 @@ def test_a_dipole_nearby_is_scattered_reciprocally(problems):
 
 def test_bodies_that_are_no_spheres_keep_energy_and_reciprocity():
     """Of the combined equation: 1e-3 on smooth bodies. The currents at edges and tips, which ten elements do not
-    resolve, leave some times as much (tested with the functions of the current seven times that), less on finer
-    meshes."""
+    resolve, leave some times as much (tested with the functions of the current seven times that)."""
     bodies = {
         "ellipsoid": (cal.mesh.ellipsoid([0.4, 0.25, 0.2], 0.08), 1e-3),
         "cube": (cal.mesh.cube(0.5, 0.1), 6e-3),
-        "finer cube": (cal.mesh.cube(0.5, 0.0625), 3e-3),
     }
     theta, phi = np.array([0.5, 1.4, 2.2]), np.array([0.4, -1.0, 2.0])
     directions = [[0.0, 0, 1], [1.0, 0, 0]]
@@ -187,12 +185,12 @@ def test_monostatic_equals_bistatic_and_is_reciprocal():
 
 def test_electric_equation_fails_at_a_resonance_and_the_combined_does_not():
     """The lowest cavity mode of a sphere, TM 1: k a = 2.74371, about where the volumes agree for a mesh."""
-    mesh = cal.mesh.sphere(radius=1.0, h=0.28)
+    mesh = cal.mesh.sphere(radius=1.0, h=0.35)
     k = 2.743707 * (4 * np.pi / 3 / mesh.volume) ** (1 / 3)
     conditions = {}
     for name in ("efie", "cfie"):
         worst = 0.0
-        for shift in (-0.01, -0.005, 0.0, 0.005, 0.01):
+        for shift in (-0.005, 0.0, 0.005):
             problem = cal.PECScattering(mesh, k * (1 + shift), formulation=name)
             matrix = problem.system.operator.assemble().to_array()
             worst = max(worst, np.linalg.cond(problem.function_space.solve_mass(matrix)))
@@ -205,7 +203,7 @@ def test_electric_equation_fails_at_a_resonance_and_the_combined_does_not():
 
 def test_dual_preconditioner_keeps_iterations_bounded():
     iterations = {"efie": [], "calderon": []}
-    for h in (0.4, 0.13):
+    for h in (0.4, 0.18):
         mesh = cal.mesh.sphere(radius=0.5, h=h)
         for name, counts in iterations.items():
             with warnings.catch_warnings():
@@ -258,7 +256,7 @@ def test_monostatic_rcs_of_a_thin_plate_converges():
     """A sheet of 6 inches at 2.56 GHz, 1.3 wavelengths, over theta: differences fall at least with the first power of
     the mesh size, which the singular currents along its rim allow."""
     side, k = 0.1524, 2 * np.pi * 2.56e9 / cal.exact.SPEED_OF_LIGHT
-    theta, cells = np.radians(np.arange(0, 91, 10)), np.array([9, 17, 25])
+    theta, cells = np.radians(np.arange(0, 91, 10)), np.array([7, 13, 19])
     meshes = [cal.mesh.plate([side, side], side / (n - 0.5)) for n in cells]
     problems = [cal.PECScattering(mesh, k, formulation="efie") for mesh in meshes]
     first_order = (1 / cells[0] - 1 / cells[1]) / (1 / cells[1] - 1 / cells[2])

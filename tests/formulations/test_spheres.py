@@ -91,7 +91,7 @@ def test_point_source_meets_the_series(kind, sphere):
 def test_surface_values_converge_with_order_two(kind):
     errors, sizes = [], []
     series = SERIES[kind](1.5, 1.0, direction=DIRECTION)
-    for h in (0.4, 0.16):
+    for h in (0.5, 0.25):
         mesh = meshes.sphere(1.0, h)
         solution = PROBLEMS[kind](mesh, 1.5).solve(PlaneWave(DIRECTION, 1.5), rtol=1e-8)
         errors.append(surface_error(solution, series))
@@ -112,7 +112,7 @@ def test_quadratic_functions_have_the_order_of_the_flat_triangles(kind):
     """
     surfaces, fields, sizes = [], [], []
     series = SERIES[kind](1.5, 1.0, direction=DIRECTION)
-    for h in (0.5, 0.25):
+    for h in (0.6, 0.3):
         mesh = meshes.sphere(1.0, h, volume=False)
         solution = PROBLEMS[kind](mesh, 1.5, space="P2").solve(PlaneWave(DIRECTION, 1.5), rtol=1e-8)
         surfaces.append(surface_error(solution, series))
@@ -124,8 +124,8 @@ def test_quadratic_functions_have_the_order_of_the_flat_triangles(kind):
 
 
 def test_far_field_at_ten_elements_per_wavelength():
-    """The rigid sphere at k a = 10, on vertices of the sphere itself as a user would mesh it: below 1 %."""
-    k = 10.0
+    """The rigid sphere at k a = 6, on vertices of the sphere itself as a user would mesh it: below 1 %."""
+    k = 6.0
     problem = SoundHardScattering(meshes.sphere(1.0, 2 * np.pi / k / 10, volume=False), k)
     assert problem.elements_per_wavelength == pytest.approx(10, rel=0.1)
     solution = problem.solve(PlaneWave(DIRECTION, k), precision="single", rtol=1e-4)
