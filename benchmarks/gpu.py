@@ -1,5 +1,5 @@
 """Speed of a device, the first of CUDA or else of OpenCL: assembly, potentials, transfers, solutions on the device,
-H-matrices, time stepping.
+H-matrices, fast multipole products, time stepping.
 
 Kernels are timed one by one: after each launch and each transfer the device is waited for. The whole of an assembly is
 timed without that. Evaluations are those of the regular part, (pairs of triangles) times (points a triangle)^2,
@@ -19,7 +19,7 @@ import numpy as np
 from rich.console import Console
 
 import calderon as cal
-from benchmarks import assembly, gpu_dg, gpu_hmatrix, gpu_solves, results
+from benchmarks import assembly, gpu_dg, gpu_fmm, gpu_hmatrix, gpu_solves, results
 from benchmarks.machine import Floor, best_of
 from benchmarks.spheres import octahedral_sphere
 from calderon.backends import Device, Execution, Source, format_bytes, free_memory, real_type
@@ -148,6 +148,8 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
         record["solutions"] = gpu_solves.measure(screen, device, precisions, options)
     if options.only in "hmatrix":
         record["hmatrix"] = gpu_hmatrix.measure(screen, device, late, options)
+    if options.only in "fmm":
+        record["fmm"] = gpu_fmm.measure(screen, device, late, options)
     copied = copy_rate(device)
     record["device_bytes_per_second"] = copied
     screen.print(f"copy on the device: {copied / 1e9:.3g} GB/s, read plus write")

@@ -44,6 +44,17 @@ def test_hmatrices(opencl, monkeypatch, screen):
     assert "WRONG: opencl:0, numba" in screen.export_text()
 
 
+def test_fast_multipole_products(opencl, monkeypatch, screen):
+    measure = load("gpu_fmm", monkeypatch)
+    rows = measure.measure(screen, opencl, lambda what: False, OPTIONS)
+    assert [(row["operator"], row["unknowns"]) for row in rows] == [("laplace", 146), ("elastic", 114)]
+    assert all(0 < row["error"] < 10 * measure.RTOL and row["change"] < 1e-5 for row in rows)
+    assert "products agree with the processor's" in screen.export_text(clear=False)
+    monkeypatch.setattr(measure, "timed", lambda *given: rows[0] | {"change": np.nan})
+    measure.measure(screen, opencl, lambda what: False, OPTIONS)
+    assert "WRONG: laplace, elastic" in screen.export_text()
+
+
 def test_time_stepping(opencl, monkeypatch, screen):
     measure = load("gpu_dg", monkeypatch)
     monkeypatch.setattr(measure, "CELLS", {1: 2})

@@ -15,7 +15,7 @@ LAPLACE = [
     ("P1", "double_layer"),
     ("P0", "adjoint_double_layer"),
     ("P1", "hypersingular"),
-    ("P2", "single_layer"),
+    ("P2", "hypersingular"),
 ]
 
 

@@ -353,21 +353,21 @@ def _multiple(factor: complex, values: NDArray[Any]) -> NDArray[Any]:
 
 
 class Congruence(LinearOperator):
-    """sum_d factor_d L_d^T A R_d with sparse L_d, R_d: all d in one product with A."""
+    """sum_d factor_d L_d^T A R_d with sparse L_d, R_d: all d in one product with A. inner: A; factors, left, right."""
 
     def __init__(
         self, inner: LinearOperator, factors: list[complex], left: list[sp.csr_array], right: list[sp.csr_array]
     ) -> None:
         super().__init__(dtype=inner.dtype, shape=(left[0].shape[1], right[0].shape[1]))
-        self._inner, self._factors = inner, factors
+        self.inner, self.factors = inner, factors
         real = np.zeros(0, inner.dtype).real.dtype
-        self._left, self._right = ([each.astype(real) for each in side[: len(factors)]] for side in (left, right))
+        self.left, self.right = ([each.astype(real) for each in side[: len(factors)]] for side in (left, right))
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._through(x, self._inner.matmat, self._left, self._right, self._factors)
+        return self._through(x, self.inner.matmat, self.left, self.right, self.factors)
 
     def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._through(x, self._inner.rmatmat, self._right, self._left, list(np.conj(self._factors)))
+        return self._through(x, self.inner.rmatmat, self.right, self.left, list(np.conj(self.factors)))
 
     def _through(self, x, multiply, left, right, factors):  # type: ignore[no-untyped-def]
         inner = multiply(np.concatenate([each @ x for each in right], axis=1))

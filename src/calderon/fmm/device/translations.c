@@ -108,9 +108,13 @@ KERNEL translate_boxes(GLOBAL const real_type *numbers, GLOBAL const int *places
             }
             BARRIER;
             for (int i = t; i < RANK; i += GROUP_SIZE) {
+                real_type known[TOGETHER]; /* loaded before the products, which take as long */
                 UNROLL
-                for (int w = 0; w < TOGETHER; w++)
+                for (int w = 0; w < TOGETHER; w++) {
+                    int pair = p + w / COLUMNS < end ? p + w / COLUMNS : end - 1;
+                    known[w] = own[((size_t)targets[pair] * COLUMNS + w % COLUMNS) * RANK + i];
                     sums[w] = R(0.0);
+                }
                 for (int k = 0; k < count; k++) {
                     real_type a = two[k * RANK + i];
                     UNROLL
@@ -121,7 +125,7 @@ KERNEL translate_boxes(GLOBAL const real_type *numbers, GLOBAL const int *places
                 for (int w = 0; w < TOGETHER; w++)
                     if (p + w / COLUMNS < end) {
                         int target = targets[p + w / COLUMNS];
-                        own[((size_t)target * COLUMNS + w % COLUMNS) * RANK + i] += scale[target] * sums[w];
+                        own[((size_t)target * COLUMNS + w % COLUMNS) * RANK + i] = known[w] + scale[target] * sums[w];
                     }
             }
             BARRIER;

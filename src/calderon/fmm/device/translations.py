@@ -18,7 +18,7 @@ TOGETHER, FEW = 8, 4
 """Vectors that share the numbers of a matrix, of several harmonic sums and of one."""
 LOCAL = 40_000
 """Bytes of local memory at most."""
-GROUPS, MOST = 512, 16
+GROUPS, MOST = 1024, 16
 """Groups that translations should have, and boxes of a group at most: the more boxes, the more pairs share a matrix."""
 
 Index = NDArray[np.int64]
