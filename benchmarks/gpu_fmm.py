@@ -60,7 +60,7 @@ def measure(screen: Console, device: Device, late: Callable[[str], bool], option
         for triangles in sizes:
             if late(f"fast multipole {name} of {triangles} triangles"):
                 break
-            one = {"operator": name} | timed(build(triangles), rtol, device, options.repeat)
+            one = timed(build(triangles), rtol, device, options.repeat) | {"operator": name}
             found.append(one)
             shown = (results.seconds(one[key]) for key in ("seconds", "product_seconds"))
             rate, ratio = one["bytes"] / one["product_seconds"] / 1e9, one["threads_seconds"] / one["product_seconds"]

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import Device, Source, real_name
 from calderon.backends.device_matrix import on_device, on_host, vector_type
 from calderon.fmm.device.functions import GROUP, indices
-from calderon.fmm.device.products import DeviceProduct, Transposed
+from calderon.fmm.device.products import DeviceProduct, DeviceTransposed
 from calderon.operators.tree import Congruence, Term
 
 
@@ -78,7 +78,7 @@ class DeviceSum(LinearOperator):
         matrices."""
         parts, program = [], operator_program(device)
         for term, value in terms:
-            product, turned = (value.product, True) if isinstance(value, Transposed) else (value, False)
+            product, turned = (value.product, True) if isinstance(value, DeviceTransposed) else (value, False)
             if sp.issparse(value) and value.dtype.kind != "c":
                 product = DeviceSparse(device, sp.csr_array(value), program)
             elif isinstance(value, Congruence) and isinstance(value.inner, DeviceProduct):

@@ -111,11 +111,11 @@ class DeviceProduct(RealProducts):
             out[:, number] = on_host(self.device, y, out.dtype)
         return out
 
-    def _transpose(self) -> "Transposed":
-        return Transposed(self)
+    def _transpose(self) -> "DeviceTransposed":
+        return DeviceTransposed(self)
 
 
-class Transposed(RealProducts):
+class DeviceTransposed(RealProducts):
     """The transposed matrix."""
 
     def __init__(self, product: DeviceProduct) -> None:
