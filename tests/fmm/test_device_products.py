@@ -32,7 +32,7 @@ def small_leaves(monkeypatch):
 
 
 def check(operator, rtol, bound):
-    """Products and transposed products with two complex vectors."""
+    """Products and transposed products with two complex and two real vectors; the last ones twice, with equal bits."""
     random = np.random.default_rng(0)
     here, there = (operator.assemble("fmm", rtol=rtol, backend=name) for name in ("numba", "opencl"))
     assert there.backend == "opencl:0" and "backend opencl:0" in str(there)
@@ -43,6 +43,7 @@ def check(operator, rtol, bound):
             expected, found = one @ given, other @ given
             assert found.dtype == expected.dtype
             assert np.linalg.norm(found - expected) < bound * np.linalg.norm(expected)
+        assert np.array_equal(other @ x.real, found)
     return there
 
 
