@@ -95,9 +95,10 @@ def test_the_coarse_problem_is_that_of_products(solid, monkeypatch):
     """Z^T A Z, and diagonal blocks, from moments and near blocks are those of the matrix; from the first combinations
     of harmonics they are close to it."""
     fast = solid._equation("fmm", 1e-5, "numba")
-    rough = preconditioner._by_boxes(fast, fast.layers.joint.product, 200)[1]
+    bodies = preconditioner.bodies_of(fast)
+    rough = preconditioner._by_boxes(fast, bodies, 200)[1]
     monkeypatch.setattr(elastic_blocks, "KEPT", 1000)
-    columns, coarse, blocks = preconditioner._by_boxes(fast, fast.layers.joint.product, 200)
+    columns, coarse, blocks = preconditioner._by_boxes(fast, bodies, 200)
     exact = columns.T @ (fast.operator @ columns.toarray())
     assert columns.shape[1] >= 24
     assert np.abs(coarse - exact).max() < 1e-6 * np.abs(exact).max()

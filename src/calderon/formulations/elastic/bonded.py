@@ -22,7 +22,7 @@ from calderon.formulations.elastic.interfaces import (
 )
 from calderon.formulations.elastic.joint_equation import JointEquation, Part, joint_equation
 from calderon.formulations.elastic.load_cases import LoadCase, named_cases
-from calderon.formulations.elastic.solid import LARGEST_DENSE, ElasticSolid, Plan, solver_of
+from calderon.formulations.elastic.solid import FAST, LARGEST_DENSE, ElasticSolid, Plan, solver_of
 from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions
 from calderon.operators.methods import AUTO, candidates
@@ -137,7 +137,7 @@ class BondedSolids:
         tractions = 3 * len(self.faces.numbers) + sum(part.conditions.bound.shape[1] for part in self.parts.values())
         unknowns = displacements + tractions
         if method == AUTO:
-            method = "dense" if unknowns <= LARGEST_DENSE else "hmatrix"
+            method = "dense" if unknowns <= LARGEST_DENSE else FAST
         needed = sum(part.plan(method, rtol).nbytes for part in self.parts.values())
         needed = needed + 24 * unknowns**2 if method == "dense" else needed
         return Plan(method, unknowns, displacements, tractions, needed)

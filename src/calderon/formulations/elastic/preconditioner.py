@@ -9,6 +9,7 @@ where products are fast, and by products else.
 """
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,6 +30,9 @@ FEWEST = 30
 """Unknowns of a kind, displacements or tractions, that a cluster has rigid motions for."""
 CLUSTERS = 400
 """Clusters at most: a coarse problem of some 3,000 unknowns."""
+
+SINGULAR = 1e-8
+"""Inverse condition below which a block is singular."""
 
 
 def clusters(points: Array, size: int) -> list[Index]:
@@ -57,13 +61,11 @@ def rigid_columns(equation: Equation, parts: Sequence[Index]) -> sp.csr_array:
     return sp.coo_array(entries, (equation.unknowns, count)).tocsr()
 
 
-def two_levels(equation: Equation) -> LinearOperator:
-    """The preconditioner."""
+def two_levels(equation: Any) -> LinearOperator:
+    """The preconditioner of an `Equation` or one of bonded solids."""
     size = max(CLUSTER, -(-equation.unknowns // CLUSTERS))
-    product = getattr(equation.layers.joint, "product", None) if isinstance(equation, Equation) else None
-    product = getattr(product, "host", product)  # of products on a device
-    if isinstance(product, ElasticProduct):
-        coarse, matrix, blocks = _by_boxes(equation, product, size)
+    if bodies := bodies_of(equation):
+        coarse, matrix, blocks = _by_boxes(equation, bodies, size)
     else:
         coarse = rigid_columns(equation, clusters(equation.points, size))
         matrix = coarse.T @ (equation.operator @ coarse.toarray()) if coarse.shape[1] else np.zeros((0, 0))
@@ -72,7 +74,7 @@ def two_levels(equation: Equation) -> LinearOperator:
     if len(blocks) == 1:  # singular without the lift and elastic supports, where the body is held by these alone
         blocks = [(np.arange(equation.unknowns), equation.operator @ np.eye(equation.unknowns))]
     inverse, transposed = np.linalg.inv(matrix), coarse.T.tocsr()
-    inverses = [(leaf, np.linalg.inv(block)) for leaf, block in blocks]
+    inverses = [(leaf, _inverse(block)) for leaf, block in blocks]
 
     def apply(residual: Array) -> Array:
         r = residual.ravel()
@@ -85,47 +87,106 @@ def two_levels(equation: Equation) -> LinearOperator:
     return LinearOperator((equation.unknowns,) * 2, matvec=apply, dtype=np.float64)
 
 
+def _inverse(block: Array) -> Array:
+    """The inverse; of a block that is all of a body without supports the pseudo-inverse: Z has its rigid motions."""
+    found = np.linalg.inv(block)
+    if np.linalg.norm(block) * np.linalg.norm(found) < 1 / SINGULAR:
+        return np.asarray(found)
+    return np.asarray(np.linalg.pinv(block, rcond=SINGULAR))
+
+
+def bodies_of(equation: Any) -> "list[_Body]":
+    """The bodies of an equation whose products are fast, else none."""
+    equations: list[Equation] = getattr(equation, "equations", [equation])
+    products: list[Any] = [getattr(each.layers.joint, "product", None) for each in equations]
+    products = [getattr(each, "host", each) for each in products]  # of products on a device
+    if not all(isinstance(each, ElasticProduct) for each in products):
+        return []
+    return [_Body.of(each, product) for each, product in zip(equations, products, strict=True)]
+
+
+class _Body(NamedTuple):
+    """A = left^T product right + local of one body, of all unknowns; moved: from columns of unknowns to the right side
+    of the product, with the tractions of elastic supports."""
+
+    equation: Equation
+    product: ElasticProduct
+    left: sp.csr_array
+    right: sp.csr_array
+    local: sp.csr_array
+
+    @staticmethod
+    def of(equation: Equation, product: ElasticProduct) -> "_Body":
+        tests = sp.block_diag([part.tests for part in equation.parts], format="csr")
+        left = sp.csr_array(tests @ sp.diags_array(equation.scale))
+        u, t = equation.length * equation.free, equation.bound
+        others = equation.unknowns - u.shape[1]
+        both = len(product.far.columns) > 1
+        right = sp.block_diag([u, t]) if both else sp.hstack([u, sp.csr_array((u.shape[0], others))])
+        local = sp.vstack([part.local @ u for part in equation.parts if part.tests.shape[0]])
+        local = left.T @ sp.hstack([local, sp.csr_array((local.shape[0], others))])
+        return _Body(equation, product, left, sp.csr_array(right), sp.csr_array(local))
+
+    def moved(self, columns: sp.csr_array) -> sp.csr_array:
+        """The right side of the product."""
+        found, springs = self.right @ columns, self.equation.springs
+        if springs.nnz:
+            u = self.equation.length * self.equation.free
+            supported = springs @ (u @ columns[: u.shape[1]])
+            found = found - sp.vstack([sp.csr_array((u.shape[0], columns.shape[1])), supported])
+        return sp.csr_array(found)
+
+    @property
+    def owners(self) -> Index:
+        """(unknowns,) the leaf of each unknown that the body has a row for, else -1."""
+        found = np.full(self.left.shape[1], -1)
+        for line in self.product.far.rows:
+            leaf = np.repeat(np.arange(self.leaves), np.diff(line.pieces.starts))
+            one = sp.csr_array(self.left[line.first + line.pieces.whole])
+            found[one.indices] = np.repeat(leaf, np.diff(one.indptr))
+        return found
+
+    @property
+    def leaves(self) -> int:
+        return len(self.product.far.layout.lists.leaves)
+
+    def sums(self, coarse: sp.csr_array) -> Array:
+        """Z^T A Z without the lift."""
+        far = self.product.far
+        rows, columns = (
+            Columns.of(lines, sp.csr_array(matrix), self.leaves, far.table.numbers.dtype)
+            for lines, matrix in ((far.rows, self.left @ coarse), (far.columns, self.moved(coarse)))
+        )
+        dense = np.zeros((coarse.shape[1] + 1,) * 2)
+        near_sums(self.product, rows, columns, dense)
+        far_sums(self.product, rows, columns, dense)
+        return np.asarray(dense[:-1, :-1] + (coarse.T @ (self.local @ coarse)).toarray())
+
+
 def _by_boxes(
-    equation: Equation, product: ElasticProduct, size: int
+    equation: Any, bodies: Sequence[_Body], size: int
 ) -> tuple[sp.csr_array, Array, list[tuple[Index, Array]]]:
-    """Z, Z^T A Z, and unknowns and entries of blocks, from the near blocks and moments of a fast product."""
-    far, count = product.far, equation.displacements
-    leaves, real = len(far.layout.lists.leaves), far.table.numbers.dtype
-    tests = sp.block_diag([part.tests for part in equation.parts], format="csr")
-    left = sp.csr_array(tests @ sp.diags_array(equation.scale))
-    u, t = equation.length * equation.free, equation.bound
-    right = sp.csr_array(sp.block_diag([u, t]) if len(far.columns) > 1 else u)
-    local = sp.vstack([part.local @ u for part in equation.parts])
-    local = sp.csr_array(left.T @ sp.hstack([local, sp.csr_array((local.shape[0], t.shape[1]))]))
-    owners = np.zeros(equation.unknowns, np.int64)
-    for line in far.columns:
-        leaf = np.repeat(np.arange(leaves), np.diff(line.pieces.starts))
-        one = sp.csr_array(right[line.first + line.pieces.whole])
-        owners[one.indices] = np.repeat(leaf, np.diff(one.indptr))
-    weights = np.bincount(owners, minlength=leaves)
+    """Z, Z^T A Z, and unknowns and entries of blocks, from the near blocks and moments of fast products."""
+    owners = [body.owners for body in bodies]
 
     def parts(most: int) -> list[Index]:
-        group = groups_of_leaves(far.layout, weights, most)[owners]
-        order = np.argsort(group, kind="stable")
-        return [np.sort(each) for each in np.split(order, np.flatnonzero(np.diff(group[order])) + 1)]
+        groups, first = np.zeros(equation.unknowns, np.int64), 0
+        for body, owner in zip(bodies, owners, strict=True):
+            own = owner >= 0
+            weights = np.bincount(owner[own], minlength=body.leaves)
+            groups[own] = first + groups_of_leaves(body.product.far.layout, weights, most)[owner[own]]
+            first = int(groups.max()) + 1
+        order = np.argsort(groups, kind="stable")
+        return [np.sort(each) for each in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)]
 
     chosen = parts(LEAF)
-    found = block_sums(product, left, right, chosen)
-    blocks = [(each, block + local[each][:, each].toarray()) for each, block in zip(chosen, found, strict=True)]
+    blocks = [(each, np.zeros((len(each),) * 2)) for each in chosen]
+    for body in bodies:
+        found = block_sums(body.product, body.left, body.right, chosen)
+        for (each, block), near in zip(blocks, found, strict=True):
+            block += near + body.local[each][:, each].toarray()
 
-    coarse = rigid_columns(equation, parts(size))
-    moved = right @ coarse
-    if equation.springs.nnz:
-        moved = sp.csr_array(moved)
-        supported = sp.csr_array(equation.springs @ (u @ coarse[:count]))
-        moved = moved - sp.vstack([sp.csr_array((u.shape[0], coarse.shape[1])), supported])
-    rows, columns = (
-        Columns.of(lines, sp.csr_array(matrix), leaves, real)
-        for lines, matrix in ((far.rows, left @ coarse), (far.columns, moved))
-    )
-    dense = np.zeros((coarse.shape[1] + 1,) * 2)
-    near_sums(product, rows, columns, dense)
-    far_sums(product, rows, columns, dense)
-    lifted = coarse[:count].T @ equation.lift, coarse[:count].T @ (equation.scale[:count, None] * equation.lift)
-    matrix = dense[:-1, :-1] + (coarse.T @ (local @ coarse)).toarray()
-    return coarse, matrix + equation.length * (lifted[1] @ lifted[0].T), blocks
+    coarse, count, lift = rigid_columns(equation, parts(size)), equation.displacements, bodies[0].equation.lift
+    scaled = bodies[0].equation.scale[:count, None] * lift
+    lifted = (coarse[:count].T @ scaled) @ (coarse[:count].T @ lift).T
+    return coarse, sum(body.sums(coarse) for body in bodies) + bodies[0].equation.length * lifted, blocks
