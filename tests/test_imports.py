@@ -2,6 +2,7 @@
 
 import ast
 import graphlib
+import re
 import subprocess
 import sys
 import tomllib
@@ -66,8 +67,10 @@ def test_a_circle_through_type_checking_is_found(tmp_path):
 
 def imports_inside_functions(path: Path) -> list[str]:
     """Modules that the file imports inside a function."""
-    names = []
-    for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    names, text = list[str](), path.read_text(encoding="utf-8")
+    if not re.search(r"(?m)^[ \t]+(import|from) ", text):
+        return names
+    for function in ast.walk(ast.parse(text)):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             for node in ast.walk(function):
                 if isinstance(node, ast.Import):

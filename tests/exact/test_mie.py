@@ -40,7 +40,7 @@ def curl(f, x, h):
 
 
 @pytest.mark.parametrize("kind", SPHERES)
-@pytest.mark.parametrize("k", [0.3, 3.0, 12.0])
+@pytest.mark.parametrize("k", [0.3, 12.0])
 def test_maxwells_equations_hold_in_every_medium(kind, k):
     """curl E = ik eta mu H and curl H = -(ik / eta) eps E, also near the centre and on the axis of the wave."""
     field = SPHERES[kind](k, **WAVE)
@@ -60,7 +60,7 @@ def test_maxwells_equations_hold_in_every_medium(kind, k):
 
 
 @pytest.mark.parametrize("kind", SPHERES)
-@pytest.mark.parametrize("k", [1e-3, 1.0, 9.0, 90.0])
+@pytest.mark.parametrize("k", [1e-3, 90.0])
 def test_conditions_on_every_interface(kind, k):
     """n x E, n x H, eps n . E and mu n . H are continuous; on a conductor n x E = 0 and n . H = 0."""
     field, d = SPHERES[kind](k, **WAVE), random_directions(30)
@@ -84,7 +84,7 @@ def test_conditions_on_every_interface(kind, k):
 
 
 @pytest.mark.parametrize("kind", SPHERES)
-@pytest.mark.parametrize("k", [1e-3, 2.0, 30.0, 1000 / 1.1])
+@pytest.mark.parametrize("k", [1e-3, 2.0, 1000 / 1.1])
 def test_radial_functions_are_continuous_to_rounding(kind, k):
     field = SPHERES[kind](k, **WAVE)
     for below, above in zip(field.layers[:-1], field.layers[1:], strict=True):
@@ -96,7 +96,7 @@ def test_radial_functions_are_continuous_to_rounding(kind, k):
 
 
 @pytest.mark.parametrize("kind", SPHERES)
-@pytest.mark.parametrize("k", [0.05, 2.0, 30.0, 1000 / 1.1])
+@pytest.mark.parametrize("k", [0.05, 2.0, 1000 / 1.1])
 def test_energy_is_conserved(kind, k):
     """Extinction, from the forward amplitude, is scattering and absorption, which is the flux inside."""
     field = SPHERES[kind](k, **WAVE)

@@ -43,8 +43,8 @@ def test_almond_against_its_reference(formulation, elements, bound):
 
 @pytest.mark.parametrize("formulation", ["efie", "cfie"])
 def test_ogive_at_10_and_14_elements_per_wavelength(formulation):
-    """At 3 GHz, two and a half wavelengths long; 9 GHz takes minutes."""
-    frequency, phi = 3e9, np.linspace(0, np.pi, 121)
+    """At 2 GHz, one and a half wavelengths long; 9 GHz takes minutes."""
+    frequency, phi = 2e9, np.linspace(0, np.pi, 61)
     coarse, fine = (
         monostatic_levels(cal.mesh.ogive(h=SPEED_OF_LIGHT / frequency / n), frequency, phi, formulation=formulation)
         for n in (10, 14)

@@ -13,7 +13,7 @@ from calderon.plots.hmatrix import DENSE
 
 @pytest.fixture(scope="module")
 def matrix():
-    x = sphere_points(1000)
+    x = sphere_points(400)
     clusters = cluster_tree(x)
     tree = block_tree(clusters, clusters, Admissibility(), symmetric=True)
     return hmatrix(point_matrix(clusters, clusters, x, x, 0.0, 0.05, symmetric=True), tree, 1e-4)
@@ -26,7 +26,7 @@ def test_blocks_cover_the_picture_and_dense_ones_their_share(matrix):
         sum(np.prod(np.ptp(path.vertices, axis=0)) for path in collection.get_paths())
         for collection in axes.collections
     )
-    assert low + dense == pytest.approx(1000**2)
+    assert low + dense == pytest.approx(400**2)
     counted = sum(
         (row[1] * row[3]) * (2 if row[0] != row[2] else 1) for s in matrix.slabs for row in s.table if row[4] < 0
     )

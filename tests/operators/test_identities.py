@@ -95,7 +95,7 @@ def test_operators_reproduce_a_radiating_field(name):
     """(1/2 - K) u + V du/dn = 0 and D u + (1/2 + K') du/dn = 0 for the traces of a source inside (exterior normals).
 
     The first residual falls like the error of the traces in L2, h^2. D loses one order and the second is measured in
-    the norm of V, half an order weaker: h^(3/2). Two refinements at once, since meshes of a sphere are not nested.
+    the norm of V, half an order weaker: h^(3/2). A third of the mesh size, since meshes of a sphere are not nested.
     """
     green, errors = GREENS[name], []
     k, place = complex(green.wavenumber), np.array([0.1, 0.2, 0.0])
@@ -108,7 +108,7 @@ def test_operators_reproduce_a_radiating_field(name):
         r = np.linalg.norm(x - place, axis=1)
         return source(x) * (1j * k - 1 / r) * np.einsum("nc,nc->n", x - place, n) / r
 
-    for h in (0.45, 0.1125):
+    for h in (0.45, 0.15):
         space = cal.P1(cal.mesh.sphere(radius=1.0, h=h))
         u = space.projection(lambda x, n: source(x))
         flux = space.projection(lambda x, n: slope(x, n))
@@ -120,10 +120,10 @@ def test_operators_reproduce_a_radiating_field(name):
         weak = assembled(cal.single_layer(cal.Laplace(), space))
         squares = [(each.conj() @ (m @ each)).real for each, m in ((first, mass.matrix), (second, weak))]
         errors.append(np.sqrt(squares))
-    rates = np.log2(errors[0] / errors[1]) / 2
+    rates = np.log(errors[0] / errors[1]) / np.log(3)
     assert rates[0] > 2 - 0.3, rates
     assert rates[1] > 1.5 - 0.3, rates
-    assert max(errors[1]) < 1e-3
+    assert max(errors[1]) < 1.6e-3
 
 
 def test_single_precision_agrees_with_double(mesh):

@@ -48,12 +48,12 @@ def test_two_plates_a_fifth_of_the_mesh_size_apart():
 @pytest.mark.parametrize("stretch", [1.0, 4.0])
 def test_all_pair_classes_against_the_closed_form(stretch):
     """Coincident, common edge, common vertex, near and far entries of one row, also with stretched triangles."""
-    vertices = cal.mesh.plate([1.0, 1.0], h=0.25)
+    vertices = cal.mesh.plate([1.0, 1.0], h=0.34)
     mesh = cal.TriangleMesh(vertices.vertices * [stretch, 1.0, 1.0], vertices.triangles)
     space = cal.P0(mesh)
-    computed = cal.single_layer(cal.Laplace(), space).entries([12], np.arange(space.dimension))[0]
+    computed = cal.single_layer(cal.Laplace(), space).entries([8], np.arange(space.dimension))[0]
     corners = mesh.vertices[mesh.triangles]
-    expected = np.array([reference_entry(corners[12], corners[j] + [0, 0, 1e-9], cuts=4) for j in range(len(corners))])
+    expected = np.array([reference_entry(corners[8], corners[j] + [0, 0, 1e-9]) for j in range(len(corners))])
     assert np.abs(computed - expected).max() < 2e-5 * expected.max()
 
 
@@ -145,14 +145,14 @@ def test_no_points_are_closer_than_the_closest(kind):
     assert np.abs(distances(y, x) - found).max() < 1e-14
 
 
-@pytest.mark.parametrize("phase", [3.0, 9.0, 16.0])
+@pytest.mark.parametrize("phase", [3.0, 16.0])
 @pytest.mark.parametrize("layer", [cal.single_layer, cal.double_layer])
 def test_touching_triangles_of_many_radians_against_more_points_on_each_fibre(phase, layer, monkeypatch):
     vertices = np.array([[0.0, 0, 0], [1, 0, 0], [0.3, 0.9, 0], [0.8, 0.6, 0.7], [-0.4, -0.8, 0.3]])
     mesh = cal.TriangleMesh(vertices, [[0, 1, 2], [1, 3, 2], [0, 4, 3]])
 
     def entries():
-        return layer(cal.Helmholtz(phase), cal.P0(mesh)).entries(range(3), range(3))
+        return layer(cal.Helmholtz(phase), cal.P1(mesh)).entries(range(5), range(5))
 
     few, usual = entries(), pair_rules.fibre_points
     monkeypatch.setattr(pair_rules, "fibre_points", lambda *given: usual(*given) + 6)

@@ -52,7 +52,7 @@ def test_arrows_follow_the_field_at_the_moment_asked_for():
 
 
 def test_the_moment_is_that_of_the_strongest_field(tmp_path):
-    mesh = plate([1.0, 1.0], 0.2)
+    mesh = plate([1.0, 1.0], 0.34)
     along = np.exp(1.1j) * np.broadcast_to(np.array([0, 2.0, 0]), (mesh.number_of_triangles, 3))
     strongest = arrows(draw(Current(mesh, along), view="top"))
     given = arrows(draw(Current(mesh, along), view="top", phase=1.1, file=tmp_path / "x.png"))
