@@ -11,9 +11,9 @@ from catalogue import NODAL_SPACES
 
 RANDOM = np.random.default_rng(0)
 MESHES = {
-    "long": lambda: cal.mesh.ellipsoid([2.5, 0.3, 0.3], 0.11),
-    "cylinder": lambda: cal.mesh.cylinder(0.3, 4.0, 0.085),
-    "plate": lambda: cal.mesh.plate([4.0, 0.5], 0.06),
+    "long": lambda: cal.mesh.ellipsoid([2.5, 0.3, 0.3], 0.13),
+    "cylinder": lambda: cal.mesh.cylinder(0.3, 4.0, 0.11),
+    "plate": lambda: cal.mesh.plate([4.0, 0.5], 0.08),
     "graded": lambda: graded(),
     "two bodies": lambda: two_bodies(),
 }
@@ -21,7 +21,7 @@ MESHES = {
 
 def graded():
     """A sphere whose triangles are 30 times smaller at one pole."""
-    mesh = cal.mesh.sphere(1.0, 0.09)
+    mesh = cal.mesh.sphere(1.0, 0.12)
     x = mesh.vertices.copy()
     angle = np.arccos(np.clip(x[:, 2], -1, 1)) / np.pi
     new, phi = np.pi * angle**2.2, np.arctan2(x[:, 1], x[:, 0])
@@ -87,10 +87,7 @@ def test_products_hold_the_tolerance(name, layer):
     "name, layer, rtol",
     [
         ("cylinder", "double_layer", 1e-3),
-        ("cylinder", "single_layer", 1e-6),
-        ("graded", "double_layer", 1e-3),
         ("graded", "single_layer", 1e-6),
-        ("plate", "single_layer", 1e-3),
         ("two bodies", "single_layer", 1e-4),
         ("plate", "hypersingular", 1e-6),
     ],

@@ -88,7 +88,7 @@ def test_all_ways_to_give_one_number_are_that_number():
     for way in ways:
         problem = ImpedanceScattering(mesh, K, **way)
         assert np.allclose(problem.b, b, rtol=1e-14)
-        assert np.allclose(problem.solve(WAVE, rtol=1e-9).surface.coefficients, reference, atol=1e-7)
+    assert np.allclose(problem.solve(WAVE, rtol=1e-9).surface.coefficients, reference, atol=1e-7)
     assert problem.monostatic_target_strength(direction) == pytest.approx(one.monostatic_target_strength(direction))
 
 

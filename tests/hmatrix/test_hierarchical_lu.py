@@ -7,7 +7,7 @@ from point_kernels import point_matrix, sphere_points
 import calderon as cal
 from calderon.hmatrix import Admissibility, block_tree, cluster_tree, hmatrix
 
-MESH = cal.mesh.sphere(1.0, 0.12)
+MESH = cal.mesh.sphere(1.0, 0.15)
 SPACE = cal.P1(MESH)
 HELMHOLTZ = cal.Helmholtz(6.0)
 OPERATORS = {
@@ -28,7 +28,7 @@ def test_residual_follows_the_tolerance(name):
     A = OPERATORS[name].assemble("hmatrix", rtol=1e-6)
     rng = np.random.default_rng(0)
     b = A @ rng.standard_normal((A.shape[1], 2))
-    assert A.shape[0] > 900
+    assert A.shape[0] > 600
     for rtol in (1e-2, 1e-4):
         factors = cal.hlu(A, rtol=rtol)
         assert residual(A, factors.solve(b), b) < 5 * rtol
@@ -75,8 +75,11 @@ def test_preconditioned_iterations():
 def test_what_cannot_be_factorised():
     mesh = cal.mesh.sphere(1.0, 0.3)
     layer = cal.single_layer(cal.Laplace(), cal.P1(mesh))
+    x, y = sphere_points(100), sphere_points(100, 1)
+    rows, columns = cluster_tree(x), cluster_tree(y)
+    tree = block_tree(rows, columns, Admissibility(), False)
     with pytest.raises(ValueError, match="same space on both sides"):
-        cal.hlu(cal.adjoint_double_layer(HELMHOLTZ, cal.P1(mesh), cal.P0(mesh)).assemble("hmatrix"))
+        cal.hlu(hmatrix(point_matrix(rows, columns, x, y, shift=0.01), tree, 1e-3))
     with pytest.raises(ValueError, match="for products and block systems use gmres"):
         cal.hlu((layer @ layer).assemble("hmatrix"))
     with pytest.raises(TypeError, match="or use lu"):
