@@ -35,7 +35,7 @@ def energy_left(conductivity, until=None, **options):
 
 @pytest.mark.parametrize("local", [False, True])
 def test_energy_decays_as_with_the_upwind_flux(local):
-    for conductivity in (0.0, 1e-3, 1e-2, 1.0, 1e3, 6e7, 1e20):
+    for conductivity in (0.0, 1e-2, 1.0, 6e7, 1e20):
         left, until = energy_left(conductivity, local_time_stepping=local)
         assert left == pytest.approx(energy_left(conductivity, until, flux="upwind")[0], abs=0.01), conductivity
 

@@ -10,12 +10,12 @@ from calderon.dg.results.sar import AT_FACE, BYTES_OF_A_VOXEL, OWN, WITHIN, aver
 
 VOXEL, DENSITY, MASS = 0.002, 1000.0, 0.010
 SIDE = (MASS / DENSITY) ** (1 / 3)  # 21.5 mm, 10.8 voxels
-COUNT = 30
+COUNT = 24
 X = (np.arange(COUNT) + 0.5) * VOXEL
 
 
 def block(power):
-    """Averages in a cube of tissue of 60 mm with the power density (W/m^3) at the midpoints (x, y, z)."""
+    """Averages in a cube of tissue of 48 mm with the power density (W/m^3) at the midpoints (x, y, z)."""
     grid = np.meshgrid(X, X, X, indexing="ij")
     return cube_averages(np.full((COUNT,) * 3, DENSITY), power(*grid), VOXEL, MASS)
 

@@ -104,7 +104,7 @@ def test_a_thick_absorbing_layer_hides_what_is_inside():
         assert np.allclose(mie_layered_sphere(60.0, [0.5, 1.0], **core).rcs(theta, 0.4), solid, rtol=1e-10)
 
 
-@pytest.mark.parametrize("x", [0.5, 6.0, 40.0])
+@pytest.mark.parametrize("x", [0.5, 40.0])
 def test_a_good_conductor_tends_to_the_perfect_one(x):
     """The difference falls like the surface impedance 1 / |m|, also where the field decays over 1e-3 of the radius."""
     theta, exact = np.linspace(0, np.pi, 30), mie_pec_sphere(x, 1.0)

@@ -11,7 +11,7 @@ from calderon.formulations.electromagnetic.dielectric_regions import enclosing_s
 @pytest.fixture(scope="module")
 def coated():
     meshes = [cal.mesh.sphere(radius=radius, h=0.5) for radius in (1.0, 0.6)]
-    return [cal.RWG(mesh) for mesh in meshes], regions_between(enclosing_surfaces(meshes), 1.0, [2 - 0.1j, 4.0], [1, 2])
+    return [cal.RWG(mesh) for mesh in meshes], regions_between(enclosing_surfaces(meshes), 0.7, [2 - 0.1j, 4.0], [1, 2])
 
 
 def test_shared_operators_make_the_same_matrix(coated):

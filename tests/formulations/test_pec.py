@@ -46,7 +46,7 @@ def test_testing_with_the_functions_of_the_current_is_of_second_order():
     """The classical form, an order of magnitude less accurate than dual testing."""
     for formulation, bound in (("cfie", 0.08), ("mfie", 0.12)):
         errors = []
-        for h in (0.2, 0.1):
+        for h in (0.17, 0.085):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", cal.AccuracyWarning)
                 problem = cal.PECScattering(cal.mesh.sphere(0.5, h), K, formulation=formulation, testing="primal")
@@ -70,7 +70,7 @@ def refined():
     """Combined-field solutions at two mesh sizes, in a medium with the impedance of vacuum."""
     eta = cal.exact.VACUUM_IMPEDANCE
     wave = cal.PlaneWave(direction=[0, 0, 1], polarization=[1, 0, 0], wavenumber=K, impedance=eta)
-    return [cal.PECScattering(cal.mesh.sphere(radius=0.5, h=h), K).solve(wave) for h in (0.18, 0.09)]
+    return [cal.PECScattering(cal.mesh.sphere(radius=0.5, h=h), K).solve(wave) for h in (0.17, 0.085)]
 
 
 def rate(errors):
@@ -79,12 +79,12 @@ def rate(errors):
 
 def test_error_falls_faster_than_the_square_of_the_mesh_size(refined):
     errors = [mean_error(solution) for solution in refined]
-    assert errors[1] < 0.0033 and rate(errors) > 2, errors
+    assert errors[1] < 0.003 and rate(errors) > 2, errors
 
 
 def test_electric_equation_on_inscribed_triangles_is_of_second_order():
     """There the volume that lacks is the error; with it the field of the sphere is found twenty times better."""
-    meshes = [cal.mesh.sphere(radius=0.5, h=h, volume=False) for h in (0.2, 0.1)]
+    meshes = [cal.mesh.sphere(radius=0.5, h=h, volume=False) for h in (0.17, 0.085)]
     errors = [mean_error(cal.PECScattering(mesh, K, formulation="efie").solve(WAVE)) for mesh in meshes]
     assert errors[1] < 0.13 and abs(rate(errors) - 2) < 0.3, errors
 
@@ -98,9 +98,9 @@ def test_near_fields_converge_to_mie(refined):
     for name, unit in (("electric", 1.0), ("magnetic", eta)):
         reference = getattr(exact, name)(0.6 * directions)
         outside = [np.linalg.norm(getattr(s, name)(0.6 * directions) - reference) for s in refined]
-        assert outside[1] < 1.65e-3 * np.linalg.norm(reference) and rate(outside) > 2, outside
+        assert outside[1] < 1.5e-3 * np.linalg.norm(reference) and rate(outside) > 2, outside
         inside = [unit * np.abs(getattr(s, name)(0.25 * directions)).max() for s in refined]
-        assert inside[1] < 5e-4 and rate(inside) > 2, inside
+        assert inside[1] < 4.5e-4 and rate(inside) > 2, inside
     point = np.array([0.0, 0.3, 0.7])
     assert np.array_equal(refined[0].electric(point), refined[0].electric(point[None]))
 
@@ -110,7 +110,7 @@ def test_optical_theorem_of_the_combined_equation_converges(refined):
     errors = []
     for solution in refined:
         errors.append(abs(solution.extinction_cross_section() / solution.scattering_cross_section() - 1))
-    assert errors[1] < 1.65e-4 and rate(errors) > 2, errors
+    assert errors[1] < 1.5e-4 and rate(errors) > 2, errors
 
 
 def test_energy_and_the_optical_theorem(solutions):
@@ -256,7 +256,7 @@ def test_monostatic_rcs_of_a_thin_plate_converges():
     """A sheet of 6 inches at 2.56 GHz, 1.3 wavelengths, over theta: differences fall at least with the first power of
     the mesh size, which the singular currents along its rim allow."""
     side, k = 0.1524, 2 * np.pi * 2.56e9 / cal.exact.SPEED_OF_LIGHT
-    theta, cells = np.radians(np.arange(0, 91, 10)), np.array([7, 13, 19])
+    theta, cells = np.radians(np.arange(0, 91, 10)), np.array([8, 14, 20])
     meshes = [cal.mesh.plate([side, side], side / (n - 0.5)) for n in cells]
     problems = [cal.PECScattering(mesh, k, formulation="efie") for mesh in meshes]
     first_order = (1 / cells[0] - 1 / cells[1]) / (1 / cells[1] - 1 / cells[2])
