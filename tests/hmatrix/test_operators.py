@@ -49,9 +49,9 @@ def test_flat_faces_and_edges_of_a_cube():
 
 
 def test_different_spaces():
-    operator = cal.adjoint_double_layer(HELMHOLTZ, SPACE, cal.P0(MESH))
+    operator = cal.double_layer(HELMHOLTZ, cal.P0(MESH), SPACE)
     compressed = operator.assemble("hmatrix", rtol=1e-5)
-    assert compressed.shape == (MESH.number_of_triangles, SPACE.dimension)
+    assert compressed.shape == (SPACE.dimension, MESH.number_of_triangles)
     assert deviation(compressed, operator.assemble("dense")) < 1e-5
 
 
