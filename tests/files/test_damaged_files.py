@@ -24,7 +24,7 @@ def outcomes(*arguments):
 @pytest.mark.parametrize(
     ("kind", "count"),
     [("matrix", 30), ("checkpoint", 20)]
-    + [pytest.param(kind, 200, marks=pytest.mark.variant) for kind in ("matrix", "sum", "assembly", "checkpoint")],
+    + [pytest.param(kind, 60, marks=pytest.mark.variant) for kind in ("matrix", "sum", "assembly", "checkpoint")],
 )
 def test_a_flipped_bit_is_refused_or_changes_nothing(kind, count, tmp_path):
     found = outcomes("flips", kind, tmp_path, count)
@@ -35,11 +35,7 @@ def test_a_flipped_bit_is_refused_or_changes_nothing(kind, count, tmp_path):
 
 @pytest.mark.parametrize(
     ("kind", "rows"),
-    [("matrix", 1)]
-    + [
-        pytest.param(kind, rows, marks=pytest.mark.variant)
-        for kind, rows in (("matrix", 2), ("sum", 1), ("assembly", 1))
-    ],
+    [("matrix", 1)] + [pytest.param(kind, 1, marks=pytest.mark.variant) for kind in ("sum", "assembly")],
 )
 def test_a_table_with_another_number_is_refused_with_any_digest(kind, rows, tmp_path):
     found = outcomes("tables", kind, tmp_path, rows)

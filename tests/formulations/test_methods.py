@@ -37,7 +37,7 @@ CONDITION = {"Dirichlet": 30}  # V s = g is of the first kind: errors of the mat
 
 @pytest.fixture(scope="module")
 def body():
-    return meshes.ellipsoid((1.0, 0.5, 0.5), 0.18)
+    return meshes.ellipsoid((1.0, 0.5, 0.5), 0.22)
 
 
 @pytest.mark.parametrize(

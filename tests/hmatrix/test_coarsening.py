@@ -10,8 +10,8 @@ from calderon.hmatrix import Admissibility, Choices, HMatrix, assemble_hmatrix, 
 from calderon.hmatrix.block_tree import SPLIT
 from calderon.hmatrix.galerkin import smooth_vectors
 
-MESH = cal.mesh.sphere(1.0, 0.12)
-SPACE, CURRENTS = cal.P1(MESH), cal.RWG(cal.mesh.sphere(1.0, 0.16))
+MESH = cal.mesh.sphere(1.0, 0.15)
+SPACE, CURRENTS = cal.P1(MESH), cal.RWG(cal.mesh.sphere(1.0, 0.18))
 OPERATORS = {
     "single layer": cal.single_layer(cal.Laplace(), SPACE),
     "double layer": cal.double_layer(cal.Helmholtz(3.0), SPACE),

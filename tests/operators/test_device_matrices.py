@@ -61,11 +61,9 @@ def test_single_precision(opencl):
 @pytest.mark.parametrize(
     ("name", "backend"),
     [
-        ("symmetric", "numba"),
         ("symmetric", "opencl"),
         ("edges", "numba"),
         ("edges", "opencl"),
-        ("sum", "opencl"),
         ("blocks", "numba+opencl"),
     ],
 )

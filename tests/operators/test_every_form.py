@@ -9,7 +9,7 @@ import calderon as cal
 from calderon.hmatrix import Admissibility, Choices, assemble_hmatrix
 from catalogue import FORMS, GREENS, PRECISIONS, cases, form_cases
 
-MESH = cal.mesh.sphere(radius=1.0, h=0.3)
+MESH, FEW = (cal.mesh.sphere(radius=1.0, h=h) for h in (0.3, 0.55))
 WAVES = [(form, "helmholtz") for form in FORMS]
 STATIC = [("double_layer", "laplace")]
 
@@ -17,13 +17,13 @@ every_form = pytest.mark.parametrize(("form", "green"), cases(form_cases(), WAVE
 
 
 @functools.cache
-def operator(form, green):
-    return FORMS[form].on(GREENS[green], MESH)
+def operator(form, green, mesh=MESH):
+    return FORMS[form].on(GREENS[green], mesh)
 
 
 @functools.cache
-def dense(form, green):
-    return operator(form, green).assemble().to_array()
+def dense(form, green, mesh=MESH):
+    return operator(form, green, mesh).assemble().to_array()
 
 
 def close(found, exact, bound):
@@ -40,7 +40,7 @@ def test_entries_are_those_of_the_dense_matrix(form, green):
     assert close(operator(form, green).entries(rows, columns), matrix[np.ix_(rows, columns)], bound)
 
 
-@every_form
+@pytest.mark.parametrize(("form", "green"), WAVES + STATIC)
 def test_products_without_a_matrix_are_those_of_the_dense_one(form, green):
     matrix, random = dense(form, green), np.random.default_rng(1)
     product = operator(form, green).assemble("matrix-free")
@@ -66,9 +66,9 @@ KEPT = [(*each, "double") for each in WAVES] + [
 
 @pytest.mark.parametrize(("form", "green", "precision"), cases(ON_DEVICES, KEPT))
 def test_devices_hold_the_dense_matrix(opencl, form, green, precision):
-    matrix = operator(form, green).assemble(backend="opencl", precision=precision).to_array()
-    assert matrix.dtype == operator(form, green).dtype(precision)
-    assert close(matrix, dense(form, green), PRECISIONS[precision])
+    matrix = operator(form, green, FEW).assemble(backend="opencl", precision=precision).to_array()
+    assert matrix.dtype == operator(form, green, FEW).dtype(precision)
+    assert close(matrix, dense(form, green, FEW), PRECISIONS[precision])
 
 
 TRANSPOSED = {
@@ -79,7 +79,7 @@ TRANSPOSED = {
 }
 
 
-@pytest.mark.parametrize(("form", "green"), cases([each for each in form_cases() if each[0] in TRANSPOSED], WAVES))
+@pytest.mark.parametrize(("form", "green"), [each for each in WAVES if each[0] in TRANSPOSED])
 def test_forms_are_symmetric_or_transposed_to_another(form, green):
     """To the accuracy of the quadrature, by entries, which make no use of it."""
     random = np.random.default_rng(2)

@@ -81,7 +81,8 @@ def test_operators_on_spaces_asked_for_twice_add_and_are_symmetric(halves):
 
 
 def test_spaces_and_meshes_out_of_use_are_freed(halves):
-    """All kinds at once: collecting takes long in a process with many kernels."""
+    """All kinds at once. What was there before is not searched: a process with many kernels has much of it."""
+    gc.freeze()
     meshes = [cal.TriangleMesh(halves.vertices, halves.triangles) for _ in SPACES]
     spaces = [make(mesh) for make, mesh in zip(SPACES.values(), meshes, strict=True)]
     for each in spaces:
@@ -93,4 +94,5 @@ def test_spaces_and_meshes_out_of_use_are_freed(halves):
     assert all(make(mesh).dimension > 0 for make, mesh in zip(SPACES.values(), meshes, strict=True))
     del meshes
     gc.collect()
+    gc.unfreeze()
     assert not any(each() for each in seen[1])

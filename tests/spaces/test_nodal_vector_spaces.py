@@ -32,11 +32,15 @@ def test_unknowns_are_interleaved_and_components_are_those_of_the_scalar_space(m
     u = cal.Function.project(space, field)
     for c in range(3):
         one = cal.Function.project(scalar, lambda x, n, c=c: field(x, n)[:, c])
-        assert u.coefficients[c::3] == pytest.approx(one.coefficients, abs=1e-13)
+        np.testing.assert_allclose(u.coefficients[c::3], one.coefficients, rtol=0, atol=1e-13)
         points = np.array([[0.2, 0.3], [0.6, 0.1]])
-        assert u.values(points)[..., c] == pytest.approx(one.values(points), abs=1e-13)
-        assert u.surface_gradient(points)[:, :, c] == pytest.approx(one.surface_gradient(points), abs=1e-12)
-        assert space.expansion(points)[c] @ u.coefficients == pytest.approx(one.values(points).ravel(), abs=1e-13)
+        np.testing.assert_allclose(u.values(points)[..., c], one.values(points), rtol=0, atol=1e-13)
+        np.testing.assert_allclose(
+            u.surface_gradient(points)[:, :, c], one.surface_gradient(points), rtol=0, atol=1e-12
+        )
+        np.testing.assert_allclose(
+            space.expansion(points)[c] @ u.coefficients, one.values(points).ravel(), rtol=0, atol=1e-13
+        )
         assert u.integral()[c] == pytest.approx(one.integral(), abs=1e-13)
     assert (space.nodes[1::3] == scalar.nodes).all()
     assert (space.dofs.reshape(*scalar.dofs.shape, 3)[:, :, 2] == 3 * scalar.dofs + 2).all()
