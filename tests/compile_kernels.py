@@ -55,8 +55,8 @@ def time_steps() -> None:
 
 
 HALVES = (
-    [lambda: layers("laplace"), time_steps, lambda: matrices("magnetic_field", "helmholtz")],
-    [fields, lambda: layers("helmholtz")],
+    [lambda: layers("laplace"), lambda: matrices("magnetic_field", "helmholtz")],
+    [fields, lambda: layers("helmholtz"), time_steps],
 )
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from calderon.operators import progress
 from catalogue import LAYERS
 
 MESH = cal.mesh.sphere(1.0, 0.14)
-SPACE = cal.P1(MESH)
+SPACE, FEW = cal.P1(MESH), cal.P1(cal.mesh.sphere(1.0, 0.16))
 LAPLACE, HELMHOLTZ = cal.Laplace(), cal.Helmholtz(3.0)
 
 
@@ -56,16 +56,16 @@ def test_different_spaces():
 
 
 COMPOSED = {
-    "sum": 0.5 * cal.identity(SPACE) - cal.double_layer(LAPLACE, SPACE) + 2 * cal.single_layer(LAPLACE, SPACE),
-    "complex factor": cal.double_layer(HELMHOLTZ, SPACE) + 0.3j * cal.hypersingular(HELMHOLTZ, SPACE),
-    "adjoint": cal.double_layer(HELMHOLTZ, SPACE).H,
-    "product": cal.single_layer(LAPLACE, SPACE) @ cal.hypersingular(LAPLACE, SPACE),
-    "transformed, static": cal.hypersingular(LAPLACE, SPACE, form="transformed"),
-    "transformed": cal.hypersingular(HELMHOLTZ, SPACE, form="transformed"),
+    "sum": 0.5 * cal.identity(FEW) - cal.double_layer(LAPLACE, FEW) + 2 * cal.single_layer(LAPLACE, FEW),
+    "complex factor": cal.double_layer(HELMHOLTZ, FEW) + 0.3j * cal.hypersingular(HELMHOLTZ, FEW),
+    "adjoint": cal.double_layer(HELMHOLTZ, FEW).H,
+    "product": cal.single_layer(LAPLACE, FEW) @ cal.hypersingular(LAPLACE, FEW),
+    "transformed, static": cal.hypersingular(LAPLACE, FEW, form="transformed"),
+    "transformed": cal.hypersingular(HELMHOLTZ, FEW, form="transformed"),
     "blocks": cal.blocks(
         [
-            [cal.single_layer(LAPLACE, SPACE), cal.double_layer(LAPLACE, SPACE)],
-            [None, cal.hypersingular(LAPLACE, SPACE)],
+            [cal.single_layer(LAPLACE, FEW), cal.double_layer(LAPLACE, FEW)],
+            [None, cal.hypersingular(LAPLACE, FEW)],
         ]
     ),
 }
