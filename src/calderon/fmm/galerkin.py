@@ -55,8 +55,9 @@ where normal derivatives are zero: its error is compared with that size."""
 
 
 class Info(NamedTuple):
-    """Of one integral operator. error: relative, in the 2-norm of 64 random rows of products with a random vector and,
-    but for curls, a constant one. order: degree and number of combinations of the harmonics."""
+    """Of one integral operator. error: relative, in the 2-norm of 64 random rows (of double layers also columns) of
+    products with a random vector and, but for curls, a constant one. order: degree and number of combinations of the
+    harmonics."""
 
     operator: str
     error: float
@@ -134,8 +135,9 @@ def assemble_fmm(
     Layers of elastostatics in `blocks`, with one Poisson's ratio and in each column multiples of one operator, take one
     traversal of the tree together.
 
-    rtol: relative error of products, default 1e-4; it is measured at 64 random rows of each integral operator. Above it
-    a higher order is used, and where there is none RuntimeError is raised. Near blocks are computed in single precision
+    rtol: relative error of products, default 1e-4; it is measured at 64 random rows of each integral operator, and at 64
+    columns of double layers. Above it a higher order is used, and where there is none RuntimeError is raised. Near
+    blocks are computed in single precision
     for rtol of 1e-4 and above, and for precision="single". Raises ValueError for other equations and spaces.
 
     backend: a device gets trees, blocks and moments of functions, which the processor makes and checks, and multiplies;
@@ -236,7 +238,8 @@ class _Composition:
         integrand = operator.integrand
         rtol = self.rtol / CURLS if operator.key in self.under_curls else self.rtol
         execution = Execution.of("numba", "single") if rtol >= SINGLE else self.processor
-        check = _Check.of(operator, execution)
+        sides = (False, True) if integrand.normal != "none" else (False,)
+        checks = [_Check.of(operator, execution, transposed) for transposed in sides]
         promises = first_order(FUNCTIONS, rtol, integrand.normal != "none")
         layout = self._layout(operator, promises[0])
         near = near_products(operator, 1.0, layout, execution, False)
@@ -245,7 +248,7 @@ class _Composition:
                 layout = self._layout(operator, promises[0])
                 near = near_products(operator, 1.0, layout, execution, False)
             on_host = Product(operator, layout, near, promises[0], rtol, self.execution)
-            error = check.error(on_host)
+            error = max(check.error(on_host) for check in checks)
             better = better_orders(promises, error, rtol) if error > SAFETY * rtol else ()
             if not better:
                 break
@@ -346,35 +349,37 @@ class Product(RealProducts):
 
 
 class _Check(NamedTuple):
-    """Rows of a matrix, vectors (n, k), and their products with these rows (rows, k); size (k,): of terms at the
-    distance 1, for operators with derivatives, else 0."""
+    """Rows of a matrix or of its transpose, vectors (n, k), and their products with these rows (rows, k); size (k,): of
+    terms at the distance 1, for operators with derivatives, else 0."""
 
+    transposed: bool
     rows: NDArray[np.int64]
     vectors: NDArray[np.float64]
     exact: NDArray[np.float64]
     size: NDArray[np.float64]
 
     @staticmethod
-    def of(operator: IntegralOperator, execution: Execution) -> "_Check":
-        random = np.random.default_rng(0)
-        count, size = operator.shape
+    def of(operator: IntegralOperator, execution: Execution, transposed: bool) -> "_Check":
+        random, order = np.random.default_rng(0), -1 if transposed else 1
+        (count, size), spaces = operator.shape[::order], (operator.test, operator.trial)[::order]
         rows = np.sort(random.choice(count, min(count, CHECKED), replace=False))
+        parts: tuple[Any, Any] = (slice(None), rows) if transposed else (rows, slice(None))
         vectors = random.standard_normal((size, 1 if operator.integrand.curls else 2))
         vectors[:, 1:] = 1.0
         require_memory(8 * len(rows) * size, f"{len(rows)} rows of {operator!r}", "try a coarser mesh")
         precision = "single" if execution.real == np.float32 else "double"
-        exact = operator.entries(rows, slice(None), precision=precision) @ vectors
-        masses = [
-            np.sqrt(np.maximum(space.mass_matrix(space).diagonal(), 0)) for space in (operator.test, operator.trial)
-        ]
-        areas = [float(space.mesh.areas.mean()) ** 0.5 for space in (operator.test, operator.trial)]
+        entries = operator.entries(*parts, precision=precision)
+        exact = (entries.T if transposed else entries) @ vectors
+        masses = [np.sqrt(np.maximum(space.mass_matrix(space).diagonal(), 0)) for space in spaces]
+        areas = [float(space.mesh.areas.mean()) ** 0.5 for space in spaces]
         sizes = [mass * area for mass, area in zip(masses, areas, strict=True)]
         size = np.linalg.norm(sizes[0][rows]) * np.linalg.norm(sizes[1][:, None] * vectors, axis=0) / (4 * np.pi)
-        return _Check(rows, vectors, exact, size * (operator.integrand.normal != "none"))
+        return _Check(transposed, rows, vectors, exact, size * (operator.integrand.normal != "none"))
 
     def error(self, product: "Product") -> float:
         """The larger relative error of the products."""
         norms, bound = np.linalg.norm(self.exact, axis=0), self.size / product.edge**2
         norms = np.where(norms < FLAT * bound, bound, norms)
-        changes = np.linalg.norm(product.matmat(self.vectors)[self.rows] - self.exact, axis=0)
+        found = product.rmatmat(self.vectors) if self.transposed else product.matmat(self.vectors)
+        changes = np.linalg.norm(found[self.rows] - self.exact, axis=0)
         return float((changes / np.where(norms > 0, norms, 1.0)).max())

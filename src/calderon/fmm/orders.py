@@ -11,7 +11,7 @@ CHECKED = 64
 """Random rows of a matrix that are computed directly, too."""
 SAFETY = 0.6
 """Part of a tolerance that the error of an order should have: 64 rows say what it is to a tenth, and transposed
-products have up to 1.4 times as much."""
+products of single layers have up to 1.4 times as much."""
 
 
 class Promise(NamedTuple):
