@@ -135,10 +135,10 @@ def assemble_fmm(
     Layers of elastostatics in `blocks`, with one Poisson's ratio and in each column multiples of one operator, take one
     traversal of the tree together.
 
-    rtol: relative error of products, default 1e-4; it is measured at 64 random rows of each integral operator, and at 64
-    columns of double layers. Above it a higher order is used, and where there is none RuntimeError is raised. Near
-    blocks are computed in single precision
-    for rtol of 1e-4 and above, and for precision="single". Raises ValueError for other equations and spaces.
+    rtol: relative error of products, default 1e-4; it is measured at 64 random rows of each integral operator, and at
+    64 columns of double layers. Above it a higher order is used, and where there is none RuntimeError is raised. Near
+    blocks are computed in single precision for rtol of 1e-4 and above, and for precision="single". Raises ValueError
+    for other equations and spaces.
 
     backend: a device gets trees, blocks and moments of functions, which the processor makes and checks, and multiplies;
     MemoryError where it has no room for them.
