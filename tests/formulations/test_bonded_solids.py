@@ -25,7 +25,6 @@ def halves(lengths=(1.0, 1.0, 1.0), h=0.5):
     [
         ("P1", "dense"),
         ("P1", "fmm"),
-        pytest.param("P1", "hmatrix", marks=pytest.mark.variant),
         pytest.param("P2", "dense", marks=pytest.mark.variant),
     ],
 )
