@@ -6,6 +6,7 @@ import pytest
 import calderon as cal
 from calderon.backends import OnDevice, get
 from calderon.fmm import galerkin, orders
+from calderon.fmm.device.functions import indices
 from catalogue import NODAL_SPACES
 
 BOUNDS = {9e-5: 1e-12, 1e-3: 1e-5}
@@ -93,3 +94,5 @@ def test_refusals_before_anything_is_sent(opencl, mesh, monkeypatch):
     monkeypatch.setattr(device, "has_double", False)
     with pytest.raises(RuntimeError, match="supports single precision only, and these far fields are in double"):
         operator.assemble("fmm", rtol=1e-3, backend="opencl", precision="single")
+    with pytest.raises(MemoryError, match=r"counts to 2147483648, and opencl:0 counts to 2147483647: try a coarser mesh"):
+        indices(device, np.array([0, 1 << 31]))

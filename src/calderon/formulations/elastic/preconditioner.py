@@ -30,7 +30,6 @@ FEWEST = 30
 """Unknowns of a kind, displacements or tractions, that a cluster has rigid motions for."""
 CLUSTERS = 400
 """Clusters at most: a coarse problem of some 3,000 unknowns."""
-
 SINGULAR = 1e-8
 """Inverse condition below which a block is singular."""
 
