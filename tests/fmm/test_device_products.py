@@ -94,5 +94,5 @@ def test_refusals_before_anything_is_sent(opencl, mesh, monkeypatch):
     monkeypatch.setattr(device, "has_double", False)
     with pytest.raises(RuntimeError, match="supports single precision only, and these far fields are in double"):
         operator.assemble("fmm", rtol=1e-3, backend="opencl", precision="single")
-    with pytest.raises(MemoryError, match=r"counts to 2147483648, and opencl:0 counts to 2147483647: try a coarser mesh"):
+    with pytest.raises(MemoryError, match="counts to 2147483648, and opencl:0 counts to 2147483647"):
         indices(device, np.array([0, 1 << 31]))
