@@ -112,6 +112,15 @@ def test_near_pairs_of_some_leaves_at_a_time(layer, monkeypatch):
     assert difference(operator.assemble("fmm", rtol=1e-4) @ x, whole) < 1e-6
 
 
+def test_transposed_products_of_double_layers_are_checked(monkeypatch):
+    product, turned = galerkin.Product, galerkin.Product._rmatmat
+    monkeypatch.setattr(galerkin, "FUNCTIONS", galerkin.FUNCTIONS[:2])
+    monkeypatch.setattr(product, "_rmatmat", lambda self, x: 1.1 * turned(self, x))
+    operator = cal.double_layer(cal.Laplace(), cal.P1(MESHES["long"]()))
+    with pytest.raises(RuntimeError, match=r"has an error of 1\.0e-01 at 64 random rows, and rtol=0\.003"):
+        operator.assemble("fmm", rtol=3e-3)
+
+
 def test_functions_on_two_meshes():
     one, other = MESHES["long"](), cal.mesh.sphere(0.5, 0.12)
     other = cal.TriangleMesh(other.vertices + [0.0, 0.0, 1.2], other.triangles)
