@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import jitable_part
-from calderon.backends.vectors import number, put
+from calderon.backends.vectors import jitable, number, put
 
 BOUNDARY = 4
 """The type of faces with a boundary condition."""
@@ -48,7 +47,7 @@ def sorted_faces(codes: NDArray[np.int32], size: int, face_size: int) -> SortedF
     return SortedFaces(first.astype(np.int32), target[order].astype(np.int32).ravel(), starts, owns)
 
 
-@jitable_part
+@jitable
 def gather(  # type: ignore[no-untyped-def]
     source, conditions, factors, ghosts, first, places, starts, own, block, nodes, size, face_size, width, traces
 ):
@@ -56,7 +55,8 @@ def gather(  # type: ignore[no-untyped-def]
 
     first, places, starts, own: of SortedFaces, one by one, since Numba counts references to items of a
     tuple. A face with a boundary condition gets the own trace times its factor, or a row of `ghosts` if conditions
-    require it (>= 0).
+    require it (>= 0). Always inlined: a call for each block, with 75 words of arguments and counts of references to
+    seven arrays, takes 8 % of a step of degree 2.
     """
     stride, base = size * width, block * 4 * width
     for n in range(base, base + first[block, 1]):

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import jitable_part
 from calderon.backends.team import team_kernel
 from calderon.backends.vectors import BYTES, jitable, lanes, load, number, prefetch, store
 from calderon.dg.operator.curl import SOURCE_AHEAD, TARGET_AHEAD, approach, padded_rows, row_pair
@@ -20,7 +19,7 @@ from calderon.dg.operator.gather import gather
 from calderon.dg.operator.reference import ReferenceTetrahedron
 
 
-@jitable_part
+@jitable
 def subtract_own(source, block, nodes, size, face_size, width, traces):  # type: ignore[no-untyped-def]
     """Neighbours' traces minus the own ones."""
     stride = size * width
@@ -44,7 +43,7 @@ def subtract_own(source, block, nodes, size, face_size, width, traces):  # type:
                 to += 2 * width
 
 
-@jitable_part
+@jitable
 def upwinded(electric, magnetic, riemann, block, face_size, width):  # type: ignore[no-untyped-def]
     """Jumps of both fields to the numerical traces minus the own ones, in place."""
     vector = lanes(electric)
