@@ -1,6 +1,7 @@
 """Parts of an elastic product as small dense matrices: blocks of neighbouring unknowns, and sums between columns of
 which each lives in few leaves, without products with whole vectors."""
 
+import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -8,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import run_tasks, thread_count
+from calderon.backends import run_tasks
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import width
 from calderon.fmm.elastic import ElasticProduct, Line
@@ -222,31 +223,27 @@ def far_sums(product: ElasticProduct, left: Columns, right: Columns, sums: NDArr
     key = (direction * 64 + np.log2(sources.sizes[pairs.source] / 6).astype(np.int64)) * 64
     key += np.log2(targets.sizes[pairs.target] / 6).astype(np.int64)
     order = np.argsort(key, kind="stable")
-    runs, threads = np.split(order, np.flatnonzero(np.diff(key[order])) + 1), thread_count()
+    runs, lock = np.split(order, np.flatnonzero(np.diff(key[order])) + 1), threading.Lock()
 
     def work(number: int) -> None:
-        own = np.zeros_like(sums)
-        for run in runs[number::threads]:
-            factors = factors_of(far.table, int(direction[run[0]]))
-            size = max(int(sources.sizes[pairs.source[run[0]]]), int(targets.sizes[pairs.target[run[0]]]))
-            for part in np.array_split(run, -(-len(run) * size // TOGETHER)):
-                _add_pairs(own, factors, (sources, pairs.source[part]), (targets, pairs.target[part]), edge)
-        found[number] = own
+        run = runs[number]
+        factors = factors_of(far.table, int(direction[run[0]]))
+        size = max(int(sources.sizes[pairs.source[run[0]]]), int(targets.sizes[pairs.target[run[0]]]))
+        for part in np.array_split(run, -(-len(run) * size // TOGETHER)):
+            found = _of_pairs(factors, (sources, pairs.source[part]), (targets, pairs.target[part]), edge)
+            with lock:
+                np.add.at(sums, *found)
 
-    found: dict[int, NDArray[Any]] = {}
-    run_tasks(work, threads)
-    for number in range(threads):
-        sums += found[number]
+    run_tasks(work, len(runs))
 
 
-def _add_pairs(
-    sums: NDArray[Any],
+def _of_pairs(
     factors: tuple[NDArray[Any] | None, NDArray[Any]],
     source: tuple[Stacked, Index],
     target: tuple[Stacked, Index],
     edge: NDArray[np.float64],
-) -> None:
-    """The pairs of boxes with one direction and about as many columns."""
+) -> tuple[tuple[Index, Index], NDArray[Any]]:
+    """Places and sums of the pairs of boxes with one direction and about as many columns."""
     (sources, s), (targets, t) = source, target
     columns, moments = (each[sources.place[s]] for each in sources.found[int(sources.sizes[s[0]])])
     rows, tests = (each[targets.place[t]] for each in targets.found[int(targets.sizes[t[0]])])
@@ -254,4 +251,4 @@ def _add_pairs(
     given = before @ moments
     wanted = tests.transpose(0, 1, 3, 2) if after is None else tests.transpose(0, 1, 3, 2) @ after
     found = (wanted @ given).sum(axis=1) / edge[t, None, None]
-    np.add.at(sums, (rows[:, :, None], columns[:, None]), found)
+    return (rows[:, :, None], columns[:, None]), found

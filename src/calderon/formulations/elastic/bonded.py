@@ -189,9 +189,11 @@ class BondedSolids:
                     f"an error of {defect:.2g}; mesh.check() finds triangles that repeat, cross or overlap"
                 )
         began, found = time.perf_counter(), []
+        cases = [[(c, s.source) for c, s in zip(each.known, each.solids, strict=True)] for each in systems]
+        right = equation.rhs_of(cases)
         solver = solver_of(equation, plan.method, rtol)
-        for each in systems:
-            x, text = solver(equation.rhs_of(each.known, [solid.source for solid in each.solids]))
+        for each, b in zip(systems, right.T, strict=True):
+            x, text = solver(b)
             seconds, began = time.perf_counter() - began, time.perf_counter()
             found.append(each._solution(equation, x, (str(plan), text), (assembly, seconds)))
         return found

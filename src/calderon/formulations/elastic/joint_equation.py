@@ -4,7 +4,7 @@ Every row comes from one part: (1/2 + K) u - V t of it, tested with displacement
 is, and with tractions on its supports and on those common faces whose softer part it is.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.formulations.elastic.equations import Equation, places
+from calderon.formulations.elastic.equations import Case, Equation, places
 from calderon.formulations.elastic.solid import ElasticSolid
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions
 from calderon.formulations.elastic.tested_rows import restricted, single_layer_sizes
@@ -76,10 +76,10 @@ class JointEquation:
         """q and s."""
         return x[: self.displacements] * self.equations[0].length, x[self.displacements :] * self.modulus
 
-    def rhs_of(self, known: list[SurfaceConditions], sources: list[Callable[[Array], Array]]) -> Array:
-        """b (unknowns,) of what is known of each part, see `Equation.rhs_of`."""
-        given = zip(self.equations, known, sources, strict=True)
-        return np.asarray(sum(each.rhs_of(conditions, source) for each, conditions, source in given))
+    def rhs_of(self, cases: Sequence[Sequence[Case]]) -> Array:
+        """(unknowns, k) right-hand sides of k cases, of each the `Case` of each part."""
+        parts = zip(self.equations, zip(*cases, strict=True), strict=True)
+        return np.asarray(sum(each.rhs_of(own) for each, own in parts))
 
     @property
     def stored(self) -> Array:
@@ -130,7 +130,7 @@ def _of_part(
     spaces = solid.spaces._replace(
         loaded=restricted(traction, conditions.loaded), unknown=restricted(traction, conditions.supported)
     )
-    layers, tested = solid.tested_rows(spaces, conditions, *options)
+    layers, tested = solid.tested_rows(spaces, conditions, (part.displacement, part.traction), *options)
     rows: list[Any] = [*tested]
     if len(rows) == 1:
         rows.append(NoRows(sp.csr_array((0, part.traction.shape[1]))))

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
@@ -30,8 +31,10 @@ FEWEST = 30
 """Unknowns of a kind, displacements or tractions, that a cluster has rigid motions for."""
 CLUSTERS = 400
 """Clusters at most: a coarse problem of some 3,000 unknowns."""
-SINGULAR = 1e-8
-"""Inverse condition below which a block is singular."""
+STORED = np.float32
+"""Of inverses."""
+SINGULAR = 1e-5
+"""Inverse condition below which a block is singular; inverses are in single precision."""
 
 
 def clusters(points: Array, size: int) -> list[Index]:
@@ -72,13 +75,17 @@ def two_levels(equation: Any) -> LinearOperator:
         blocks = [(leaf, equation.block(leaf)) for leaf in leaves]
     if len(blocks) == 1:  # singular without the lift and elastic supports, where the body is held by these alone
         blocks = [(np.arange(equation.unknowns), equation.operator @ np.eye(equation.unknowns))]
-    inverse, transposed = np.linalg.inv(matrix), coarse.T.tocsr()
-    inverses = [(leaf, _inverse(block)) for leaf, block in blocks]
+    inverse, transposed = _single_inverse(matrix), coarse.T.tocsr()
+    del matrix
+    inverses = []
+    while blocks:
+        leaf, block = blocks.pop()
+        inverses.append((leaf, _inverse(block)))
 
     def apply(residual: Array) -> Array:
         r = residual.ravel()
         shares = transposed @ r
-        x, rest = coarse @ (inverse @ shares), r - coarse @ shares
+        x, rest = coarse @ (inverse @ shares.astype(STORED)), (r - coarse @ shares).astype(STORED)
         for leaf, block in inverses:
             x[leaf] += block @ rest[leaf]
         return np.asarray(x)
@@ -86,18 +93,24 @@ def two_levels(equation: Any) -> LinearOperator:
     return LinearOperator((equation.unknowns,) * 2, matvec=apply, dtype=np.float64)
 
 
-def _inverse(block: Array) -> Array:
+def _inverse(block: Array) -> NDArray[np.float32]:
     """The inverse; of a block that is all of a body without supports the pseudo-inverse: Z has its rigid motions."""
     found = np.linalg.inv(block)
-    if np.linalg.norm(block) * np.linalg.norm(found) < 1 / SINGULAR:
-        return np.asarray(found)
-    return np.asarray(np.linalg.pinv(block, rcond=SINGULAR))
+    if np.linalg.norm(block) * np.linalg.norm(found) >= 1 / SINGULAR:
+        found = np.linalg.pinv(block, rcond=SINGULAR)
+    return np.asarray(found, STORED)
+
+
+def _single_inverse(matrix: Array) -> NDArray[np.float32]:
+    """The inverse of a large matrix, which is overwritten."""
+    return np.asarray(scipy.linalg.inv(matrix, overwrite_a=True), STORED) if len(matrix) else matrix.astype(STORED)
 
 
 def bodies_of(equation: Any) -> "list[_Body]":
     """The bodies of an equation whose products are fast, else none."""
     equations: list[Equation] = getattr(equation, "equations", [equation])
-    products: list[Any] = [getattr(each.layers.joint, "product", None) for each in equations]
+    joints: list[Any] = [each.layers.joint for each in equations]
+    products: list[Any] = [getattr(getattr(each, "product", None), "product", None) for each in joints]
     products = [getattr(each, "host", each) for each in products]  # of products on a device
     if not all(isinstance(each, ElasticProduct) for each in products):
         return []
@@ -120,20 +133,26 @@ class _Body(NamedTuple):
         left = sp.csr_array(tests @ sp.diags_array(equation.scale))
         u, t = equation.length * equation.free, equation.bound
         others = equation.unknowns - u.shape[1]
-        both = len(product.far.columns) > 1
+        both = equation.layers.single[0] is not None
         right = sp.block_diag([u, t]) if both else sp.hstack([u, sp.csr_array((u.shape[0], others))])
         local = sp.vstack([part.local @ u for part in equation.parts if part.tests.shape[0]])
         local = left.T @ sp.hstack([local, sp.csr_array((local.shape[0], others))])
-        return _Body(equation, product, left, sp.csr_array(right), sp.csr_array(local))
+        tested = left[equation.layers.unknown.tested]
+        return _Body(equation, product, tested, sp.csr_array(right), sp.csr_array(local))
+
+    @property
+    def kept(self) -> sp.csr_array:
+        """The right side for all unknowns, without elastic supports."""
+        return sp.csr_array(self.right[self.equation.layers.unknown.columns])
 
     def moved(self, columns: sp.csr_array) -> sp.csr_array:
-        """The right side of the product."""
+        """The right side of the product, its kept columns."""
         found, springs = self.right @ columns, self.equation.springs
         if springs.nnz:
             u = self.equation.length * self.equation.free
             supported = springs @ (u @ columns[: u.shape[1]])
             found = found - sp.vstack([sp.csr_array((u.shape[0], columns.shape[1])), supported])
-        return sp.csr_array(found)
+        return sp.csr_array(found.tocsr()[self.equation.layers.unknown.columns])
 
     @property
     def owners(self) -> Index:
@@ -149,17 +168,17 @@ class _Body(NamedTuple):
     def leaves(self) -> int:
         return len(self.product.far.layout.lists.leaves)
 
-    def sums(self, coarse: sp.csr_array) -> Array:
-        """Z^T A Z without the lift."""
+    def add_sums(self, coarse: sp.csr_array, sums: Array) -> None:
+        """Add Z^T A Z without the lift to a matrix with a further row and column."""
         far = self.product.far
         rows, columns = (
             Columns.of(lines, sp.csr_array(matrix), self.leaves, far.table.numbers.dtype)
             for lines, matrix in ((far.rows, self.left @ coarse), (far.columns, self.moved(coarse)))
         )
-        dense = np.zeros((coarse.shape[1] + 1,) * 2)
-        near_sums(self.product, rows, columns, dense)
-        far_sums(self.product, rows, columns, dense)
-        return np.asarray(dense[:-1, :-1] + (coarse.T @ (self.local @ coarse)).toarray())
+        near_sums(self.product, rows, columns, sums)
+        far_sums(self.product, rows, columns, sums)
+        local = (coarse.T @ (self.local @ coarse)).tocoo()
+        sums[local.coords] += local.data
 
 
 def _by_boxes(
@@ -179,13 +198,21 @@ def _by_boxes(
         return [np.sort(each) for each in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)]
 
     chosen = parts(LEAF)
-    blocks = [(each, np.zeros((len(each),) * 2)) for each in chosen]
+    blocks: list[tuple[Index, Array]] = []
     for body in bodies:
-        found = block_sums(body.product, body.left, body.right, chosen)
-        for (each, block), near in zip(blocks, found, strict=True):
-            block += near + body.local[each][:, each].toarray()
+        found = block_sums(body.product, body.left, body.kept, chosen)
+        for number, (each, near) in enumerate(zip(chosen, found, strict=True)):
+            near += body.local[each][:, each].toarray()
+            if number < len(blocks):
+                blocks[number][1][...] += near
+            else:
+                blocks.append((each, near))
 
     coarse, count, lift = rigid_columns(equation, parts(size)), equation.displacements, bodies[0].equation.lift
     scaled = bodies[0].equation.scale[:count, None] * lift
     lifted = (coarse[:count].T @ scaled) @ (coarse[:count].T @ lift).T
-    return coarse, sum(body.sums(coarse) for body in bodies) + bodies[0].equation.length * lifted, blocks
+    dense = np.zeros((coarse.shape[1] + 1,) * 2)
+    dense[:-1, :-1] = bodies[0].equation.length * lifted
+    for body in bodies:
+        body.add_sums(coarse, dense)
+    return coarse, dense[:-1, :-1], blocks

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import format_bytes, require_memory
@@ -247,11 +248,14 @@ class ElasticSolid:
             method = "dense" if unknowns <= LARGEST_DENSE else FAST
         needed = 8 * (rows * (nodes + loaded) + 2 * unknowns**2)
         if method != "dense":
-            lazy = Layers.lazy(Elastostatic(1.0, self.material.poissons_ratio), spaces, self.quadrature)
-            table, needed = Layers.table(*lazy), STEPS * 8 * unknowns
+            needed = STEPS * 8 * unknowns
             if method == FAST:
-                needed += planned_bytes(table, looser(rtol))
+                columns = self.conditions.free, self.conditions.bound
+                joint: Any = self._joint_layers(spaces, self.conditions, columns, lambda each: each).joint
+                others = (planned_bytes(joint.table([each]), looser(rtol)) for each in joint.others)
+                needed += planned_bytes(joint.table(joint.kept), looser(rtol)) + max(others, default=0)
             elif candidates(method)[0].plan is not None:
+                table = Layers.table(*Layers.lazy(self._unit, spaces, self.quadrature))
                 needed += table.plan(method, rtol / 10).nbytes
         return Plan(method, unknowns, displacements, tractions, needed)
 
@@ -289,9 +293,10 @@ class ElasticSolid:
                 f"{defect:.2g}; mesh.check() finds triangles that repeat, cross or lie on each other"
             )
         began, found = time.perf_counter(), []
+        right = equation.rhs_of([(each.conditions, each.source) for each in solids])
         solver = solver_of(equation, plan.method, rtol)
-        for each in solids:
-            x, text = solver(equation.rhs_of(each.conditions, each.source))
+        for each, b in zip(solids, right.T, strict=True):
+            x, text = solver(b)
             u, t = each._fields(*equation.split(x))
             seconds, began = time.perf_counter() - began, time.perf_counter()
             free, errors = self.free_motions.shape[1], each.estimated_errors(u, t)
@@ -334,10 +339,16 @@ class ElasticSolid:
         return balance.orthonormal(motions, space.mass_matrix())
 
     def tested_rows(
-        self, spaces: Spaces, conditions: SurfaceConditions, method: str, rtol: float, backend: str
+        self,
+        spaces: Spaces,
+        conditions: SurfaceConditions,
+        columns: tuple[sp.csr_array, sp.csr_array],
+        method: str,
+        rtol: float,
+        backend: str,
     ) -> tuple[Layers, list[TestedRows]]:
         """K and V, and the assembled rows of the equation, tested with displacements and, where some are unknown, with
-        tractions."""
+        tractions. columns: of unknown displacements and tractions."""
         options: dict[str, Any] = {"rtol": rtol / 10} if candidates(method)[0].compresses else {}
         if method == FAST:
             options = {"rtol": looser(rtol)}
@@ -346,12 +357,33 @@ class ElasticSolid:
             matrix = operator.assemble(method, backend=backend, **options)
             return matrix.to_array() if method == "dense" else matrix
 
-        unit = Elastostatic(1.0, self.material.poissons_ratio)
-        layers = Layers.of(unit, spaces, self.quadrature, assemble, method == FAST)
+        if method == FAST:
+            layers = self._joint_layers(spaces, conditions, columns, assemble)
+        else:
+            layers = Layers.of(self._unit, spaces, self.quadrature, assemble)
         return layers, TestedRows.of(layers, spaces, conditions, self.exterior)
 
+    @property
+    def _unit(self) -> Elastostatic:
+        """The function of Green for E = 1."""
+        return Elastostatic(1.0, self.material.poissons_ratio)
+
+    def _joint_layers(
+        self,
+        spaces: Spaces,
+        conditions: SurfaceConditions,
+        columns: tuple[sp.csr_array, sp.csr_array],
+        assemble: Callable[[Any], Any],
+    ) -> Layers:
+        moving, acting = ((np.diff(each.indptr) > 0).reshape(-1, 3).any(axis=1) for each in columns)
+        acting |= (abs(conditions.springs).sum(axis=1) > 0).reshape(-1, 3).any(axis=1)
+        acting = acting[spaces.tractions.scalar.dofs[conditions.loaded].ravel()]
+        moving = moving if moving.any() else ~moving  # an operator has rows
+        return Layers.together(self._unit, spaces, (moving, acting), self.quadrature, assemble)
+
     def _equation(self, method: str, rtol: float, backend: str) -> Equation:
-        layers, rows = self.tested_rows(self.spaces, self.conditions, method, rtol, backend)
+        columns = self.conditions.free, self.conditions.bound
+        layers, rows = self.tested_rows(self.spaces, self.conditions, columns, method, rtol, backend)
         modulus, motions = self.material.youngs_modulus, self._orthonormal_motions()
         return equation_of(layers, tuple(rows), self.spaces, self.conditions, motions, modulus, self.exterior)
 

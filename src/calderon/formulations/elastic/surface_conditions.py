@@ -93,6 +93,7 @@ def surface_conditions(
     for tag, (triangles, _) in held.items():
         supported[triangles] = len(directions[tag]) > 0
     stiff = _block_diagonal(springs) @ sp.kron(projection, np.eye(3), format="csr")
+    stiff.eliminate_zeros()
     own = np.abs(t0).max(axis=1) + np.abs(springs).max(axis=(1, 2)) > 0
     return SurfaceConditions(
         u0, free, t0, _bound(t_space, held, directions), stiff.tocsr(), loaded, supported,

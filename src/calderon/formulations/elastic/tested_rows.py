@@ -8,7 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.formulations.elastic.balance import rigid_motions
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions
+from calderon.formulations.elastic.unknown_columns import Column, Functions, UnknownColumns, functions_of
 from calderon.greens import Elastostatic
 from calderon.operators import blocks, double_layer, single_layer
 from calderon.quadrature import Quadrature
@@ -47,28 +49,58 @@ def restricted(space: NodalVectorSpace, triangles: NDArray[np.bool_]) -> NodalVe
 @dataclass(frozen=True, eq=False)
 class Layers:
     """K and V tested with some spaces. double, single: lazy, of each space; V is None without tractions. matrices:
-    assembled, K and V of each space, or joint: [[K, -V], ...] as one operator."""
+    assembled, K and V of each space, or joint: [[K, -V], ...] as one operator, with the rows and columns of unknowns
+    apart."""
 
     double: tuple[Any, ...]
     single: tuple[Any, ...]
     matrices: tuple[tuple[Any, Any], ...]
-    joint: Any
+    joint: UnknownColumns | None
 
     @classmethod
     def of(
-        cls,
-        green: Elastostatic,
-        spaces: Spaces,
-        quadrature: Quadrature,
-        assemble: Callable[[Any], Any],
-        together: bool,
+        cls, green: Elastostatic, spaces: Spaces, quadrature: Quadrature, assemble: Callable[[Any], Any]
     ) -> "Layers":
         """Tested with the displacements, and with the unknown tractions if there are any."""
         double, single = cls.lazy(green, spaces, quadrature)
-        if together:
-            return cls(double, single, (), assemble(cls.table(double, single)))
         made = tuple((assemble(K), None if V is None else assemble(V)) for K, V in zip(double, single, strict=True))
         return cls(double, single, made, None)
+
+    @classmethod
+    def together(
+        cls,
+        green: Elastostatic,
+        spaces: Spaces,
+        nodes: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+        quadrature: Quadrature,
+        assemble: Callable[[Any], Any],
+    ) -> "Layers":
+        """The same as one operator. nodes: of displacements, and of tractions that may differ from zero, those whose
+        displacement or traction is not known in all directions."""
+        u, loaded, unknown = spaces.displacements, spaces.loaded, spaces.unknown
+        moving, acting = nodes
+
+        def double(trial: NodalVectorSpace, test: NodalVectorSpace) -> Any:
+            return double_layer(green, trial, test, quadrature=quadrature)
+
+        def single(trial: NodalVectorSpace, test: NodalVectorSpace) -> Any:
+            return -single_layer(green, trial, test, quadrature=quadrature)
+
+        rows = functions_of(u, moving)
+        kept, others = ([Column(double, each) for each in functions_of(u, nodes)] for nodes in (moving, ~moving))
+        height = width = u.dimension
+        if unknown is not None:
+            rows.append(Functions(unknown, height + np.arange(unknown.dimension)))
+            height += unknown.dimension
+        if loaded is not None:
+            for chosen, columns in ((acting, kept), (~acting, others)):
+                for each in functions_of(loaded, chosen):
+                    if unknown is not None and np.array_equal(each.space.triangles, unknown.triangles):
+                        each = each._replace(space=unknown)
+                    columns.append(Column(single, each.after(u.dimension)))
+            width += loaded.dimension
+        joint = UnknownColumns((height, width), rows, kept, others, assemble)
+        return cls(*cls.lazy(green, spaces, quadrature), (), joint)
 
     @staticmethod
     def table(double: tuple[Any, ...], single: tuple[Any, ...]) -> Any:
@@ -85,6 +117,13 @@ class Layers:
             None if loaded is None else single_layer(green, loaded, test, quadrature=quadrature) for test in tests
         )
         return double, single
+
+    @property
+    def unknown(self) -> UnknownColumns:
+        """The joint operator."""
+        if self.joint is None:
+            raise ValueError("these layers are operators apart")
+        return self.joint
 
     def difference(self, u: Any, t: Any) -> list[Any]:
         """K u - V t of each space, columns; None for zero."""
@@ -106,7 +145,8 @@ class Layers:
 @dataclass(frozen=True, eq=False)
 class TestedRows:
     """lazy_double, lazy_single: the operators; half: 1/2; local: 1/2 less what translations give, on the blocks of
-    nodes; tests: columns of combined test functions."""
+    nodes; tests: columns of combined test functions; defect: what (1/2 + K) then makes of three
+    rotations, which have no traction, over half of them: the largest part."""
 
     __test__ = False  # no test of pytest
 
@@ -115,14 +155,15 @@ class TestedRows:
     half: sp.csr_array
     local: sp.csr_array
     tests: sp.csr_array
+    defect: float
 
     @classmethod
     def of(cls, layers: Layers, spaces: Spaces, conditions: SurfaceConditions, exterior: bool) -> "list[TestedRows]":
         """Those of the displacements and of the unknown tractions. exterior: of a solid around cavities, where
         (1/2 + K) e = e for rigid motions e, which do not vanish at infinity."""
         trial, found = spaces.displacements, []
-        moved = np.tile(np.eye(3), (trial.scalar.dimension, 1))
-        images = layers.difference(moved, None)
+        motions = rigid_motions(trial.scalar.nodes, trial.mesh.bounds.mean(axis=0)).reshape(-1, 6)
+        images = layers.difference(motions, None)
         for double, single, image in zip(layers.double, layers.single, images, strict=True):
             half = (0.5 * trial.mass_matrix(double.test)).tocsr()
             if double.test is trial:
@@ -130,8 +171,12 @@ class TestedRows:
             else:
                 spread = conditions.projection[spaces.tractions.scalar.dofs[conditions.supported].ravel()]
                 tests = conditions.bound[spaces.tractions.dofs[conditions.supported].ravel()]
-            defects = (image + (-1.0 if exterior else 1.0) * (half @ moved)).reshape(-1, 3, 3)
-            found.append(cls(double, single, half, half - _spread_blocks(spread, defects), tests))
+            left = image + (-1.0 if exterior else 1.0) * (half @ motions)
+            given = _spread_blocks(spread, left[:, :3].reshape(-1, 3, 3))
+            rest, own = left - given @ motions, np.diff(tests.indptr) > 0
+            wrong, size = (np.abs(each[:, 3:]).max(axis=0, initial=0.0) for each in (rest[own], half @ motions))
+            defect = float((wrong / np.maximum(size, 1e-300)).max())
+            found.append(cls(double, single, half, half - given, tests, defect))
         return found
 
     def tested(self, displacement: Callable[[Array], Array]) -> Array:
@@ -159,8 +204,8 @@ def _spread_blocks(spread: sp.csr_array, defects: Array) -> sp.csr_array:
     """The sparse matrix with the blocks spread_aj defects_a (a, 3, 3)."""
     entries = spread.tocoo()
     a, j = entries.coords
-    blocks = entries.data[:, None, None] * defects[a]
-    rows = np.broadcast_to(3 * a[:, None, None] + np.arange(3)[:, None], blocks.shape)
-    columns = np.broadcast_to(3 * j[:, None, None] + np.arange(3), blocks.shape)
+    values = entries.data[:, None, None] * defects[a]
+    rows = np.broadcast_to(3 * a[:, None, None] + np.arange(3)[:, None], values.shape)
+    columns = np.broadcast_to(3 * j[:, None, None] + np.arange(3), values.shape)
     shape = 3 * spread.shape[0], 3 * spread.shape[1]
-    return sp.coo_array((blocks.ravel(), (rows.ravel(), columns.ravel())), shape).tocsr()
+    return sp.coo_array((values.ravel(), (rows.ravel(), columns.ravel())), shape).tocsr()
