@@ -16,6 +16,7 @@ from calderon.fmm.functions import from_functions, to_functions
 from calderon.fmm.layout import Layout, near_products
 from calderon.fmm.near import Near, RealProducts
 from calderon.fmm.orders import CHECKED, ELASTIC, Promise, first_order
+from calderon.fmm.packed import RTOL
 from calderon.fmm.tables import Tables, tables
 from calderon.fmm.translations import Translations, in_parts
 from calderon.operators.tree import Term, terms_of
@@ -27,6 +28,8 @@ hundredth of their terms, are in double precision always."""
 FIELDS = 3
 WORTH = 1.0
 """Of a translation in `Layout.of`: pairs of triangles have nine times as many numbers."""
+PACKED = 2.3
+"""Bytes of a number of packed blocks, with exponents and the ends of rows, about."""
 TABLES = 1500
 """Bytes of tables over the square of their rank, about."""
 
@@ -149,7 +152,7 @@ class ElasticProduct(RealProducts):
     @property
     def nbytes(self) -> int:
         """Of blocks, moments of functions, lists, expansions and tables."""
-        return sum(each.numbers.nbytes for each in self.near) + self.far.nbytes
+        return sum(each.nbytes for each in self.near) + self.far.nbytes
 
     @property
     def device_plan(self) -> Plan:
@@ -157,7 +160,7 @@ class ElasticProduct(RealProducts):
         far = self.far
         tops, lefts = ([each.first for each in lines] for lines in (far.rows, far.columns))
         rows, columns = ([Functions(*each) for each in lines] for lines in (far.rows, far.columns))
-        blocks = [Block(tops.index(term.top), lefts.index(term.left), near)
+        blocks = [Block(tops.index(term.top), lefts.index(term.left), near.plain)
                   for term, near in zip(self.terms, self.near, strict=True)]  # fmt: skip
         leaves = far.layout.lists.leaves
         return Plan(rows, columns, blocks, leaves, far.passes, far.passes, 1.0, self.nbytes)
@@ -186,17 +189,17 @@ def planned_bytes(operator: Any, rtol: float) -> int:
     terms = terms_of(operator)
     promise = first_order(ELASTIC, rtol, True)[0]
     layout, rank, size = layout_of(terms, promise), promise.order.r, 4 if rtol >= SINGLE else 8
-    near = size * sum(layout.near_entries(each.atom) for each in terms)
+    near = sum(layout.near_entries(each.atom) for each in terms) * (PACKED if rtol >= RTOL else size)
     values = {each.top: len(layout.rows.pieces(each.atom.test).whole) // FIELDS for each in terms}
     fields = {each.left: len(layout.rows.pieces(each.atom.trial).whole) for each in terms}
     moments = SUMS * rank * size * (sum(values.values()) + sum(fields.values()))
-    return near + moments + 2 * SUMS * rank * 8 * len(layout.tree.level) + TABLES * rank**2
+    return int(near) + moments + 2 * SUMS * rank * 8 * len(layout.tree.level) + TABLES * rank**2
 
 
 def near_of(term: Term, layout: Layout, rtol: float, execution: Execution) -> Near:
     """Exact entries between neighbouring leaves, of symmetric operators one block of two."""
     execution = Execution.of("numba", "single") if rtol >= SINGLE else execution
-    return near_products(term.atom, term.factor, layout, execution, True)
+    return near_products(term.atom, term.factor, layout, execution, True, rtol >= RTOL)
 
 
 class Check(NamedTuple):

@@ -15,6 +15,7 @@ from calderon.backends.vectors import width
 from calderon.fmm.elastic import ElasticProduct, Line
 from calderon.fmm.elastic_moments import SUMS
 from calderon.fmm.layout import Layout
+from calderon.fmm.packed import number_of
 from calderon.fmm.tables import Tables
 
 Index = NDArray[np.int64]
@@ -93,21 +94,21 @@ def block_sums(
             line = next(each for each in lines if each.first == first)
             given.append(sp.csr_array(matrix[line.first + line.pieces.whole]))
         arrays = [each for one in given for each in (one.indptr, one.indices, one.data)]
-        wide, one = np.diff(near.column_starts)[j], np.ones_like(j)
+        wide, one = near.pitches, np.ones_like(j)
         off = np.flatnonzero(i != j) if near.symmetric else np.zeros(0, np.int64)
         for rows, columns, *steps, places in (
             (i, j, wide, one, near.places), (j[off], i[off], one[off], wide[off], near.places[off]),
         ):  # fmt: skip
             seen[:] = -1
-            add_block_sums(near.numbers, places, rows, columns, *steps, near.row_starts, near.column_starts, *arrays,
+            add_block_sums(*near.stored, places, rows, columns, *steps, near.row_starts, near.column_starts, *arrays,
                            owner, place, starts, sizes, seen, out)  # fmt: skip
     return [out[low:high].reshape(n, n) for low, high, n in zip(starts[:-1], starts[1:], sizes, strict=True)]
 
 
 @kernel
 def add_block_sums(  # type: ignore[no-untyped-def]
-    numbers, places, row_leaf, column_leaf, row_step, column_step, row_starts, column_starts, left_starts, left_columns,
-    left_values, right_starts, right_columns, right_values, owner, place, starts, sizes, seen, out,
+    numbers, exponents, places, row_leaf, column_leaf, row_step, column_step, row_starts, column_starts, left_starts,
+    left_columns, left_values, right_starts, right_columns, right_values, owner, place, starts, sizes, seen, out,
 ):  # fmt: skip
     """Add left^T B right to blocks with the same owner of row and column; B has its rows and columns so many numbers
     apart."""
@@ -123,7 +124,7 @@ def add_block_sums(  # type: ignore[no-untyped-def]
                     continue
                 row, at = starts[mine] + place[p] * sizes[mine], places[n] + (r - top) * row_step[n]
                 for c in range(low, high):
-                    value = left_values[a] * numbers[at + (c - low) * column_step[n]]
+                    value = left_values[a] * number_of(numbers, exponents, at + (c - low) * column_step[n])
                     for b in range(right_starts[c], right_starts[c + 1]):
                         if owner[right_columns[b]] == mine:
                             out[row + place[right_columns[b]]] += value * right_values[b]
@@ -135,9 +136,8 @@ def near_sums(product: ElasticProduct, left: Columns, right: Columns, sums: NDAr
     lefts = {line.first: n for n, line in enumerate(product.far.columns)}
     for term, near in zip(product.terms, product.near, strict=True):
         tests, trials = left.values[tops[term.top]], right.values[lefts[term.left]]
-        for (i, j), place in zip(near.pairs.tolist(), near.places.tolist(), strict=False):
-            shape = len(tests[i]), len(trials[j])
-            block = near.numbers[place : place + shape[0] * shape[1]].reshape(shape)
+        for number, (i, j) in enumerate(near.pairs.tolist()):
+            block = near.block(number)
             sums[left.numbers[i][:, None], right.numbers[j]] += tests[i].T @ (block @ trials[j])
             if near.symmetric and i != j:
                 sums[left.numbers[j][:, None], right.numbers[i]] += tests[j].T @ (block.T @ trials[i])

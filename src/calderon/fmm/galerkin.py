@@ -328,7 +328,7 @@ class Product(RealProducts):
     @property
     def nbytes(self) -> int:
         """Of blocks, moments of functions, lists, expansions and tables."""
-        return self._near.numbers.nbytes + self._far.nbytes
+        return self._near.nbytes + self._far.nbytes
 
     @property
     def device_plan(self) -> DevicePlan:

@@ -155,11 +155,13 @@ class Layout:
         return pairs + translation * len(self.lists.far.source)
 
 
-def near_products(form: BilinearForm, factor: complex, layout: Layout, execution: Execution, double: bool) -> Near:
+def near_products(
+    form: BilinearForm, factor: complex, layout: Layout, execution: Execution, double: bool, packs: bool = False
+) -> Near:
     """Exact entries of a multiple of a form between the pieces in neighbouring leaves, of symmetric forms one block of
     two. Touching and near pairs of triangles are held for some leaves at a time.
 
-    double: products in double precision, whatever that of the blocks.
+    double: products in double precision, whatever that of the blocks. packs: whether numbers are packed.
     """
     sides = layout.rows.pieces(form.test), layout.columns.pieces(form.trial)
     rows, columns = (Clusters(np.arange(each.starts[-1]), each.starts[:-1], each.starts[1:]) for each in sides)
@@ -167,7 +169,7 @@ def near_products(form: BilinearForm, factor: complex, layout: Layout, execution
     if symmetric:
         pairs, columns = pairs[pairs[:, 0] <= pairs[:, 1]], rows
     pairs = pairs[(np.diff(sides[0].starts)[pairs[:, 0]] > 0) & (np.diff(sides[1].starts)[pairs[:, 1]] > 0)]
-    blocks = empty_blocks([(factor, form)], rows, columns, pairs, execution)
+    near = Near.empty(pairs, (sides[0].starts, sides[1].starts), symmetric, execution.real, (double, packs))
     held = form.test.dofs.shape[1] * form.trial.dofs.shape[1] * execution.dtype(False).itemsize * PAIRS
     share = np.cumsum(layout.rows.counts) * held // ((2 if symmetric else 1) * TOGETHER)
     for number in np.unique(share):
@@ -180,7 +182,10 @@ def near_products(form: BilinearForm, factor: complex, layout: Layout, execution
                 continue
             trial = test if same else sides[1].within(np.isin(np.arange(len(own)), pairs[numbers, 1]))
             key, part = (int(number), same), replace(form, test=test, trial=trial)
-            found = fill_blocks(blocks, numbers, [(factor, part)], execution, layout.searches.get(key))
+            blocks = empty_blocks([(factor, form)], rows, columns, pairs[numbers], execution)
+            every = np.arange(len(numbers))
+            found = fill_blocks(blocks, every, [(factor, part)], execution, layout.searches.get(key))
             if layout.several and found is not None:
                 layout.searches[key] = found
-    return Near.of(blocks, sides[0].starts, sides[1].starts, symmetric, double)
+            near.enter(blocks.numbers, blocks.starts, numbers)
+    return near

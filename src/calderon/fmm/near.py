@@ -12,10 +12,14 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import run_tasks, thread_count
+from calderon.backends import require_memory, run_tasks, thread_count
 from calderon.backends.numba import kernel
-from calderon.backends.vectors import VectorType, aligned, lanes, load, number, store, width, zero
-from calderon.galerkin.rows.near_blocks import NearBlocks
+from calderon.backends.vectors import VectorType, aligned, jitable, lanes, load, number, store, width, zero
+from calderon.fmm.packed import BEYOND, GROUP, Packed, load_packed, pack
+
+COMPONENTS = 3
+"""Of the fields whose blocks are packed."""
+ADVICE = "increase rtol, or use method='matrix-free', which stores vectors only"
 
 
 def _load_as(typing_context, array, index, like):  # type: ignore[no-untyped-def]
@@ -57,15 +61,22 @@ class RealProducts(LinearOperator):  # type: ignore[misc]
         raise NotImplementedError
 
 
-@functools.lru_cache(maxsize=4)
-def block_kernel(down: bool, across: bool) -> Callable[..., None]:
+@jitable
+def load_plain(numbers, exponents, index, like):  # type: ignore[no-untyped-def]
+    """As load_packed, of numbers that are not packed."""
+    return load_as(numbers, index, like)
+
+
+@functools.lru_cache(maxsize=8)
+def block_kernel(down: bool, across: bool, packed: bool) -> Callable[..., None]:
     """y_rows += B x_columns (down), and y_columns += B^T x_rows (across), of all blocks; of those on the diagonal of a
     symmetric matrix, which do both, only the former."""
+    load_block = load_packed if packed else load_plain
 
     @kernel
     def multiply(  # type: ignore[no-untyped-def]
-        numbers, pairs, places, row_starts, column_starts, x_rows, x_columns, y_rows, y_columns, room, symmetric, low,
-        high,
+        numbers, exponents, pairs, places, unit, row_starts, column_starts, x_rows, x_columns, y_rows, y_columns, room,
+        symmetric, low, high,
     ):  # fmt: skip
         size = lanes(room)
         half = len(room) // 2 - size
@@ -76,12 +87,13 @@ def block_kernel(down: bool, across: bool) -> Callable[..., None]:
             for c in range(width + size):
                 room[c] = x_columns[left + c] if c < width else 0
                 room[half + c] = 0
+            pitch = -(-width // unit) * unit
             for r in range(height):
-                at, f, total = places[n] + r * width, room.dtype.type(0), zero(room)
+                at, f, total = places[n] + r * pitch, room.dtype.type(0), zero(room)
                 if across:
                     f = number(x_rows, top + r)
                 for c in range(0, width, size):
-                    block = load_as(numbers, at + c, room)
+                    block = load_block(numbers, exponents, at + c, room)
                     if down:
                         total = total + block * load(room, c)
                     if across:
@@ -97,12 +109,24 @@ def block_kernel(down: bool, across: bool) -> Callable[..., None]:
     return multiply
 
 
+@kernel
+def enter_packed(values, starts, widths, places, carry, numbers, exponents):  # type: ignore[no-untyped-def]
+    """Pack the rows of blocks with so many numbers in each."""
+    for n in range(len(widths)):
+        place, width = places[n], widths[n]
+        for first in range(starts[n], starts[n + 1], width):
+            carry[:] = 0.0
+            pack(values, first, width, place, carry, numbers, exponents)
+            place += -(-width // GROUP) * GROUP
+
+
 @dataclass(frozen=True, eq=False)
 class Near:
     """Blocks, with a vector of numbers behind the last one, and where the unknowns of each leaf begin on both sides.
-    double: arithmetic in double precision, whatever the precision of the blocks."""
+    Rows of a block are a multiple of `unit` numbers apart. double: arithmetic in double precision, whatever the
+    precision of the blocks."""
 
-    numbers: NDArray[Any]
+    stored: Packed
     pairs: NDArray[np.int64]
     places: NDArray[np.int64]
     row_starts: NDArray[np.int64]
@@ -111,19 +135,72 @@ class Near:
     double: bool = False
 
     @staticmethod
-    def of(
-        blocks: NearBlocks,
-        rows: NDArray[np.int64],
-        columns: NDArray[np.int64],
+    def empty(
+        pairs: NDArray[np.int64],
+        starts: tuple[NDArray[np.int64], NDArray[np.int64]],
         symmetric: bool,
-        double: bool = False,
+        real: np.dtype[Any],
+        options: tuple[bool, bool],
     ) -> "Near":
-        return Near(blocks.room, blocks.pairs, blocks.starts, rows, columns, symmetric, double)
+        """Blocks of zeros; starts: of both sides; options: double, and whether numbers are packed. MemoryError where
+        there is no room."""
+        double, packs = options
+        unit = GROUP if packs else 1
+        height, width = (np.diff(each)[own] for each, own in zip(starts, pairs.T, strict=True))
+        places = np.append(0, np.cumsum(height * (-(-width // unit) * unit)))
+        count = int(places[-1])
+        require_memory(count * (2 if packs else real.itemsize), f"{len(pairs)} near blocks", ADVICE)
+        stored = Packed.empty(count) if packs else Packed.plain(np.zeros(count + BEYOND, real))
+        return Near(stored, pairs, places, *starts, symmetric, double)
+
+    def enter(self, values: NDArray[Any], starts: NDArray[np.int64], chosen: NDArray[np.int64]) -> None:
+        """Enter the blocks of the pairs `chosen`, of which number k is values[starts[k] : starts[k + 1]], by rows."""
+        width = np.diff(self.column_starts)[self.pairs[chosen, 1]]
+        if len(self.stored.exponents):
+            enter_packed(values, starts, width, self.places[chosen], np.zeros(COMPONENTS), *self.stored)
+            return
+        for first, last, place in zip(
+            starts[:-1].tolist(), starts[1:].tolist(), self.places[chosen].tolist(), strict=True
+        ):
+            self.stored.numbers[place : place + last - first] = values[first:last]
+
+    @property
+    def unit(self) -> int:
+        return GROUP if len(self.stored.exponents) else 1
+
+    @property
+    def nbytes(self) -> int:
+        return self.stored.nbytes
+
+    @property
+    def pitches(self) -> NDArray[np.int64]:
+        """(pairs,) how far rows of a block are apart."""
+        width = np.diff(self.column_starts)[self.pairs[:, 1]]
+        return np.asarray(-(-width // self.unit) * self.unit)
+
+    def block(self, number: int) -> NDArray[Any]:
+        """The block of a pair."""
+        height, width = (int(np.diff(starts[i : i + 2])[0]) for starts, i in zip(
+            (self.row_starts, self.column_starts), self.pairs[number], strict=True))  # fmt: skip
+        pitch = -(-width // self.unit) * self.unit
+        first = int(self.places[number])
+        return self.stored.part(first, first + height * pitch).reshape(height, pitch)[:, :width]
+
+    @property
+    def plain(self) -> "Near":
+        """The same with numbers that are not packed."""
+        if not len(self.stored.exponents):
+            return self
+        parts = [self.block(number).ravel() for number in range(len(self.pairs))]
+        places = np.append(0, np.cumsum([len(each) for each in parts]))
+        numbers = np.concatenate([*parts, np.zeros(BEYOND, np.float32)])
+        sides = self.row_starts, self.column_starts
+        return Near(Packed.plain(numbers), self.pairs, places, *sides, self.symmetric, self.double)
 
     def product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         """A x or A^T x in the order of leaves."""
-        real, symmetric = np.dtype(np.float64) if self.double else self.numbers.dtype, self.symmetric
-        run = block_kernel(symmetric or not transposed, symmetric or transposed)
+        real, symmetric = np.dtype(np.float64) if self.double else self.stored.numbers.dtype, self.symmetric
+        run = block_kernel(symmetric or not transposed, symmetric or transposed, len(self.stored.exponents) > 0)
         sizes = int(self.row_starts[-1]), int(self.column_starts[-1])
         x, none = np.ascontiguousarray(x, real), np.zeros(0, real)
         widest = int(np.diff(self.column_starts).max(initial=0)) + 2 * width(real)
@@ -136,7 +213,7 @@ class Near:
         def part(n: int) -> None:
             y = sums[n]
             given = (x, x, y, y) if symmetric else (x, none, none, y) if transposed else (none, x, y, none)
-            run(self.numbers, self.pairs, self.places, self.row_starts, self.column_starts, *given,
+            run(*self.stored, self.pairs, self.places, self.unit, self.row_starts, self.column_starts, *given,
                 aligned(2 * widest + width(real), real), symmetric, bounds[n], bounds[n + 1])  # fmt: skip
 
         run_tasks(part, parts)

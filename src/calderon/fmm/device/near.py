@@ -66,12 +66,13 @@ class DeviceNear:
         self.device, self.symmetric, self.sums, self.work = device, near.symmetric, strips.sums, work
         self.pieces = int(near.row_starts[-1]), int(near.column_starts[-1])
         self.strips = len(strips.table)
-        self._numbers, self._table = device.array(near.numbers), indices(device, strips.table)
+        numbers = near.stored.numbers
+        self._numbers, self._table = device.array(numbers), indices(device, strips.table)
         self._rows = tuple(indices(device, each) for each in strips.rows)
         self._columns = self._rows if near.symmetric else tuple(indices(device, each) for each in strips.columns)
         sides = [strips.rows] if near.symmetric else [strips.rows, strips.columns]
-        self.nbytes = near.numbers.nbytes + 4 * (strips.table.size + sum(each.size for side in sides for each in side))
-        source = Source("fmm/device/near.c", real_name(near.numbers.dtype), (("WORK_REAL", real_name(work)),))
+        self.nbytes = numbers.nbytes + 4 * (strips.table.size + sum(each.size for side in sides for each in side))
+        source = Source("fmm/device/near.c", real_name(numbers.dtype), (("WORK_REAL", real_name(work)),))
         self._program = device.build(source)
 
     def multiply(self, x: Any, parts: int, transposed: bool, adds: bool, y: Any) -> None:

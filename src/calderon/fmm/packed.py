@@ -1,0 +1,107 @@
+"""Numbers in 16 bits, of which eight next to each other have one exponent: v = m 2^e with |m| < 2^15.
+
+What rounding leaves of one number is added to a later one, so that sums of numbers are kept: for products with smooth
+vectors, which cancel to a hundredth of their terms.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from calderon.backends.numba import jitable_part
+from calderon.backends.vectors import VectorType
+
+GROUP = 8
+"""Numbers with one exponent."""
+LARGEST = 2**15 - 1
+RTOL = 1e-4
+"""Tolerance of products from which their numbers may be packed."""
+BEYOND = 32
+"""Numbers behind the last one that loads of whole vectors may touch."""
+
+
+class Packed(NamedTuple):
+    """numbers in single or double precision, without exponents, or 16-bit numbers and the exponents of groups."""
+
+    numbers: NDArray[Any]
+    exponents: NDArray[np.int8]
+
+    @staticmethod
+    def empty(count: int) -> "Packed":
+        """Zeros, so many of them."""
+        room = -(-(count + BEYOND) // GROUP)
+        return Packed(np.zeros(room * GROUP, np.int16), np.zeros(room, np.int8))
+
+    @staticmethod
+    def plain(numbers: NDArray[Any]) -> "Packed":
+        """Numbers as they are."""
+        return Packed(numbers, np.zeros(0, np.int8))
+
+    @property
+    def nbytes(self) -> int:
+        return self.numbers.nbytes + self.exponents.nbytes
+
+    def part(self, low: int, high: int) -> NDArray[Any]:
+        """Numbers low .. high; of packed ones low is a multiple of GROUP."""
+        if not len(self.exponents):
+            return self.numbers[low:high]
+        last = -(-high // GROUP)
+        powers = np.ldexp(np.float32(1), self.exponents[low // GROUP : last].astype(np.int32))
+        found = self.numbers[low : last * GROUP].reshape(-1, GROUP) * powers[:, None]
+        return found.ravel()[: high - low]
+
+
+@jitable_part
+def pack(values, first, count, place, carry, numbers, exponents):  # type: ignore[no-untyped-def]
+    """values[first : first + count] from `place` on, a multiple of GROUP. What rounding leaves of number k is added to
+    number k + len(carry), so that sums over numbers so far apart are those of the values: products with smooth vectors
+    cancel, and their errors should do so, too."""
+    period = len(carry)
+    for g in range(0, count, GROUP):
+        many, largest = min(GROUP, count - g), 0.0
+        for k in range(g, g + many):
+            largest = max(largest, abs(values[first + k]) + abs(carry[k % period]))
+        exponent = max(math.frexp(largest / LARGEST)[1], -127) if largest > 0 else -127
+        exponents[(place + g) // GROUP], unit = exponent, math.ldexp(1.0, exponent)
+        for k in range(g, g + many):
+            wanted = values[first + k] + carry[k % period]
+            rounded = round(wanted / unit)
+            numbers[place + k], carry[k % period] = np.int16(rounded), wanted - rounded * unit
+
+
+@jitable_part
+def number_of(numbers, exponents, k):  # type: ignore[no-untyped-def]
+    """The number at k."""
+    factor = math.ldexp(1.0, exponents[k // GROUP]) if len(exponents) > 0 else 1.0
+    return numbers[k] * factor
+
+
+def _load_packed(typing_context, numbers, exponents, index, like):  # type: ignore[no-untyped-def]
+    """The vector of GROUP numbers from index, a multiple of it, in double precision like the row `like`."""
+    kind = VectorType(like.dtype)
+    if numbers.dtype != types.int16 or like.dtype != types.float64:
+        return None
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        stored, wanted = (ir.VectorType(each, GROUP) for each in (ir.IntType(16), ir.DoubleType()))
+        data, powers = (context.make_array(sig.args[n])(context, builder, args[n]).data for n in (0, 1))
+        place = builder.gep(data, [args[2]], inbounds=True)
+        value = builder.sitofp(builder.load(builder.bitcast(place, stored.as_pointer()), align=2), wanted)
+        group = builder.udiv(args[2], ir.Constant(args[2].type, GROUP))
+        exponent = builder.sext(builder.load(builder.gep(powers, [group], inbounds=True)), ir.IntType(64))
+        bits = builder.shl(builder.add(exponent, ir.Constant(ir.IntType(64), 1023)), ir.Constant(ir.IntType(64), 52))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), GROUP), [0] * GROUP)
+        none = ir.Constant(wanted, ir.Undefined)
+        single = builder.insert_element(none, builder.bitcast(bits, ir.DoubleType()), ir.Constant(ir.IntType(32), 0))
+        return builder.fmul(value, builder.shuffle_vector(single, none, zeros))
+
+    return kind(numbers, exponents, types.intp, like), generate
+
+
+load_packed = intrinsic(_load_packed)
+load_packed._set_uuid(f"{__name__}.load_packed")
