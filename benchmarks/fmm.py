@@ -22,6 +22,7 @@ POINTS = 100_000, 1_000_000
 TOLERANCES = 1e-4, 1e-6, 1e-9
 EDGES = 0.0296, 0.0148, 0.0093
 """Mean edges of unit spheres."""
+COLUMNS = 8
 
 
 def points_of(kind: str, count: int) -> NDArray[np.float64]:
@@ -87,7 +88,11 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
         matrix = cal.single_layer(cal.Laplace(), space).assemble("fmm", rtol=1e-4)
         x = np.random.default_rng(2).standard_normal(space.dimension)
         cpu, wall = least(lambda: matrix @ x, repeat)  # noqa: B023
+        columns = np.random.default_rng(3).standard_normal((space.dimension, COLUMNS))
+        several = least(lambda: matrix @ columns, repeat)[1]  # noqa: B023
         found[name] = {"unknowns": space.dimension, "assembly": matrix.seconds, "product": wall, "cpu": cpu,
-                       "bytes": matrix.nbytes, "error": matrix.error}  # fmt: skip
-        screen.print(f"{name}: {matrix}, product {wall * 1e3:.1f} ms")
+                       "columns": several, "bytes": matrix.nbytes, "error": matrix.error}  # fmt: skip
+        screen.print(
+            f"{name}: {matrix}, product {wall * 1e3:.1f} ms, with {COLUMNS} columns {several / wall:.1f} times"
+        )
     return found

@@ -33,6 +33,8 @@ def check(operator, rtol, dense=None):
     right, left = (np.stack([random.standard_normal(n), np.ones(n)], axis=1) for n in reversed(operator.shape))
     assert difference(fast @ right, dense @ right) <= rtol
     assert difference(fast.T @ left, dense.T @ left) <= rtol
+    assert difference(fast @ right, np.stack([fast @ column for column in right.T], axis=1)) < 1e-12
+    assert difference(fast.T @ left, np.stack([fast.T @ column for column in left.T], axis=1)) < 1e-12
     assert 0 < fast.error <= rtol
     assert fast.info[0].leaves >= 8
     return fast

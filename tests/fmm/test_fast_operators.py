@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import calderon as cal
-from calderon.fmm import galerkin, layout, orders
+from calderon.fmm import galerkin, layout, orders, translations
 from calderon.operators.methods import fastest
 from catalogue import NODAL_SPACES
 
@@ -135,7 +135,20 @@ def test_sums_blocks_and_several_columns():
     dense, fast = system.assemble(), system.assemble("fmm", rtol=1e-4)
     x = RANDOM.standard_normal((system.shape[1], 3)) * (1 + 1j)
     assert difference(fast @ x, dense @ x) <= 1e-4
+    for each in (fast, fast.T):
+        assert difference(each @ x, np.stack([each @ column for column in x.T], axis=1)) < 1e-6
     assert len(fast.info) == 3  # K and its transposed are prepared once
+
+
+@pytest.mark.parametrize("room, together", [(translations.ROOM, 8), (3000, 1)])
+def test_groups_of_columns(room, together, monkeypatch):
+    """Columns beyond those that are multiplied at a time, or whose expansions have no room, have the same products."""
+    monkeypatch.setattr(translations, "ROOM", room)
+    fast = cal.single_layer(cal.Laplace(), cal.P1(MESHES["long"]())).assemble("fmm", rtol=1e-4)
+    assert fast.product.together == together
+    x = RANDOM.standard_normal((fast.shape[1], 10))
+    assert difference(fast @ x, np.stack([fast @ column for column in x.T], axis=1)) < 1e-6
+    assert (fast @ x[:, :0]).shape == (fast.shape[0], 0)
 
 
 def test_a_plane_has_no_double_layer():

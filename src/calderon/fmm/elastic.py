@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Execution, require_memory
-from calderon.backends.vectors import aligned, width
 from calderon.fmm.device.products import Block, Functions, Plan
 from calderon.fmm.elastic_moments import SUMS, Fields, elastic_moments, from_values, to_values
 from calderon.fmm.functions import from_functions, to_functions
@@ -108,37 +107,39 @@ class ElasticFar:
         return moments + lists + 2 * self.passes.size * self.table.numbers.itemsize + self.table.nbytes
 
     def add(self, x: NDArray[Any], y: NDArray[Any], transposed: bool) -> None:
-        """y += A x or A^T x."""
+        """y += A x or A^T x, for columns x (n, k)."""
         given, wanted = (self.rows, self.columns) if transposed else (self.columns, self.rows)
         boxes, passes, real = self.layout.lists.leaves, self.passes, self.table.numbers.dtype
         if not len(self.layout.lists.far.source):
             return
-        moments, local = passes.empty(), passes.empty()
+        count = x.shape[1]
+        moments, local = passes.empty(count), passes.empty(count)
         for line in given:
-            values = np.ascontiguousarray(x[line.part][line.pieces.whole], real)
+            values = np.ascontiguousarray(x[line.part].T[:, line.pieces.whole], real)
             in_parts(partial(self._gather, line, values, moments), len(boxes))
         passes.upward(moments)
         passes.across(moments, local)
         passes.downward(local)
         for line in wanted:
-            result = np.zeros(len(line.pieces.whole), real)
+            result = np.zeros((count, len(line.pieces.whole)), real)
             in_parts(partial(self._spread, line, local, result), len(boxes))
-            y[line.part] += line.pieces.sums(result)
+            y[line.part] += line.pieces.sums(result).T
 
     def _gather(self, line: Line, x: NDArray[Any], moments: NDArray[Any], low: int, high: int) -> None:
         boxes, rank, starts = self.layout.lists.leaves, self.table.rank, line.pieces.starts
         if line.values:
-            from_values(line.moments, starts // FIELDS, x, boxes, rank, moments, low, high)
+            from_values(line.moments, starts // FIELDS, x.ravel(), len(x), boxes, rank, moments, low, high)
         else:
-            from_functions(line.moments, starts, x, boxes, 1, 0, SUMS * rank, moments, low, high)
+            places = boxes, len(x), 0, SUMS * rank
+            from_functions(line.moments, starts, x.ravel(), len(x), *places, moments, low, high)
 
     def _spread(self, line: Line, local: NDArray[Any], y: NDArray[Any], low: int, high: int) -> None:
         boxes, rank, starts = self.layout.lists.leaves, self.table.rank, line.pieces.starts
-        room = aligned(width(y.dtype), y.dtype)
         if line.values:
-            to_values(line.moments, starts // FIELDS, local, boxes, rank, room, y, low, high)
+            to_values(line.moments, starts // FIELDS, local, boxes, rank, y.ravel(), len(y), low, high)
         else:
-            to_functions(line.moments, starts, local, boxes, 1, 0, SUMS * rank, room, y, low, high)
+            places = boxes, len(y), 0, SUMS * rank
+            to_functions(line.moments, starts, local, *places, y.ravel(), len(y), low, high)
 
 
 class ElasticProduct(RealProducts):
@@ -148,6 +149,11 @@ class ElasticProduct(RealProducts):
         shape = max(each.top + each.shape[0] for each in terms), max(each.left + each.shape[1] for each in terms)
         super().__init__(dtype=execution.real, shape=shape)
         self.terms, self.near, self.far = terms, near, far
+
+    @property
+    def together(self) -> int:
+        """Columns that are multiplied at a time."""
+        return self.far.passes.together
 
     @property
     def nbytes(self) -> int:
@@ -168,13 +174,12 @@ class ElasticProduct(RealProducts):
     def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         out = np.zeros((self.shape[1 if transposed else 0], x.shape[1]), np.result_type(self.dtype, x.dtype))
         rows, columns = ({each.first: each for each in lines} for lines in (self.far.rows, self.far.columns))
-        for given, result in zip(x.T, out.T, strict=True):
-            for term, near in zip(self.terms, self.near, strict=True):
-                one, other = columns[term.left], rows[term.top]
-                one, other = (other, one) if transposed else (one, other)
-                values = near.product(given[one.part][one.pieces.whole], transposed)
-                result[other.part] += other.pieces.sums(values)
-            self.far.add(given, result, transposed)
+        for term, near in zip(self.terms, self.near, strict=True):
+            one, other = columns[term.left], rows[term.top]
+            one, other = (other, one) if transposed else (one, other)
+            values = near.product(x[one.part].T[:, one.pieces.whole], transposed)
+            out[other.part] += other.pieces.sums(values).T
+        self.far.add(x, out, transposed)
         return out
 
 

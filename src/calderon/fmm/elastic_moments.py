@@ -24,7 +24,7 @@ from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned, lanes, load, number, store, width, zero
 from calderon.fmm.harmonics import Basis, gradients
 from calderon.fmm.lists import Lists
-from calderon.fmm.near import load_as
+from calderon.fmm.near import load_as, total
 from calderon.fmm.octree import Octree
 from calderon.fmm.point_expansions import inverse_products, moment_kernel, padded
 from calderon.fmm.tables import Tables
@@ -143,34 +143,38 @@ class _Combination(NamedTuple):
 
 
 @kernel
-def from_values(functions, starts, x, boxes, rank, moments, low, high):  # type: ignore[no-untyped-def]
-    """Moments of the leaves low .. high from three coefficients of each function, whose values test."""
-    width, size = lanes(moments), 4 * rank
+def from_values(functions, starts, x, count, boxes, rank, moments, low, high):  # type: ignore[no-untyped-def]
+    """Moments of the leaves low .. high from `count` vectors with three coefficients of each function, whose values
+    test."""
+    width, size, length = lanes(moments), 4 * rank, 3 * starts[len(starts) - 1]
     for i in range(low, high):
         for j in range(starts[i], starts[i + 1]):
-            first, at = boxes[i] * size, j * size
-            for k in range(0, rank, width):
-                one, total = load_as(functions, at + k, moments), load(moments, first + 3 * rank + k)
-                for c in range(3):
-                    f, place = number(x, 3 * j + c), first + c * rank + k
-                    store(moments, place, load(moments, place) + one * f)
-                    total = total + load_as(functions, at + (c + 1) * rank + k, moments) * f
-                store(moments, first + 3 * rank + k, total)
+            at = j * size
+            for q in range(count):
+                first, mine = (boxes[i] * count + q) * size, q * length + 3 * j
+                for k in range(0, rank, width):
+                    one, chi = load_as(functions, at + k, moments), load(moments, first + 3 * rank + k)
+                    for c in range(3):
+                        f, place = number(x, mine + c), first + c * rank + k
+                        store(moments, place, load(moments, place) + one * f)
+                        chi = chi + load_as(functions, at + (c + 1) * rank + k, moments) * f
+                    store(moments, first + 3 * rank + k, chi)
 
 
 @kernel
-def to_values(functions, starts, local, boxes, rank, room, y, low, high):  # type: ignore[no-untyped-def]
-    """Add to y the displacements of the leaves low .. high tested with values of functions in three directions."""
-    width, size = lanes(local), 4 * rank
+def to_values(functions, starts, local, boxes, rank, y, count, low, high):  # type: ignore[no-untyped-def]
+    """Add to `count` vectors y the displacements of the leaves low .. high tested with values of functions in three
+    directions."""
+    width, size, length = lanes(local), 4 * rank, 3 * starts[len(starts) - 1]
     for i in range(low, high):
         for j in range(starts[i], starts[i + 1]):
-            first, at = boxes[i] * size, j * size
-            for c in range(3):
-                total = zero(local)
-                for k in range(0, rank, width):
-                    phi, chi = load(local, first + c * rank + k), load(local, first + 3 * rank + k)
-                    total = total + load_as(functions, at + k, local) * phi
-                    total = total + load_as(functions, at + (c + 1) * rank + k, local) * chi
-                store(room, 0, total)
-                for w in range(width):
-                    y[3 * j + c] += room[w]
+            at = j * size
+            for q in range(count):
+                first, mine = (boxes[i] * count + q) * size, q * length + 3 * j
+                for c in range(3):
+                    t = zero(local)
+                    for k in range(0, rank, width):
+                        phi, chi = load(local, first + c * rank + k), load(local, first + 3 * rank + k)
+                        t = t + load_as(functions, at + k, local) * phi
+                        t = t + load_as(functions, at + (c + 1) * rank + k, local) * chi
+                    y[mine + c] += total(t)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.vectors import aligned, width
 from calderon.fmm.functions import from_functions, to_functions
 from calderon.fmm.lists import BLOCK, Lists, Runs
 from calderon.fmm.octree import Octree
@@ -52,23 +51,24 @@ class FarProducts:
         return Translations(self.tree, pairs, self.table, len(self.tests))
 
     def product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        """A x or A^T x for coefficients of pieces."""
+        """(k, m) A x or A^T x for k vectors x (k, n) of coefficients of pieces."""
         given, wanted = (self.rows, self.columns) if transposed else (self.columns, self.rows)
         functions, tests = (self.tests, self.trials) if transposed else (self.trials, self.tests)
-        result = np.zeros(wanted[-1], self.table.numbers.dtype)
+        result = np.zeros((len(x), wanted[-1]), self.table.numbers.dtype)
         if not len(self.lists.far.source):
             return result
         passes = self.backward if transposed else self.forward
-        real, boxes, rank, parts = result.dtype, self.lists.leaves, self.table.rank, len(functions)
-        moments, local = passes.empty(), passes.empty()
-        x = np.ascontiguousarray(x, real)
+        boxes, rank, count, parts = self.lists.leaves, self.table.rank, len(x), len(functions)
+        moments, local = passes.empty(count), passes.empty(count)
+        flat, out = np.ascontiguousarray(x, result.dtype).ravel(), result.ravel()
 
         def gather(c: int, low: int, high: int) -> None:
-            from_functions(functions[c], given, x, boxes, parts, c, rank, moments, low, high)
+            places = boxes, parts * count, c * count, rank
+            from_functions(functions[c], given, flat, count, *places, moments, low, high)
 
         def spread(c: int, low: int, high: int) -> None:
-            line = aligned(width(real), real)
-            to_functions(tests[c], wanted, local, boxes, parts, c, rank, line, result, low, high)
+            places = boxes, parts * count, c * count, rank
+            to_functions(tests[c], wanted, local, *places, out, count, low, high)
 
         for c in range(parts):
             in_parts(partial(gather, c), len(boxes))

@@ -13,7 +13,7 @@ from calderon.backends import run_tasks
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned, lanes, load, number, store, width, zero
 from calderon.fmm.lists import Lists
-from calderon.fmm.near import load_as
+from calderon.fmm.near import load_as, total
 from calderon.fmm.octree import Octree
 from calderon.fmm.point_expansions import inverse_products, moment_kernel, padded
 from calderon.fmm.tables import Tables
@@ -77,27 +77,26 @@ def moments_of(
 
 
 @kernel
-def from_functions(functions, starts, x, boxes, columns, column, rank, moments, low, high):  # type: ignore[no-untyped-def]
-    """Moments of the leaves low .. high from coefficients x in the order of leaves."""
-    width = lanes(moments)
+def from_functions(functions, starts, x, count, boxes, columns, column, rank, moments, low, high):  # type: ignore[no-untyped-def]
+    """Moments of the leaves low .. high from `count` vectors x of coefficients in the order of leaves, one after the
+    other; those of each box are its `count` vectors from number `column` on, of so many."""
+    width, size = lanes(moments), starts[len(starts) - 1]
     for i in range(low, high):
-        first = (boxes[i] * columns + column) * rank
         for j in range(starts[i], starts[i + 1]):
-            f = number(x, j)
-            for k in range(0, rank, width):
-                store(moments, first + k, load(moments, first + k) + load_as(functions, j * rank + k, moments) * f)
+            for q in range(count):
+                f, first = number(x, q * size + j), (boxes[i] * columns + column + q) * rank
+                for k in range(0, rank, width):
+                    store(moments, first + k, load(moments, first + k) + load_as(functions, j * rank + k, moments) * f)
 
 
 @kernel
-def to_functions(functions, starts, local, boxes, columns, column, rank, room, y, low, high):  # type: ignore[no-untyped-def]
-    """Add to y the local expansions tested with the functions of the leaves low .. high."""
-    width = lanes(local)
+def to_functions(functions, starts, local, boxes, columns, column, rank, y, count, low, high):  # type: ignore[no-untyped-def]
+    """Add to `count` vectors y the local expansions tested with the functions of the leaves low .. high."""
+    width, size = lanes(local), starts[len(starts) - 1]
     for i in range(low, high):
-        first = (boxes[i] * columns + column) * rank
         for j in range(starts[i], starts[i + 1]):
-            total = zero(local)
-            for k in range(0, rank, width):
-                total = total + load(local, first + k) * load_as(functions, j * rank + k, local)
-            store(room, 0, total)
-            for w in range(width):
-                y[j] += room[w]
+            for q in range(count):
+                first, t = (boxes[i] * columns + column + q) * rank, zero(local)
+                for k in range(0, rank, width):
+                    t = t + load(local, first + k) * load_as(functions, j * rank + k, local)
+                y[q * size + j] += total(t)

@@ -320,6 +320,11 @@ class Product(RealProducts):
         self._far = FarProducts(tree, layout.lists, table, *starts, numbers[0], numbers[1], scale)
 
     @property
+    def together(self) -> int:
+        """Columns that are multiplied at a time."""
+        return self._far.forward.together
+
+    @property
     def edge(self) -> float:
         """Of the leaves on average."""
         tree, leaves = self._layout.tree, self._layout.lists.leaves
@@ -341,11 +346,9 @@ class Product(RealProducts):
 
     def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         given, wanted = (self.rows, self.columns) if transposed else (self.columns, self.rows)
-        out = np.empty((wanted.dimension, x.shape[1]), np.result_type(self.dtype, x.dtype))
-        for column, each in enumerate(x[given.whole].T):
-            near = self._near.product(each, transposed)
-            out[:, column] = wanted.sums(near + self._far.product(each, transposed))
-        return out
+        values = np.ascontiguousarray(x.T[:, given.whole])
+        found = self._near.product(values, transposed) + self._far.product(values, transposed)
+        return wanted.sums(found).astype(np.result_type(self.dtype, x.dtype), copy=False).T
 
 
 class _Check(NamedTuple):

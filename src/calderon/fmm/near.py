@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import require_memory, run_tasks, thread_count
 from calderon.backends.numba import kernel
-from calderon.backends.vectors import VectorType, aligned, jitable, lanes, load, number, store, width, zero
+from calderon.backends.vectors import FLAGS, VectorType, aligned, jitable, lanes, load, number, store, width, zero
 from calderon.fmm.packed import BEYOND, GROUP, Packed, load_packed, pack
 
 COMPONENTS = 3
@@ -43,8 +43,34 @@ load_as = intrinsic(_load_as)
 load_as._set_uuid(f"{__name__}.load_as")
 
 
+def _total(typing_context, vector):  # type: ignore[no-untyped-def]
+    """The sum of the components of a vector, by halves."""
+    if not isinstance(vector, VectorType):
+        return None
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        value, count, index = args[0], vector.width, ir.IntType(32)
+        while count > 1:
+            count //= 2
+            halves = (ir.Constant(ir.VectorType(index, count), list(range(n, n + count))) for n in (0, count))
+            value = builder.fadd(*(builder.shuffle_vector(value, value, each) for each in halves), flags=FLAGS)
+        return builder.extract_element(value, ir.Constant(index, 0))
+
+    return vector.scalar(vector), generate
+
+
+total = intrinsic(_total)
+total._set_uuid(f"{__name__}.total")
+
+
 class RealProducts(LinearOperator):  # type: ignore[misc]
-    """A real matrix by `_products`(x, transposed) of real columns x (n, k); complex ones in two parts."""
+    """A real matrix by `_products`(x, transposed) of real columns x (n, k), `together` at a time; the real and the
+    imaginary parts of complex ones are columns of their own."""
+
+    @property
+    def together(self) -> int:
+        """Columns that are multiplied at a time; here one."""
+        return 1
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
         return self._both(x, False)
@@ -54,8 +80,12 @@ class RealProducts(LinearOperator):  # type: ignore[misc]
 
     def _both(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         if x.dtype.kind == "c":
-            return self._products(x.real, transposed) + 1j * self._products(x.imag, transposed)
-        return self._products(x, transposed)
+            both = self._both(np.concatenate([x.real, x.imag], axis=1), transposed)
+            return both[:, : x.shape[1]] + 1j * both[:, x.shape[1] :]
+        if x.shape[1] <= (together := self.together):
+            return self._products(x, transposed)
+        parts = [self._products(x[:, n : n + together], transposed) for n in range(0, x.shape[1], together)]
+        return np.concatenate(parts, axis=1)
 
     def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         raise NotImplementedError
@@ -70,41 +100,47 @@ def load_plain(numbers, exponents, index, like):  # type: ignore[no-untyped-def]
 @functools.lru_cache(maxsize=8)
 def block_kernel(down: bool, across: bool, packed: bool) -> Callable[..., None]:
     """y_rows += B x_columns (down), and y_columns += B^T x_rows (across), of all blocks; of those on the diagonal of a
-    symmetric matrix, which do both, only the former."""
+    symmetric matrix, which do both, only the former. x, y: `count` vectors, one after the other; a row of a block is
+    in the cache for all of them."""
     load_block = load_packed if packed else load_plain
 
     @kernel
     def multiply(  # type: ignore[no-untyped-def]
-        numbers, exponents, pairs, places, unit, row_starts, column_starts, x_rows, x_columns, y_rows, y_columns, room,
-        symmetric, low, high,
+        numbers, exponents, pairs, places, unit, row_starts, column_starts, x_rows, x_columns, y_rows, y_columns, count,
+        room, symmetric, low, high,
     ):  # fmt: skip
         size = lanes(room)
-        half = len(room) // 2 - size
+        half, pitch = len(room) // 2, len(room) // (2 * max(1, count))
+        tall, wide = row_starts[len(row_starts) - 1], column_starts[len(column_starts) - 1]
         for n in range(low, high):
             i, j = pairs[n, 0], pairs[n, 1]
             top, left = row_starts[i], column_starts[j]
             height, width = row_starts[i + 1] - top, column_starts[j + 1] - left
-            for c in range(width + size):
-                room[c] = x_columns[left + c] if c < width else 0
-                room[half + c] = 0
-            pitch = -(-width // unit) * unit
+            for q in range(count):
+                column, own = q * wide + left, q * pitch
+                for c in range(width + size):
+                    room[own + c] = x_columns[column + c] if c < width else 0
+                    room[half + own + c] = 0
+            apart = -(-width // unit) * unit
             for r in range(height):
-                at, f, total = places[n] + r * pitch, room.dtype.type(0), zero(room)
-                if across:
-                    f = number(x_rows, top + r)
-                for c in range(0, width, size):
-                    block = load_block(numbers, exponents, at + c, room)
-                    if down:
-                        total = total + block * load(room, c)
+                at = places[n] + r * apart
+                for q in range(count):
+                    row, own, f, t = q * tall + top + r, q * pitch, room.dtype.type(0), zero(room)
                     if across:
-                        store(room, half + c, load(room, half + c) + block * f)
-                if down:
-                    store(room, 2 * half, total)
-                    for w in range(size):
-                        y_rows[top + r] += room[2 * half + w]
+                        f = number(x_rows, row)
+                    for c in range(0, width, size):
+                        block = load_block(numbers, exponents, at + c, room)
+                        if down:
+                            t = t + block * load(room, own + c)
+                        if across:
+                            store(room, half + own + c, load(room, half + own + c) + block * f)
+                    if down:
+                        y_rows[row] += total(t)
             if across and not (symmetric and i == j):
-                for c in range(width):
-                    y_columns[left + c] += room[half + c]
+                for q in range(count):
+                    column, own = q * wide + left, half + q * pitch
+                    for c in range(width):
+                        y_columns[column + c] += room[own + c]
 
     return multiply
 
@@ -198,23 +234,24 @@ class Near:
         return Near(Packed.plain(numbers), self.pairs, places, *sides, self.symmetric, self.double)
 
     def product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        """A x or A^T x in the order of leaves."""
+        """(k, m) A x or A^T x for k vectors x (k, n), in the order of leaves."""
         real, symmetric = np.dtype(np.float64) if self.double else self.stored.numbers.dtype, self.symmetric
         run = block_kernel(symmetric or not transposed, symmetric or transposed, len(self.stored.exponents) > 0)
         sizes = int(self.row_starts[-1]), int(self.column_starts[-1])
         x, none = np.ascontiguousarray(x, real), np.zeros(0, real)
-        widest = int(np.diff(self.column_starts).max(initial=0)) + 2 * width(real)
+        widest = (int(np.diff(self.column_starts).max(initial=0)) // width(real) + 2) * width(real)
         work = np.append(0, np.cumsum(np.diff(self.places)))
         parts = max(1, min(thread_count(), len(self.pairs)))
         bounds = np.searchsorted(work, np.linspace(0, work[-1], parts + 1))
         bounds[-1] = len(self.pairs)
-        sums = np.zeros((parts, sizes[1] if transposed else sizes[0]), real)
+        sums = np.zeros((parts, len(x), sizes[1] if transposed else sizes[0]), real)
 
         def part(n: int) -> None:
-            y = sums[n]
-            given = (x, x, y, y) if symmetric else (x, none, none, y) if transposed else (none, x, y, none)
-            run(*self.stored, self.pairs, self.places, self.unit, self.row_starts, self.column_starts, *given,
-                aligned(2 * widest + width(real), real), symmetric, bounds[n], bounds[n + 1])  # fmt: skip
+            given, y = x.ravel(), sums[n].ravel()
+            turned = (given, none, none, y) if transposed else (none, given, y, none)
+            vectors = (given, given, y, y) if symmetric else turned
+            run(*self.stored, self.pairs, self.places, self.unit, self.row_starts, self.column_starts, *vectors, len(x),
+                aligned(2 * len(x) * widest, real), symmetric, bounds[n], bounds[n + 1])  # fmt: skip
 
         run_tasks(part, parts)
         return sums.sum(axis=0)

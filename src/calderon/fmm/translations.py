@@ -13,17 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import run_tasks, thread_count
-from calderon.backends.numba import kernel
+from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import aligned, lanes, width
 from calderon.fmm.lists import BLOCK, Runs
 from calderon.fmm.octree import Octree
 from calderon.fmm.register_tiles import add_products
 from calderon.fmm.tables import Tables
 
-TOGETHER = 24
-"""Pairs whose products with the first factor of a matrix are held at a time, in the first-level cache."""
+TOGETHER, LISTED = 24, 240
+"""Vectors whose products with the first factor of a matrix are held at a time, in the first-level cache, and vectors
+of pairs whose places are listed at a time."""
 TASKS = 6
 """Tasks of each thread."""
+TIMES, ROOM = 8, 256_000_000
+"""Columns of a matrix that are passed at once at most, and bytes of their expansions, unless one takes more."""
 
 
 def in_parts(work: Callable[[int, int], Any], count: int) -> None:
@@ -44,39 +47,59 @@ def multiply(matrix, vectors, count, given, s, apart, wanted, t, pitch, low, hig
     add_products(matrix, 0, vectors, count, given, s, apart, wanted, t, pitch, low, high)
 
 
+@jitable_part
+def list_vectors(s, t, columns, begin, first, last, sources, targets):  # type: ignore[no-untyped-def]
+    """Enter the places of the vectors first .. last of the pairs from number `begin` on, `columns` for each."""
+    pair, column = begin + first // columns, first % columns
+    for k in range(last - first):
+        sources[k], targets[k] = s[pair] * columns + column, t[pair] * columns + column
+        column += 1
+        if column == columns:
+            pair, column = pair + 1, 0
+
+
 @kernel
-def shift(matrices, rank, given, wanted, s, t, runs, blocks, low, high):  # type: ignore[no-untyped-def]
-    """The same with runs of several matrices (rank, rank), blocks low .. high."""
+def shift(matrices, rank, given, wanted, s, t, columns, runs, blocks, low, high):  # type: ignore[no-untyped-def]
+    """The same with runs of several matrices (rank, rank), blocks low .. high; each box has `columns` vectors."""
     vectors = rank // lanes(matrices)
+    sources, targets = np.empty(LISTED, np.int64), np.empty(LISTED, np.int64)
     for q in range(blocks[low], blocks[high]):
-        add_products(matrices, runs[q, 0] * rank * rank, vectors, rank, given, s, rank, wanted, t, rank, runs[q, 1],
-                     runs[q, 2])  # fmt: skip
+        count = (runs[q, 2] - runs[q, 1]) * columns
+        for first in range(0, count, LISTED):
+            last = min(count, first + LISTED)
+            list_vectors(s, t, columns, runs[q, 1], first, last, sources, targets)
+            add_products(matrices, runs[q, 0] * rank * rank, vectors, rank, given, sources, rank, wanted, targets, rank,
+                         0, last - first)  # fmt: skip
 
 
 @kernel
-def translate(
-    numbers, starts, vectors, rank, moments, local, s, t, slot, runs, blocks, scale, per_box, scratch, low, high
-):  # type: ignore[no-untyped-def]
+def translate(numbers, starts, vectors, rank, moments, local, s, t, columns, runs, blocks, scale, scratch, low, high):  # type: ignore[no-untyped-def]
     """Local expansions of the boxes of blocks low .. high from moments, by two factors or one, times scale of each."""
     width = lanes(numbers)
-    whole = rank // width
+    whole, per_box = rank // width, columns * rank
+    sources, targets, slots = np.empty(LISTED, np.int64), np.empty(LISTED, np.int64), np.empty(LISTED, np.int64)
+    for k in range(LISTED):
+        slots[k] = k % TOGETHER
     for block in range(low, high):
         for q in range(blocks[block], blocks[block + 1]):
-            v, begin, end = runs[q, 0], runs[q, 1], runs[q, 2]
-            n, first = vectors[v], starts[v]
-            if n == 0:
-                add_products(numbers, first, whole, rank, moments, s, rank, local, t, rank, begin, end)
-                continue
-            while begin < end:
-                stop = min(end, begin + TOGETHER)
-                for k in range(TOGETHER * n * width):
-                    scratch[k] = 0
-                add_products(numbers, first, n, rank, moments, s, rank, scratch, slot, n * width, begin, stop)
-                add_products(
-                    numbers, first + rank * n * width, whole, n * width, scratch, slot, n * width, local, t, rank,
-                    begin, stop,
-                )  # fmt: skip
-                begin = stop
+            v, count = runs[q, 0], (runs[q, 2] - runs[q, 1]) * columns
+            n, at = vectors[v], starts[v]
+            for first in range(0, count, LISTED):
+                last = min(count, first + LISTED)
+                list_vectors(s, t, columns, runs[q, 1], first, last, sources, targets)
+                if n == 0:
+                    add_products(numbers, at, whole, rank, moments, sources, rank, local, targets, rank, 0,
+                                 last - first)  # fmt: skip
+                    continue
+                for begin in range(0, last - first, TOGETHER):
+                    end = min(last - first, begin + TOGETHER)
+                    for k in range((end - begin) * n * width):
+                        scratch[k] = 0
+                    add_products(numbers, at, n, rank, moments, sources, rank, scratch, slots, n * width, begin, end)
+                    add_products(
+                        numbers, at + rank * n * width, whole, n * width, scratch, slots, n * width, local, targets,
+                        rank, begin, end,
+                    )  # fmt: skip
         for box in range(block * BLOCK, min((block + 1) * BLOCK, len(scale))):
             f = scale[box]
             for k in range(box * per_box, (box + 1) * per_box):
@@ -85,7 +108,7 @@ def translate(
 
 @dataclass(frozen=True, eq=False)
 class Translations:
-    """The passes of a tree with tables, for `columns` vectors of each box."""
+    """The passes of a tree with tables, for `columns` vectors of each box, or several times as many."""
 
     tree: Octree
     far: Runs
@@ -99,27 +122,21 @@ class Translations:
 
     @property
     def size(self) -> int:
-        """Numbers of all boxes."""
+        """Numbers of all boxes, with `columns` vectors of each."""
         return len(self.tree.level) * self.columns * self.tables.rank
 
-    def empty(self) -> NDArray[Any]:
-        """Zero moments or local expansions of all boxes."""
-        return aligned(self.size, self.real)
+    @property
+    def together(self) -> int:
+        """How many times `columns` vectors of each box may be passed at once."""
+        return max(1, min(TIMES, ROOM // (2 * self.size * self.real.itemsize)))
 
-    def places(self, boxes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(n columns,) the vectors of boxes (n,)."""
-        return (boxes[:, None] * self.columns + np.arange(self.columns)).ravel()
+    def empty(self, times: int = 1) -> NDArray[Any]:
+        """Zero moments or local expansions of all boxes, for so many times `columns` vectors."""
+        return aligned(times * self.size, self.real)
 
-    @cached_property
-    def _across(self) -> tuple[Any, ...]:
-        source, target, runs, blocks = self._expanded(self.far)
-        slot = np.arange(len(source)) % TOGETHER
-        scale = (1 / self.tree.edge).astype(self.real)
-        return source, target, slot, runs, blocks, scale, self.columns * self.tables.rank
-
-    def _expanded(self, pairs: Runs) -> Runs:
-        runs = pairs.runs * np.array([1, self.columns, self.columns])
-        return Runs(self.places(pairs.source), self.places(pairs.target), runs, pairs.blocks)
+    def _vectors(self, values: NDArray[Any]) -> int:
+        """Of each box."""
+        return len(values) // (len(self.tree.level) * self.tables.rank)
 
     @cached_property
     def _levels(self) -> list[tuple[Runs, Runs]]:
@@ -131,7 +148,7 @@ class Translations:
             above = (parent - parent[0]) // (BLOCK // 4)
             up = Runs.of(boxes, parent, octant, above, 8)
             down = Runs.of(parent, boxes, octant, (boxes - low) // BLOCK, 8)
-            found.append((self._expanded(up), self._expanded(down)))
+            found.append((up, down))
         return found
 
     def upward(self, moments: NDArray[Any]) -> None:
@@ -142,14 +159,15 @@ class Translations:
     def across(self, moments: NDArray[Any], local: NDArray[Any]) -> None:
         """Local expansions of all boxes from the moments of separated ones."""
         table, lanes_ = self.tables, width(self.real)
-        source, target, slot, runs, blocks, scale, per_box = self._across
+        pairs, columns, scale = self.far, self._vectors(moments), (1 / self.tree.edge).astype(self.real)
         most = int(table.vectors.max()) * TOGETHER * lanes_
 
         def work(low: int, high: int) -> None:
-            translate(table.numbers, table.starts, table.vectors, table.rank, moments, local, source, target, slot,
-                      runs, blocks, scale, per_box, aligned(most, self.real), low, high)  # fmt: skip
+            translate(table.numbers, table.starts, table.vectors, table.rank, moments, local, pairs.source,
+                      pairs.target, columns, pairs.runs, pairs.blocks, scale, aligned(most, self.real), low,
+                      high)  # fmt: skip
 
-        in_parts(work, len(blocks) - 1)
+        in_parts(work, len(pairs.blocks) - 1)
 
     def downward(self, local: NDArray[Any]) -> None:
         """Add the local expansions of parents to those of their children."""
@@ -158,5 +176,5 @@ class Translations:
 
     def _shift(self, matrices: NDArray[Any], pairs: Runs, values: NDArray[Any]) -> None:
         flat, rank = matrices.ravel(), self.tables.rank
-        arguments = pairs.source, pairs.target, pairs.runs, pairs.blocks
+        arguments = pairs.source, pairs.target, self._vectors(values), pairs.runs, pairs.blocks
         in_parts(lambda low, high: shift(flat, rank, values, values, *arguments, low, high), len(pairs.blocks) - 1)

@@ -62,5 +62,6 @@ class Pieces(NamedTuple):
         return part if self.space is scalar else NodalVectorSpace(part, self.space.components)  # type: ignore[union-attr]
 
     def sums(self, values: NDArray[Any]) -> NDArray[Any]:
-        """(dimension,) sums over the pieces (n,) of each function: the transpose of x[whole]."""
-        return np.bincount(self.whole, values, self.dimension)
+        """(k, dimension) sums over the pieces (k, n) of each function: the transposed of x[whole]."""
+        found = [np.bincount(self.whole, each, self.dimension) for each in values]
+        return np.reshape(found, (len(values), self.dimension))
