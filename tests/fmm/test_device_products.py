@@ -75,6 +75,14 @@ def test_gmres_on_the_device(opencl, mesh):
         assert np.linalg.norm(matrices[1].rmatvec(b) - matrices[0].rmatvec(b)) < 1e-12 * np.linalg.norm(b)
 
 
+def test_products_of_operators_are_joined_by_the_processor(opencl, mesh):
+    V = cal.single_layer(cal.Laplace(), cal.P0(mesh))
+    here, there = ((V @ V).assemble("fmm", rtol=9e-5, backend=name) for name in ("numba", "opencl"))
+    assert here.backend == "numba" and there.backend == "opencl:0 and numba" and not isinstance(there, OnDevice)
+    x = np.random.default_rng(0).standard_normal(V.shape[1])
+    assert np.linalg.norm(there @ x - here @ x) < 1e-12 * np.linalg.norm(here @ x)
+
+
 def test_a_solid_whose_products_are_on_the_device(opencl):
     bar = cal.mesh.cuboid([1.0, 0.25, 0.25], h=0.08)
     bar = cal.TriangleMesh(bar.vertices, bar.triangles, np.rint(bar.normals[:, 0]).astype(int) % 3)

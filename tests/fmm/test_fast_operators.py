@@ -60,6 +60,7 @@ def check(operator, rtol):
     assert difference(fast @ right, dense @ right) <= rtol
     assert difference(fast.T @ left, dense.T @ left) <= rtol
     assert 0 < fast.error <= rtol
+    assert fast.info[0].checked.endswith("columns") == ("double" in fast.info[0].operator)
     return fast
 
 
@@ -117,7 +118,7 @@ def test_transposed_products_of_double_layers_are_checked(monkeypatch):
     monkeypatch.setattr(galerkin, "FUNCTIONS", galerkin.FUNCTIONS[:2])
     monkeypatch.setattr(product, "_rmatmat", lambda self, x: 1.1 * turned(self, x))
     operator = cal.double_layer(cal.Laplace(), cal.P1(MESHES["long"]()))
-    with pytest.raises(RuntimeError, match=r"has an error of 1\.0e-01 at 64 random rows, and rtol=0\.003"):
+    with pytest.raises(RuntimeError, match=r"has an error of 1\.0e-01 at 64 random columns, and rtol=0\.003"):
         operator.assemble("fmm", rtol=3e-3)
 
 

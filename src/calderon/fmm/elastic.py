@@ -238,6 +238,11 @@ class Check(NamedTuple):
             exact[starts[each.top] : starts[each.top] + len(own)] += found
         return Check(rows, vectors, exact)
 
+    @property
+    def place(self) -> str:
+        """What is checked, as text."""
+        return f"{len(self.rows)} random rows"
+
     def error(self, product: LinearOperator) -> float:
         """The largest relative error of a product."""
         changes = np.linalg.norm(product.matmat(self.vectors)[self.rows] - self.exact, axis=0)

@@ -55,9 +55,9 @@ where normal derivatives are zero: its error is compared with that size."""
 
 
 class Info(NamedTuple):
-    """Of one integral operator. error: relative, in the 2-norm of 64 random rows (of double layers also columns) of
-    products with a random vector and, but for curls, a constant one. order: degree and number of combinations of the
-    harmonics."""
+    """Of one integral operator. error: relative, in the 2-norm over the random rows of products, and of double layers
+    of transposed products (columns), that `checked` counts, with a random vector and, but for curls, a constant one;
+    the larger one. order: degree and number of combinations of the harmonics."""
 
     operator: str
     error: float
@@ -65,11 +65,13 @@ class Info(NamedTuple):
     levels: int
     leaves: int
     nbytes: int
+    checked: str
 
 
 class FastMultipole(LinearOperator):
     """An operator by fast multipole products. `info`: one entry for each integral operator; error: the largest of their
-    errors; nbytes, seconds, rtol; product: what multiplies; backend: where."""
+    errors; nbytes, seconds, rtol; product: what multiplies; backend: where, "opencl:0 and numba" where the processor
+    adds, or multiplies, parts of what a device does."""
 
     def __init__(
         self, product: LinearOperator, info: list[Info], label: str, seconds: float, rtol: float, backend: str
@@ -163,9 +165,11 @@ def assemble_fmm(
             product = DeviceSum.of(device, values, operator.shape, dtype) or product
         if advance is not None:
             advance(1, 1)
-    kind = DeviceFastMultipole if isinstance(product, DeviceSum) else FastMultipole
+    on_device = isinstance(product, DeviceSum)
+    kind = DeviceFastMultipole if on_device else FastMultipole
+    name = f"{execution.name} and numba" if execution.devices and not on_device else execution.name
     seconds = time.perf_counter() - started
-    return kind(product, parts.info, short_label(operator), seconds, wanted, execution.name)
+    return kind(product, parts.info, short_label(operator), seconds, wanted, name)
 
 
 def plan_fmm(operator: BoundaryOperator, rtol: float | None = None) -> Plan:
@@ -222,10 +226,11 @@ class _Composition:
             if (error := check.error(on_host)) <= self.rtol:
                 break
         else:
-            raise _too_large(f"elastic {name}", error, self.rtol)
+            raise _too_large(f"elastic {name}", error, check.place, self.rtol)
         found = self._sent(on_host, on_host)
         order, levels = (promise.order.p, promise.order.r), int(layout.tree.level[-1])
-        self.info.append(Info(f"elastic {name}", error, order, levels, len(layout.lists.leaves), found.nbytes))
+        leaves = len(layout.lists.leaves)
+        self.info.append(Info(f"elastic {name}", error, order, levels, leaves, found.nbytes, check.place))
         return found
 
     def _sent(self, product: Any, host: Any) -> Any:
@@ -248,17 +253,17 @@ class _Composition:
                 layout = self._layout(operator, promises[0])
                 near = near_products(operator, 1.0, layout, execution, False)
             on_host = Product(operator, layout, near, promises[0], rtol, self.execution)
-            error = max(check.error(on_host) for check in checks)
+            error, worst = max((check.error(on_host), check.place) for check in checks)
             better = better_orders(promises, error, rtol) if error > SAFETY * rtol else ()
             if not better:
                 break
             promises = better
         if error > rtol:
-            raise _too_large(operator.integrand.name, error, rtol)
+            raise _too_large(integrand.name, error, worst, rtol)
         found = self._sent(on_host, None)
         levels, order = int(layout.tree.level[-1]), (promises[0].order.p, promises[0].order.r)
-        leaves = len(layout.lists.leaves)
-        self.info.append(Info(operator.integrand.name, error, order, levels, leaves, found.nbytes))
+        leaves, checked = len(layout.lists.leaves), " and ".join(check.place for check in checks)
+        self.info.append(Info(integrand.name, error, order, levels, leaves, found.nbytes, checked))
         return found
 
     def _layout(self, operator: IntegralOperator, promise: Promise) -> Layout:
@@ -277,10 +282,10 @@ def _plain(operator: IntegralOperator, products: Callable[[IntegralOperator], Li
     return products(replace(operator, integrand=DOUBLE_LAYER, trial=operator.test, test=operator.trial)).T
 
 
-def _too_large(name: str, error: float, rtol: float) -> RuntimeError:
+def _too_large(name: str, error: float, place: str, rtol: float) -> RuntimeError:
     return RuntimeError(
-        f"the {name} has an error of {error:.1e} at {CHECKED} random rows, and rtol={rtol:g} was requested: increase "
-        "rtol, or use method='hmatrix'"
+        f"the {name} has an error of {error:.1e} at {place}, and rtol={rtol:g} was requested: increase rtol, or use "
+        "method='hmatrix'"
     )
 
 
@@ -378,6 +383,11 @@ class _Check(NamedTuple):
         sizes = [mass * area for mass, area in zip(masses, areas, strict=True)]
         size = np.linalg.norm(sizes[0][rows]) * np.linalg.norm(sizes[1][:, None] * vectors, axis=0) / (4 * np.pi)
         return _Check(transposed, rows, vectors, exact, size * (operator.integrand.normal != "none"))
+
+    @property
+    def place(self) -> str:
+        """What is checked, as text."""
+        return f"{len(self.rows)} random {'columns' if self.transposed else 'rows'}"
 
     def error(self, product: "Product") -> float:
         """The larger relative error of the products."""
