@@ -162,3 +162,19 @@ def test_what_cannot_be_bonded():
         cal.BondedSolids([below])
     with pytest.raises(ValueError, match="cannot be bonded"):
         cal.BondedSolids({"below": below})
+
+
+def test_the_plan_counts_the_tractions_of_common_faces():
+    """They are loads of both parts, and unknowns that test the equation of the softer one."""
+    lower, upper = halves(h=0.2)
+    soft, stiff = cal.ElasticMaterial(1.0, 0.3), cal.ElasticMaterial(2.0, 0.3)
+    below = cal.ElasticSolid(lower, soft, {"far": cal.Fixed()})
+    above = cal.ElasticSolid(upper, stiff, loads={"far": cal.Pressure(1.0)})
+    parts = cal.BondedSolids({"below": below, "above": above})
+    nodes, faces = 3 * lower.number_of_vertices, 3 * int((lower.tags != 1).sum())
+    entries = (nodes + faces) ** 2 + nodes * (nodes + faces)
+    dense = parts.plan("dense")
+    assert dense.nbytes == 8 * (entries + 3 * dense.unknowns**2)
+    assert parts.plan("fmm").nbytes > below.plan("fmm").nbytes + above.plan("fmm").nbytes
+    found = [parts.plan(each) for each in ("fmm", "hmatrix", "matrix-free")]
+    assert all(f"traction), about {float(f'{each.seconds:.1g}'):g} s and " in str(each) for each in (dense, *found))

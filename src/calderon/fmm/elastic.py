@@ -14,11 +14,11 @@ from calderon.fmm.elastic_moments import SUMS, Fields, elastic_moments, from_val
 from calderon.fmm.functions import from_functions, to_functions
 from calderon.fmm.layout import Layout, near_products
 from calderon.fmm.near import Near, RealProducts
-from calderon.fmm.orders import CHECKED, ELASTIC, Promise, first_order
+from calderon.fmm.orders import CHECKED, Promise
 from calderon.fmm.packed import RTOL
 from calderon.fmm.tables import Tables, tables
 from calderon.fmm.translations import Translations, in_parts
-from calderon.operators.tree import Term, terms_of
+from calderon.operators.tree import Term
 from calderon.spaces.pieces import Pieces
 
 SINGLE = 3e-5
@@ -27,10 +27,6 @@ hundredth of their terms, are in double precision always."""
 FIELDS = 3
 WORTH = 1.0
 """Of a translation in `Layout.of`: pairs of triangles have nine times as many numbers."""
-PACKED = 2.3
-"""Bytes of a number of packed blocks, with exponents and the ends of rows, about."""
-TABLES = 1500
-"""Bytes of tables over the square of their rank, about."""
 
 
 def is_joint(terms: Sequence[Term]) -> bool:
@@ -187,18 +183,6 @@ def layout_of(terms: Sequence[Term], promise: Promise) -> Layout:
     """The spaces of a table in one tree, with one side."""
     spaces = [space.scalar for each in terms for space in (each.atom.test, each.atom.trial)]
     return Layout.of(spaces, spaces, promise, terms[0].atom.quadrature.near, WORTH, len(terms) > 1)
-
-
-def planned_bytes(operator: Any, rtol: float) -> int:
-    """About what products with a table of layers will need, from their tree alone."""
-    terms = terms_of(operator)
-    promise = first_order(ELASTIC, rtol, True)[0]
-    layout, rank, size = layout_of(terms, promise), promise.order.r, 4 if rtol >= SINGLE else 8
-    near = sum(layout.near_entries(each.atom) for each in terms) * (PACKED if rtol >= RTOL else size)
-    values = {each.top: len(layout.rows.pieces(each.atom.test).whole) // FIELDS for each in terms}
-    fields = {each.left: len(layout.rows.pieces(each.atom.trial).whole) for each in terms}
-    moments = SUMS * rank * size * (sum(values.values()) + sum(fields.values()))
-    return int(near) + moments + 2 * SUMS * rank * 8 * len(layout.tree.level) + TABLES * rank**2
 
 
 def near_of(term: Term, layout: Layout, rtol: float, execution: Execution) -> Near:

@@ -1,22 +1,32 @@
 """What an operator by fast multipole products will take, before memory is taken: levels, order, bytes, seconds."""
 
 from collections.abc import Callable, Hashable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from calderon.backends import thread_count
+from calderon.fmm.elastic import FIELDS, SINGLE, layout_of
+from calderon.fmm.elastic_moments import SUMS
 from calderon.fmm.layout import Layout
-from calderon.fmm.orders import FUNCTIONS, Promise, first_order
+from calderon.fmm.orders import CHECKED, ELASTIC, FUNCTIONS, Promise, first_order
+from calderon.fmm.packed import RTOL
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.memory_estimate import preparation_bytes
 from calderon.operators.methods import STREAM, Plan
+from calderon.operators.tree import terms_of
 
 NEAR, SPECIAL, ROW, MOMENT, FAR = 1e-7, 3e-5, 2.5e-8, 2e-8, 3e-9
 """Processor seconds, in estimates, of a near entry, of the special pairs of a triangle, of an entry of a row that is
 computed directly (double precision takes twice as long), of a harmonic of a function, and of a number of a
 translation (twice)."""
+ELASTIC_NEAR, ELASTIC_SPECIAL, ELASTIC_ROW, ELASTIC_MOMENT, ELASTIC_FAR = 1.5e-8, 7e-5, 1.7e-7, 1.8e-10, 4e-9
+"""The same of layers of elastostatics, rows and translations always in double precision; of each number of a moment for
+each harmonic."""
+TABLES, PACKED = 1500, 2.3
+"""Bytes of tables over the square of their rank, and of a number of packed blocks with exponents and the ends of rows,
+about."""
 
 
 class Part(NamedTuple):
@@ -77,3 +87,23 @@ class Planner:
         return Plan(
             "fmm", nbytes, seconds / threads, product / threads, f"{levels} levels, degree {p} with {rank} combinations"
         )
+
+
+def plan_elastic(operator: Any, rtol: float) -> Plan:
+    """About what products with a table of layers of elastostatics will take, from their tree alone."""
+    terms, promise = terms_of(operator), first_order(ELASTIC, rtol, True)[0]
+    layout, (p, rank) = layout_of(terms, promise), promise.order[:2]
+    size, times = (4, 1) if rtol >= SINGLE else (8, 2)
+    near = [layout.near_entries(each.atom) // (2 if each.atom.is_symmetric else 1) for each in terms]
+    values = {each.top: len(layout.rows.pieces(each.atom.test).whole) // FIELDS for each in terms}
+    fields = {each.left: len(layout.rows.pieces(each.atom.trial).whole) for each in terms}
+    moments = SUMS * rank * (sum(values.values()) + sum(fields.values()))
+    read = (PACKED if rtol >= RTOL else size) * sum(near) + size * moments
+    stored = read + 2 * SUMS * rank * 8 * len(layout.tree.level) + TABLES * rank**2
+    triangles = sum(max(len(side.scalar.triangles) for side in (each.atom.test, each.atom.trial)) for each in terms)
+    seconds = times * (ELASTIC_NEAR * sum(near) + ELASTIC_SPECIAL * triangles)
+    seconds += ELASTIC_ROW * CHECKED * sum(each.shape[1] for each in terms) + ELASTIC_MOMENT * (p + 1) ** 2 * moments
+    product = read / STREAM + ELASTIC_FAR * SUMS * rank * len(layout.lists.far.source)
+    levels, threads = int(layout.tree.level[-1]), thread_count()
+    text = f"{levels} levels, degree {p} with {rank} combinations"
+    return Plan("fmm", int(stored), seconds / threads, product / threads, text)

@@ -31,7 +31,12 @@ class Plan(NamedTuple):
 
     def __str__(self) -> str:
         details = f", {self.details}" if self.details else ""
-        return f"{self.method}: about {self.seconds:.1g} s and {format_bytes(self.nbytes)}{details}"
+        return f"{self.method}: about {rounded(self.seconds)} s and {format_bytes(self.nbytes)}{details}"
+
+
+def rounded(seconds: float) -> str:
+    """With one digit, as estimates are."""
+    return f"{float(f'{seconds:.1g}'):g}"
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ from calderon.formulations.elastic.interfaces import (
 )
 from calderon.formulations.elastic.joint_equation import JointEquation, Part, joint_equation
 from calderon.formulations.elastic.load_cases import LoadCase, named_cases
-from calderon.formulations.elastic.solid import FAST, LARGEST_DENSE, ElasticSolid, Plan, solver_of
+from calderon.formulations.elastic.plan import FAST, Plan, one_after_the_other
+from calderon.formulations.elastic.solid import LARGEST_DENSE, ElasticSolid, solver_of, with_conditions
 from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions
 from calderon.operators.methods import AUTO, candidates
@@ -133,14 +134,16 @@ class BondedSolids:
         """What `solve` with these options will take, before it is computed."""
         tolerance(rtol)
         candidates(method)
-        displacements = self.supports[1].shape[1]
-        tractions = 3 * len(self.faces.numbers) + sum(part.conditions.bound.shape[1] for part in self.parts.values())
-        unknowns = displacements + tractions
+        tractions = 3 * len(self.faces.numbers) + sum(part.conditions.bound.shape[1] for part in self.solids)
+        unknowns = self.supports[1].shape[1], tractions
+        count = sum(unknowns)
         if method == AUTO:
-            method = "dense" if unknowns <= LARGEST_DENSE else FAST
-        needed = sum(part.plan(method, rtol).nbytes for part in self.parts.values())
-        needed = needed + 24 * unknowns**2 if method == "dense" else needed
-        return Plan(method, unknowns, displacements, tractions, needed)
+            method = "dense" if count <= LARGEST_DENSE else FAST
+        parts = self._parts([solid.conditions.loaded for solid in self.solids])
+        solids = [with_conditions(each.solid, replace(each.conditions, free=each.displacement)) for each in parts]
+        entries, layers = zip(*(each.planned_layers(method, rtol) for each in solids), strict=True)
+        plan = Plan.of(method, unknowns, sum(entries), one_after_the_other(layers))
+        return replace(plan, nbytes=plan.nbytes + 8 * count**2) if method == "dense" else plan  # a sum of matrices
 
     def solve(self, method: str = AUTO, rtol: float = 1e-5, backend: str = "numba") -> dict[Any, ElasticSolution]:
         """The solution of each part by its name, with the options and errors of `ElasticSolid.solve`."""
@@ -252,6 +255,12 @@ class BondedSolids:
 
     def _equation(self, loaded: list[NDArray[np.bool_]], options: tuple[str, float, str]) -> JointEquation:
         """loaded: by part, triangles with tractions in some load case; options: method, rtol, backend."""
+        free = self.supports[1]
+        lift = free.T @ (self.mass @ self._orthonormal_motions)
+        return joint_equation(self._parts(loaded), (self.nodes, free), lift, self.size, options)
+
+    def _parts(self, loaded: list[NDArray[np.bool_]]) -> list[Part]:
+        """The parts with what they add to the equation."""
         count, free = len(self.nodes), self.supports[1]
         columns = _traction_columns(self.solids, self.faces)
         best = np.full(count, len(self.solids))
@@ -267,8 +276,7 @@ class BondedSolids:
                 loaded=loaded[k] | self.faces.triangles[k],
             )  # fmt: skip
             parts.append(Part(solid, conditions, displacement.tocsr(), columns[k]))
-        lift = free.T @ (self.mass @ self._orthonormal_motions)
-        return joint_equation(parts, (self.nodes, free), lift, self.size, options)
+        return parts
 
 
 def _traction_columns(solids: list[ElasticSolid], faces: Faces) -> list[sp.csr_array]:

@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import format_bytes, require_memory
-from calderon.fmm.elastic import planned_bytes
+from calderon.fmm.plan import plan_elastic
 from calderon.formulations.checks import closed_surface, separate_parts
 from calderon.formulations.elastic import balance
 from calderon.formulations.elastic.body_loads import BodyLoad, RemoteStress
@@ -20,6 +19,7 @@ from calderon.formulations.elastic.equations import DEFECT, Equation, equation_o
 from calderon.formulations.elastic.error_estimate import estimated_errors
 from calderon.formulations.elastic.load_cases import named_cases
 from calderon.formulations.elastic.material import ElasticMaterial
+from calderon.formulations.elastic.plan import FAST, Plan
 from calderon.formulations.elastic.preconditioner import two_levels
 from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions, faces_of, surface_conditions
@@ -29,6 +29,7 @@ from calderon.greens import Elastostatic
 from calderon.mesh import TriangleMesh
 from calderon.mesh.containment import nested_components
 from calderon.mesh.errors import warn
+from calderon.operators import methods
 from calderon.operators.methods import AUTO, candidates
 from calderon.quadrature import Quadrature
 from calderon.solvers import gmres, lu
@@ -43,40 +44,11 @@ UNITS = {"SI": ("m", "Pa"), "mm-N-MPa": ("mm", "MPa")}
 """Of lengths and stresses, by the name of the system."""
 LARGEST_BODY, SOFTEST = 10.0, 1e6
 """In m and Pa: larger and softer bodies are taken for numbers in mm and MPa."""
-FAST, LOOSER = "fmm", 20
-"""The method whose layers share one traversal, and the error of its products over that of the solver: the errors of
-smooth functions are far below those of random ones, which set the order."""
-STEPS = 120
-"""Vectors of GMRES and rows of the blocks of its preconditioner, about."""
+LOOSER = 20
+"""The error of fast products over that of the solver: the errors of smooth functions are far below those of random
+ones, which set the order."""
 LARGEST_DENSE = 9000
 """Unknowns up to which method "auto" stores and factorises the matrix."""
-WHILE_COMPUTED = 2
-"""Memory of a solution by fast products while near pairs of triangles are integrated, over what stays; measured 1.8."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a solution will take: the method, unknowns, triangles and bytes of the matrices."""
-
-    method: str
-    unknowns: int
-    displacements: int
-    tractions: int
-    nbytes: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.method}: {self.unknowns} unknowns ({self.displacements} of displacement, {self.tractions} of "
-            f"traction), about {format_bytes(self.nbytes)}"
-        )
-
-    def require_memory(self) -> None:
-        """MemoryError where the solution does not fit into the free memory."""
-        if self.method == "dense":
-            require_memory(self.nbytes, f"a dense matrix of {self.unknowns} unknowns", "try method='hmatrix'")
-        elif self.method == FAST:
-            needed = WHILE_COMPUTED * self.nbytes
-            require_memory(needed, f"a solution of {self.unknowns} unknowns", "try a coarser mesh")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -239,25 +211,28 @@ class ElasticSolid:
         """What `solve` with these options will take, before it is computed."""
         tolerance(rtol)
         candidates(method)
-        spaces, displacements = self.spaces, self.conditions.free.shape[1]
-        tractions = self.conditions.bound.shape[1]
-        unknowns, nodes = displacements + tractions, spaces.displacements.dimension
-        loaded = 0 if spaces.loaded is None else spaces.loaded.dimension
-        rows = nodes + (0 if spaces.unknown is None else spaces.unknown.dimension)
+        unknowns = self.conditions.free.shape[1], self.conditions.bound.shape[1]
         if method == AUTO:
-            method = "dense" if unknowns <= LARGEST_DENSE else FAST
-        needed = 8 * (rows * (nodes + loaded) + 2 * unknowns**2)
-        if method != "dense":
-            needed = STEPS * 8 * unknowns
-            if method == FAST:
-                columns = self.conditions.free, self.conditions.bound
-                joint: Any = self._joint_layers(spaces, self.conditions, columns, lambda each: each).joint
-                others = (planned_bytes(joint.table([each]), looser(rtol)) for each in joint.others)
-                needed += planned_bytes(joint.table(joint.kept), looser(rtol)) + max(others, default=0)
-            elif candidates(method)[0].plan is not None:
-                table = Layers.table(*Layers.lazy(self._unit, spaces, self.quadrature))
-                needed += table.plan(method, rtol / 10).nbytes
-        return Plan(method, unknowns, displacements, tractions, needed)
+            method = "dense" if sum(unknowns) <= LARGEST_DENSE else FAST
+        return Plan.of(method, unknowns, *self.planned_layers(method, rtol))
+
+    def planned_layers(self, method: str, rtol: float) -> tuple[int, methods.Plan | None]:
+        """Entries of all layers, and what these take as products: None where they are dense, or computed anew in
+        each."""
+        spaces, nodes = self.spaces, self.spaces.displacements.dimension
+        loaded, unknown = (0 if each is None else each.dimension for each in (spaces.loaded, spaces.unknown))
+        entries = (nodes + unknown) * (nodes + loaded)
+        if method == FAST:
+            columns = self.conditions.free, self.conditions.bound
+            joint = self._joint_layers(spaces, self.conditions, columns, lambda each: each).unknown
+            tables = [joint.table(each) for each in (joint.kept, *([each] for each in joint.others))]
+            kept, *others = (plan_elastic(each, looser(rtol)) for each in tables)
+            nbytes = kept.nbytes + max((each.nbytes for each in others), default=0)
+            return entries, kept._replace(nbytes=nbytes, seconds=sum(each.seconds for each in (kept, *others)))
+        if method == "dense" or candidates(method)[0].plan is None:
+            return entries, None
+        table = Layers.table(*Layers.lazy(self._unit, spaces, self.quadrature))
+        return entries, table.plan(method, rtol / 10)
 
     def solve(self, method: str = AUTO, rtol: float = 1e-5, backend: str = "numba") -> ElasticSolution:
         """The solution. method: "dense" (a direct solution), "fmm", "hmatrix" or "matrix-free" (GMRES), or "auto": the
@@ -279,7 +254,10 @@ class ElasticSolid:
 
     def _solutions(self, solids: "list[ElasticSolid]", method: str, rtol: float, backend: str) -> list[ElasticSolution]:
         """Of solids that differ in their loads only."""
-        common = self if len(solids) == 1 and solids[0] is self else _with_tractions_of(solids)
+        common = self
+        if len(solids) > 1 or solids[0] is not self:
+            loaded = np.any([each.conditions.loaded for each in solids], axis=0)
+            common = with_conditions(solids[0], replace(solids[0].conditions, loaded=loaded))
         plan = common.plan(method, rtol)
         for each in solids:
             each._refuse_unbalanced()
@@ -414,12 +392,11 @@ def looser(rtol: float) -> float:
     return min(LOOSER * rtol, 1e-3)
 
 
-def _with_tractions_of(solids: list[ElasticSolid]) -> ElasticSolid:
-    """A solid like these whose tractions may differ from zero where any of theirs do."""
-    common = replace(solids[0])
-    loaded = np.any([each.conditions.loaded for each in solids], axis=0)
-    common.__dict__["conditions"] = replace(solids[0].conditions, loaded=loaded)
-    return common
+def with_conditions(solid: ElasticSolid, conditions: SurfaceConditions) -> ElasticSolid:
+    """The same solid with other conditions."""
+    found = replace(solid)
+    found.__dict__["conditions"] = conditions
+    return found
 
 
 def solver_of(equation: Any, method: str, rtol: float) -> Callable[[Array], tuple[Array, str]]:
