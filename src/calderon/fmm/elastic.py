@@ -10,12 +10,11 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Execution, require_memory
 from calderon.fmm.device.products import Block, Functions, Plan
-from calderon.fmm.elastic_moments import SUMS, Fields, elastic_moments, from_values, to_values
-from calderon.fmm.functions import from_functions, to_functions
+from calderon.fmm.elastic_moments import SUMS, Fields, elastic_moments, piece_kernels
 from calderon.fmm.layout import Layout, near_products
 from calderon.fmm.near import Near, RealProducts
 from calderon.fmm.orders import CHECKED, Promise
-from calderon.fmm.packed import RTOL
+from calderon.fmm.packed import RTOL, Digits
 from calderon.fmm.tables import Tables, tables
 from calderon.fmm.translations import Translations, in_parts
 from calderon.operators.tree import Term
@@ -45,24 +44,35 @@ def is_joint(terms: Sequence[Term]) -> bool:
 
 
 class Line(NamedTuple):
-    """One row or column of a table: its first unknown, the pieces of its functions with three components, moments
-    (n 3 4 r,) of n pieces, or of `values` (n 4 r,)."""
+    """One row or column of a table: its first unknown, the pieces of its functions with three components, runs (n 3 4)
+    of the moments of n pieces, or of `values` (n 4)."""
 
     first: int
     pieces: Pieces
-    moments: NDArray[Any]
+    moments: Digits
     values: bool
 
     @property
     def part(self) -> slice:
         return slice(self.first, self.first + self.pieces.dimension)
 
-    def of_leaf(self, leaf: int, size: int) -> NDArray[Any]:
-        """(3 n, size) moments of the pieces in a leaf."""
-        low, high = self.pieces.starts[leaf : leaf + 2]
+    @property
+    def functions(self) -> Functions:
+        """For devices."""
+        return Functions(self.first, self.pieces, self._runs(0, len(self.pieces.starts) - 1).ravel(), self.values)
+
+    def _runs(self, first: int, last: int) -> NDArray[Any]:
+        """Of some leaves."""
+        starts = self.pieces.starts[[first, last]] * SUMS // (FIELDS if self.values else 1)
+        return self.moments.runs(*starts.tolist())
+
+    def of_leaf(self, leaf: int) -> NDArray[Any]:
+        """(3 n, 4 r) moments of the pieces in a leaf."""
+        runs = self._runs(leaf, leaf + 1)
+        size = SUMS * runs.shape[1]
         if not self.values:
-            return self.moments[low * size : high * size].reshape(-1, size)
-        given = self.moments[low * size // 3 : high * size // 3].reshape(-1, SUMS, size // SUMS)
+            return runs.reshape(-1, size)
+        given = runs.reshape(-1, SUMS, runs.shape[1])
         found = np.zeros((len(given), FIELDS, *given.shape[1:]), given.dtype)
         for c in range(FIELDS):
             found[:, c, c], found[:, c, FIELDS] = given[:, 0], given[:, 1 + c]
@@ -74,7 +84,8 @@ class ElasticFar:
 
     def __init__(self, terms: Sequence[Term], layout: Layout, promise: Promise, rtol: float) -> None:
         self.table: Tables = tables(promise.order, False)
-        self.stored = np.dtype(np.float32 if rtol >= SINGLE else np.float64)
+        self.stored = None if rtol >= RTOL else np.dtype(np.float32 if rtol >= SINGLE else np.float64)
+        self.kernels = piece_kernels(self.stored is None)
         self.layout = layout
         self.passes = Translations(layout.tree, layout.lists.far, self.table, SUMS)
         edge = layout.tree.cube.edge
@@ -122,20 +133,16 @@ class ElasticFar:
             y[line.part] += line.pieces.sums(result).T
 
     def _gather(self, line: Line, x: NDArray[Any], moments: NDArray[Any], low: int, high: int) -> None:
-        boxes, rank, starts = self.layout.lists.leaves, self.table.rank, line.pieces.starts
-        if line.values:
-            from_values(line.moments, starts // FIELDS, x.ravel(), len(x), boxes, rank, moments, low, high)
-        else:
-            places = boxes, len(x), 0, SUMS * rank
-            from_functions(line.moments, starts, x.ravel(), len(x), *places, moments, low, high)
+        run = self.kernels.from_values if line.values else self.kernels.from_fields
+        run(*line.moments, self._starts(line), x.ravel(), len(x), self.layout.lists.leaves, moments, low, high)
 
     def _spread(self, line: Line, local: NDArray[Any], y: NDArray[Any], low: int, high: int) -> None:
-        boxes, rank, starts = self.layout.lists.leaves, self.table.rank, line.pieces.starts
-        if line.values:
-            to_values(line.moments, starts // FIELDS, local, boxes, rank, y.ravel(), len(y), low, high)
-        else:
-            places = boxes, len(y), 0, SUMS * rank
-            to_functions(line.moments, starts, local, *places, y.ravel(), len(y), low, high)
+        run = self.kernels.to_values if line.values else self.kernels.to_fields
+        run(*line.moments, self._starts(line), local, self.layout.lists.leaves, y.ravel(), len(y), low, high)
+
+    @staticmethod
+    def _starts(line: Line) -> NDArray[np.int64]:
+        return line.pieces.starts // (FIELDS if line.values else 1)
 
 
 class ElasticProduct(RealProducts):
@@ -161,7 +168,7 @@ class ElasticProduct(RealProducts):
         """For products on a device."""
         far = self.far
         tops, lefts = ([each.first for each in lines] for lines in (far.rows, far.columns))
-        rows, columns = ([Functions(*each) for each in lines] for lines in (far.rows, far.columns))
+        rows, columns = ([each.functions for each in lines] for lines in (far.rows, far.columns))
         blocks = [Block(tops.index(term.top), lefts.index(term.left), near.plain)
                   for term, near in zip(self.terms, self.near, strict=True)]  # fmt: skip
         leaves = far.layout.lists.leaves

@@ -157,7 +157,7 @@ class Moments(NamedTuple):
         for i, box in enumerate(layout.lists.leaves):
             found: Any = 0
             for line, dense in zip(lines, columns.values, strict=True):
-                own = line.of_leaf(i, SUMS * table.rank).reshape(-1, SUMS, table.rank)[:, :, :rank]
+                own = line.of_leaf(i).reshape(-1, SUMS, table.rank)[:, :, :rank]
                 found = found + own.reshape(-1, SUMS * rank).T @ dense[i]
             numbers[box], values[box] = columns.numbers[i], np.asarray(found).reshape(SUMS, rank, -1)
         octant = tree.octant

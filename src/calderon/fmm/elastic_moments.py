@@ -13,6 +13,8 @@ n_j b_k) and
 Points are measured from the centre of the tree: what is added to x and y at once cancels.
 """
 
+import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,11 +23,12 @@ from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
 from calderon.backends.numba import kernel
-from calderon.backends.vectors import aligned, lanes, load, number, store, width, zero
+from calderon.backends.vectors import aligned, jitable, lanes, load, number, store, width, zero
 from calderon.fmm.harmonics import Basis, gradients
 from calderon.fmm.lists import Lists
-from calderon.fmm.near import load_as, total
+from calderon.fmm.near import load_plain, total
 from calderon.fmm.octree import Octree
+from calderon.fmm.packed import Digits, load_packed
 from calderon.fmm.point_expansions import inverse_products, moment_kernel, padded
 from calderon.fmm.tables import Tables
 from calderon.fmm.translations import multiply
@@ -51,15 +54,14 @@ class Fields(NamedTuple):
 
 def elastic_moments(
     fields: Fields, tree: Octree, lists: Lists, leaf_starts: NDArray[np.int64], table: Tables, real: Any
-) -> NDArray[Any]:
-    """(n 3 4 r,) moments of the four sums for three components of each of n pieces, those of each leaf
-    from leaf_starts on; of values
-    those of 1 and y, (n 4 r,)."""
+) -> Digits:
+    """Runs (n 3 4) of r moments, of the four sums for three components of each of n pieces, those of each leaf from
+    leaf_starts on; of values those of 1 and y, (n 4). real: the type of numbers, None for digits."""
     found, p = charges(fields.space, fields.degree, "value"), table.order.p
     places, rows = tree.inside(found.points), sp.csr_array(found.gather("value")[0])
     starts, count = rows.indptr.astype(np.int64), int(leaf_starts[-1])
-    size = (1 if fields.kind == "value" else 3) * SUMS * table.rank
-    out = aligned(count * size, real)
+    each = (1 if fields.kind == "value" else 3) * SUMS
+    out = Digits.empty(count * each, table.rank, real)
     box = np.repeat(lists.leaves, np.diff(leaf_starts))
     centre, edge, inverse = tree.centre, tree.edge, inverse_products(p, np.float64)
     pitch, run, vector = table.functions, moment_kernel(4), width(np.float64)
@@ -79,8 +81,9 @@ def elastic_moments(
             run(*x, given.ravel(), given.shape[1], starts[low : high + 1] - starts[low], p, inverse, pitch, room, part,
                 0, high - low)  # fmt: skip
             raw.append(part.reshape(high - low, 4, pitch))
-        into = out[low * size : high * size].reshape(high - low, -1, SUMS, table.rank)
-        combine.enter(into, raw, edge[box[low:high], None])
+        made = np.empty((high - low, each // SUMS, SUMS, table.rank))
+        combine.enter(made, raw, edge[box[low:high], None])
+        out.enter(made.reshape(-1, table.rank), low * each)
 
     run_tasks(work, -(-count // SHARE))
     return out
@@ -142,39 +145,121 @@ class _Combination(NamedTuple):
         return out.reshape(*raw.shape[:-1], width_)
 
 
-@kernel
-def from_values(functions, starts, x, count, boxes, rank, moments, low, high):  # type: ignore[no-untyped-def]
-    """Moments of the leaves low .. high from `count` vectors with three coefficients of each function, whose values
-    test."""
-    width, size, length = lanes(moments), 4 * rank, 3 * starts[len(starts) - 1]
-    for i in range(low, high):
-        for j in range(starts[i], starts[i + 1]):
-            at = j * size
-            for q in range(count):
-                first, mine = (boxes[i] * count + q) * size, q * length + 3 * j
-                for k in range(0, rank, width):
-                    one, chi = load_as(functions, at + k, moments), load(moments, first + 3 * rank + k)
+class PieceKernels(NamedTuple):
+    """Moments of leaves from `count` vectors of coefficients, one after the other, and sums of as many local expansions
+    with pieces of functions: fields of three components, each with four sums, and values that test."""
+
+    from_fields: Callable[..., None]
+    to_fields: Callable[..., None]
+    from_values: Callable[..., None]
+    to_values: Callable[..., None]
+
+
+@functools.cache
+def piece_kernels(packed: bool) -> PieceKernels:
+    """For `Digits` with exponents or without."""
+    return PieceKernels(*_field_kernels(*_of_runs(packed)), *_value_kernels(*_of_runs(packed)))
+
+
+@functools.cache
+def _of_runs(packed: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """What adds a multiple of a run to sums, and what multiplies a run with sums."""
+    load_number = load_packed if packed else load_plain
+
+    @jitable
+    def one(functions, exponents, shape, at, k, like):  # type: ignore[no-untyped-def]
+        """Numbers k of the run that begins at `at`, which have one digit, or none."""
+        return load_number(functions, exponents, at + k, like)
+
+    @jitable
+    def two(functions, exponents, shape, at, k, like):  # type: ignore[no-untyped-def]
+        more = load_number(functions, exponents, at + shape[0] + k, like)
+        return one(functions, exponents, shape, at, k, like) + more
+
+    @jitable
+    def three(functions, exponents, shape, at, k, like):  # type: ignore[no-untyped-def]
+        more = load_number(functions, exponents, at + shape[0] + shape[1] + k, like)
+        return two(functions, exponents, shape, at, k, like) + more
+
+    @jitable
+    def add_run(functions, exponents, shape, run, f, sums, place):  # type: ignore[no-untyped-def]
+        """sums[place ...] += f times a run."""
+        width, at = lanes(sums), run * (shape[0] + shape[1] + shape[2])
+        for k in range(0, shape[2], width):
+            given = three(functions, exponents, shape, at, k, sums)
+            store(sums, place + k, load(sums, place + k) + given * f)
+        for k in range(shape[2], shape[1], width):
+            given = two(functions, exponents, shape, at, k, sums)
+            store(sums, place + k, load(sums, place + k) + given * f)
+        for k in range(shape[1], shape[0], width):
+            given = one(functions, exponents, shape, at, k, sums)
+            store(sums, place + k, load(sums, place + k) + given * f)
+
+    @jitable
+    def with_run(functions, exponents, shape, run, t, sums, place):  # type: ignore[no-untyped-def]
+        """The vector t plus products of a run and sums[place ...]."""
+        width, at = lanes(sums), run * (shape[0] + shape[1] + shape[2])
+        for k in range(0, shape[2], width):
+            t = t + three(functions, exponents, shape, at, k, sums) * load(sums, place + k)
+        for k in range(shape[2], shape[1], width):
+            t = t + two(functions, exponents, shape, at, k, sums) * load(sums, place + k)
+        for k in range(shape[1], shape[0], width):
+            t = t + one(functions, exponents, shape, at, k, sums) * load(sums, place + k)
+        return t
+
+    return add_run, with_run
+
+
+def _field_kernels(add_run: Callable[..., Any], with_run: Callable[..., Any]) -> tuple[Any, Any]:
+    @kernel
+    def from_fields(functions, exponents, shape, starts, x, count, boxes, moments, low, high):  # type: ignore[no-untyped-def]
+        lanes(moments)
+        length = starts[len(starts) - 1]
+        for i in range(low, high):
+            for j in range(starts[i], starts[i + 1]):
+                for q in range(count):
+                    f, first = number(x, q * length + j), (boxes[i] * count + q) * 4 * shape[0]
+                    for c in range(4):
+                        add_run(functions, exponents, shape, 4 * j + c, f, moments, first + c * shape[0])
+
+    @kernel
+    def to_fields(functions, exponents, shape, starts, local, boxes, y, count, low, high):  # type: ignore[no-untyped-def]
+        length = starts[len(starts) - 1]
+        for i in range(low, high):
+            for j in range(starts[i], starts[i + 1]):
+                for q in range(count):
+                    first, t = (boxes[i] * count + q) * 4 * shape[0], zero(local)
+                    for c in range(4):
+                        t = with_run(functions, exponents, shape, 4 * j + c, t, local, first + c * shape[0])
+                    y[q * length + j] += total(t)
+
+    return from_fields, to_fields
+
+
+def _value_kernels(add_run: Callable[..., Any], with_run: Callable[..., Any]) -> tuple[Any, Any]:
+    @kernel
+    def from_values(functions, exponents, shape, starts, x, count, boxes, moments, low, high):  # type: ignore[no-untyped-def]
+        lanes(moments)
+        length, rank = 3 * starts[len(starts) - 1], shape[0]
+        for i in range(low, high):
+            for j in range(starts[i], starts[i + 1]):
+                for q in range(count):
+                    first = (boxes[i] * count + q) * 4 * rank
                     for c in range(3):
-                        f, place = number(x, mine + c), first + c * rank + k
-                        store(moments, place, load(moments, place) + one * f)
-                        chi = chi + load_as(functions, at + (c + 1) * rank + k, moments) * f
-                    store(moments, first + 3 * rank + k, chi)
+                        f = number(x, q * length + 3 * j + c)
+                        add_run(functions, exponents, shape, 4 * j, f, moments, first + c * rank)
+                        add_run(functions, exponents, shape, 4 * j + c + 1, f, moments, first + 3 * rank)
 
+    @kernel
+    def to_values(functions, exponents, shape, starts, local, boxes, y, count, low, high):  # type: ignore[no-untyped-def]
+        length, rank = 3 * starts[len(starts) - 1], shape[0]
+        for i in range(low, high):
+            for j in range(starts[i], starts[i + 1]):
+                for q in range(count):
+                    first = (boxes[i] * count + q) * 4 * rank
+                    for c in range(3):
+                        t = with_run(functions, exponents, shape, 4 * j, zero(local), local, first + c * rank)
+                        t = with_run(functions, exponents, shape, 4 * j + c + 1, t, local, first + 3 * rank)
+                        y[q * length + 3 * j + c] += total(t)
 
-@kernel
-def to_values(functions, starts, local, boxes, rank, y, count, low, high):  # type: ignore[no-untyped-def]
-    """Add to `count` vectors y the displacements of the leaves low .. high tested with values of functions in three
-    directions."""
-    width, size, length = lanes(local), 4 * rank, 3 * starts[len(starts) - 1]
-    for i in range(low, high):
-        for j in range(starts[i], starts[i + 1]):
-            at = j * size
-            for q in range(count):
-                first, mine = (boxes[i] * count + q) * size, q * length + 3 * j
-                for c in range(3):
-                    t = zero(local)
-                    for k in range(0, rank, width):
-                        phi, chi = load(local, first + c * rank + k), load(local, first + 3 * rank + k)
-                        t = t + load_as(functions, at + k, local) * phi
-                        t = t + load_as(functions, at + (c + 1) * rank + k, local) * chi
-                    y[mine + c] += total(t)
+    return from_values, to_values

@@ -193,7 +193,15 @@ class Near:
         """Enter the blocks of the pairs `chosen`, of which number k is values[starts[k] : starts[k + 1]], by rows."""
         width = np.diff(self.column_starts)[self.pairs[chosen, 1]]
         if len(self.stored.exponents):
-            enter_packed(values, starts, width, self.places[chosen], np.zeros(COMPONENTS), *self.stored)
+            bounds = np.linspace(0, len(width), thread_count() + 1).astype(np.int64)
+            places, rest = self.places[chosen], np.zeros((thread_count(), COMPONENTS))
+
+            def part(n: int) -> None:
+                own = slice(bounds[n], bounds[n + 1])
+                own_starts = starts[bounds[n] : bounds[n + 1] + 1]
+                enter_packed(values, own_starts, width[own], places[own], rest[n], *self.stored)
+
+            run_tasks(part, thread_count())
             return
         for first, last, place in zip(
             starts[:-1].tolist(), starts[1:].tolist(), self.places[chosen].tolist(), strict=True

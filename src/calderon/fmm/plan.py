@@ -24,9 +24,9 @@ translation (twice)."""
 ELASTIC_NEAR, ELASTIC_SPECIAL, ELASTIC_ROW, ELASTIC_MOMENT, ELASTIC_FAR = 1.5e-8, 7e-5, 1.7e-7, 1.8e-10, 4e-9
 """The same of layers of elastostatics, rows and translations always in double precision; of each number of a moment for
 each harmonic."""
-TABLES, PACKED = 1500, 2.3
-"""Bytes of tables over the square of their rank, and of a number of packed blocks with exponents and the ends of rows,
-about."""
+TABLES, PACKED, DIGITS = 1500, 2.3, 1.9
+"""Bytes of tables over the square of their rank, of a number of packed blocks with exponents and the ends of rows, and
+of a moment in digits, about."""
 
 
 class Part(NamedTuple):
@@ -98,7 +98,8 @@ def plan_elastic(operator: Any, rtol: float) -> Plan:
     values = {each.top: len(layout.rows.pieces(each.atom.test).whole) // FIELDS for each in terms}
     fields = {each.left: len(layout.rows.pieces(each.atom.trial).whole) for each in terms}
     moments = SUMS * rank * (sum(values.values()) + sum(fields.values()))
-    read = (PACKED if rtol >= RTOL else size) * sum(near) + size * moments
+    packed, digits = (PACKED, DIGITS) if rtol >= RTOL else (size, size)
+    read = packed * sum(near) + digits * moments
     stored = read + 2 * SUMS * rank * 8 * len(layout.tree.level) + TABLES * rank**2
     triangles = sum(max(len(side.scalar.triangles) for side in (each.atom.test, each.atom.trial)) for each in terms)
     seconds = times * (ELASTIC_NEAR * sum(near) + ELASTIC_SPECIAL * triangles)
