@@ -172,7 +172,7 @@ class _Body(NamedTuple):
         """Add Z^T A Z without the lift to a matrix with a further row and column."""
         far = self.product.far
         rows, columns = (
-            Columns.of(lines, sp.csr_array(matrix), self.leaves, far.table.numbers.dtype)
+            Columns.of(lines, sp.csr_array(matrix), self.leaves, STORED)
             for lines, matrix in ((far.rows, self.left @ coarse), (far.columns, self.moved(coarse)))
         )
         near_sums(self.product, rows, columns, sums)
