@@ -122,9 +122,10 @@ def enter_digits(values, shape, first, numbers, exponents):  # type: ignore[no-u
                 for k in range(g, g + GROUP):
                     largest = max(largest, abs(rest[k]))
                 exponent = exponent_of(largest, 127.0)
-                exponents[(place + g) // GROUP], unit = exponent, math.ldexp(1.0, exponent)
+                exponents[(place + g) // GROUP] = exponent
+                unit, inverse = math.ldexp(1.0, exponent), math.ldexp(1.0, -exponent)
                 for k in range(g, g + GROUP):
-                    rounded = round(rest[k] / unit)
+                    rounded = np.rint(rest[k] * inverse)
                     numbers[place + k], rest[k] = np.int8(rounded), rest[k] - rounded * unit
             place += count
 
@@ -134,17 +135,21 @@ def pack(values, first, count, place, carry, numbers, exponents):  # type: ignor
     """values[first : first + count] from `place` on, a multiple of GROUP. What rounding leaves of number k is added to
     number k + len(carry), so that sums over numbers so far apart are those of the values: products with smooth vectors
     cancel, and their errors should do so, too."""
-    period = len(carry)
+    period, slot = len(carry), 0
     for g in range(0, count, GROUP):
-        many, largest = min(GROUP, count - g), 0.0
+        many, largest, left = min(GROUP, count - g), 0.0, 0.0
         for k in range(g, g + many):
-            largest = max(largest, abs(values[first + k]) + abs(carry[k % period]))
-        exponent = exponent_of(largest, LARGEST)
-        exponents[(place + g) // GROUP], unit = exponent, math.ldexp(1.0, exponent)
+            largest = max(largest, abs(values[first + k]))
+        for c in range(period):
+            left = max(left, abs(carry[c]))
+        exponent = exponent_of(largest + left, LARGEST)
+        exponents[(place + g) // GROUP] = exponent
+        unit, inverse = math.ldexp(1.0, exponent), math.ldexp(1.0, -exponent)
         for k in range(g, g + many):
-            wanted = values[first + k] + carry[k % period]
-            rounded = round(wanted / unit)
-            numbers[place + k], carry[k % period] = np.int16(rounded), wanted - rounded * unit
+            wanted = values[first + k] + carry[slot]
+            rounded = np.rint(wanted * inverse)
+            numbers[place + k], carry[slot] = np.int16(rounded), wanted - rounded * unit
+            slot = slot + 1 if slot + 1 < period else 0
 
 
 @jitable_part
