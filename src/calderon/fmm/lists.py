@@ -27,15 +27,18 @@ class Runs(NamedTuple):
            matrices: int) -> "Runs":  # fmt: skip
         """From pairs with matrices and blocks (pairs,), counted from 0 on."""
         key = block * matrices + matrix
-        count = int(block.max(initial=-1)) + 1
-        each = np.bincount(key, minlength=count * matrices)
-        ends = np.cumsum(each)
+        each = np.bincount(key, minlength=(int(block.max(initial=-1)) + 1) * matrices)
         order = np.empty(len(key), np.int64)
-        counting_order(key, ends - each, order)
-        found = np.flatnonzero(each)
+        counting_order(key, np.cumsum(each) - each, order)
+        return Runs.counted(source[order], target[order], each, matrices)
+
+    @staticmethod
+    def counted(source: NDArray[np.int64], target: NDArray[np.int64], each: NDArray[np.int64], matrices: int) -> "Runs":
+        """From pairs in the order of blocks and matrices; each (blocks * matrices,): how many there are of both."""
+        ends, found = np.cumsum(each), np.flatnonzero(each)
         runs = np.stack([found % matrices, ends[found] - each[found], ends[found]], axis=1)
-        blocks = np.searchsorted(found // matrices, np.arange(count + 1))
-        return Runs(source[order], target[order], runs, blocks)
+        blocks = np.searchsorted(found // matrices, np.arange(len(each) // matrices + 1))
+        return Runs(source, target, runs, blocks)
 
 
 class Lists(NamedTuple):
@@ -70,15 +73,12 @@ def lists_of(tree: Octree) -> Lists:
     start = np.cumsum(start)
     near = np.empty(int(start[-1]), np.int64)
     near_lists(leaves, within, neighbours, holds, start[:-1].copy(), near)
-    counts = np.zeros(boxes + 1, np.int64)
-    far_lists(tree.parent, tree.children, tree.position, neighbours, holds, counts, none, none)
-    counts = np.cumsum(counts)
-    source, offset = np.empty((2, int(counts[-1])), np.int64)
-    far_lists(tree.parent, tree.children, tree.position, neighbours, holds, counts[:-1].copy(), source, offset)
-    target = np.repeat(np.arange(boxes), np.diff(counts))
-    return Lists(
-        leaves, start, near, Runs.of(source, target, numbers_of_offsets()[offset], target // BLOCK, len(OFFSETS))
-    )
+    numbers, each = numbers_of_offsets(), np.zeros(-(-boxes // BLOCK) * len(OFFSETS), np.int64)
+    family = tree.parent, tree.children, tree.position, neighbours, holds, numbers, len(OFFSETS)
+    far_lists(*family, each, none, none)
+    source, target = np.empty((2, int(each.sum())), np.int64)
+    far_lists(*family, np.cumsum(each) - each, source, target)
+    return Lists(leaves, start, near, Runs.counted(source, target, each, len(OFFSETS)))
 
 
 def numbers_of_offsets() -> NDArray[np.int64]:
@@ -142,22 +142,25 @@ def near_lists(leaves, within, neighbours, holds, place, near):  # type: ignore[
 
 
 @kernel
-def far_lists(parent, children, position, neighbours, holds, place, source, offset):  # type: ignore[no-untyped-def]
-    """The same for children of the parent's neighbours that do not touch a box, with offsets as three digits."""
+def far_lists(parent, children, position, neighbours, holds, numbers, matrices, place, source, target):  # type: ignore[no-untyped-def]
+    """Enter pairs with children of the parent's neighbours that do not touch a box, in the order of blocks of targets
+    and of matrices, at place[block * matrices + matrix], which is advanced; of empty lists count them there. numbers:
+    the matrix of an offset by its three digits."""
     counts = len(source) == 0
     for b in range(1, len(parent)):
         if not holds[b, 1]:
             continue
+        first, x, y, z = b // BLOCK * matrices, position[b, 0] + 3, position[b, 1] + 3, position[b, 2] + 3
         for n in neighbours[parent[b]]:
             if n < 0:
                 break
             for c in children[n]:
-                if c >= 0 and holds[c, 0] and not are_neighbours(position, b, c):
-                    if counts:
-                        place[b + 1] += 1
-                    else:
-                        digits = 0
-                        for k in range(3):
-                            digits = 7 * digits + position[b, k] - position[c, k] + 3
-                        source[place[b]], offset[place[b]] = c, digits
-                        place[b] += 1
+                if c < 0 or not holds[c, 0]:
+                    continue
+                digits = (7 * (x - position[c, 0]) + y - position[c, 1]) * 7 + z - position[c, 2]
+                matrix = numbers[digits]
+                if matrix >= 0:
+                    key = first + matrix
+                    if not counts:
+                        source[place[key]], target[place[key]] = c, b
+                    place[key] += 1

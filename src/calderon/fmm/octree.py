@@ -10,6 +10,8 @@ from calderon.backends.numba import first_at_least, jitable_part, kernel
 
 DEEPEST = 20
 """Levels below the root: 60 bits of a key."""
+DIGIT = 10
+"""Bits by which keys are sorted at a time."""
 
 
 class Cube(NamedTuple):
@@ -21,8 +23,10 @@ class Cube(NamedTuple):
     @staticmethod
     def around(*sides: NDArray[np.float64]) -> "Cube":
         """The smallest cube around points (n, 3), a little larger; of edge 1 around points in one place."""
-        low = np.min([side.min(axis=0) for side in sides], axis=0)
-        high = np.max([side.max(axis=0) for side in sides], axis=0)
+        bounds = np.array([[np.inf] * 3, [-np.inf] * 3])
+        for side in sides:
+            enlarge(side, bounds)
+        low, high = bounds
         edge = float((high - low).max()) * (1 + 1e-9)
         edge = edge if edge > 0 else 1.0
         return Cube((low + high - edge) / 2, edge)
@@ -107,7 +111,7 @@ def octree(
     for n, points in enumerate(given):
         key = np.empty(len(points), np.int64)
         point_keys(points, cube.low, 2**DEEPEST / cube.edge, key)
-        order = np.argsort(key)
+        order = order_of(key)
         keys.append(key[order])
         orders.append(order)
         limits.append(np.full(1, DEEPEST) if deepest is None else deepest[n][order])
@@ -119,6 +123,46 @@ def octree(
     level, parent = table[:, 0].astype(np.int32), table[:, 1].astype(np.int32)
     return Octree(cube, level, parent, children.astype(np.int32), table[:, 2:5].copy(), table[:, 5:7].copy(),
                   table[:, 7:9].copy(), *orders)  # fmt: skip
+
+
+def order_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The stable order of Morton keys, by their digits from the last one on."""
+    found, spare = np.empty((2, len(keys), 2), np.int64)
+    found[:, 0], found[:, 1] = keys, np.arange(len(keys))
+    passes = sort_by_digits(found, spare)
+    return (spare if passes % 2 else found)[:, 1].copy()
+
+
+@kernel
+def sort_by_digits(found, spare):  # type: ignore[no-untyped-def]
+    """Sort rows (n, 2) by their first numbers, forth and back between two arrays; how many times."""
+    digits = 3 * DEEPEST // DIGIT
+    counts = np.zeros((digits, 1 << DIGIT), np.int64)
+    for i in range(len(found)):
+        for d in range(digits):
+            counts[d, (found[i, 0] >> (DIGIT * d)) & ((1 << DIGIT) - 1)] += 1
+    passes = 0
+    for d in range(digits):
+        before = np.int64(0)
+        if len(found) == 0 or counts[d, (found[0, 0] >> (DIGIT * d)) & ((1 << DIGIT) - 1)] == len(found):
+            continue  # one digit for all
+        for k in range(1 << DIGIT):
+            counts[d, k], before = before, before + counts[d, k]
+        for i in range(len(found)):
+            k = (found[i, 0] >> (DIGIT * d)) & ((1 << DIGIT) - 1)
+            spare[counts[d, k], 0], spare[counts[d, k], 1] = found[i, 0], found[i, 1]
+            counts[d, k] += 1
+        found, spare = spare, found
+        passes += 1
+    return passes
+
+
+@kernel
+def enlarge(points, bounds):  # type: ignore[no-untyped-def]
+    """Enlarge a box, its lowest and its highest corner, until it holds points (n, 3)."""
+    for i in range(len(points)):
+        for c in range(3):
+            bounds[0, c], bounds[1, c] = min(bounds[0, c], points[i, c]), max(bounds[1, c], points[i, c])
 
 
 @jitable_part

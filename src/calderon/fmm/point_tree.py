@@ -194,20 +194,23 @@ def scaled_near(out: NDArray[Any], kinds: Kinds) -> Array:
     return result * root_factor(8 * out.dtype.itemsize) if plain else result
 
 
-def direct_sums(sources: Array, targets: Array, numbers: Array, kinds: Kinds) -> Array:
-    """(fields, m) at targets (m, 3), as `PointTree.sums` in units of 1, without a tree."""
-    real = np.dtype(np.float64)
-    origin = sources.mean(axis=0)
-    given = np.concatenate([padded((sources - origin).T, real), padded(numbers, real)])
-    wanted = padded((targets - origin).T, real)
-    count, across = math.ceil(len(targets) / BLOCK), wanted.shape[1]
-    starts = np.minimum(np.arange(count + 1) * BLOCK, len(targets))
-    out = np.zeros((kinds.fields, across))
-    arguments = (wanted.ravel(), across, given.ravel(), given.shape[1], starts, np.array([0, len(sources)]),
-                 np.arange(count + 1), np.zeros(count, np.int64), np.zeros((count, 3)), True)  # fmt: skip
-    run = direct_kernel(*kinds)
-    in_parts(lambda low, high: run(*arguments, aligned(4 * width(real), real), out.ravel(), low, high), count)
-    return scaled_near(out[:, : len(targets)], kinds)
+def direct_sums(sources: Array) -> Callable[[Array, Array, Kinds], Array]:
+    """Sums (fields, m) of numbers at sources, at targets (m, 3), as `PointTree.sums` in units of 1, without a tree."""
+    real, origin = np.dtype(np.float64), sources.mean(axis=0)
+    places = padded((sources - origin).T, real)
+
+    def sums(targets: Array, numbers: Array, kinds: Kinds) -> Array:
+        given, wanted = np.concatenate([places, padded(numbers, real)]), padded((targets - origin).T, real)
+        count, across = math.ceil(len(targets) / BLOCK), wanted.shape[1]
+        starts = np.minimum(np.arange(count + 1) * BLOCK, len(targets))
+        out = np.zeros((kinds.fields, across))
+        arguments = (wanted.ravel(), across, given.ravel(), given.shape[1], starts, np.array([0, len(sources)]),
+                     np.arange(count + 1), np.zeros(count, np.int64), np.zeros((count, 3)), True)  # fmt: skip
+        run = direct_kernel(*kinds)
+        in_parts(lambda low, high: run(*arguments, aligned(4 * width(real), real), out.ravel(), low, high), count)
+        return scaled_near(out[:, : len(targets)], kinds)
+
+    return sums
 
 
 def interaction(charges: bool, dipoles: bool, gradient: bool) -> Callable[..., Any]:

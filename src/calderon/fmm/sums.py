@@ -94,7 +94,7 @@ def laplace_sums(
     at = sources if places is None else places
     if len(sources) * len(at) <= FEW:
         found = (
-            direct_sums(sources, at, numbers, kinds) if len(sources) and len(at) else np.zeros((kinds.fields, len(at)))
+            direct_sums(sources)(at, numbers, kinds) if len(sources) and len(at) else np.zeros((kinds.fields, len(at)))
         )
         error = 0.0, 0.0 if kinds.gradient else None
         return _result(found, kinds, SumsInfo("direct", wanted, None, *error, 0, 0, time.perf_counter() - started))
@@ -172,9 +172,10 @@ class _Check(NamedTuple):
     @staticmethod
     def of(sources: Array, targets: Array, numbers: Array, kinds: Kinds) -> "_Check":
         chosen = np.random.default_rng(0).integers(len(targets), size=CHECKED)
-        exact = direct_sums(sources, targets[chosen], numbers, kinds)
+        sums = direct_sums(sources)
+        exact = sums(targets[chosen], numbers, kinds)
         if kinds == Kinds(True, False, False):
-            absolute = direct_sums(sources, targets[chosen[:SIZED]], abs(numbers), kinds)
+            absolute = sums(targets[chosen[:SIZED]], abs(numbers), kinds)
             return _Check(chosen, exact, CANCELLED[0] * np.linalg.norm(absolute, axis=1) * np.sqrt(CHECKED / SIZED))
         sizes = np.zeros((2, SIZED))
         for k, x in enumerate(targets[chosen[:SIZED]]):
