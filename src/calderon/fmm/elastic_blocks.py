@@ -1,7 +1,7 @@
 """Parts of an elastic product as small dense matrices: blocks of neighbouring unknowns, and sums between columns of
 which each lives in few leaves, without products with whole vectors."""
 
-import threading
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import run_tasks
+from calderon.backends import InOrder, run_tasks
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import width
 from calderon.fmm.elastic import ElasticProduct, Line
@@ -223,18 +223,19 @@ def far_sums(product: ElasticProduct, left: Columns, right: Columns, sums: NDArr
     key = (direction * 64 + np.log2(sources.sizes[pairs.source] / 6).astype(np.int64)) * 64
     key += np.log2(targets.sizes[pairs.target] / 6).astype(np.int64)
     order = np.argsort(key, kind="stable")
-    runs, lock = np.split(order, np.flatnonzero(np.diff(key[order])) + 1), threading.Lock()
+    parts = list[Index]()
+    for run in np.split(order, np.flatnonzero(np.diff(key[order])) + 1):
+        size = max(int(sources.sizes[pairs.source[run[0]]]), int(targets.sizes[pairs.target[run[0]]]))
+        parts += np.array_split(run, -(-len(run) * size // TOGETHER))
+    entered = InOrder(functools.partial(np.add.at, sums))  # so that equal input gives equal bits
 
     def work(number: int) -> None:
-        run = runs[number]
-        factors = factors_of(far.table, int(direction[run[0]]))
-        size = max(int(sources.sizes[pairs.source[run[0]]]), int(targets.sizes[pairs.target[run[0]]]))
-        for part in np.array_split(run, -(-len(run) * size // TOGETHER)):
-            found = _of_pairs(factors, (sources, pairs.source[part]), (targets, pairs.target[part]), edge)
-            with lock:
-                np.add.at(sums, *found)
+        part = parts[number]
+        factors = factors_of(far.table, int(direction[part[0]]))
+        found = _of_pairs(factors, (sources, pairs.source[part]), (targets, pairs.target[part]), edge)
+        entered.add(number, *found)
 
-    run_tasks(work, len(runs))
+    run_tasks(work, len(parts))
 
 
 def _of_pairs(

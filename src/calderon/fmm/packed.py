@@ -20,6 +20,9 @@ from calderon.backends.vectors import VectorType, aligned
 
 GROUP = 8
 """Numbers with one exponent."""
+FURTHER = 16
+"""Largest difference of the exponents of a number's digits: with it sums of digits are exact in single precision, as
+devices store them."""
 LARGEST = 2**15 - 1
 RTOL = 1e-4
 """Tolerance of products from which their numbers may be packed."""
@@ -114,6 +117,7 @@ def enter_digits(values, shape, first, numbers, exponents):  # type: ignore[no-u
     rank = shape[0]
     place, rest = first * (rank + shape[1] + shape[2]), np.empty(rank)
     for run in range(len(values) // rank):
+        start = place
         for k in range(rank):
             rest[k] = values[run * rank + k]
         for count in shape:
@@ -122,6 +126,8 @@ def enter_digits(values, shape, first, numbers, exponents):  # type: ignore[no-u
                 for k in range(g, g + GROUP):
                     largest = max(largest, abs(rest[k]))
                 exponent = exponent_of(largest, 127.0)
+                if place > start:
+                    exponent = max(exponent, exponents[(start + g) // GROUP] - FURTHER)
                 exponents[(place + g) // GROUP] = exponent
                 unit, inverse = math.ldexp(1.0, exponent), math.ldexp(1.0, -exponent)
                 for k in range(g, g + GROUP):
