@@ -18,8 +18,6 @@ from calderon.mesh import MeshError
 
 BLOCKS_AT_A_TIME = 64
 """Blocks of elements at a time in integrals, so that intermediate arrays fit a cache."""
-PARTS_PER_THREAD = 4
-"""Parts of the mesh per thread, so that no thread waits long for the slowest."""
 LEAST_PART = 40
 """Nodes of a lane in a part (blocks times nodes of an element): starting a part takes as long as a block of P2."""
 
@@ -83,9 +81,10 @@ class System(ABC):
         self._team = Team()
 
     def on_blocks(self, kernel: Callable[..., None], blocks: tuple[int, int], *arguments: Any) -> None:
-        """Call a kernel for all blocks of elements from blocks[0] to before blocks[1], by all threads."""
+        """Call a kernel for all blocks of elements from blocks[0] to before blocks[1], by all threads: one part each, so
+        that its data stay in the caches of one core from step to step."""
         possible = (blocks[1] - blocks[0]) * self.element_blocks.reference.size // LEAST_PART
-        parts = max(1, min(PARTS_PER_THREAD * self._team.number, possible))
+        parts = max(1, min(self._team.number, possible))
         self._team.run(kernel, blocks, parts, *arguments)
 
     def lanes_of(self, *columns: NDArray[np.float64]) -> NDArray[np.floating]:
