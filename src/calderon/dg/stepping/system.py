@@ -81,8 +81,8 @@ class System(ABC):
         self._team = Team()
 
     def on_blocks(self, kernel: Callable[..., None], blocks: tuple[int, int], *arguments: Any) -> None:
-        """Call a kernel for all blocks of elements from blocks[0] to before blocks[1], by all threads: one part each, so
-        that its data stay in the caches of one core from step to step."""
+        """Call a kernel for all blocks of elements from blocks[0] to before blocks[1], by all threads: one part each,
+        so that its data stay in the caches of one core from step to step."""
         possible = (blocks[1] - blocks[0]) * self.element_blocks.reference.size // LEAST_PART
         parts = max(1, min(self._team.number, possible))
         self._team.run(kernel, blocks, parts, *arguments)
