@@ -23,8 +23,7 @@ from calderon.fmm.device.operator import DeviceSum
 from calderon.fmm.device.products import Block, DeviceProduct, Functions
 from calderon.fmm.device.products import Plan as DevicePlan
 from calderon.fmm.elastic import Check, ElasticFar, ElasticProduct, is_joint, layout_of, near_of
-from calderon.fmm.far_products import FarProducts
-from calderon.fmm.functions import Sources, moments_of
+from calderon.fmm.functions import FarProducts, Sources, moments_of
 from calderon.fmm.layout import Layout, near_products
 from calderon.fmm.near import Near, RealProducts
 from calderon.fmm.orders import CHECKED, ELASTIC, FUNCTIONS, SAFETY, Promise, better_orders, first_order

@@ -232,9 +232,10 @@ class Near:
 
     @property
     def plain(self) -> "Near":
-        """The same with numbers that are not packed."""
+        """The same with numbers that are not packed. MemoryError where there is no room."""
         if not len(self.stored.exponents):
             return self
+        require_memory(8 * len(self.stored.numbers), f"{len(self.pairs)} near blocks", ADVICE)  # in parts and as one
         parts = [self.block(number).ravel() for number in range(len(self.pairs))]
         places = np.append(0, np.cumsum([len(each) for each in parts]))
         numbers = np.concatenate([*parts, np.zeros(BEYOND, np.float32)])

@@ -135,7 +135,7 @@ def order_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:
 
 @kernel
 def sort_by_digits(found, spare):  # type: ignore[no-untyped-def]
-    """Sort rows (n, 2) by their first numbers, forth and back between two arrays; how many times."""
+    """Sort rows (n, 2) by their first numbers, from one array to the other in each pass; the number of passes."""
     digits = 3 * DEEPEST // DIGIT
     counts = np.zeros((digits, 1 << DIGIT), np.int64)
     for i in range(len(found)):

@@ -2,7 +2,7 @@
 
 [K, -V] multiplies unknowns in every step, and what is known once or twice. By fast products the rows and columns of
 unknowns are therefore one operator, which stays; columns of what is known are assembled when they are needed, and
-forgotten.
+released.
 """
 
 from collections.abc import Callable, Sequence
