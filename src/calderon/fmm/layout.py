@@ -12,6 +12,7 @@ from calderon.fmm.lists import Lists, lists_of
 from calderon.fmm.near import Near
 from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
 from calderon.fmm.orders import Promise
+from calderon.fmm.tables import SLACK
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.near_blocks import empty_blocks, fill_blocks
@@ -20,11 +21,8 @@ from calderon.mesh import TriangleMesh
 from calderon.spaces import NodalVectorSpace, Space
 from calderon.spaces.pieces import Pieces
 
-FACTORS = 1.0, 1.15, 1.3, 1.5, 1.75
-"""Edges of the root by the least one: with them, leaves of all sizes are possible."""
-SLACK = 1.3
-"""Of triangles outside of leaves: few of the points that made the tables were at the end of the margin, and products
-have three to eight times the error where triangles reach it."""
+FACTORS, AROUND = (1.0, 1.15, 1.3, 1.5, 1.75), (0.94, 0.97, 1.03, 1.06)
+"""Edges of the root by the least one: with them, leaves of all sizes are possible; and by the best one of these."""
 PAIRS, TOGETHER = 42, 128_000_000
 """Touching and near pairs of a triangle, about, and bytes of their entries that are held at a time."""
 
@@ -137,10 +135,13 @@ class Layout:
             rows = columns if same else Side.of(test, tree, lists, tree.target_order, tree.targets)
             return Layout(margin, tree, lists, rows, columns, several)
 
+        def cost(each: Layout) -> float:
+            return each.cost(worth * promise.order.r)
+
         cube = Cube.around(trial.centres, test.centres)
-        return min(
-            (layout(cube.enlarged(factor)) for factor in FACTORS), key=lambda each: each.cost(worth * promise.order.r)
-        )
+        best = min((layout(cube.enlarged(factor)) for factor in FACTORS), key=cost)
+        factors = [each * best.tree.cube.edge / cube.edge for each in AROUND]
+        return min([best, *(layout(cube.enlarged(each)) for each in factors if each > 1)], key=cost)
 
     def near_entries(self, form: BilinearForm) -> int:
         """Entries between pieces in neighbouring leaves, both halves of symmetric forms."""
