@@ -4,7 +4,7 @@ from calderon.backends.backend import DEVICE_BACKENDS, available, get, real_type
 from calderon.backends.device import BuildError, Defines, Device, LinearAlgebra, OnDevice, Source, real_name
 from calderon.backends.device_matrix import DeviceMatrix, require_device_memory
 from calderon.backends.execution import Execution
-from calderon.backends.memory import format_bytes, free_memory, require_memory
+from calderon.backends.memory import format_bytes, free_memory, require_memory, return_memory
 from calderon.backends.numba import thread_count
 from calderon.backends.sharing import Deliver, HandedOver, SharingWarning, share_tasks
 from calderon.backends.threads import InOrder, counted, run_tasks
@@ -32,6 +32,7 @@ __all__ = [
     "real_type",
     "require_device_memory",
     "require_memory",
+    "return_memory",
     "run_tasks",
     "share_tasks",
     "survey",

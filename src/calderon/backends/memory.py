@@ -1,5 +1,6 @@
 """Memory: what is free, what is refused, and caches bounded by bytes."""
 
+import ctypes
 import functools
 import os
 import threading
@@ -33,6 +34,14 @@ def free_memory() -> int:
         if limit != "max":
             free = min(free, max(int(limit) - int(usage), 0))
     return free
+
+
+def return_memory() -> None:
+    """Give freed memory back to the system where its allocator can: glibc keeps freed arrays, in arenas of each thread,
+    that others do not use."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+    if trim is not None:
+        trim(0)
 
 
 def format_bytes(number: float) -> str:

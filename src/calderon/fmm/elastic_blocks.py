@@ -23,6 +23,8 @@ TOGETHER = 4096
 """Columns of sources that are translated at a time."""
 KEPT = 32
 """Combinations of harmonics, the first of a table, that far sums have: they are for approximate inverses."""
+REAL = np.float32
+"""Precision of far sums."""
 
 
 def groups_of_leaves(layout: Layout, weights: Index, most: int) -> Index:
@@ -153,30 +155,30 @@ class Moments(NamedTuple):
     def of(product: ElasticProduct, lines: Sequence[Line], columns: Columns) -> "Moments":
         layout, table = product.far.layout, product.far.table
         tree, rank = layout.tree, min(KEPT, table.rank)
-        numbers, values = [np.zeros(0, np.int64)] * len(tree.level), [np.zeros((SUMS, rank, 0))] * len(tree.level)
+        numbers, values = [np.zeros(0, np.int64)] * len(tree.level), [np.zeros((SUMS, rank, 0), REAL)] * len(tree.level)
         for i, box in enumerate(layout.lists.leaves):
             found: Any = 0
             for line, dense in zip(lines, columns.values, strict=True):
                 own = line.of_leaf(i).reshape(-1, SUMS, table.rank)[:, :, :rank]
                 found = found + own.reshape(-1, SUMS * rank).T @ dense[i]
-            numbers[box], values[box] = columns.numbers[i], np.asarray(found).reshape(SUMS, rank, -1)
-        octant = tree.octant
+            numbers[box], values[box] = columns.numbers[i], np.asarray(found, REAL).reshape(SUMS, rank, -1)
+        octant, up = tree.octant, table.up[:, :rank, :rank].astype(REAL).transpose(0, 2, 1)
         for low, high in reversed(tree.runs_of_levels()[2:]):
             for parent in np.unique(tree.parent[low:high]):
                 children = [int(each) for each in tree.children[parent] if each >= 0]
                 own, place = np.unique(np.concatenate([numbers[each] for each in children]), return_inverse=True)
-                total = np.zeros((SUMS, rank, len(own)), table.numbers.dtype)
+                total = np.zeros((SUMS, rank, len(own)), REAL)
                 places = np.split(place, np.cumsum([len(numbers[each]) for each in children])[:-1])
                 for child, at in zip(children, places, strict=True):
-                    total[:, :, at] += table.up[octant[child]][:rank, :rank].T @ values[child]
+                    total[:, :, at] += up[octant[child]] @ values[child]
                 numbers[parent], values[parent] = own, total
         return Moments(numbers, values)
 
     def stacked(self) -> "Stacked":
-        """Boxes with about as many columns together."""
+        """Boxes with about as many columns together; these moments are no longer here."""
         count = np.array([len(each) for each in self.numbers])
         most = 6 * 2 ** np.ceil(np.log2(np.maximum(count, 1) / 6)).clip(0).astype(np.int64)
-        found, place = {}, np.zeros(len(count), np.int64)
+        found, place, none = {}, np.zeros(len(count), np.int64), np.zeros((0, 0, 0), REAL)
         for each in np.unique(most):
             boxes = np.flatnonzero(most == each)
             place[boxes] = np.arange(len(boxes))
@@ -184,6 +186,7 @@ class Moments(NamedTuple):
             values = np.zeros((len(boxes), *self.values[boxes[0]].shape[:2], each), self.values[boxes[0]].dtype)
             for k, box in enumerate(boxes):
                 numbers[k, : count[box]], values[k, ..., : count[box]] = self.numbers[box], self.values[box]
+                self.values[box] = none
             found[int(each)] = numbers, values
         return Stacked(most, place, found)
 
@@ -203,9 +206,9 @@ def factors_of(table: Tables, v: int) -> tuple[NDArray[Any] | None, NDArray[Any]
     inner = vectors * width(table.numbers.dtype) if vectors else rank
     one = table.numbers[first : first + rank * inner].reshape(rank, inner)
     if not vectors:
-        return None, one.T[:most, :most]
+        return None, one.T[:most, :most].astype(REAL)
     after = table.numbers[first + one.size : first + 2 * one.size].reshape(inner, rank).T
-    return after[:most], one.T[:, :most]
+    return after[:most].astype(REAL), one.T[:, :most].astype(REAL)
 
 
 def far_sums(product: ElasticProduct, left: Columns, right: Columns, sums: NDArray[Any]) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Device, Execution, format_bytes, require_memory
+from calderon.backends import Device, Execution, format_bytes, require_memory, return_memory
 from calderon.fmm.device.operator import DeviceSum
 from calderon.fmm.device.products import Block, DeviceProduct, Functions
 from calderon.fmm.device.products import Plan as DevicePlan
@@ -55,8 +55,8 @@ where normal derivatives are zero: its error is compared with that size."""
 
 class Info(NamedTuple):
     """Of one integral operator. error: relative, in the 2-norm over the random rows of products, and of double layers
-    of transposed products (columns), that `checked` counts, with a random vector and, but for curls, a constant one;
-    the larger one. order: degree and number of combinations of the harmonics."""
+    of transposed products (columns), that `checked` counts, with a random vector (elastic layers: four) and, but for
+    curls, a constant one; the larger one. order: degree and number of combinations of the harmonics."""
 
     operator: str
     error: float
@@ -217,7 +217,10 @@ class _Composition:
         double = any(each.atom.integrand.normal != "none" for each in terms)
         promises = first_order(ELASTIC, self.rtol, double)
         layout = layout_of(terms, promises[0])
-        near = [near_of(each, layout, self.rtol, self.processor) for each in terms]
+        near = []
+        for each in terms:
+            near.append(near_of(each, layout, self.rtol, self.processor))
+            return_memory()
         layout.searches.clear()
         check, name = Check.of(terms), " and ".join(dict.fromkeys(each.atom.integrand.name for each in terms))
         for promise in promises:
@@ -226,6 +229,7 @@ class _Composition:
                 break
         else:
             raise _too_large(f"elastic {name}", error, check.place, self.rtol)
+        return_memory()
         found = self._sent(on_host, on_host)
         order, levels = (promise.order.p, promise.order.r), int(layout.tree.level[-1])
         leaves = len(layout.lists.leaves)

@@ -25,7 +25,7 @@ TOGETHER, LISTED = 24, 240
 of pairs whose places are listed at a time."""
 TASKS = 6
 """Tasks of each thread."""
-TIMES, ROOM = 8, 256_000_000
+TIMES, ROOM = 8, 64_000_000
 """Columns of a matrix that are passed at once at most, and bytes of their expansions, unless one takes more."""
 
 

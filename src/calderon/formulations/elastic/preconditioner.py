@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from calderon.backends import return_memory
 from calderon.fmm.elastic import ElasticProduct
 from calderon.fmm.elastic_blocks import Columns, block_sums, far_sums, groups_of_leaves, near_sums
 from calderon.formulations.elastic.balance import rigid_motions
@@ -66,17 +67,21 @@ def rigid_columns(equation: Equation, parts: Sequence[Index]) -> sp.csr_array:
 def two_levels(equation: Any) -> LinearOperator:
     """The preconditioner of an `Equation` or one of bonded solids."""
     size = max(CLUSTER, -(-equation.unknowns // CLUSTERS))
-    if bodies := bodies_of(equation):
-        coarse, matrix, blocks = _by_boxes(equation, bodies, size)
+    bodies = bodies_of(equation)
+    parts = _by_boxes(equation, bodies, size) if bodies else clusters(equation.points, size)
+    coarse = rigid_columns(equation, parts)
+    if bodies:
+        inverse = _single_inverse(_coarse_matrix(equation, bodies, coarse))
+        return_memory()
+        blocks = _leaf_blocks(bodies, _by_boxes(equation, bodies, LEAF))
     else:
-        coarse = rigid_columns(equation, clusters(equation.points, size))
         matrix = coarse.T @ (equation.operator @ coarse.toarray()) if coarse.shape[1] else np.zeros((0, 0))
+        inverse = _single_inverse(matrix)
         leaves = [np.sort(leaf) for leaf in clusters(equation.points, LEAF)]
         blocks = [(leaf, equation.block(leaf)) for leaf in leaves]
     if len(blocks) == 1:  # singular without the lift and elastic supports, where the body is held by these alone
         blocks = [(np.arange(equation.unknowns), equation.operator @ np.eye(equation.unknowns))]
-    inverse, transposed = _single_inverse(matrix), coarse.T.tocsr()
-    del matrix
+    transposed = coarse.T.tocsr()
     inverses = []
     while blocks:
         leaf, block = blocks.pop()
@@ -181,23 +186,33 @@ class _Body(NamedTuple):
         sums[local.coords] += local.data
 
 
-def _by_boxes(
-    equation: Any, bodies: Sequence[_Body], size: int
-) -> tuple[sp.csr_array, Array, list[tuple[Index, Array]]]:
-    """Z, Z^T A Z, and unknowns and entries of blocks, from the near blocks and moments of fast products."""
-    owners = [body.owners for body in bodies]
+def _by_boxes(equation: Any, bodies: Sequence[_Body], most: int) -> list[Index]:
+    """The unknowns in groups of boxes with about `most` of them."""
+    groups, first = np.zeros(equation.unknowns, np.int64), 0
+    for body in bodies:
+        owner = body.owners
+        own = owner >= 0
+        weights = np.bincount(owner[own], minlength=body.leaves)
+        groups[own] = first + groups_of_leaves(body.product.far.layout, weights, most)[owner[own]]
+        first = int(groups.max()) + 1
+    order = np.argsort(groups, kind="stable")
+    return [np.sort(each) for each in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)]
 
-    def parts(most: int) -> list[Index]:
-        groups, first = np.zeros(equation.unknowns, np.int64), 0
-        for body, owner in zip(bodies, owners, strict=True):
-            own = owner >= 0
-            weights = np.bincount(owner[own], minlength=body.leaves)
-            groups[own] = first + groups_of_leaves(body.product.far.layout, weights, most)[owner[own]]
-            first = int(groups.max()) + 1
-        order = np.argsort(groups, kind="stable")
-        return [np.sort(each) for each in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)]
 
-    chosen = parts(LEAF)
+def _coarse_matrix(equation: Any, bodies: Sequence[_Body], coarse: sp.csr_array) -> Array:
+    """Z^T A Z from the near blocks and moments of fast products."""
+    count, lift = equation.displacements, bodies[0].equation.lift
+    scaled = bodies[0].equation.scale[:count, None] * lift
+    lifted = (coarse[:count].T @ scaled) @ (coarse[:count].T @ lift).T
+    dense = np.zeros((coarse.shape[1] + 1,) * 2)
+    dense[:-1, :-1] = bodies[0].equation.length * lifted
+    for body in bodies:
+        body.add_sums(coarse, dense)
+    return dense[:-1, :-1]
+
+
+def _leaf_blocks(bodies: Sequence[_Body], chosen: list[Index]) -> list[tuple[Index, Array]]:
+    """Unknowns and entries of blocks from near blocks."""
     blocks: list[tuple[Index, Array]] = []
     for body in bodies:
         found = block_sums(body.product, body.left, body.kept, chosen)
@@ -207,12 +222,4 @@ def _by_boxes(
                 blocks[number][1][...] += near
             else:
                 blocks.append((each, near))
-
-    coarse, count, lift = rigid_columns(equation, parts(size)), equation.displacements, bodies[0].equation.lift
-    scaled = bodies[0].equation.scale[:count, None] * lift
-    lifted = (coarse[:count].T @ scaled) @ (coarse[:count].T @ lift).T
-    dense = np.zeros((coarse.shape[1] + 1,) * 2)
-    dense[:-1, :-1] = bodies[0].equation.length * lifted
-    for body in bodies:
-        body.add_sums(coarse, dense)
-    return coarse, dense[:-1, :-1], blocks
+    return blocks
