@@ -180,10 +180,11 @@ class ElasticProduct(RealProducts):
         out = np.zeros((self.shape[1 if transposed else 0], x.shape[1]), np.result_type(self.dtype, x.dtype))
         rows, columns = ({each.first: each for each in lines} for lines in (self.far.rows, self.far.columns))
         for term, near in zip(self.terms, self.near, strict=True):
-            one, other = columns[term.left], rows[term.top]
-            one, other = (other, one) if transposed else (one, other)
-            values = near.product(x[one.part].T[:, one.pieces.whole], transposed)
-            out[other.part] += other.pieces.sums(values).T
+            column, row = columns[term.left], rows[term.top]
+            given, wanted = (row, column) if transposed else (column, row)
+            values, whole = x[given.part].T, None if near.strips is None else column
+            found = near.product(values if given is whole else values[:, given.pieces.whole], transposed)
+            out[wanted.part] += (found if wanted is whole else wanted.pieces.sums(found)).T
         self.far.add(x, out, transposed)
         return out
 

@@ -94,7 +94,10 @@ def block_sums(
         given, (i, j) = [], near.pairs.T
         for lines, first, matrix in ((product.far.rows, term.top, left), (product.far.columns, term.left, right)):
             line = next(each for each in lines if each.first == first)
-            given.append(sp.csr_array(matrix[line.first + line.pieces.whole]))
+            whole: NDArray[Any] = line.pieces.whole
+            if near.strips is not None and lines is product.far.columns:
+                whole = near.strips.functions
+            given.append(sp.csr_array(matrix[line.first + whole]))
         arrays = [each for one in given for each in (one.indptr, one.indices, one.data)]
         wide, one = near.pitches, np.ones_like(j)
         off = np.flatnonzero(i != j) if near.symmetric else np.zeros(0, np.int64)
@@ -132,14 +135,19 @@ def add_block_sums(  # type: ignore[no-untyped-def]
                             out[row + place[right_columns[b]]] += value * right_values[b]
 
 
-def near_sums(product: ElasticProduct, left: Columns, right: Columns, sums: NDArray[Any]) -> None:
-    """Add left^T A right of neighbouring leaves to a dense matrix."""
+def near_sums(product: ElasticProduct, left: Columns, right: Columns, matrix: sp.csr_array, sums: NDArray[Any]) -> None:
+    """Add left^T A right of neighbouring leaves to a dense matrix; matrix: the same as right."""
     tops = {line.first: n for n, line in enumerate(product.far.rows)}
     lefts = {line.first: n for n, line in enumerate(product.far.columns)}
     for term, near in zip(product.terms, product.near, strict=True):
         tests, trials = left.values[tops[term.top]], right.values[lefts[term.left]]
         for number, (i, j) in enumerate(near.pairs.tolist()):
             block = near.block(number)
+            if near.strips is not None:
+                functions = near.strips.functions[near.column_starts[j] : near.column_starts[j + 1]]
+                moved = sp.csr_array(matrix[term.left + functions])
+                sums[left.numbers[i], :-1] += (tests[i].T @ block) @ moved
+                continue
             sums[left.numbers[i][:, None], right.numbers[j]] += tests[i].T @ (block @ trials[j])
             if near.symmetric and i != j:
                 sums[left.numbers[j][:, None], right.numbers[i]] += tests[j].T @ (block.T @ trials[i])

@@ -170,7 +170,10 @@ def near_products(
     if symmetric:
         pairs, columns = pairs[pairs[:, 0] <= pairs[:, 1]], rows
     pairs = pairs[(np.diff(sides[0].starts)[pairs[:, 0]] > 0) & (np.diff(sides[1].starts)[pairs[:, 1]] > 0)]
-    near = Near.empty(pairs, (sides[0].starts, sides[1].starts), symmetric, execution.real, (double, packs))
+    if packs and not symmetric:
+        near = Near.in_strips(pairs, sides[0].starts, sides[1], double)
+    else:
+        near = Near.empty(pairs, (sides[0].starts, sides[1].starts), symmetric, execution.real, (double, packs))
     held = form.test.dofs.shape[1] * form.trial.dofs.shape[1] * execution.dtype(False).itemsize * PAIRS
     share = np.cumsum(layout.rows.counts) * held // ((2 if symmetric else 1) * TOGETHER)
     for number in np.unique(share):

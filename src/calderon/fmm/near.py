@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import require_memory, run_tasks, thread_count
-from calderon.backends.numba import kernel
+from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import FLAGS, VectorType, aligned, jitable, lanes, load, number, store, width, zero
 from calderon.fmm.packed import BEYOND, GROUP, Packed, load_packed, pack
+from calderon.spaces.pieces import Pieces
 
 COMPONENTS = 3
 """Of the fields whose blocks are packed."""
@@ -97,29 +98,39 @@ def load_plain(numbers, exponents, index, like):  # type: ignore[no-untyped-def]
     return load_as(numbers, index, like)
 
 
+@jitable_part
+def itself(functions, k):  # type: ignore[no-untyped-def]
+    return k
+
+
+@jitable_part
+def of_list(functions, k):  # type: ignore[no-untyped-def]
+    return functions[k]
+
+
 @functools.lru_cache(maxsize=8)
-def block_kernel(down: bool, across: bool, packed: bool) -> Callable[..., None]:
+def block_kernel(down: bool, across: bool, packed: bool, listed: bool) -> Callable[..., None]:
     """y_rows += B x_columns (down), and y_columns += B^T x_rows (across), of all blocks; of those on the diagonal of a
     symmetric matrix, which do both, only the former. x, y: `count` vectors, one after the other; a row of a block is
-    in the cache for all of them."""
-    load_block = load_packed if packed else load_plain
+    in the cache for all of them. listed: columns of blocks are the ones that `functions` lists, of so many (wide)."""
+    load_block, column_of = load_packed if packed else load_plain, of_list if listed else itself
 
     @kernel
     def multiply(  # type: ignore[no-untyped-def]
-        numbers, exponents, pairs, places, unit, row_starts, column_starts, x_rows, x_columns, y_rows, y_columns, count,
-        room, symmetric, low, high,
+        numbers, exponents, pairs, places, unit, row_starts, column_starts, functions, wide, x_rows, x_columns, y_rows,
+        y_columns, count, room, symmetric, low, high,
     ):  # fmt: skip
         size = lanes(room)
         half, pitch = len(room) // 2, len(room) // (2 * max(1, count))
-        tall, wide = row_starts[len(row_starts) - 1], column_starts[len(column_starts) - 1]
+        tall = row_starts[len(row_starts) - 1]
         for n in range(low, high):
             i, j = pairs[n, 0], pairs[n, 1]
             top, left = row_starts[i], column_starts[j]
             height, width = row_starts[i + 1] - top, column_starts[j + 1] - left
             for q in range(count):
-                column, own = q * wide + left, q * pitch
+                column, own = q * wide, q * pitch
                 for c in range(width + size):
-                    room[own + c] = x_columns[column + c] if c < width else 0
+                    room[own + c] = x_columns[column + column_of(functions, left + c)] if c < width else 0
                     room[half + own + c] = 0
             apart = -(-width // unit) * unit
             for r in range(height):
@@ -138,9 +149,9 @@ def block_kernel(down: bool, across: bool, packed: bool) -> Callable[..., None]:
                         y_rows[row] += total(t)
             if across and not (symmetric and i == j):
                 for q in range(count):
-                    column, own = q * wide + left, half + q * pitch
+                    column, own = q * wide, half + q * pitch
                     for c in range(width):
-                        y_columns[column + c] += room[own + c]
+                        y_columns[column + column_of(functions, left + c)] += room[own + c]
 
     return multiply
 
@@ -156,6 +167,80 @@ def enter_packed(values, starts, widths, places, carry, numbers, exponents):  # 
             place += -(-width // GROUP) * GROUP
 
 
+@kernel
+def enter_strips(  # type: ignore[no-untyped-def]
+    values, starts, widths, columns, first, heights, wides, places, room, carry, numbers, exponents
+):  # fmt: skip
+    """Pack the rows of strips, sums of the blocks first[n] .. first[n + 1] whose columns, COMPONENTS at a time, have
+    the places `columns` in the strip."""
+    at = 0
+    for n in range(len(heights)):
+        wide, place, begin = wides[n], places[n], at
+        for r in range(heights[n]):
+            room[:wide], carry[:], at = 0.0, 0.0, begin
+            for k in range(first[n], first[n + 1]):
+                row = starts[k] + r * widths[k]
+                for c in range(0, widths[k], COMPONENTS):
+                    column = COMPONENTS * columns[at]
+                    at += 1
+                    for i in range(COMPONENTS):
+                        room[column + i] += values[row + c + i]
+            pack(room, 0, wide, place, carry, numbers, exponents)
+            place += -(-wide // GROUP) * GROUP
+
+
+class Strips(NamedTuple):
+    """Blocks of one row leaf next to each other, where all pieces of a function are one column.
+
+    pairs (n, 2): leaves of the blocks; starts: where the unknowns of column leaves begin; blocks (strips + 1,): the
+    first block of each strip. functions: of the columns of all strips, of so many (dimension). widths, begins (n,): of
+    each block, how many columns it has, and where they begin in `columns`: their places in the strip, one for
+    COMPONENTS columns.
+    """
+
+    pairs: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    blocks: NDArray[np.int64]
+    functions: NDArray[np.int32]
+    dimension: int
+    widths: NDArray[np.int64]
+    begins: NDArray[np.int64]
+    columns: NDArray[np.int32]
+
+    @staticmethod
+    def of(pairs: NDArray[np.int64], first: NDArray[np.int64], pieces: Pieces) -> "tuple[Strips, NDArray[np.int64]]":
+        """The strips of pairs, by row leaf, whose first ones are `first`, and where their columns begin."""
+        blocks, many = np.append(first, len(pairs)), pieces.dimension // COMPONENTS
+        strip, leaf = np.repeat(np.arange(len(first)), np.diff(blocks)), pairs[:, 1]
+        count = np.diff(pieces.starts)[leaf] // COMPONENTS
+        begins = np.cumsum(count) - count
+        piece = np.repeat(pieces.starts[leaf] // COMPONENTS - begins, count) + np.arange(int(count.sum()))
+        whole = pieces.whole[::COMPONENTS] // COMPONENTS
+        found, place = np.unique(np.repeat(strip, count) * many + whole[piece], return_inverse=True)
+        owner, function = np.divmod(found, many)
+        starts = np.searchsorted(owner, np.arange(len(first) + 1))
+        columns = (place - np.repeat(starts[strip], count)).astype(np.int32)
+        functions = (COMPONENTS * function[:, None] + np.arange(COMPONENTS)).ravel().astype(np.int32)
+        strips = Strips(pairs, pieces.starts, blocks, functions, pieces.dimension, COMPONENTS * count, begins, columns)
+        return strips, COMPONENTS * starts
+
+    @property
+    def nbytes(self) -> int:
+        return sum(each.nbytes for each in self if isinstance(each, np.ndarray))
+
+    def apart(self, number: int, strip: NDArray[Any]) -> list[NDArray[Any]]:
+        """The blocks of a strip (rows, columns) between pieces, the first of which has the numbers of all pieces of its
+        function: the others are zero, as products with whole functions need."""
+        seen, found = np.zeros(strip.shape[1] // COMPONENTS, bool), []
+        for block in range(self.blocks[number], self.blocks[number + 1]):
+            begin, width = self.begins[block], self.widths[block]
+            place = self.columns[begin : begin + width // COMPONENTS]
+            values = strip.reshape(len(strip), -1, COMPONENTS)[:, place] * ~seen[place, None]
+            seen[place] = True
+            found.append(values.reshape(len(strip), width))
+        return found
+
+
 @dataclass(frozen=True, eq=False)
 class Near:
     """Blocks, with a vector of numbers behind the last one, and where the unknowns of each leaf begin on both sides.
@@ -169,6 +254,19 @@ class Near:
     column_starts: NDArray[np.int64]
     symmetric: bool
     double: bool = False
+    strips: Strips | None = None
+
+    @staticmethod
+    def in_strips(pairs: NDArray[np.int64], rows: NDArray[np.int64], columns: Pieces, double: bool) -> "Near":
+        """Packed zeros of strips; pairs: by row leaf; rows: where the unknowns of leaves begin; columns: pieces with
+        COMPONENTS components. MemoryError where there is no room."""
+        leaf, first = np.unique(pairs[:, 0], return_index=True)
+        strips, starts = Strips.of(pairs, first, columns)
+        width = -(-np.diff(starts) // GROUP) * GROUP
+        places = np.append(0, np.cumsum(np.diff(rows)[leaf] * width))
+        require_memory(2 * int(places[-1]), f"{len(leaf)} strips of near blocks", ADVICE)
+        numbers = np.stack([leaf, np.arange(len(leaf))], axis=1)
+        return Near(Packed.empty(int(places[-1])), numbers, places, rows, starts, False, double, strips)
 
     @staticmethod
     def empty(
@@ -191,6 +289,9 @@ class Near:
 
     def enter(self, values: NDArray[Any], starts: NDArray[np.int64], chosen: NDArray[np.int64]) -> None:
         """Enter the blocks of the pairs `chosen`, of which number k is values[starts[k] : starts[k + 1]], by rows."""
+        if self.strips is not None:
+            self._enter_strips(self.strips, values, starts, chosen)
+            return
         width = np.diff(self.column_starts)[self.pairs[chosen, 1]]
         if len(self.stored.exponents):
             bounds = np.linspace(0, len(width), thread_count() + 1).astype(np.int64)
@@ -208,13 +309,34 @@ class Near:
         ):
             self.stored.numbers[place : place + last - first] = values[first:last]
 
+    def _enter_strips(self, strips: Strips, values: NDArray[Any], starts: NDArray[np.int64], chosen: Any) -> None:
+        """Of whole strips, one after the other."""
+        begin, last = np.searchsorted(strips.blocks, [chosen[0], chosen[-1] + 1])
+        bounds = np.linspace(begin, last, thread_count() + 1).astype(np.int64)
+        heights, wides = np.diff(self.row_starts)[self.pairs[:, 0]], np.diff(self.column_starts)
+
+        def part(n: int) -> None:
+            own = slice(bounds[n], bounds[n + 1])
+            if own.start == own.stop:
+                return
+            first = strips.blocks[bounds[n] : bounds[n + 1] + 1]
+            blocks, room = slice(first[0], first[-1]), np.zeros(int(wides.max()), np.float64)
+            columns = strips.columns[strips.begins[first[0]] :]
+            enter_strips(
+                values, starts[first[0] - chosen[0] :], strips.widths[blocks], columns,
+                first - first[0], heights[own], wides[own], self.places[own], room, np.zeros(COMPONENTS),
+                *self.stored,
+            )  # fmt: skip
+
+        run_tasks(part, thread_count())
+
     @property
     def unit(self) -> int:
         return GROUP if len(self.stored.exponents) else 1
 
     @property
     def nbytes(self) -> int:
-        return self.stored.nbytes
+        return self.stored.nbytes + (0 if self.strips is None else self.strips.nbytes)
 
     @property
     def pitches(self) -> NDArray[np.int64]:
@@ -236,17 +358,24 @@ class Near:
         if not len(self.stored.exponents):
             return self
         require_memory(8 * len(self.stored.numbers), f"{len(self.pairs)} near blocks", ADVICE)  # in parts and as one
-        parts = [self.block(number).ravel() for number in range(len(self.pairs))]
+        every, pairs, starts = range(len(self.pairs)), self.pairs, self.column_starts
+        if self.strips is None:
+            parts = [self.block(number).ravel() for number in every]
+        else:
+            pairs, starts = self.strips.pairs, self.strips.starts
+            parts = [each.ravel() for number in every for each in self.strips.apart(number, self.block(number))]
         places = np.append(0, np.cumsum([len(each) for each in parts]))
         numbers = np.concatenate([*parts, np.zeros(BEYOND, np.float32)])
-        sides = self.row_starts, self.column_starts
-        return Near(Packed.plain(numbers), self.pairs, places, *sides, self.symmetric, self.double)
+        return Near(Packed.plain(numbers), pairs, places, self.row_starts, starts, self.symmetric, self.double)
 
     def product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        """(k, m) A x or A^T x for k vectors x (k, n), in the order of leaves."""
+        """(k, m) A x or A^T x for k vectors x (k, n), in the order of leaves; columns of strips are whole functions."""
         real, symmetric = np.dtype(np.float64) if self.double else self.stored.numbers.dtype, self.symmetric
-        run = block_kernel(symmetric or not transposed, symmetric or transposed, len(self.stored.exponents) > 0)
-        sizes = int(self.row_starts[-1]), int(self.column_starts[-1])
+        packed, listed = len(self.stored.exponents) > 0, self.strips is not None
+        run = block_kernel(symmetric or not transposed, symmetric or transposed, packed, listed)
+        functions = np.zeros(0, np.int32) if self.strips is None else self.strips.functions
+        wide = int(self.column_starts[-1]) if self.strips is None else self.strips.dimension
+        sizes = int(self.row_starts[-1]), wide
         x, none = np.ascontiguousarray(x, real), np.zeros(0, real)
         widest = (int(np.diff(self.column_starts).max(initial=0)) // width(real) + 2) * width(real)
         work = np.append(0, np.cumsum(np.diff(self.places)))
@@ -259,8 +388,8 @@ class Near:
             given, y = x.ravel(), sums[n].ravel()
             turned = (given, none, none, y) if transposed else (none, given, y, none)
             vectors = (given, given, y, y) if symmetric else turned
-            run(*self.stored, self.pairs, self.places, self.unit, self.row_starts, self.column_starts, *vectors, len(x),
-                aligned(2 * len(x) * widest, real), symmetric, bounds[n], bounds[n + 1])  # fmt: skip
+            run(*self.stored, self.pairs, self.places, self.unit, self.row_starts, self.column_starts, functions, wide,
+                *vectors, len(x), aligned(2 * len(x) * widest, real), symmetric, bounds[n], bounds[n + 1])  # fmt: skip
 
         run_tasks(part, parts)
         return sums.sum(axis=0)

@@ -176,11 +176,12 @@ class _Body(NamedTuple):
     def add_sums(self, coarse: sp.csr_array, sums: Array) -> None:
         """Add Z^T A Z without the lift to a matrix with a further row and column."""
         far = self.product.far
+        moved = self.moved(coarse)
         rows, columns = (
             Columns.of(lines, sp.csr_array(matrix), self.leaves, STORED)
-            for lines, matrix in ((far.rows, self.left @ coarse), (far.columns, self.moved(coarse)))
+            for lines, matrix in ((far.rows, self.left @ coarse), (far.columns, moved))
         )
-        near_sums(self.product, rows, columns, sums)
+        near_sums(self.product, rows, columns, moved, sums)
         far_sums(self.product, rows, columns, sums)
         local = (coarse.T @ (self.local @ coarse)).tocoo()
         sums[local.coords] += local.data
