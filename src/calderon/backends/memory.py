@@ -3,6 +3,7 @@
 import ctypes
 import functools
 import os
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -10,6 +11,9 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
+
+ARENA_MAX = -8
+"""M_ARENA_MAX of glibc's malloc.h."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -37,11 +41,24 @@ def free_memory() -> int:
 
 
 def return_memory() -> None:
-    """Give freed memory back to the system where its allocator can: glibc keeps freed arrays, in arenas of each thread,
-    that others do not use."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+    """Give freed memory back to the system where its allocator can: glibc keeps freed arrays."""
+    trim = _of_allocator("malloc_trim")
     if trim is not None:
         trim(0)
+
+
+@functools.cache
+def share_memory() -> None:
+    """Let new threads of this process use what others freed, where the allocator can: by default glibc gives each of
+    them an arena of its own. Threads of Python allocate arrays one at a time anyway. MALLOC_ARENA_MAX goes first."""
+    option = _of_allocator("mallopt")
+    if option is not None and "MALLOC_ARENA_MAX" not in os.environ:
+        option(ARENA_MAX, 1)
+
+
+def _of_allocator(name: str) -> Any:
+    """A function of glibc, None with other allocators."""
+    return getattr(ctypes.CDLL(None), name, None) if sys.platform == "linux" else None
 
 
 def format_bytes(number: float) -> str:

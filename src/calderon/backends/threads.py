@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends.memory import share_memory
 from calderon.backends.numba import thread_count
 
 
@@ -228,6 +229,7 @@ def run_tasks(
     process, under the scheduler's lock. The first exception, also KeyboardInterrupt, stops the distribution, waits for
     the running tasks and is raised.
     """
+    share_memory()
     if neighbours is None:
         queue = TaskQueue(count, None, advance)
     else:

@@ -24,7 +24,7 @@ TOGETHER = 4096
 KEPT = 32
 """Combinations of harmonics, the first of a table, that far sums have: they are for approximate inverses."""
 REAL = np.float32
-"""Precision of far sums."""
+"""Precision of far sums and blocks."""
 
 
 def groups_of_leaves(layout: Layout, weights: Index, most: int) -> Index:
@@ -88,7 +88,7 @@ def block_sums(
         owner[each], place[each] = number, np.arange(len(each))
     sizes = np.array([len(each) for each in groups])
     starts = np.append(0, np.cumsum(sizes**2))
-    out = np.zeros(starts[-1])
+    out = np.zeros(starts[-1], REAL)
     seen = np.full(len(groups), -1)
     for term, near in zip(product.terms, product.near, strict=True):
         given, (i, j) = [], near.pairs.T

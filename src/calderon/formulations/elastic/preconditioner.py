@@ -66,6 +66,7 @@ def rigid_columns(equation: Equation, parts: Sequence[Index]) -> sp.csr_array:
 
 def two_levels(equation: Any) -> LinearOperator:
     """The preconditioner of an `Equation` or one of bonded solids."""
+    return_memory()
     size = max(CLUSTER, -(-equation.unknowns // CLUSTERS))
     bodies = bodies_of(equation)
     parts = _by_boxes(equation, bodies, size) if bodies else clusters(equation.points, size)
@@ -81,7 +82,7 @@ def two_levels(equation: Any) -> LinearOperator:
         blocks = [(leaf, equation.block(leaf)) for leaf in leaves]
     if len(blocks) == 1:  # singular without the lift and elastic supports, where the body is held by these alone
         blocks = [(np.arange(equation.unknowns), equation.operator @ np.eye(equation.unknowns))]
-    transposed = coarse.T.tocsr()
+    transposed = coarse.T
     inverses = []
     while blocks:
         leaf, block = blocks.pop()
@@ -100,6 +101,7 @@ def two_levels(equation: Any) -> LinearOperator:
 
 def _inverse(block: Array) -> NDArray[np.float32]:
     """The inverse; of a block that is all of a body without supports the pseudo-inverse: Z has its rigid motions."""
+    block = np.asarray(block, np.float64)
     found = np.linalg.inv(block)
     if np.linalg.norm(block) * np.linalg.norm(found) >= 1 / SINGULAR:
         found = np.linalg.pinv(block, rcond=SINGULAR)
