@@ -53,6 +53,9 @@ from calderon.hmatrix import hlu
 from calderon.hmatrix import plan_hmatrix as _plan_hmatrix
 from calderon.hmatrix import save_assembly as _save_assembly
 from calderon.mesh import AccuracyWarning, Material, MeshError, MeshWarning, TetrahedralMesh, TriangleMesh
+from calderon.mlfmm import assemble_mlfmm as _assemble_mlfmm
+from calderon.mlfmm import helmholtz_sums
+from calderon.mlfmm import plan_mlfmm as _plan_mlfmm
 from calderon.onsurface import osrc_dtn, osrc_ntd
 from calderon.operators import (
     adjoint_double_layer,
@@ -109,6 +112,12 @@ _register(
 _register(
     _Method(
         "fmm", _assemble_fmm, compresses=True, devices=False, matrix="fast multipole operator", plan=_plan_fmm,
+    )
+)  # fmt: skip
+_register(
+    _Method(
+        "mlfmm", _assemble_mlfmm, compresses=True, devices=False, matrix="multilevel fast multipole operator",
+        plan=_plan_mlfmm,
     )
 )  # fmt: skip
 _register_sums("fmm", laplace_sums)
@@ -215,6 +224,7 @@ __all__ = [
     "frequency_sweep",
     "gmres",
     "hlu",
+    "helmholtz_sums",
     "hmatrix",
     "hypersingular",
     "identity",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from calderon.backends import Execution, LinearAlgebra
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
 from calderon.hmatrix import is_sum
-from calderon.operators.methods import candidates
+from calderon.operators.methods import AUTO, Plan, candidates
 from calderon.validation import one_of
 
 Solution = TypeVar("Solution")
@@ -50,9 +50,9 @@ class Problem(ABC, Generic[Solution]):
     def solve(self, data: Any, method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]) -> Solution:
         """Solve for one incident wave (scattering) or boundary datum (Laplace).
 
-        method: how the matrix is stored: "dense", "hmatrix", "matrix-free", "fmm" (Laplace), or "auto": "dense" up to
-        8000 unknowns, above what is expected to take the least seconds, which `info` states. rtol: relative
-        residual at which GMRES ends.
+        method: how the matrix is stored: "dense", "hmatrix", "matrix-free", "fmm" (Laplace), "mlfmm" (acoustic and
+        electromagnetic waves), or "auto": "dense" up to 8000 unknowns, above what is expected to take the least
+        seconds, which `info` states. rtol: relative residual at which GMRES ends.
 
         Further options, by name. compression_rtol: accuracy of a compressed matrix, default rtol / 10. solver: "gmres"
         (default) or "lu". backend: "numba" or a device. precision: "double" (default) or "single". preconditioner: a
@@ -68,6 +68,13 @@ class Problem(ABC, Generic[Solution]):
         fit, ValueError for a matrix_file of another mesh, wavenumber or tolerance.
         """
         return self._solve([data], self._options(method, rtol, options))[0]
+
+    def plan(self, method: str = AUTO, rtol: float = 1e-6, compression_rtol: float | None = None) -> Plan:
+        """What the matrix of `solve` with these options will take, before memory is taken: bytes, seconds of set-up and
+        of a product, for "mlfmm" and "fmm" levels and degrees. ValueError for a method without estimates."""
+        options = SolveOptions(method, rtol, compression_rtol=compression_rtol)
+        options = options.for_unknowns(self.unknowns, self.system.operator)
+        return self.system.operator.plan(options.method, options.assembly_rtol)
 
     def solve_all(
         self, data: Sequence[Any], method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]

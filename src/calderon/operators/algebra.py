@@ -96,12 +96,12 @@ class BoundaryOperator(ABC):
     ) -> Any:
         """Compute the matrix: a SciPy LinearOperator that prints what it is.
 
-        method: "dense", "hmatrix", "fmm" (Laplace and elastostatics), "matrix-free", or "auto", the one that `plan`
-        gives, of those that run on the backend. backend: "numba", "opencl", "cuda", a device such as "cuda:1", several
-        that share a dense matrix, "numba+cuda:0", or "auto". precision: "double", "single", or "mixed": a dense matrix
-        in double whose touching and near pairs are integrated in double, all others in single. rtol: accuracy of
-        compressed methods. progress: show a bar. keep_on_device: leave a dense matrix on its device, where `gmres` and
-        `lu` then work.
+        method: "dense", "hmatrix", "fmm" (Laplace and elastostatics), "mlfmm" (acoustic and electromagnetic waves),
+        "matrix-free", or "auto", the one that `plan` gives, of those that run on the backend. backend: "numba",
+        "opencl", "cuda", a device such as "cuda:1", several that share a dense matrix, "numba+cuda:0", or "auto".
+        precision: "double", "single", or "mixed": a dense matrix in double whose touching and near pairs are integrated
+        in double, all others in single. rtol: accuracy of compressed methods. progress: show a bar. keep_on_device:
+        leave a dense matrix on its device, where `gmres` and `lu` then work.
         matrix_file: an HDF5 file that an H-matrix is saved to, and taken from if it is there.
         Raises ValueError for an unknown choice and for entries beyond the range of the precision, RuntimeError for a
         backend that is not available, MemoryError (before allocating) when the matrix does not fit.
@@ -114,13 +114,13 @@ class BoundaryOperator(ABC):
 
     def plan(self, method: str = AUTO, rtol: float | None = None) -> Plan:
         """What `assemble` will take, estimated before it is begun: bytes, seconds of set-up and of a product, for "fmm"
-        levels and order. method: "auto" is the one with the least seconds for its set-up and 30 products, of those that
-        there is memory for. ValueError for a method without estimates, or that does not support the operator,
-        MemoryError for "auto" where there is room for none.
+        and "mlfmm" levels and orders. method: "auto" is the one with the least seconds for its set-up and 30 products,
+        of those that there is memory for. ValueError for a method without estimates, or that does not support the
+        operator, MemoryError for "auto" where there is room for none.
         """
         chosen = method_named(fastest(self, rtol)[0] if method == AUTO else method)
         if chosen.plan is None:
-            raise ValueError(f"method {method!r} has no estimates: choose 'dense', 'hmatrix', 'fmm' or 'auto'")
+            raise ValueError(f"method {method!r} has no estimates: choose 'dense', 'hmatrix', 'fmm', 'mlfmm' or 'auto'")
         return chosen.plan(self, rtol)
 
     def entries(

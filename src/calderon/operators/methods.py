@@ -29,6 +29,11 @@ class Plan(NamedTuple):
     product_seconds: float
     details: str = ""
 
+    @property
+    def bytes(self) -> int:
+        """The same as nbytes."""
+        return self.nbytes
+
     def __str__(self) -> str:
         details = f", {self.details}" if self.details else ""
         return f"{self.method}: about {rounded(self.seconds)} s and {format_bytes(self.nbytes)}{details}"

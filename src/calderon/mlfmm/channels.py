@@ -1,0 +1,191 @@
+"""How operators of one medium see its waves: which charges they send out, what they test, and with which factors.
+
+With d the direction of a plane wave, gradients are i k d, and a term of an operator is (test moment) (factor) (field of
+charges):
+
+    single layer                 values, of charges
+    double layer                 values, of dipoles along normals
+    adjoint double layer         normal derivatives, of charges
+    hypersingular                -1 times normal derivatives, of dipoles along normals: no surface curls are needed
+    electric field               i k E with E = (I - d d) J: no divergences are needed
+    magnetic field               -i k times moments of n x f with d x J
+
+Where functions are whole (not cut), these are the same as the integrals by parts that near entries are made of.
+"""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.backends.numba import kernel
+from calderon.fmm.translations import in_parts
+from calderon.mlfmm.far import KINDS
+from calderon.spaces.charges import Charges, charges
+
+
+class Channel(NamedTuple):
+    """One kind of charges of a space, from row (or column) `first` of the matrix on; kind: of `Charges`, wave: of
+    `far.KINDS`."""
+
+    first: int
+    space: Any
+    kind: str
+    wave: str
+
+
+def channels_of(term: Any) -> tuple[Channel, Channel, complex]:
+    """Of a plain term of an integral operator: its tests, its charges, its factor."""
+    atom, integrand = term.atom, term.atom.integrand
+    k = complex(atom.green.wavenumber)
+    name = integrand.name
+    if name in ("electric_field", "magnetic_field"):
+        tests = ("current", "electric", 1j * k) if name == "electric_field" else ("rotated", "magnetic", -1j * k)
+        factor = term.factor * tests[2]
+        return Channel(term.top, atom.test, *tests[:2]), Channel(term.left, atom.trial, "current", "electric"), factor
+    derived = [integrand.curls or integrand.normal == side for side in ("test", "trial")]
+    sides = [("normal", "gradient") if each else ("value", "value") for each in derived]
+    factor = -term.factor if integrand.curls else term.factor
+    return Channel(term.top, atom.test, *sides[0]), Channel(term.left, atom.trial, *sides[1]), complex(factor)
+
+
+class ListedMap(NamedTuple):
+    """Coefficients of unknowns to charges at listed points: row p of a sparse matrix has the unknowns number[n] with
+    the numbers parts[n] of all components, for n in first[p] .. first[p + 1]. Points are listed for each leaf, with the
+    unknowns of this leaf alone, so that leaves can be done at once in both directions. begin: first unknown in the
+    matrix; component: of the charges, the first one."""
+
+    begin: int
+    component: int
+    first: NDArray[np.int64]
+    number: NDArray[np.int32]
+    parts: NDArray[Any]
+
+    @property
+    def nbytes(self) -> int:
+        return self.first.nbytes + self.number.nbytes + self.parts.nbytes
+
+
+class Listed(NamedTuple):
+    """Points of a side, listed for each leaf whose unknowns have charges there: places (points, 3), starts (leaves +
+    1,); maps: of each channel; waves: kinds of all components."""
+
+    places: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    maps: list[ListedMap]
+    waves: tuple[str, ...]
+
+    @property
+    def components(self) -> int:
+        """Of a charge."""
+        return sum(KINDS[each] for each in self.waves)
+
+    def spread(self, x: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
+        """Charges (points, columns, rank, components) of x (n, columns), complex; weights (maps, rank)."""
+        kind = np.result_type(self.maps[0].parts, np.complex64)
+        out = np.zeros((len(self.places), x.shape[1], weights.shape[1], self.components), kind)
+        given = np.ascontiguousarray(x, kind)
+        for each, row in zip(self.maps, weights.astype(kind), strict=True):
+            arguments = self.starts, each.first, each.number, each.parts, each.begin, each.component, row
+            in_parts(partial(spread, *arguments, given, out), len(self.starts) - 1)
+        return out
+
+    def gather(self, fields: NDArray[Any], weights: NDArray[Any], out: NDArray[Any]) -> None:
+        """out (n, columns) += the transposed of `spread` of fields."""
+        for each, row in zip(self.maps, weights.astype(fields.dtype), strict=True):
+            arguments = self.starts, each.first, each.number, each.parts, each.begin, each.component, row
+            in_parts(partial(gather, *arguments, fields, out), len(self.starts) - 1)
+
+
+@kernel
+def spread(starts, first, number, parts, begin, component, weights, x, out, low, high):  # type: ignore[no-untyped-def]
+    """Charges at the points of the leaves low .. high."""
+    for p in range(starts[low], starts[high]):
+        for n in range(first[p], first[p + 1]):
+            i = begin + number[n]
+            for column in range(x.shape[1]):
+                for q in range(len(weights)):
+                    value = x[i, column] * weights[q]
+                    for c in range(parts.shape[1]):
+                        out[p, column, q, component + c] += parts[n, c] * value
+
+
+@kernel
+def gather(starts, first, number, parts, begin, component, weights, fields, out, low, high):  # type: ignore[no-untyped-def]
+    """Moments of the unknowns of the leaves low .. high."""
+    for p in range(starts[low], starts[high]):
+        for n in range(first[p], first[p + 1]):
+            i = begin + number[n]
+            for column in range(out.shape[1]):
+                for q in range(len(weights)):
+                    value = fields[p, column, q, component] * parts[n, 0]
+                    for c in range(1, parts.shape[1]):
+                        value += fields[p, column, q, component + c] * parts[n, c]
+                    out[i, column] += value * weights[q]
+
+
+def listed(channels: list[Channel], leaf_of: Any, leaves: int, degree: int, real: Any) -> Listed:
+    """leaf_of(channel) gives the leaf of each function of its space; degree: of the quadrature rule."""
+    found: dict[int, Charges] = {}
+    for each in channels:
+        kinds = tuple(dict.fromkeys(other.kind for other in channels if other.space is each.space))
+        found[id(each.space)] = charges(each.space, degree, *kinds)
+    groups, offsets = list[NDArray[np.float64]](), dict[int, int]()
+    for name, own in found.items():  # spaces on the same triangles share points
+        same = next((n for n, each in enumerate(groups) if np.array_equal(each, own.points)), len(groups))
+        if same == len(groups):
+            groups.append(own.points)
+        offsets[name] = sum(len(each) for each in groups[:same])
+    points = np.concatenate(groups)
+    entries = [_entries(each, found[id(each.space)], offsets[id(each.space)], leaf_of(each), len(points))
+               for each in channels]  # fmt: skip
+    used = sorted_unique(np.concatenate([sorted_unique(key) for key, _, _ in entries]))
+    waves = tuple(dict.fromkeys(each.wave for each in channels))
+    begin = dict(zip(waves, np.cumsum([0, *(KINDS[each] for each in waves)])[:-1].tolist(), strict=True))
+    maps = []
+    for each, (key, number, parts) in zip(channels, entries, strict=True):
+        order = np.argsort(key, kind="stable")
+        first = np.searchsorted(key[order], np.append(used, used[-1:] + 1))
+        maps.append(ListedMap(each.first, begin[each.wave], first, number[order].astype(np.int32),
+                              parts[order].astype(real)))  # fmt: skip
+    return Listed(points[used % len(points)], np.searchsorted(used // len(points), np.arange(leaves + 1)), maps, waves)
+
+
+def _entries(
+    channel: Channel, given: Charges, offset: int, leaf: NDArray[np.int64], points: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """leaf * points + point, unknown, and all components of what is not zero."""
+    parts = given.spread(channel.kind)
+    pattern = parts[0].tocoo()
+    same = all(np.array_equal(each.indices, parts[0].indices) and np.array_equal(each.indptr, parts[0].indptr)
+               for each in parts)  # fmt: skip
+    if not same:
+        ones = [sp.csr_array((np.ones(each.nnz), each.indices, each.indptr), each.shape) for each in parts]
+        union = sum(ones[1:], ones[0])
+        pattern = union.tocoo()
+        parts = tuple(_on(each, union) for each in parts)
+    row, column = pattern.coords
+    return leaf[column] * points + row + offset, column, np.stack([each.data for each in parts], axis=1)
+
+
+def _on(matrix: sp.csr_array, pattern: sp.csr_array) -> sp.csr_array:
+    """A matrix with zeros where another one has entries."""
+    full = matrix + sp.csr_array((np.full(pattern.nnz, 1e-300), pattern.indices, pattern.indptr), pattern.shape)
+    full.sort_indices()
+    return full
+
+
+def sorted_unique(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The different numbers, increasing."""
+    ordered = np.sort(values)
+    return ordered[np.append(True, np.diff(ordered) > 0)] if len(ordered) else ordered
+
+
+def factorised(table: NDArray[np.complex128]) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    """Factors A (rows, q), B (q, columns) of a small matrix with its rank q: so many traversals are needed."""
+    u, s, v = np.linalg.svd(table)
+    rank = max(1, int((s > 1e-12 * s[0]).sum()))
+    root = np.sqrt(s[:rank])
+    return u[:, :rank] * root, root[:, None] * v[:rank]

@@ -1,0 +1,208 @@
+"""Levels of an octree with their plane waves, and what one product takes through them."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import thread_count
+from calderon.backends.vectors import aligned
+from calderon.fmm.lists import Lists
+from calderon.fmm.octree import Octree
+from calderon.fmm.tables import OFFSETS
+from calderon.fmm.translations import in_parts
+from calderon.mlfmm.passes import downward, expand, translate, upward
+from calderon.mlfmm.spectrum import Grid, Interpolation, flat
+from calderon.mlfmm.translation import translators
+
+TARGETS = 512_000
+"""Bytes of sums over pairs that a task of translations holds, about."""
+
+
+class Pairs(NamedTuple):
+    """Separated boxes of a level, counted from its first box: those of target b from first[b] to first[b + 1], and
+    which of the used offsets (n, 3), in edges, lies between them."""
+
+    first: NDArray[np.int64]
+    source: NDArray[np.int64]
+    offset: NDArray[np.int64]
+    used: NDArray[np.int64]
+
+
+def pairs_of_levels(tree: Octree, lists: Lists) -> list[Pairs]:
+    """Of all levels, from the root on."""
+    far = lists.far
+    matrix = np.repeat(far.runs[:, 0], far.runs[:, 2] - far.runs[:, 1])
+    order = np.argsort(far.target, kind="stable")
+    target, source, matrix = far.target[order], far.source[order], matrix[order]
+    found = []
+    for low, high in tree.runs_of_levels():
+        first = np.searchsorted(target, np.arange(low, high + 1))
+        own = slice(first[0], first[-1])
+        used, offset = np.unique(matrix[own], return_inverse=True)
+        found.append(Pairs(first - first[0], source[own] - low, offset.astype(np.int64), OFFSETS[used]))
+    return found
+
+
+class Degrees(NamedTuple):
+    """Of the stored patterns of a level, and of its translations."""
+
+    half: int
+    full: int
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """A level with plane waves: boxes low .. high of the tree, all numbers of boxes counted from `low`.
+
+    children (boxes + 1,): where those of each box begin on the next level, octant: which of the children of its parent
+    each box is. widen: from the stored patterns to the full grid; lift: to those of the level above, None for the
+    first; shifts (8, 2, pitch of that) from a box to its parent.
+    """
+
+    k: complex
+    low: int
+    high: int
+    edge: float
+    half: Grid
+    full: Grid
+    pairs: Pairs
+    children: NDArray[np.int64]
+    octant: NDArray[np.int64]
+    widen: Interpolation
+    lift: Interpolation | None
+    shifts: NDArray[Any]
+    factors: NDArray[Any]
+
+    @property
+    def count(self) -> int:
+        """Boxes."""
+        return self.high - self.low
+
+    def nbytes(self, columns: int) -> int:
+        """Of factors, matrices, lists, and of outgoing and incoming patterns."""
+        arrays = [*self.pairs, self.children, self.octant, self.shifts, self.factors]
+        matrices = self.widen.nbytes + (self.lift.nbytes if self.lift else 0)
+        return sum(each.nbytes for each in arrays) + matrices + 2 * self.patterns * columns * self.factors.itemsize
+
+    @property
+    def patterns(self) -> int:
+        """Numbers of one pattern of each box."""
+        return self.count * 2 * self.half.pitch(self.factors.dtype)
+
+
+def levels_of(tree: Octree, lists: Lists, k: complex, degrees: dict[int, Degrees], real: Any) -> list[Level]:
+    """The levels with these degrees, the coarsest first: one without separated boxes needs no patterns."""
+    pairs, runs, found = pairs_of_levels(tree, lists), tree.runs_of_levels(), list[Level]()
+    for number, (low, high) in enumerate(runs):
+        if number not in degrees:
+            continue
+        below = runs[number + 1] if number + 1 < len(runs) else (high, high)
+        children = low + np.searchsorted(tree.parent[slice(*below)], np.arange(low, high + 1)) - low
+        edge = 0.5**number * tree.cube.edge
+        half, full = Grid(degrees[number].half), Grid(degrees[number].full)
+        above = found[-1].half if found else None
+        octants = np.array(np.unravel_index(np.arange(8), (2, 2, 2))).T
+        shifts = np.zeros((8, 2, 0))
+        if above is not None:
+            phase = np.exp(-1j * k * ((octants - 0.5) * edge) @ above.directions)
+            shifts = np.zeros((8, 2, above.pitch(real)))
+            shifts[:, 0, : above.count], shifts[:, 1, : above.count] = phase.real, phase.imag
+        found.append(Level(
+            k, low, high, edge, half, full, pairs[number], children, tree.octant[low:high],
+            Interpolation.of(half, full, real), Interpolation.of(half, above, real) if above else None,
+            flat(shifts, real), translators(k, pairs[number].used * edge, full, real),
+        ))  # fmt: skip
+    return found
+
+
+Patterns = list[NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Traversal:
+    """Incoming patterns from outgoing ones. vector: whether they are components along unit vectors of theta and phi,
+    two for each column."""
+
+    levels: list[Level]
+    real: np.dtype[Any]
+    vector: bool = False
+
+    @property
+    def spectra(self) -> int:
+        """Patterns of a column."""
+        return 2 if self.vector else 1
+
+    def empty(self, columns: int) -> Patterns:
+        """Zero patterns (boxes, columns, spectra, part, pitch) of all levels."""
+        return [aligned(each.patterns * columns * self.spectra, self.real) for each in self.levels]
+
+    def run(self, outgoing: Patterns, incoming: Patterns, columns: int) -> None:
+        """From outgoing patterns of leaves to incoming ones of leaves, of zeros at first."""
+        count = columns * self.spectra
+        for n in range(len(self.levels) - 1, 0, -1):
+            self._upward(n, outgoing, count)
+        full = aligned(self._largest(count), self.real)
+        for n, level in enumerate(self.levels):
+            if len(level.pairs.source):
+                self._expand(level, outgoing[n], full, count)
+                self._translate(level, full, incoming[n], count)
+            if n:
+                self._downward(n, incoming, count)
+
+    def _largest(self, count: int) -> int:
+        """Numbers of the full grids of a level."""
+        sizes = [each.count * each.full.pitch(self.real) for each in self.levels if len(each.pairs.source)]
+        return 2 * count * max(sizes, default=0)
+
+    def _upward(self, n: int, x: Patterns, count: int) -> None:
+        level, above = self.levels[n], self.levels[n - 1]
+        lift = level.lift
+        assert lift is not None
+        pitch, up = level.half.pitch(self.real), above.half.pitch(self.real)
+
+        def work(low: int, high: int) -> None:
+            upward(x[n], pitch, x[n - 1], up, above.children, level.octant, count, self.vector, tuple(lift.sizes),
+                   lift.theta, lift.phi, level.shifts, lift.room(self.real), aligned(2 * up, self.real), low,
+                   high)  # fmt: skip
+
+        in_parts(work, above.count)
+
+    def _downward(self, n: int, x: Patterns, count: int) -> None:
+        level, above = self.levels[n], self.levels[n - 1]
+        lift = level.lift
+        assert lift is not None
+        pitch, up = level.half.pitch(self.real), above.half.pitch(self.real)
+
+        def work(low: int, high: int) -> None:
+            downward(x[n - 1], up, x[n], pitch, above.children, level.octant, count, self.vector, tuple(lift.sizes),
+                     lift.theta_back, lift.phi_back, level.shifts, lift.room(self.real), aligned(2 * up, self.real),
+                     low, high)  # fmt: skip
+
+        in_parts(work, above.count)
+
+    def _expand(self, level: Level, x: NDArray[Any], full: NDArray[Any], count: int) -> None:
+        widen, pitch = level.widen, level.full.pitch(self.real)
+
+        def work(low: int, high: int) -> None:
+            expand(x, level.half.pitch(self.real), full, pitch, level.count, count, self.vector, tuple(widen.sizes),
+                   widen.theta, widen.phi, widen.room(self.real), aligned(2 * pitch, self.real), low, high)  # fmt: skip
+
+        in_parts(work, level.count)
+
+    def _translate(self, level: Level, full: NDArray[Any], x: NDArray[Any], count: int) -> None:
+        widen, pairs, pitch = level.widen, level.pairs, level.full.pitch(self.real)
+        size = 2 * count * pitch
+        most = max(1, min(64, TARGETS // (size * self.real.itemsize), level.count // (4 * thread_count())))
+
+        def work(low: int, high: int) -> None:
+            sums, room, spare = (aligned(most * size, self.real), widen.room(self.real), aligned(2 * pitch, self.real))
+            for begin in range(low, high, most):
+                translate(
+                    full, level.count, level.factors, len(pairs.used), pairs.first, pairs.source, pairs.offset, count,
+                    self.vector, x, level.half.pitch(self.real), pitch, tuple(widen.sizes), widen.theta_back,
+                    widen.phi_back, room, spare, sums, begin, min(begin + most, high),
+                )  # fmt: skip
+
+        in_parts(work, level.count)

@@ -1,0 +1,248 @@
+"""Products with all terms of an expression that have one Green's function of Helmholtz: one traversal for all.
+
+An unknown belongs to the leaf of the middle of its support. Entries between unknowns of neighbouring leaves are exact;
+all others are plane waves of the charges at quadrature points of whole functions.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Execution
+from calderon.fmm.lists import Lists, lists_of
+from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
+from calderon.galerkin.rows.entry_kernels import Clusters
+from calderon.galerkin.rows.near_blocks import empty_blocks, fill_blocks
+from calderon.mlfmm.channels import Listed, channels_of, factorised, listed
+from calderon.mlfmm.degrees import guess
+from calderon.mlfmm.far import Far, find_degrees, is_vector
+from calderon.mlfmm.levels import Traversal, levels_of
+from calderon.mlfmm.near import NearProducts
+from calderon.mlfmm.points import Points, centres_of
+from calderon.mlfmm.spectrum import Array, Grid
+from calderon.operators.methods import PRODUCTS
+from calderon.operators.tree import Term
+from calderon.spaces.supports import support_boxes
+
+LEAF = 24
+"""Unknowns of a leaf at most, unless its edge is the least one."""
+COLUMNS, ROOM = 8, 512_000_000
+"""Columns of a matrix that are multiplied at once at most, and bytes of their patterns, unless one takes more."""
+FACTORS = 1.0, 1.2, 1.44, 1.7
+"""Edges of the smallest leaves by the least one, of which the best one is taken."""
+NEAR, PAIR, POINT = 1.5e-7, 2.5e-10, 1e-9
+"""Processor seconds, in estimates, of a near entry of one term, of a direction of a pair of boxes, of one at a
+point."""
+POINTS = 20
+"""Points of an unknown, of both sides together."""
+OUTSIDE = 0.5
+"""Of the edge of its leaf, how far the support of a function may reach from its middle."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sites:
+    """Where the unknowns of both sides are: boxes around them (n, 2, 3). rows, columns: site of each row and column of
+    the matrix."""
+
+    boxes: Array
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+
+    @staticmethod
+    def of(terms: Sequence[Term], shape: tuple[int, int]) -> "Sites":
+        """Row and column i are one site where the blocks on both sides have the same sizes."""
+        sides = [{(each.top, each.atom.test) for each in terms}, {(each.left, each.atom.trial) for each in terms}]
+        sizes = [{(first, space.dimension) for first, space in side} for side in sides]
+        together = sizes[0] == sizes[1]
+        boxes = np.empty((max(shape) if together else sum(shape), 2, 3))
+        boxes[:, 0], boxes[:, 1] = np.inf, -np.inf
+        starts = (0, 0) if together else (0, shape[0])
+        for side, start in zip(sides, starts, strict=True):
+            for first, space in side:
+                own = boxes[start + first : start + first + space.dimension]
+                found = support_boxes(space)
+                np.minimum(own[:, 0], found[:, 0], out=own[:, 0])
+                np.maximum(own[:, 1], found[:, 1], out=own[:, 1])
+        return Sites(boxes, np.arange(shape[0]) + starts[0], np.arange(shape[1]) + starts[1])
+
+
+class Medium:
+    """Terms with one wavenumber. tree, lists: of the unknowns, leaf (sites,): of each; near: for each region of the
+    matrix; far: None where all leaves are neighbours."""
+
+    def __init__(self, terms: Sequence[Term], shape: tuple[int, int], edge: float, real: Any) -> None:
+        """edge: of the smallest leaves at least, in wavelengths; of leaves of some sizes the best ones are taken."""
+        self.terms, self.shape, self.real = terms, shape, np.dtype(real)
+        self.k = complex(terms[0].atom.green.wavenumber)
+        self.sites = Sites.of(terms, shape)
+        used = np.isfinite(self.sites.boxes[:, 0, 0])
+        low, high = self.sites.boxes[used].transpose(1, 0, 2)
+        centres, reach = (low + high) / 2, (high - low).max(axis=1) / 2
+        trees = (self._tree(centres, reach, factor * edge * 2 * math.pi / abs(self.k)) for factor in FACTORS)
+        self.cost = math.inf
+        for tree, lists in trees:
+            leaf = np.empty(len(centres), np.int64)
+            counts = np.diff(np.append(tree.sources[lists.leaves, 0], len(centres)))
+            leaf[tree.source_order] = np.repeat(np.arange(len(counts)), counts)
+            every = np.full(len(used), -1)
+            every[used] = leaf
+            near = sum(entries * terms for entries, terms in self.near_counts(lists, every))
+            if (cost := NEAR * near + self._cost(tree, lists, len(centres))) < self.cost:
+                self.cost, self.tree, self.lists, self.leaf = cost, tree, lists, every
+        self.near: list[tuple[int, int, NearProducts]] = []
+        self.rank = 0
+        self.far: Far | None = None
+        self.transposed: Far | None = None
+
+    @staticmethod
+    def _tree(centres: Array, reach: Array, least: float) -> tuple[Octree, Lists]:
+        """With leaves of at least that edge in m."""
+        cube = Cube.around(centres)
+        if cube.edge > least:
+            cube = cube.enlarged(max(1.0, least * 2.0 ** math.ceil(math.log2(cube.edge / least)) / cube.edge))
+        need = np.maximum(least, reach / OUTSIDE) * (1 - 1e-9)
+        deepest = np.clip(np.log2(cube.edge / need), 0, DEEPEST).astype(np.int64)
+        tree = octree(centres, None, LEAF, (deepest, deepest), cube)
+        return tree, lists_of(tree)
+
+    def _cost(self, tree: Octree, lists: Lists, unknowns: int) -> float:
+        """Seconds of PRODUCTS products with plane waves, about."""
+        waves = np.array([Grid(guess(abs(self.k) * edge * math.sqrt(3), 1e-3)).count
+                          for edge in tree.cube.edge * 0.5 ** np.arange(int(tree.level[-1]) + 1)])  # fmt: skip
+        leaves = np.diff(np.append(tree.sources[lists.leaves, 0], unknowns))
+        points = float(leaves @ waves[tree.level[lists.leaves]]) / 4 if len(lists.far.source) else 0.0
+        pairs = float(waves[tree.level[lists.far.target]].sum())
+        return PRODUCTS * (PAIR * pairs + POINT * POINTS * points)
+
+    def near_counts(self, lists: Lists | None = None, leaf: NDArray[np.int64] | None = None) -> list[tuple[int, int]]:
+        """Of each region of the matrix, the entries between neighbouring leaves, and how many terms they have."""
+        lists, leaf, found = lists or self.lists, self.leaf if leaf is None else leaf, []
+        for (top, left), terms in self._regions().items():
+            height, width = terms[0].shape
+            rows, columns = (
+                np.bincount(leaf[site], minlength=len(lists.leaves))
+                for site in (self.sites.rows[top : top + height], self.sites.columns[left : left + width])
+            )
+            target, source = lists.near_pairs.T
+            found.append((int(rows[target] @ columns[source]), len(terms)))
+        return found
+
+    def _regions(self) -> dict[tuple[int, int], list[Term]]:
+        regions: dict[tuple[int, int], list[Term]] = {}
+        for term in self.terms:
+            regions.setdefault((term.top, term.left), []).append(term)
+        return regions
+
+    def fill_near(self, execution: Execution) -> None:
+        """Compute the entries between unknowns of neighbouring leaves."""
+        for (top, left), terms in self._regions().items():
+            sides = (top, terms[0].shape[0], self.sites.rows), (left, terms[0].shape[1], self.sites.columns)
+            rows, columns = (self._clusters(self.leaf[site[first : first + count]]) for first, count, site in sides)
+            pairs = self.lists.near_pairs
+            kept = (rows.stop > rows.start)[pairs[:, 0]] & (columns.stop > columns.start)[pairs[:, 1]]
+            blocks = empty_blocks([(t.factor, t.atom) for t in terms], rows, columns, pairs[kept], execution)
+            spaces = dict.fromkeys((t.atom.test, t.atom.trial) for t in terms)
+            for pair in spaces:
+                own = [(t.factor, t.atom) for t in terms if (t.atom.test, t.atom.trial) == pair]
+                fill_blocks(blocks, np.arange(len(blocks.pairs)), own, execution)
+            self.near.append((top, left, NearProducts(blocks)))
+
+    def _clusters(self, leaf: NDArray[np.int64]) -> Clusters:
+        order = np.argsort(leaf, kind="stable")
+        bounds = np.searchsorted(leaf[order], np.arange(len(self.lists.leaves) + 1))
+        return Clusters(order, bounds[:-1], bounds[1:])
+
+    def fill_far(self, rtol: float, degree: int) -> bool:
+        """Prepare the plane waves; whether numbers hold the tolerance. degree: of the quadrature of charges."""
+        self.far = self.transposed = None
+        self.degree = degree
+        if not len(self.lists.far.source):
+            return True
+        found = [channels_of(term) for term in self.terms]
+        rows = list(dict.fromkeys(each[0] for each in found))
+        columns = list(dict.fromkeys(each[1] for each in found))
+        table = np.zeros((len(rows), len(columns)), complex)
+        for row, column, factor in found:
+            table[rows.index(row), columns.index(column)] += factor
+        self.row_weights, self.column_weights = factorised(table)
+        self.rank = self.row_weights.shape[1]
+        leaves = len(self.lists.leaves)
+
+        def side(channels: Any, sites: NDArray[np.int64]) -> tuple[Listed, Points]:
+            def leaf_of(each: Any) -> NDArray[np.int64]:
+                return self.leaf[sites[each.first : each.first + each.space.dimension]]
+
+            own = listed(channels, leaf_of, leaves, degree, self.real)
+            return own, Points.of(own.places, own.starts, centres_of(self.tree)[self.lists.leaves], self.real)
+
+        (self.tests, targets), (self.charges, sources) = side(rows, self.sites.rows), side(columns, self.sites.columns)
+        self._sides = targets, sources
+        return self._fill_waves(rtol)
+
+    def improve(self, rtol: float) -> bool:
+        """Plane waves for a smaller tolerance and charges of a higher degree; whether numbers hold it, in double
+        precision if not in single."""
+        if self.far is None:
+            return False
+        if self.fill_far(rtol, min(self.degree + 1, max(term.atom.quadrature.regular for term in self.terms))):
+            return True
+        if self.real == np.float64:
+            return False
+        self.real = np.dtype(np.float64)
+        return self.fill_far(rtol, self.degree)
+
+    def _fill_waves(self, rtol: float) -> bool:
+        targets, sources = self._sides
+        waves, vector = self.tests.waves + self.charges.waves, is_vector(self.charges.waves)
+        derivatives = "gradient" in waves or "magnetic" in waves, False
+        degrees = find_degrees(self.tree, self.lists, self.k, rtol, self.real, sources, targets, derivatives)
+        if degrees is None:
+            return False
+        traversal = Traversal(levels_of(self.tree, self.lists, self.k, degrees, self.real), self.real, vector)
+        shared = self.k, self.tree, self.lists, traversal
+        self.far = Far(*shared, sources, targets, self.charges.waves, self.tests.waves)
+        self.transposed = Far(*shared, targets, sources, self.tests.waves, self.charges.waves)
+        return True
+
+    @property
+    def together(self) -> int:
+        """Columns that are multiplied at a time."""
+        if self.far is None:
+            return COLUMNS
+        own = sum(level.patterns for level in self.far.traversal.levels) * self.rank * self.far.traversal.spectra
+        return int(max(1, min(COLUMNS, ROOM // max(1, 4 * own * self.real.itemsize))))
+
+    def product(self, x: NDArray[Any], transposed: bool = False) -> NDArray[Any]:
+        """A x or A^T x of columns (n, m)."""
+        y = np.zeros((self.shape[1 if transposed else 0], x.shape[1]), np.result_type(self.real, np.complex64))
+        for top, left, near in self.near:
+            to, at = (left, top) if transposed else (top, left)
+            own = x[at : at + len((near.blocks.rows if transposed else near.blocks.columns).order)]
+            found = near.product(own, transposed)
+            y[to : to + len(found)] += found
+        far = self.transposed if transposed else self.far
+        if far is not None:
+            self._add_far(far, x.astype(y.dtype), y, transposed)
+        return y
+
+    def _add_far(self, far: Far, x: NDArray[Any], y: NDArray[Any], transposed: bool) -> None:
+        given, wanted = (self.tests, self.charges) if transposed else (self.charges, self.tests)
+        out, into = (self.row_weights, self.column_weights.T) if transposed else (
+            self.column_weights.T, self.row_weights)  # fmt: skip
+        charges = given.spread(x, out)
+        fields = far.product(charges.reshape(*charges.shape[:1], -1, given.components))
+        wanted.gather(fields.reshape(*fields.shape[:1], x.shape[1], self.rank, -1), into, y)
+
+    @property
+    def nbytes(self) -> int:
+        """Of blocks, waves and maps."""
+        total = sum(near.nbytes for _, _, near in self.near)
+        if self.far is not None:
+            total += sum(level.nbytes(self.rank * self.far.traversal.spectra) for level in self.far.traversal.levels)
+            for side in (self.tests, self.charges):
+                total += side.places.nbytes * 2 + sum(each.nbytes for each in side.maps)
+        return total

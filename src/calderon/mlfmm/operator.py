@@ -1,0 +1,256 @@
+"""Operators of acoustic and electromagnetic waves by the multilevel fast multipole method, planned and checked."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.backends import Execution, format_bytes, require_memory
+from calderon.greens import Helmholtz
+from calderon.mlfmm.medium import Medium, Sites
+from calderon.mlfmm.plan import ADVICE, SAFETY, SINGLE, attempts, degree_of, estimate, rtol_of
+from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
+from calderon.operators.boundary import IntegralOperator
+from calderon.operators.methods import Plan
+from calderon.operators.progress import assembly_progress
+from calderon.operators.tree import Products, SumOfProducts, Term, terms_of
+
+CHECKED, ROOM = 64, 256_000_000
+"""Random rows of the matrix that are computed directly, too, and bytes of them at most, unless one takes more."""
+RANDOM = 3
+"""Random vectors with which rows are checked, in addition to a plane wave."""
+AIM = 0.4
+"""Part of the tolerance that the error should have with higher degrees."""
+TIGHTER = 0.1, 0.6
+"""Tolerance of the plane waves by the last one, at least and at most."""
+TRIES = 4
+"""Tolerances that are tried."""
+DIRECTION = np.array([0.36, 0.48, 0.8])
+"""Of the plane wave with which rows are checked."""
+
+
+class LevelInfo(NamedTuple):
+    """Of one level: edge of its boxes in m and in wavelengths, boxes, degrees of stored patterns and of translations,
+    pairs of separated boxes, bytes."""
+
+    edge: float
+    wavelengths: float
+    boxes: int
+    half: int
+    full: int
+    pairs: int
+    nbytes: int
+
+
+class Multipole(LinearOperator):
+    """An operator by plane waves of all its media. error: relative, in the 2-norm over `checked` random rows, the
+    larger one of products with random vectors and with a plane wave; levels: of all media; nbytes, seconds, rtol,
+    backend."""
+
+    def __init__(self, product: LinearOperator, media: Sequence[Medium], label: str, rtol: float) -> None:
+        super().__init__(dtype=product.dtype, shape=product.shape)
+        self.product, self.media, self.label, self.rtol = product, list(media), label, rtol
+        self.error, self.checked, self.seconds, self.backend = 0.0, 0, 0.0, "numba"
+
+    @property
+    def nbytes(self) -> int:
+        """Of near blocks, waves, and maps between them and the unknowns."""
+        return sum(each.nbytes for each in self.media)
+
+    @property
+    def levels(self) -> list[list[LevelInfo]]:
+        """Of each medium, the coarsest first."""
+        found = []
+        for medium in self.media:
+            levels = medium.far.traversal.levels if medium.far else []
+            count = medium.rank * (medium.far.traversal.spectra if medium.far else 1)
+            found.append([
+                LevelInfo(each.edge, each.edge * abs(medium.k) / (2 * np.pi), each.count, each.half.degree,
+                          each.full.degree, len(each.pairs.source), each.nbytes(count))
+                for each in levels
+            ])  # fmt: skip
+        return found
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self.product.matmat(x), self.dtype)
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self.product.rmatmat(x), self.dtype)
+
+    def __str__(self) -> str:
+        size = f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {format_bytes(self.nbytes)}"
+        levels = " and ".join(str(len(each)) for each in self.levels)
+        return (
+            f"multilevel fast multipole operator {size}, {levels} levels, rtol {self.rtol:g}, error {self.error:.1e} "
+            f"on {self.checked} rows, backend {self.backend}, {self.seconds:.2f} s, {self.label}"
+        )
+
+    __repr__ = __str__
+
+
+class MediumProduct(LinearOperator):
+    """The products of a medium; columns are multiplied some at a time."""
+
+    def __init__(self, medium: Medium, dtype: np.dtype[Any]) -> None:
+        super().__init__(dtype=dtype, shape=medium.shape)
+        self.medium = medium
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._some(x, False)
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._some(x.conj(), True).conj()
+
+    def _some(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        together = self.medium.together
+        parts = [self.medium.product(x[:, n : n + together], transposed) for n in range(0, x.shape[1], together)]
+        return np.concatenate(parts, axis=1).astype(self.dtype, copy=False)
+
+
+def assemble_mlfmm(
+    operator: BoundaryOperator,
+    *,
+    backend: str = "numba",
+    precision: str = "double",
+    rtol: float | None = None,
+    progress: bool = False,
+) -> Multipole:
+    """Prepare products with operators of Helmholtz's equation and of Maxwell's equations.
+
+    All terms with one wavenumber take one traversal of the octree together: their charges enter one set of plane waves,
+    and their tests read from it. Entries between unknowns of neighbouring leaves are exact.
+
+    rtol: relative error of products, default 1e-3, measured with the whole operator at 64 random rows (fewer of large
+    matrices). Above it the plane waves get higher degrees, and RuntimeError is raised where that does not help. Numbers
+    are in single precision for 1e-4 and above, and never for less. Raises ValueError for other equations, MemoryError
+    before there is no room.
+    """
+    started = time.perf_counter()
+    execution = Execution.of(backend, precision)
+    if execution.devices:
+        raise ValueError(f"method='mlfmm' computes on the processor, got backend={backend!r}: leave it out")
+    wanted = rtol_of(rtol, precision)
+    _require_waves(operator)
+    plan = estimate(operator, wanted)
+    require_memory(plan.nbytes, f"the multilevel fast multipole operator ({plan.details})", ADVICE)
+    check = _Check.of(operator, precision if wanted < SINGLE else "single")
+    with assembly_progress("preparing", "steps", progress) as advance:
+        for number, attempt in enumerate(attempts(wanted)):
+            parts = _Parts(wanted, attempt, execution)
+            found = parts.of(operator)
+            if found is None:
+                continue
+            for _ in range(TRIES):
+                error = check.error(found)
+                if error <= SAFETY * wanted or not parts.improve(error):
+                    break
+            if advance is not None:
+                advance(number + 1, number + 1)
+            if error <= wanted:
+                break
+        else:
+            raise RuntimeError(
+                f"products have an error of {error:.1e} on {len(check.rows)} random rows, and rtol={wanted:g} was "
+                "requested: increase rtol, or use method='hmatrix'"
+            )
+    result = Multipole(found, parts.media, short_label(operator), wanted)
+    result.error, result.checked, result.seconds = error, len(check.rows), time.perf_counter() - started
+    return result
+
+
+def plan_mlfmm(operator: BoundaryOperator, rtol: float | None = None) -> Plan:
+    """Levels, degrees, bytes and seconds of `assemble_mlfmm`; ValueError as there."""
+    _require_waves(operator)
+    return estimate(operator, rtol_of(rtol, "double"))
+
+
+def _require_waves(operator: BoundaryOperator) -> None:
+    for each, _ in integrals_of(operator):
+        if each.is_elastic or not isinstance(each.green, Helmholtz) or complex(each.green.wavenumber).real <= 0:
+            raise ValueError(
+                "method='mlfmm' is for operators of Helmholtz's and Maxwell's equations with Re k > 0, got "
+                f"{each!r}: choose 'hmatrix' or 'dense', for Laplace's equation 'fmm'"
+            )
+    if not integrals_of(operator):
+        raise ValueError(f"method='mlfmm' is for operators with an integral, got {operator!r}")
+
+
+class _Parts:
+    """The media of one assembly: plain terms of one wavenumber together, all other integral operators apart."""
+
+    def __init__(self, rtol: float, attempt: Any, execution: Execution) -> None:
+        self.rtol, self.attempt, self.execution, self.media = rtol, attempt, execution, list[Medium]()
+        self.held = True
+
+    def of(self, operator: BoundaryOperator) -> LinearOperator | None:
+        """The products; None where plane waves cannot hold the tolerance with these leaves."""
+        groups: dict[complex, list[Term]] = {}
+        others = []
+        for term in terms_of(operator):
+            if term.is_plain and isinstance(term.atom, IntegralOperator):
+                groups.setdefault(complex(term.atom.green.wavenumber), []).append(term)
+            else:
+                others.append(term)
+        products = Products(self.execution, lambda leaf: self._medium([Term(1.0, leaf)], leaf.shape))
+        values: list[tuple[Term, Any]] = [(term, products.value(term.atom)) for term in others]
+        values += [(Term(1.0, None), self._medium(terms, operator.shape)) for terms in groups.values()]
+        if not self.held:
+            return None
+        for each in self.media:
+            each.fill_near(Execution.of("numba", "single" if self.attempt.real == np.float32 else "double"))
+        return SumOfProducts(values, operator.shape, self.execution.dtype(True))
+
+    def _medium(self, terms: list[Term], shape: tuple[int, int]) -> MediumProduct:
+        medium = Medium(terms, shape, self.attempt.edge, self.attempt.real)
+        degree = min(degree_of(self.rtol), *(term.atom.quadrature.regular for term in terms))
+        self.held = self.held and medium.fill_far(self.attempt.share * self.rtol, degree)
+        self.media.append(medium)
+        return MediumProduct(medium, self.execution.dtype(True))
+
+    def improve(self, error: float) -> bool:
+        """Give the plane waves higher degrees, for a checked error that is too large; whether there are any."""
+        factor = float(np.clip(AIM * self.rtol / error, *TIGHTER))
+        self.attempt = self.attempt._replace(share=self.attempt.share * factor)
+        return all(each.improve(self.attempt.share * self.rtol) for each in self.media)
+
+
+@dataclass(frozen=True)
+class _Check:
+    """Rows of the matrix, vectors (n, RANDOM + 1), of which the last one is a plane wave, and their products with these
+    rows."""
+
+    rows: NDArray[np.int64]
+    vectors: NDArray[np.complex128]
+    exact: NDArray[np.complex128]
+
+    @staticmethod
+    def of(operator: BoundaryOperator, precision: str) -> "_Check":
+        random, (count, size) = np.random.default_rng(0), operator.shape
+        most = max(1, min(CHECKED, ROOM // (16 * size)))
+        rows = np.sort(random.choice(count, min(count, most), replace=False))
+        k = max(abs(complex(each.green.wavenumber)) for each, _ in integrals_of(operator))
+        places = np.zeros((size, 3))
+        for term in terms_of(operator):
+            if isinstance(term.atom, IntegralOperator) and term.is_plain:
+                boxes = Sites.of([term], operator.shape)
+                own = boxes.boxes[boxes.columns]
+                inside = np.isfinite(own[:, 0, 0])
+                places[inside] = own[inside].mean(axis=1)
+        vectors = np.empty((size, RANDOM + 1), complex)
+        vectors[:, :RANDOM] = random.standard_normal((size, RANDOM)) + 1j * random.standard_normal((size, RANDOM))
+        vectors[:, RANDOM] = np.exp(1j * k * (places @ DIRECTION))
+        entries = operator.entries(rows, slice(None), precision=precision)
+        return _Check(rows, vectors, entries @ vectors)
+
+    def error(self, product: LinearOperator) -> float:
+        """The larger relative error of the products with random vectors, all together, and with the plane wave."""
+        found = product.matmat(self.vectors)[self.rows]
+        errors = []
+        for own in (slice(0, RANDOM), slice(RANDOM, None)):
+            change, norm = (np.linalg.norm(each[:, own]) for each in (found - self.exact, self.exact))
+            errors.append(change / norm if norm > 0 else change)
+        return float(max(errors))

@@ -1,0 +1,269 @@
+"""Kernels between boxes: patterns to the grid of a parent and back, translations on the full grid of a level.
+
+A pattern is a function on a grid, real parts first, imaginary ones `pitch` numbers later. Boxes have several of them,
+their columns. On the full grid of a level numbers are in blocks of two vectors of directions, the same block of all
+boxes together: what one block of a translation needs is contiguous.
+"""
+
+from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.vectors import lanes, load, number, store, zero
+
+
+@jitable_part
+def products(a, a0, pitch_a, b, b0, pitch_b, c, c0, pitch_c, rows, inner, width):  # type: ignore[no-untyped-def]
+    """C = A B with C (rows, width), of flat arrays from a0, b0, c0 on; width: a multiple of a vector."""
+    w = lanes(c)
+    for i in range(0, rows, 4):
+        r0 = a0 + i * pitch_a  # the last rows again where there are no four
+        i1, i2, i3 = min(i + 1, rows - 1), min(i + 2, rows - 1), min(i + 3, rows - 1)
+        r1, r2, r3 = a0 + i1 * pitch_a, a0 + i2 * pitch_a, a0 + i3 * pitch_a
+        q0, q1, q2, q3 = c0 + i * pitch_c, c0 + i1 * pitch_c, c0 + i2 * pitch_c, c0 + i3 * pitch_c
+        for j in range(0, width - w, 2 * w):
+            s0, s1, s2, s3 = zero(c), zero(c), zero(c), zero(c)
+            t0, t1, t2, t3 = zero(c), zero(c), zero(c), zero(c)
+            p = b0 + j
+            for k in range(inner):
+                u, v = load(b, p), load(b, p + w)
+                f0, f1, f2, f3 = number(a, r0 + k), number(a, r1 + k), number(a, r2 + k), number(a, r3 + k)
+                s0, s1, s2, s3 = s0 + u * f0, s1 + u * f1, s2 + u * f2, s3 + u * f3
+                t0, t1, t2, t3 = t0 + v * f0, t1 + v * f1, t2 + v * f2, t3 + v * f3
+                p += pitch_b
+            store(c, q0 + j, s0)
+            store(c, q1 + j, s1)
+            store(c, q2 + j, s2)
+            store(c, q3 + j, s3)
+            store(c, q0 + j + w, t0)
+            store(c, q1 + j + w, t1)
+            store(c, q2 + j + w, t2)
+            store(c, q3 + j + w, t3)
+        if width // w % 2 == 1:
+            s0, s1, s2, s3 = zero(c), zero(c), zero(c), zero(c)
+            p = b0 + width - w
+            for k in range(inner):
+                u = load(b, p)
+                f0, f1, f2, f3 = number(a, r0 + k), number(a, r1 + k), number(a, r2 + k), number(a, r3 + k)
+                s0, s1, s2, s3 = s0 + u * f0, s1 + u * f1, s2 + u * f2, s3 + u * f3
+                p += pitch_b
+            j = width - w
+            store(c, q0 + j, s0)
+            store(c, q1 + j, s1)
+            store(c, q2 + j, s2)
+            store(c, q3 + j, s3)
+
+
+@jitable_part
+def split(x, x0, pitch, n, pad, room):  # type: ignore[no-untyped-def]
+    """room (parity, theta, part, pad) = u + v and u - v of a pattern of 2 n^2 directions at x0."""
+    for part in range(2):
+        for t in range(n):
+            a, p = x0 + part * pitch + t * 2 * n, (t * 2 + part) * pad
+            q = p + n * 2 * pad
+            for f in range(n):
+                u, v = x[a + f], x[a + n + f]
+                room[p + f] = u + v
+                room[q + f] = u - v
+
+
+@jitable_part
+def join(room, first, n, pad, y, y0, pitch, adds):  # type: ignore[no-untyped-def]
+    """The other way, y = or += : e + o and e - o at u and v."""
+    for part in range(2):
+        for t in range(n):
+            a, p = y0 + part * pitch + t * 2 * n, first + (t * 2 + part) * pad
+            q = p + n * 2 * pad
+            if adds:
+                for f in range(n):
+                    y[a + f] += room[p + f] + room[q + f]
+                for f in range(n):
+                    y[a + n + f] += room[p + f] - room[q + f]
+            else:
+                for f in range(n):
+                    y[a + f] = room[p + f] + room[q + f]
+                for f in range(n):
+                    y[a + n + f] = room[p + f] - room[q + f]
+
+
+@jitable_part
+def interpolate(x, x0, pitch, sizes, theta, phi, vector, room):  # type: ignore[no-untyped-def]
+    """From a pattern on the coarse grid its even and odd parts on the fine one (parity, theta, part, fine_pitch), in
+    room from the number returned on; vector: whether it is a component along a unit vector of theta or phi."""
+    n, pad, m, wide = sizes
+    middle = 4 * n * pad
+    out = middle + 2 * m * pad
+    split(x, x0, pitch, n, pad, room)
+    for parity in range(2):
+        matrix = (1 - parity if vector else parity) * m * n
+        products(theta, matrix, n, room, parity * n * 2 * pad, 2 * pad, room, middle, 2 * pad, m, n, 2 * pad)
+        products(room, middle, pad, phi, parity * n * wide, wide, room, out + parity * m * 2 * wide, wide, 2 * m, n,
+                 wide)  # fmt: skip
+    return out
+
+
+@jitable_part
+def anterpolate(room, sizes, theta_back, phi_back, vector, y, y0, pitch):  # type: ignore[no-untyped-def]
+    """y += the transposed of `interpolate` of what stands where it leaves its result."""
+    n, pad, m, wide = sizes
+    middle = 4 * n * pad
+    out = middle + 2 * m * pad
+    for parity in range(2):
+        matrix = (1 - parity if vector else parity) * m * n
+        products(room, out + parity * m * 2 * wide, wide, phi_back, parity * m * pad, pad, room, middle, pad, 2 * m, m,
+                 pad)  # fmt: skip
+        products(theta_back, matrix, m, room, middle, 2 * pad, room, parity * n * 2 * pad, 2 * pad, n, m, 2 * pad)
+    join(room, 0, n, pad, y, y0, pitch, True)
+
+
+@kernel
+def upward(  # type: ignore[no-untyped-def]
+    x, pitch, y, pitch_up, first, octant, columns, vector, sizes, theta, phi, shifts, room, spare, low, high,
+):  # fmt: skip
+    """Patterns y of the parents low .. high from those x of their children, first[parent] .. first[parent + 1]: to the
+    parent's grid, times exp(-i k d.(c - C)), shifts (8, 2, pitch_up)."""
+    lanes(room)
+    n, half = 2 * pitch_up, pitch_up
+    for box in range(low, high):
+        if first[box] == first[box + 1]:
+            continue
+        for i in range(box * columns * n, (box + 1) * columns * n):
+            y[i] = 0
+        for child in range(first[box], first[box + 1]):
+            s = octant[child] * n
+            for column in range(columns):
+                at = (child * columns + column) * 2 * pitch
+                out = interpolate(x, at, pitch, sizes, theta, phi, vector, room)
+                join(room, out, sizes[2], sizes[3], spare, 0, half, False)
+                at = (box * columns + column) * n
+                add_shifted(spare, 0, shifts, s, y, at, half)
+
+
+@jitable_part
+def add_shifted(x, x0, factors, s, y, y0, pitch):  # type: ignore[no-untyped-def]
+    """y += factors * x, complex numbers in two parts."""
+    for i in range(0, pitch, lanes(y)):
+        a, b = load(x, x0 + i), load(x, x0 + pitch + i)
+        c, d = load(factors, s + i), load(factors, s + pitch + i)
+        store(y, y0 + i, load(y, y0 + i) + (a * c - b * d))
+        store(y, y0 + pitch + i, load(y, y0 + pitch + i) + (a * d + b * c))
+
+
+@kernel
+def downward(  # type: ignore[no-untyped-def]
+    y, pitch_up, x, pitch, first, octant, columns, vector, sizes, theta_back, phi_back, shifts, room, spare, low, high,
+):  # fmt: skip
+    """Add incoming patterns y of the parents low .. high to those x of their children: the transposed of `upward`,
+    where the shift of a child is that of the opposite one."""
+    lanes(room)
+    n, half = 2 * pitch_up, pitch_up
+    m, wide = sizes[2], sizes[3]
+    out = 4 * sizes[0] * sizes[1] + 2 * m * sizes[1]
+    for box in range(low, high):
+        for child in range(first[box], first[box + 1]):
+            s = (7 - octant[child]) * n
+            for column in range(columns):
+                for i in range(n):
+                    spare[i] = 0
+                add_shifted(y, (box * columns + column) * n, shifts, s, spare, 0, half)
+                split(spare, 0, half, m, wide, room[out:])
+                at = (child * columns + column) * 2 * pitch
+                anterpolate(room, sizes, theta_back, phi_back, vector, x, at, pitch)
+
+
+@kernel
+def expand(x, pitch, y, pitch_full, boxes, columns, vector, sizes, theta, phi, room, spare, low, high):  # type: ignore[no-untyped-def]
+    """Patterns x of boxes low .. high on the full grid, in blocks: y (block, boxes, columns, part, two vectors)."""
+    pair = 2 * lanes(room)
+    for box in range(low, high):
+        for column in range(columns):
+            at = (box * columns + column) * 2 * pitch
+            out = interpolate(x, at, pitch, sizes, theta, phi, vector, room)
+            join(room, out, sizes[2], sizes[3], spare, 0, pitch_full, False)
+            for block in range(pitch_full // pair):
+                to = ((block * boxes + box) * columns + column) * 2 * pair
+                for part in range(2):
+                    start = part * pitch_full + block * pair
+                    store(y, to + part * pair, load(spare, start))
+                    store(y, to + part * pair + pair // 2, load(spare, start + pair // 2))
+
+
+@kernel
+def translate(  # type: ignore[no-untyped-def]
+    y, boxes, factors, offsets, first, source, offset, columns, vector, x, pitch, pitch_full, sizes, theta_back,
+    phi_back, room, spare, sums, low, high,
+):  # fmt: skip
+    """Add to the incoming patterns x of boxes low .. high those y of separated boxes, times factors of their offsets
+    (block, offsets, part, two vectors): source and offset (pairs,), from first[box] on. sums: room for the full grid
+    of all these boxes."""
+    w = lanes(room)
+    pair = 2 * w
+    count = (high - low) * columns
+    for block in range(pitch_full // pair):
+        matrices, patterns = block * offsets * 2 * pair, block * boxes * columns * 2 * pair
+        for box in range(low, high):
+            column = 0
+            while column < columns:
+                if column + 2 <= columns:
+                    two_columns(y, patterns, factors, matrices, source, offset, first[box], first[box + 1], columns,
+                                column, sums, (block * count + (box - low) * columns + column) * 2 * pair)  # fmt: skip
+                    column += 2
+                else:
+                    one_column(y, patterns, factors, matrices, source, offset, first[box], first[box + 1], columns,
+                               column, sums, (block * count + (box - low) * columns + column) * 2 * pair)  # fmt: skip
+                    column += 1
+    m, wide = sizes[2], sizes[3]
+    out = 4 * sizes[0] * sizes[1] + 2 * m * sizes[1]
+    for box in range(low, high):
+        if first[box] == first[box + 1]:
+            continue
+        for column in range(columns):
+            for block in range(pitch_full // pair):
+                at = (block * count + (box - low) * columns + column) * 2 * pair
+                for part in range(2):
+                    to = part * pitch_full + block * pair
+                    store(spare, to, load(sums, at + part * pair))
+                    store(spare, to + w, load(sums, at + part * pair + w))
+            split(spare, 0, pitch_full, m, wide, room[out:])
+            at = (box * columns + column) * 2 * pitch
+            anterpolate(room, sizes, theta_back, phi_back, vector, x, at, pitch)
+
+
+@jitable_part
+def one_column(y, patterns, factors, matrices, source, offset, begin, end, columns, column, sums, at):  # type: ignore[no-untyped-def]
+    """A block of the sums of one column over the pairs begin .. end."""
+    w = lanes(sums)
+    r0, r1, i0, i1 = zero(sums), zero(sums), zero(sums), zero(sums)
+    for e in range(begin, end):
+        t, s = matrices + offset[e] * 4 * w, patterns + (source[e] * columns + column) * 4 * w
+        c0, c1, d0, d1 = load(factors, t), load(factors, t + w), load(factors, t + 2 * w), load(factors, t + 3 * w)
+        a0, a1, b0, b1 = load(y, s), load(y, s + w), load(y, s + 2 * w), load(y, s + 3 * w)
+        r0, r1 = r0 + c0 * a0 - d0 * b0, r1 + c1 * a1 - d1 * b1
+        i0, i1 = i0 + c0 * b0 + d0 * a0, i1 + c1 * b1 + d1 * a1
+    store(sums, at, r0)
+    store(sums, at + w, r1)
+    store(sums, at + 2 * w, i0)
+    store(sums, at + 3 * w, i1)
+
+
+@jitable_part
+def two_columns(y, patterns, factors, matrices, source, offset, begin, end, columns, column, sums, at):  # type: ignore[no-untyped-def]
+    """The same of two columns, for which a factor is loaded once."""
+    w = lanes(sums)
+    r0, r1, i0, i1 = zero(sums), zero(sums), zero(sums), zero(sums)
+    p0, p1, q0, q1 = zero(sums), zero(sums), zero(sums), zero(sums)
+    for e in range(begin, end):
+        t, s = matrices + offset[e] * 4 * w, patterns + (source[e] * columns + column) * 4 * w
+        c0, c1, d0, d1 = load(factors, t), load(factors, t + w), load(factors, t + 2 * w), load(factors, t + 3 * w)
+        a0, a1, b0, b1 = load(y, s), load(y, s + w), load(y, s + 2 * w), load(y, s + 3 * w)
+        r0, r1 = r0 + c0 * a0 - d0 * b0, r1 + c1 * a1 - d1 * b1
+        i0, i1 = i0 + c0 * b0 + d0 * a0, i1 + c1 * b1 + d1 * a1
+        s += 4 * w
+        a0, a1, b0, b1 = load(y, s), load(y, s + w), load(y, s + 2 * w), load(y, s + 3 * w)
+        p0, p1 = p0 + c0 * a0 - d0 * b0, p1 + c1 * a1 - d1 * b1
+        q0, q1 = q0 + c0 * b0 + d0 * a0, q1 + c1 * b1 + d1 * a1
+    store(sums, at, r0)
+    store(sums, at + w, r1)
+    store(sums, at + 2 * w, i0)
+    store(sums, at + 3 * w, i1)
+    store(sums, at + 4 * w, p0)
+    store(sums, at + 5 * w, p1)
+    store(sums, at + 6 * w, q0)
+    store(sums, at + 7 * w, q1)

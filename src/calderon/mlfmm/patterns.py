@@ -1,0 +1,156 @@
+"""From points to plane waves and back: patterns of charges about the centres of their boxes, fields from them.
+
+A source has some complex numbers, the components of its strength; of each the sum
+
+    S_c(d) = sum_p q_cp exp(-i k d.(y_p - c'))
+
+over the points of a box is a function of the direction d, and the patterns of the box are combinations of them with
+factors that depend on d alone: 1 for charges, -i k d for dipoles, unit vectors of theta and phi for currents. On the
+way back combinations of incoming patterns are summed at points,
+
+    F_c(x_p) = sum_d P_c(d) exp(i k d.(x_p - c)).
+
+Sines and cosines are computed when they are needed: reading stored ones would take longer.
+"""
+
+import functools
+from collections.abc import Callable
+
+from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.vectors import lanes, load, number, store, zero
+from calderon.fmm.near import total
+from calderon.greens.elementary import decaying_exponential, sine_cosine
+
+POINTS = 8
+"""Whose waves are held at a time."""
+
+
+@jitable_part
+def combine(x, x0, count_x, y, y0, count_y, pitch, factors, adds):  # type: ignore[no-untyped-def]
+    """y_j = or += sum_i factors_ji x_i of functions of the direction in two parts; factors (count_y, count_x, 2,
+    pitch)."""
+    w = lanes(y)
+    for j in range(count_y):
+        to = y0 + j * 2 * pitch
+        for d in range(0, pitch, w):
+            re, im = zero(y), zero(y)
+            for i in range(count_x):
+                f, s = (j * count_x + i) * 2 * pitch + d, x0 + i * 2 * pitch + d
+                a, b = load(factors, f), load(factors, f + pitch)
+                c, e = load(x, s), load(x, s + pitch)
+                re, im = re + (a * c - b * e), im + (a * e + b * c)
+            if adds:
+                re, im = re + load(y, to + d), im + load(y, to + pitch + d)
+            store(y, to + d, re)
+            store(y, to + pitch + d, im)
+
+
+def waves(lossy: bool) -> Callable[..., None]:
+    """What computes cos and sin of k d.x for a vector of directions, times exp(sign Im k d.x) / exp(growth)."""
+
+    @jitable_part
+    def wave(x, y, z, along, d, pitch, loss, sign, growth, room, at):  # type: ignore[no-untyped-def]
+        t = load(along, d) * x + load(along, pitch + d) * y + load(along, 2 * pitch + d) * z
+        s, c = sine_cosine(t)
+        if lossy:
+            decay = decaying_exponential(growth - t * (sign * loss))
+            s, c = s * decay, c * decay
+        store(room, at, c)
+        store(room, at + lanes(room), s)
+
+    return wave
+
+
+@functools.lru_cache(maxsize=2)
+def emission_kernel(lossy: bool) -> Callable[..., None]:
+    """Patterns of the points of leaves. loss: Im k / Re k; growth: Im k times the radius of a box."""
+    wave = waves(lossy)
+
+    @kernel
+    def emit(  # type: ignore[no-untyped-def]
+        places, starts, charges, components, along, pitch, loss, growth, factors, leaves, boxes, x, columns, spectra,
+        room, low, high,
+    ):  # fmt: skip
+        """x (box, columns, spectra, part, pitch) = of leaves[low .. high], from places (points, 3) and charges
+        (points, columns, components, 2); boxes: the numbers of these leaves in their level."""
+        w = lanes(room)
+        sums = POINTS * 4 * w
+        size = components * 2 * pitch
+        for own in range(low, high):
+            leaf = leaves[own]
+            for i in range(sums, sums + columns * size):
+                room[i] = 0
+            for d in range(0, pitch, 2 * w):
+                for begin in range(starts[leaf], starts[leaf + 1], POINTS):
+                    end = min(begin + POINTS, starts[leaf + 1])
+                    for p in range(begin, end):
+                        px, py, pz, at = places[p, 0], places[p, 1], places[p, 2], (p - begin) * 4 * w
+                        wave(px, py, pz, along, d, pitch, loss, 1.0, growth, room, at)
+                        wave(px, py, pz, along, d + w, pitch, loss, 1.0, growth, room, at + 2 * w)
+                    for column in range(columns):
+                        for c in range(components):
+                            to = sums + column * size + c * 2 * pitch + d
+                            q = ((begin * columns + column) * components + c) * 2
+                            add_points(room, charges, q, columns * components * 2, end - begin, to, pitch)
+            for column in range(columns):
+                at = (boxes[own] * columns + column) * spectra * 2 * pitch
+                combine(room, sums + column * size, components, x, at, spectra, pitch, factors, False)
+
+    return emit
+
+
+@jitable_part
+def add_points(room, charges, q, apart, count, to, pitch):  # type: ignore[no-untyped-def]
+    """Add charges times the conjugated waves of so many points to two vectors of a sum in two parts."""
+    w = lanes(room)
+    a0, b0, a1, b1 = load(room, to), load(room, to + pitch), load(room, to + w), load(room, to + pitch + w)
+    for p in range(count):
+        re, im, at = number(charges, q), number(charges, q + 1), p * 4 * w
+        c, s = load(room, at), load(room, at + w)
+        a0, b0 = a0 + c * re + s * im, b0 + c * im - s * re
+        c, s = load(room, at + 2 * w), load(room, at + 3 * w)
+        a1, b1 = a1 + c * re + s * im, b1 + c * im - s * re
+        q += apart
+    store(room, to, a0)
+    store(room, to + pitch, b0)
+    store(room, to + w, a1)
+    store(room, to + pitch + w, b1)
+
+
+@functools.lru_cache(maxsize=2)
+def reception_kernel(lossy: bool) -> Callable[..., None]:
+    """Fields at the points of leaves from the incoming patterns of their boxes."""
+    wave = waves(lossy)
+
+    @kernel
+    def receive(  # type: ignore[no-untyped-def]
+        places, starts, fields, components, along, pitch, loss, growth, factors, leaves, boxes, x, columns, spectra,
+        room, low, high,
+    ):  # fmt: skip
+        """fields (points, columns, components, 2) of leaves[low .. high]; all else as in `emit`."""
+        w = lanes(room)
+        size = components * 2 * pitch
+        for own in range(low, high):
+            leaf = leaves[own]
+            for column in range(columns):
+                at = (boxes[own] * columns + column) * spectra * 2 * pitch
+                combine(x, at, spectra, room, 2 * pitch + column * size, components, pitch, factors, False)
+            for p in range(starts[leaf], starts[leaf + 1]):
+                px, py, pz = places[p, 0], places[p, 1], places[p, 2]
+                for d in range(0, pitch, w):
+                    wave(px, py, pz, along, d, pitch, loss, -1.0, growth, room, 2 * d)
+                for column in range(columns):
+                    for c in range(components):
+                        start = 2 * pitch + column * size + c * 2 * pitch
+                        re, im, re1, im1 = zero(room), zero(room), zero(room), zero(room)
+                        for d in range(0, pitch, 2 * w):
+                            c0, s0 = load(room, 2 * d), load(room, 2 * d + w)
+                            a, b = load(room, start + d), load(room, start + pitch + d)
+                            re, im = re + (c0 * a - s0 * b), im + (c0 * b + s0 * a)
+                            c0, s0 = load(room, 2 * d + 2 * w), load(room, 2 * d + 3 * w)
+                            a, b = load(room, start + d + w), load(room, start + pitch + d + w)
+                            re1, im1 = re1 + (c0 * a - s0 * b), im1 + (c0 * b + s0 * a)
+                        to = ((p * columns + column) * components + c) * 2
+                        fields[to], fields[to + 1] = total(re + re1), total(im + im1)
+
+    return receive

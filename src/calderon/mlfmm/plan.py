@@ -1,0 +1,133 @@
+"""What an operator by plane waves will take, before memory is taken, and which leaves and numbers are tried."""
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from calderon.backends import thread_count
+from calderon.mlfmm.degrees import guess
+from calderon.mlfmm.medium import NEAR, PAIR, POINT, Medium
+from calderon.mlfmm.spectrum import Grid
+from calderon.operators.algebra import BoundaryOperator, integrals_of
+from calderon.operators.boundary import IntegralOperator
+from calderon.operators.memory_estimate import preparation_bytes
+from calderon.operators.methods import STREAM, Plan
+from calderon.operators.tree import Term, terms_of
+from calderon.solvers.iteration import tolerance
+
+DEFAULT_RTOL = 1e-3
+SINGLE = 8e-5
+"""Tolerance from which numbers are in single precision."""
+LEAST = 1e-9
+"""Smallest tolerance."""
+SHARE = 6.0
+"""Error of a level, by the tolerance, that is tried first: near entries are exact, and errors of levels are not of one
+sign."""
+SAFETY = 0.5
+"""Part of a tolerance that the checked error should have, as few rows have most of the error."""
+SPECIAL, BEGIN = 7e-5, 0.5
+"""Processor seconds, in estimates, of the touching and near pairs of a triangle, for each term, and of all that does
+not depend on the size."""
+HIGHEST = 2500
+"""Degree of plane waves: above, one translation takes 200 MB."""
+LARGER, MOST = 1.4, 6
+"""Ratio of the edges of leaves that are tried, and how many."""
+ADVICE = "increase rtol, use precision='single', or a coarser mesh"
+
+
+class Attempt(NamedTuple):
+    """Edge of the smallest leaves in wavelengths, type of real numbers, error of a level by the tolerance."""
+
+    edge: float
+    real: Any
+    share: float
+
+
+def rtol_of(rtol: float | None, precision: str) -> float:
+    """A tolerance that can be held; ValueError for others."""
+    wanted = DEFAULT_RTOL if rtol is None else tolerance(rtol, example="1e-3")
+    least = SINGLE if precision == "single" else LEAST
+    if wanted < least:
+        more = ", or precision='double'" if precision == "single" else ""
+        raise ValueError(
+            f"rtol={wanted:g}: plane waves hold {least:g} and above with precision={precision!r}: increase rtol{more}"
+        )
+    return wanted
+
+
+def attempts(rtol: float) -> Iterator[Attempt]:
+    """Leaves of growing size: plane waves of small boxes cancel."""
+    real = np.float32 if rtol >= SINGLE else np.float64
+    digits = -math.log10(rtol)
+    edge = 0.35 if rtol >= 9e-4 else 0.5 if rtol >= SINGLE else max(0.35, 0.35 + 0.13 * (digits - 5))
+    for _ in range(MOST):
+        yield Attempt(edge, np.dtype(real), SHARE)
+        edge *= LARGER
+
+
+def degree_of(rtol: float) -> int:
+    """Of the quadrature of charges at first, on triangles of a tenth of a wavelength."""
+    return 2 if rtol >= SINGLE else 3 if rtol >= 9e-6 else 4
+
+
+def estimate(operator: BoundaryOperator, rtol: float) -> Plan:
+    """Of the first attempt, from its trees."""
+    attempt = next(attempts(rtol))
+    groups: dict[Any, tuple[list[Term], tuple[int, int]]] = {}
+    for term in terms_of(operator):
+        if term.is_plain and isinstance(term.atom, IntegralOperator):
+            key = complex(term.atom.green.wavenumber)
+            groups.setdefault(key, ([], operator.shape))[0].append(term)
+        else:
+            for each, _ in integrals_of(term.atom) if not term.atom.is_local else ():
+                groups.setdefault(each.key, ([Term(1.0, each)], each.shape))
+    parts: list[Any] = [
+        _part(Medium(terms, shape, attempt.edge, attempt.real), rtol) for terms, shape in groups.values()
+    ]
+    nbytes = sum(each[0] for each in parts) + max(each[1] for each in parts) + preparation_bytes(operator)
+    seconds, product = (sum(each[n] for each in parts) / thread_count() for n in (2, 3))
+    levels, half, full = max((each[4] for each in parts), default=(0, 0, 0))
+    text = f"{levels} levels, degrees to {half} and {full}" if levels else "all leaves are neighbours"
+    return Plan("mlfmm", int(nbytes), seconds, product, text)
+
+
+def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tuple[int, int, int]]:
+    """Bytes that stay and that pass, seconds of set-up and of a product, and levels with the largest degrees."""
+    real, tree, lists = medium.real, medium.tree, medium.lists
+    size = real.itemsize
+    counts = medium.near_counts()
+    near = sum(entries * 2 * size for entries, _ in counts)
+    seconds = BEGIN + sum(entries * NEAR * terms for entries, terms in counts)
+    seconds += SPECIAL * sum(len(term.atom.test.triangles) for term in medium.terms)
+    product = sum(entries * 2 * size for entries, _ in counts) / STREAM
+    vector = any(term.atom.integrand.name in ("electric_field", "magnetic_field") for term in medium.terms)
+    spectra, columns = 2 if vector else 1, len({(term.left, term.atom.trial) for term in medium.terms})
+    stay, passing, found = 0.0, 0.0, (0, 0, 0)
+    level_of = tree.level[lists.far.target]
+    for n, (low, high) in enumerate(tree.runs_of_levels()):
+        pairs = int((level_of == n).sum())
+        if not pairs and not found[0]:
+            continue
+        edge = 0.5**n * tree.cube.edge
+        kd = abs(medium.k) * edge * math.sqrt(3) * (1.15 if edge * abs(medium.k) < 4 else 1.0)
+        full, half = Grid(guess(kd, rtol)), Grid(guess(kd / 2, rtol))
+        if pairs and full.degree > HIGHEST:
+            size = tree.cube.edge * abs(medium.k) / (2 * math.pi)
+            raise ValueError(
+                f"method='mlfmm': the bodies lie in a cube of {size:.0f} wavelengths, whose plane waves need degree "
+                f"{full.degree}, and {HIGHEST} is the largest one: use method='hmatrix' for small bodies that are far "
+                "apart, or solve parts"
+            )
+        found = found[0] + 1, max(found[1], half.degree), max(found[2], full.degree)
+        count = spectra * columns
+        stay += 316 * 2 * full.pitch(real) * size if pairs else 0
+        passing = max(passing, (high - low) * count * 2 * full.pitch(real) * size)
+        stay += 2 * (high - low) * count * 2 * half.pitch(real) * size + 24 * pairs
+        product += PAIR * pairs * count * full.count
+    points = 12.0 * max(medium.shape)
+    leaf = Grid(guess(abs(medium.k) * tree.cube.edge * 0.5 ** float(tree.level[-1]) * 0.9, rtol))
+    product += 2 * POINT * points * leaf.count
+    stay += points * (60 + 30 * columns) * spectra
+    return near + stay, passing, seconds, product, found

@@ -1,0 +1,106 @@
+"""Points of one side of a tree, by leaves, and sums of waves from nearby points to points."""
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends.numba import kernel
+from calderon.backends.vectors import jitable, lanes, load, number, store, where_less, zero
+from calderon.fmm.lists import Lists
+from calderon.fmm.octree import DEEPEST, Octree
+from calderon.greens.elementary import decaying_exponential, inverse_square_root, sine_cosine
+from calderon.mlfmm.spectrum import Array
+
+TINY = 1e-24, 1e-12
+"""Squared distance, in wavelengths over 2 pi, below which points coincide and add nothing: double and single."""
+
+
+class Points(NamedTuple):
+    """places (n, 3) in m, sorted by leaves, starts (leaves + 1,), local (n, 3): relative to the centres of the leaves,
+    which are formed in double precision."""
+
+    places: Array
+    starts: NDArray[np.int64]
+    local: NDArray[Any]
+
+    @staticmethod
+    def of(places: Array, starts: NDArray[np.int64], centres: Array, real: Any) -> "Points":
+        """centres (leaves, 3) in m."""
+        local = places - np.repeat(centres, np.diff(starts), axis=0)
+        return Points(places, starts, np.ascontiguousarray(local, real))
+
+    def of_boxes(self, tree: Octree, lists: Lists, low: int, high: int) -> list[Array]:
+        """The points of each of the boxes low .. high, relative to its centre."""
+        key = tree.first_key
+        ends = key[low:high] + 8 ** (DEEPEST - tree.level[low:high].astype(np.int64))
+        first, last = (np.searchsorted(key[lists.leaves], each) for each in (key[low:high], ends))
+        centres = centres_of(tree)[low:high]
+        return [
+            self.places[self.starts[a] : self.starts[b]] - centre
+            for a, b, centre in zip(first, last, centres, strict=True)
+        ]
+
+
+def centres_of(tree: Octree) -> Array:
+    """(boxes, 3) in m."""
+    return np.asarray(tree.cube.low + tree.cube.edge * tree.centre, np.float64)
+
+
+@functools.lru_cache(maxsize=4)
+def near_kernel(gradient: bool, lossy: bool) -> Callable[..., None]:
+    """Sums q exp(i k r) / r over the points of neighbouring leaves; gradients with respect to x."""
+
+    @jitable
+    def interact(t, x, y, z, sources, s, apart, k, loss, tiny):  # type: ignore[no-untyped-def]
+        ex, ey, ez = x - number(sources, s), y - number(sources, s + apart), z - number(sources, s + 2 * apart)
+        r2 = ex * ex + ey * ey + ez * ez
+        square = where_less(r2, tiny, 1.0, r2)
+        u = where_less(r2, tiny, 0.0, inverse_square_root(square))
+        kr = square * u * k
+        sine, cosine = sine_cosine(kr)
+        if lossy:
+            decay = decaying_exponential(kr * loss)
+            sine, cosine = sine * decay, cosine * decay
+        re, im = cosine * u, sine * u
+        qr, qi = number(sources, s + 3 * apart), number(sources, s + 4 * apart)
+        ar, ai = re * qr - im * qi, re * qi + im * qr  # q g
+        t0, t1, t2, t3, t4, t5, t6, t7 = t
+        t0, t1 = t0 + ar, t1 + ai
+        if gradient:
+            w = u * u  # g' / r = (i k - 1 / r) g / r
+            fr, fi = 0.0 - w - w * kr * loss, w * kr
+            gr, gi = fr * ar - fi * ai, fr * ai + fi * ar
+            t2, t3, t4 = t2 + gr * ex, t3 + gr * ey, t4 + gr * ez
+            t5, t6, t7 = t5 + gi * ex, t6 + gi * ey, t7 + gi * ez
+        return t0, t1, t2, t3, t4, t5, t6, t7
+
+    @kernel
+    def sums(  # type: ignore[no-untyped-def]
+        targets, across, sources, apart, target_starts, source_starts, near_start, near, centres, k, loss, tiny, room,
+        out, low, high,
+    ):  # fmt: skip
+        """out[f across + j] += field f (value: re, im; gradient: re x y z, im x y z) at the points j of the target
+        leaves low .. high. targets: rows x, y, z of `across` numbers each, sources: the same of `apart`, and of
+        charges, re and im; places relative to the centres (leaves, 3)."""
+        width = lanes(room)
+        for i in range(low, high):
+            for s in range(target_starts[i], target_starts[i + 1], width):
+                x0, y0, z0 = load(targets, s), load(targets, across + s), load(targets, 2 * across + s)
+                t = (zero(room), zero(room), zero(room), zero(room), zero(room), zero(room), zero(room), zero(room))
+                for e in range(near_start[i], near_start[i + 1]):
+                    c = near[e]
+                    x = x0 + room.dtype.type(centres[i, 0] - centres[c, 0])
+                    y = y0 + room.dtype.type(centres[i, 1] - centres[c, 1])
+                    z = z0 + room.dtype.type(centres[i, 2] - centres[c, 2])
+                    for j in range(source_starts[c], source_starts[c + 1]):
+                        t = interact(t, x, y, z, sources, j, apart, k, loss, tiny)
+                for f in range(8 if gradient else 2):
+                    store(room, f * width, t[f])
+                for w in range(min(width, target_starts[i + 1] - s)):
+                    for f in range(8 if gradient else 2):
+                        out[f * across + s + w] += room[f * width + w]
+
+    return sums

@@ -1,0 +1,106 @@
+"""Factors of translations between separated boxes of one level.
+
+With R = c - c' from the source's centre to the target's, d a direction, w its weight and L the degree,
+
+    exp(i k r) / (4 pi r) = sum_d exp(i k d.(x - c)) T(d) exp(-i k d.(y - c')),
+    T(d) = w i k / (16 pi^2) sum_(l <= L) i^l (2 l + 1) h_l(k |R|) P_l(d.R / |R|),
+
+with spherical Hankel functions of the first kind (V. Rokhlin 1993; R. Coifman, V. Rokhlin, S. Wandzura 1993). The sum
+depends on the angle between d and R alone: for each distance it is tabulated, twelve angles to a degree, and
+interpolated by polynomials of degree seven.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import spherical_jn, spherical_yn
+
+from calderon.backends import run_tasks
+from calderon.backends.numba import kernel
+from calderon.backends.vectors import aligned, width
+from calderon.mlfmm.spectrum import Grid
+
+SAMPLES = 12
+"""Of the table of angles, for each degree."""
+DIRECT = 24
+"""Degree up to which sums are computed for each direction: a table takes as long."""
+BESIDE = 6
+"""Samples of a table beyond each end."""
+
+
+def coefficients(k: complex, distance: float, degree: int) -> NDArray[np.complex128]:
+    """i k / (16 pi^2) i^l (2 l + 1) h_l(k distance) for l = 0 .. degree."""
+    l, z = np.arange(degree + 1), k * distance
+    hankel = spherical_jn(l, z) + 1j * spherical_yn(l, z)
+    return np.asarray(1j * k / (16 * np.pi**2) * 1j ** (l % 4) * (2 * l + 1) * hankel)
+
+
+def translators(k: complex, offsets: NDArray[Any], grid: Grid, real: Any) -> NDArray[Any]:
+    """Factors of offsets R (n, 3) in m, in blocks (block, n, part, two vectors), flat."""
+    pair, pitch = 2 * width(real), grid.pitch(real)
+    out = aligned(pitch * 2 * len(offsets), real)
+    directions, weights, degree = np.ascontiguousarray(grid.directions.T), grid.weights, grid.degree
+    if not len(offsets):
+        return out
+    square = np.round((offsets**2).sum(axis=1) / max(1e-300, (offsets**2).sum(axis=1).min()), 6)
+    distances, which = np.unique(square, return_inverse=True)
+    lengths = np.linalg.norm(offsets, axis=1)
+    first = [int(np.flatnonzero(which == n)[0]) for n in range(len(distances))]
+    table = np.array([coefficients(k, float(lengths[n]), degree) for n in first]).reshape(-1, degree + 1)
+    count = SAMPLES * max(degree, 1)
+    if degree > DIRECT:
+        cosines = np.cos(np.pi * np.arange(-BESIDE, count + BESIDE + 1) / count)
+        sums = np.zeros((len(table), len(cosines)), complex)
+        run_tasks(lambda n: legendre_sums(table[n], cosines, sums[n]), len(table))
+        table = sums
+
+    def work(n: int) -> None:
+        row = table[which[n]]
+        fill(directions, weights, offsets[n] / lengths[n], row.real.copy(), row.imag.copy(), count, degree > DIRECT,
+             n, len(offsets), pair, out)  # fmt: skip
+
+    run_tasks(work, len(offsets))
+    return out
+
+
+@kernel
+def legendre_sums(coefficient, x, out):  # type: ignore[no-untyped-def]
+    """out = sum_l coefficient_l P_l(x)."""
+    for i in range(len(x)):
+        before, now, total = 1.0, x[i], coefficient[0]
+        for l in range(1, len(coefficient)):
+            total += coefficient[l] * now
+            before, now = now, ((2 * l + 1) * x[i] * now - l * before) / (l + 1)
+        out[i] = total
+
+
+@kernel
+def fill(directions, weights, towards, re, im, count, tabulated, n, offsets, pair, out):  # type: ignore[no-untyped-def]
+    """The factors of offset number n from coefficients, or from tables, in two parts."""
+    factors = np.empty(8)
+    for d in range(len(weights)):
+        x = directions[d, 0] * towards[0] + directions[d, 1] * towards[1] + directions[d, 2] * towards[2]
+        a, b = 0.0, 0.0
+        if tabulated:
+            angle = math.acos(min(1.0, max(-1.0, x))) * count / math.pi
+            j = int(angle)
+            f = angle - j
+            for p in range(8):  # Lagrange, samples j - 3 .. j + 4
+                factor = 1.0
+                for q in range(8):
+                    if q != p:
+                        factor *= (f - (q - 3)) / (p - q)
+                factors[p] = factor
+            for p in range(8):
+                a += factors[p] * re[j + 3 + p]
+                b += factors[p] * im[j + 3 + p]
+        else:
+            before, now, a, b = 1.0, x, re[0], im[0]
+            for l in range(1, len(re)):
+                a += re[l] * now
+                b += im[l] * now
+                before, now = now, ((2 * l + 1) * x * now - l * before) / (l + 1)
+        place = ((d // pair) * offsets + n) * 2 * pair + d % pair
+        out[place], out[place + pair] = a * weights[d], b * weights[d]

@@ -1,0 +1,135 @@
+"""Operators by plane waves against dense matrices."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+
+K = 8.0
+MESH = cal.mesh.sphere(radius=1.0, h=0.13)
+GREEN = cal.Helmholtz(K)
+P0, P1, P2, RWG = cal.P0(MESH), cal.P1(MESH), cal.P2(MESH), cal.RWG(MESH)
+EDGES = cal.magnetic_field(GREEN, RWG, cal.dual_tests(RWG))
+BURTON_MILLER = (
+    0.5 * cal.identity(P1) - cal.double_layer(GREEN, P1) + (1j / K) * cal.hypersingular(GREEN, P1)
+)  # fmt: skip
+OPERATORS = {
+    "single": cal.single_layer(GREEN, P1),
+    "single, P0 to P1": cal.single_layer(GREEN, P0, P1),
+    "double, DP1 to P0": cal.double_layer(GREEN, cal.DP1(MESH), P0),
+    "adjoint": cal.adjoint_double_layer(GREEN, P1),
+    "hypersingular": cal.hypersingular(GREEN, P1),
+    "combined": BURTON_MILLER,
+    "electric": cal.electric_field(GREEN, RWG),
+    "magnetic": cal.magnetic_field(GREEN, RWG),
+    "magnetic, SNC": cal.magnetic_field(GREEN, RWG, cal.SNC(MESH)),
+    "combined field": -0.5 * cal.electric_field(GREEN, RWG) + 0.25 * cal.identity(RWG, EDGES.test) - 0.5 * EDGES,
+}
+
+
+def vectors(size, count=3):
+    random = np.random.default_rng(1)
+    return random.standard_normal((size, count)) + 1j * random.standard_normal((size, count))
+
+
+def distance(one, other):
+    return np.linalg.norm(one - other) / np.linalg.norm(other)
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_products_hold_the_tolerance(name):
+    operator = OPERATORS[name]
+    fast, dense = operator.assemble("mlfmm", rtol=1e-3), operator.assemble("dense", precision="single")
+    assert fast.levels[0]
+    x, y = vectors(operator.shape[1]), vectors(operator.shape[0])
+    assert distance(fast @ x, dense @ x) <= 1e-3
+    assert distance(fast.H @ y, dense.H @ y) <= 1.5e-3
+    assert distance(fast.T @ y, dense.T @ y) <= 1.5e-3
+    assert 0.3 < fast.error / distance(fast @ x, dense @ x) < 12
+
+
+@pytest.mark.parametrize("k", [8.0, 8.0 + 0.8j, 8.0 + 2.4j])
+def test_double_precision_and_losses(k):
+    green = cal.Helmholtz(k)
+    for operator in (cal.single_layer(green, P1), cal.electric_field(green, RWG)):
+        fast, dense = operator.assemble("mlfmm", rtol=1e-5), operator.assemble()
+        assert fast.levels[0]
+        x = vectors(operator.shape[1])
+        assert 1e-8 < distance(fast @ x, dense @ x) <= 1e-5
+
+
+def test_columns_together_and_singly_are_the_same():
+    for name, bound in (("combined", 1e-6), ("combined field", 1e-6)):
+        fast = OPERATORS[name].assemble("mlfmm", rtol=1e-3)
+        x = vectors(fast.shape[1], 10)
+        singly = np.stack([fast @ column for column in x.T], axis=1)
+        assert distance(fast @ x, singly) <= bound
+
+
+def test_transposed_and_adjoint_are_exact_ones():
+    fast = OPERATORS["combined"].assemble("mlfmm", rtol=1e-3)
+    x, y = vectors(fast.shape[1], 1), vectors(fast.shape[0], 1)
+    forward, back = (y.conj().T @ (fast @ x))[0, 0], ((fast.H @ y).conj().T @ x)[0, 0]
+    assert abs(forward - back) <= 1e-5 * np.linalg.norm(y) * np.linalg.norm(fast @ x)
+
+
+def test_blocks_of_one_medium_take_one_traversal():
+    electric, magnetic = cal.electric_field(GREEN, RWG), cal.magnetic_field(GREEN, RWG, cal.SNC(MESH))
+    table = cal.blocks([[2.0 * electric, magnetic], [magnetic, -0.5 * electric]])
+    fast = table.assemble("mlfmm", rtol=1e-3)
+    x = vectors(table.shape[1], 1)
+    assert len(fast.media) == 1
+    assert distance(fast @ x, table.assemble("dense", precision="single") @ x) <= 1e-3
+
+
+def two_spheres(apart):
+    other = cal.mesh.sphere(radius=0.5, h=0.15)
+    corners = np.concatenate([MESH.triangles, other.triangles + MESH.number_of_vertices])
+    return cal.TriangleMesh(np.concatenate([MESH.vertices, other.vertices + [apart, 0, 0]]), corners)
+
+
+@pytest.mark.parametrize(
+    "mesh", [two_spheres(12.0), cal.mesh.sphere(radius=0.1, h=0.05), cal.mesh.plate([4.0, 1.0], 0.12)]
+)
+def test_bodies_apart_a_small_one_and_a_plate(mesh):
+    operator = cal.single_layer(GREEN, cal.P1(mesh))
+    fast, dense = operator.assemble("mlfmm", rtol=1e-3), operator.assemble("dense")
+    x = vectors(operator.shape[1])
+    assert distance(fast @ x, dense @ x) <= 1e-3
+
+
+def test_refusals():
+    single = cal.single_layer(GREEN, P1)
+    with pytest.raises(ValueError, match=r"Helmholtz's and Maxwell's equations with Re k > 0"):
+        cal.single_layer(cal.Laplace(), P1).assemble("mlfmm")
+    with pytest.raises(ValueError, match="Re k > 0"):
+        cal.single_layer(cal.Helmholtz(2j), P1).assemble("mlfmm")
+    with pytest.raises(ValueError, match=r"plane waves hold 8e-05 and above with precision='single'"):
+        single.assemble("mlfmm", rtol=1e-5, precision="single")
+    with pytest.raises(ValueError, match="1e-09 and above"):
+        single.assemble("mlfmm", rtol=1e-12)
+    with pytest.raises(ValueError, match="computes on the processor"):
+        single.assemble("mlfmm", backend="opencl")
+    with pytest.raises(ValueError, match=r"small bodies that are far apart"):
+        cal.single_layer(GREEN, cal.P1(two_spheres(1e4))).assemble("mlfmm")
+
+
+def test_plans_say_what_is_taken():
+    operator = OPERATORS["combined field"]
+    plan, fast = operator.plan("mlfmm", 1e-3), operator.assemble("mlfmm", rtol=1e-3)
+    assert plan.bytes > 0.7 * fast.nbytes
+    assert plan.details.startswith(f"{len(fast.levels[0])} levels")
+
+
+def test_scattering_by_a_rigid_and_by_a_conducting_sphere():
+    directions = np.stack([np.sin(np.linspace(0, np.pi, 91)), np.zeros(91), np.cos(np.linspace(0, np.pi, 91))], axis=1)
+    problem = cal.SoundHardScattering(MESH, wavenumber=K)
+    wave = cal.PlaneWave(direction=[0, 0, 1], wavenumber=K)
+    fields = [problem.solve(wave, method=name, rtol=1e-3).far_field(directions) for name in ("mlfmm", "dense")]
+    assert distance(*fields) < 2e-3
+    conductor = cal.PECScattering(MESH, K, formulation="cfie")
+    wave = cal.PlaneWave(direction=[0, 0, 1], polarization=[1, 0, 0], wavenumber=K)
+    angles = np.linspace(0, np.pi, 91)
+    sections = [conductor.solve(wave, method=name, rtol=1e-3).rcs(angles, 0.0) for name in ("mlfmm", "dense")]
+    assert np.abs(10 * np.log10(sections[0] / sections[1])).mean() < 0.02
+    assert conductor.plan("mlfmm", 1e-3).method == "mlfmm"
