@@ -70,10 +70,11 @@ class ListedMap(NamedTuple):
 
 class Listed(NamedTuple):
     """Points of a side, listed for each leaf whose unknowns have charges there: places (points, 3), starts (leaves +
-    1,); maps: of each channel; waves: kinds of all components."""
+    1,), normals (points, 4): with the number of the channel; maps: of each channel; waves: kinds of all components."""
 
     places: NDArray[np.float64]
     starts: NDArray[np.int64]
+    normals: NDArray[np.float64]
     maps: list[ListedMap]
     waves: tuple[str, ...]
 
@@ -132,25 +133,41 @@ def listed(channels: list[Channel], leaf_of: Any, leaves: int, degree: int, real
     for each in channels:
         kinds = tuple(dict.fromkeys(other.kind for other in channels if other.space is each.space))
         found[id(each.space)] = charges(each.space, degree, *kinds)
-    groups, offsets = list[NDArray[np.float64]](), dict[int, int]()
-    for name, own in found.items():  # spaces on the same triangles share points
-        same = next((n for n, each in enumerate(groups) if np.array_equal(each, own.points)), len(groups))
-        if same == len(groups):
+    groups, offsets, normals = list[NDArray[np.float64]](), list[int](), list[NDArray[np.float64]]()
+    for number, each in enumerate(channels):  # on the same triangles they share points, unless these are mixed
+        own = found[id(each.space)]
+        same = next((n for n, points in enumerate(groups) if np.array_equal(points, own.points)), len(groups))
+        if same == len(groups) or each.wave == "mixed":
+            same = len(groups)
             groups.append(own.points)
-        offsets[name] = sum(len(each) for each in groups[:same])
+            normals.append(np.column_stack([own.normals, np.full(len(own.points), number)]))
+        offsets.append(sum(len(points) for points in groups[:same]))
     points = np.concatenate(groups)
-    entries = [_entries(each, found[id(each.space)], offsets[id(each.space)], leaf_of(each), len(points))
-               for each in channels]  # fmt: skip
+    entries = [_entries(each, found[id(each.space)], offset, leaf_of(each), len(points))
+               for each, offset in zip(channels, offsets, strict=True)]  # fmt: skip
     used = sorted_unique(np.concatenate([sorted_unique(key) for key, _, _ in entries]))
     waves = tuple(dict.fromkeys(each.wave for each in channels))
     begin = dict(zip(waves, np.cumsum([0, *(KINDS[each] for each in waves)])[:-1].tolist(), strict=True))
     maps = []
-    for each, (key, number, parts) in zip(channels, entries, strict=True):
+    for each, (key, unknown, parts) in zip(channels, entries, strict=True):
         order = np.argsort(key, kind="stable")
         first = np.searchsorted(key[order], np.append(used, used[-1:] + 1))
-        maps.append(ListedMap(each.first, begin[each.wave], first, number[order].astype(np.int32),
+        maps.append(ListedMap(each.first, begin[each.wave], first, unknown[order].astype(np.int32),
                               parts[order].astype(real)))  # fmt: skip
-    return Listed(points[used % len(points)], np.searchsorted(used // len(points), np.arange(leaves + 1)), maps, waves)
+    of_leaf, point = np.divmod(used, len(points))
+    starts = np.searchsorted(of_leaf, np.arange(leaves + 1))
+    return Listed(points[point], starts, np.concatenate(normals)[point], maps, waves)
+
+
+def mixed(channels: list[Channel], weights: NDArray[np.complex128]) -> tuple[list[Channel], NDArray[np.complex128]]:
+    """Channels of scalars with their weights as one for each space: charges with dipoles along normals, and the factors
+    (channels, 2) of both."""
+    found = dict.fromkeys(Channel(each.first, each.space, "value", "mixed") for each in channels)
+    table = np.zeros((len(found), 2), complex)
+    for each, weight in zip(channels, weights, strict=True):
+        row = list(found).index(Channel(each.first, each.space, "value", "mixed"))
+        table[row, int(each.wave == "gradient")] += weight
+    return list(found), table
 
 
 def _entries(

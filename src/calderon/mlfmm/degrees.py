@@ -107,14 +107,16 @@ class Search(NamedTuple):
 
     def error(self, samples: Samples, exact: NDArray[Any], degrees: Degrees) -> float:
         """Relative, in the root mean square over all pairs of points."""
-        full, half = Grid(degrees.full), Grid(degrees.half)
+        full, half = Grid.of(degrees.full), Grid.of(degrees.half)
         kind = np.result_type(self.real, np.complex64)
+        same = degrees.half == degrees.full
+        matrices = None if same else (theta_matrices(half, full), phi_matrices(half.rows, full.rows))
         change = 0.0
         for n, offset in enumerate(samples.offsets):
             out = self._waves(samples.sources[n], samples.outward[n], half, -1, self.outward)
             into = self._waves(samples.targets[n], samples.inward[n], half, 1, self.inward)
-            if degrees.half != degrees.full:
-                out, into = resampled(out, half, full), resampled(into, half, full)
+            if matrices is not None:
+                out, into = resampled(out, half, full, matrices), resampled(into, half, full, matrices)
             distance = float(np.linalg.norm(offset))
             factors = legval(offset @ full.directions / distance, coefficients(self.k, distance, degrees.full))
             middle = (factors * full.weights).astype(kind)
@@ -129,11 +131,10 @@ class Search(NamedTuple):
         return waves * (sign * 1j * self.k * (vectors @ grid.directions)) if derivative else waves
 
 
-def resampled(values: NDArray[Any], coarse: Grid, fine: Grid) -> NDArray[Any]:
-    """Functions (n, count) on another grid, as `passes.interpolate`."""
-    n, m = coarse.rows, fine.rows
+def resampled(values: NDArray[Any], coarse: Grid, fine: Grid, matrices: tuple[Array, Array]) -> NDArray[Any]:
+    """Functions (n, count) on another grid, as `passes.interpolate`; matrices: in theta and in phi."""
+    n, (theta, phi) = coarse.rows, matrices
     u, v = values.reshape(-1, n, 2, n).transpose(2, 0, 1, 3)
-    theta, phi = theta_matrices(coarse, fine), phi_matrices(n, m)
     even, odd = (theta[p] @ (each / 2) @ phi[p].T for p, each in enumerate((u + v, u - v)))
     return np.stack([even + odd, even - odd], axis=2).reshape(len(values), -1)
 

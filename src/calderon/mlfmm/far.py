@@ -18,9 +18,10 @@ from calderon.mlfmm.patterns import POINTS, emission_kernel, reception_kernel
 from calderon.mlfmm.points import Points
 from calderon.mlfmm.spectrum import Grid
 
-KINDS = {"value": 1, "gradient": 3, "electric": 3, "magnetic": 3}
-"""Components of charges and of fields. Out: charges; dipoles d, that is d.grad_y; currents J; d x J. In: value;
-gradient; E = (I - d d) J; d x J. Scalars have the first two, currents the others."""
+KINDS = {"value": 1, "gradient": 3, "mixed": 1, "electric": 3, "magnetic": 3}
+"""Components of charges and of fields. Out: charges; dipoles d, that is d.grad_y; charges with dipoles along normals;
+currents J; d x J. In: value; gradient; value with normal derivative; E = (I - d d) J; d x J. Scalars have the first
+three, currents the others."""
 
 
 def is_vector(kinds: Sequence[str]) -> bool:
@@ -35,7 +36,7 @@ def factors_of(kinds: Sequence[str], grid: Grid, k: complex, outward: bool) -> N
     one = np.ones((1, 1, grid.count))
     slope = (-1j if outward else 1j) * k * directions[None]
     turned = np.stack([-phi, theta]) if outward else np.stack([phi, -theta])  # d x J, d x (p_theta, p_phi)
-    parts = {"value": one, "gradient": slope, "electric": np.stack([theta, phi]), "magnetic": turned}
+    parts = {"value": one, "mixed": one, "gradient": slope, "electric": np.stack([theta, phi]), "magnetic": turned}
     return np.concatenate([parts[kind].astype(complex) for kind in kinds], axis=1)
 
 
@@ -66,7 +67,7 @@ class Far:
 
     def growth(self, level: Level) -> float:
         """Im k times the radius within which all points of a box of the level are, at least."""
-        return float(np.imag(self.k) * 1.2 * level.edge)
+        return float(np.imag(self.k) * 1.75 * level.edge)
 
     def product(self, charges: NDArray[Any]) -> NDArray[Any]:
         """Fields (targets, columns, components) of charges (sources, columns, components), complex."""
@@ -85,7 +86,8 @@ class Far:
         points, kinds = (self.sources, self.source_kinds) if outward else (self.targets, self.target_kinds)
         real, spectra, k = self.traversal.real, self.traversal.spectra, complex(self.k)
         components, lossy = sum(KINDS[kind] for kind in kinds), k.imag > 0
-        run = (emission_kernel if outward else reception_kernel)(lossy)
+        run = (emission_kernel if outward else reception_kernel)(lossy, points.is_mixed)
+        mix = np.ascontiguousarray(points.mix).view(float).astype(real)
         for level, (leaves, boxes), x in zip(self.traversal.levels, self._leaves, patterns, strict=True):
             if not len(leaves):
                 continue
@@ -98,8 +100,9 @@ class Far:
                 table = table.swapaxes(0, 1)
             rows, factors = aligned_rows(along, real), aligned_rows(table, real)
             size = 4 * POINTS * width(real) + 2 * pitch * (1 + columns * components)
-            arguments = (points.local, points.starts, numbers, components, rows, pitch, real.type(k.imag / k.real),
-                         real.type(growth), factors, leaves, boxes, x, columns, spectra)  # fmt: skip
+            arguments = (points.local, points.normals, mix, points.starts, numbers, components, rows, pitch,
+                         real.type(k.imag / k.real), real.type(growth), factors, leaves, boxes, x, columns,
+                         spectra)  # fmt: skip
 
             def work(low: int, high: int, arguments: Any = arguments, size: int = size) -> None:
                 run(*arguments, aligned(size, real), low, high)

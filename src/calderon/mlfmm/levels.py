@@ -101,7 +101,7 @@ def levels_of(tree: Octree, lists: Lists, k: complex, degrees: dict[int, Degrees
         below = runs[number + 1] if number + 1 < len(runs) else (high, high)
         children = low + np.searchsorted(tree.parent[slice(*below)], np.arange(low, high + 1)) - low
         edge = 0.5**number * tree.cube.edge
-        half, full = Grid(degrees[number].half), Grid(degrees[number].full)
+        half, full = Grid.of(degrees[number].half), Grid.of(degrees[number].full)
         above = found[-1].half if found else None
         octants = np.array(np.unravel_index(np.arange(8), (2, 2, 2))).T
         shifts = np.zeros((8, 2, 0))

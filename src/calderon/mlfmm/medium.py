@@ -17,7 +17,7 @@ from calderon.fmm.lists import Lists, lists_of
 from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.near_blocks import empty_blocks, fill_blocks
-from calderon.mlfmm.channels import Listed, channels_of, factorised, listed
+from calderon.mlfmm.channels import Listed, channels_of, factorised, listed, mixed
 from calderon.mlfmm.degrees import guess
 from calderon.mlfmm.far import Far, find_degrees, is_vector
 from calderon.mlfmm.levels import Traversal, levels_of
@@ -172,33 +172,43 @@ class Medium:
         self.rank = self.row_weights.shape[1]
         leaves = len(self.lists.leaves)
 
-        def side(channels: Any, sites: NDArray[np.int64]) -> tuple[Listed, Points]:
+        mix: list[Any] = [None, None]
+        scalar = not is_vector([each.wave for each in columns])
+        self.slopes = any(each.wave in ("gradient", "magnetic") for each in rows + columns)
+        if scalar and self.rank == 1:
+            rows, mix[0] = mixed(rows, self.row_weights[:, 0])
+            columns, mix[1] = mixed(columns, self.column_weights[0])
+            self.row_weights, self.column_weights = (np.ones(n, complex) for n in ((len(rows), 1), (1, len(columns))))
+
+        def side(channels: Any, sites: NDArray[np.int64], table: Any) -> tuple[Listed, Points]:
             def leaf_of(each: Any) -> NDArray[np.int64]:
                 return self.leaf[sites[each.first : each.first + each.space.dimension]]
 
             own = listed(channels, leaf_of, leaves, degree, self.real)
-            return own, Points.of(own.places, own.starts, centres_of(self.tree)[self.lists.leaves], self.real)
+            normals, centres = None if table is None else own.normals, centres_of(self.tree)[self.lists.leaves]
+            return own, Points.of(own.places, own.starts, centres, self.real, normals, table)
 
-        (self.tests, targets), (self.charges, sources) = side(rows, self.sites.rows), side(columns, self.sites.columns)
+        self.tests, targets = side(rows, self.sites.rows, mix[0])
+        self.charges, sources = side(columns, self.sites.columns, mix[1])
         self._sides = targets, sources
         return self._fill_waves(rtol)
 
-    def improve(self, rtol: float) -> bool:
-        """Plane waves for a smaller tolerance and charges of a higher degree; whether numbers hold it, in double
-        precision if not in single."""
+    def improve(self, rtol: float, finer: bool, double: bool) -> bool:
+        """Plane waves for a smaller tolerance, finer: and charges of a higher degree; whether numbers hold it. double:
+        in double precision where single does not."""
         if self.far is None:
             return False
-        if self.fill_far(rtol, min(self.degree + 1, max(term.atom.quadrature.regular for term in self.terms))):
+        most = max(term.atom.quadrature.regular for term in self.terms)
+        if self.fill_far(rtol, self.degree + 1) if finer and self.degree < most else self._fill_waves(rtol):
             return True
-        if self.real == np.float64:
+        if self.real == np.float64 or not double:
             return False
         self.real = np.dtype(np.float64)
         return self.fill_far(rtol, self.degree)
 
     def _fill_waves(self, rtol: float) -> bool:
         targets, sources = self._sides
-        waves, vector = self.tests.waves + self.charges.waves, is_vector(self.charges.waves)
-        derivatives = "gradient" in waves or "magnetic" in waves, False
+        vector, derivatives = is_vector(self.charges.waves), (self.slopes, False)
         degrees = find_degrees(self.tree, self.lists, self.k, rtol, self.real, sources, targets, derivatives)
         if degrees is None:
             return False

@@ -27,8 +27,10 @@ AIM = 0.4
 """Part of the tolerance that the error should have with higher degrees."""
 TIGHTER = 0.1, 0.6
 """Tolerance of the plane waves by the last one, at least and at most."""
-TRIES = 4
-"""Tolerances that are tried."""
+ENOUGH = 0.75
+"""Part of the tolerance below which the checked error is accepted where single precision holds no smaller one."""
+TRIES, LITTLE = 5, 0.7
+"""Tolerances that are tried, and the part of an error above which higher degrees have helped little."""
 DIRECTION = np.array([0.36, 0.48, 0.8])
 """Of the plane wave with which rows are checked."""
 
@@ -144,10 +146,12 @@ def assemble_mlfmm(
             found = parts.of(operator)
             if found is None:
                 continue
+            last = np.inf
             for _ in range(TRIES):
                 error = check.error(found)
-                if error <= SAFETY * wanted or not parts.improve(error):
+                if error <= SAFETY * wanted or not parts.improve(error, error > LITTLE * last):
                     break
+                last = error
             if advance is not None:
                 advance(number + 1, number + 1)
             if error <= wanted:
@@ -211,11 +215,13 @@ class _Parts:
         self.media.append(medium)
         return MediumProduct(medium, self.execution.dtype(True))
 
-    def improve(self, error: float) -> bool:
-        """Give the plane waves higher degrees, for a checked error that is too large; whether there are any."""
+    def improve(self, error: float, finer: bool) -> bool:
+        """Give the plane waves higher degrees, for a checked error that is too large; whether there are any. finer: the
+        quadrature of charges, too."""
         factor = float(np.clip(AIM * self.rtol / error, *TIGHTER))
         self.attempt = self.attempt._replace(share=self.attempt.share * factor)
-        return all(each.improve(self.attempt.share * self.rtol) for each in self.media)
+        must = error > ENOUGH * self.rtol
+        return all(each.improve(self.attempt.share * self.rtol, finer, must) for each in self.media)
 
 
 @dataclass(frozen=True)

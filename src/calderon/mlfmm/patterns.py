@@ -45,35 +45,45 @@ def combine(x, x0, count_x, y, y0, count_y, pitch, factors, adds):  # type: igno
             store(y, to + pitch + d, im)
 
 
-def waves(lossy: bool) -> Callable[..., None]:
-    """What computes cos and sin of k d.x for a vector of directions, times exp(sign Im k d.x) / exp(growth)."""
+def waves(lossy: bool, mixed: bool) -> Callable[..., None]:
+    """What computes cos and sin of k d.x for a vector of directions, times exp(sign Im k d.x) / exp(growth); sign: 1
+    for emission, which conjugates them, -1 for reception. mixed: times the amplitude a - sign i b k d.n of a point with
+    the normal n, where mix holds a and b: a charge a with a dipole b n, or a test of both."""
 
     @jitable_part
-    def wave(x, y, z, along, d, pitch, loss, sign, growth, room, at):  # type: ignore[no-untyped-def]
-        t = load(along, d) * x + load(along, pitch + d) * y + load(along, 2 * pitch + d) * z
+    def wave(places, p, normals, mix, along, d, pitch, loss, sign, growth, room, at):  # type: ignore[no-untyped-def]
+        kx, ky, kz = load(along, d), load(along, pitch + d), load(along, 2 * pitch + d)
+        t = kx * places[p, 0] + ky * places[p, 1] + kz * places[p, 2]
         s, c = sine_cosine(t)
         if lossy:
             decay = decaying_exponential(growth - t * (sign * loss))
             s, c = s * decay, c * decay
+        if mixed:
+            slope = kx * normals[p, 0] + ky * normals[p, 1] + kz * normals[p, 2]
+            g = int(normals[p, 3])
+            re = slope * (sign * (mix[g, 2] * loss + mix[g, 3])) + mix[g, 0]
+            im = (slope * (sign * (mix[g, 3] * loss - mix[g, 2])) + mix[g, 1]) * sign
+            s, c = re * s - im * c, re * c + im * s
         store(room, at, c)
         store(room, at + lanes(room), s)
 
     return wave
 
 
-@functools.lru_cache(maxsize=2)
-def emission_kernel(lossy: bool) -> Callable[..., None]:
+@functools.lru_cache(maxsize=4)
+def emission_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
     """Patterns of the points of leaves. loss: Im k / Re k; growth: Im k times the radius of a box."""
-    wave = waves(lossy)
+    wave = waves(lossy, mixed)
 
     @kernel
     def emit(  # type: ignore[no-untyped-def]
-        places, starts, charges, components, along, pitch, loss, growth, factors, leaves, boxes, x, columns, spectra,
-        room, low, high,
+        places, normals, mix, starts, charges, components, along, pitch, loss, growth, factors, leaves, boxes, x,
+        columns, spectra, room, low, high,
     ):  # fmt: skip
-        """x (box, columns, spectra, part, pitch) = of leaves[low .. high], from places (points, 3) and charges
-        (points, columns, components, 2); boxes: the numbers of these leaves in their level."""
-        w = lanes(room)
+        """x (box, columns, spectra, part, pitch) = of leaves[low .. high], from places (points, 3), normals (points,
+        4) that end with a row of mix (rows, 4), which is a and b in two parts, and charges (points, columns,
+        components, 2); boxes: the numbers of these leaves in their level."""
+        w, one = lanes(room), room.dtype.type(1)
         sums = POINTS * 4 * w
         size = components * 2 * pitch
         for own in range(low, high):
@@ -84,9 +94,9 @@ def emission_kernel(lossy: bool) -> Callable[..., None]:
                 for begin in range(starts[leaf], starts[leaf + 1], POINTS):
                     end = min(begin + POINTS, starts[leaf + 1])
                     for p in range(begin, end):
-                        px, py, pz, at = places[p, 0], places[p, 1], places[p, 2], (p - begin) * 4 * w
-                        wave(px, py, pz, along, d, pitch, loss, 1.0, growth, room, at)
-                        wave(px, py, pz, along, d + w, pitch, loss, 1.0, growth, room, at + 2 * w)
+                        at = (p - begin) * 4 * w
+                        wave(places, p, normals, mix, along, d, pitch, loss, one, growth, room, at)
+                        wave(places, p, normals, mix, along, d + w, pitch, loss, one, growth, room, at + 2 * w)
                     for column in range(columns):
                         for c in range(components):
                             to = sums + column * size + c * 2 * pitch + d
@@ -117,18 +127,18 @@ def add_points(room, charges, q, apart, count, to, pitch):  # type: ignore[no-un
     store(room, to + pitch + w, b1)
 
 
-@functools.lru_cache(maxsize=2)
-def reception_kernel(lossy: bool) -> Callable[..., None]:
+@functools.lru_cache(maxsize=4)
+def reception_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
     """Fields at the points of leaves from the incoming patterns of their boxes."""
-    wave = waves(lossy)
+    wave = waves(lossy, mixed)
 
     @kernel
     def receive(  # type: ignore[no-untyped-def]
-        places, starts, fields, components, along, pitch, loss, growth, factors, leaves, boxes, x, columns, spectra,
-        room, low, high,
+        places, normals, mix, starts, fields, components, along, pitch, loss, growth, factors, leaves, boxes, x,
+        columns, spectra, room, low, high,
     ):  # fmt: skip
         """fields (points, columns, components, 2) of leaves[low .. high]; all else as in `emit`."""
-        w = lanes(room)
+        w, one = lanes(room), room.dtype.type(1)
         size = components * 2 * pitch
         for own in range(low, high):
             leaf = leaves[own]
@@ -136,9 +146,8 @@ def reception_kernel(lossy: bool) -> Callable[..., None]:
                 at = (boxes[own] * columns + column) * spectra * 2 * pitch
                 combine(x, at, spectra, room, 2 * pitch + column * size, components, pitch, factors, False)
             for p in range(starts[leaf], starts[leaf + 1]):
-                px, py, pz = places[p, 0], places[p, 1], places[p, 2]
                 for d in range(0, pitch, w):
-                    wave(px, py, pz, along, d, pitch, loss, -1.0, growth, room, 2 * d)
+                    wave(places, p, normals, mix, along, d, pitch, loss, -one, growth, room, 2 * d)
                 for column in range(columns):
                     for c in range(components):
                         start = 2 * pitch + column * size + c * 2 * pitch

@@ -20,17 +20,29 @@ TINY = 1e-24, 1e-12
 
 class Points(NamedTuple):
     """places (n, 3) in m, sorted by leaves, starts (leaves + 1,), local (n, 3): relative to the centres of the leaves,
-    which are formed in double precision."""
+    which are formed in double precision. normals (n, 4), mix (rows, 2) complex: where charges are a times as large and
+    have dipoles b along normals, whose last number is the row of a and b; empty where charges are plain."""
 
     places: Array
     starts: NDArray[np.int64]
     local: NDArray[Any]
+    normals: NDArray[Any]
+    mix: NDArray[np.complex128]
 
     @staticmethod
-    def of(places: Array, starts: NDArray[np.int64], centres: Array, real: Any) -> "Points":
+    def of(
+        places: Array, starts: NDArray[np.int64], centres: Array, real: Any, normals: Any = None, mix: Any = None
+    ) -> "Points":
         """centres (leaves, 3) in m."""
         local = places - np.repeat(centres, np.diff(starts), axis=0)
-        return Points(places, starts, np.ascontiguousarray(local, real))
+        normals = np.zeros((0, 4)) if normals is None else normals
+        mix = np.zeros((0, 2), complex) if mix is None else mix
+        return Points(places, starts, np.ascontiguousarray(local, real), np.ascontiguousarray(normals, real), mix)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether charges have dipoles, and tests derivatives, of their own."""
+        return len(self.mix) > 0
 
     def of_boxes(self, tree: Octree, lists: Lists, low: int, high: int) -> list[Array]:
         """The points of each of the boxes low .. high, relative to its centre."""

@@ -9,7 +9,7 @@ theta, as these vectors change their sign from u to v. The transposed takes the 
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,19 +40,25 @@ class Grid:
         pair = 2 * width(real)
         return -(-self.count // pair) * pair
 
+    @staticmethod
+    @lru_cache(maxsize=256)
+    def of(degree: int) -> "Grid":
+        """The same object for the same degree, which keeps what it has computed."""
+        return Grid(degree)
+
     @cached_property
     def nodes(self) -> tuple[Array, Array]:
         """cos(theta) and the weights, (rows,)."""
         x, w = np.polynomial.legendre.leggauss(self.rows)
         return x, w
 
-    @property
+    @cached_property
     def angles(self) -> tuple[Array, Array]:
         """(count,) cos(theta) and phi."""
         phi = np.pi * np.arange(2 * self.rows) / self.rows
         return np.repeat(self.nodes[0], 2 * self.rows), np.tile(phi, self.rows)
 
-    @property
+    @cached_property
     def directions(self) -> Array:
         """(3, count) unit vectors."""
         cosine, phi = self.angles
