@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import InOrder, run_tasks
+from calderon.backends import InOrder, run_tasks, thread_count
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import width
 from calderon.fmm.elastic import ElasticProduct, Line
@@ -89,7 +89,7 @@ def block_sums(
     sizes = np.array([len(each) for each in groups])
     starts = np.append(0, np.cumsum(sizes**2))
     out = np.zeros(starts[-1], REAL)
-    seen = np.full(len(groups), -1)
+    parts = np.linspace(0, len(groups), thread_count() + 1).astype(np.int64)
     for term, near in zip(product.terms, product.near, strict=True):
         given, (i, j) = [], near.pairs.T
         for lines, first, matrix in ((product.far.rows, term.top, left), (product.far.columns, term.left, right)):
@@ -104,19 +104,25 @@ def block_sums(
         for rows, columns, *steps, places in (
             (i, j, wide, one, near.places), (j[off], i[off], one[off], wide[off], near.places[off]),
         ):  # fmt: skip
-            seen[:] = -1
-            add_block_sums(*near.stored, places, rows, columns, *steps, near.row_starts, near.column_starts, *arrays,
-                           owner, place, starts, sizes, seen, out)  # fmt: skip
+            sides = near.row_starts, near.column_starts
+            taken = (places, rows, columns, *steps, *sides, *arrays, owner, place, starts, sizes)
+
+            def work(n: int, near: Any = near, taken: Any = taken) -> None:
+                seen = np.full(len(groups), -1)
+                add_block_sums(*near.stored, *taken, seen, out, parts[n], parts[n + 1])
+
+            run_tasks(work, thread_count())
     return [out[low:high].reshape(n, n) for low, high, n in zip(starts[:-1], starts[1:], sizes, strict=True)]
 
 
 @kernel
 def add_block_sums(  # type: ignore[no-untyped-def]
     numbers, exponents, places, row_leaf, column_leaf, row_step, column_step, row_starts, column_starts, left_starts,
-    left_columns, left_values, right_starts, right_columns, right_values, owner, place, starts, sizes, seen, out,
+    left_columns, left_values, right_starts, right_columns, right_values, owner, place, starts, sizes, seen, out, least,
+    most,
 ):  # fmt: skip
-    """Add left^T B right to blocks with the same owner of row and column; B has its rows and columns so many numbers
-    apart."""
+    """Add left^T B right to blocks with the same owner of row and column, least .. most; B has its rows and columns so
+    many numbers apart."""
     for n in range(len(row_leaf)):
         top, bottom = row_starts[row_leaf[n]], row_starts[row_leaf[n] + 1]
         low, high = column_starts[column_leaf[n]], column_starts[column_leaf[n] + 1]
@@ -125,13 +131,13 @@ def add_block_sums(  # type: ignore[no-untyped-def]
         for r in range(top, bottom):
             for a in range(left_starts[r], left_starts[r + 1]):
                 p, mine = left_columns[a], owner[left_columns[a]]
-                if seen[mine] != n:
+                if mine < least or mine >= most or seen[mine] != n:
                     continue
                 row, at = starts[mine] + place[p] * sizes[mine], places[n] + (r - top) * row_step[n]
                 for c in range(low, high):
-                    value = left_values[a] * number_of(numbers, exponents, at + (c - low) * column_step[n])
                     for b in range(right_starts[c], right_starts[c + 1]):
                         if owner[right_columns[b]] == mine:
+                            value = left_values[a] * number_of(numbers, exponents, at + (c - low) * column_step[n])
                             out[row + place[right_columns[b]]] += value * right_values[b]
 
 
