@@ -98,8 +98,8 @@ if _TYPE_CHECKING:
 
 _register(
     _Method(
-        "dense", _assemble_dense, several=True, mixed=True, stores_entries=True, keeps_on_device=True,
-        matrix="dense matrix", plan=_plan_dense,
+        "dense", _assemble_dense, several=True, mixed=True, stores_entries=True, stores_near=True,
+        keeps_on_device=True, matrix="dense matrix", plan=_plan_dense,
     )
 )  # fmt: skip
 _register(_Method("matrix-free", _assemble_matrix_free, matrix="no matrix"))
@@ -116,8 +116,8 @@ _register(
 )  # fmt: skip
 _register(
     _Method(
-        "mlfmm", _assemble_mlfmm, compresses=True, devices=False, matrix="multilevel fast multipole operator",
-        plan=_plan_mlfmm,
+        "mlfmm", _assemble_mlfmm, stores_near=True, compresses=True, devices=False,
+        matrix="multilevel fast multipole operator", plan=_plan_mlfmm,
     )
 )  # fmt: skip
 _register_sums("fmm", laplace_sums)

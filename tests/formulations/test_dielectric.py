@@ -263,9 +263,10 @@ def test_near_entries_precondition():
     usual, mass = (problem.solve(along_z(2.0), **name).info for name in ({}, {"preconditioner": "mass"}))
     assert usual.iterations < 0.7 * mass.iterations
     assert usual.method.endswith("near") and mass.method.endswith("mass")
+    assert problem.solve(along_z(2.0), method="mlfmm", rtol=1e-4).info.method.endswith("near")
     free = problem.solve(along_z(2.0), method="matrix-free", rtol=1e-3).info
     assert free.method.endswith("mass")
-    with pytest.raises(ValueError, match="preconditioner='near' is supported by method='dense' only"):
+    with pytest.raises(ValueError, match="preconditioner='near' is supported by method='dense' or method='mlfmm' only"):
         problem.solve(along_z(2.0), method="matrix-free", preconditioner="near")
     second = cal.DielectricScattering(small, 2.0, 4.0, formulation="muller")
     with pytest.raises(ValueError, match="unknown preconditioner 'near'"):

@@ -73,6 +73,22 @@ def test_transposed_and_adjoint_are_exact_ones():
     assert abs(forward - back) <= 1e-5 * np.linalg.norm(y) * np.linalg.norm(fast @ x)
 
 
+def test_waves_stay_where_better_ones_cannot_be_had(monkeypatch):
+    fast = OPERATORS["combined field"].assemble("mlfmm", rtol=1e-3)
+    x, medium = vectors(fast.shape[1], 1), fast.media[0]
+    before = fast @ x
+    for finer, double in ((False, False), (True, False), (True, True)):
+        assert not medium.improve(1e-13, finer, double)
+        assert np.array_equal(fast @ x, before)
+
+
+def test_near_entries_are_those_of_the_dense_matrix():
+    operator = OPERATORS["combined field"]
+    fast, pattern = operator.assemble("mlfmm", rtol=1e-3), RWG.mass_matrix().tocoo()
+    dense = operator.assemble("dense", precision="single").to_array()[pattern.coords]
+    assert np.abs(fast.near_entries(*pattern.coords) - dense).max() <= 1e-5 * np.abs(dense).max()
+
+
 def test_blocks_of_one_medium_take_one_traversal():
     electric, magnetic = cal.electric_field(GREEN, RWG), cal.magnetic_field(GREEN, RWG, cal.SNC(MESH))
     table = cal.blocks([[2.0 * electric, magnetic], [magnetic, -0.5 * electric]])

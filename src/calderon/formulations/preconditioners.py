@@ -31,7 +31,7 @@ class Preconditioner(LinearOperator):
 
 def near_preconditioner(system: LinearSystem) -> Preconditioner:
     """The inverse of the entries between functions that share a triangle, all blocks of a surface: sparse LU factors of
-    a dense matrix's own entries."""
+    the entries of a dense matrix, or of the blocks of neighbours."""
     return Preconditioner("near", system.unknowns, lambda: sparse_inverse(_near_entries(system)))
 
 
@@ -39,5 +39,7 @@ def _near_entries(system: LinearSystem) -> sp.csc_array:
     near = {id(space): space.mass_matrix() for space in system.spaces}
     table = [[near[id(row)] if row is column else None for column in system.spaces] for row in system.spaces]
     pattern = sp.block_array(table).tocoo()
-    entries = system.matrix.to_array()[pattern.coords].astype(np.complex128)
+    stored = hasattr(system.matrix, "near_entries")
+    entries = system.matrix.near_entries(*pattern.coords) if stored else system.matrix.to_array()[pattern.coords]
+    entries = np.asarray(entries, np.complex128)
     return sp.coo_array((entries, pattern.coords), pattern.shape).tocsc()

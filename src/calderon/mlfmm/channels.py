@@ -201,8 +201,8 @@ def sorted_unique(values: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def factorised(table: NDArray[np.complex128]) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
-    """Factors A (rows, q), B (q, columns) of a small matrix with its rank q: so many traversals are needed."""
+    """A (rows, q), B (columns, q) of a small matrix A B^T with its rank q: so many traversals are needed."""
     u, s, v = np.linalg.svd(table)
     rank = max(1, int((s > 1e-12 * s[0]).sum()))
     root = np.sqrt(s[:rank])
-    return u[:, :rank] * root, root[:, None] * v[:rank]
+    return u[:, :rank] * root, v[:rank].T * root

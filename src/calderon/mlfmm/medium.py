@@ -7,7 +7,7 @@ all others are plane waves of the charges at quadrature points of whole function
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from calderon.fmm.lists import Lists, lists_of
 from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.near_blocks import empty_blocks, fill_blocks
-from calderon.mlfmm.channels import Listed, channels_of, factorised, listed, mixed
+from calderon.mlfmm.channels import Channel, Listed, channels_of, factorised, listed, mixed
 from calderon.mlfmm.degrees import guess
 from calderon.mlfmm.far import Far, find_degrees, is_vector
 from calderon.mlfmm.levels import Traversal, levels_of
@@ -70,6 +70,20 @@ class Sites:
         return Sites(boxes, np.arange(shape[0]) + starts[0], np.arange(shape[1]) + starts[1])
 
 
+class Waves(NamedTuple):
+    """Charges and tests of all terms at points; degree: of their quadrature. into (tests, rank), out (charges, rank):
+    weights of the channels in each traversal. slopes: whether there are derivatives."""
+
+    degree: int
+    tests: Listed
+    charges: Listed
+    targets: Points
+    sources: Points
+    into: NDArray[np.complex128]
+    out: NDArray[np.complex128]
+    slopes: bool
+
+
 class Medium:
     """Terms with one wavenumber. tree, lists: of the unknowns, leaf (sites,): of each; near: for each region of the
     matrix; far: None where all leaves are neighbours."""
@@ -94,7 +108,7 @@ class Medium:
             if (cost := NEAR * near + self._cost(tree, lists, len(centres))) < self.cost:
                 self.cost, self.tree, self.lists, self.leaf = cost, tree, lists, every
         self.near: list[tuple[int, int, NearProducts]] = []
-        self.rank = 0
+        self.waves: Waves | None = None
         self.far: Far | None = None
         self.transposed: Far | None = None
 
@@ -151,72 +165,88 @@ class Medium:
                 fill_blocks(blocks, np.arange(len(blocks.pairs)), own, execution)
             self.near.append((top, left, NearProducts(blocks)))
 
+    def near_entries(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.complex128]:
+        """(n,) the entries in these rows and columns, zero between unknowns of leaves that are no neighbours."""
+        found = np.zeros(len(rows), complex)
+        for top, left, near in self.near:
+            height, width = len(near.blocks.rows.order), len(near.blocks.columns.order)
+            own = (rows >= top) & (rows < top + height) & (columns >= left) & (columns < left + width)
+            found[own] += near.entries(rows[own] - top, columns[own] - left)
+        return found
+
     def _clusters(self, leaf: NDArray[np.int64]) -> Clusters:
         order = np.argsort(leaf, kind="stable")
         bounds = np.searchsorted(leaf[order], np.arange(len(self.lists.leaves) + 1))
         return Clusters(order, bounds[:-1], bounds[1:])
 
     def fill_far(self, rtol: float, degree: int) -> bool:
-        """Prepare the plane waves; whether numbers hold the tolerance. degree: of the quadrature of charges."""
-        self.far = self.transposed = None
-        self.degree = degree
+        """Prepare the plane waves; where numbers do not hold the tolerance nothing is changed, and the answer is False.
+        degree: of the quadrature of charges."""
         if not len(self.lists.far.source):
             return True
+        waves = self.waves if self.waves is not None and self.waves.degree == degree else self._charges(degree)
+        derivatives = (waves.slopes, False)
+        sides = waves.sources, waves.targets
+        degrees = find_degrees(self.tree, self.lists, self.k, rtol, self.real, *sides, derivatives)
+        if degrees is None:
+            return False
+        levels = levels_of(self.tree, self.lists, self.k, degrees, self.real)
+        traversal = Traversal(levels, self.real, is_vector(waves.charges.waves))
+        shared = self.k, self.tree, self.lists, traversal
+        kinds = waves.charges.waves, waves.tests.waves
+        self.waves, self.far = waves, Far(*shared, *sides, *kinds)
+        self.transposed = Far(*shared, *sides[::-1], *kinds[::-1])
+        return True
+
+    def _charges(self, degree: int) -> "Waves":
+        """The charges and the tests of all terms."""
         found = [channels_of(term) for term in self.terms]
         rows = list(dict.fromkeys(each[0] for each in found))
         columns = list(dict.fromkeys(each[1] for each in found))
         table = np.zeros((len(rows), len(columns)), complex)
         for row, column, factor in found:
             table[rows.index(row), columns.index(column)] += factor
-        self.row_weights, self.column_weights = factorised(table)
-        self.rank = self.row_weights.shape[1]
-        leaves = len(self.lists.leaves)
-
+        into, out = factorised(table)
         mix: list[Any] = [None, None]
-        scalar = not is_vector([each.wave for each in columns])
-        self.slopes = any(each.wave in ("gradient", "magnetic") for each in rows + columns)
-        if scalar and self.rank == 1:
-            rows, mix[0] = mixed(rows, self.row_weights[:, 0])
-            columns, mix[1] = mixed(columns, self.column_weights[0])
-            self.row_weights, self.column_weights = (np.ones(n, complex) for n in ((len(rows), 1), (1, len(columns))))
+        slopes = any(each.wave in ("gradient", "magnetic") for each in rows + columns)
+        if into.shape[1] == 1 and not is_vector([each.wave for each in columns]):
+            rows, mix[0] = mixed(rows, into[:, 0])
+            columns, mix[1] = mixed(columns, out[:, 0])
+            into, out = (np.ones((len(each), 1), complex) for each in (rows, columns))
+        sides = [self._listed(*each, degree) for each in ((rows, self.sites.rows, mix[0]),
+                                                          (columns, self.sites.columns, mix[1]))]  # fmt: skip
+        (tests, targets), (charges, sources) = sides
+        return Waves(degree, tests, charges, targets, sources, into, out, slopes)
 
-        def side(channels: Any, sites: NDArray[np.int64], table: Any) -> tuple[Listed, Points]:
-            def leaf_of(each: Any) -> NDArray[np.int64]:
-                return self.leaf[sites[each.first : each.first + each.space.dimension]]
+    def _listed(
+        self, channels: list[Channel], sites: NDArray[np.int64], mix: Any, degree: int
+    ) -> tuple[Listed, Points]:
+        """Points of one side; mix: of `Points`."""
 
-            own = listed(channels, leaf_of, leaves, degree, self.real)
-            normals, centres = None if table is None else own.normals, centres_of(self.tree)[self.lists.leaves]
-            return own, Points.of(own.places, own.starts, centres, self.real, normals, table)
+        def leaf_of(each: Channel) -> NDArray[np.int64]:
+            return self.leaf[sites[each.first : each.first + each.space.dimension]]
 
-        self.tests, targets = side(rows, self.sites.rows, mix[0])
-        self.charges, sources = side(columns, self.sites.columns, mix[1])
-        self._sides = targets, sources
-        return self._fill_waves(rtol)
+        own = listed(channels, leaf_of, len(self.lists.leaves), degree, self.real)
+        normals, centres = None if mix is None else own.normals, centres_of(self.tree)[self.lists.leaves]
+        return own, Points.of(own.places, own.starts, centres, self.real, normals, mix)
 
     def improve(self, rtol: float, finer: bool, double: bool) -> bool:
         """Plane waves for a smaller tolerance, finer: and charges of a higher degree; whether numbers hold it. double:
         in double precision where single does not."""
-        if self.far is None:
+        if self.waves is None:
             return False
         most = max(term.atom.quadrature.regular for term in self.terms)
-        if self.fill_far(rtol, self.degree + 1) if finer and self.degree < most else self._fill_waves(rtol):
+        degree = min(most, self.waves.degree + finer) if finer else self.waves.degree
+        if self.fill_far(rtol, degree):
             return True
         if self.real == np.float64 or not double:
             return False
-        self.real = np.dtype(np.float64)
-        return self.fill_far(rtol, self.degree)
-
-    def _fill_waves(self, rtol: float) -> bool:
-        targets, sources = self._sides
-        vector, derivatives = is_vector(self.charges.waves), (self.slopes, False)
-        degrees = find_degrees(self.tree, self.lists, self.k, rtol, self.real, sources, targets, derivatives)
-        if degrees is None:
-            return False
-        traversal = Traversal(levels_of(self.tree, self.lists, self.k, degrees, self.real), self.real, vector)
-        shared = self.k, self.tree, self.lists, traversal
-        self.far = Far(*shared, sources, targets, self.charges.waves, self.tests.waves)
-        self.transposed = Far(*shared, targets, sources, self.tests.waves, self.charges.waves)
-        return True
+        before = self.real, self.waves
+        self.real, self.waves = np.dtype(np.float64), None
+        if self.fill_far(rtol, degree):
+            return True
+        self.real, self.waves = before
+        return False
 
     @property
     def together(self) -> int:
@@ -240,19 +270,25 @@ class Medium:
         return y
 
     def _add_far(self, far: Far, x: NDArray[Any], y: NDArray[Any], transposed: bool) -> None:
-        given, wanted = (self.tests, self.charges) if transposed else (self.charges, self.tests)
-        out, into = (self.row_weights, self.column_weights.T) if transposed else (
-            self.column_weights.T, self.row_weights)  # fmt: skip
+        assert self.waves is not None
+        sides = (self.waves.charges, self.waves.out), (self.waves.tests, self.waves.into)
+        (given, out), (wanted, into) = sides[::-1] if transposed else sides
         charges = given.spread(x, out)
         fields = far.product(charges.reshape(*charges.shape[:1], -1, given.components))
         wanted.gather(fields.reshape(*fields.shape[:1], x.shape[1], self.rank, -1), into, y)
 
     @property
+    def rank(self) -> int:
+        """Traversals of a product."""
+        return 0 if self.waves is None else self.waves.into.shape[1]
+
+    @property
     def nbytes(self) -> int:
         """Of blocks, waves and maps."""
         total = sum(near.nbytes for _, _, near in self.near)
-        if self.far is not None:
+        if self.far is not None and self.waves is not None:
             total += sum(level.nbytes(self.rank * self.far.traversal.spectra) for level in self.far.traversal.levels)
-            for side in (self.tests, self.charges):
-                total += side.places.nbytes * 2 + sum(each.nbytes for each in side.maps)
+            for side, points in ((self.waves.tests, self.waves.targets), (self.waves.charges, self.waves.sources)):
+                arrays = points.places, points.local, points.normals, side.starts
+                total += sum(each.nbytes for each in arrays) + sum(each.nbytes for each in side.maps)
         return total

@@ -37,6 +37,28 @@ class NearProducts:
             found.append((order, np.append(first, len(order)), clusters))
         return found
 
+    def entries(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[Any]:
+        """(n,) the entries in these rows and columns, zero between unknowns of leaves that are no neighbours."""
+        places = []
+        for clusters, chosen in ((self.blocks.rows, rows), (self.blocks.columns, columns)):
+            place = np.empty(len(clusters.order), np.int64)
+            place[clusters.order] = np.arange(len(place))
+            places.append(place[chosen])
+        leaves = [np.searchsorted(each.stop, place, side="right")
+                  for each, place in zip((self.blocks.rows, self.blocks.columns), places, strict=True)]  # fmt: skip
+        count = len(self.blocks.columns.start)
+        keys = self.blocks.pairs @ np.array([count, 1])
+        order = np.argsort(keys, kind="stable")
+        wanted = leaves[0] * count + leaves[1]
+        found = np.minimum(np.searchsorted(keys[order], wanted), len(order) - 1)
+        block = order[found]
+        width = (self.blocks.columns.stop - self.blocks.columns.start)[leaves[1]]
+        inside = [place - each.start[leaf] for place, each, leaf in
+                  zip(places, (self.blocks.rows, self.blocks.columns), leaves, strict=True)]  # fmt: skip
+        there = keys[block] == wanted
+        at = np.where(there, self.blocks.starts[block] + inside[0] * width + inside[1], 0)
+        return np.where(there, self.blocks.numbers[at], 0)
+
     def product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         """A x or A^T x of complex columns (n, m)."""
         blocks = self.blocks

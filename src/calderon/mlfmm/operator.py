@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
@@ -50,11 +51,12 @@ class LevelInfo(NamedTuple):
 
 class Multipole(LinearOperator):
     """An operator by plane waves of all its media. error: relative, in the 2-norm over `checked` random rows, the
-    larger one of products with random vectors and with a plane wave; levels: of all media; nbytes, seconds, rtol,
-    backend."""
+    larger one of products with random vectors and with a plane wave; levels: of all media; local: the sparse part;
+    nbytes, seconds, rtol, backend."""
 
-    def __init__(self, product: LinearOperator, media: Sequence[Medium], label: str, rtol: float) -> None:
+    def __init__(self, product: LinearOperator, media: Sequence[Medium], local: Any, label: str, rtol: float) -> None:
         super().__init__(dtype=product.dtype, shape=product.shape)
+        self.local = local
         self.product, self.media, self.label, self.rtol = product, list(media), label, rtol
         self.error, self.checked, self.seconds, self.backend = 0.0, 0, 0.0, "numba"
 
@@ -76,6 +78,14 @@ class Multipole(LinearOperator):
                 for each in levels
             ])  # fmt: skip
         return found
+
+    def near_entries(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.complex128]:
+        """(n,) the entries in these rows and columns, of unknowns whose supports touch. ValueError for an expression
+        with transposed or composed parts, whose entries are not stored."""
+        if self.local is None:
+            raise ValueError(f"preconditioner='near' needs entries of plain operators, got {self.label}: leave it out")
+        found = np.asarray(self.local[rows, columns], complex).ravel()
+        return found + sum(each.near_entries(rows, columns) for each in self.media)
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(self.product.matmat(x), self.dtype)
@@ -161,7 +171,7 @@ def assemble_mlfmm(
                 f"products have an error of {error:.1e} on {len(check.rows)} random rows, and rtol={wanted:g} was "
                 "requested: increase rtol, or use method='hmatrix'"
             )
-    result = Multipole(found, parts.media, short_label(operator), wanted)
+    result = Multipole(found, parts.media, _local(operator), short_label(operator), wanted)
     result.error, result.checked, result.seconds = error, len(check.rows), time.perf_counter() - started
     return result
 
@@ -181,6 +191,19 @@ def _require_waves(operator: BoundaryOperator) -> None:
             )
     if not integrals_of(operator):
         raise ValueError(f"method='mlfmm' is for operators with an integral, got {operator!r}")
+
+
+def _local(operator: BoundaryOperator) -> sp.csr_array | None:
+    """The sparse part of an expression; None where other parts are not plain integral operators."""
+    total = sp.csr_array(operator.shape, dtype=complex)
+    for term in terms_of(operator):
+        if term.atom.is_local:
+            matrix = (term.atom.matrix.T if term.transposed else term.atom.matrix).tocoo()
+            places = matrix.coords[0] + term.top, matrix.coords[1] + term.left
+            total = total + sp.coo_array((term.factor * matrix.data, places), operator.shape).tocsr()
+        elif not (term.is_plain and isinstance(term.atom, IntegralOperator)):
+            return None
+    return total
 
 
 class _Parts:

@@ -52,9 +52,10 @@ class Method:
     keep_on_device and matrix_file it receives those that are given, and only where the method supports them.
 
     several: backends may share one matrix. mixed: precision="mixed" is supported. stores_entries: `to_array()` costs
-    nothing, as LU and preconditioners of entries ask. keeps_on_device: keep_on_device= is supported. compresses: rtol=
-    is supported. saves: matrix_file= is supported; saves(operator, matrix, matrix_file, backend=, precision=, rtol=)
-    writes what `build` would have written. factorise(matrix, rtol) gives rough factors, for preconditioner="hlu".
+    nothing, as LU asks. stores_near: entries of unknowns whose supports touch are kept, as preconditioners of entries
+    ask. keeps_on_device: keep_on_device= is supported. compresses: rtol= is supported. saves: matrix_file= is
+    supported; saves(operator, matrix, matrix_file, backend=, precision=, rtol=) writes what `build` would have written.
+    factorise(matrix, rtol) gives rough factors, for preconditioner="hlu".
     ranks: the ranks of MPI may share one matrix. devices: devices assemble it, so that "auto" may stand for it there.
     matrix: a description of what is stored. plan(operator, rtol): its Plan; ValueError for an operator that the method
     does not support.
@@ -65,6 +66,7 @@ class Method:
     several: bool = False
     mixed: bool = False
     stores_entries: bool = False
+    stores_near: bool = False
     keeps_on_device: bool = False
     compresses: bool = False
     saves: Callable[..., None] | None = None
@@ -88,7 +90,7 @@ ABILITIES = {
     "keep_on_device": ("keeps_on_device", "keeps no matrix on a device"),
     "matrix_file": ("saves", "saves nothing"),
     "solver='lu'": ("stores_entries", "keeps no entries of a matrix (preconditioner='hlu' factorises an H-matrix)"),
-    "preconditioner='near'": ("stores_entries", "keeps no entries of a matrix"),
+    "preconditioner='near'": ("stores_near", "keeps no entries of a matrix"),
 }
 """The ability of a method that an option needs, and the words of the message about a method without it."""
 _methods: dict[str, Method] = {}

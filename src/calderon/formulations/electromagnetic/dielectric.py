@@ -56,9 +56,9 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
 
     "pmchwt", the default: the fields from both sides are equal, tested with RWG functions. Accurate at every contrast;
     a system of the first kind. preconditioner="near" (the LU factors of its entries between functions that share a
-    triangle; the default of a dense matrix, "mass" that of others) halves the iterations. "muller": fields weighted by
-    the constants of both sides, so that the hypersingular parts cancel: of the second kind, about ten times fewer
-    iterations, and less accurate on the same mesh, the more so at high contrast.
+    triangle; the default of "dense" and "mlfmm", "mass" that of others) halves the iterations or better. "muller":
+    fields weighted by the constants of both sides, so that the hypersingular parts cancel: of the second kind, about
+    ten times fewer iterations, and less accurate on the same mesh, the more so at high contrast.
 
     Triangles inscribed in a curved body take from its volume, which shifts resonances of a body of high permittivity:
     scale a mesh from a file so that it keeps the volume, as round shapes do.
@@ -191,12 +191,12 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
-        """ "near" (of a dense matrix; the usual one there) and "mass" of "pmchwt", "mass" of "muller"."""
+        """ "near" (of "dense" and "mlfmm"; the usual one there) and "mass" of "pmchwt", "mass" of "muller"."""
         return ("near", "mass") if self.formulation == "pmchwt" else ("mass",)
 
     def _options(self, method: str, rtol: float, choices: SolverChoices) -> SolveOptions:
         chosen = SolveOptions(method, rtol).for_unknowns(self.unknowns).chosen
-        if "preconditioner" not in choices and not chosen.stores_entries:
+        if "preconditioner" not in choices and not chosen.stores_near:
             choices = {**choices, "preconditioner": "mass"}
         return super()._options(method, rtol, choices)
 
