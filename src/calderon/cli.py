@@ -18,6 +18,7 @@ import numpy as np
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Table
 
 import calderon.backends as backends
 import calderon.mesh as meshes
@@ -47,6 +48,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 OutOption = Annotated[Path | None, typer.Option("--out", help="Folder of the result (default: NAME-result here).")]
+PlanOption = Annotated[bool, typer.Option("--plan", help="Print what the matrix will take, and compute nothing.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace an existing result.")]
 
 
@@ -69,10 +71,14 @@ def run(
     case: Annotated[Path, typer.Argument(help="Case file (.toml).")],
     out: OutOption = None,
     force: ForceOption = False,
+    plan: PlanOption = False,
 ) -> None:
     """Run a case file: numbers, tables, pictures and report.html in a folder."""
     with _plain_errors():
-        _compute(read(case), out or Path(f"{case.stem}-result"), force)
+        if plan:
+            _print_plan(read(case))
+        else:
+            _compute(read(case), out or Path(f"{case.stem}-result"), force)
 
 
 @app.command()
@@ -80,6 +86,7 @@ def example(
     name: Annotated[str | None, typer.Argument(help="Name of the example; without it they are listed.")] = None,
     out: OutOption = None,
     force: ForceOption = False,
+    plan: PlanOption = False,
     show: Annotated[bool, typer.Option("--show", help="Print the case file instead of running it.")] = False,
 ) -> None:
     """Run an example that ships with the package, or list them."""
@@ -88,6 +95,8 @@ def example(
             _list_examples()
         elif show:
             typer.echo(report.example(name).text, nl=False)
+        elif plan:
+            _print_plan(report.example(name))
         else:
             _compute(report.example(name), out or Path(f"{name}-result"), force)
 
@@ -146,6 +155,25 @@ def info() -> None:
     _screen().print(table)
 
 
+def _print_plan(file: AnyCaseFile) -> None:
+    """What the matrix of a case will take."""
+    screen = _screen()
+    screen.print(f"[bold]{escape(file.title)}[/bold]")
+    with warnings.catch_warnings(record=True) as caught, stages_on(screen) as stages:
+        warnings.simplefilter("always", UserWarning)
+        rows = report.plan(file, stages)
+    screen.print(_table_of(rows))
+    _print_warnings(screen, caught)
+
+
+def _table_of(rows: Iterable[tuple[str, str, str]]) -> Table:
+    """Names, values and units on a terminal."""
+    table = two_columns("")
+    for name, value, unit in rows:
+        table.add_row(name, escape(f"{value} {unit}".rstrip()))
+    return table
+
+
 def _compute(file: AnyCaseFile, folder: Path, force: bool) -> None:
     """Run a case under a progress display and write its result; of several ranks, one prints and writes."""
     ranks, screen = world(), _screen()
@@ -180,10 +208,7 @@ def _compute_held(file: AnyCaseFile, folder: Path, force: bool, scratch: Path | 
         raise
     finally:
         report.tidy(scratch, finished)
-    table = two_columns("")
-    for name, value, unit in report.headlines(results, stages.seconds):
-        table.add_row(name, f"{value} {unit}".rstrip())
-    screen.print(table)
+    screen.print(_table_of(report.headlines(results, stages.seconds)))
     _print_warnings(screen, results.warnings)
     _print_warnings(screen, caught)
     first = written.folder / ("report.html" if "report.html" in written.files else "summary.json")

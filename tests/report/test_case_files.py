@@ -80,7 +80,7 @@ def test_a_good_case_is_in_si_units():
         (
             "[output]",
             "[solver]\ncompression_rtol = 1e-6\n[output]",
-            "compression_rtol= is supported by method='hmatrix' or method='fmm' only: method 'dense' compresses",
+            "compression_rtol= is supported by method='hmatrix' or method='fmm' or method='mlfmm' only: method",
         ),
         (
             "[output]",
@@ -168,8 +168,9 @@ def test_compressed_methods_and_preconditioners_reach_the_solver():
     assert "preconditioner" not in options(parse(GOOD).case)  # the problem has its usual one
     case = example("submarine").case
     assert case.solver.method == "auto" and "1626 unknowns, matrix 42" in announcement(case, 1626, "")
-    assert announcement(case, 12000, "") == "12000 unknowns, H-matrix"
+    assert announcement(case, 12000, "") == "12000 unknowns"  # whose method is chosen with the matrix
     fine = example("submarine-1000").case
+    assert announcement(fine, 12000, "") == "12000 unknowns, H-matrix"
     assert fine.mesh.resolution == "fine" and fine.solver.method == "hmatrix"
 
 

@@ -2,7 +2,7 @@
 
 from calderon.report.examples import example, examples
 from calderon.report.folder import claimed, has_checkpoint, refuse_existing, result_folder, scratch_folder, tidy
-from calderon.report.kinds import headlines, kind_of, run
+from calderon.report.kinds import headlines, kind_of, plan, run
 from calderon.report.placing import ResultExists
 from calderon.report.stages import Stages
 from calderon.report.surface.results import Results, Step
@@ -19,6 +19,7 @@ __all__ = [
     "has_checkpoint",
     "headlines",
     "kind_of",
+    "plan",
     "refuse_existing",
     "result_folder",
     "run",

@@ -14,6 +14,7 @@ import calderon.report.transient as transient
 from calderon.case import AnyCaseFile
 from calderon.parallel import world
 from calderon.report.formatting import Row
+from calderon.report.planning import plan_in_time, plan_solid, plan_surface
 from calderon.report.solid.computing import compute_solid
 from calderon.report.solid.results import SolidResults
 from calderon.report.stages import Stages
@@ -34,12 +35,13 @@ class ProblemKind:
     compute: the results, from the file, the stages and the folder of an interrupted run. package: with the modules
     files (numbers: the entries of summary.json, keys with units; write_tables: all files but pictures, page and
     summary), pictures (draw: the requested ones, as far as they can be drawn) and page (headlines: name, value, unit;
-    subtitle: one sentence; tables: HTML, from results and summary). in_time: whether runs continue from checkpoints and
-    are shared among ranks.
+    subtitle: one sentence; tables: HTML, from results and summary). plan: what its matrix will take, from the file and
+    the stages. in_time: whether runs continue from checkpoints and are shared among ranks.
     """
 
     compute: Callable[[Any, Stages, Path | None], Any]
     package: ModuleType = surface
+    plan: Callable[[Any, Stages], list[Row]] = plan_surface
     in_time: bool = False
 
 
@@ -48,8 +50,8 @@ KINDS = {
     "electromagnetic": ProblemKind(Radar().compute),
     "antenna": ProblemKind(Antennas().compute),
     "static": ProblemKind(Statics().compute),
-    "solid": ProblemKind(compute_solid, solid),
-    "transient": ProblemKind(compute_in_time, transient, in_time=True),
+    "solid": ProblemKind(compute_solid, solid, plan_solid),
+    "transient": ProblemKind(compute_in_time, transient, plan_in_time, in_time=True),
 }
 """By the family of the problem in [physics], and of [solid]."""
 
@@ -73,10 +75,7 @@ def run(file: AnyCaseFile, stages: Stages | None = None, scratch: Path | None = 
     MemoryError, ConvergenceError).
     """
     stages, kind = stages or Stages(), kind_of(file)
-    try:
-        backends.Execution.of(file.case.solver.backend, file.case.solver.precision)
-    except RuntimeError as error:
-        raise file.mistake("solver", "backend", str(error).removeprefix("backend ")) from error
+    _require_backend(file)
     if world().size > 1 and not kind.in_time:
         raise ValueError(
             f"the problem {file.case.physics.problem!r} is not shared among ranks: start it without mpiexec"
@@ -86,3 +85,17 @@ def run(file: AnyCaseFile, stages: Stages | None = None, scratch: Path | None = 
         results: AnyResults = kind.compute(file, stages, scratch)
     texts = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning))
     return replace(results, seconds=stages.seconds, warnings=tuple(texts))
+
+
+def plan(file: AnyCaseFile, stages: Stages | None = None) -> list[Row]:
+    """What the matrix of a case will take: name, value, unit. The mesh is made, and nothing computed on it. CaseError
+    as for `run`, ValueError for a problem without a matrix, MemoryError where no method has room."""
+    _require_backend(file)
+    return kind_of(file).plan(file, stages or Stages())
+
+
+def _require_backend(file: AnyCaseFile) -> None:
+    try:
+        backends.Execution.of(file.case.solver.backend, file.case.solver.precision)
+    except RuntimeError as error:
+        raise file.mistake("solver", "backend", str(error).removeprefix("backend ")) from error

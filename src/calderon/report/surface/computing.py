@@ -14,6 +14,7 @@ from calderon.case import Case, CaseFile, require_posed, surface_mesh
 from calderon.formulations.linear_system import SolveOptions
 from calderon.hmatrix.saving import SavedParts
 from calderon.mesh import TriangleMesh
+from calderon.operators.methods import AUTO
 from calderon.plots import inside
 from calderon.report.formatting import TARGET_STRENGTH, extent, frequency_texts
 from calderon.report.stages import Stages
@@ -32,11 +33,8 @@ class SurfacePhysics(ABC):
         """All requested results of a case; CaseError for what in the case cannot be used. scratch: not needed."""
         case = _located(file)
         references = read_references(file)
-        with stages.stage("make the mesh" if case.mesh.shape else "read the mesh"):
-            mesh = surface_mesh(file)
-            require_posed(file, mesh)
-            require_outputs(file, mesh)
-        steps = tuple(self._step(case, mesh, moment, stages) for moment in _moments(case))
+        mesh = checked_mesh(file, stages)
+        steps = tuple(self._step(case, mesh, moment, stages) for moment in moments_of(case))
         return Results(file, mesh, self.words, steps, references=references)
 
     def _step(self, case: Case, mesh: TriangleMesh, moment: Moment, stages: Stages) -> Step:
@@ -92,6 +90,15 @@ class Statics(SurfacePhysics):
 
     def field(self, case: Case, solution: Any) -> Field:
         return solution.field  # type: ignore[no-any-return]
+
+
+def checked_mesh(file: CaseFile[Case], stages: Stages) -> TriangleMesh:
+    """The mesh of a case, on which its problem can be posed and its outputs computed; CaseError for others."""
+    with stages.stage("make the mesh" if file.case.mesh.shape else "read the mesh"):
+        mesh = surface_mesh(file)
+        require_posed(file, mesh)
+        require_outputs(file, mesh)
+    return mesh
 
 
 def require_outputs(file: CaseFile[Case], mesh: TriangleMesh) -> None:
@@ -170,7 +177,7 @@ def _located(file: CaseFile[Case]) -> Case:
     return file.case.model_copy(update={"solver": solver.model_copy(update={"matrix_file": path})})
 
 
-def _moments(case: Case) -> list[Moment]:
+def moments_of(case: Case) -> list[Moment]:
     """The frequencies of a case, or its one wavenumber, or one moment without any."""
     numbers, frequencies = case.physics.wavenumbers.tolist(), case.physics.frequency
     if frequencies is None:
@@ -193,15 +200,20 @@ def options(case: Case) -> dict[str, Any]:
 
 
 def announcement(case: Case, unknowns: int, at: str) -> str:
-    """Description of the next solution, with the memory of a dense matrix; `at`: the step of a sweep, empty without
-    one."""
+    """Description of the next solution, with the memory of a dense matrix, and without a method that "auto" has yet to
+    choose; `at`: the step of a sweep, empty without one."""
     method = SolveOptions(**options(case)).for_unknowns(unknowns).chosen
-    what = method.matrix
+    what = "" if case.solver.method == AUTO else method.matrix
     if method.stores_entries:
-        entry = (16 if case.physics.wave else 8) // (2 if case.solver.precision == "single" else 1)
-        copies, what = (2, "matrix and factors") if case.solver.solver == "lu" else (1, "matrix")
-        what += f" {format_bytes(copies * entry * unknowns**2)}"
+        what = "matrix and factors" if case.solver.solver == "lu" else "matrix"
+        what += f" {format_bytes(dense_bytes(case, unknowns))}"
     return ", ".join(filter(None, [at, f"{unknowns} unknowns", what]))
+
+
+def dense_bytes(case: Case, unknowns: int) -> int:
+    """Of a dense matrix, and of its factors if it is solved by them."""
+    entry = (16 if case.physics.wave else 8) // (2 if case.solver.precision == "single" else 1)
+    return (2 if case.solver.solver == "lu" else 1) * entry * unknowns**2
 
 
 def deviation(far: NDArray[np.complex128], reference: NDArray[np.complex128]) -> float:

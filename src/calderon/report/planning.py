@@ -1,0 +1,70 @@
+"""What the matrix of a case will take, before anything is computed."""
+
+from calderon.backends import format_bytes, free_memory
+from calderon.case import Case, CaseFile, SolidCase, TransientCase, elastic_solid, solid_mesh
+from calderon.formulations.linear_system import LARGEST_DENSE, SolveOptions
+from calderon.operators.methods import AUTO, rounded
+from calderon.report.formatting import Row
+from calderon.report.stages import Stages
+from calderon.report.surface.computing import checked_mesh, dense_bytes, moments_of, options
+
+
+def plan_surface(file: CaseFile[Case], stages: Stages) -> list[Row]:
+    """Of a case on a surface: at the largest wavenumber of a sweep."""
+    case, mesh = file.case, checked_mesh(file, stages)
+    moment = max(moments_of(case), key=lambda each: each.wavenumber)
+    with stages.stage("plan the matrix", moment.at):
+        posed = case.physics.build(mesh, moment.wavenumber)
+        chosen = SolveOptions(**options(case)).for_unknowns(posed.unknowns, posed.system.operator)
+        method = chosen.chosen
+        with file.blamed("solver", "method"):
+            plan = None if method.plan is None else method.plan(posed.system.operator, chosen.assembly_rtol)
+    rows: list[Row] = [("planned, of the sweep", moment.name, "")] if moment.of_several else []
+    rows += [
+        ("unknowns", f"{posed.unknowns} on {mesh.number_of_triangles} triangles", ""),
+        ("method", f"{method.name}, {method.matrix}", ""),
+    ]
+    if case.solver.method == AUTO:
+        rows.append(("why", chosen.reason or _why(case, posed.unknowns), ""))
+    if plan is None:
+        return [*rows, ("memory", "no entries: each product computes them anew", "")]
+    if plan.details:
+        rows.append(("tree", plan.details, ""))
+    nbytes = dense_bytes(case, posed.unknowns) if method.stores_entries else plan.nbytes
+    rows += _costs(nbytes, plan.seconds)
+    return [*rows, ("one product", f"about {rounded(plan.product_seconds)}", "s")]
+
+
+def plan_solid(file: CaseFile[SolidCase], stages: Stages) -> list[Row]:
+    """Of an elastic solid, with the solution of its first load case."""
+    case = file.case
+    with stages.stage("make the mesh" if case.mesh.shape else "read the mesh"):
+        mesh = solid_mesh(file)
+        posed = elastic_solid(file, mesh, next(iter(case.load_cases)))
+    with stages.stage("plan the matrix"):
+        plan = posed.plan(case.solver.method, case.solver.rtol)
+    unknowns = f"{plan.unknowns}, {plan.displacements} of displacement and {plan.tractions} of traction"
+    return [("unknowns", unknowns, ""), ("method", plan.method, ""), *_costs(plan.nbytes, plan.seconds, "solution")]
+
+
+def plan_in_time(file: CaseFile[TransientCase], stages: Stages) -> list[Row]:
+    """ValueError: steps in time have no matrix."""
+    raise ValueError(
+        f"{file.name}: fields in time take steps on tetrahedra and have no matrix to plan: run the case without "
+        "--plan, or read the number of elements and the step with 'calderon mesh FILE'"
+    )
+
+
+def _costs(nbytes: int, seconds: float, what: str = "set-up") -> list[Row]:
+    free = free_memory()
+    fits = f"{format_bytes(free)} are free" + ("" if nbytes <= free else ": it does not fit")
+    return [("memory", f"{format_bytes(nbytes)}, {fits}", ""), (what, f"about {rounded(seconds)}", "s")]
+
+
+def _why(case: Case, unknowns: int) -> str:
+    """Of a method that "auto" took without a comparison."""
+    if unknowns <= LARGEST_DENSE:
+        return f'"auto" stores the entries of up to {LARGEST_DENSE} unknowns'
+    if case.solver.solver == "lu":
+        return '"auto" stores the entries, as solver = "lu" needs'
+    return '"auto" takes the method that supports the other keys in [solver]'
