@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,10 @@ from calderon.backends.vectors import aligned, width
 from calderon.fmm.lists import Lists
 from calderon.fmm.octree import Octree
 from calderon.fmm.translations import in_parts
+from calderon.mlfmm.cubes import LEAST, Cubes, find_points, inner_of
 from calderon.mlfmm.degrees import Degrees, Samples, Search, radii
-from calderon.mlfmm.levels import Level, Patterns, Traversal, pairs_of_levels
+from calderon.mlfmm.levels import Level, Patterns, Traversal, levels_of, pairs_of_levels
+from calderon.mlfmm.lowfrequency import LowFrequency
 from calderon.mlfmm.patterns import POINTS, emission_kernel, reception_kernel
 from calderon.mlfmm.points import Points
 from calderon.mlfmm.spectrum import Grid
@@ -42,7 +44,8 @@ def factors_of(kinds: Sequence[str], grid: Grid, k: complex, outward: bool) -> N
 
 @dataclass(frozen=True, eq=False)
 class Far:
-    """Products with the waves between separated leaves, times 1 where charges give fields; `traversal` is shared.
+    """Products with the waves between separated leaves, times 1 where charges give fields; `traversal` and `low`, the
+    levels below it, are shared.
 
     source_kinds, target_kinds: of the components of charges and fields, all of scalars or all of currents.
     """
@@ -55,6 +58,7 @@ class Far:
     targets: Points
     source_kinds: tuple[str, ...]
     target_kinds: tuple[str, ...]
+    low: LowFrequency | None = None
 
     @cached_property
     def _leaves(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -77,37 +81,72 @@ class Far:
         fields = np.zeros((len(self.targets.places), columns, count), given.dtype).repeat(2, axis=2)
         outgoing, incoming = self.traversal.empty(columns), self.traversal.empty(columns)
         self._points(outgoing, given.ravel(), columns, True)
+        sources = self._sources(outgoing, given.ravel(), columns)
         self.traversal.run(outgoing, incoming, columns)
         self._points(incoming, fields.ravel(), columns, False)
+        self._fields(incoming, sources, fields.ravel(), columns)
         return fields.view(np.result_type(real, np.complex64))
 
     def _points(self, patterns: Patterns, numbers: NDArray[Any], columns: int, outward: bool) -> None:
         """Emission of charges, or reception of fields."""
         points, kinds = (self.sources, self.source_kinds) if outward else (self.targets, self.target_kinds)
+        for level, (leaves, boxes), x in zip(self.traversal.levels, self._leaves, patterns, strict=True):
+            self._waves(level, leaves, boxes, x, points, numbers, kinds, columns, outward)
+
+    def _waves(
+        self, level: Level, leaves: NDArray[np.int64], boxes: NDArray[np.int64], x: NDArray[Any], points: Points,
+        numbers: NDArray[Any], kinds: Sequence[str], columns: int, outward: bool,
+    ) -> None:  # fmt: skip
+        """Between points of leaves, with numbers of so many kinds, and patterns of the boxes of these leaves."""
+        if not len(leaves):
+            return
         real, spectra, k = self.traversal.real, self.traversal.spectra, complex(self.k)
         components, lossy = sum(KINDS[kind] for kind in kinds), k.imag > 0
         run = (emission_kernel if outward else reception_kernel)(lossy, points.is_mixed)
         mix = np.ascontiguousarray(points.mix).view(float).astype(real)
-        for level, (leaves, boxes), x in zip(self.traversal.levels, self._leaves, patterns, strict=True):
-            if not len(leaves):
-                continue
-            grid, pitch, growth = level.half, level.half.pitch(real), self.growth(level)
-            along, table = np.zeros((3, pitch)), np.zeros((spectra, components, 2, pitch))
-            along[:, : grid.count] = k.real * grid.directions
-            values = factors_of(kinds, grid, k, outward) * np.exp(growth)
-            table[:, :, 0, : grid.count], table[:, :, 1, : grid.count] = values.real, values.imag
-            if not outward:
-                table = table.swapaxes(0, 1)
-            rows, factors = aligned_rows(along, real), aligned_rows(table, real)
-            size = 4 * POINTS * width(real) + 2 * pitch * (1 + columns * components)
-            arguments = (points.local, points.normals, mix, points.starts, numbers, components, rows, pitch,
-                         real.type(k.imag / k.real), real.type(growth), factors, leaves, boxes, x, columns,
-                         spectra)  # fmt: skip
+        grid, pitch, growth = level.half, level.half.pitch(real), self.growth(level)
+        along, table = np.zeros((3, pitch)), np.zeros((spectra, components, 2, pitch))
+        along[:, : grid.count] = k.real * grid.directions
+        values = factors_of(kinds, grid, k, outward) * np.exp(growth)
+        table[:, :, 0, : grid.count], table[:, :, 1, : grid.count] = values.real, values.imag
+        if not outward:
+            table = table.swapaxes(0, 1)
+        rows, factors = aligned_rows(along, real), aligned_rows(table, real)
+        size = 4 * POINTS * width(real) + 2 * pitch * (1 + columns * components)
+        arguments = (points.local, points.normals, mix, points.starts, numbers, components, rows, pitch,
+                     real.type(k.imag / k.real), real.type(growth), factors, leaves, boxes, x, columns,
+                     spectra)  # fmt: skip
+        in_parts(lambda low, high: run(*arguments, aligned(size, real), low, high), len(leaves))
 
-            def work(low: int, high: int, arguments: Any = arguments, size: int = size) -> None:
-                run(*arguments, aligned(size, real), low, high)
+    def _sources(self, outgoing: Patterns, numbers: NDArray[Any], columns: int) -> list[NDArray[Any]]:
+        """Equivalent sources of all levels with them; those of the coarsest one are sent to the plane waves above."""
+        if self.low is None:
+            return []
+        found = self.low.outgoing(self.sources, numbers, parts_of(self.source_kinds), columns)
+        if outgoing:
+            points, parents = self.low.below(self.traversal.levels[-1])
+            charges = self.low.listed(found[0], columns)
+            self._waves(self.traversal.levels[-1], parents, parents, outgoing[-1], points, charges, ("value",), columns,
+                        True)  # fmt: skip
+        return found
 
-            in_parts(work, len(leaves))
+    def _fields(self, incoming: Patterns, sources: list[NDArray[Any]], numbers: NDArray[Any], columns: int) -> None:
+        """Fields at the points of boxes with equivalent sources, of these and of the plane waves above."""
+        if self.low is None:
+            return
+        found = self.low.across(sources, columns)
+        if incoming:
+            points, parents = self.low.below(self.traversal.levels[-1])
+            values = np.zeros(2 * len(points.places) * columns, self.traversal.real)
+            self._waves(self.traversal.levels[-1], parents, parents, incoming[-1], points, values, ("value",), columns,
+                        False)  # fmt: skip
+            self.low.add_listed(values, found[0], columns)
+        self.low.incoming(found, self.targets, numbers, parts_of(self.target_kinds), columns)
+
+
+def parts_of(kinds: Sequence[str]) -> NDArray[np.int64]:
+    """Of components of scalars: 0 values, 1 .. 3 derivatives."""
+    return np.array([n for kind in kinds for n in ((0,) if kind == "value" else (1, 2, 3))])
 
 
 def aligned_rows(values: NDArray[Any], real: Any) -> NDArray[Any]:
@@ -116,14 +155,31 @@ def aligned_rows(values: NDArray[Any], real: Any) -> NDArray[Any]:
     return out
 
 
+class Found(NamedTuple):
+    """Levels with plane waves, and those below them with equivalent sources on cubes, the first of which has that
+    number; None where there are none."""
+
+    degrees: dict[int, Degrees]
+    cubes: Cubes | None
+    first: int
+
+    def levels(
+        self, tree: Octree, lists: Lists, k: complex, real: Any, vector: bool = False
+    ) -> tuple[Traversal, LowFrequency | None]:
+        """Tables of all levels."""
+        low = LowFrequency.of(tree, lists, k, real, self.cubes, self.first) if self.cubes else None
+        return Traversal(levels_of(tree, lists, k, self.degrees, real), real, vector), low
+
+
 def find_degrees(
     tree: Octree, lists: Lists, k: complex, rtol: float, real: Any, sources: Points, targets: Points,
-    derivatives: tuple[bool, bool],
-) -> dict[int, Degrees] | None:  # fmt: skip
+    derivatives: tuple[bool, bool], least: float = 0.0,
+) -> Found | None:  # fmt: skip
     """Degrees of the levels with separated boxes, and of those between them and the leaves, that hold a tolerance; None
-    where numbers cannot hold it. derivatives: of the kernel, at targets and at sources."""
+    where numbers cannot hold it. derivatives: of the kernel, at targets and at sources. Boxes with edges below `least`
+    (in m) have equivalent sources."""
     pairs, runs, found = pairs_of_levels(tree, lists), tree.runs_of_levels(), dict[int, Degrees]()
-    search = Search(k, real, *derivatives)
+    search, cubes, lowest = Search(k, real, *derivatives), None, len(runs)
     first = next((n for n, each in enumerate(pairs) if len(each.source)), len(runs))
     for n in range(len(runs) - 1, first - 1, -1):
         edge = 0.5**n * tree.cube.edge
@@ -132,12 +188,21 @@ def find_degrees(
             break
         low, high = runs[n]
         near, far = (side.of_boxes(tree, lists, low, high) for side in (targets, sources))
+        samples = Samples.of(pairs[n], edge, near, far)
+        if edge < least:
+            inner = inner_of([*near, *far], edge)
+            cubes = cubes or Cubes(LEAST)
+            found_cubes = find_points(search, samples, edge, cubes._replace(inner=max(inner, cubes.inner)), share)
+            if found_cubes is None:
+                return None
+            cubes, lowest = found_cubes, n
+            continue
         radius = max(max(radii(near)), max(radii(far)))
         degrees: Degrees | None = Degrees(1, 1)
-        if (samples := Samples.of(pairs[n], edge, near, far)) is not None:
+        if samples is not None:
             degrees = search.degrees(samples, radius, share)
         if degrees is None:
             return None
         below = found.get(n + 1, Degrees(1, 1))
         found[n] = Degrees(max(degrees.half, below.half), max(degrees.full, below.half))
-    return found
+    return Found(found, cubes, lowest)

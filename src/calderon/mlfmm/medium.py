@@ -20,7 +20,6 @@ from calderon.galerkin.rows.near_blocks import empty_blocks, fill_blocks
 from calderon.mlfmm.channels import Channel, Listed, channels_of, factorised, listed, mixed
 from calderon.mlfmm.degrees import guess
 from calderon.mlfmm.far import Far, find_degrees, is_vector
-from calderon.mlfmm.levels import Traversal, levels_of
 from calderon.mlfmm.near import NearProducts
 from calderon.mlfmm.points import Points, centres_of
 from calderon.mlfmm.spectrum import Array, Grid
@@ -190,8 +189,7 @@ class Medium:
         degrees = find_degrees(self.tree, self.lists, self.k, rtol, self.real, *sides, derivatives)
         if degrees is None:
             return False
-        levels = levels_of(self.tree, self.lists, self.k, degrees, self.real)
-        traversal = Traversal(levels, self.real, is_vector(waves.charges.waves))
+        traversal, _ = degrees.levels(self.tree, self.lists, self.k, self.real, is_vector(waves.charges.waves))
         shared = self.k, self.tree, self.lists, traversal
         kinds = waves.charges.waves, waves.tests.waves
         self.waves, self.far = waves, Far(*shared, *sides, *kinds)

@@ -15,7 +15,8 @@ from calderon.greens.elementary import decaying_exponential, inverse_square_root
 from calderon.mlfmm.spectrum import Array
 
 TINY = 1e-24, 1e-12
-"""Squared distance, in wavelengths over 2 pi, below which points coincide and add nothing: double and single."""
+"""Squared distance, in wavelengths over 2 pi or edges of the smallest leaf, below which points coincide and add
+nothing: double and single."""
 
 
 class Points(NamedTuple):

@@ -16,7 +16,6 @@ from calderon.fmm.point_expansions import padded
 from calderon.fmm.translations import in_parts
 from calderon.greens.helmholtz import helmholtz
 from calderon.mlfmm.far import Far, find_degrees
-from calderon.mlfmm.levels import Traversal, levels_of
 from calderon.mlfmm.plan import SAFETY, Attempt, attempts, rtol_of
 from calderon.mlfmm.points import TINY, Points, centres_of, near_kernel
 from calderon.mlfmm.spectrum import Array
@@ -26,6 +25,11 @@ FEW = 5e6
 """Pairs of points that are summed one by one."""
 LEAF = 40
 """Points of a leaf at most, unless its edge is the least one."""
+LOW_LEAF, FULL = (240, 80), 150
+"""Of a leaf where all boxes are small against the wavelength and where the smallest may be, and the number in the leaf
+of a source, in the mean, above which some are."""
+LOW_SINGLE = 9e-6
+"""Tolerance that equivalent sources hold in single precision; points that are close together do not."""
 CHECKED = 64
 """Random targets whose sums are computed directly, too."""
 TIGHTER, TRIES = 0.3, 3
@@ -35,7 +39,8 @@ TIGHTER, TRIES = 0.3, 3
 class HelmholtzInfo(NamedTuple):
     """What was computed. method: "mlfmm" or "direct". error, gradient_error: relative errors in the 2-norm at 64 random
     targets (0 for direct sums, None where there is no gradient). levels: with plane waves. degree: of translations, the
-    highest one. nbytes: of plane waves and lists. seconds: wall-clock."""
+    highest one. nbytes: of plane waves, equivalent sources, and lists. seconds: wall-clock. low_levels: with equivalent
+    sources, of smaller boxes, and edge_points: how many of these an edge of a cube has."""
 
     method: str
     rtol: float
@@ -45,14 +50,17 @@ class HelmholtzInfo(NamedTuple):
     degree: int
     nbytes: int
     seconds: float
+    low_levels: int = 0
+    edge_points: int = 0
 
     def __str__(self) -> str:
         if self.method == "direct":
             return f"direct sums, {self.seconds:.2f} s"
         slope = "" if self.gradient_error is None else f", of the gradient {self.gradient_error:.1e}"
+        low = f", {self.low_levels} low-frequency levels, {self.edge_points} points an edge" if self.low_levels else ""
         return (
             f"multilevel fast multipole sums, rtol {self.rtol:g}: error {self.error:.1e}{slope} at {CHECKED} points, "
-            f"{self.levels} levels, degrees to {self.degree}, {format_bytes(self.nbytes)}, {self.seconds:.2f} s"
+            f"{self.levels} levels, degrees to {self.degree}{low}, {format_bytes(self.nbytes)}, {self.seconds:.2f} s"
         )
 
 
@@ -114,11 +122,12 @@ def helmholtz_sums(
             f"multilevel fast multipole sums have an error of {max(errors):.1e} at {CHECKED} random targets, and "
             f"rtol={wanted:g} was requested: increase rtol, or sum fewer targets at a time, which is done directly"
         )
-    levels = sums.far.traversal.levels if sums.far else []
+    levels, low = (sums.far.traversal.levels, sums.far.low) if sums.far else ([], None)
     info = HelmholtzInfo(
         "mlfmm", wanted, errors[0], errors[1] if gradient else None, len(levels),
-        max((each.full.degree for each in levels), default=0), sum(each.nbytes(1) for each in levels),
-        time.perf_counter() - started,
+        max((each.full.degree for each in levels), default=0),
+        sum(each.nbytes(1) for each in levels) + (low.nbytes(1) if low else 0), time.perf_counter() - started,
+        len(low.levels) if low else 0, low.cubes.p if low else 0,
     )  # fmt: skip
     return _result(found, gradient, info)
 
@@ -181,20 +190,27 @@ class PointSums:
         depth = max(0, math.ceil(math.log2(cube.edge / least)))
         if depth:
             cube = cube.enlarged(max(1.0, least * 2.0**depth / cube.edge))
-        limit = np.full(len(sources), min(depth, DEEPEST))
-        other = limit if targets is None else np.full(len(targets), limit[0])
-        tree = octree(sources, targets, LEAF, (limit, other), cube)
-        found = PointSums.on(tree, sources, targets, k, gradient, attempt.real)
+        real = attempt.real
+        if not depth and rtol >= LOW_SINGLE and attempt.share >= 1:
+            real = np.dtype(np.float32)
+        for most, deepest in ((LEAF, min(depth, DEEPEST)), (LOW_LEAF[depth > 0], DEEPEST)):
+            limit = np.full(1, deepest)
+            limits = limit.repeat(len(sources)), limit.repeat(len(sources if targets is None else targets))
+            tree = octree(sources, targets, most, limits, cube)
+            found = PointSums.on(tree, sources, targets, k, gradient, attempt.real)
+            if depth and (np.diff(found.sources.starts) ** 2).sum() <= FULL * len(sources):
+                break
         if not len(found.lists.far.source):
             return found
-        sides = found.sources, found.targets
-        degrees = find_degrees(tree, found.lists, k, attempt.share * rtol, attempt.real, *sides, (gradient, False))
-        if degrees is None:
+        ends = found.sources, found.targets
+        sides = ends[0]._replace(local=ends[0].local.astype(real)), ends[1]._replace(local=ends[1].local.astype(real))
+        waves = find_degrees(tree, found.lists, k, attempt.share * rtol, real, *sides, (gradient, False), 0.99 * least)
+        if waves is None:
             return None
-        traversal = Traversal(levels_of(tree, found.lists, k, degrees, attempt.real), attempt.real)
+        traversal, low = waves.levels(tree, found.lists, k, real)
         kinds = ("value", "gradient") if gradient else ("value",)
-        far = Far(k, tree, found.lists, traversal, *sides, ("value",), kinds)
-        return PointSums(k, tree, found.lists, far, *sides, gradient, attempt.real)
+        far = Far(k, tree, found.lists, traversal, *sides, ("value",), kinds, low)
+        return PointSums(k, tree, found.lists, far, *ends, gradient, attempt.real)
 
     @staticmethod
     def on(tree: Octree, sources: Array, targets: Array | None, k: complex, gradient: bool, real: Any) -> "PointSums":
@@ -219,13 +235,18 @@ class PointSums:
         result[self.tree.target_order] = out
         return result
 
+    @property
+    def _unit(self) -> float:
+        """Of distances of points that coincide: a wavelength over 2 pi, or the edge of the smallest leaf."""
+        return min(1 / abs(self.k), self.tree.cube.edge * 0.5 ** float(self.tree.level[-1]))
+
     def _near(self, charges: NDArray[Any]) -> NDArray[Any]:
         """From neighbouring leaves, times 4 pi."""
         real, k, count = self.real, self.k, len(self.lists.leaves)
         given = padded(np.array([*self.sources.local.T, charges.real, charges.imag]), real)
         wanted = padded(self.targets.local.T, real)
         out = np.zeros((8 if self.gradient else 2, wanted.shape[1]), real)
-        run, tiny = near_kernel(self.gradient, k.imag > 0), TINY[real == np.float32] / abs(k) ** 2
+        run, tiny = near_kernel(self.gradient, k.imag > 0), TINY[real == np.float32] * self._unit**2
         arguments = (
             wanted.ravel(), wanted.shape[1], given.ravel(), given.shape[1], self.targets.starts, self.sources.starts,
             self.lists.near_start, self.lists.near, centres_of(self.tree)[self.lists.leaves], real.type(k.real),

@@ -1,0 +1,146 @@
+"""Kernels of equivalent sources: products with turned matrices, from points to cubes and back."""
+
+import functools
+from collections.abc import Callable
+
+from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.vectors import lanes, load, number, store, zero
+from calderon.fmm.near import total
+from calderon.fmm.register_tiles import add_products
+from calderon.greens.elementary import decaying_exponential, inverse_square_root, sine_cosine
+
+TOGETHER = 24
+"""Vectors that are multiplied by a matrix at a time."""
+TURNED = 48
+
+
+@kernel
+def multiply(  # type: ignore[no-untyped-def]
+    matrices, size, pitch, turned, x, y, source, target, columns, runs, blocks, room, out, s, t, low, high,
+):  # fmt: skip
+    """y[target] += P A P^T x[source] for the pairs of blocks low .. high, with complex matrices A.
+
+    x, y (box, column, part, pitch). matrices (n, 2 size, pitch): real parts of the columns of A, then imaginary ones.
+    source: box times 48, plus the turn P, which takes point i to turned[turn, i]. room, out, s, t: of the vectors
+    (re, -im), (im, re) and of their products, and their places.
+    """
+    lanes(matrices)
+    vectors, inner = pitch // lanes(matrices), 2 * size
+    for q in range(blocks[low], blocks[high]):
+        first = runs[q, 1] * columns
+        end = runs[q, 2] * columns
+        while first < end:
+            count = min(TOGETHER, end - first)
+            for n in range(count):
+                pair, column = (first + n) // columns, (first + n) % columns
+                box, turn = source[pair] // TURNED, source[pair] % TURNED
+                at, to = (box * columns + column) * 2 * pitch, 2 * n * inner
+                for i in range(size):
+                    j = at + turned[turn, i]
+                    re, im = x[j], x[j + pitch]
+                    room[to + i], room[to + size + i] = re, -im
+                    room[to + inner + i], room[to + inner + size + i] = im, re
+                for i in range(2 * n * pitch, 2 * (n + 1) * pitch):
+                    out[i] = 0
+            add_products(matrices, runs[q, 0] * inner * pitch, vectors, inner, room, s, inner, out, t, pitch, 0,
+                         2 * count)  # fmt: skip
+            for n in range(count):
+                pair, column = (first + n) // columns, (first + n) % columns
+                turn = source[pair] % TURNED
+                to, at = (target[pair] * columns + column) * 2 * pitch, 2 * n * pitch
+                for i in range(size):
+                    j = to + turned[turn, i]
+                    y[j] += out[at + i]
+                    y[j + pitch] += out[at + pitch + i]
+            first += count
+
+
+def rows(gradient: bool, lossy: bool) -> Callable[..., None]:
+    """What computes exp(i k r) / r from a point to all points of a cube, and its gradient at the point."""
+
+    @jitable_part
+    def row(cube, pitch, x, y, z, k, loss, room):  # type: ignore[no-untyped-def]
+        w = lanes(room)
+        for i in range(0, pitch, w):
+            ex, ey, ez = x - load(cube, i), y - load(cube, pitch + i), z - load(cube, 2 * pitch + i)
+            r2 = ex * ex + ey * ey + ez * ez
+            u = inverse_square_root(r2)
+            kr = r2 * u * k
+            sine, cosine = sine_cosine(kr)
+            if lossy:
+                decay = decaying_exponential(kr * loss)
+                sine, cosine = sine * decay, cosine * decay
+            re, im = cosine * u, sine * u
+            store(room, i, re)
+            store(room, pitch + i, im)
+            if gradient:
+                v = u * u
+                fr, fi = zero(room) - v - v * kr * loss, v * kr  # g' / r = (i k - 1 / r) g / r
+                gr, gi = fr * re - fi * im, fr * im + fi * re
+                store(room, 2 * pitch + i, gr * ex)
+                store(room, 3 * pitch + i, gi * ex)
+                store(room, 4 * pitch + i, gr * ey)
+                store(room, 5 * pitch + i, gi * ey)
+                store(room, 6 * pitch + i, gr * ez)
+                store(room, 7 * pitch + i, gi * ez)
+
+    return row
+
+
+@functools.lru_cache(maxsize=4)
+def sending_kernel(gradient: bool, lossy: bool) -> Callable[..., None]:
+    """Potentials on the cubes of leaves from charges and dipoles in them."""
+    row = rows(gradient, lossy)
+
+    @kernel
+    def send(  # type: ignore[no-untyped-def]
+        places, starts, charges, parts, cube, pitch, k, loss, leaves, boxes, x, columns, scale, room, low, high,
+    ):  # fmt: skip
+        """x (box, columns, part, pitch) += of leaves[low .. high], from places (points, 3) and charges (points,
+        columns, parts, 2); parts: 0 charges, 1 .. 3 dipoles; boxes: the numbers of these leaves in their level."""
+        w = lanes(room)
+        count = len(parts)
+        for own in range(low, high):
+            for p in range(starts[leaves[own]], starts[leaves[own] + 1]):
+                row(cube, pitch, places[p, 0], places[p, 1], places[p, 2], k, loss, room)
+                for column in range(columns):
+                    to = (boxes[own] * columns + column) * 2 * pitch
+                    for c in range(count):
+                        q, at = ((p * columns + column) * count + c) * 2, parts[c] * 2 * pitch
+                        re, im = number(charges, q), number(charges, q + 1)
+                        for i in range(0, pitch, w):
+                            a, b = load(room, at + i), load(room, at + pitch + i)
+                            store(x, to + i, load(x, to + i) + a * re - b * im)
+                            store(x, to + pitch + i, load(x, to + pitch + i) + a * im + b * re)
+
+    return send
+
+
+@functools.lru_cache(maxsize=4)
+def receiving_kernel(gradient: bool, lossy: bool) -> Callable[..., None]:
+    """Fields at the points of leaves from sources on their cubes."""
+    row = rows(gradient, lossy)
+
+    @kernel
+    def receive(  # type: ignore[no-untyped-def]
+        places, starts, fields, parts, cube, pitch, k, loss, leaves, boxes, x, columns, scale, room, low, high,
+    ):  # fmt: skip
+        """fields (points, columns, parts, 2) of leaves[low .. high], times scale; parts: 0 values, 1 .. 3 gradients;
+        all else as in `send`."""
+        w = lanes(room)
+        count = len(parts)
+        for own in range(low, high):
+            for p in range(starts[leaves[own]], starts[leaves[own] + 1]):
+                row(cube, pitch, places[p, 0], places[p, 1], places[p, 2], k, loss, room)
+                for column in range(columns):
+                    start = (boxes[own] * columns + column) * 2 * pitch
+                    for c in range(count):
+                        at, re, im = parts[c] * 2 * pitch, zero(room), zero(room)
+                        for i in range(0, pitch, w):
+                            a, b = load(room, at + i), load(room, at + pitch + i)
+                            f, g = load(x, start + i), load(x, start + pitch + i)
+                            re, im = re + (a * f - b * g), im + (a * g + b * f)
+                        to = ((p * columns + column) * count + c) * 2
+                        fields[to], fields[to + 1] = total(re) * scale, total(im) * scale
+
+    return receive

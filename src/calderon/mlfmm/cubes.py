@@ -1,0 +1,140 @@
+"""Equivalent sources on cubes, where boxes are too small for plane waves.
+
+The sources of a box are replaced by p points an edge on a cube around them, so that both have the same potential on a
+second, larger cube, which no box that they act on overlaps; fields in a box come from sources on the larger cube with
+the same potential on the smaller one (L. Ying, G. Biros, D. Zorin 2004). Both systems are solved by a truncated
+singular value decomposition, whose two factors are applied one after the other: their product would lose three digits
+in single precision. Potentials are exp(i k r) / r.
+"""
+
+import itertools
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.mlfmm.degrees import Samples, Search
+from calderon.mlfmm.spectrum import Array
+
+LEAST, MOST = 3, 10
+"""Points of an edge that are tried."""
+INNER = 0.525
+"""Half of the edge of the smaller cube, in edges of the box, unless points stick out; the larger one has 2 less it."""
+CUTOFF = 1e-13, 1e-6
+"""Singular values that are left out, by the largest one: double and single precision."""
+TURNS = np.array([
+    np.diag(signs)[list(order)] for order in itertools.permutations(range(3))
+    for signs in itertools.product((1, -1), repeat=3)
+])  # fmt: skip
+"""(48, 3, 3) of a cube into itself."""
+
+
+class Factors(NamedTuple):
+    """From potentials on one cube to sources on the other one: last @ first, square ones."""
+
+    first: NDArray[np.complex128]
+    last: NDArray[np.complex128]
+
+
+class Cubes(NamedTuple):
+    """p points an edge; inner: half of the edge of the smaller cube by the edge of the box."""
+
+    p: int
+    inner: float = INNER
+
+    @property
+    def places(self) -> Array:
+        """(size, 3) on a cube of half edge 1."""
+        grid = np.arange(self.p) * 2 - (self.p - 1)  # exact, so that turned points are the same numbers
+        points = np.array(list(itertools.product(grid, repeat=3)))
+        return np.asarray(points[np.abs(points).max(axis=1) == self.p - 1] / (self.p - 1), np.float64)
+
+    @property
+    def size(self) -> int:
+        return self.p**3 - max(0, self.p - 2) ** 3
+
+    def small(self, edge: float) -> Array:
+        return self.inner * edge * self.places
+
+    def large(self, edge: float) -> Array:
+        return (2 - self.inner) * edge * self.places
+
+    @property
+    def turned(self) -> NDArray[np.int64]:
+        """(48, size): where each point comes after each of TURNS."""
+        places = np.round(self.places * (self.p - 1)).astype(np.int64)
+        weights = np.array([1, 2 * self.p, 4 * self.p**2])
+        order = np.argsort(places @ weights)
+        return np.array([order[np.searchsorted(places[order] @ weights, places @ turn.T @ weights)] for turn in TURNS])
+
+    def solving(self, k: complex, edge: float, real: Any, outward: bool) -> Factors:
+        """From potentials on the larger cube to sources on the smaller one; inwards the other way."""
+        on, of = self.large(edge), self.small(edge)
+        u, s, v = np.linalg.svd(potentials(on, of, k) if outward else potentials(of, on, k))
+        kept = s > CUTOFF[real == np.float32] * s[0]
+        inverse = np.where(kept, 1 / np.where(kept, s, 1), 0)
+        return Factors(u.conj().T * kept[:, None], v.conj().T * inverse)
+
+    def error(self, search: Search, samples: Samples, edge: float) -> float:
+        """Relative, in the root mean square over all pairs of points of some pairs of boxes, in the precision of the
+        search."""
+        k, kind = search.k, np.result_type(search.real, np.complex64)
+        small, large = self.small(edge), self.large(edge)
+        out, into = (
+            [each.astype(kind) for each in self.solving(k, edge, search.real, outward)] for outward in (True, False)
+        )
+        change = 0.0
+        exact = search.exact(samples)
+        for n, offset in enumerate(samples.offsets):
+            sent = slope(samples.sources[n], samples.outward[n] if search.outward else None, large, k).T
+            received = slope(samples.targets[n], samples.inward[n] if search.inward else None, large, k)
+            x = out[1] @ (out[0] @ sent.astype(kind))
+            x = into[1] @ (into[0] @ (potentials(small + offset, small, k).astype(kind) @ x))
+            change += float((np.abs(received.astype(kind) @ x / (4 * np.pi) - exact[n]) ** 2).sum())
+        total = float((np.abs(exact) ** 2).sum())
+        return math.sqrt(change / total) if total > 0 and math.isfinite(change) else math.inf
+
+
+def potentials(x: Array, y: Array, k: complex) -> NDArray[np.complex128]:
+    """(points x, points y) exp(i k r) / r."""
+    r = np.linalg.norm(x[:, None] - y, axis=2)
+    return np.asarray(np.exp(1j * k * r) / r)
+
+
+def slope(x: Array, vectors: Array | None, y: Array, k: complex) -> NDArray[np.complex128]:
+    """The same, or its derivatives at x along vectors."""
+    d = x[:, None] - y
+    r = np.linalg.norm(d, axis=2)
+    found = np.exp(1j * k * r) / r
+    if vectors is not None:
+        found *= (1j * k - 1 / r) * np.einsum("pqc,pc->pq", d, vectors) / r
+    return np.asarray(found)
+
+
+def inner_of(places: list[Array], edge: float) -> float:
+    """Half of the edge of a smaller cube that holds the points of boxes, relative to their centres."""
+    reach = max((float(np.abs(each).max(initial=0.0)) for each in places), default=0.0) / edge
+    return INNER if reach < INNER / 1.03 else float(math.ceil(reach * 1.05 * 20) / 20)
+
+
+def find_points(search: Search, samples: Samples | None, edge: float, cubes: Cubes, rtol: float) -> Cubes | None:
+    """The least points of an edge, at least those of `cubes`, that hold a tolerance; None where none do."""
+    if samples is None:
+        return cubes
+    if cubes.inner >= 0.95:
+        return None
+    for p in range(cubes.p, MOST + 1):
+        tried = cubes._replace(p=p)
+        if tried.error(search, samples, edge) <= rtol:
+            return tried
+    return None
+
+
+def standing(offsets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Offsets (n, 3) as turned ones of few: these (m, 3), and which one and which turn of it each is."""
+    few, which = np.unique(np.sort(np.abs(offsets), axis=1)[:, ::-1], axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    images = np.einsum("tij,mj->tmi", TURNS, few)
+    turn = (images[:, which] == offsets).all(axis=2).argmax(axis=0)
+    return few, which.astype(np.int64), turn.astype(np.int64)

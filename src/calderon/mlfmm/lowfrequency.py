@@ -1,0 +1,222 @@
+"""Levels whose boxes carry equivalent sources on cubes (cubes.py), below those with plane waves.
+
+All translations between boxes are dense matrices. An offset is a turned one of 16, and so is each of the eight children
+of a box, and the matrix of a turned offset takes the same points in another order: a level has at most 16 matrices,
+which stay in the cache.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends.vectors import aligned, width
+from calderon.fmm.lists import Lists, Runs
+from calderon.fmm.octree import Octree
+from calderon.fmm.translations import in_parts
+from calderon.mlfmm.cube_kernels import TOGETHER, multiply, receiving_kernel, sending_kernel
+from calderon.mlfmm.cubes import TURNS, Cubes, Factors, potentials, standing
+from calderon.mlfmm.levels import Level, Pairs, pairs_of_levels
+from calderon.mlfmm.points import Points
+from calderon.mlfmm.spectrum import Array, flat
+
+BLOCKS, BLOCK = 24, 256
+"""Blocks of target boxes of a level, at least, and boxes of one, at most."""
+CORNER = np.array([1, 1, 1])
+"""Of a child from the middle of its box, in half edges: all others are turned ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class CubeLevel:
+    """Boxes low .. high of the tree. pairs: of separated boxes, with `across`; up and down: between these boxes and
+    those of the level above, None for the first one, with matrices `raised` and `lowered`; out, into: factors of both
+    systems. small, large: points of the cubes, rows x, y, z of `pitch` numbers, relative to the centre of a box."""
+
+    low: int
+    high: int
+    edge: float
+    small: NDArray[Any]
+    large: NDArray[Any]
+    octant: NDArray[np.int64]
+    pairs: Runs
+    own: Runs
+    up: Runs | None
+    down: Runs | None
+    across: NDArray[Any]
+    raised: NDArray[Any]
+    lowered: NDArray[Any]
+    out: tuple[NDArray[Any], NDArray[Any]]
+    into: tuple[NDArray[Any], NDArray[Any]]
+
+    @property
+    def count(self) -> int:
+        """Boxes."""
+        return self.high - self.low
+
+    @property
+    def nbytes(self) -> int:
+        """Of matrices and lists."""
+        lists = [each for runs in (self.pairs, self.own, self.up, self.down) if runs is not None for each in runs]
+        return sum(each.nbytes for each in (*lists, self.across, self.raised, self.lowered, *self.out, *self.into))
+
+
+@dataclass(frozen=True, eq=False)
+class LowFrequency:
+    """The levels with cubes, the coarsest first: sources of boxes from points, passes, and fields at points."""
+
+    k: complex
+    real: np.dtype[Any]
+    cubes: Cubes
+    pitch: int
+    levels: list[CubeLevel]
+    lists: Lists
+
+    @staticmethod
+    def of(tree: Octree, lists: Lists, k: complex, real: Any, cubes: Cubes, first: int) -> "LowFrequency":
+        """first: number of the coarsest level."""
+        real = np.dtype(real)
+        pitch = -(-cubes.size // width(real)) * width(real)
+        runs, pairs = tree.runs_of_levels(), pairs_of_levels(tree, lists)
+        levels = [_level(tree, n, runs, pairs[n], k, cubes, pitch, real, n == first) for n in range(first, len(runs))]
+        return LowFrequency(k, real, cubes, pitch, levels, lists)
+
+    def nbytes(self, columns: int) -> int:
+        """Of tables, lists, and of sources of both directions."""
+        boxes = sum(each.count for each in self.levels)
+        own = 4 * columns * boxes * 2 * self.pitch * self.real.itemsize
+        return sum(each.nbytes for each in self.levels) + own + self.cubes.turned.nbytes
+
+    def outgoing(self, points: Points, numbers: NDArray[Any], parts: NDArray[np.int64], columns: int) -> Any:
+        """Sources on the smaller cubes of the boxes of each level, from charges and dipoles at points."""
+        found = [aligned(each.count * columns * 2 * self.pitch, self.real) for each in self.levels]
+        for n in range(len(self.levels) - 1, -1, -1):
+            level = self.levels[n]
+            self._points(level, level.large, points, numbers, parts, columns, found[n], True)
+            found[n] = self._solved(level, level.out, found[n], columns)
+            if level.up is not None:
+                self._multiply(level.raised, level.up, found[n], found[n - 1], columns)
+        return found
+
+    def below(self, level: Level) -> tuple[Points, NDArray[np.int64]]:
+        """Points of the smaller cubes of the first level relative to the centres of their parents, in their order, for
+        each box of `level`, with plane waves; and which boxes have some."""
+        first = self.levels[0]
+        octant = np.array(np.unravel_index(first.octant, (2, 2, 2))).T - 0.5
+        local = (octant[:, None] * first.edge + self.cubes.small(first.edge)).reshape(-1, 3)
+        points = Points.of(local, level.children * self.cubes.size, np.zeros((level.count, 3)), self.real)
+        return points, np.flatnonzero(np.diff(level.children))
+
+    def listed(self, x: NDArray[Any], columns: int) -> NDArray[Any]:
+        """Numbers of boxes as those of points (point, column, part)."""
+        boxes = x.reshape(-1, columns, 2, self.pitch)[..., : self.cubes.size]
+        return np.ascontiguousarray(boxes.transpose(0, 3, 1, 2)).ravel()
+
+    def add_listed(self, values: NDArray[Any], x: NDArray[Any], columns: int) -> None:
+        """The other way: potentials of plane waves."""
+        boxes = values.reshape(-1, self.cubes.size, columns, 2).transpose(0, 2, 3, 1)
+        x.reshape(-1, columns, 2, self.pitch)[..., : self.cubes.size] += self.real.type(4 * np.pi) * boxes
+
+    def across(self, sources: list[NDArray[Any]], columns: int) -> list[NDArray[Any]]:
+        """Potentials on the smaller cubes from the sources of separated boxes."""
+        found = [np.zeros_like(each) for each in sources]
+        for level, x, y in zip(self.levels, sources, found, strict=True):
+            self._multiply(level.across, level.pairs, x, y, columns)
+        return found
+
+    def incoming(
+        self, given: list[NDArray[Any]], points: Points, numbers: NDArray[Any], parts: NDArray[np.int64], columns: int
+    ) -> None:
+        """Values and gradients at points from potentials on the smaller cubes of each level."""
+        above: Any = None
+        for level, y in zip(self.levels, given, strict=True):
+            if level.down is not None:
+                self._multiply(level.lowered, level.down, above, y, columns)
+            above = self._solved(level, level.into, y, columns)
+            self._points(level, level.large, points, numbers, parts, columns, above, False)
+
+    def _solved(self, level: CubeLevel, factors: Any, x: NDArray[Any], columns: int) -> NDArray[Any]:
+        for each in factors:
+            y = np.zeros_like(x)
+            self._multiply(each, level.own, x, y, columns)
+            x = y
+        return x
+
+    def _multiply(
+        self, matrices: NDArray[Any], pairs: Runs, x: NDArray[Any], y: NDArray[Any], columns: int
+    ) -> None:  # fmt: skip
+        size, pitch, turned = self.cubes.size, self.pitch, self.cubes.turned
+        places = np.arange(2 * TOGETHER)
+
+        def work(low: int, high: int) -> None:
+            room, out = aligned(4 * TOGETHER * size, self.real), aligned(2 * TOGETHER * pitch, self.real)
+            multiply(matrices, size, pitch, turned, x, y, pairs.source, pairs.target, columns, pairs.runs, pairs.blocks,
+                     room, out, places, places, low, high)  # fmt: skip
+
+        in_parts(work, len(pairs.blocks) - 1)
+
+    def _points(
+        self, level: CubeLevel, cube: NDArray[Any], points: Points, numbers: NDArray[Any], parts: NDArray[np.int64],
+        columns: int, x: NDArray[Any], outward: bool,
+    ) -> None:  # fmt: skip
+        """Potentials of charges on cubes, or fields of sources there."""
+        leaves = np.flatnonzero((self.lists.leaves >= level.low) & (self.lists.leaves < level.high))
+        boxes = self.lists.leaves[leaves] - level.low
+        run = (sending_kernel if outward else receiving_kernel)(bool(parts.any()), self.k.imag > 0)
+        arguments = (
+            points.local, points.starts, numbers, parts, cube, self.pitch, self.real.type(self.k.real),
+            self.real.type(self.k.imag / self.k.real), leaves, boxes, x, columns, self.real.type(1 / (4 * np.pi)),
+        )  # fmt: skip
+        in_parts(lambda low, high: run(*arguments, aligned(8 * self.pitch, self.real), low, high), len(leaves))
+
+
+def _level(
+    tree: Octree, number: int, runs: list[tuple[int, int]], pairs: Pairs, k: complex, cubes: Cubes, pitch: int,
+    real: Any, first: bool,
+) -> CubeLevel:  # fmt: skip
+    low, high = runs[number]
+    edge, count, pad = 0.5**number * tree.cube.edge, high - low, (0, pitch - cubes.size)
+
+    def points(places: Array) -> NDArray[Any]:
+        return flat(np.pad(places.T, ((0, 0), pad), mode="edge"), real)
+
+    def tables(matrices: Any) -> NDArray[Any]:
+        """As `multiply` wants them."""
+        columns = np.array([np.concatenate([each.real.T, each.imag.T]) for each in matrices])
+        return flat(np.pad(columns, ((0, 0), (0, 0), pad)), real)
+
+    def factors(each: Factors) -> tuple[NDArray[Any], NDArray[Any]]:
+        return tables([each.first]), tables([each.last])
+
+    small, large = cubes.small(edge), cubes.large(edge)
+    few, which, turn = standing(pairs.used) if len(pairs.used) else (np.zeros((0, 3)), *np.zeros((2, 0), np.int64))
+    target = np.repeat(np.arange(count), np.diff(pairs.first))
+    octant = np.array(np.unravel_index(tree.octant[low:high], (2, 2, 2))).T * 2 - 1
+    turns = standing(octant)[2]
+    every = np.arange(count)
+    up = down = None
+    raised = lowered = flat(np.zeros(0), real)
+    if not first:
+        above = runs[number - 1][1] - runs[number - 1][0]
+        parent = (tree.parent[low:high] - runs[number - 1][0]).astype(np.int64)
+        up, down = _runs(every, parent, turns, above), _runs(parent, every, turns, count)
+        shift = CORNER * edge / 2
+        raised = tables([potentials(cubes.large(2 * edge), small + shift, k)])
+        lowered = tables([potentials(small + shift, cubes.large(2 * edge), k)])
+    return CubeLevel(
+        low, high, edge, points(small), points(large), tree.octant[low:high],
+        _runs(pairs.source, target, turn[pairs.offset], count, which[pairs.offset], len(few)),
+        _runs(every, every, np.zeros(count, np.int64), count), up, down,
+        tables([potentials(small + each * edge, small, k) for each in few]) if len(few) else raised, raised, lowered,
+        factors(cubes.solving(k, edge, real, True)), factors(cubes.solving(k, edge, real, False)),
+    )  # fmt: skip
+
+
+def _runs(
+    source: NDArray[np.int64], target: NDArray[np.int64], turn: NDArray[np.int64], targets: int,
+    matrix: NDArray[np.int64] | None = None, matrices: int = 1,
+) -> Runs:  # fmt: skip
+    """Pairs with turned matrices, in blocks of targets."""
+    own = np.zeros(len(source), np.int64) if matrix is None else matrix
+    size = max(1, min(BLOCK, -(-targets // BLOCKS)))
+    return Runs.of(source * len(TURNS) + turn, target, own, target // size, max(1, matrices))
