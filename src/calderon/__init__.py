@@ -116,7 +116,7 @@ _register(
 )  # fmt: skip
 _register(
     _Method(
-        "mlfmm", _assemble_mlfmm, stores_near=True, compresses=True, devices=False,
+        "mlfmm", _assemble_mlfmm, stores_near=True, compresses=True, devices=False, multiplies_on_devices=False,
         matrix="multilevel fast multipole operator", plan=_plan_mlfmm,
     )
 )  # fmt: skip

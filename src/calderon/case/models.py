@@ -26,10 +26,10 @@ def method_name(name: str) -> str:
 class Solver(Table):
     """[solver]: how the equations are discretised and solved.
 
-    method "auto": dense for few unknowns, else "hmatrix". rtol: of GMRES; compression_rtol: of an H-matrix, default a
-    tenth of it. preconditioner: default the usual one of the problem, "osrc" for hard, soft and impedance bodies.
-    matrix_file: a .h5 file in the folder of the case, to which finished parts of an H-matrix are saved; another run
-    reads the saved parts.
+    method "auto": dense for few unknowns, else the expectedly fastest of "hmatrix" and, for waves, "mlfmm". rtol: of
+    GMRES; compression_rtol: of a compressed matrix, default a tenth of it. preconditioner: default the usual one of the
+    problem, "osrc" for hard, soft and impedance bodies. matrix_file: a .h5 file in the folder of the case, to which
+    finished parts of an H-matrix are saved; another run reads the saved parts.
     compare: a backend that solves again, for the deviation of its far field; "auto": the first graphics processor, and
     nothing if there is none.
     """
@@ -47,9 +47,13 @@ class Solver(Table):
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Solver":
-        for option in ("compression_rtol", "matrix_file"):
+        for option in ("compression_rtol", "matrix_file", "compare"):
             if getattr(self, option) is not None:
                 require(self.method, option)
+        if self.backend != "numba":
+            require(self.method, "backend")
+        if self.preconditioner == "hlu":
+            require(self.method, "preconditioner='hlu'")
         if self.matrix_file is not None and not self.matrix_file.endswith((".h5", ".hdf5")):
             raise ValueError(f"matrix_file: {self.matrix_file!r} should end in .h5 or .hdf5")
         if self.solver == "lu":

@@ -66,6 +66,11 @@ class Multipole(LinearOperator):
         return sum(each.nbytes for each in self.media)
 
     @property
+    def near_nbytes(self) -> int:
+        """Of near blocks alone."""
+        return sum(near.nbytes for each in self.media for _, _, near in each.near)
+
+    @property
     def levels(self) -> list[list[LevelInfo]]:
         """Of each medium, the coarsest first."""
         found = []

@@ -57,6 +57,7 @@ class Method:
     supported; saves(operator, matrix, matrix_file, backend=, precision=, rtol=) writes what `build` would have written.
     factorise(matrix, rtol) gives rough factors, for preconditioner="hlu".
     ranks: the ranks of MPI may share one matrix. devices: devices assemble it, so that "auto" may stand for it there.
+    multiplies_on_devices: backends other than "numba" are supported.
     matrix: a description of what is stored. plan(operator, rtol): its Plan; ValueError for an operator that the method
     does not support.
     """
@@ -73,6 +74,7 @@ class Method:
     factorise: Callable[..., Any] | None = None
     ranks: bool = False
     devices: bool = True
+    multiplies_on_devices: bool = True
     matrix: str = "matrix"
     plan: Callable[..., Plan] | None = None
 
@@ -88,8 +90,11 @@ ABILITIES = {
     "rtol": ("compresses", "compresses nothing and has the accuracy of its quadrature"),
     "compression_rtol": ("compresses", "compresses nothing"),
     "keep_on_device": ("keeps_on_device", "keeps no matrix on a device"),
+    "backend": ("multiplies_on_devices", "computes on the processor"),
+    "compare": ("multiplies_on_devices", "computes on the processor"),
     "matrix_file": ("saves", "saves nothing"),
     "solver='lu'": ("stores_entries", "keeps no entries of a matrix (preconditioner='hlu' factorises an H-matrix)"),
+    "preconditioner='hlu'": ("factorise", "has no hierarchical factors"),
     "preconditioner='near'": ("stores_near", "keeps no entries of a matrix"),
 }
 """The ability of a method that an option needs, and the words of the message about a method without it."""

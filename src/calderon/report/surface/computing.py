@@ -18,6 +18,7 @@ from calderon.operators.methods import AUTO
 from calderon.plots import inside
 from calderon.report.formatting import TARGET_STRENGTH, extent, frequency_texts
 from calderon.report.stages import Stages
+from calderon.report.surface.plane_waves import PlaneWaves
 from calderon.report.surface.references import read_references
 from calderon.report.surface.results import Moment, Results, Slice, Step, Words
 
@@ -55,6 +56,7 @@ class SurfacePhysics(ABC):
             slice=cut,
             **evaluated,
             info=solution.info,
+            plane_waves=PlaneWaves.of(posed.system.matrix),
         )
 
     @abstractmethod

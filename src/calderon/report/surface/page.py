@@ -134,6 +134,10 @@ def tables(results: Results, summary: dict[str, Any]) -> str:
         ("assembly", f"{info.assembly_seconds:.2f}", "s"),
         ("solution", f"{info.factorisation_seconds + info.solve_seconds:.2f}", "s"),
     ]
+    waves_table = ""
+    if step.plane_waves is not None:
+        system += step.plane_waves.rows
+        waves_table = step.plane_waves.table
     named = [("Mesh", surface), ("Equations", system)]
     if step.wavenumber is not None:
         wavelength = 2 * 3.141592653589793 / step.wavenumber
@@ -146,7 +150,7 @@ def tables(results: Results, summary: dict[str, Any]) -> str:
         last = " (last of the sweep)" if len(results.steps) > 1 else ""
         named.insert(1, (f"Wave{last}", waves))
     sweep = _sweep(results.steps, results.level) if len(results.steps) > 1 else ""
-    return blocks(named) + sweep + equation(info.equation)
+    return blocks(named) + sweep + waves_table + equation(info.equation)
 
 
 def _sweep(steps: tuple[Step, ...], level: Level) -> str:

@@ -10,6 +10,7 @@ from calderon.case import Case, CaseFile
 from calderon.formulations import SolutionInfo
 from calderon.mesh import TriangleMesh
 from calderon.report.formatting import Level
+from calderon.report.surface.plane_waves import PlaneWaves
 from calderon.spaces import Function, VectorFunction
 
 FarFields = dict[tuple[str, str], NDArray[np.complex128]]  # {(name, unit): values at the far-field angles}
@@ -58,7 +59,7 @@ class Slice:
 @dataclass(frozen=True)
 class Step:
     """One solution: of a static problem, or of one with waves at a frequency; name: that of its moment; info: the
-    record of the solver.
+    record of the solver; plane_waves: of a matrix by plane waves.
 
     far_field: amplitudes F (n,), the scattered field is F exp(ikr) / r, by name and unit. strength, monostatic (by
     polarisation, "" for sound): in decibels, see `Results.level`; backward: the level back toward the source of a plane
@@ -70,6 +71,7 @@ class Step:
     name: str
     surface: Function | VectorFunction
     info: SolutionInfo
+    plane_waves: PlaneWaves | None = None
     elements_per_wavelength: float | None = None
     far_field: FarFields = field(default_factory=dict)
     strength: NDArray[np.float64] | None = None

@@ -1,0 +1,65 @@
+"""What a report says about a matrix by plane waves: its levels, near blocks and checked error."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from calderon.backends import format_bytes
+from calderon.mlfmm import Multipole
+from calderon.mlfmm.operator import LevelInfo
+from calderon.report.formatting import Row, number
+from calderon.report.page import wide_table
+
+COLUMNS = (
+    "wavenumber (1/m)", "edge (m)", "edge (wavelengths)", "boxes", "degree of patterns", "degree of translations",
+    "pairs", "memory",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PlaneWaves:
+    """The record of a matrix by plane waves.
+
+    levels: of each medium, the coarsest first, with its wavenumber; nbytes, near_nbytes: of all and of near blocks;
+    error: relative, of products on so many checked rows; rtol: that was requested of them.
+    """
+
+    levels: tuple[tuple[complex, tuple[LevelInfo, ...]], ...]
+    nbytes: int
+    near_nbytes: int
+    error: float
+    checked: int
+    rtol: float
+
+    @staticmethod
+    def of(matrix: Any) -> "PlaneWaves | None":
+        """None for a matrix of another kind."""
+        if not isinstance(matrix, Multipole):
+            return None
+        levels = zip(matrix.media, matrix.levels, strict=True)
+        found = tuple((complex(medium.k), tuple(each)) for medium, each in levels)
+        return PlaneWaves(found, matrix.nbytes, matrix.near_nbytes, matrix.error, matrix.checked, matrix.rtol)
+
+    @property
+    def rows(self) -> list[Row]:
+        """Of the table of equations."""
+        return [
+            ("memory of the matrix", format_bytes(self.nbytes), ""),
+            ("near blocks", format_bytes(self.near_nbytes), ""),
+            (f"error of products, on {self.checked} rows", f"{self.error:.1e}", f"of {self.rtol:g}"),
+        ]
+
+    @property
+    def table(self) -> str:
+        """The levels of all media as HTML; empty where all boxes are neighbours."""
+        rows = [
+            [
+                f"{k.real:.4g}" + (f" + {k.imag:.4g}i" if k.imag else ""),
+                number(one.edge),
+                f"{one.wavelengths:.3g}",
+                *(str(each) for each in (one.boxes, one.half, one.full, one.pairs)),
+                format_bytes(one.nbytes),
+            ]
+            for k, levels in self.levels
+            for one in levels
+        ]
+        return wide_table("Levels of plane waves", COLUMNS, rows) if rows else ""
