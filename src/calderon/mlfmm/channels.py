@@ -69,12 +69,10 @@ class ListedMap(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """Points of a side, listed for each leaf whose unknowns have charges there: places (points, 3), starts (leaves +
-    1,), normals (points, 4): with the number of the channel; maps: of each channel; waves: kinds of all components."""
+    """Points of a side, listed for each leaf whose unknowns have charges there: starts (leaves + 1,); maps: of each
+    channel; waves: kinds of all components."""
 
-    places: NDArray[np.float64]
     starts: NDArray[np.int64]
-    normals: NDArray[np.float64]
     maps: list[ListedMap]
     waves: tuple[str, ...]
 
@@ -86,7 +84,7 @@ class Listed(NamedTuple):
     def spread(self, x: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
         """Charges (points, columns, rank, components) of x (n, columns), complex; weights (maps, rank)."""
         kind = np.result_type(self.maps[0].parts, np.complex64)
-        out = np.zeros((len(self.places), x.shape[1], weights.shape[1], self.components), kind)
+        out = np.zeros((int(self.starts[-1]), x.shape[1], weights.shape[1], self.components), kind)
         given = np.ascontiguousarray(x, kind)
         for each, row in zip(self.maps, weights.astype(kind), strict=True):
             arguments = self.starts, each.first, each.number, each.parts, each.begin, each.component, row
@@ -127,8 +125,11 @@ def gather(starts, first, number, parts, begin, component, weights, fields, out,
                     out[i, column] += value * weights[q]
 
 
-def listed(channels: list[Channel], leaf_of: Any, leaves: int, degree: int, real: Any) -> Listed:
-    """leaf_of(channel) gives the leaf of each function of its space; degree: of the quadrature rule."""
+def listed(
+    channels: list[Channel], leaf_of: Any, leaves: int, degree: int, real: Any
+) -> tuple[Listed, NDArray[np.float64], NDArray[np.float64]]:
+    """leaf_of(channel) gives the leaf of each function of its space; degree: of the quadrature rule. With places
+    (points, 3) in m and normals (points, 4) that end with the number of the channel."""
     found: dict[int, Charges] = {}
     for each in channels:
         kinds = tuple(dict.fromkeys(other.kind for other in channels if other.space is each.space))
@@ -156,7 +157,7 @@ def listed(channels: list[Channel], leaf_of: Any, leaves: int, degree: int, real
                               parts[order].astype(real)))  # fmt: skip
     of_leaf, point = np.divmod(used, len(points))
     starts = np.searchsorted(of_leaf, np.arange(leaves + 1))
-    return Listed(points[point], starts, np.concatenate(normals)[point], maps, waves)
+    return Listed(starts, maps, waves), points[point], np.concatenate(normals)[point]
 
 
 def mixed(channels: list[Channel], weights: NDArray[np.complex128]) -> tuple[list[Channel], NDArray[np.complex128]]:

@@ -6,7 +6,6 @@ is measured: with the exact kernel, at points of the closest pairs of boxes of t
 """
 
 import math
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.polynomial.legendre import legval
 from numpy.typing import NDArray
 
 from calderon.mlfmm.levels import Degrees, Pairs
+from calderon.mlfmm.points import PointsOfLevel
 from calderon.mlfmm.spectrum import Array, Grid, phi_matrices, theta_matrices
 from calderon.mlfmm.translation import coefficients
 
@@ -38,12 +38,11 @@ class Samples(NamedTuple):
     outward: Array
 
     @staticmethod
-    def of(pairs: Pairs, edge: float, targets: list[Array], sources: list[Array]) -> "Samples | None":
-        """targets, sources: points of each box of the level, relative to its centre. None where there are no pairs."""
+    def of(pairs: Pairs, edge: float, targets: PointsOfLevel, sources: PointsOfLevel) -> "Samples | None":
+        """None where there are no pairs with points."""
         random = np.random.default_rng(0)
-        offset, box = pairs.used[pairs.offset], np.repeat(np.arange(len(targets)), np.diff(pairs.first))
-        holds = (np.array([len(each) > 0 for each in side]) for side in (targets, sources))
-        filled = np.flatnonzero(next(holds)[box] & next(holds)[pairs.source])
+        offset, box = pairs.used[pairs.offset], np.repeat(np.arange(len(pairs.first) - 1), np.diff(pairs.first))
+        filled = np.flatnonzero((targets.sizes > 0)[box] & (sources.sizes > 0)[pairs.source])
         if not len(filled):
             return None
         order = filled[np.argsort((offset[filled] ** 2).sum(axis=1), kind="stable")]
@@ -53,8 +52,8 @@ class Samples(NamedTuple):
         def some(points: Array) -> Array:
             return points[random.integers(len(points), size=POINTS)]
 
-        one: Array = np.array([some(targets[b]) for b in box[chosen]])
-        other = np.array([some(sources[b]) for b in pairs.source[chosen]])
+        one: Array = np.array([some(targets.of_box(b)) for b in box[chosen]])
+        other = np.array([some(sources.of_box(b)) for b in pairs.source[chosen]])
         vectors = random.standard_normal((2, *one.shape))
         inward, outward = np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
         return Samples(np.asarray(offset[chosen] * edge, np.float64), one, other, inward, outward)
@@ -144,8 +143,3 @@ def guess(ka: float, rtol: float) -> int:
     digits = -math.log10(min(rtol, 0.3))
     small = 1 + 0.25 * max(0.0, 6 - ka) / 2
     return math.ceil(ka + small * (0.65 * (digits - 2) + 0.3) * ka ** (1 / 3))
-
-
-def radii(places: list[Array]) -> Iterator[float]:
-    """Of each box, the largest distance of its points from its centre."""
-    return (float(np.linalg.norm(each, axis=1).max(initial=0.0)) for each in places)

@@ -12,12 +12,17 @@ from calderon.backends.vectors import aligned, width
 from calderon.fmm.lists import Lists
 from calderon.fmm.octree import Octree
 from calderon.fmm.translations import in_parts
+<<<<<<< HEAD
 from calderon.mlfmm.cubes import LEAST, Cubes, find_points, inner_of
 from calderon.mlfmm.degrees import Degrees, Samples, Search, radii
 from calderon.mlfmm.levels import Level, Patterns, Traversal, levels_of, pairs_of_levels
 from calderon.mlfmm.lowfrequency import LowFrequency
+=======
+from calderon.mlfmm.degrees import Degrees, Samples, Search
+from calderon.mlfmm.levels import Level, Patterns, Traversal, pairs_of_levels
+>>>>>>> db10557 (Keep points of plane waves relative to their leaves alone, and measure the method)
 from calderon.mlfmm.patterns import POINTS, emission_kernel, reception_kernel
-from calderon.mlfmm.points import Points
+from calderon.mlfmm.points import Points, PointsOfLevel
 from calderon.mlfmm.spectrum import Grid
 
 KINDS = {"value": 1, "gradient": 3, "mixed": 1, "electric": 3, "magnetic": 3}
@@ -78,7 +83,7 @@ class Far:
         columns, real = charges.shape[1], self.traversal.real
         given = np.ascontiguousarray(charges, np.result_type(real, np.complex64)).view(real)
         count = sum(KINDS[kind] for kind in self.target_kinds)
-        fields = np.zeros((len(self.targets.places), columns, count), given.dtype).repeat(2, axis=2)
+        fields = np.zeros((len(self.targets.local), columns, count), given.dtype).repeat(2, axis=2)
         outgoing, incoming = self.traversal.empty(columns), self.traversal.empty(columns)
         self._points(outgoing, given.ravel(), columns, True)
         sources = self._sources(outgoing, given.ravel(), columns)
@@ -187,6 +192,7 @@ def find_degrees(
         if share >= 1:  # waves have decayed before they reach separated boxes of this size
             break
         low, high = runs[n]
+<<<<<<< HEAD
         near, far = (side.of_boxes(tree, lists, low, high) for side in (targets, sources))
         samples = Samples.of(pairs[n], edge, near, far)
         if edge < least:
@@ -198,6 +204,10 @@ def find_degrees(
             cubes, lowest = found_cubes, n
             continue
         radius = max(max(radii(near)), max(radii(far)))
+=======
+        near, far = (PointsOfLevel.of(side, tree, lists, low, high) for side in (targets, sources))
+        radius = max(near.radius, near.radius if sources is targets else far.radius)
+>>>>>>> db10557 (Keep points of plane waves relative to their leaves alone, and measure the method)
         degrees: Degrees | None = Degrees(1, 1)
         if samples is not None:
             degrees = search.degrees(samples, radius, share)

@@ -224,9 +224,9 @@ class Medium:
         def leaf_of(each: Channel) -> NDArray[np.int64]:
             return self.leaf[sites[each.first : each.first + each.space.dimension]]
 
-        own = listed(channels, leaf_of, len(self.lists.leaves), degree, self.real)
-        normals, centres = None if mix is None else own.normals, centres_of(self.tree)[self.lists.leaves]
-        return own, Points.of(own.places, own.starts, centres, self.real, normals, mix)
+        own, places, normals = listed(channels, leaf_of, len(self.lists.leaves), degree, self.real)
+        centres = centres_of(self.tree)[self.lists.leaves]
+        return own, Points.of(places, own.starts, centres, self.real, None if mix is None else normals, mix)
 
     def improve(self, rtol: float, finer: bool, double: bool) -> bool:
         """Plane waves for a smaller tolerance, finer: and charges of a higher degree; whether numbers hold it. double:
@@ -287,6 +287,5 @@ class Medium:
         if self.far is not None and self.waves is not None:
             total += sum(level.nbytes(self.rank * self.far.traversal.spectra) for level in self.far.traversal.levels)
             for side, points in ((self.waves.tests, self.waves.targets), (self.waves.charges, self.waves.sources)):
-                arrays = points.places, points.local, points.normals, side.starts
-                total += sum(each.nbytes for each in arrays) + sum(each.nbytes for each in side.maps)
+                total += points.nbytes + sum(each.nbytes for each in side.maps)
         return total

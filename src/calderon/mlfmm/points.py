@@ -20,11 +20,10 @@ nothing: double and single."""
 
 
 class Points(NamedTuple):
-    """places (n, 3) in m, sorted by leaves, starts (leaves + 1,), local (n, 3): relative to the centres of the leaves,
-    which are formed in double precision. normals (n, 4), mix (rows, 2) complex: where charges are a times as large and
-    have dipoles b along normals, whose last number is the row of a and b; empty where charges are plain."""
+    """Points sorted by leaves: starts (leaves + 1,), local (n, 3) relative to the centres of the leaves in m, which are
+    formed in double precision. normals (n, 4), mix (rows, 2) complex: where charges are a times as large and have
+    dipoles b along normals, whose last number is the row of a and b; empty where charges are plain."""
 
-    places: Array
     starts: NDArray[np.int64]
     local: NDArray[Any]
     normals: NDArray[Any]
@@ -34,27 +33,64 @@ class Points(NamedTuple):
     def of(
         places: Array, starts: NDArray[np.int64], centres: Array, real: Any, normals: Any = None, mix: Any = None
     ) -> "Points":
-        """centres (leaves, 3) in m."""
+        """places (n, 3), centres (leaves, 3) in m."""
         local = places - np.repeat(centres, np.diff(starts), axis=0)
         normals = np.zeros((0, 4)) if normals is None else normals
         mix = np.zeros((0, 2), complex) if mix is None else mix
-        return Points(places, starts, np.ascontiguousarray(local, real), np.ascontiguousarray(normals, real), mix)
+        return Points(starts, np.ascontiguousarray(local, real), np.ascontiguousarray(normals, real), mix)
 
     @property
     def is_mixed(self) -> bool:
         """Whether charges have dipoles, and tests derivatives, of their own."""
         return len(self.mix) > 0
 
-    def of_boxes(self, tree: Octree, lists: Lists, low: int, high: int) -> list[Array]:
-        """The points of each of the boxes low .. high, relative to its centre."""
+    @property
+    def nbytes(self) -> int:
+        return sum(each.nbytes for each in self)
+
+
+class PointsOfLevel(NamedTuple):
+    """Points of the boxes of one level. first, last (boxes,): their leaves; apart (leaves, 3): from the centres of the
+    boxes to those of their leaves."""
+
+    points: Points
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    apart: Array
+
+    @staticmethod
+    def of(points: Points, tree: Octree, lists: Lists, low: int, high: int) -> "PointsOfLevel":
+        """low, high: the boxes of the level in the tree."""
         key = tree.first_key
         ends = key[low:high] + 8 ** (DEEPEST - tree.level[low:high].astype(np.int64))
         first, last = (np.searchsorted(key[lists.leaves], each) for each in (key[low:high], ends))
-        centres = centres_of(tree)[low:high]
-        return [
-            self.places[self.starts[a] : self.starts[b]] - centre
-            for a, b, centre in zip(first, last, centres, strict=True)
-        ]
+        centres, apart = centres_of(tree), np.zeros((len(lists.leaves), 3))
+        inside = np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)])
+        apart[inside] = centres[lists.leaves[inside]] - np.repeat(centres[low:high], last - first, axis=0)
+        return PointsOfLevel(points, first, last, apart)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """(boxes,) points of each."""
+        starts = self.points.starts
+        return np.asarray(starts[self.last] - starts[self.first])
+
+    @property
+    def radius(self) -> float:
+        """The largest distance of a point from the centre of its box."""
+        starts, largest = self.points.starts, 0.0
+        for a, b in zip(self.first, self.last, strict=True):
+            own = self.points.local[starts[a] : starts[b]] + np.repeat(
+                self.apart[a:b], np.diff(starts[a : b + 1]), axis=0
+            )
+            largest = max(largest, float((own**2).sum(axis=1).max(initial=0.0)))
+        return float(np.sqrt(largest))
+
+    def of_box(self, box: int) -> Array:
+        """(n, 3) the points of a box, relative to its centre."""
+        a, b, starts = self.first[box], self.last[box], self.points.starts
+        apart = np.repeat(self.apart[a:b], np.diff(starts[a : b + 1]), axis=0)
+        return np.asarray(self.points.local[starts[a] : starts[b]] + apart, np.float64)
 
 
 def centres_of(tree: Octree) -> Array:

@@ -254,7 +254,7 @@ class PointSums:
         )  # fmt: skip
         room = 8 * width(real)
         in_parts(lambda low, high: run(*arguments, aligned(room, real), out.ravel(), low, high), count)
-        found = out[:, : len(self.targets.places)].T
+        found = out[:, : len(self.targets.local)].T
         if not self.gradient:
             return np.asarray(found[:, :1] + 1j * found[:, 1:])
         return np.asarray(found[:, [0, 2, 3, 4]] + 1j * found[:, [1, 5, 6, 7]])
