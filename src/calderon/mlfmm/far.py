@@ -25,6 +25,8 @@ from calderon.mlfmm.patterns import POINTS, emission_kernel, reception_kernel
 from calderon.mlfmm.points import Points, PointsOfLevel
 from calderon.mlfmm.spectrum import Grid
 
+SLOPES = 0.7
+"""Tolerance of values on cubes by that of derivatives, which are mostly those of nearby points."""
 KINDS = {"value": 1, "gradient": 3, "mixed": 1, "electric": 3, "magnetic": 3}
 """Components of charges and of fields. Out: charges; dipoles d, that is d.grad_y; charges with dipoles along normals;
 currents J; d x J. In: value; gradient; value with normal derivative; E = (I - d d) J; d x J. Scalars have the first
@@ -185,6 +187,7 @@ def find_degrees(
     (in m) have equivalent sources."""
     pairs, runs, found = pairs_of_levels(tree, lists), tree.runs_of_levels(), dict[int, Degrees]()
     search, cubes, lowest = Search(k, real, *derivatives), None, len(runs)
+    values = search._replace(inward=False, outward=False)
     first = next((n for n, each in enumerate(pairs) if len(each.source)), len(runs))
     for n in range(len(runs) - 1, first - 1, -1):
         edge = 0.5**n * tree.cube.edge
@@ -198,7 +201,8 @@ def find_degrees(
         if edge < least:
             inner = inner_of([*near, *far], edge)
             cubes = cubes or Cubes(LEAST)
-            found_cubes = find_points(search, samples, edge, cubes._replace(inner=max(inner, cubes.inner)), share)
+            wider = cubes._replace(inner=max(inner, cubes.inner))
+            found_cubes = find_points(values, samples, edge, wider, share * SLOPES ** sum(derivatives))
             if found_cubes is None:
                 return None
             cubes, lowest = found_cubes, n
