@@ -112,9 +112,8 @@ def slope(x: Array, vectors: Array | None, y: Array, k: complex) -> NDArray[np.c
     return np.asarray(found)
 
 
-def inner_of(places: list[Array], edge: float) -> float:
-    """Half of the edge of a smaller cube that holds the points of boxes, relative to their centres."""
-    reach = max((float(np.abs(each).max(initial=0.0)) for each in places), default=0.0) / edge
+def inner_of(reach: float) -> float:
+    """Half of the edge of a smaller cube that holds points so far from the middle along an axis, in edges of a box."""
     return INNER if reach < INNER / 1.03 else float(math.ceil(reach * 1.05 * 20) / 20)
 
 

@@ -12,15 +12,10 @@ from calderon.backends.vectors import aligned, width
 from calderon.fmm.lists import Lists
 from calderon.fmm.octree import Octree
 from calderon.fmm.translations import in_parts
-<<<<<<< HEAD
 from calderon.mlfmm.cubes import LEAST, Cubes, find_points, inner_of
-from calderon.mlfmm.degrees import Degrees, Samples, Search, radii
+from calderon.mlfmm.degrees import Degrees, Samples, Search
 from calderon.mlfmm.levels import Level, Patterns, Traversal, levels_of, pairs_of_levels
 from calderon.mlfmm.lowfrequency import LowFrequency
-=======
-from calderon.mlfmm.degrees import Degrees, Samples, Search
-from calderon.mlfmm.levels import Level, Patterns, Traversal, pairs_of_levels
->>>>>>> db10557 (Keep points of plane waves relative to their leaves alone, and measure the method)
 from calderon.mlfmm.patterns import POINTS, emission_kernel, reception_kernel
 from calderon.mlfmm.points import Points, PointsOfLevel
 from calderon.mlfmm.spectrum import Grid
@@ -144,7 +139,7 @@ class Far:
         found = self.low.across(sources, columns)
         if incoming:
             points, parents = self.low.below(self.traversal.levels[-1])
-            values = np.zeros(2 * len(points.places) * columns, self.traversal.real)
+            values = np.zeros(2 * len(points.local) * columns, self.traversal.real)
             self._waves(self.traversal.levels[-1], parents, parents, incoming[-1], points, values, ("value",), columns,
                         False)  # fmt: skip
             self.low.add_listed(values, found[0], columns)
@@ -195,23 +190,18 @@ def find_degrees(
         if share >= 1:  # waves have decayed before they reach separated boxes of this size
             break
         low, high = runs[n]
-<<<<<<< HEAD
-        near, far = (side.of_boxes(tree, lists, low, high) for side in (targets, sources))
+        near, far = (PointsOfLevel.of(side, tree, lists, low, high) for side in (targets, sources))
         samples = Samples.of(pairs[n], edge, near, far)
         if edge < least:
-            inner = inner_of([*near, *far], edge)
             cubes = cubes or Cubes(LEAST)
+            inner = inner_of(max(near.reach, far.reach) / edge)
             wider = cubes._replace(inner=max(inner, cubes.inner))
             found_cubes = find_points(values, samples, edge, wider, share * SLOPES ** sum(derivatives))
             if found_cubes is None:
                 return None
             cubes, lowest = found_cubes, n
             continue
-        radius = max(max(radii(near)), max(radii(far)))
-=======
-        near, far = (PointsOfLevel.of(side, tree, lists, low, high) for side in (targets, sources))
         radius = max(near.radius, near.radius if sources is targets else far.radius)
->>>>>>> db10557 (Keep points of plane waves relative to their leaves alone, and measure the method)
         degrees: Degrees | None = Degrees(1, 1)
         if samples is not None:
             degrees = search.degrees(samples, radius, share)

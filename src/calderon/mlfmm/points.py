@@ -86,6 +86,12 @@ class PointsOfLevel(NamedTuple):
             largest = max(largest, float((own**2).sum(axis=1).max(initial=0.0)))
         return float(np.sqrt(largest))
 
+    @property
+    def reach(self) -> float:
+        """The largest distance along an axis."""
+        boxes = range(len(self.first))
+        return max((float(np.abs(self.of_box(box)).max(initial=0.0)) for box in boxes), default=0.0)
+
     def of_box(self, box: int) -> Array:
         """(n, 3) the points of a box, relative to its centre."""
         a, b, starts = self.first[box], self.last[box], self.points.starts
