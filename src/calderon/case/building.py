@@ -56,7 +56,11 @@ def surface_mesh(file: CaseFile[Any], metres: float = 1.0, unit: str = "m") -> T
         found = meshes.read_cad(path, table.h * metres)
         return found if metres == 1 else found.scaled(1 / metres)
 
-    return mesh_of(file, read, made, metres, unit)
+    mesh = mesh_of(file, read, made, metres, unit)
+    if table.divisions is None:
+        return mesh
+    with file.blamed("mesh", "divisions"):
+        return mesh.divided(table.divisions)
 
 
 def require_posed(file: CaseFile[Case], mesh: TriangleMesh) -> None:

@@ -77,7 +77,7 @@ class AnyMesh(Table):
         source, chosen = next((name, value) for name in self.SELECTORS if (value := getattr(self, name)) is not None)
         cad = source == "file" and Path(chosen).suffix.lower() in CAD_FORMATS
         others: dict[str, Keys] = {
-            "file": (("h",), ()) if cad else ((), ("unit",)), "sample": ((), ("resolution",))
+            "file": (("h",), ()) if cad else ((), ("unit", "divisions")), "sample": ((), ("resolution", "divisions"))
         }  # fmt: skip
         return source, chosen, self.SHAPES[chosen] if source == "shape" else others[source]
 
@@ -86,7 +86,7 @@ class Mesh(AnyMesh):
     """[mesh]: a file (of a CAD model with the edge length h), a sample that ships with the package, or a shape with its
     parameters and edge length h. volume: whether a curved shape encloses the volume of the body (as by default) or has
     its vertices on the surface. grading: exponent from 1 to 6 by which the elements of a cuboid become smaller toward
-    its edges.
+    its edges. divisions: how often each triangle of a file or a sample is cut into four.
     """
 
     SELECTORS: ClassVar = ("file", "sample", "shape")
@@ -108,6 +108,7 @@ class Mesh(AnyMesh):
     minor_radius: Size | None = None
     volume: bool | None = None
     grading: Annotated[float, Field(ge=1, le=6)] | None = None
+    divisions: Annotated[int, Field(ge=0, le=6)] | None = None
 
 
 def _cells(value: Any) -> int | tuple[int, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,6 +16,7 @@ from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.writing import write
 from calderon.mesh.geometry import FlatTriangles, Geometry
 from calderon.mesh.inspection import MeshReport, check
+from calderon.mesh.shapes.division import quartered
 from calderon.mesh.shapes.edge_refinement import refined_toward
 from calderon.mesh.sizes import scale_factor
 from calderon.mesh.topology import edge_pairs
@@ -25,6 +26,7 @@ from calderon.validation import one_or_more_points, unmasked
 
 SHARP = np.radians(30.0)  # between the normals of two triangles
 LEAST_RATIO = 1e-5  # of heights in refine_edges
+MOST_DIVISIONS = 6
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -178,6 +180,15 @@ class TriangleMesh(Triangulation):
         wanted = self.edges[sharp], heights[sharp]
         vertices, triangles, tags = refined_toward(self.vertices, self.triangles, self.tags, *wanted)
         return TriangleMesh(vertices, triangles, tags, self.names, self.note)
+
+    def divided(self, times: int = 1) -> "TriangleMesh":
+        """Each triangle cut `times` times (0 to 6) into four of half the size and the same shape. The surface does not
+        change, tags and names stay."""
+        if isinstance(times, bool) or not isinstance(times, Integral) or not 0 <= times <= MOST_DIVISIONS:
+            raise MeshError(f"times = {times!r}: how often triangles are divided, 0 to {MOST_DIVISIONS}")
+        self.flat_triangles(self.triangles[:0, 0], "divided")
+        vertices, triangles = quartered(self.vertices, self.triangles, int(times))
+        return TriangleMesh(vertices, triangles, np.repeat(self.tags, 4 ** int(times)), self.names, self.note)
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
         """(n,) whether each point (n, 3) lies inside this closed surface; either value on the surface itself.
