@@ -1,4 +1,4 @@
-"""Plane-wave products: sums over points beside fmm3dpy where it is installed, operators of spheres beside H-matrices.
+"""Plane-wave products: sums over points next to fmm3dpy where it is installed, operators of spheres next to H-matrices.
 
 Sums are timed whole, with tree, degrees, lists and the check at 64 points, in seconds of processor time; errors are
 those at 100 points. Operators: set-up, a product, eight columns, bytes, measured error.

@@ -6,6 +6,7 @@ is measured: with the exact kernel, at points of the closest pairs of boxes of t
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,10 +20,12 @@ from calderon.mlfmm.translation import coefficients
 
 BEYOND = 14
 """Degrees above the guess that are tried."""
-SURE = 60
+SURE = 50
 """Degree above which guesses are not verified: they are good there, and the search would take long."""
 MARGIN = 1.15
 """Of guesses that are not verified, in the excess."""
+WAVES, FEW = 450, 8
+"""Directions up to which all pairs are looked at; of more, fewer pairs, but this many."""
 PAIRS, POINTS = 32, 16
 """Of boxes, from all distances, and of each box, that a search looks at."""
 
@@ -36,6 +39,11 @@ class Samples(NamedTuple):
     sources: Array
     inward: Array
     outward: Array
+
+    def some(self, count: int) -> "Samples":
+        """So many of the pairs, of all distances."""
+        step = max(1, len(self.offsets) // count)
+        return Samples(*(each[step // 2 :: step] for each in self))
 
     @staticmethod
     def of(pairs: Pairs, edge: float, targets: PointsOfLevel, sources: PointsOfLevel) -> "Samples | None":
@@ -72,22 +80,18 @@ class Search(NamedTuple):
         guesses = [guess(abs(self.k) * each, rtol) for each in (2 * radius, radius)]
         extra = 1 if self.inward or self.outward else 0
         if guesses[0] > SURE:
-            full = math.ceil(2 * abs(self.k) * radius + MARGIN * (guesses[0] - 2 * abs(self.k) * radius)) + extra
-            half = math.ceil(abs(self.k) * radius + MARGIN * (guesses[1] - abs(self.k) * radius)) + extra
-            return Degrees(min(half, full), full)
+            most = math.ceil(2 * abs(self.k) * radius + MARGIN * (guesses[0] - 2 * abs(self.k) * radius)) + extra
+            fewer = math.ceil(abs(self.k) * radius + MARGIN * (guesses[1] - abs(self.k) * radius)) + extra
+            return Degrees(min(fewer, most), most)
+        samples = samples.some(max(FEW, round(PAIRS * WAVES / Grid.of(guesses[0]).count)))
         exact = self.exact(samples)
-        found = self._least(range(max(2, guesses[0] - 4), guesses[0] + BEYOND),
-                           lambda n: self.error(samples, exact, Degrees(n, n)) <= rtol)  # fmt: skip
-        if found is None:
+        full = least(guesses[0] - 1, (max(2, guesses[0] - 4), guesses[0] + BEYOND),
+                     lambda n: self.error(samples, exact, Degrees(n, n)) <= rtol)  # fmt: skip
+        if full is None:
             return None
-        full = found
-        found = self._least(range(max(1, min(guesses[1] - 3, full)), full),
-                           lambda n: self.error(samples, exact, Degrees(n, full)) <= 1.15 * rtol)  # fmt: skip
-        return Degrees(full if found is None else found, full)
-
-    @staticmethod
-    def _least(tried: Any, holds: Any) -> int | None:
-        return next((n for n in tried if holds(n)), None)
+        half = least(min(guesses[1], full), (max(1, min(guesses[1] - 3, full)), full),
+                     lambda n: self.error(samples, exact, Degrees(n, full)) <= 1.15 * rtol)  # fmt: skip
+        return Degrees(full if half is None else half, full)
 
     def exact(self, samples: Samples) -> NDArray[np.complex128]:
         """(pairs, targets, sources) the kernel with its derivatives along the unit vectors."""
@@ -128,6 +132,19 @@ class Search(NamedTuple):
         """(points, count)."""
         waves = np.exp(sign * 1j * self.k * (points @ grid.directions))
         return waves * (sign * 1j * self.k * (vectors @ grid.directions)) if derivative else waves
+
+
+def least(first: int, bounds: tuple[int, int], holds: Callable[[int], bool]) -> int | None:
+    """The least number, from bounds[0] to before bounds[1], that holds, found from `first` on: downwards where that
+    holds, else upwards; None if there is none."""
+    first = min(max(first, bounds[0]), bounds[1] - 1)
+    if bounds[0] >= bounds[1]:
+        return None
+    if holds(first):
+        while first > bounds[0] and holds(first - 1):
+            first -= 1
+        return first
+    return next((n for n in range(first + 1, bounds[1]) if holds(n)), None)
 
 
 def resampled(values: NDArray[Any], coarse: Grid, fine: Grid, matrices: tuple[Array, Array]) -> NDArray[Any]:
