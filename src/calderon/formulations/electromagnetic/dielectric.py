@@ -195,7 +195,7 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
         return ("near", "mass") if self.formulation == "pmchwt" else ("mass",)
 
     def _options(self, method: str, rtol: float, choices: SolverChoices) -> SolveOptions:
-        chosen = SolveOptions(method, rtol).for_unknowns(self.unknowns).chosen
+        chosen = SolveOptions(method, rtol).for_unknowns(self.unknowns, self.system.operator).chosen
         if "preconditioner" not in choices and not chosen.stores_near:
             choices = {**choices, "preconditioner": "mass"}
         return super()._options(method, rtol, choices)
