@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.mlfmm import operator as assembly
+from calderon.mlfmm.plan import Attempt
 
 K = 8.0
 MESH = cal.mesh.sphere(radius=1.0, h=0.13)
@@ -80,6 +82,13 @@ def test_waves_stay_where_better_ones_cannot_be_had(monkeypatch):
     for finer, double in ((False, False), (True, False), (True, True)):
         assert not medium.improve(1e-13, finer, double)
         assert np.array_equal(fast @ x, before)
+
+
+def test_an_error_says_that_plane_waves_do_not_hold_a_tolerance(monkeypatch):
+    tried = Attempt(0.35, np.dtype(np.float32), 1e-9)
+    monkeypatch.setattr(assembly, "attempts", lambda rtol: iter([tried]))
+    with pytest.raises(RuntimeError, match=r"plane waves have no degrees for rtol=0\.001: increase rtol, or use"):
+        OPERATORS["single"].assemble("mlfmm", rtol=1e-3)
 
 
 def test_near_entries_are_those_of_the_dense_matrix():

@@ -156,26 +156,24 @@ def assemble_mlfmm(
     require_memory(plan.nbytes, f"the multilevel fast multipole operator ({plan.details})", ADVICE)
     check = _Check.of(operator, precision if wanted < SINGLE else "single")
     with assembly_progress("preparing", "steps", progress) as advance:
+        error = np.inf
         for number, attempt in enumerate(attempts(wanted)):
-            parts = _Parts(wanted, attempt, execution)
+            parts, found = _Parts(wanted, attempt, execution), None  # what an attempt took is free for the next one
             found = parts.of(operator)
             if found is None:
                 continue
-            last = np.inf
+            last, error = np.inf, check.error(found)
             for _ in range(TRIES):
-                error = check.error(found)
                 if error <= SAFETY * wanted or not parts.improve(error, error > LITTLE * last):
                     break
-                last = error
+                last, error = error, check.error(found)
             if advance is not None:
                 advance(number + 1, number + 1)
             if error <= wanted:
                 break
-        else:
-            raise RuntimeError(
-                f"products have an error of {error:.1e} on {len(check.rows)} random rows, and rtol={wanted:g} was "
-                "requested: increase rtol, or use method='hmatrix'"
-            )
+    if found is None or error > wanted:
+        what = f"an error of {error:.1e} on {len(check.rows)} random rows" if np.isfinite(error) else "no degrees"
+        raise RuntimeError(f"plane waves have {what} for rtol={wanted:g}: increase rtol, or use method='hmatrix'")
     result = Multipole(found, parts.media, _local(operator), short_label(operator), wanted)
     result.error, result.checked, result.seconds = error, len(check.rows), time.perf_counter() - started
     return result

@@ -34,7 +34,7 @@ HIGHEST = 2500
 """Degree of plane waves: above, one translation takes 200 MB."""
 LARGER, MOST = 1.4, 6
 """Ratio of the edges of leaves that are tried, and how many."""
-ADVICE = "increase rtol, use precision='single', or a coarser mesh"
+ADVICE = "use method='hmatrix', which suits meshes that are fine against the wavelength, or increase rtol"
 
 
 class Attempt(NamedTuple):
