@@ -89,7 +89,7 @@ def test_tables_that_are_no_system_are_refused(spaces):
 def test_dense_assembly_has_no_tolerance(spaces):
     p1, _ = spaces
     for operator in (cal.identity(p1), cal.blocks([[cal.identity(p1)]])):
-        with pytest.raises(ValueError, match="rtol= is supported by method='hmatrix' or method='fmm' only"):
+        with pytest.raises(ValueError, match="rtol= is supported by method='hmatrix' or method='fmm' or method='mlf"):
             operator.assemble("dense", rtol=1e-3)
 
 

@@ -13,9 +13,8 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import Execution, format_bytes, require_memory
 from calderon.greens import Helmholtz
 from calderon.mlfmm.medium import Medium, Sites
-from calderon.mlfmm.plan import ADVICE, SAFETY, SINGLE, attempts, degree_of, estimate, rtol_of
+from calderon.mlfmm.plan import ADVICE, SAFETY, SINGLE, attempts, degree_of, estimate, is_integral, rtol_of
 from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
-from calderon.operators.boundary import IntegralOperator
 from calderon.operators.methods import Plan
 from calderon.operators.progress import assembly_progress
 from calderon.operators.tree import Products, SumOfProducts, Term, terms_of
@@ -204,7 +203,7 @@ def _local(operator: BoundaryOperator) -> sp.csr_array | None:
             matrix = (term.atom.matrix.T if term.transposed else term.atom.matrix).tocoo()
             places = matrix.coords[0] + term.top, matrix.coords[1] + term.left
             total = total + sp.coo_array((term.factor * matrix.data, places), operator.shape).tocsr()
-        elif not (term.is_plain and isinstance(term.atom, IntegralOperator)):
+        elif not is_integral(term):
             return None
     return total
 
@@ -221,7 +220,7 @@ class _Parts:
         groups: dict[complex, list[Term]] = {}
         others = []
         for term in terms_of(operator):
-            if term.is_plain and isinstance(term.atom, IntegralOperator):
+            if is_integral(term):
                 groups.setdefault(complex(term.atom.green.wavenumber), []).append(term)
             else:
                 others.append(term)
@@ -267,7 +266,7 @@ class _Check:
         k = max(abs(complex(each.green.wavenumber)) for each, _ in integrals_of(operator))
         places = np.zeros((size, 3))
         for term in terms_of(operator):
-            if isinstance(term.atom, IntegralOperator) and term.is_plain:
+            if is_integral(term):
                 boxes = Sites.of([term], operator.shape)
                 own = boxes.boxes[boxes.columns]
                 inside = np.isfinite(own[:, 0, 0])

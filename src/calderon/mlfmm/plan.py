@@ -11,7 +11,6 @@ from calderon.mlfmm.degrees import guess
 from calderon.mlfmm.medium import NEAR, PAIR, POINT, Medium
 from calderon.mlfmm.spectrum import Grid
 from calderon.operators.algebra import BoundaryOperator, integrals_of
-from calderon.operators.boundary import IntegralOperator
 from calderon.operators.memory_estimate import preparation_bytes
 from calderon.operators.methods import STREAM, Plan
 from calderon.operators.tree import Term, terms_of
@@ -72,12 +71,17 @@ def degree_of(rtol: float) -> int:
     return 2 if rtol >= SINGLE else 3 if rtol >= 9e-6 else 4
 
 
+def is_integral(term: Term) -> bool:
+    """Whether a term is an integral operator as it is, times a factor."""
+    return bool(term.is_plain and term.atom.is_leaf and not term.atom.is_local)
+
+
 def estimate(operator: BoundaryOperator, rtol: float) -> Plan:
     """Of the first attempt, from its trees."""
     attempt = next(attempts(rtol))
     groups: dict[Any, tuple[list[Term], tuple[int, int]]] = {}
     for term in terms_of(operator):
-        if term.is_plain and isinstance(term.atom, IntegralOperator):
+        if is_integral(term):
             key = complex(term.atom.green.wavenumber)
             groups.setdefault(key, ([], operator.shape))[0].append(term)
         else:
