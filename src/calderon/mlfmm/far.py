@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends import require_memory
 from calderon.backends.vectors import aligned, width
 from calderon.fmm.lists import Lists
 from calderon.fmm.octree import Octree
@@ -147,8 +148,9 @@ class Far:
 
 
 def parts_of(kinds: Sequence[str]) -> NDArray[np.int64]:
-    """Of components of scalars: 0 values, 1 .. 3 derivatives."""
-    return np.array([n for kind in kinds for n in ((0,) if kind == "value" else (1, 2, 3))])
+    """Of components of scalars: 0 values, 1 .. 3 derivatives; equivalent sources know no other kinds."""
+    known = {"value": (0,), "gradient": (1, 2, 3)}
+    return np.array([n for kind in kinds for n in known[kind]])
 
 
 def aligned_rows(values: NDArray[Any], real: Any) -> NDArray[Any]:
@@ -168,7 +170,15 @@ class Found(NamedTuple):
     def levels(
         self, tree: Octree, lists: Lists, k: complex, real: Any, vector: bool = False
     ) -> tuple[Traversal, LowFrequency | None]:
-        """Tables of all levels."""
+        """Tables of all levels. MemoryError before there is no room for them and for the patterns of one column."""
+        pairs, runs = pairs_of_levels(tree, lists), tree.runs_of_levels()
+        numbers, widest = 0, 0
+        for n, each in self.degrees.items():
+            full, boxes = 2 * Grid.of(each.full).pitch(real), runs[n][1] - runs[n][0]
+            numbers += len(pairs[n].used) * full + 4 * (2 if vector else 1) * boxes * Grid.of(each.half).pitch(real)
+            widest = max(widest, (2 if vector else 1) * boxes * full)
+        nbytes = (numbers + widest) * np.dtype(real).itemsize
+        require_memory(nbytes, f"the plane waves of {len(self.degrees)} levels", "increase rtol, or divide the problem")
         low = LowFrequency.of(tree, lists, k, real, self.cubes, self.first) if self.cubes else None
         return Traversal(levels_of(tree, lists, k, self.degrees, real), real, vector), low
 

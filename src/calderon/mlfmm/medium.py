@@ -234,7 +234,7 @@ class Medium:
         if self.waves is None:
             return False
         most = max(term.atom.quadrature.regular for term in self.terms)
-        degree = min(most, self.waves.degree + finer) if finer else self.waves.degree
+        degree = min(most, self.waves.degree + finer)
         if self.fill_far(rtol, degree):
             return True
         if self.real == np.float64 or not double:

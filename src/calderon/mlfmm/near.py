@@ -26,15 +26,15 @@ class NearProducts:
         return self.blocks.room.nbytes + self.blocks.pairs.nbytes + self.blocks.starts.nbytes
 
     @cached_property
-    def _orders(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
-        """Of products with the matrix, then with its transposed: pairs sorted by what is written, where those of each
-        cluster that is written begin, and these clusters."""
+    def _orders(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Of products with the matrix, then with its transposed: pairs sorted by the cluster that is written, and where
+        those of each begin."""
         found = []
         for side in (0, 1):
             own = self.blocks.pairs[:, side]
             order = np.argsort(own, kind="stable")
-            clusters, first = np.unique(own[order], return_index=True)
-            found.append((order, np.append(first, len(order)), clusters))
+            first = np.unique(own[order], return_index=True)[1]
+            found.append((order, np.append(first, len(order))))
         return found
 
     def entries(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[Any]:
@@ -66,7 +66,7 @@ class NearProducts:
         real = blocks.room.real.dtype
         vectors = np.ascontiguousarray(x[given.order].T, blocks.room.dtype)
         out = np.zeros((x.shape[1], len(wanted.order)), blocks.room.dtype)
-        order, first, _ = self._orders[1 if transposed else 0]
+        order, first = self._orders[1 if transposed else 0]
         widest = int((blocks.columns.stop - blocks.columns.start).max(initial=0))
         pitch = -(-2 * widest // width(real)) * width(real)
         run = multiply_transposed if transposed else multiply

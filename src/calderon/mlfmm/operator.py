@@ -100,9 +100,11 @@ class Multipole(LinearOperator):
     def __str__(self) -> str:
         size = f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {format_bytes(self.nbytes)}"
         levels = " and ".join(str(len(each)) for each in self.levels)
+        numbers = " and ".join(sorted({"single" if each.real == np.float32 else "double" for each in self.media}))
         return (
-            f"multilevel fast multipole operator {size}, {levels} levels, rtol {self.rtol:g}, error {self.error:.1e} "
-            f"on {self.checked} rows, backend {self.backend}, {self.seconds:.2f} s, {self.label}"
+            f"multilevel fast multipole operator {size}, {levels} levels, waves in {numbers} precision, "
+            f"rtol {self.rtol:g}, error {self.error:.1e} on {self.checked} rows, "
+            f"backend {self.backend}, {self.seconds:.2f} s, {self.label}"
         )
 
     __repr__ = __str__

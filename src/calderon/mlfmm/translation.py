@@ -26,7 +26,7 @@ SAMPLES = 12
 """Of the table of angles, for each degree."""
 DIRECT = 24
 """Degree up to which sums are computed for each direction: a table takes as long."""
-BESIDE = 6
+EXTRA = 6
 """Samples of a table beyond each end."""
 
 
@@ -51,7 +51,7 @@ def translators(k: complex, offsets: NDArray[Any], grid: Grid, real: Any) -> NDA
     table = np.array([coefficients(k, float(lengths[n]), degree) for n in first]).reshape(-1, degree + 1)
     count = SAMPLES * max(degree, 1)
     if degree > DIRECT:
-        cosines = np.cos(np.pi * np.arange(-BESIDE, count + BESIDE + 1) / count)
+        cosines = np.cos(np.pi * np.arange(-EXTRA, count + EXTRA + 1) / count)
         sums = np.zeros((len(table), len(cosines)), complex)
         run_tasks(lambda n: legendre_sums(table[n], cosines, sums[n]), len(table))
         table = sums
