@@ -16,7 +16,17 @@ from calderon.backends import DeviceMatrix, Execution, require_memory
 from calderon.mesh.errors import AccuracyWarning
 from calderon.operators import BoundaryOperator
 from calderon.operators.methods import AUTO, Method, candidates, fastest, first_that, method_named, require
-from calderon.solvers import ConvergenceError, Factorisation, SolverInfo, gmres, lu, refined, wide_product
+from calderon.solvers import (
+    CompressedSides,
+    ConvergenceError,
+    Factorisation,
+    SolverInfo,
+    block_gmres,
+    gmres,
+    lu,
+    refined,
+    wide_product,
+)
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import Space, VectorSpace
 from calderon.validation import callers_level, one_of
@@ -205,8 +215,16 @@ class LinearSystem:
 
     def solve(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], list[SolutionInfo]]:
         """Solutions (n, m) for right-hand sides (n, m), and the record of each."""
+        return self._recorded(self._direct if options.solver == "lu" else self._iterative, rhs, options)
+
+    def solve_together(self, sides: CompressedSides, options: SolveOptions) -> tuple[NDArray[Any], list[SolutionInfo]]:
+        """X (n, r) whose combinations are the solutions of all right-hand sides, by `block_gmres`, and their
+        records."""
+        return self._recorded(self._iterative, sides, options)
+
+    def _recorded(self, solve: Callable[..., Any], rhs: Any, options: SolveOptions) -> tuple[NDArray[Any], list[Any]]:
         assembly = self.assemble(options)
-        solution, infos = (self._direct if options.solver == "lu" else self._iterative)(rhs, options)
+        solution, infos = solve(rhs, options)
         worst = max(info.residual for info in infos)
         if not worst <= WARN_ABOVE * options.rtol:
             warnings.warn(
@@ -257,7 +275,9 @@ class LinearSystem:
         matrix = self.matrix.matrix if isinstance(self.matrix, LiftedMatrix) else self.matrix
         options.chosen.saves(self.operator, matrix, options.matrix_file, **options.execution)  # type: ignore[misc]
 
-    def _iterative(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], list[SolutionInfo]]:
+    def _iterative(
+        self, rhs: NDArray[Any] | CompressedSides, options: SolveOptions
+    ) -> tuple[NDArray[Any], list[SolutionInfo]]:
         given, factorisation = options.preconditioner, 0.0
         preconditioner = mass_preconditioner(self.spaces) if isinstance(given, str) else given
         if options.preconditioned_by("hlu"):
@@ -266,7 +286,8 @@ class LinearSystem:
                 factorisation = self.factors.seconds
             preconditioner = self.factors.as_preconditioner()  # type: ignore[union-attr]
         try:
-            solution, info = gmres(
+            iteration: Callable[..., Any] = block_gmres if isinstance(rhs, CompressedSides) else gmres
+            solution, info = iteration(
                 self.matrix,
                 rhs,
                 rtol=options.rtol,

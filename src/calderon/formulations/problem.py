@@ -14,10 +14,12 @@ from calderon.backends import Execution, LinearAlgebra
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
 from calderon.hmatrix import is_sum
 from calderon.operators.methods import AUTO, Plan, candidates
+from calderon.solvers import CompressedSides
 from calderon.validation import one_of
 
 Solution = TypeVar("Solution")
 DIRECTIONS_AT_ONCE = 64  # right-hand sides of a monostatic sweep that are in memory together
+COMPRESSION = 0.1  # part of the solver's tolerance to which they are compressed
 
 
 class SolverChoices(TypedDict, total=False):
@@ -183,11 +185,31 @@ class Problem(ABC, Generic[Solution]):
 
 
 def monostatic_sweep(
-    number: int, echoes: Callable[[slice], tuple[NDArray[np.complex128], list[SolutionInfo]]]
+    system: LinearSystem,
+    number: int,
+    waves: Callable[[slice], tuple[NDArray[Any], NDArray[Any]]],
+    options: SolveOptions,
 ) -> tuple[NDArray[np.complex128], SolutionInfo | None]:
-    """The echoes (number,) of all directions, those of a slice of them in memory at a time, and the record with the
-    largest residual, None without directions."""
-    parts = [echoes(slice(n, n + DIRECTIONS_AT_ONCE)) for n in range(0, number, DIRECTIONS_AT_ONCE)]
-    infos = [info for _, several in parts for info in several]
-    values = np.concatenate([np.empty(0, np.complex128), *(part for part, _ in parts)])
+    """The echoes l . x (number,) of all directions, and the record with the largest residual, None without directions.
+
+    waves: right-hand sides and receivers l (n, m) of a slice of the directions, which are in memory for one slice at a
+    time. Without factors all are solved together, compressed to a part of the tolerance.
+    """
+    slices = [slice(n, n + DIRECTIONS_AT_ONCE) for n in range(0, number, DIRECTIONS_AT_ONCE)]
+    values, infos = np.empty(number, np.complex128), []
+    if options.solver == "lu":
+        for part in slices:
+            rhs, receivers = waves(part)
+            x, records = system.solve(rhs, options)
+            values[part] = np.einsum("nd,nd->d", receivers, x)
+            infos += records
+    elif number:
+        sides = CompressedSides(COMPRESSION * options.rtol)
+        for part in slices:
+            sides.add(waves(part)[0])
+        sides.truncate()
+        x, infos = system.solve_together(sides, options)
+        for part in slices:
+            weights = sides.coefficients[:, part] * sides.sizes[part]
+            values[part] = np.einsum("dr,rd->d", waves(part)[1].T @ x, weights)
     return values, max(infos, key=lambda info: info.residual, default=None)

@@ -19,7 +19,7 @@ from calderon.formulations.checks import (
     warn_coarse,
     warn_thin,
 )
-from calderon.formulations.linear_system import SolutionInfo, SolveOptions
+from calderon.formulations.linear_system import SolutionInfo
 from calderon.formulations.problem import Problem, SolverChoices, monostatic_sweep
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.greens import Helmholtz
@@ -98,9 +98,10 @@ class ScatteringProblem(Problem[ScatteringSolution]):
 
         theta, phi: toward the sonar, angles in radians, broadcast; or, without phi, vectors (n, 3). See
         `exact.unit_directions`. The wave travels along -direction and its echo is taken along +direction. One
-        factorisation of a dense matrix serves all; with a compressed one, or solver="gmres", the products of 16
-        directions are formed together. Method, its accuracy, backend and precision default to those of the
-        available matrix, if any; solver to "lu" for a dense matrix. Further options as in `solve`.
+        factorisation of a dense matrix serves all; with a compressed one, or solver="gmres", the right-hand sides are
+        compressed to few, which are solved together (`solvers.block_gmres`). Method, its accuracy, backend and
+        precision default to those of the available matrix, if any; solver to "lu" for a dense matrix. Further options
+        as in `solve`.
 
         Raises ConvergenceError where the residual of one direction stays above rtol. info: return also the SolutionInfo
         of the direction with the largest residual, None without directions; then such solutions are accepted, with
@@ -113,21 +114,18 @@ class ScatteringProblem(Problem[ScatteringSolution]):
             raise ValueError(
                 "a target strength needs a medium without loss (a real wavenumber): look at .scattered(points)"
             )
-        amplitudes, worst = monostatic_sweep(len(d), lambda part: self._echoes(d[part], chosen))
+        amplitudes, worst = monostatic_sweep(self.system, len(d), lambda part: self._echoes(d[part]), chosen)
         with np.errstate(divide="ignore"):
             strength = 20 * np.log10(np.abs(amplitudes)).reshape(toward.shape[:-1])
         return (strength, worst) if info else strength
 
-    def _echoes(
-        self, directions: NDArray[np.float64], options: SolveOptions
-    ) -> tuple[NDArray[np.complex128], list[SolutionInfo]]:
-        """F (n,) backward, and the record of each. A far field tests the densities with the plane wave from the
-        observer, which is the incident wave here, so that the integrals of the right-hand sides give it.
+    def _echoes(self, directions: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Right-hand sides b and receivers l (n, m), F = l . x backward. A far field tests the densities with the plane
+        wave from the observer, which is the incident wave here, so that the integrals of the right-hand sides give it.
         """
         loads = [self._wave_loads(PlaneWave(-d, self.wavenumber)) for d in directions]
-        x, infos = self.system.solve(np.stack([self._rhs(*pair) for pair in loads], axis=1), options)
         far = np.stack([self._far_load(*pair) for pair in loads], axis=1)
-        return np.einsum("nd,nd->d", far, x) / (4 * np.pi), infos
+        return np.stack([self._rhs(*pair) for pair in loads], axis=1), far / (4 * np.pi)
 
     @cached_property
     def _loads(self) -> Loads:

@@ -1,6 +1,8 @@
 """Solvers of linear systems; the iterations use a matrix through its products A @ x only."""
 
+from calderon.solvers.block_gmres import block_gmres
 from calderon.solvers.cg import cg
+from calderon.solvers.compression import CompressedSides
 from calderon.solvers.gmres import gmres
 from calderon.solvers.iteration import ConvergenceError, SolverInfo
 from calderon.solvers.lu import LU, Factorisation, lu
@@ -9,9 +11,11 @@ from calderon.solvers.refinement import refined, wide_product
 
 __all__ = [
     "LU",
+    "CompressedSides",
     "ConvergenceError",
     "Factorisation",
     "SolverInfo",
+    "block_gmres",
     "cg",
     "gmres",
     "jacobi",

@@ -135,7 +135,7 @@ class Iteration(ABC, Generic[AnyColumn]):
     ) -> tuple[np.ndarray, SolverInfo]:
         """Solution and record; raises `ConvergenceError` when some right-hand side failed."""
         done: list[Any] = []
-        with _live_progress(self.title, self.limit.rtol, progress) as report:
+        with live_progress(self.title, self.limit.rtol, progress) as report:
             for first in range(0, self.system.rhs.shape[1], COLUMNS_AT_ONCE):
                 columns = self._begin(slice(first, first + COLUMNS_AT_ONCE))
                 done += columns
@@ -247,7 +247,7 @@ def _advice(method: str, worst: Column, system: LinearSystem, limit: Limits) -> 
 
 
 @contextmanager
-def _live_progress(title: str, rtol: float, shown: bool) -> Iterator[Callable[[int, float], None]]:
+def live_progress(title: str, rtol: float, shown: bool) -> Iterator[Callable[[int, float], None]]:
     """Yield a function ``report(iteration, residual)``; the bar fills with the logarithm of the residual.
 
     The line is closed and the cursor restored however the block ends, also by an interrupt from the keyboard.

@@ -177,17 +177,17 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
         return np.concatenate([parts.get(i, zero) for i, zero in zeros.items()])
 
     def _echoes(
-        self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64], options: SolveOptions
-    ) -> tuple[NDArray[np.complex128], list[SolutionInfo]]:
+        self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         def waves(vectors: NDArray[np.float64]) -> TestedField:
             return lambda loads: loads.plane_waves(np.exp(-1j * self.wavenumber * (loads.points @ r.T)), vectors)
 
-        x, infos = self.system.solve(self._combined(waves(transmit), waves(np.cross(-r, transmit))), options)
         n, parts = len(self.meshes), {}
         for i, _ in self.regions[0].surfaces:
             parts[i] = waves(receive)(self._loads[i])
             parts[n + i] = -waves(np.cross(-r, receive))(self._loads[i])
-        return 1j * self.wavenumber / (4 * np.pi) * np.einsum("nd,nd->d", self._stacked(parts), x), infos
+        rhs = self._combined(waves(transmit), waves(np.cross(-r, transmit)))
+        return rhs, 1j * self.wavenumber / (4 * np.pi) * self._stacked(parts)
 
     @property
     def preconditioners(self) -> tuple[str, ...]:

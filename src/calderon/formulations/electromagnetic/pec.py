@@ -222,8 +222,8 @@ class PECScattering(RadarProblem[PECSolution]):
         return PECSolution(data, info, RadiatingCurrents(self.wavenumber, data.impedance, (current,)))
 
     def _echoes(
-        self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64], options: SolveOptions
-    ) -> tuple[NDArray[np.complex128], list[SolutionInfo]]:
+        self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         loads = self._loads
         phases = np.exp(-1j * self.wavenumber * (loads.points @ r.T))
         electric = loads.plane_waves(phases, transmit)
@@ -232,9 +232,8 @@ class PECScattering(RadarProblem[PECSolution]):
             waves = zip(np.cross(-r, transmit), phases.T, strict=True)
             currents = (np.cross(loads.normals, vector) * phase[:, None] for vector, phase in waves)
             magnetic = np.stack([self._magnetic_loads @ current for current in currents], axis=1)
-        x, infos = self.system.solve(self._combined(electric, magnetic), options)
         far = electric if np.array_equal(receive, transmit) else loads.plane_waves(phases, receive)
-        return 1j * self.wavenumber / (4 * np.pi) * np.einsum("nd,nd->d", far, x), infos
+        return self._combined(electric, magnetic), 1j * self.wavenumber / (4 * np.pi) * far
 
     @property
     def _details(self) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.angular import RECEIVERS, line_of_sight
-from calderon.formulations.linear_system import SolutionInfo, SolveOptions
 from calderon.formulations.problem import Problem, monostatic_sweep
 from calderon.validation import one_of, wavenumber_of_a_wave
 
@@ -49,7 +48,8 @@ class RadarProblem(Problem[Solution]):
         `exact.unit_directions`.
 
         polarization: receiver, then transmitter: "VV", "HH", "VH" or "HV", V along theta-hat and H along phi-hat. The
-        wave travels along -r. One factorisation serves all angles (solver="lu", the default of a dense matrix); further
+        wave travels along -r. One factorisation serves all angles (solver="lu", the default of a dense matrix); without
+        it, the right-hand sides are compressed to few, which are solved together (`solvers.block_gmres`). Further
         options as in `solve`.
 
         Raises ConvergenceError where the residual of one angle stays above rtol. info: return also the SolutionInfo of
@@ -80,13 +80,18 @@ class RadarProblem(Problem[Solution]):
         r, v, h = (part.reshape(-1, 3) for part in frame)
         vectors = {"V": v, "H": h}
         receive, transmit = vectors[polarization[0]], vectors[polarization[1]]
-        far, worst = monostatic_sweep(len(r), lambda part: self._echoes(r[part], receive[part], transmit[part], chosen))
+
+        def waves(part: slice) -> tuple[NDArray[Any], NDArray[Any]]:
+            return self._echoes(r[part], receive[part], transmit[part])
+
+        far, worst = monostatic_sweep(self.system, len(r), waves, chosen)
         far = far.reshape(frame[0].shape[:-1])
         return (far, worst) if info else far
 
     @abstractmethod
     def _echoes(
-        self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64], options: SolveOptions
-    ) -> tuple[NDArray[np.complex128], list[SolutionInfo]]:
-        """F . receive (m,) in m for unit plane waves from r (m, 3) with that polarisation, and the record of each. A
-        far field tests the currents with the plane wave from the observer, which is the incident wave here."""
+        self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Right-hand sides b and receivers l (n, m): F . receive = l . x in m for unit plane waves from r (m, 3) with
+        that polarisation. A far field tests the currents with the plane wave from the observer, which is the incident
+        wave here."""
