@@ -215,12 +215,23 @@ class LinearSystem:
 
     def solve(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], list[SolutionInfo]]:
         """Solutions (n, m) for right-hand sides (n, m), and the record of each."""
-        return self._recorded(self._direct if options.solver == "lu" else self._iterative, rhs, options)
+        solve = self._direct if options.solver == "lu" else partial(self._iterative, gmres)
+        return self._recorded(solve, rhs, options)
 
-    def solve_together(self, sides: CompressedSides, options: SolveOptions) -> tuple[NDArray[Any], list[SolutionInfo]]:
-        """X (n, r) whose combinations are the solutions of all right-hand sides, by `block_gmres`, and their
-        records."""
-        return self._recorded(self._iterative, sides, options)
+    def solve_together(
+        self,
+        sides: CompressedSides,
+        options: SolveOptions,
+        start: NDArray[Any] | None = None,
+        recorded: Callable[[Any], Any] = lambda matrix: matrix,
+    ) -> tuple[NDArray[Any], list[SolutionInfo]]:
+        """X (n, r) whose combinations are the solutions of all right-hand sides, by `block_gmres`, and their records.
+        start: an approximation of X. recorded: the matrix with other products."""
+
+        def iteration(matrix: Any, rhs: CompressedSides, **given: Any) -> tuple[NDArray[Any], SolverInfo]:
+            return block_gmres(recorded(matrix), rhs, x0=start, **given)
+
+        return self._recorded(partial(self._iterative, iteration), sides, options)
 
     def _recorded(self, solve: Callable[..., Any], rhs: Any, options: SolveOptions) -> tuple[NDArray[Any], list[Any]]:
         assembly = self.assemble(options)
@@ -276,7 +287,7 @@ class LinearSystem:
         options.chosen.saves(self.operator, matrix, options.matrix_file, **options.execution)  # type: ignore[misc]
 
     def _iterative(
-        self, rhs: NDArray[Any] | CompressedSides, options: SolveOptions
+        self, iteration: Callable[..., Any], rhs: NDArray[Any] | CompressedSides, options: SolveOptions
     ) -> tuple[NDArray[Any], list[SolutionInfo]]:
         given, factorisation = options.preconditioner, 0.0
         preconditioner = mass_preconditioner(self.spaces) if isinstance(given, str) else given
@@ -286,7 +297,6 @@ class LinearSystem:
                 factorisation = self.factors.seconds
             preconditioner = self.factors.as_preconditioner()  # type: ignore[union-attr]
         try:
-            iteration: Callable[..., Any] = block_gmres if isinstance(rhs, CompressedSides) else gmres
             solution, info = iteration(
                 self.matrix,
                 rhs,

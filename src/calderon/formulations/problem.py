@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Execution, LinearAlgebra
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
+from calderon.formulations.saved_sweep import solve_and_save
 from calderon.hmatrix import is_sum
 from calderon.operators.methods import AUTO, Plan, candidates
 from calderon.solvers import CompressedSides
@@ -189,15 +190,22 @@ def monostatic_sweep(
     number: int,
     waves: Callable[[slice], tuple[NDArray[Any], NDArray[Any]]],
     options: SolveOptions,
+    directions: tuple[NDArray[Any], ...],
+    file: str | os.PathLike[str] | None,
 ) -> tuple[NDArray[np.complex128], SolutionInfo | None]:
     """The echoes l . x (number,) of all directions, and the record with the largest residual, None without directions.
 
     waves: right-hand sides and receivers l (n, m) of a slice of the directions, which are in memory for one slice at a
-    time. Without factors all are solved together, compressed to a part of the tolerance.
+    time. Without factors all are solved together, compressed to a part of the tolerance. directions: what waves are
+    made of. file: in which the solution is saved, and what there is of it before; ValueError with factors.
     """
     slices = [slice(n, n + DIRECTIONS_AT_ONCE) for n in range(0, number, DIRECTIONS_AT_ONCE)]
     values, infos = np.empty(number, np.complex128), []
     if options.solver == "lu":
+        if file is not None:
+            raise ValueError(
+                "sweep_file= is of iterations, and solver='lu' has none: leave it out, or take solver='gmres'"
+            )
         for part in slices:
             rhs, receivers = waves(part)
             x, records = system.solve(rhs, options)
@@ -208,7 +216,10 @@ def monostatic_sweep(
         for part in slices:
             sides.add(waves(part)[0])
         sides.truncate()
-        x, infos = system.solve_together(sides, options)
+        if file is None:
+            x, infos = system.solve_together(sides, options)
+        else:
+            x, infos = solve_and_save(system, sides, options, file, directions)
         for part in slices:
             weights = sides.coefficients[:, part] * sides.sizes[part]
             values[part] = np.einsum("dr,rd->d", waves(part)[1].T @ x, weights)

@@ -1,5 +1,6 @@
 """What all scattering problems share: an incident wave comes in, the total field on the surface is found."""
 
+import os
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -92,6 +93,7 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         method: str | None = None,
         rtol: float = 1e-6,
         info: bool = False,
+        sweep_file: str | os.PathLike[str] | None = None,
         **options: Unpack[SolverChoices],
     ) -> Any:
         """Target strength (...) in dB re 1 m, seen by a sonar in the given directions from the body.
@@ -105,7 +107,8 @@ class ScatteringProblem(Problem[ScatteringSolution]):
 
         Raises ConvergenceError where the residual of one direction stays above rtol. info: return also the SolutionInfo
         of the direction with the largest residual, None without directions; then such solutions are accepted, with
-        an AccuracyWarning above 10 rtol.
+        an AccuracyWarning above 10 rtol. sweep_file: an HDF5 file that the solutions are saved to, and from which a
+        sweep that ended early goes on with the same numbers; ValueError for one of another problem, or with LU.
         """
         toward = unit_directions(theta, phi)
         d = toward.reshape(-1, 3)
@@ -114,7 +117,9 @@ class ScatteringProblem(Problem[ScatteringSolution]):
             raise ValueError(
                 "a target strength needs a medium without loss (a real wavenumber): look at .scattered(points)"
             )
-        amplitudes, worst = monostatic_sweep(self.system, len(d), lambda part: self._echoes(d[part]), chosen)
+        amplitudes, worst = monostatic_sweep(
+            self.system, len(d), lambda part: self._echoes(d[part]), chosen, (d,), sweep_file
+        )
         with np.errstate(divide="ignore"):
             strength = 20 * np.log10(np.abs(amplitudes)).reshape(toward.shape[:-1])
         return (strength, worst) if info else strength

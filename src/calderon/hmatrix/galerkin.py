@@ -4,7 +4,6 @@ The one file of this folder that looks at spaces, integrands and operators: whic
 matrix of an operator is recognised by in a file, and which smooth functions it is expected to be applied to.
 """
 
-import hashlib
 import math
 import os
 import time
@@ -36,6 +35,7 @@ from calderon.hmatrix.saving import SavedParts, with_shared_trees
 from calderon.hmatrix.tolerances import Scales, block_errors, filling_of
 from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
 from calderon.operators.boundary import IntegralOperator
+from calderon.operators.fingerprint import fingerprint
 from calderon.operators.memory_estimate import preparation_bytes
 from calderon.operators.methods import STREAM, Plan
 from calderon.operators.progress import assembly_progress
@@ -251,29 +251,6 @@ def is_sum(operator: BoundaryOperator) -> bool:
     terms = operator.terms()
     between = ((each.atom.trial, numbering(each.atom.test)) for each in terms)
     return all(each.atom.is_leaf and each.shape == operator.shape for each in terms) and all(a is b for a, b in between)
-
-
-def fingerprint(operator: IntegralOperator) -> dict[str, str]:
-    """What the matrix of an operator belongs to, as named texts that can be compared and reported: the integrand, the
-    Green's function with its wavenumber, the mesh by a digest of its vertices and triangles, the spaces by one of their
-    functions, the quadrature."""
-    both = operator.trial, operator.test
-    spaces = " to ".join(f"{each.name} {_digest(each.triangles, each.dofs)}" for each in both)
-    meshes = (each.mesh for each in both)
-    return {
-        "operator": operator.integrand.name,
-        "Green's function": repr(operator.green),
-        "mesh": " to ".join(dict.fromkeys(_digest(each.vertices, each.triangles) for each in meshes)),
-        "spaces": spaces,
-        "quadrature": repr(operator.quadrature),
-    }
-
-
-def _digest(*arrays: Any) -> str:
-    digest = hashlib.sha256()
-    for array in arrays:
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()[:12]
 
 
 def scales_of(operator: IntegralOperator, blocks: BlockTree, wavenumber: float) -> Scales:

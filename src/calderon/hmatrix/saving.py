@@ -17,7 +17,19 @@ import h5py
 import numpy as np
 import scipy.sparse as sp
 
-from calderon.files import FileKind, SavedGroup, file_path, new_file, put, put_texts, saved_file, sweep
+from calderon.files import (
+    FileKind,
+    Identity,
+    SavedGroup,
+    file_path,
+    identity_of,
+    new_file,
+    put,
+    put_texts,
+    require_identity,
+    saved_file,
+    sweep,
+)
 from calderon.hmatrix import saved_tables
 from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.cluster_tree import ClusterTree
@@ -29,7 +41,6 @@ REMEDY = "remove it and assemble the matrix again"
 HMATRIX = FileKind("calderon H-matrix", "H-matrix", REMEDY)
 SUM = FileKind("calderon sum of H-matrices", "sum of H-matrices", REMEDY)
 PARTS = FileKind("calderon assembly of H-matrices", "assembly of H-matrices", REMEDY)
-Identity = dict[str, str]
 
 
 @contextmanager
@@ -154,7 +165,7 @@ class SavedParts:
         if not self.path.exists():
             return []
         with saved_matrix_file(self.path, PARTS) as file:
-            found = [_identity(text, file) for text in file.texts("identities")]
+            found = [identity_of(text, file) for text in file.texts("identities")]
             file["parts"].numbered(len(found))
             return found
 
@@ -172,14 +183,7 @@ class SavedParts:
         """Whether the HMatrix with this number is there. ValueError if it belongs to something else."""
         if number >= len(self.identities):
             return False
-        there = self.identities[number]
-        if there != identity:
-            names = [name for name in identity if there.get(name) != identity[name]]
-            differences = "; ".join(f"{name} {there.get(name)} instead of {identity[name]}" for name in names)
-            raise ValueError(
-                f"{str(self.path)!r} holds the matrix of another problem: {differences}. "
-                "Name another file, or remove this one"
-            )
+        require_identity(self.path, "the matrix", self.identities[number], identity)
         return True
 
     def read(self, number: int) -> dict[str, Any]:
@@ -194,14 +198,3 @@ class SavedParts:
             put_texts(file, "identities", [json.dumps(each) for each in self.identities])
             for number, part in enumerate(parts):
                 put_hmatrix(file.create_group(f"parts/{number}"), part)
-
-
-def _identity(text: str, file: SavedGroup) -> Identity:
-    """The identity that a file states."""
-    try:
-        found = json.loads(text)
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        file.refuse("the identity of a matrix is no table of names")
-    return {str(name): str(value) for name, value in found.items()}

@@ -41,20 +41,22 @@ def block_gmres(
     rtol: float = 1e-6,
     maxiter: int = 1000,
     preconditioner: Any = None,
+    x0: Any = None,
     progress: bool = False,
     callback: Callback | None = None,
 ) -> tuple[Rows, SolverInfo]:
     """Solve A X = Q so that |b_j - A x_j| <= rtol |b_j| for all x_j = |b_j| X c_j; return X (n, r) and the record.
 
     A, preconditioner, progress, callback: as of `gmres`; the preconditioner acts from the right. sides: whose errors
-    are below rtol. maxiter: steps, each with products of at most WIDTH columns, per WIDTH columns of Q.
+    are below rtol. x0: an approximation of X. maxiter: steps, each with products of at most WIDTH columns, for each
+    WIDTH columns of Q.
 
     The space takes 16 n bytes a product, and the iteration restarts when half of the free memory is taken. The record
     has the bounds of the residuals of all right-hand sides; `products` counts all of them together. Raises as `gmres`
     does, the `solution` of a ConvergenceError is X; MemoryError where there is no room for three vectors a column of Q.
     """
     began = time.perf_counter()
-    system = linear_system(A, sides.rows.T, None, preconditioner, "block GMRES")
+    system = linear_system(A, sides.rows.T, x0, preconditioner, "block GMRES")
     iteration = _BlockGMRES(system, sides, limits(rtol, 0.0, maxiter).rtol)
     failure = iteration.run(maxiter * max(1, math.ceil(sides.rank / WIDTH)), progress, callback)
     steps, worst = len(iteration.bounds) - 1, np.array([each.max() for each in iteration.bounds])
@@ -81,14 +83,14 @@ class _BlockGMRES:
         self.allowed = rtol - sides.errors
         if not (self.allowed > 0).all():
             raise ValueError(f"right-hand sides compressed to {sides.errors.max():.1e} cannot be solved to {rtol:.1e}")
-        self.solution: Rows = np.zeros(system.rhs.shape, np.complex128)
+        self.solution = np.zeros(system.rhs.shape, np.complex128) if system.start is None else system.start
         self.bounds: list[NDArray[np.float64]] = []
         self.products, self.widest, self.steps = 0, 0, 0
 
     def run(self, most: int, progress: bool, callback: Callback | None) -> str:
         """Iterate until all right-hand sides are solved: "", or why they are not."""
-        residual = np.ascontiguousarray(self.system.rhs.T, np.complex128)
-        before = self._bound(residual @ residual.conj().T)  # of Q = 1
+        residual = np.ascontiguousarray(self.system.rhs.T) if self.system.start is None else self._residual()
+        before = self._bound(residual @ residual.conj().T)
         self.bounds.append(before)
         with live_progress("GMRES", self.rtol, progress) as report:
             while self.bounds[-1].max() > self.rtol:

@@ -1,5 +1,6 @@
 """Monostatic radar cross-sections: many plane waves, each observed where it comes from."""
 
+import os
 from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, Self, TypeVar
@@ -40,6 +41,7 @@ class RadarProblem(Problem[Solution]):
         polarization: str = "VV",
         *,
         info: bool = False,
+        sweep_file: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> Any:
         """Radar cross-section in m^2 seen by a radar that both sends and receives.
@@ -54,9 +56,10 @@ class RadarProblem(Problem[Solution]):
 
         Raises ConvergenceError where the residual of one angle stays above rtol. info: return also the SolutionInfo of
         the angle with the largest residual, None without angles; then such solutions are accepted, with an
-        AccuracyWarning above 10 rtol.
+        AccuracyWarning above 10 rtol. sweep_file: an HDF5 file that the solutions are saved to, and from which a sweep
+        that ended early goes on with the same numbers; ValueError for one of another problem, or with LU.
         """
-        found = self.scattering_amplitude(theta, phi, polarization, info=info, **options)
+        found = self.scattering_amplitude(theta, phi, polarization, info=info, sweep_file=sweep_file, **options)
         amplitude, *record = found if info else (found,)
         level = 4 * np.pi * np.abs(amplitude) ** 2
         return (level, *record) if info else level
@@ -68,6 +71,7 @@ class RadarProblem(Problem[Solution]):
         polarization: str = "VV",
         *,
         info: bool = False,
+        sweep_file: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> Any:
         """The backscattered F . receiver in m for a unit wave: an entry of the scattering matrix; arguments as for
@@ -84,7 +88,7 @@ class RadarProblem(Problem[Solution]):
         def waves(part: slice) -> tuple[NDArray[Any], NDArray[Any]]:
             return self._echoes(r[part], receive[part], transmit[part])
 
-        far, worst = monostatic_sweep(self.system, len(r), waves, chosen)
+        far, worst = monostatic_sweep(self.system, len(r), waves, chosen, (r, receive, transmit), sweep_file)
         far = far.reshape(frame[0].shape[:-1])
         return (far, worst) if info else far
 

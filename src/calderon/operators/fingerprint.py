@@ -1,0 +1,45 @@
+"""What the matrix of an operator belongs to, as named texts that can be compared and reported."""
+
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from calderon.operators.algebra import BoundaryOperator, integrals_of
+from calderon.operators.boundary import IntegralOperator
+from calderon.operators.tree import terms_of
+
+
+def fingerprint(operator: IntegralOperator) -> dict[str, str]:
+    """The integrand, the Green's function with its wavenumber, the mesh by a digest of its vertices and triangles, the
+    spaces by one of their functions, the quadrature."""
+    both = operator.trial, operator.test
+    spaces = " to ".join(f"{each.name} {digest(each.triangles, each.dofs)}" for each in both)
+    meshes = (each.mesh for each in both)
+    return {
+        "operator": operator.integrand.name,
+        "Green's function": repr(operator.green),
+        "mesh": " to ".join(dict.fromkeys(digest(each.vertices, each.triangles) for each in meshes)),
+        "spaces": spaces,
+        "quadrature": repr(operator.quadrature),
+    }
+
+
+def fingerprint_of_all(operator: BoundaryOperator) -> dict[str, str]:
+    """The same of all integral operators of an expression, and a digest of how it is made of them."""
+    parts = [fingerprint(each) for each, _ in integrals_of(operator)]
+    terms = [f"{complex(t.factor)!r} {t.atom!r} {t.transposed} {t.conjugated} {t.top} {t.left}"
+             for t in terms_of(operator)]  # fmt: skip
+    expression = digest(np.frombuffer(repr((operator.shape, terms)).encode(), np.uint8))
+    names = dict.fromkeys(name for part in parts for name in part)
+    return {name: " and ".join(dict.fromkeys(part[name] for part in parts)) for name in names} | {
+        "expression": expression
+    }
+
+
+def digest(*arrays: Any) -> str:
+    """Of arrays of numbers."""
+    total = hashlib.sha256()
+    for array in arrays:
+        total.update(np.ascontiguousarray(array).tobytes())
+    return total.hexdigest()[:12]
