@@ -52,10 +52,13 @@ from calderon.hmatrix import assemble_hmatrix as _assemble_hmatrix
 from calderon.hmatrix import hlu
 from calderon.hmatrix import plan_hmatrix as _plan_hmatrix
 from calderon.hmatrix import save_assembly as _save_assembly
+from calderon.hmatrix.saving import SavedParts as _SavedParts
 from calderon.mesh import AccuracyWarning, Material, MeshError, MeshWarning, TetrahedralMesh, TriangleMesh
 from calderon.mlfmm import assemble_mlfmm as _assemble_mlfmm
 from calderon.mlfmm import helmholtz_sums
 from calderon.mlfmm import plan_mlfmm as _plan_mlfmm
+from calderon.mlfmm import require_near_file as _require_near_file
+from calderon.mlfmm import save_near as _save_near
 from calderon.onsurface import osrc_dtn, osrc_ntd
 from calderon.operators import (
     adjoint_double_layer,
@@ -105,8 +108,8 @@ _register(
 _register(_Method("matrix-free", _assemble_matrix_free, matrix="no matrix"))
 _register(
     _Method(
-        "hmatrix", _assemble_hmatrix, several=True, compresses=True, saves=_save_assembly, factorise=hlu,
-        matrix="H-matrix", plan=_plan_hmatrix,
+        "hmatrix", _assemble_hmatrix, several=True, compresses=True, saves=_save_assembly, reads=_SavedParts,
+        factorise=hlu, matrix="H-matrix", plan=_plan_hmatrix,
     )
 )  # fmt: skip
 _register(
@@ -116,8 +119,8 @@ _register(
 )  # fmt: skip
 _register(
     _Method(
-        "mlfmm", _assemble_mlfmm, stores_near=True, compresses=True, devices=False, multiplies_on_devices=False,
-        matrix="multilevel fast multipole operator", plan=_plan_mlfmm,
+        "mlfmm", _assemble_mlfmm, stores_near=True, compresses=True, saves=_save_near, reads=_require_near_file,
+        devices=False, multiplies_on_devices=False, matrix="multilevel fast multipole operator", plan=_plan_mlfmm,
     )
 )  # fmt: skip
 _register_sums("fmm", laplace_sums)

@@ -46,7 +46,7 @@ def test_refusals_name_the_methods_that_can(halved):
         OPERATOR.assemble("fast")
     with pytest.raises(ValueError, match="rtol= is supported by method='hmatrix' or method='fmm' or "):
         OPERATOR.assemble("dense", rtol=1e-3)
-    with pytest.raises(ValueError, match="matrix_file= is supported by method='hmatrix' only: method 'halved' "):
+    with pytest.raises(ValueError, match="matrix_file= is supported by method='hmatrix' or method='mlfmm' only: "):
         OPERATOR.assemble("halved", matrix_file="matrix.h5")
     with pytest.raises(ValueError, match="keep_on_device= is supported by method='dense' only: method 'halved' keeps"):
         OPERATOR.assemble("halved", keep_on_device=True)

@@ -50,7 +50,6 @@ def test_a_conductor_by_plane_waves():
 @pytest.mark.parametrize(
     ("option", "reason"),
     [
-        ('matrix_file = "hull.h5"', "method 'mlfmm' saves nothing"),
         ('backend = "opencl"', "method 'mlfmm' computes on the processor"),
         ('compare = "auto"', "method 'mlfmm' computes on the processor"),
         ('solver = "lu"', "method 'mlfmm' keeps no entries"),

@@ -19,7 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 from calderon.files.hdf5_reading import SavedGroup, saved_file
 from calderon.files.hdf5_writing import FileKind, new_file, put, put_texts
 from calderon.files.whole_file import file_path, sweep
-from calderon.processes import held
+from calderon.processes import held, leftovers, remove
 
 Identity = dict[str, str]
 OTHER = "wait for it, or name another file"
@@ -52,6 +52,17 @@ def require_identity(path: Path, what: str, there: Identity, identity: Identity)
         )
 
 
+def checked_path(path: str | os.PathLike[str], kind: FileKind) -> Path:
+    """ValueError for the name of a file that does not end in .h5 or .hdf5, FileNotFoundError for a folder that does not
+    exist, TypeError for what is no path."""
+    found = file_path(path, kind.what, "result.h5")
+    if found.suffix not in (".h5", ".hdf5"):
+        raise ValueError(f"{kind.what} are saved in HDF5: {str(path)!r} should end in .h5 or .hdf5")
+    if not found.parent.is_dir():
+        raise FileNotFoundError(f"the folder {found.parent} does not exist; create it first")
+    return found
+
+
 class Pieces:
     """Pieces of the result that `path` will hold, held by this process until `close`.
 
@@ -61,20 +72,27 @@ class Pieces:
     """
 
     def __init__(self, path: str | os.PathLike[str], kind: FileKind, identity: Identity) -> None:
-        self.path, self.kind, self.identity = file_path(path, kind.what, "result.h5"), kind, identity
-        if self.path.suffix not in (".h5", ".hdf5"):
-            raise ValueError(f"{kind.what} are saved in HDF5: {str(path)!r} should end in .h5 or .hdf5")
-        if not self.path.parent.is_dir():
-            raise FileNotFoundError(f"the folder {self.path.parent} does not exist; create it first")
+        self.path, self.kind, self.identity = checked_path(path, kind), kind, identity
         self._holding = ExitStack()
         self._holding.enter_context(held(self.path.resolve(), OTHER))
         sweep(self.path)
         self._part = replace(kind, name=f"{kind.name}, a piece", what=f"piece of {kind.what}")
+        try:
+            for place in self._places()[:1]:  # all pieces are of one problem
+                with self._opened(place):
+                    pass
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> "Pieces":
         return self
 
     def __exit__(self, *details: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let others compute the same."""
         self._holding.close()
 
     @property
@@ -100,9 +118,7 @@ class Pieces:
         place = self._place(name)
         if not place.exists():
             return None
-        sweep(place)
-        with saved_file(place, self._part) as file:
-            self._require(place, file)
+        with self._opened(place) as file:
             return file.array("values", np.dtype(dtype), shape)
 
     @contextmanager
@@ -115,15 +131,30 @@ class Pieces:
 
     def clear(self) -> None:
         """Remove all pieces."""
-        first, last = (re.escape(each) for each in (f"{self.path.stem}.part-", self.path.suffix))
-        for each in self.path.parent.iterdir():
-            if re.fullmatch(first + NAME.pattern + last, each.name):
-                each.unlink(missing_ok=True)
-                sweep(each)
+        for place in self._places():
+            place.unlink(missing_ok=True)
 
     def _place(self, name: str) -> Path:
         assert NAME.fullmatch(name)
         return self.path.with_name(f"{self.path.stem}.part-{name}{self.path.suffix}")
+
+    def _places(self) -> list[Path]:
+        """The pieces that are there; what ended processes have left while they wrote some is removed."""
+        begin, suffix, found = f"{self.path.stem}.part-", self.path.suffix, []
+        for each in self.path.parent.iterdir():
+            if each.name.startswith(f".{begin}"[:40]) and each.suffix == suffix:
+                hidden = each.stem[: each.stem.rindex(".") + 1]
+                for left in leftovers(each.parent, hidden, suffix):
+                    remove(left)
+            elif re.fullmatch(re.escape(begin) + NAME.pattern + re.escape(suffix), each.name):
+                found.append(each)
+        return sorted(found)
+
+    @contextmanager
+    def _opened(self, place: Path) -> Iterator[SavedGroup]:
+        with saved_file(place, self._part) as file:
+            self._require(place, file)
+            yield file
 
     def _require(self, path: Path, file: SavedGroup) -> None:
         texts = file.texts("identity")

@@ -63,8 +63,8 @@ class Problem(ABC, Generic[Solution]):
         "hmatrix" also "hlu", hierarchical factors, for equations of the first kind; or None, or anything with a product
         M @ x. maxiter: limit of GMRES, default 1000. progress: whether to show live progress. keep_on_device: leave a
         dense matrix on the device of `backend`, where GMRES and (on CUDA) LU then run. matrix_file: an HDF5 file in
-        which the parts of an H-matrix are saved as they are ready; solving again, after an interrupt or another day,
-        takes from it what is there.
+        which the parts of an H-matrix, or the near blocks of "mlfmm", are saved as they are ready; solving again, after
+        an interrupt or another day, takes from it what is there.
 
         Raises ConvergenceError (with history and last iterate) when the residual stays above rtol, MemoryError before a
         matrix that does not fit is begun, ValueError or TypeError for data and options that do not

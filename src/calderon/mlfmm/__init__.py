@@ -1,6 +1,15 @@
 """Multilevel fast multipole method: fields of oscillating sources by plane waves, level by level."""
 
-from calderon.mlfmm.operator import Multipole, assemble_mlfmm, plan_mlfmm
+from calderon.mlfmm.operator import Multipole, assemble_mlfmm, plan_mlfmm, save_near
+from calderon.mlfmm.saving import require_near_file
 from calderon.mlfmm.sums import HelmholtzSums, helmholtz_sums
 
-__all__ = ["HelmholtzSums", "Multipole", "assemble_mlfmm", "helmholtz_sums", "plan_mlfmm"]
+__all__ = [
+    "HelmholtzSums",
+    "Multipole",
+    "assemble_mlfmm",
+    "helmholtz_sums",
+    "plan_mlfmm",
+    "require_near_file",
+    "save_near",
+]

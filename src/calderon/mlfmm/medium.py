@@ -22,6 +22,7 @@ from calderon.mlfmm.degrees import guess
 from calderon.mlfmm.far import Far, find_degrees, is_vector
 from calderon.mlfmm.near import NearProducts
 from calderon.mlfmm.points import Points, centres_of
+from calderon.mlfmm.saving import SavedNear
 from calderon.mlfmm.spectrum import Array, Grid
 from calderon.operators.methods import PRODUCTS
 from calderon.operators.tree import Term
@@ -150,8 +151,8 @@ class Medium:
             regions.setdefault((term.top, term.left), []).append(term)
         return regions
 
-    def fill_near(self, execution: Execution) -> None:
-        """Compute the entries between unknowns of neighbouring leaves."""
+    def fill_near(self, execution: Execution, saved: SavedNear | None = None) -> None:
+        """Compute the entries between unknowns of neighbouring leaves, or take them from what is saved."""
         for (top, left), terms in self._regions().items():
             sides = (top, terms[0].shape[0], self.sites.rows), (left, terms[0].shape[1], self.sites.columns)
             rows, columns = (self._clusters(self.leaf[site[first : first + count]]) for first, count, site in sides)
@@ -159,8 +160,10 @@ class Medium:
             kept = (rows.stop > rows.start)[pairs[:, 0]] & (columns.stop > columns.start)[pairs[:, 1]]
             blocks = empty_blocks([(t.factor, t.atom) for t in terms], rows, columns, pairs[kept], execution)
             spaces = dict.fromkeys((t.atom.test, t.atom.trial) for t in terms)
-            for pair in spaces:
-                own = [(t.factor, t.atom) for t in terms if (t.atom.test, t.atom.trial) == pair]
+            groups = [[(t.factor, t.atom) for t in terms if (t.atom.test, t.atom.trial) == pair] for pair in spaces]
+            if saved is not None:
+                saved.fill(blocks, groups, execution)
+            for own in groups if saved is None else []:
                 fill_blocks(blocks, np.arange(len(blocks.pairs)), own, execution)
             self.near.append((top, left, NearProducts(blocks)))
 

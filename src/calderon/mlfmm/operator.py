@@ -1,7 +1,9 @@
 """Operators of acoustic and electromagnetic waves by the multilevel fast multipole method, planned and checked."""
 
+import os
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,6 +16,7 @@ from calderon.backends import Execution, format_bytes, require_memory
 from calderon.greens import Helmholtz
 from calderon.mlfmm.medium import Medium, Sites
 from calderon.mlfmm.plan import ADVICE, SAFETY, SINGLE, attempts, degree_of, estimate, is_integral, rtol_of
+from calderon.mlfmm.saving import SavedNear
 from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
 from calderon.operators.methods import Plan
 from calderon.operators.progress import assembly_progress
@@ -51,13 +54,13 @@ class LevelInfo(NamedTuple):
 class Multipole(LinearOperator):
     """An operator by plane waves of all its media. error: relative, in the 2-norm over `checked` random rows, the
     larger one of products with random vectors and with a plane wave; levels: of all media; local: the sparse part;
-    nbytes, seconds, rtol, backend."""
+    attempt: how often larger leaves were taken; nbytes, seconds, rtol, backend."""
 
     def __init__(self, product: LinearOperator, media: Sequence[Medium], local: Any, label: str, rtol: float) -> None:
         super().__init__(dtype=product.dtype, shape=product.shape)
         self.local = local
         self.product, self.media, self.label, self.rtol = product, list(media), label, rtol
-        self.error, self.checked, self.seconds, self.backend = 0.0, 0, 0.0, "numba"
+        self.error, self.checked, self.seconds, self.backend, self.attempt = 0.0, 0, 0.0, "numba", 0
 
     @property
     def nbytes(self) -> int:
@@ -136,6 +139,7 @@ def assemble_mlfmm(
     precision: str = "double",
     rtol: float | None = None,
     progress: bool = False,
+    matrix_file: str | os.PathLike[str] | None = None,
 ) -> Multipole:
     """Prepare products with operators of Helmholtz's equation and of Maxwell's equations.
 
@@ -144,8 +148,9 @@ def assemble_mlfmm(
 
     rtol: relative error of products, default 1e-3, measured with the whole operator at 64 random rows (fewer of large
     matrices). Above it the plane waves get higher degrees, and RuntimeError is raised where that does not help. Numbers
-    are in single precision for 1e-4 and above, and never for less. Raises ValueError for other equations, MemoryError
-    before there is no room.
+    are in single precision for 1e-4 and above, and never for less. matrix_file: an HDF5 file for near blocks, which are
+    saved by chunks as they are computed, and taken from what is there. Raises ValueError for other equations and for a
+    file of another operator, mesh or tolerance, MemoryError before there is no room.
     """
     started = time.perf_counter()
     execution = Execution.of(backend, precision)
@@ -155,29 +160,73 @@ def assemble_mlfmm(
     _require_waves(operator)
     plan = estimate(operator, wanted)
     require_memory(plan.nbytes, f"the multilevel fast multipole operator ({plan.details})", ADVICE)
-    check = _Check.of(operator, precision if wanted < SINGLE else "single")
-    with assembly_progress("preparing", "steps", progress) as advance:
-        error = np.inf
-        for number, attempt in enumerate(attempts(wanted)):
-            parts, found = _Parts(wanted, attempt, execution), None  # what an attempt took is free for the next one
-            found = parts.of(operator)
-            if found is None:
-                continue
-            last, error = np.inf, check.error(found)
-            for _ in range(TRIES):
-                if error <= SAFETY * wanted or not parts.improve(error, error > LITTLE * last):
-                    break
-                last, error = error, check.error(found)
-            if advance is not None:
-                advance(number + 1, number + 1)
-            if error <= wanted:
-                break
-    if found is None or error > wanted:
-        what = f"an error of {error:.1e} on {len(check.rows)} random rows" if np.isfinite(error) else "no degrees"
-        raise RuntimeError(f"plane waves have {what} for rtol={wanted:g}: increase rtol, or use method='hmatrix'")
-    result = Multipole(found, parts.media, _local(operator), short_label(operator), wanted)
-    result.error, result.checked, result.seconds = error, len(check.rows), time.perf_counter() - started
+    saved = None if matrix_file is None else SavedNear(matrix_file, operator, wanted, precision)
+    with assembly_progress("preparing", "steps", progress) as advance, saved or nullcontext():
+        check = _Check.of(operator, precision if wanted < SINGLE else "single")
+        prepared = _prepared(operator, wanted, execution, check, saved, advance)
+    result = Multipole(prepared.product, prepared.media, _local(operator), short_label(operator), wanted)
+    result.error, result.checked, result.attempt = prepared.error, len(check.rows), prepared.attempt
+    result.seconds = time.perf_counter() - started
     return result
+
+
+def save_near(
+    operator: BoundaryOperator,
+    matrix: Multipole,
+    matrix_file: str | os.PathLike[str],
+    *,
+    backend: str = "numba",
+    precision: str = "double",
+    rtol: float | None = None,
+) -> None:
+    """Have in an HDF5 file what `assemble_mlfmm`, which gave `matrix` with the same options, would have saved there.
+    ValueError for a file of another operator, mesh or tolerance."""
+    with SavedNear(matrix_file, operator, rtol_of(rtol, precision), precision) as saved:
+        if saved.attempt is None:
+            saved.write([near.blocks for each in matrix.media for _, _, near in each.near], matrix.attempt)
+
+
+class _Prepared(NamedTuple):
+    """Products and media of an attempt, by number, and the error of its rows."""
+
+    product: LinearOperator
+    media: list[Medium]
+    error: float
+    attempt: int
+
+
+def _prepared(
+    operator: BoundaryOperator,
+    rtol: float,
+    execution: Execution,
+    check: "_Check",
+    saved: SavedNear | None,
+    advance: Any,
+) -> _Prepared:
+    """The first attempt whose rows have the tolerance; RuntimeError where none has."""
+    error, found = np.inf, None
+    for number, attempt in enumerate(attempts(rtol)):
+        if saved is not None:
+            if number < (saved.attempt or 0):
+                continue
+            saved.begin(number)
+        parts, found = _Parts(rtol, attempt, execution, saved), None  # what an attempt took is free for the next one
+        found = parts.of(operator)
+        if found is None:
+            continue
+        last, error = np.inf, check.error(found)
+        for _ in range(TRIES):
+            if error <= SAFETY * rtol or not parts.improve(error, error > LITTLE * last):
+                break
+            last, error = error, check.error(found)
+        if advance is not None:
+            advance(number + 1, number + 1)
+        if error <= rtol:
+            if saved is not None:
+                saved.finish()
+            return _Prepared(found, parts.media, error, number)
+    what = f"an error of {error:.1e} on {len(check.rows)} random rows" if np.isfinite(error) else "no degrees"
+    raise RuntimeError(f"plane waves have {what} for rtol={rtol:g}: increase rtol, or use method='hmatrix'")
 
 
 def plan_mlfmm(operator: BoundaryOperator, rtol: float | None = None) -> Plan:
@@ -213,9 +262,9 @@ def _local(operator: BoundaryOperator) -> sp.csr_array | None:
 class _Parts:
     """The media of one assembly: plain terms of one wavenumber together, all other integral operators apart."""
 
-    def __init__(self, rtol: float, attempt: Any, execution: Execution) -> None:
+    def __init__(self, rtol: float, attempt: Any, execution: Execution, saved: SavedNear | None) -> None:
         self.rtol, self.attempt, self.execution, self.media = rtol, attempt, execution, list[Medium]()
-        self.held = True
+        self.held, self.saved = True, saved
 
     def of(self, operator: BoundaryOperator) -> LinearOperator | None:
         """The products; None where plane waves cannot hold the tolerance with these leaves."""
@@ -232,7 +281,7 @@ class _Parts:
         if not self.held:
             return None
         for each in self.media:
-            each.fill_near(Execution.of("numba", "single" if self.attempt.real == np.float32 else "double"))
+            each.fill_near(Execution.of("numba", "single" if self.attempt.real == np.float32 else "double"), self.saved)
         return SumOfProducts(values, operator.shape, self.execution.dtype(True))
 
     def _medium(self, terms: list[Term], shape: tuple[int, int]) -> MediumProduct:

@@ -102,7 +102,8 @@ class BoundaryOperator(ABC):
         precision: "double", "single", or "mixed": a dense matrix in double whose touching and near pairs are integrated
         in double, all others in single. rtol: accuracy of compressed methods. progress: show a bar. keep_on_device:
         leave a dense matrix on its device, where `gmres` and `lu` then work.
-        matrix_file: an HDF5 file that an H-matrix is saved to, and taken from if it is there.
+        matrix_file: an HDF5 file that an H-matrix, or the near blocks of "mlfmm", are saved to, and taken from if they
+            are there.
         Raises ValueError for an unknown choice and for entries beyond the range of the precision, RuntimeError for a
         backend that is not available, MemoryError (before allocating) when the matrix does not fit.
         """

@@ -4,6 +4,7 @@ The table lets `assemble("hmatrix")` reach a layer above without an import. A me
 other code compares names: `assemble`, the formulations and case files refuse options that a method does not support.
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -55,6 +56,7 @@ class Method:
     nothing, as LU asks. stores_near: entries of unknowns whose supports touch are kept, as preconditioners of entries
     ask. keeps_on_device: keep_on_device= is supported. compresses: rtol= is supported. saves: matrix_file= is
     supported; saves(operator, matrix, matrix_file, backend=, precision=, rtol=) writes what `build` would have written.
+    reads(matrix_file) raises what `build` would raise for a file that is no such one, or for its name.
     factorise(matrix, rtol) gives rough factors, for preconditioner="hlu".
     ranks: the ranks of MPI may share one matrix. devices: devices assemble it, so that "auto" may stand for it there.
     multiplies_on_devices: backends other than "numba" are supported.
@@ -71,6 +73,7 @@ class Method:
     keeps_on_device: bool = False
     compresses: bool = False
     saves: Callable[..., None] | None = None
+    reads: Callable[[str | os.PathLike[str]], Any] | None = None
     factorise: Callable[..., Any] | None = None
     ranks: bool = False
     devices: bool = True

@@ -5,7 +5,7 @@ therefore computed together, as one strip, in which each pair of triangles is in
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -99,15 +99,26 @@ def fill_blocks(
 ) -> FoundPairs | None:
     """Add sum factor * form to the blocks with these numbers; functions without triangles in the spaces of the forms
     have zeros. found: the search for special pairs that an earlier call on the same triangles returned."""
-    spaces = {(id(form.test), id(form.trial)) for _, form in terms}
-    if len(spaces) != 1:
-        raise ValueError(f"near blocks need terms on one test and one trial space, got {len(spaces)} pairs of spaces")
-    strips, is_complex = strips_of(blocks, numbers, terms[0][1].trial.dofs.shape[1] > 1), blocks.room.dtype.kind == "c"
+    strips = strips_for(terms, blocks, numbers)
+    for factor, entries in compiled_terms(terms, blocks, strips, execution, found):
+        found = entries.found
+        add_entries(blocks, strips, factor, entries)
+    return found
+
+
+def compiled_terms(
+    terms: Sequence[tuple[complex, BilinearForm]],
+    blocks: NearBlocks,
+    strips: "Strips",
+    execution: Execution,
+    found: FoundPairs | None = None,
+) -> Iterator[tuple[complex | float, CompiledRows]]:
+    """The factor and the entries of each term, for `add_entries`; found: as of `fill_blocks`."""
+    is_complex = blocks.room.dtype.kind == "c"
     for factor, form in terms:
         entries = compiled_rows(form, blocks.rows, strips.columns, execution, found, with_columns=False)
         found = entries.found
-        add_entries(blocks, strips, complex(factor) if is_complex else complex(factor).real, entries)
-    return found
+        yield complex(factor) if is_complex else complex(factor).real, entries
 
 
 class Strips(NamedTuple):
@@ -116,6 +127,14 @@ class Strips(NamedTuple):
 
     columns: Clusters
     numbers: NDArray[np.int64]
+
+
+def strips_for(terms: Sequence[tuple[complex, BilinearForm]], blocks: NearBlocks, chosen: NDArray[np.int64]) -> Strips:
+    """The strips in which terms fill these blocks; ValueError for terms on different spaces."""
+    spaces = {(id(form.test), id(form.trial)) for _, form in terms}
+    if len(spaces) != 1:
+        raise ValueError(f"near blocks need terms on one test and one trial space, got {len(spaces)} pairs of spaces")
+    return strips_of(blocks, chosen, terms[0][1].trial.dofs.shape[1] > 1)
 
 
 def strips_of(blocks: NearBlocks, chosen: NDArray[np.int64], together: bool) -> Strips:
@@ -136,10 +155,13 @@ def strips_of(blocks: NearBlocks, chosen: NDArray[np.int64], together: bool) -> 
     return Strips(Clusters(columns.order, start, stop, joined), numbers)
 
 
-def add_entries(blocks: NearBlocks, strips: Strips, factor: complex | float, entries: CompiledRows) -> None:
-    """Add a multiple of one form, whose entries have the columns of the strips."""
+def add_entries(
+    blocks: NearBlocks, strips: Strips, factor: complex | float, entries: CompiledRows, part: slice = slice(None)
+) -> None:
+    """Add a multiple of one form, whose entries have the columns of the strips, to the strips of a part."""
     functions, rows, columns, special = entries.functions(), blocks.rows, strips.columns, entries.special
-    count, joined = len(columns.run_starts) - 1, columns.run_starts
+    joined = columns.run_starts
+    low, high, _ = part.indices(len(joined) - 1)
     ends = np.append(0, np.cumsum(columns.stop - columns.start))
     widest = int(np.diff(ends[joined]).max(initial=0))
     number, highest = blocks.numbers.dtype.type(factor), int((rows.stop - rows.start).max(initial=0))
@@ -147,12 +169,12 @@ def add_entries(blocks: NearBlocks, strips: Strips, factor: complex | float, ent
     def work(share: int) -> None:
         room = aligned(entries.scratch, entries.real), np.zeros((highest, widest), entries.dtype)
         fill_strips(
-            functions.board, share * SHARE, min((share + 1) * SHARE, count), joined, blocks.pairs[strips.numbers, 0],
-            blocks.starts[strips.numbers], rows.start, rows.stop, columns.start, columns.stop, special.indptr,
-            special.indices, special.data, number, *room, blocks.numbers,
+            functions.board, low + share * SHARE, min(low + (share + 1) * SHARE, high), joined,
+            blocks.pairs[strips.numbers, 0], blocks.starts[strips.numbers], rows.start, rows.stop, columns.start,
+            columns.stop, special.indptr, special.indices, special.data, number, *room, blocks.numbers,
         )  # fmt: skip
 
-    run_tasks(work, math.ceil(count / SHARE))
+    run_tasks(work, math.ceil((high - low) / SHARE))
 
 
 @kernel

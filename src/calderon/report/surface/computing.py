@@ -12,9 +12,8 @@ from scipy.ndimage import sobel
 from calderon.backends import format_bytes
 from calderon.case import Case, CaseFile, require_posed, surface_mesh
 from calderon.formulations.linear_system import SolveOptions
-from calderon.hmatrix.saving import SavedParts
 from calderon.mesh import TriangleMesh
-from calderon.operators.methods import AUTO
+from calderon.operators.methods import AUTO, candidates
 from calderon.plots import inside
 from calderon.report.formatting import TARGET_STRENGTH, extent, frequency_texts
 from calderon.report.stages import Stages
@@ -119,7 +118,8 @@ def require_outputs(file: CaseFile[Case], mesh: TriangleMesh) -> None:
             raise file.mistake("output", "far_field.distance", text + "the far field", f"{far.distance:g} m")
     if case.solver.matrix_file is not None:
         with file.blamed("solver", "matrix_file"):
-            SavedParts(file.path_of(case.solver.matrix_file))
+            reads = next(each.reads for each in candidates(case.solver.method) if each.reads)
+            reads(file.path_of(case.solver.matrix_file))
 
 
 def _field_in_plane(case: Case, mesh: TriangleMesh, field: Field) -> Slice:
