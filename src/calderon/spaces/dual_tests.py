@@ -1,6 +1,6 @@
 """Test functions of the magnetic field equation: the rotated dual functions as affine fields on each triangle."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NoReturn
 
@@ -15,9 +15,11 @@ from calderon.spaces.edge_space import EdgeSpace
 from calderon.spaces.element import Element, barycentric
 from calderon.spaces.interning import interned
 from calderon.spaces.supports import Carriers, carriers_of
-from calderon.spaces.vector_space import VectorData, VectorSpace
+from calderon.spaces.vector_space import CombinedSpace, VectorData, VectorSpace
 
 RULE = triangle_rule(2)  # exact for products of two affine functions
+SHARE = 4096
+"""Triangles on which functions are projected at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +86,14 @@ class DualTests(VectorSpace):
     @cached_property
     def pairing(self) -> sp.csr_array:
         """(dimension, dimension) sparse matrix <t_i, f_j> with the functions of `primal`."""
-        return self.primal.mass_matrix(self)
+        edges, shape = self.primal.dofs.astype(np.int32), (len(self.dofs), self.dofs.shape[1], 3)
+        values = np.empty(shape)
+        for first in range(0, len(values), SHARE):
+            chosen = np.arange(first, min(first + SHARE, len(values)))
+            values[chosen] = _local_pairing(self.primal, chosen, self.corner_values[chosen])
+        rows, columns = np.broadcast_arrays(self.dofs.astype(np.int32)[:, :, None], edges[:, None])
+        kept = (rows >= 0) & (columns >= 0)
+        return sp.coo_array((values[kept], (rows[kept], columns[kept])), (self.dimension, self.dimension)).tocsr()
 
     def expansion(self, points: NDArray[np.float64]) -> list[sp.csr_array]:
         values = np.einsum("mq,tamc->taqc", barycentric(points), self.corner_values)
@@ -144,12 +153,39 @@ def dual_tests(space: EdgeSpace) -> DualTests:
 
 
 def _dual_tests(space: EdgeSpace) -> DualTests:
-    mesh = space.mesh
-    project = sp.kron(sp.eye_array(mesh.number_of_triangles), _projection()).tocsr()
-    parts = [(project @ part).tocsr() for part in RBC(mesh).expansion(RULE.points)]
-    places = sp.coo_array(sum(abs(part) for part in parts))
-    shape = (mesh.number_of_triangles, space.dimension)
-    places = sp.coo_array((np.ones(places.nnz), (places.coords[0] // 3, places.coords[1])), shape).tocsr()
+    """Some triangles at a time, so that little more memory is taken than the table has."""
+    count, diagonal, dual = space.mesh.number_of_triangles, np.zeros(space.dimension), RBC(space.mesh)
+    parts = []
+    for first in range(0, count, SHARE):
+        chosen = np.arange(first, min(first + SHARE, count))
+        own, numbers = _on_triangles(dual, chosen)
+        pairs = _local_pairing(space, chosen, numbers)
+        itself = (own[:, :, None] == space.dofs[chosen][:, None]) & (own[:, :, None] >= 0)
+        np.add.at(diagonal, own[itself.any(axis=2)], pairs[itself])
+        parts.append((own, numbers))
+    del dual
+    dofs = np.full((count, max(each.shape[1] for each, _ in parts)), -1)
+    values = np.zeros((*dofs.shape, 3, 3))
+    factors = space.mass_matrix().diagonal() / diagonal
+    while parts:  # from the last on, which is freed then
+        own, numbers = parts.pop()
+        last = len(parts) * SHARE
+        dofs[last : last + len(own), : own.shape[1]] = own
+        numbers *= factors[own][:, :, None, None]  # those of no function are zero
+        values[last : last + len(own), : own.shape[1]] = numbers
+    return DualTests(space, dofs, values)
+
+
+def _on_triangles(dual: CombinedSpace, chosen: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """dofs and corner_values of the dual functions on some triangles that follow one another, before these are
+    scaled."""
+    fine: Any = dual.base
+    children = _rows(fine, (6 * chosen[:, None] + np.arange(6)).ravel())
+    project = sp.kron(sp.eye_array(len(chosen)), _projection()).tocsr()
+    parts = [(project @ (part @ dual.matrix)).tocsr() for part in children.expansion(RULE.points)]
+    pattern = sum(abs(part) for part in parts).tocoo()
+    shape = (len(chosen), dual.dimension)
+    places = sp.coo_array((np.ones(pattern.nnz), (pattern.coords[0] // 3, pattern.coords[1])), shape).tocsr()
     places.sort_indices()
     count = np.diff(places.indptr)
     triangle = np.repeat(np.arange(len(count)), count)
@@ -160,9 +196,20 @@ def _dual_tests(space: EdgeSpace) -> DualTests:
     for c, part in enumerate(parts):
         for m in range(3):
             values[triangle, local, m, c] = part[3 * triangle + m, places.indices]
-    factors = space.mass_matrix().diagonal() / DualTests(space, dofs, values).pairing.diagonal()
-    values *= factors[dofs][:, :, None, None]  # those of no function are zero
-    return DualTests(space, dofs, values)
+    return dofs, values
+
+
+def _local_pairing(space: EdgeSpace, chosen: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n, L, 3) integrals over some triangles of affine fields with these values at corners (n, L, 3, 3) and of the
+    functions of each row: int l_m l_n is (1 + delta) / 12 of the area."""
+    weighted = np.einsum("nbkc,mk->nmcb", _rows(space, chosen).corner_values, 1 + np.eye(3))
+    found = values.reshape(*values.shape[:2], 9) @ weighted.reshape(len(chosen), 9, 3)
+    return np.asarray(found * (space.mesh.areas[chosen] / 12)[:, None, None])
+
+
+def _rows(space: EdgeSpace, rows: NDArray[np.int64]) -> EdgeSpace:
+    """The space with some rows of its table alone."""
+    return replace(space, triangles=space.triangles[rows], dofs=space.dofs[rows], signs=space.signs[rows])
 
 
 def _projection() -> NDArray[np.float64]:
