@@ -1,9 +1,11 @@
 """Charges of every space: sums over points between separated surfaces are the matrices of the operators."""
 
+import importlib
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import calderon as cal
 from calderon.spaces import dual_tests
@@ -164,3 +166,17 @@ def test_kinds_that_a_space_does_not_have_are_refused(meshes):
         only.spread("curl")
     with pytest.raises(ValueError, match=r"potentials of shape \(\d+, 1\), got"):
         only.moments("value", np.zeros(3))
+
+
+@pytest.mark.parametrize("make", [cal.RWG, cal.SNC, lambda mesh: cal.dual_tests(cal.RWG(mesh)), cal.P1])
+def test_charges_of_parts_of_the_surface_are_those_of_the_space(make, monkeypatch):
+    module = importlib.import_module("calderon.spaces.charges")  # the function has its name
+    monkeypatch.setattr(module, "SHARE", 50)
+    space = make(cal.mesh.sphere(1.0, 0.4))
+    kind, parts = space.charge_kinds[0], module.shares(space)
+    assert (len(parts) > 3) == (kind == "current")
+    whole, some = charges(space, 2, kind), [charges(part, 2, kind) for part in parts]
+    for name in ("points", "normals", "weights", "triangles"):
+        assert np.array_equal(np.concatenate([getattr(each, name) for each in some]), getattr(whole, name))
+    for c, spread in enumerate(whole.spread(kind)):
+        assert abs(sp.vstack([each.spread(kind)[c] for each in some]) - spread).max() == 0

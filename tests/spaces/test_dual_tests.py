@@ -1,5 +1,7 @@
 """Dual tests: what they pair with as dual functions do, and their size."""
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -51,3 +53,13 @@ def test_what_they_have_not():
     for ask in (tests.refined, tests.perpendicular, tests.divergence_matrix, lambda: tests.interpolation([1.0, 0, 0])):
         with pytest.raises(ValueError, match="take RBC"):
             ask()
+
+
+def test_parts_of_the_surface_make_no_difference(monkeypatch):
+    module = importlib.import_module("calderon.spaces.dual_tests")  # the function has its name
+    whole = dual_tests(RWG(cal.mesh.sphere(1.0, 0.5)))
+    monkeypatch.setattr(module, "SHARE", 30)
+    parts = dual_tests(RWG(cal.mesh.sphere(1.0, 0.5)))
+    assert np.array_equal(parts.dofs, whole.dofs)
+    assert np.allclose(parts.corner_values, whole.corner_values, rtol=0, atol=1e-13)
+    assert abs(parts.pairing - whole.pairing).max() < 1e-14

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from calderon.backends.numba import kernel
 from calderon.fmm.translations import in_parts
 from calderon.mlfmm.far import KINDS
-from calderon.spaces.charges import Charges, charges
+from calderon.spaces.charges import Charges, charges, shares
 
 
 class Channel(NamedTuple):
@@ -130,21 +130,18 @@ def listed(
 ) -> tuple[Listed, NDArray[np.float64], NDArray[np.float64]]:
     """leaf_of(channel) gives the leaf of each function of its space; degree: of the quadrature rule. With places
     (points, 3) in m and normals (points, 4) that end with the number of the channel."""
-    found: dict[int, Charges] = {}
-    for each in channels:
-        kinds = tuple(dict.fromkeys(other.kind for other in channels if other.space is each.space))
-        found[id(each.space)] = charges(each.space, degree, *kinds)
+    found = {id(each.space): _places(each, degree) for each in channels}
     groups, offsets, normals = list[NDArray[np.float64]](), list[int](), list[NDArray[np.float64]]()
     for number, each in enumerate(channels):  # on the same triangles they share points, unless these are mixed
-        own = found[id(each.space)]
-        same = next((n for n, points in enumerate(groups) if np.array_equal(points, own.points)), len(groups))
+        own, normal = found[id(each.space)]
+        same = next((n for n, points in enumerate(groups) if np.array_equal(points, own)), len(groups))
         if same == len(groups) or each.wave == "mixed":
             same = len(groups)
-            groups.append(own.points)
-            normals.append(np.column_stack([own.normals, np.full(len(own.points), number)]))
+            groups.append(own)
+            normals.append(np.column_stack([normal, np.full(len(own), number)]))
         offsets.append(sum(len(points) for points in groups[:same]))
     points = np.concatenate(groups)
-    entries = [_entries(each, found[id(each.space)], offset, leaf_of(each), len(points))
+    entries = [_entries(each, degree, offset, leaf_of(each), len(points), real)
                for each, offset in zip(channels, offsets, strict=True)]  # fmt: skip
     used = sorted_unique(np.concatenate([sorted_unique(key) for key, _, _ in entries]))
     waves = tuple(dict.fromkeys(each.wave for each in channels))
@@ -153,8 +150,7 @@ def listed(
     for each, (key, unknown, parts) in zip(channels, entries, strict=True):
         order = np.argsort(key, kind="stable")
         first = np.searchsorted(key[order], np.append(used, used[-1:] + 1))
-        maps.append(ListedMap(each.first, begin[each.wave], first, unknown[order].astype(np.int32),
-                              parts[order].astype(real)))  # fmt: skip
+        maps.append(ListedMap(each.first, begin[each.wave], first, unknown[order], parts[order]))
     of_leaf, point = np.divmod(used, len(points))
     starts = np.searchsorted(of_leaf, np.arange(leaves + 1))
     return Listed(starts, maps, waves), points[point], np.concatenate(normals)[point]
@@ -171,10 +167,29 @@ def mixed(channels: list[Channel], weights: NDArray[np.complex128]) -> tuple[lis
     return list(found), table
 
 
+def _places(channel: Channel, degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The points and the normals of the charges of a channel."""
+    parts = [charges(each, degree, channel.kind) for each in shares(channel.space)]
+    return np.concatenate([each.points for each in parts]), np.concatenate([each.normals for each in parts])
+
+
 def _entries(
+    channel: Channel, degree: int, offset: int, leaf: NDArray[np.int64], points: int, real: Any
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
+    """leaf * points + point, unknown, and all components of what is not zero."""
+    parts = []
+    for share in shares(channel.space):
+        given = charges(share, degree, channel.kind)
+        key, unknown, numbers = _entries_of(channel, given, offset, leaf, points)
+        parts.append((key, unknown.astype(np.int32), numbers.astype(real)))
+        offset += len(given.points)
+    keys, unknowns, all_numbers = zip(*parts, strict=True)
+    return np.concatenate(keys), np.concatenate(unknowns), np.concatenate(all_numbers)
+
+
+def _entries_of(
     channel: Channel, given: Charges, offset: int, leaf: NDArray[np.int64], points: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """leaf * points + point, unknown, and all components of what is not zero."""
     parts = given.spread(channel.kind)
     pattern = parts[0].tocoo()
     same = all(np.array_equal(each.indices, parts[0].indices) and np.array_equal(each.indptr, parts[0].indptr)

@@ -18,9 +18,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.quadrature import triangle_rule
+from calderon.spaces.dual_tests import DualTests
+from calderon.spaces.edge_space import EdgeSpace
 from calderon.spaces.space import Space
 from calderon.spaces.vector_space import VectorSpace
 
+SHARE = 4096
+"""Triangles of a share."""
 KINDS = {
     "value": ("value", 1),
     "normal": ("value", 3),
@@ -135,6 +139,15 @@ class Charges:
     def _on_rows(self, values: NDArray[Any], rows: int) -> NDArray[Any]:
         """Values (n,), or their sums over the points of each triangle."""
         return values if rows == len(values) else values.reshape(rows, -1, *values.shape[1:]).sum(axis=1)
+
+
+def shares(space: Space | VectorSpace) -> list[Any]:
+    """Spaces with a part of the triangles each, in order, whose charges one after the other are those of the space: of
+    functions with a table of tangential fields, some thousand triangles at a time; else the space itself."""
+    if isinstance(space, EdgeSpace | DualTests) and len(space.triangles) == len(space.support):
+        count = len(space.triangles)
+        return [space.taken(np.arange(first, min(first + SHARE, count))) for first in range(0, count, SHARE)]
+    return [space]
 
 
 def charges(space: Space | VectorSpace, degree: int, *kinds: str) -> Charges:

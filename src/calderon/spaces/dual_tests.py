@@ -29,12 +29,13 @@ class DualTests(VectorSpace):
     corner_values (n, L, 3, 3): [t, a, m] is the value of local function a of triangle t at its vertex m, in between it
     is linear; dofs (n, L): the function that it belongs to, numbered like those of `primal`, -1 for none (its values
     are zero then). Functions jump at edges. They test tangential fields such as n x H and n x (grad G x J); they have
-    neither divergence nor curl to speak of.
+    neither divergence nor curl to speak of. rows: triangles of the table where it has not all of the mesh.
     """
 
     primal: EdgeSpace
     dofs: NDArray[np.int64]
     corner_values: NDArray[np.float64]
+    rows: NDArray[np.int64] | None = None
 
     name = "dual tests"
     rotated = False
@@ -67,8 +68,12 @@ class DualTests(VectorSpace):
 
     @cached_property
     def triangles(self) -> NDArray[np.int64]:
-        """The triangle of each row of the table: all of the mesh."""
-        return np.arange(len(self.dofs))
+        """The triangle of each row of the table: all of the mesh, unless rows are taken."""
+        return np.arange(len(self.dofs)) if self.rows is None else self.rows
+
+    def taken(self, rows: NDArray[np.int64]) -> "DualTests":
+        """The functions with some rows of the table alone."""
+        return replace(self, dofs=self.dofs[rows], corner_values=self.corner_values[rows], rows=self.triangles[rows])
 
     @property
     def support(self) -> NDArray[np.int64]:  # type: ignore[override]
@@ -99,7 +104,8 @@ class DualTests(VectorSpace):
         values = np.einsum("mq,tamc->taqc", barycentric(points), self.corner_values)
         count = len(points)
         kept = self.dofs >= 0
-        rows = np.broadcast_to((self.triangles[:, None] * count + np.arange(count))[:, None], values.shape[:3])[kept]
+        places = np.arange(len(self.dofs))[:, None] * count + np.arange(count)
+        rows = np.broadcast_to(places[:, None], values.shape[:3])[kept]
         coords = rows.ravel(), np.repeat(self.dofs[kept], count)
         shape = (len(self.dofs) * count, self.dimension)
         return [sp.coo_array((values[kept][..., c].ravel(), coords), shape).tocsr() for c in range(3)]
@@ -180,7 +186,7 @@ def _on_triangles(dual: CombinedSpace, chosen: NDArray[np.int64]) -> tuple[NDArr
     """dofs and corner_values of the dual functions on some triangles that follow one another, before these are
     scaled."""
     fine: Any = dual.base
-    children = _rows(fine, (6 * chosen[:, None] + np.arange(6)).ravel())
+    children = fine.taken((6 * chosen[:, None] + np.arange(6)).ravel())
     project = sp.kron(sp.eye_array(len(chosen)), _projection()).tocsr()
     parts = [(project @ (part @ dual.matrix)).tocsr() for part in children.expansion(RULE.points)]
     pattern = sum(abs(part) for part in parts).tocoo()
@@ -202,14 +208,9 @@ def _on_triangles(dual: CombinedSpace, chosen: NDArray[np.int64]) -> tuple[NDArr
 def _local_pairing(space: EdgeSpace, chosen: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
     """(n, L, 3) integrals over some triangles of affine fields with these values at corners (n, L, 3, 3) and of the
     functions of each row: int l_m l_n is (1 + delta) / 12 of the area."""
-    weighted = np.einsum("nbkc,mk->nmcb", _rows(space, chosen).corner_values, 1 + np.eye(3))
+    weighted = np.einsum("nbkc,mk->nmcb", space.taken(chosen).corner_values, 1 + np.eye(3))
     found = values.reshape(*values.shape[:2], 9) @ weighted.reshape(len(chosen), 9, 3)
     return np.asarray(found * (space.mesh.areas[chosen] / 12)[:, None, None])
-
-
-def _rows(space: EdgeSpace, rows: NDArray[np.int64]) -> EdgeSpace:
-    """The space with some rows of its table alone."""
-    return replace(space, triangles=space.triangles[rows], dofs=space.dofs[rows], signs=space.signs[rows])
 
 
 def _projection() -> NDArray[np.float64]:

@@ -113,6 +113,10 @@ class EdgeSpace(VectorSpace):
         """(n, 3, q, 3) vectors of the local functions of each row at reference points (q, 2)."""
         return np.einsum("bq,nabc->naqc", barycentric(points), self.corner_values)
 
+    def taken(self, rows: NDArray[np.int64]) -> "EdgeSpace":
+        """The space with some rows of its table alone."""
+        return replace(self, triangles=self.triangles[rows], dofs=self.dofs[rows], signs=self.signs[rows])
+
     def expansion(self, points: NDArray[np.float64]) -> list[sp.csr_array]:
         values = self.values(points)
         count = values.shape[2]
