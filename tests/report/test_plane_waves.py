@@ -31,7 +31,7 @@ def test_sound_by_plane_waves_and_its_levels_in_the_report(tmp_path):
     assert 0 < waves.error <= waves.rtol == 1e-2
     write(results, tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text()
-    rows = table_of(page, "Levels of plane waves")
+    rows = table_of(page, "Levels of boxes")
     ((wavenumber, levels),) = waves.levels
     assert wavenumber == 8 and len(rows) == len(levels) >= 1
     for row, level in zip(rows, levels, strict=True):

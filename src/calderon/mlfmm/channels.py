@@ -36,12 +36,17 @@ class Channel(NamedTuple):
     wave: str
 
 
+def is_of_currents(term: Any) -> bool:
+    """Whether a term has currents, not scalars."""
+    return term.atom.integrand.name in ("electric_field", "magnetic_field")
+
+
 def channels_of(term: Any) -> tuple[Channel, Channel, complex]:
     """Of a plain term of an integral operator: its tests, its charges, its factor."""
     atom, integrand = term.atom, term.atom.integrand
     k = complex(atom.green.wavenumber)
     name = integrand.name
-    if name in ("electric_field", "magnetic_field"):
+    if is_of_currents(term):
         tests = ("current", "electric", 1j * k) if name == "electric_field" else ("rotated", "magnetic", -1j * k)
         factor = term.factor * tests[2]
         return Channel(term.top, atom.test, *tests[:2]), Channel(term.left, atom.trial, "current", "electric"), factor

@@ -55,14 +55,17 @@ def multiply(  # type: ignore[no-untyped-def]
             first += count
 
 
-def rows(gradient: bool, lossy: bool) -> Callable[..., None]:
-    """What computes exp(i k r) / r from a point to all points of a cube, and its gradient at the point."""
+def rows(derivatives: str, lossy: bool) -> Callable[..., None]:
+    """What computes exp(i k r) / r from a point to all points of a cube; derivatives: "gradient", its gradient at the
+    point, too, or "mixed", a times it with b times the derivative along the normal in its place (`patterns.waves`)."""
+    gradient, mixed = derivatives == "gradient", derivatives == "mixed"
 
     @jitable_part
-    def row(cube, pitch, x, y, z, k, loss, room):  # type: ignore[no-untyped-def]
+    def row(cube, pitch, places, p, normals, mix, k, loss, room):  # type: ignore[no-untyped-def]
         w = lanes(room)
         for i in range(0, pitch, w):
-            ex, ey, ez = x - load(cube, i), y - load(cube, pitch + i), z - load(cube, 2 * pitch + i)
+            ex, ey = places[p, 0] - load(cube, i), places[p, 1] - load(cube, pitch + i)
+            ez = places[p, 2] - load(cube, 2 * pitch + i)
             r2 = ex * ex + ey * ey + ez * ez
             u = inverse_square_root(r2)
             kr = r2 * u * k
@@ -71,11 +74,17 @@ def rows(gradient: bool, lossy: bool) -> Callable[..., None]:
                 decay = decaying_exponential(kr * loss)
                 sine, cosine = sine * decay, cosine * decay
             re, im = cosine * u, sine * u
+            if gradient or mixed:
+                v = u * u
+                fr, fi = zero(room) - v - v * kr * loss, v * kr  # g' / r = (i k - 1 / r) g / r
+            if mixed:
+                slope, g = ex * normals[p, 0] + ey * normals[p, 1] + ez * normals[p, 2], int(normals[p, 3])
+                fr, fi = fr * slope, fi * slope
+                ar, ai = fr * mix[g, 2] - fi * mix[g, 3] + mix[g, 0], fr * mix[g, 3] + fi * mix[g, 2] + mix[g, 1]
+                re, im = re * ar - im * ai, re * ai + im * ar
             store(room, i, re)
             store(room, pitch + i, im)
             if gradient:
-                v = u * u
-                fr, fi = zero(room) - v - v * kr * loss, v * kr  # g' / r = (i k - 1 / r) g / r
                 gr, gi = fr * re - fi * im, fr * im + fi * re
                 store(room, 2 * pitch + i, gr * ex)
                 store(room, 3 * pitch + i, gi * ex)
@@ -87,22 +96,24 @@ def rows(gradient: bool, lossy: bool) -> Callable[..., None]:
     return row
 
 
-@functools.lru_cache(maxsize=4)
-def sending_kernel(gradient: bool, lossy: bool) -> Callable[..., None]:
+@functools.lru_cache(maxsize=6)
+def sending_kernel(derivatives: str, lossy: bool) -> Callable[..., None]:
     """Potentials on the cubes of leaves from charges and dipoles in them."""
-    row = rows(gradient, lossy)
+    row = rows(derivatives, lossy)
 
     @kernel
     def send(  # type: ignore[no-untyped-def]
-        places, starts, charges, parts, cube, pitch, k, loss, leaves, boxes, x, columns, scale, room, low, high,
+        places, normals, mix, starts, charges, parts, cube, pitch, k, loss, leaves, boxes, x, columns, scale, room, low,
+        high,
     ):  # fmt: skip
-        """x (box, columns, part, pitch) += of leaves[low .. high], from places (points, 3) and charges (points,
-        columns, parts, 2); parts: 0 charges, 1 .. 3 dipoles; boxes: the numbers of these leaves in their level."""
+        """x (box, columns, part, pitch) += of leaves[low .. high], from places (points, 3), normals
+        and mix as of `patterns.emit`, and charges (points, columns, parts, 2); parts: 0 charges (with dipoles, if these
+        are mixed), 1 .. 3 dipoles; boxes: the numbers of these leaves in their level."""
         w = lanes(room)
         count = len(parts)
         for own in range(low, high):
             for p in range(starts[leaves[own]], starts[leaves[own] + 1]):
-                row(cube, pitch, places[p, 0], places[p, 1], places[p, 2], k, loss, room)
+                row(cube, pitch, places, p, normals, mix, k, loss, room)
                 for column in range(columns):
                     to = (boxes[own] * columns + column) * 2 * pitch
                     for c in range(count):
@@ -116,14 +127,15 @@ def sending_kernel(gradient: bool, lossy: bool) -> Callable[..., None]:
     return send
 
 
-@functools.lru_cache(maxsize=4)
-def receiving_kernel(gradient: bool, lossy: bool) -> Callable[..., None]:
+@functools.lru_cache(maxsize=6)
+def receiving_kernel(derivatives: str, lossy: bool) -> Callable[..., None]:
     """Fields at the points of leaves from sources on their cubes."""
-    row = rows(gradient, lossy)
+    row = rows(derivatives, lossy)
 
     @kernel
     def receive(  # type: ignore[no-untyped-def]
-        places, starts, fields, parts, cube, pitch, k, loss, leaves, boxes, x, columns, scale, room, low, high,
+        places, normals, mix, starts, fields, parts, cube, pitch, k, loss, leaves, boxes, x, columns, scale, room, low,
+        high,
     ):  # fmt: skip
         """fields (points, columns, parts, 2) of leaves[low .. high], times scale; parts: 0 values, 1 .. 3 gradients;
         all else as in `send`."""
@@ -131,7 +143,7 @@ def receiving_kernel(gradient: bool, lossy: bool) -> Callable[..., None]:
         count = len(parts)
         for own in range(low, high):
             for p in range(starts[leaves[own]], starts[leaves[own] + 1]):
-                row(cube, pitch, places[p, 0], places[p, 1], places[p, 2], k, loss, room)
+                row(cube, pitch, places, p, normals, mix, k, loss, room)
                 for column in range(columns):
                     start = (boxes[own] * columns + column) * 2 * pitch
                     for c in range(count):

@@ -7,6 +7,7 @@ singular value decomposition, whose two factors are applied one after the other:
 in single precision. Potentials are exp(i k r) / r.
 """
 
+import functools
 import itertools
 import math
 from typing import Any, NamedTuple
@@ -14,13 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.mlfmm.degrees import Samples, Search
+from calderon.mlfmm.degrees import Samples, Search, least
 from calderon.mlfmm.spectrum import Array
 
 LEAST, MOST = 3, 10
 """Points of an edge that are tried."""
+DIGITS = {3: 1.5, 4: 3.3, 5: 4.3, 6: 5.2, 7: 6.1, 8: 6.8, 9: 7.6}
+"""Digits that so many points of an edge hold, from which a search for them begins."""
 INNER = 0.525
-"""Half of the edge of the smaller cube, in edges of the box, unless points stick out; the larger one has 2 less it."""
+"""Half of the edge of the smaller cube, in edges of the box; the larger one has 2 less it. Points that stick out of
+their box by a quarter of its edge take one or two points of an edge more, with these cubes or wider ones."""
 CUTOFF = 1e-13, 1e-6
 """Singular values that are left out, by the largest one: double and single precision."""
 TURNS = np.array([
@@ -38,10 +42,9 @@ class Factors(NamedTuple):
 
 
 class Cubes(NamedTuple):
-    """p points an edge; inner: half of the edge of the smaller cube by the edge of the box."""
+    """p points an edge."""
 
     p: int
-    inner: float = INNER
 
     @property
     def places(self) -> Array:
@@ -55,10 +58,10 @@ class Cubes(NamedTuple):
         return self.p**3 - max(0, self.p - 2) ** 3
 
     def small(self, edge: float) -> Array:
-        return self.inner * edge * self.places
+        return INNER * edge * self.places
 
     def large(self, edge: float) -> Array:
-        return (2 - self.inner) * edge * self.places
+        return (2 - INNER) * edge * self.places
 
     @property
     def turned(self) -> NDArray[np.int64]:
@@ -70,11 +73,8 @@ class Cubes(NamedTuple):
 
     def solving(self, k: complex, edge: float, real: Any, outward: bool) -> Factors:
         """From potentials on the larger cube to sources on the smaller one; inwards the other way."""
-        on, of = self.large(edge), self.small(edge)
-        u, s, v = np.linalg.svd(potentials(on, of, k) if outward else potentials(of, on, k))
-        kept = s > CUTOFF[real == np.float32] * s[0]
-        inverse = np.where(kept, 1 / np.where(kept, s, 1), 0)
-        return Factors(u.conj().T * kept[:, None], v.conj().T * inverse)
+        first, last = unit_factors(self, k * edge, real == np.float32, outward)
+        return Factors(first, last * edge)
 
     def error(self, search: Search, samples: Samples, edge: float) -> float:
         """Relative, in the root mean square over all pairs of points of some pairs of boxes, in the precision of the
@@ -96,6 +96,16 @@ class Cubes(NamedTuple):
         return math.sqrt(change / total) if total > 0 and math.isfinite(change) else math.inf
 
 
+@functools.lru_cache(maxsize=16)
+def unit_factors(cubes: Cubes, k: complex, single: bool, outward: bool) -> Factors:
+    """`Cubes.solving` for a box of edge 1."""
+    on, of = cubes.large(1.0), cubes.small(1.0)
+    u, s, v = np.linalg.svd(potentials(on, of, k) if outward else potentials(of, on, k))
+    kept = s > CUTOFF[single] * s[0]
+    inverse = np.where(kept, 1 / np.where(kept, s, 1), 0)
+    return Factors(u.conj().T * kept[:, None], v.conj().T * inverse)
+
+
 def potentials(x: Array, y: Array, k: complex) -> NDArray[np.complex128]:
     """(points x, points y) exp(i k r) / r."""
     r = np.linalg.norm(x[:, None] - y, axis=2)
@@ -112,22 +122,17 @@ def slope(x: Array, vectors: Array | None, y: Array, k: complex) -> NDArray[np.c
     return np.asarray(found)
 
 
-def inner_of(reach: float) -> float:
-    """Half of the edge of a smaller cube that holds points so far from the middle along an axis, in edges of a box."""
-    return INNER if reach < INNER / 1.03 else float(math.ceil(reach * 1.05 * 20) / 20)
+def likely_points(rtol: float) -> int:
+    """Of an edge, for a tolerance."""
+    return next((p for p, digits in DIGITS.items() if digits >= -math.log10(rtol)), MOST)
 
 
-def find_points(search: Search, samples: Samples | None, edge: float, cubes: Cubes, rtol: float) -> Cubes | None:
-    """The least points of an edge, at least those of `cubes`, that hold a tolerance; None where none do."""
+def find_points(search: Search, samples: Samples | None, edge: float, few: int, rtol: float) -> Cubes | None:
+    """The least points of an edge, at least so few, that hold a tolerance; None where none do."""
     if samples is None:
-        return cubes
-    if cubes.inner >= 0.95:
-        return None
-    for p in range(cubes.p, MOST + 1):
-        tried = cubes._replace(p=p)
-        if tried.error(search, samples, edge) <= rtol:
-            return tried
-    return None
+        return Cubes(few)
+    found = least(likely_points(rtol), (few, MOST + 1), lambda p: Cubes(p).error(search, samples, edge) <= rtol)
+    return None if found is None else Cubes(found)
 
 
 def standing(offsets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:

@@ -13,7 +13,7 @@ from calderon.backends.vectors import aligned, width
 from calderon.fmm.lists import Lists
 from calderon.fmm.octree import Octree
 from calderon.fmm.translations import in_parts
-from calderon.mlfmm.cubes import LEAST, Cubes, find_points, inner_of
+from calderon.mlfmm.cubes import LEAST, Cubes, find_points
 from calderon.mlfmm.degrees import Degrees, Samples, Search
 from calderon.mlfmm.levels import Level, Patterns, Traversal, levels_of, pairs_of_levels
 from calderon.mlfmm.lowfrequency import LowFrequency
@@ -106,7 +106,7 @@ class Far:
         real, spectra, k = self.traversal.real, self.traversal.spectra, complex(self.k)
         components, lossy = sum(KINDS[kind] for kind in kinds), k.imag > 0
         run = (emission_kernel if outward else reception_kernel)(lossy, points.is_mixed)
-        mix = np.ascontiguousarray(points.mix).view(float).astype(real)
+        mix = points.mix.view(float).astype(real)
         grid, pitch, growth = level.half, level.half.pitch(real), self.growth(level)
         along, table = np.zeros((3, pitch)), np.zeros((spectra, components, 2, pitch))
         along[:, : grid.count] = k.real * grid.directions
@@ -148,8 +148,8 @@ class Far:
 
 
 def parts_of(kinds: Sequence[str]) -> NDArray[np.int64]:
-    """Of components of scalars: 0 values, 1 .. 3 derivatives; equivalent sources know no other kinds."""
-    known = {"value": (0,), "gradient": (1, 2, 3)}
+    """Of components of scalars: 0 values, 1 .. 3 derivatives; equivalent sources know no others."""
+    known = {"value": (0,), "mixed": (0,), "gradient": (1, 2, 3)}
     return np.array([n for kind in kinds for n in known[kind]])
 
 
@@ -203,13 +203,10 @@ def find_degrees(
         near, far = (PointsOfLevel.of(side, tree, lists, low, high) for side in (targets, sources))
         samples = Samples.of(pairs[n], edge, near, far)
         if edge < least:
-            cubes = cubes or Cubes(LEAST)
-            inner = inner_of(max(near.reach, far.reach) / edge)
-            wider = cubes._replace(inner=max(inner, cubes.inner))
-            found_cubes = find_points(values, samples, edge, wider, share * SLOPES ** sum(derivatives))
-            if found_cubes is None:
+            few, lowest = cubes.p if cubes else LEAST, n
+            cubes = find_points(values, samples, edge, few, share * SLOPES ** sum(derivatives))
+            if cubes is None:
                 return None
-            cubes, lowest = found_cubes, n
             continue
         radius = max(near.radius, near.radius if sources is targets else far.radius)
         degrees: Degrees | None = Degrees(1, 1)

@@ -54,11 +54,16 @@ class CubeLevel:
         """Boxes."""
         return self.high - self.low
 
-    @property
-    def nbytes(self) -> int:
-        """Of matrices and lists."""
+    def nbytes(self, columns: int) -> int:
+        """Of matrices, lists, and of sources of both directions."""
         lists = [each for runs in (self.pairs, self.own, self.up, self.down) if runs is not None for each in runs]
-        return sum(each.nbytes for each in (*lists, self.across, self.raised, self.lowered, *self.out, *self.into))
+        own = (*lists, self.across, self.raised, self.lowered, *self.out, *self.into)
+        return sum(each.nbytes for each in own) + self.sources * columns * self.small.itemsize
+
+    @property
+    def sources(self) -> int:
+        """Numbers of the sources of each column, in both directions and before and after they are solved for."""
+        return 4 * self.count * 2 * (len(self.small) // 3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +87,8 @@ class LowFrequency:
         return LowFrequency(k, real, cubes, pitch, levels, lists)
 
     def nbytes(self, columns: int) -> int:
-        """Of tables, lists, and of sources of both directions."""
-        boxes = sum(each.count for each in self.levels)
-        own = 4 * columns * boxes * 2 * self.pitch * self.real.itemsize
-        return sum(each.nbytes for each in self.levels) + own + self.cubes.turned.nbytes
+        """Of all levels."""
+        return sum(each.nbytes(columns) for each in self.levels) + self.cubes.turned.nbytes
 
     def outgoing(self, points: Points, numbers: NDArray[Any], parts: NDArray[np.int64], columns: int) -> Any:
         """Sources on the smaller cubes of the boxes of each level, from charges and dipoles at points."""
@@ -162,10 +165,13 @@ class LowFrequency:
         """Potentials of charges on cubes, or fields of sources there."""
         leaves = np.flatnonzero((self.lists.leaves >= level.low) & (self.lists.leaves < level.high))
         boxes = self.lists.leaves[leaves] - level.low
-        run = (sending_kernel if outward else receiving_kernel)(bool(parts.any()), self.k.imag > 0)
+        derivatives = "mixed" if points.is_mixed else "gradient" if parts.any() else ""
+        run = (sending_kernel if outward else receiving_kernel)(derivatives, self.k.imag > 0)
+        mix = points.mix.view(float).astype(self.real)
         arguments = (
-            points.local, points.starts, numbers, parts, cube, self.pitch, self.real.type(self.k.real),
-            self.real.type(self.k.imag / self.k.real), leaves, boxes, x, columns, self.real.type(1 / (4 * np.pi)),
+            points.local, points.normals, mix, points.starts, numbers, parts, cube, self.pitch,
+            self.real.type(self.k.real), self.real.type(self.k.imag / self.k.real), leaves, boxes, x, columns,
+            self.real.type(1 / (4 * np.pi)),
         )  # fmt: skip
         in_parts(lambda low, high: run(*arguments, aligned(8 * self.pitch, self.real), low, high), len(leaves))
 

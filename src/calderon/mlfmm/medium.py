@@ -1,11 +1,12 @@
 """Products with all terms of an expression that have one Green's function of Helmholtz: one traversal for all.
 
 An unknown belongs to the leaf of the middle of its support. Entries between unknowns of neighbouring leaves are exact;
-all others are plane waves of the charges at quadrature points of whole functions.
+all others are plane waves of the charges at quadrature points of whole functions, or equivalent sources where boxes
+are small against the wavelength.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from calderon.fmm.lists import Lists, lists_of
 from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.near_blocks import empty_blocks, fill_blocks
-from calderon.mlfmm.channels import Channel, Listed, channels_of, factorised, listed, mixed
+from calderon.mlfmm.channels import Channel, Listed, channels_of, factorised, is_of_currents, listed, mixed
 from calderon.mlfmm.degrees import guess
 from calderon.mlfmm.far import Far, find_degrees, is_vector
 from calderon.mlfmm.near import NearProducts
@@ -28,8 +29,9 @@ from calderon.operators.methods import PRODUCTS
 from calderon.operators.tree import Term
 from calderon.spaces.supports import support_boxes
 
-LEAF = 24
-"""Unknowns of a leaf at most, unless its edge is the least one."""
+LEAF, LOW_LEAVES = 24, (40, 100)
+"""Unknowns of a leaf at most, unless its edge is the least one; the same where smaller leaves have equivalent
+sources."""
 COLUMNS, ROOM = 8, 512_000_000
 """Columns of a matrix that are multiplied at once at most, and bytes of their patterns, unless one takes more."""
 FACTORS = 1.0, 1.2, 1.44, 1.7
@@ -39,8 +41,11 @@ NEAR, PAIR, POINT = 1.5e-7, 2.5e-10, 1e-9
 point."""
 POINTS = 20
 """Points of an unknown, of both sides together."""
-OUTSIDE = 0.5
-"""Of the edge of its leaf, how far the support of a function may reach from its middle."""
+OUTSIDE, LOW_OUTSIDE = 0.5, 0.25
+"""Of the edge of its leaf, how far the support of a function may reach from its middle: with plane waves, and with
+equivalent sources."""
+CUBE = 98
+"""Equivalent sources of a box, in estimates: a translation takes their square times PAIR, a point twice POINT each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,41 +101,49 @@ class Medium:
         used = np.isfinite(self.sites.boxes[:, 0, 0])
         low, high = self.sites.boxes[used].transpose(1, 0, 2)
         centres, reach = (low + high) / 2, (high - low).max(axis=1) / 2
-        trees = (self._tree(centres, reach, factor * edge * 2 * math.pi / abs(self.k)) for factor in FACTORS)
         self.cost = math.inf
-        for tree, lists in trees:
+        for tree, lists, least in self._trees(centres, reach, edge * 2 * math.pi / abs(self.k)):
             leaf = np.empty(len(centres), np.int64)
             counts = np.diff(np.append(tree.sources[lists.leaves, 0], len(centres)))
             leaf[tree.source_order] = np.repeat(np.arange(len(counts)), counts)
             every = np.full(len(used), -1)
             every[used] = leaf
             near = sum(entries * terms for entries, terms in self.near_counts(lists, every))
-            if (cost := NEAR * near + self._cost(tree, lists, len(centres))) < self.cost:
-                self.cost, self.tree, self.lists, self.leaf = cost, tree, lists, every
+            if (cost := NEAR * near + self._cost(tree, lists, len(centres), least)) < self.cost:
+                self.cost, self.tree, self.lists, self.leaf, self.least = cost, tree, lists, every, least
         self.near: list[tuple[int, int, NearProducts]] = []
         self.waves: Waves | None = None
         self.far: Far | None = None
         self.transposed: Far | None = None
 
-    @staticmethod
-    def _tree(centres: Array, reach: Array, least: float) -> tuple[Octree, Lists]:
-        """With leaves of at least that edge in m."""
-        cube = Cube.around(centres)
-        if cube.edge > least:
-            cube = cube.enlarged(max(1.0, least * 2.0 ** math.ceil(math.log2(cube.edge / least)) / cube.edge))
-        need = np.maximum(least, reach / OUTSIDE) * (1 - 1e-9)
-        deepest = np.clip(np.log2(cube.edge / need), 0, DEEPEST).astype(np.int64)
-        tree = octree(centres, None, LEAF, (deepest, deepest), cube)
-        return tree, lists_of(tree)
+    def _trees(self, centres: Array, reach: Array, edge: float) -> Iterator[tuple[Octree, Lists, float]]:
+        """Some trees, with the edge in m below which their boxes have equivalent sources, which currents cannot."""
+        low, cube = reach / LOW_OUTSIDE, Cube.around(centres)
 
-    def _cost(self, tree: Octree, lists: Lists, unknowns: int) -> float:
-        """Seconds of PRODUCTS products with plane waves, about."""
-        waves = np.array([Grid(guess(abs(self.k) * edge * math.sqrt(3), 1e-3)).count
-                          for edge in tree.cube.edge * 0.5 ** np.arange(int(tree.level[-1]) + 1)])  # fmt: skip
+        def found(cube: Cube, most: int, need: Array, least: float) -> tuple[Octree, Lists, float]:
+            deepest = np.clip(np.log2(cube.edge / need) + 1e-9, 0, DEEPEST).astype(np.int64)
+            tree = octree(centres, None, most, (deepest, deepest), cube)
+            return tree, lists_of(tree), least
+
+        for factor in FACTORS:
+            least = factor * edge
+            depth = max(0, math.ceil(math.log2(cube.edge / least)))
+            wider = cube.enlarged(least * 2.0**depth / cube.edge) if depth else cube
+            yield found(wider, LEAF, np.maximum(least, reach / OUTSIDE), 0.0)
+        if (low < 0.5 * edge).any() and not is_of_currents(self.terms[0]):
+            for most in LOW_LEAVES:
+                yield found(cube, most, np.where(low < edge, low, np.maximum(edge, reach / OUTSIDE)), edge)
+
+    def _cost(self, tree: Octree, lists: Lists, unknowns: int, least: float) -> float:
+        """Seconds of PRODUCTS products with plane waves and equivalent sources, about."""
+        if not len(lists.far.source):
+            return 0.0
+        edges = tree.cube.edge * 0.5 ** np.arange(int(tree.level[-1]) + 1)
+        waves = np.array([Grid(guess(abs(self.k) * edge * math.sqrt(3), 1e-3)).count for edge in edges])
+        point, pair = np.where(edges < least, [[2 * CUBE * POINT], [CUBE**2 * PAIR]], [waves * POINT / 4, waves * PAIR])
         leaves = np.diff(np.append(tree.sources[lists.leaves, 0], unknowns))
-        points = float(leaves @ waves[tree.level[lists.leaves]]) / 4 if len(lists.far.source) else 0.0
-        pairs = float(waves[tree.level[lists.far.target]].sum())
-        return PRODUCTS * (PAIR * pairs + POINT * POINTS * points)
+        points = float(leaves @ point[tree.level[lists.leaves]])
+        return PRODUCTS * (POINTS * points + float(pair[tree.level[lists.far.target]].sum()))
 
     def near_counts(self, lists: Lists | None = None, leaf: NDArray[np.int64] | None = None) -> list[tuple[int, int]]:
         """Of each region of the matrix, the entries between neighbouring leaves, and how many terms they have."""
@@ -182,21 +195,21 @@ class Medium:
         return Clusters(order, bounds[:-1], bounds[1:])
 
     def fill_far(self, rtol: float, degree: int) -> bool:
-        """Prepare the plane waves; where numbers do not hold the tolerance nothing is changed, and the answer is False.
-        degree: of the quadrature of charges."""
+        """Prepare plane waves and equivalent sources; where numbers do not hold the tolerance nothing is changed, and
+        the answer is False. degree: of the quadrature of charges."""
         if not len(self.lists.far.source):
             return True
         waves = self.waves if self.waves is not None and self.waves.degree == degree else self._charges(degree)
         derivatives = (waves.slopes, False)
         sides = waves.sources, waves.targets
-        degrees = find_degrees(self.tree, self.lists, self.k, rtol, self.real, *sides, derivatives)
+        degrees = find_degrees(self.tree, self.lists, self.k, rtol, self.real, *sides, derivatives, self.least)
         if degrees is None:
             return False
-        traversal, _ = degrees.levels(self.tree, self.lists, self.k, self.real, is_vector(waves.charges.waves))
+        traversal, low = degrees.levels(self.tree, self.lists, self.k, self.real, is_vector(waves.charges.waves))
         shared = self.k, self.tree, self.lists, traversal
         kinds = waves.charges.waves, waves.tests.waves
-        self.waves, self.far = waves, Far(*shared, *sides, *kinds)
-        self.transposed = Far(*shared, *sides[::-1], *kinds[::-1])
+        self.waves, self.far = waves, Far(*shared, *sides, *kinds, low)
+        self.transposed = Far(*shared, *sides[::-1], *kinds[::-1], low)
         return True
 
     def _charges(self, degree: int) -> "Waves":
@@ -254,8 +267,9 @@ class Medium:
         """Columns that are multiplied at a time."""
         if self.far is None:
             return COLUMNS
-        own = sum(level.patterns for level in self.far.traversal.levels) * self.rank * self.far.traversal.spectra
-        return int(max(1, min(COLUMNS, ROOM // max(1, 4 * own * self.real.itemsize))))
+        own = 4 * sum(level.patterns for level in self.far.traversal.levels) * self.far.traversal.spectra
+        own += sum(level.sources for level in self.far.low.levels) if self.far.low else 0
+        return int(max(1, min(COLUMNS, ROOM // max(1, own * self.rank * self.real.itemsize))))
 
     def product(self, x: NDArray[Any], transposed: bool = False) -> NDArray[Any]:
         """A x or A^T x of columns (n, m)."""
@@ -289,6 +303,7 @@ class Medium:
         total = sum(near.nbytes for _, _, near in self.near)
         if self.far is not None and self.waves is not None:
             total += sum(level.nbytes(self.rank * self.far.traversal.spectra) for level in self.far.traversal.levels)
+            total += self.far.low.nbytes(self.rank) if self.far.low else 0
             for side, points in ((self.waves.tests, self.waves.targets), (self.waves.charges, self.waves.sources)):
                 total += points.nbytes + sum(each.nbytes for each in side.maps)
         return total

@@ -14,13 +14,14 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Execution, format_bytes, require_memory
 from calderon.greens import Helmholtz
-from calderon.mlfmm.medium import Medium, Sites
+from calderon.mlfmm.medium import Medium
 from calderon.mlfmm.plan import ADVICE, SAFETY, SINGLE, attempts, degree_of, estimate, is_integral, rtol_of
 from calderon.mlfmm.saving import SavedNear
 from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
 from calderon.operators.methods import Plan
 from calderon.operators.progress import assembly_progress
 from calderon.operators.tree import Products, SumOfProducts, Term, terms_of
+from calderon.spaces.supports import support_boxes
 
 CHECKED, ROOM = 64, 256_000_000
 """Random rows of the matrix that are computed directly, too, and bytes of them at most, unless one takes more."""
@@ -40,7 +41,7 @@ DIRECTION = np.array([0.36, 0.48, 0.8])
 
 class LevelInfo(NamedTuple):
     """Of one level: edge of its boxes in m and in wavelengths, boxes, degrees of stored patterns and of translations,
-    pairs of separated boxes, bytes."""
+    pairs of separated boxes, bytes; of one with equivalent sources their points of an edge, and no degrees."""
 
     edge: float
     wavelengths: float
@@ -49,6 +50,7 @@ class LevelInfo(NamedTuple):
     full: int
     pairs: int
     nbytes: int
+    points: int = 0
 
 
 class Multipole(LinearOperator):
@@ -77,13 +79,19 @@ class Multipole(LinearOperator):
         """Of each medium, the coarsest first."""
         found = []
         for medium in self.media:
-            levels = medium.far.traversal.levels if medium.far else []
-            count = medium.rank * (medium.far.traversal.spectra if medium.far else 1)
+            far, waves = medium.far, abs(medium.k) / (2 * np.pi)
+            count = medium.rank * far.traversal.spectra if far else 0
             found.append([
-                LevelInfo(each.edge, each.edge * abs(medium.k) / (2 * np.pi), each.count, each.half.degree,
-                          each.full.degree, len(each.pairs.source), each.nbytes(count))
-                for each in levels
+                LevelInfo(each.edge, each.edge * waves, each.count, each.half.degree, each.full.degree,
+                          len(each.pairs.source), each.nbytes(count))
+                for each in (far.traversal.levels if far else [])
             ])  # fmt: skip
+            if far and far.low:
+                found[-1] += [
+                    LevelInfo(each.edge, each.edge * waves, each.count, 0, 0, len(each.pairs.source),
+                              each.nbytes(count), far.low.cubes.p)
+                    for each in far.low.levels
+                ]  # fmt: skip
         return found
 
     def near_entries(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.complex128]:
@@ -103,9 +111,11 @@ class Multipole(LinearOperator):
     def __str__(self) -> str:
         size = f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {format_bytes(self.nbytes)}"
         levels = " and ".join(str(len(each)) for each in self.levels)
+        low = sum(level.points > 0 for each in self.levels for level in each)
         numbers = " and ".join(sorted({"single" if each.real == np.float32 else "double" for each in self.media}))
         return (
-            f"multilevel fast multipole operator {size}, {levels} levels, waves in {numbers} precision, "
+            f"multilevel fast multipole operator {size}, {levels} levels"
+            f"{f', {low} of them low-frequency ones' if low else ''}, waves in {numbers} precision, "
             f"rtol {self.rtol:g}, error {self.error:.1e} on {self.checked} rows, "
             f"backend {self.backend}, {self.seconds:.2f} s, {self.label}"
         )
@@ -225,6 +235,8 @@ def _prepared(
             if saved is not None:
                 saved.finish()
             return _Prepared(found, parts.media, error, number)
+        if not parts.have_waves:  # larger leaves help plane waves alone
+            break
     what = f"an error of {error:.1e} on {len(check.rows)} random rows" if np.isfinite(error) else "no degrees"
     raise RuntimeError(f"plane waves have {what} for rtol={rtol:g}: increase rtol, or use method='hmatrix'")
 
@@ -291,6 +303,11 @@ class _Parts:
         self.media.append(medium)
         return MediumProduct(medium, self.execution.dtype(True))
 
+    @property
+    def have_waves(self) -> bool:
+        """Whether there are levels with plane waves."""
+        return any(each.far is not None and bool(each.far.traversal.levels) for each in self.media)
+
     def improve(self, error: float, finer: bool) -> bool:
         """Give the plane waves higher degrees, for a checked error that is too large; whether there are any. finer: the
         quadrature of charges, too."""
@@ -317,11 +334,9 @@ class _Check:
         k = max(abs(complex(each.green.wavenumber)) for each, _ in integrals_of(operator))
         places = np.zeros((size, 3))
         for term in terms_of(operator):
-            if is_integral(term):
-                boxes = Sites.of([term], operator.shape)
-                own = boxes.boxes[boxes.columns]
-                inside = np.isfinite(own[:, 0, 0])
-                places[inside] = own[inside].mean(axis=1)
+            space: Any = getattr(term.atom, "test" if term.transposed else "trial", None)
+            if hasattr(space, "dofs"):
+                places[term.left : term.left + space.dimension] = support_boxes(space).mean(axis=1)
         vectors = np.empty((size, RANDOM + 1), complex)
         vectors[:, :RANDOM] = random.standard_normal((size, RANDOM)) + 1j * random.standard_normal((size, RANDOM))
         vectors[:, RANDOM] = np.exp(1j * k * (places @ DIRECTION))

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calderon.backends import thread_count
+from calderon.mlfmm.channels import is_of_currents
+from calderon.mlfmm.cubes import Cubes, likely_points
 from calderon.mlfmm.degrees import guess
 from calderon.mlfmm.medium import NEAR, PAIR, POINT, Medium
 from calderon.mlfmm.spectrum import Grid
@@ -33,7 +35,7 @@ HIGHEST = 2500
 """Degree of plane waves: above, one translation takes 200 MB."""
 LARGER, MOST = 1.4, 6
 """Ratio of the edges of leaves that are tried, and how many."""
-ADVICE = "use method='hmatrix', which suits meshes that are fine against the wavelength, or increase rtol"
+ADVICE = "use method='hmatrix', or increase rtol"
 
 
 class Attempt(NamedTuple):
@@ -92,13 +94,16 @@ def estimate(operator: BoundaryOperator, rtol: float) -> Plan:
     ]
     nbytes = sum(each[0] for each in parts) + max(each[1] for each in parts) + preparation_bytes(operator)
     seconds, product = (sum(each[n] for each in parts) / thread_count() for n in (2, 3))
-    levels, half, full = max((each[4] for each in parts), default=(0, 0, 0))
-    text = f"{levels} levels, degrees to {half} and {full}" if levels else "all leaves are neighbours"
+    levels, half, full, low = max((each[4] for each in parts), default=(0, 0, 0, 0))
+    text = f"{levels} levels" if levels else "all leaves are neighbours"
+    text += f", degrees to {half} and {full}" if full else ""
+    text += f", {low} of them low-frequency ones" if low else ""
     return Plan("mlfmm", int(nbytes), seconds, product, text)
 
 
-def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tuple[int, int, int]]:
-    """Bytes that stay and that pass, seconds of set-up and of a product, and levels with the largest degrees."""
+def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tuple[int, int, int, int]]:
+    """Bytes that stay and that pass, seconds of set-up and of a product; of levels the number, the largest degrees,
+    and how many of them have equivalent sources."""
     real, tree, lists = medium.real, medium.tree, medium.lists
     size = real.itemsize
     counts = medium.near_counts()
@@ -106,15 +111,20 @@ def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tupl
     seconds = BEGIN + sum(entries * NEAR * terms for entries, terms in counts)
     seconds += SPECIAL * sum(len(term.atom.test.triangles) for term in medium.terms)
     product = sum(entries * 2 * size for entries, _ in counts) / STREAM
-    vector = any(term.atom.integrand.name in ("electric_field", "magnetic_field") for term in medium.terms)
+    vector = any(is_of_currents(term) for term in medium.terms)
     spectra, columns = 2 if vector else 1, len({(term.left, term.atom.trial) for term in medium.terms})
-    stay, passing, found = 0.0, 0.0, (0, 0, 0)
+    stay, passing, found, cube = 0.0, 0.0, (0, 0, 0, 0), Cubes(likely_points(rtol)).size
     level_of = tree.level[lists.far.target]
     for n, (low, high) in enumerate(tree.runs_of_levels()):
         pairs = int((level_of == n).sum())
         if not pairs and not found[0]:
             continue
         edge = 0.5**n * tree.cube.edge
+        if edge < medium.least:
+            found = (found[0] + 1, *found[1:3], found[3] + 1)
+            stay += (22 * cube**2 + 4 * (high - low) * columns * cube) * 2 * size + 16 * pairs
+            product += PAIR * pairs * columns * cube**2
+            continue
         kd = abs(medium.k) * edge * math.sqrt(3) * (1.15 if edge * abs(medium.k) < 4 else 1.0)
         full, half = Grid(guess(kd, rtol)), Grid(guess(kd / 2, rtol))
         if pairs and full.degree > HIGHEST:
@@ -124,7 +134,7 @@ def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tupl
                 f"{full.degree}, and {HIGHEST} is the largest one: use method='hmatrix' for small bodies that are far "
                 "apart, or solve parts"
             )
-        found = found[0] + 1, max(found[1], half.degree), max(found[2], full.degree)
+        found = found[0] + 1, max(found[1], half.degree), max(found[2], full.degree), 0
         count = spectra * columns
         stay += 316 * 2 * full.pitch(real) * size if pairs else 0
         passing = max(passing, (high - low) * count * 2 * full.pitch(real) * size)
@@ -132,6 +142,6 @@ def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tupl
         product += PAIR * pairs * count * full.count
     points = 12.0 * max(medium.shape)
     leaf = Grid(guess(abs(medium.k) * tree.cube.edge * 0.5 ** float(tree.level[-1]) * 0.9, rtol))
-    product += 2 * POINT * points * leaf.count
+    product += 2 * POINT * points * (2 * cube if found[3] else leaf.count)
     stay += points * (60 + 30 * columns) * spectra
     return near + stay, passing, seconds, product, found

@@ -78,19 +78,11 @@ class PointsOfLevel(NamedTuple):
     @property
     def radius(self) -> float:
         """The largest distance of a point from the centre of its box."""
-        starts, largest = self.points.starts, 0.0
-        for a, b in zip(self.first, self.last, strict=True):
-            own = self.points.local[starts[a] : starts[b]] + np.repeat(
-                self.apart[a:b], np.diff(starts[a : b + 1]), axis=0
-            )
-            largest = max(largest, float((own**2).sum(axis=1).max(initial=0.0)))
-        return float(np.sqrt(largest))
-
-    @property
-    def reach(self) -> float:
-        """The largest distance along an axis."""
-        boxes = range(len(self.first))
-        return max((float(np.abs(self.of_box(box)).max(initial=0.0)) for box in boxes), default=0.0)
+        count = np.diff(self.points.starts)
+        inside = np.zeros(len(count), bool)
+        inside[np.concatenate([np.arange(a, b) for a, b in zip(self.first, self.last, strict=True)])] = True
+        own = (self.points.local + np.repeat(self.apart, count, axis=0))[np.repeat(inside, count)]
+        return float(np.sqrt((own**2).sum(axis=1).max(initial=0.0)))
 
     def of_box(self, box: int) -> Array:
         """(n, 3) the points of a box, relative to its centre."""

@@ -11,7 +11,7 @@ from calderon.report.page import wide_table
 
 COLUMNS = (
     "wavenumber (1/m)", "edge (m)", "edge (wavelengths)", "boxes", "degree of patterns", "degree of translations",
-    "pairs", "memory",
+    "pairs", "memory", "points of an edge",
 )  # fmt: skip
 
 
@@ -56,10 +56,11 @@ class PlaneWaves:
                 f"{k.real:.4g}" + (f" + {k.imag:.4g}i" if k.imag else ""),
                 number(one.edge),
                 f"{one.wavelengths:.3g}",
-                *(str(each) for each in (one.boxes, one.half, one.full, one.pairs)),
+                *(str(each or "") for each in (one.boxes, one.half, one.full, one.pairs)),
                 format_bytes(one.nbytes),
+                str(one.points or ""),
             ]
             for k, levels in self.levels
             for one in levels
         ]
-        return wide_table("Levels of plane waves", COLUMNS, rows) if rows else ""
+        return wide_table("Levels of boxes", COLUMNS, rows) if rows else ""

@@ -1,0 +1,74 @@
+"""Operators on meshes that are far finer than the wavelength against dense matrices."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.mlfmm import medium
+from calderon.mlfmm.plan import is_integral
+from calderon.operators.tree import terms_of
+
+MESH = cal.mesh.sphere(radius=1.0, h=0.09)
+RANDOM = np.random.default_rng(3)
+
+
+def graded(mesh, factor):
+    """A sphere with smaller triangles towards a pole, of the same shapes."""
+    theta = np.arccos(np.clip(mesh.vertices[:, 2], -1, 1))
+    new = np.pi * np.expm1(np.log(factor) * theta / np.pi) / (factor - 1)
+    across = mesh.vertices[:, :2] / np.maximum(np.linalg.norm(mesh.vertices[:, :2], axis=1), 1e-9)[:, None]
+    places = np.column_stack([np.sin(new)[:, None] * across, np.cos(new)])
+    return cal.TriangleMesh(places, mesh.triangles)
+
+
+def operators(mesh, k):
+    green, p0, p1 = cal.Helmholtz(k), cal.P0(mesh), cal.P1(mesh)
+    double, hypersingular = cal.double_layer(green, p1), cal.hypersingular(green, p1)
+    return {
+        "single, P0 to P1": cal.single_layer(green, p0, p1),
+        "double": double,
+        "adjoint": cal.adjoint_double_layer(green, p1),
+        "hypersingular": hypersingular,
+        "combined": 0.5 * cal.identity(p1) - double + (1j / abs(k)) * hypersingular,
+    }
+
+
+def distance(one, other):
+    return np.linalg.norm(one - other) / np.linalg.norm(other)
+
+
+def check(operator, mesh, k, rtol):
+    fast, dense = operator.assemble("mlfmm", rtol=rtol), operator.assemble("dense")
+    x, y = (RANDOM.standard_normal((n, 2)) + 1j * RANDOM.standard_normal((n, 2)) for n in operator.shape[::-1])
+    assert 1e-9 < distance(fast @ x, dense @ x) <= rtol
+    assert distance(fast.T @ y, dense.T @ y) <= rtol
+    if len(x) == mesh.number_of_vertices:
+        wave = np.exp(1j * k * mesh.vertices[:, 2:])
+        assert distance(fast @ wave, dense @ wave) <= rtol
+    return fast
+
+
+@pytest.mark.parametrize("name", operators(MESH, 1.0))
+def test_bodies_that_are_small_against_the_wavelength(name, monkeypatch):
+    monkeypatch.setattr(medium, "FACTORS", ())
+    operator = operators(MESH, 0.5)[name]
+    fast = check(operator, MESH, 0.5, 1e-3)
+    (levels,) = fast.levels
+    assert levels
+    assert all(level.points >= 3 and level.half == 0 for level in levels)
+    assert f"{len(levels)} levels, {len(levels)} of them low-frequency ones" in str(fast)
+    assert operator.plan("mlfmm", 1e-3).details.endswith("of them low-frequency ones")
+
+
+@pytest.mark.parametrize(("k", "rtol"), [(5.0, 1e-3), (5.0, 5e-5), (5.0 + 1.5j, 1e-3)])
+def test_meshes_that_are_refined_towards_a_point(k, rtol, monkeypatch):
+    monkeypatch.setattr(medium, "FACTORS", ())
+    mesh = graded(MESH, 5.0)
+    fast = check(operators(mesh, k)["combined"], mesh, k, rtol)
+    assert {level.points > 0 for level in fast.levels[0]} == {False, True}
+
+
+def test_meshes_of_ten_elements_a_wavelength_have_plane_waves_alone():
+    operator = operators(MESH, 5.0)["combined"]
+    terms = [term for term in terms_of(operator) if is_integral(term)]
+    assert medium.Medium(terms, operator.shape, 0.35, np.float32).least == 0
