@@ -180,7 +180,7 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
         self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64]
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         def waves(vectors: NDArray[np.float64]) -> TestedField:
-            return lambda loads: loads.plane_waves(np.exp(-1j * self.wavenumber * (loads.points @ r.T)), vectors)
+            return lambda loads: loads.plane_waves(loads.phases(-self.wavenumber * r), vectors)
 
         n, parts = len(self.meshes), {}
         for i, _ in self.regions[0].surfaces:

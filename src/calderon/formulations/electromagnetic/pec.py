@@ -225,13 +225,11 @@ class PECScattering(RadarProblem[PECSolution]):
         self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64]
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         loads = self._loads
-        phases = np.exp(-1j * self.wavenumber * (loads.points @ r.T))
+        phases = loads.phases(-self.wavenumber * r)
         electric = loads.plane_waves(phases, transmit)
         magnetic = electric
         if self.formulation in MAGNETIC:
-            waves = zip(np.cross(-r, transmit), phases.T, strict=True)
-            currents = (np.cross(loads.normals, vector) * phase[:, None] for vector, phase in waves)
-            magnetic = np.stack([self._magnetic_loads @ current for current in currents], axis=1)
+            magnetic = self._magnetic_loads.rotated.plane_waves(phases, np.cross(-r, transmit))
         far = electric if np.array_equal(receive, transmit) else loads.plane_waves(phases, receive)
         return self._combined(electric, magnetic), 1j * self.wavenumber / (4 * np.pi) * far
 
