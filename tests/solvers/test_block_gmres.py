@@ -52,7 +52,8 @@ def test_every_right_hand_side_meets_the_tolerance_with_few_products(rtol):
     assert bounds.max() < residuals.max() + 2 * given.errors.max()  # no more than it should be
     one_by_one = gmres(a, sides, rtol)[1].products
     assert info.products < one_by_one / 3
-    assert f"{M} right-hand sides, rank {given.rank}, {info.iterations} steps of 8 columns" in str(info)
+    text = f"GMRES of {M} right-hand sides, rank {given.rank}, {info.iterations} steps of up to "
+    assert text in str(info) and int(str(info).split(text)[1].split()[0]) <= given.rank
 
 
 def test_one_right_hand_side_takes_the_steps_of_gmres():
@@ -82,8 +83,8 @@ def test_precision_of_the_matrix_a_preconditioner_and_restarts(monkeypatch):
 
 def test_failures_are_told_with_the_solution_so_far():
     a, given = matrix(), compressed(waves(), 1e-7)
-    with pytest.raises(ConvergenceError, match="reached its limit of 6 steps at relative residual") as caught:
-        block_gmres(a, given, 1e-6, maxiter=2 if given.rank > 16 else 3)
+    with pytest.raises(ConvergenceError, match="reached its limit of 3 steps at relative residual") as caught:
+        block_gmres(a, given, 1e-6, maxiter=3)
     assert caught.value.solution.shape == (N, given.rank)
     singular = np.diag(np.r_[np.zeros(40), np.ones(N - 40)])
     with pytest.raises(ConvergenceError, match="stagnated"):

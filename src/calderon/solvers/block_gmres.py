@@ -23,8 +23,6 @@ from calderon.solvers.compression import CompressedSides, orthogonalise
 from calderon.solvers.iteration import Callback, ConvergenceError, SolverInfo, limits, live_progress
 from calderon.solvers.system import LinearSystem, linear_system
 
-WIDTH = 8
-"""Columns that are multiplied together at most."""
 SHARE = 0.5
 """Part of the allowed residual that directions which are not multiplied may have."""
 STAGNATION = 0.5
@@ -48,20 +46,19 @@ def block_gmres(
     """Solve A X = Q so that |b_j - A x_j| <= rtol |b_j| for all x_j = |b_j| X c_j; return X (n, r) and the record.
 
     A, preconditioner, progress, callback: as of `gmres`; the preconditioner acts from the right. sides: whose errors
-    are below rtol. x0: an approximation of X. maxiter: steps, each with products of at most WIDTH columns, for each
-    WIDTH columns of Q.
+    are below rtol. x0: an approximation of X. maxiter: steps, each with products of at most as many columns as Q has.
 
     The space takes 16 n bytes a product, and the iteration restarts when half of the free memory is taken. The record
     has the bounds of the residuals of all right-hand sides; `products` counts all of them together. Raises as `gmres`
-    does, the `solution` of a ConvergenceError is X; MemoryError where there is no room for three vectors a column of Q.
+    does, the `solution` of a ConvergenceError is X; MemoryError where there is no room for four vectors a column of Q.
     """
     began = time.perf_counter()
     system = linear_system(A, sides.rows.T, x0, preconditioner, "block GMRES")
     iteration = _BlockGMRES(system, sides, limits(rtol, 0.0, maxiter).rtol)
-    failure = iteration.run(maxiter * max(1, math.ceil(sides.rank / WIDTH)), progress, callback)
+    failure = iteration.run(maxiter, progress, callback)
     steps, worst = len(iteration.bounds) - 1, np.array([each.max() for each in iteration.bounds])
     count = len(sides.sizes)
-    title = f"GMRES of {count} right-hand sides, rank {sides.rank}, {steps} steps of {iteration.widest} columns"
+    title = f"GMRES of {count} right-hand sides, rank {sides.rank}, {steps} steps of up to {iteration.widest} columns"
     if preconditioner is not None:
         title += ", right preconditioner"
     info = SolverInfo(
@@ -136,15 +133,15 @@ class _BlockGMRES:
         space.turn(turn)
         tails = np.sqrt(np.cumsum((np.abs(values[:, None] * right) ** 2)[::-1], axis=0)[::-1].max(axis=1))
         needed = int((tails > SHARE).sum())
-        return min(needed or len(parts), len(parts), WIDTH)
+        return needed or len(parts)
 
     def _room(self, residual: Rows) -> int:
         """Vectors of the space at most; a power of two of bytes, so that a sweep that is resumed has the same."""
         rank, n = residual.shape
-        least = 3 * rank + 2 * WIDTH
+        least = 4 * rank
         require_memory(least * n * 16, f"a space of {least} vectors for {rank} right-hand sides", "solve fewer angles")
         half = 2 ** int(math.log2(max(free_memory() / 2, 1)))
-        return min(n + rank + WIDTH, max(least, half // (16 * n)))
+        return min(n + rank, max(least, half // (16 * n)))
 
     def _right(self, vectors: Rows) -> Rows:
         precondition = self.system.precondition
@@ -152,12 +149,8 @@ class _BlockGMRES:
 
     def _residual(self) -> Rows:
         """Q - A X, transposed (r, n)."""
-        residual = np.array(self.system.rhs.T, np.complex128, order="C")
-        for first in range(0, len(residual), WIDTH):
-            some = slice(first, first + WIDTH)
-            residual[some] -= self.system.product(self.solution[:, some]).T
-            self.products += len(residual[some])
-        return residual
+        self.products += self.solution.shape[1]
+        return np.ascontiguousarray((self.system.rhs - self.system.product(self.solution)).T)
 
     def _bound(self, gram: Rows) -> NDArray[np.float64]:
         """|R c_j| + |e_j| (m,) from the products of the rows of R transposed, which are the conjugate of R* R."""
@@ -188,7 +181,7 @@ class _Space:
     @property
     def full(self) -> bool:
         """Whether there is no room for the products of a step."""
-        return self.size + WIDTH > self.limit
+        return self.size + self.pending > self.limit
 
     def turn(self, turn: Rows) -> None:
         """P -> P G, unitary (pending, pending)."""
