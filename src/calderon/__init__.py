@@ -15,6 +15,7 @@ from calderon.files import package_version as _package_version
 from calderon.fmm import assemble_fmm as _assemble_fmm
 from calderon.fmm import laplace_sums
 from calderon.fmm import plan_fmm as _plan_fmm
+from calderon.fmm.sums import LAYERS as _LAPLACE_SUMS
 from calderon.formulations import (
     BondedSolids,
     DeltaGap,
@@ -59,6 +60,7 @@ from calderon.mlfmm import helmholtz_sums
 from calderon.mlfmm import plan_mlfmm as _plan_mlfmm
 from calderon.mlfmm import require_near_file as _require_near_file
 from calderon.mlfmm import save_near as _save_near
+from calderon.mlfmm.sums import LAYERS as _HELMHOLTZ_SUMS
 from calderon.onsurface import osrc_dtn, osrc_ntd
 from calderon.operators import (
     adjoint_double_layer,
@@ -123,7 +125,8 @@ _register(
         devices=False, multiplies_on_devices=False, matrix="multilevel fast multipole operator", plan=_plan_mlfmm,
     )
 )  # fmt: skip
-_register_sums("fmm", laplace_sums)
+_register_sums(_LAPLACE_SUMS)
+_register_sums(_HELMHOLTZ_SUMS)
 
 __version__ = _package_version()
 

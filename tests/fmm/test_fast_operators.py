@@ -231,8 +231,8 @@ def test_refusals():
     with pytest.raises(ValueError, match="method 'fmm' sums potentials of Laplace's equation"):
         potential.evaluate([[0, 0, 3.0]], method="fmm")
     with pytest.raises(ValueError, match="method 'direct' sums exactly"):
-        potential.evaluate([[0, 0, 3.0]], rtol=1e-3)
-    with pytest.raises(ValueError, match="unknown method 'fast': choose 'direct' or 'fmm'"):
+        potential.evaluate([[0, 0, 3.0]], method="direct", rtol=1e-3)
+    with pytest.raises(ValueError, match="unknown method 'fast': choose 'auto' or 'direct' or 'fmm' or 'mlfmm'"):
         potential.evaluate([[0, 0, 3.0]], method="fast")
 
 

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.backends import Execution
+from calderon.fmm.point_tree import Kinds
+from calderon.mlfmm import sums
 from calderon.mlfmm.sums import direct_sums
+from calderon.potentials.summation import fast_sums
 
 
 def sphere(count):
@@ -17,6 +21,10 @@ def sphere(count):
 def complex_numbers(count):
     random = np.random.default_rng(2)
     return random.standard_normal(count) + 1j * random.standard_normal(count)
+
+
+def exact_sums(points, targets, charges, k, gradient):
+    return direct_sums(points, targets, charges[:, None, None], k, Kinds(True, False, gradient))[:, 0]
 
 
 def test_direct_sums_are_the_formula():
@@ -44,7 +52,7 @@ def test_sums_hold_the_tolerance(k, rtol, gradient):
     assert found.info.method == "mlfmm"
     assert found.info.levels >= (0 if abs(k) < 5 else 2)
     chosen = np.arange(0, 6000, 9)
-    exact = direct_sums(points, points[chosen], charges, complex(k), gradient)
+    exact = exact_sums(points, points[chosen], charges, complex(k), gradient)
     parts = [(found.potential, exact[:, 0]), (found.gradient, exact[:, 1:])][: 1 + gradient]
     for values, wanted in parts:
         assert np.linalg.norm(values[chosen] - wanted) <= rtol * np.linalg.norm(wanted)
@@ -54,8 +62,79 @@ def test_targets_of_their_own_in_a_volume():
     random = np.random.default_rng(3)
     points, targets, charges = random.random((5000, 3)), 0.5 + random.random((3000, 3)), complex_numbers(5000)
     found = cal.helmholtz_sums(points, charges, 30.0, targets=targets, rtol=1e-3)
-    exact = direct_sums(points, targets, charges, 30.0, False)[:, 0]
+    exact = exact_sums(points, targets, charges, 30.0, False)[:, 0]
     assert np.linalg.norm(found.potential - exact) <= 1e-3 * np.linalg.norm(exact)
+
+
+def dipole_field(points, dipoles, k, x):
+    """At one point, from the gradient of charges there."""
+    return sum(-cal.helmholtz_sums(points, dipoles[:, n], k, targets=x, gradient=True).gradient[:, n] for n in range(3))
+
+
+def test_dipoles_are_derivatives_of_charges():
+    points, k, x = sphere(40), 3.0 + 0.4j, np.array([[0.1, 0.2, 0.3], [2.0, 1.0, 0.0]])
+    dipoles = np.stack([complex_numbers(40), 2 * complex_numbers(40), np.arange(40.0)], axis=1)
+    found = cal.helmholtz_sums(points, complex_numbers(40), k, dipoles, targets=x, gradient=True)
+    alone = cal.helmholtz_sums(points, complex_numbers(40), k, targets=x, gradient=True)
+    assert np.allclose(found.potential - alone.potential, dipole_field(points, dipoles, k, x), rtol=1e-11)
+    for n, step in enumerate(1e-5 * np.eye(3)):
+        ends = [dipole_field(points, dipoles, k, x + sign * step) for sign in (1, -1)]
+        slope = (ends[0] - ends[1]) / 2e-5
+        assert np.allclose((found.gradient - alone.gradient)[:, n], slope, rtol=1e-6, atol=1e-6 * abs(slope).max())
+
+
+def test_columns_of_charges_and_dipoles():
+    points, k = sphere(4000), 15.0
+    charges = np.stack([complex_numbers(4000), complex_numbers(4000)[::-1]], axis=1)
+    dipoles = 1j * charges[:, :, None] * [0.1, 0.02, -0.05]
+    found = cal.helmholtz_sums(points, charges, k, dipoles, rtol=1e-4)
+    numbers = np.concatenate([charges[..., None], dipoles], axis=2)
+    chosen = np.arange(0, 4000, 9)
+    exact = direct_sums(points, points[chosen], numbers, k, Kinds(True, True, False))[..., 0]
+    assert np.linalg.norm(found.potential[chosen] - exact) <= 1e-4 * np.linalg.norm(exact)
+    one = cal.helmholtz_sums(points, charges[:, 1], k, dipoles[:, 1], rtol=1e-4).potential
+    assert np.linalg.norm(found.potential[:, 1] - one) <= 1e-6 * np.linalg.norm(one)
+
+
+@pytest.fixture(scope="module")
+def places():
+    """In a plane through a sphere, close to it and on it."""
+    x, z = (each.ravel() for each in np.meshgrid(np.linspace(-2, 2, 40), np.linspace(-2, 2, 40)))
+    return np.stack([x, 0 * x + 0.01, z], axis=1)
+
+
+@pytest.mark.parametrize("gradient", [False, True])
+@pytest.mark.parametrize("double", [False, True])
+def test_layer_potentials(places, double, gradient):
+    mesh, build = cal.mesh.sphere(radius=1.0, h=0.12), cal.single_layer_potential
+    if double:
+        build = cal.double_layer_potential
+    density = cal.P1(mesh).interpolation(lambda y, n: np.exp(8j * y[:, 2]) * (1 + y[:, 0]))
+    layer = build(cal.Helmholtz(8.0), density)
+    of = layer.gradient if gradient else layer.evaluate
+    exact = of(places, method="direct")
+    assert np.linalg.norm(of(places, method="mlfmm", rtol=1e-4) - exact) <= 2e-4 * np.linalg.norm(exact)
+
+
+@pytest.mark.parametrize("build", [cal.electric_field_potential, cal.magnetic_field_potential])
+def test_fields_of_currents(places, build):
+    mesh = cal.mesh.sphere(radius=1.0, h=0.12)
+    space = cal.RWG(mesh)
+    field = build(cal.Helmholtz(8.0), cal.VectorFunction(space, np.exp(1j * np.arange(space.dimension) / 300)))
+    exact = field.evaluate(places, method="direct")
+    assert np.linalg.norm(field.evaluate(places, method="mlfmm", rtol=1e-4) - exact) <= 2e-4 * np.linalg.norm(exact)
+
+
+def test_choice_of_sums_at_points():
+    processor, wave = Execution.of("numba", "double"), cal.Helmholtz(1.0)
+    assert fast_sums("auto", wave, processor, 1e12, None).func is sums.potential_sums
+    assert fast_sums("auto", wave, processor, 1e9, None) is None
+    assert fast_sums("auto", cal.Helmholtz(-1.0), processor, 1e12, None) is None
+    assert fast_sums("direct", wave, processor, 1e12, None) is None
+    with pytest.raises(ValueError, match="method 'mlfmm' sums potentials of Helmholtz's equation"):
+        fast_sums("mlfmm", cal.Laplace(), processor, 1e12, None)
+    with pytest.raises(ValueError, match="'direct' sums exactly"):
+        fast_sums("direct", wave, processor, 1.0, 1e-3)
 
 
 def test_refusals():
@@ -67,6 +146,14 @@ def test_refusals():
         cal.helmholtz_sums(points, np.ones(9), 1.0)
     with pytest.raises(ValueError, match="NaN"):
         cal.helmholtz_sums(points, np.full(10, np.nan), 1.0)
+    with pytest.raises(
+        ValueError, match=r"dipoles of 10 points must have shape \(10, 3\), or \(10, c, 3\), got \(10, 2\)"
+    ):
+        cal.helmholtz_sums(points, None, 1.0, np.ones((10, 2)))
+    with pytest.raises(ValueError, match="no charges and no dipoles"):
+        cal.helmholtz_sums(points, None, 1.0)
+    with pytest.raises(ValueError, match="2 columns of charges and 1 of dipoles"):
+        cal.helmholtz_sums(points, np.ones((10, 2)), 1.0, np.ones((10, 1, 3)))
     with pytest.raises(TypeError, match="numbers"):
         cal.helmholtz_sums(points, np.array(["a"] * 10), 1.0)
     assert cal.helmholtz_sums(points, np.ones(10), 1.0, targets=np.empty((0, 3))).potential.shape == (0,)

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.backends import format_bytes, require_memory
 from calderon.fmm.orders import POINTS, Promise, first_order
 from calderon.fmm.point_tree import Array, Kinds, PointTree, direct_sums
+from calderon.greens import Laplace
+from calderon.potentials.summation import FastSums
 from calderon.solvers.iteration import tolerance
 from calderon.validation import points_in_space, unmasked
 
@@ -159,6 +161,26 @@ def _sums(
     found = tree.sums(numbers) / edge
     found[1:] /= edge
     return found, int(tree.tree.level[-1]), tree.nbytes
+
+
+def potential_sums(
+    points: Array, charges: Any, dipoles: Any, wavenumber: complex, *, targets: Array, gradient: bool, rtol: float
+) -> NDArray[np.complex128]:
+    """Of complex charges (n, c) or dipoles (n, c, 3), or both: potentials (m, c, 1) or gradients (m, c, 3)."""
+    given = [None if each is None else np.asarray(each, complex) for each in (charges, dipoles)]
+    columns = next(each.shape[1] for each in given if each is not None)
+    out = np.zeros((len(targets), columns, 3 if gradient else 1), complex)
+    for column in range(columns):
+        for unit in (1, 1j):
+            parts = [None if each is None else (each[:, column] / unit).real for each in given]
+            if any(each is not None and each.any() for each in parts):
+                found = laplace_sums(points, *parts, targets=targets, gradient=gradient, rtol=rtol)
+                out[:, column] += unit * (found.gradient if found.gradient is not None else found.potential[:, None])
+    return out
+
+
+LAYERS = FastSums("fmm", "Laplace's equation", lambda green: isinstance(green, Laplace), potential_sums, 1e11)
+"""For potentials at points."""
 
 
 class _Check(NamedTuple):

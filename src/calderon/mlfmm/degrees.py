@@ -18,7 +18,7 @@ from calderon.mlfmm.points import PointsOfLevel
 from calderon.mlfmm.spectrum import Array, Grid, phi_matrices, theta_matrices
 from calderon.mlfmm.translation import coefficients
 
-BEYOND = 14
+BEYOND = 20
 """Degrees above the guess that are tried."""
 SURE = 50
 """Degree above which guesses are not verified: they are good there, and the search would take long."""

@@ -7,7 +7,7 @@ are small against the wavelength.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +27,7 @@ from calderon.mlfmm.saving import SavedNear
 from calderon.mlfmm.spectrum import Array, Grid
 from calderon.operators.methods import PRODUCTS
 from calderon.operators.tree import Term
+from calderon.quadrature import Quadrature
 from calderon.spaces.supports import support_boxes
 
 LEAF, LOW_LEAVES = 24, (40, 100)
@@ -46,6 +47,14 @@ OUTSIDE, LOW_OUTSIDE = 0.5, 0.25
 equivalent sources."""
 CUBE = 98
 """Equivalent sources of a box, in estimates: a translation takes their square times PAIR, a point twice POINT each."""
+RULES = (8e-4, 0.45, 1), (9e-5, 0.67, 0)
+"""From a tolerance on, the part of `Quadrature.near` that is enough, and what `singular` is lowered by."""
+
+
+def loosened(quadrature: Quadrature, rtol: float) -> Quadrature:
+    """Rules of near entries, whose errors are below a tenth of that tolerance of products."""
+    near, less = next((each[1:] for each in RULES if rtol >= each[0]), (1.0, 0))
+    return replace(quadrature, near=near * quadrature.near, singular=max(2, quadrature.singular - less))
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,9 +173,11 @@ class Medium:
             regions.setdefault((term.top, term.left), []).append(term)
         return regions
 
-    def fill_near(self, execution: Execution, saved: SavedNear | None = None) -> None:
-        """Compute the entries between unknowns of neighbouring leaves, or take them from what is saved."""
-        for (top, left), terms in self._regions().items():
+    def fill_near(self, execution: Execution, rtol: float, saved: SavedNear | None = None) -> None:
+        """Compute the entries between unknowns of neighbouring leaves, with rules that suit the tolerance, or take them
+        from what is saved."""
+        for (top, left), exact in self._regions().items():
+            terms = [Term(t.factor, replace(t.atom, quadrature=loosened(t.atom.quadrature, rtol))) for t in exact]
             sides = (top, terms[0].shape[0], self.sites.rows), (left, terms[0].shape[1], self.sites.columns)
             rows, columns = (self._clusters(self.leaf[site[first : first + count]]) for first, count, site in sides)
             pairs = self.lists.near_pairs

@@ -293,7 +293,8 @@ class _Parts:
         if not self.held:
             return None
         for each in self.media:
-            each.fill_near(Execution.of("numba", "single" if self.attempt.real == np.float32 else "double"), self.saved)
+            numbers = Execution.of("numba", "single" if self.attempt.real == np.float32 else "double")
+            each.fill_near(numbers, self.rtol, self.saved)
         return SumOfProducts(values, operator.shape, self.execution.dtype(True))
 
     def _medium(self, terms: list[Term], shape: tuple[int, int]) -> MediumProduct:

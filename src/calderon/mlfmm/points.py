@@ -96,9 +96,12 @@ def centres_of(tree: Octree) -> Array:
     return np.asarray(tree.cube.low + tree.cube.edge * tree.centre, np.float64)
 
 
-@functools.lru_cache(maxsize=4)
-def near_kernel(gradient: bool, lossy: bool) -> Callable[..., None]:
-    """Sums q exp(i k r) / r over the points of neighbouring leaves; gradients with respect to x."""
+def interaction(charges: bool, dipoles: bool, gradient: bool, lossy: bool) -> Callable[..., Any]:
+    """What adds the fields of one source at a vector of targets to t: value, re and im, and gradient."""
+
+    @jitable
+    def product(ar, ai, br, bi):  # type: ignore[no-untyped-def]
+        return ar * br - ai * bi, ar * bi + ai * br
 
     @jitable
     def interact(t, x, y, z, sources, s, apart, k, loss, tiny):  # type: ignore[no-untyped-def]
@@ -111,18 +114,41 @@ def near_kernel(gradient: bool, lossy: bool) -> Callable[..., None]:
         if lossy:
             decay = decaying_exponential(kr * loss)
             sine, cosine = sine * decay, cosine * decay
-        re, im = cosine * u, sine * u
-        qr, qi = number(sources, s + 3 * apart), number(sources, s + 4 * apart)
-        ar, ai = re * qr - im * qi, re * qi + im * qr  # q g
+        re, im, w = cosine * u, sine * u, u * u
+        fr, fi = 0.0 - w - w * kr * loss, w * kr  # g' = (i k - 1 / r) g, f = g' / (r g)
         t0, t1, t2, t3, t4, t5, t6, t7 = t
-        t0, t1 = t0 + ar, t1 + ai
-        if gradient:
-            w = u * u  # g' / r = (i k - 1 / r) g / r
-            fr, fi = 0.0 - w - w * kr * loss, w * kr
-            gr, gi = fr * ar - fi * ai, fr * ai + fi * ar
-            t2, t3, t4 = t2 + gr * ex, t3 + gr * ey, t4 + gr * ez
-            t5, t6, t7 = t5 + gi * ex, t6 + gi * ey, t7 + gi * ez
+        if charges:
+            qr, qi = product(re, im, number(sources, s + 3 * apart), number(sources, s + 4 * apart))
+            t0, t1 = t0 + qr, t1 + qi
+            if gradient:
+                gr, gi = product(fr, fi, qr, qi)
+                t2, t3, t4 = t2 + gr * ex, t3 + gr * ey, t4 + gr * ez
+                t5, t6, t7 = t5 + gi * ex, t6 + gi * ey, t7 + gi * ez
+        if dipoles:
+            d = s + (5 if charges else 3) * apart
+            ax, ay, az = number(sources, d), number(sources, d + 2 * apart), number(sources, d + 4 * apart)
+            bx, by, bz = number(sources, d + apart), number(sources, d + 3 * apart), number(sources, d + 5 * apart)
+            br, bi = product(re, im, 0.0 - ax * ex - ay * ey - az * ez, 0.0 - bx * ex - by * ey - bz * ez)
+            vr, vi = product(fr, fi, br, bi)
+            t0, t1 = t0 + vr, t1 + vi
+            if gradient:  # f'/r + f^2 = (3 - 3 i k r + (i k r)^2) / r^4
+                lr = kr * loss
+                hr, hi = w * w * (3.0 + 3.0 * lr + lr * lr - kr * kr), 0.0 - w * w * kr * (3.0 + 2.0 * lr)
+                gr, gi = product(hr, hi, br, bi)
+                cr, ci = product(fr, fi, re, im)
+                t2, t5 = t2 + gr * ex - (cr * ax - ci * bx), t5 + gi * ex - (cr * bx + ci * ax)
+                t3, t6 = t3 + gr * ey - (cr * ay - ci * by), t6 + gi * ey - (cr * by + ci * ay)
+                t4, t7 = t4 + gr * ez - (cr * az - ci * bz), t7 + gi * ez - (cr * bz + ci * az)
         return t0, t1, t2, t3, t4, t5, t6, t7
+
+    return interact
+
+
+@functools.lru_cache(maxsize=12)
+def near_kernel(charges: bool, dipoles: bool, gradient: bool, lossy: bool) -> Callable[..., None]:
+    """Sums (q + d.grad_y) exp(i k r) / r over the points of neighbouring leaves; gradients with respect to x."""
+
+    interact = interaction(charges, dipoles, gradient, lossy)
 
     @kernel
     def sums(  # type: ignore[no-untyped-def]
@@ -130,8 +156,8 @@ def near_kernel(gradient: bool, lossy: bool) -> Callable[..., None]:
         out, low, high,
     ):  # fmt: skip
         """out[f across + j] += field f (value: re, im; gradient: re x y z, im x y z) at the points j of the target
-        leaves low .. high. targets: rows x, y, z of `across` numbers each, sources: the same of `apart`, and of
-        charges, re and im; places relative to the centres (leaves, 3)."""
+        leaves low .. high. targets: rows x, y, z of `across` numbers each, sources: the same of `apart`, then charges,
+        re and im, and dipoles, re and im of x, y, z; places relative to the centres (leaves, 3)."""
         width = lanes(room)
         for i in range(low, high):
             for s in range(target_starts[i], target_starts[i + 1], width):

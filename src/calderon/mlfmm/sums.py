@@ -13,12 +13,15 @@ from calderon.backends.vectors import aligned, width
 from calderon.fmm.lists import Lists, lists_of
 from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
 from calderon.fmm.point_expansions import padded
+from calderon.fmm.point_tree import Kinds
 from calderon.fmm.translations import in_parts
+from calderon.greens import Green, Helmholtz
 from calderon.greens.helmholtz import helmholtz
 from calderon.mlfmm.far import Far, find_degrees
-from calderon.mlfmm.plan import SAFETY, Attempt, attempts, rtol_of
+from calderon.mlfmm.plan import SAFETY, SINGLE, Attempt, attempts, rtol_of
 from calderon.mlfmm.points import TINY, Points, centres_of, near_kernel
 from calderon.mlfmm.spectrum import Array
+from calderon.potentials.summation import FastSums
 from calderon.validation import points_in_space, unmasked
 
 FEW = 5e6
@@ -28,10 +31,18 @@ LEAF = 40
 LOW_LEAF, FULL = (240, 80), 150
 """Of a leaf where all boxes are small against the wavelength and where the smallest may be, and the number in the leaf
 of a source, in the mean, above which some are."""
+LITTLE = 2e8, 2e9
+"""Pairs of points in neighbouring leaves that are summed sooner than equivalent sources are prepared, in single and in
+double precision."""
 LOW_SINGLE = 9e-6
 """Tolerance that equivalent sources hold in single precision; points that are close together do not."""
 CHECKED = 64
 """Random targets whose sums are computed directly, too."""
+CANCELLED, SIZED = 1e-3, 8
+"""Part of sums of absolute values with which sums are compared where they are smaller, and the random targets at which
+these are computed."""
+TOGETHER = 4
+"""Columns that take one traversal."""
 TIGHTER, TRIES = 0.3, 3
 """Share of the tolerance by the last one, where the checked error is too large, and how many are tried."""
 
@@ -66,7 +77,7 @@ class HelmholtzInfo(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HelmholtzSums:
-    """potential (m,), gradient (m, 3) or None, and `info`."""
+    """potential (m,), gradient (m, 3) or None, and `info`; of c columns of charges (m, c) and (m, c, 3)."""
 
     potential: NDArray[np.complex128]
     gradient: NDArray[np.complex128] | None
@@ -75,55 +86,40 @@ class HelmholtzSums:
 
 def helmholtz_sums(
     points: ArrayLike,
-    charges: ArrayLike,
+    charges: ArrayLike | None,
     wavenumber: complex,
+    dipoles: ArrayLike | None = None,
     *,
     targets: ArrayLike | None = None,
     gradient: bool = False,
     rtol: float = 1e-4,
 ) -> HelmholtzSums:
-    """Potentials of charges q_j at points y_j (n, 3), in m,
+    """Potentials of charges q_j and dipoles d_j at points y_j (n, 3), in m,
 
-        u(x) = sum_j q_j exp(i k |x - y_j|) / (4 pi |x - y_j|),
+        u(x) = sum_j (q_j + d_j . grad_y) exp(i k |x - y_j|) / (4 pi |x - y_j|),
 
     at targets x (m, 3), or at the points themselves; points that coincide with x are left out of its sum. charges (n,)
-    real or complex. wavenumber: k in 1/m, Re k > 0, with Im k >= 0 for losses. gradient: the gradients of u, too.
+    and dipoles (n, 3) real or complex, None for none; c columns of them, (n, c) and (n, c, 3), are summed together.
+    wavenumber: k in 1/m, Re k > 0, with Im k >= 0 for losses. gradient: the gradients of u, too.
 
-    rtol: relative error in the 2-norm over all targets, of the potential and of the gradient; 1e-9 and above. Sums of
-    many points are computed by the multilevel fast multipole method, in double precision below 8e-5. 64 random targets
-    are then summed directly; above rtol degrees are raised, and after that RuntimeError is raised. Raises ValueError
-    for other shapes and for numbers that are not finite.
+    rtol: relative error in the 2-norm over all targets, of the potential (or of the smaller one of a thousandth of the
+    sum of |q| / r + |d| (|k| + 1 / r) / r and the root of the sum of its squares, where that is larger) and likewise of
+    the gradient; 1e-9 and above. Sums of many points are computed by the multilevel fast multipole method, in double
+    precision below 8e-5. 64 random targets are then summed directly; above rtol degrees are raised, and after that
+    RuntimeError is raised. Raises ValueError for other shapes and for numbers that are not finite.
     """
     started, wanted = time.perf_counter(), rtol_of(rtol, "double")
     k = complex(helmholtz(wavenumber, "sum over points").wavenumber)
     sources = points_in_space(points)
     places = None if targets is None else points_in_space(targets, "targets")
-    numbers = _charges(charges, len(sources))
+    kinds = Kinds(charges is not None, dipoles is not None, bool(gradient))
+    numbers, single = _numbers(charges, dipoles, len(sources))
     at = sources if places is None else places
     if len(sources) * len(at) <= FEW:
-        found = direct_sums(sources, at, numbers, k, gradient)
+        found = direct_sums(sources, at, numbers, k, kinds)
         info = HelmholtzInfo("direct", wanted, 0.0, 0.0 if gradient else None, 0, 0, 0, time.perf_counter() - started)
-        return _result(found, gradient, info)
-    chosen = np.random.default_rng(0).integers(len(at), size=CHECKED)
-    exact = direct_sums(sources, at[chosen], numbers, k, gradient)
-    sums, found, errors = None, exact, [math.inf]
-    for attempt in attempts(wanted):  # smaller shares of the tolerance with leaves of one size, then larger leaves
-        for n in range(TRIES):
-            tried = PointSums.of(sources, places, k, wanted, gradient, attempt._replace(share=TIGHTER**n))
-            if tried is None:
-                break
-            sums, found = tried, tried.product(numbers)
-            parts = (slice(0, 1), slice(1, None))[: 1 + gradient]
-            errors = [_error(found[chosen, own], exact[:, own]) for own in parts]
-            if max(errors) <= SAFETY * wanted:
-                break
-        if max(errors) <= wanted:
-            break
-    if sums is None or max(errors) > wanted:
-        raise RuntimeError(
-            f"multilevel fast multipole sums have an error of {max(errors):.1e} at {CHECKED} random targets, and "
-            f"rtol={wanted:g} was requested: increase rtol, or sum fewer targets at a time, which is done directly"
-        )
+        return _result(found, single, info)
+    sums, found, errors = _checked(sources, places, numbers, k, wanted, kinds)
     levels, low = (sums.far.traversal.levels, sums.far.low) if sums.far else ([], None)
     info = HelmholtzInfo(
         "mlfmm", wanted, errors[0], errors[1] if gradient else None, len(levels),
@@ -131,35 +127,123 @@ def helmholtz_sums(
         sum(each.nbytes(1) for each in levels) + (low.nbytes(1) if low else 0), time.perf_counter() - started,
         len(low.levels) if low else 0, low.cubes.p if low else 0,
     )  # fmt: skip
-    return _result(found, gradient, info)
+    return _result(found, single, info)
 
 
-def _error(found: NDArray[Any], exact: NDArray[Any]) -> float:
-    change, norm = np.linalg.norm(found - exact), np.linalg.norm(exact)
-    return float(change / norm if norm > 0 else change)
+def _checked(
+    sources: Array, targets: Array | None, numbers: NDArray[np.complex128], k: complex, rtol: float, kinds: Kinds
+) -> tuple["PointSums", NDArray[np.complex128], list[float]]:
+    """The first sums that hold the tolerance, what they give, and its errors; RuntimeError where there are none."""
+    check = _Check.of(sources, sources if targets is None else targets, numbers, k, kinds)
+    errors = [math.inf]
+    for attempt in attempts(rtol):  # smaller shares of the tolerance with leaves of one size, then larger leaves
+        sums = None
+        for n in range(TRIES):
+            tried = PointSums.of(sources, targets, k, rtol, kinds, attempt._replace(share=TIGHTER**n))
+            if tried is None:
+                break
+            sums, found = tried, tried.product(numbers)
+            errors = check.errors(found)
+            if max(errors) <= SAFETY * rtol:
+                break
+        if sums is not None and max(errors) <= rtol:
+            return sums, found, errors
+    raise RuntimeError(
+        f"multilevel fast multipole sums have an error of {max(errors):.1e} at {CHECKED} random targets, and "
+        f"rtol={rtol:g} was requested: increase rtol, or sum fewer targets at a time, which is done directly"
+    )
 
 
-def _charges(values: ArrayLike, count: int) -> NDArray[np.complex128]:
-    array = unmasked(values, "charges")
-    if array.dtype.kind not in "fiuc":
-        raise TypeError(f"charges must be numbers, got an array of {array.dtype}")
-    if array.shape != (count,):
-        raise ValueError(f"charges of {count} points must have shape {(count,)}, got {array.shape}")
-    if bad := int(np.count_nonzero(~np.isfinite(array))):
-        raise ValueError(f"{bad} of the charges are NaN or infinite")
-    return np.asarray(array, complex)
+def potential_sums(
+    points: Array, charges: Any, dipoles: Any, wavenumber: complex, *, targets: Array, gradient: bool, rtol: float
+) -> NDArray[np.complex128]:
+    """Of complex charges (n, c) or dipoles (n, c, 3), or both: potentials (m, c, 1) or gradients (m, c, 3). In double
+    precision, as targets may be close to points."""
+    rtol = min(rtol_of(rtol, "double"), 0.99 * SINGLE)
+    found = helmholtz_sums(points, charges, wavenumber, dipoles, targets=targets, gradient=gradient, rtol=rtol)
+    return found.potential[..., None] if found.gradient is None else found.gradient
 
 
-def _result(found: NDArray[np.complex128], gradient: bool, info: HelmholtzInfo) -> HelmholtzSums:
-    return HelmholtzSums(found[:, 0].copy(), found[:, 1:].copy() if gradient else None, info)
+def oscillates(green: Green) -> bool:
+    """Whether it is exp(i k r) / (4 pi r) with Re k > 0."""
+    return isinstance(green, Helmholtz) and complex(green.wavenumber).real > 0
+
+
+LAYERS = FastSums("mlfmm", "Helmholtz's equation with Re k > 0", oscillates, potential_sums, 2e10)
+"""For potentials at points."""
+
+
+def _numbers(charges: ArrayLike | None, dipoles: ArrayLike | None, count: int) -> tuple[NDArray[np.complex128], bool]:
+    """(n, columns, charge and three of the dipole) numbers, and whether they were given without columns."""
+    if charges is None and dipoles is None:
+        raise ValueError("no charges and no dipoles: give at least one of them")
+    parts, single = list[NDArray[np.complex128]](), True
+    for values, name, last in ((charges, "charges", ()), (dipoles, "dipoles", (3,))):
+        if values is None:
+            continue
+        array = unmasked(values, name)
+        if array.dtype.kind not in "fiuc":
+            raise TypeError(f"{name} must be numbers, got an array of {array.dtype}")
+        columns = array.shape[1:2] if array.ndim == 2 + len(last) else ()
+        if array.shape != (count, *columns, *last):
+            alone, more = (str((count, *each, *last)).replace("'", "") for each in ((), ("c",)))
+            raise ValueError(f"{name} of {count} points must have shape {alone}, or {more}, got {array.shape}")
+        if bad := int(np.count_nonzero(~np.isfinite(array))):
+            raise ValueError(f"{bad} of the {name} are NaN or infinite")
+        single = not columns
+        parts.append(np.asarray(array, complex).reshape(count, columns[0] if columns else 1, 3 if last else 1))
+    if len({each.shape[1] for each in parts}) > 1:
+        raise ValueError(f"{parts[0].shape[1]} columns of charges and {parts[1].shape[1]} of dipoles: give as many")
+    return np.concatenate(parts, axis=2), single
+
+
+def _result(found: NDArray[np.complex128], single: bool, info: HelmholtzInfo) -> HelmholtzSums:
+    found = found[:, 0] if single else found
+    return HelmholtzSums(found[..., 0].copy(), found[..., 1:].copy() if found.shape[-1] > 1 else None, info)
+
+
+class _Check(NamedTuple):
+    """Direct sums at some targets: their numbers, the sums (m, columns, fields), the smallest norms that errors of
+    potentials and gradients are compared with."""
+
+    chosen: NDArray[np.int64]
+    exact: NDArray[np.complex128]
+    least: Array
+
+    @staticmethod
+    def of(sources: Array, targets: Array, numbers: NDArray[np.complex128], k: complex, kinds: Kinds) -> "_Check":
+        chosen = np.random.default_rng(0).integers(len(targets), size=CHECKED)
+        exact = direct_sums(sources, targets[chosen], numbers, k, kinds)
+        sizes = np.zeros((2, SIZED))
+        for n, x in enumerate(targets[chosen[:SIZED]]):
+            r = np.linalg.norm(sources - x, axis=1)
+            inverse = np.divide(1.0, r, out=np.zeros_like(r), where=r > 0)
+            slope, strength = inverse + abs(k) * (r > 0), np.zeros_like(r)
+            if kinds.charges:
+                strength += np.linalg.norm(numbers[:, :, 0], axis=1)
+            if kinds.dipoles:
+                strength += np.linalg.norm(numbers[:, :, -3:], axis=(1, 2)) * slope
+            for row, part in enumerate((strength * inverse, strength * inverse * slope)):
+                sizes[row, n] = min(CANCELLED * part.sum(), np.linalg.norm(part))
+        return _Check(chosen, exact, np.linalg.norm(sizes, axis=1) * np.sqrt(CHECKED / SIZED))
+
+    def errors(self, found: NDArray[np.complex128]) -> list[float]:
+        """Of potentials, and of gradients if there are some."""
+        errors = []
+        for least, own in zip(self.least, (slice(0, 1), slice(1, None)), strict=True):
+            if self.exact[..., own].size:
+                change, norm = found[self.chosen][..., own] - self.exact[..., own], self.exact[..., own]
+                size = max(float(least), float(np.linalg.norm(norm)))
+                errors.append(float(np.linalg.norm(change)) / (size or 1.0))
+        return errors
 
 
 def direct_sums(
-    sources: Array, targets: Array, charges: NDArray[Any], k: complex, gradient: bool
+    sources: Array, targets: Array, numbers: NDArray[Any], k: complex, kinds: Kinds
 ) -> NDArray[np.complex128]:
-    """(m, 1 or 4) sums without a tree, in double precision."""
+    """(m, columns, 1 or 4) sums without a tree, in double precision."""
     tree = octree(sources, targets, max(len(sources), len(targets), 1))
-    return PointSums.on(tree, sources, targets, k, gradient, np.dtype(np.float64)).product(charges)
+    return PointSums.on(tree, sources, targets, k, kinds, np.dtype(np.float64)).product(numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,12 +256,12 @@ class PointSums:
     far: Far | None
     sources: Points
     targets: Points
-    gradient: bool
+    kinds: Kinds
     real: Any
 
     @staticmethod
     def of(
-        sources: Array, targets: Array | None, k: complex, rtol: float, gradient: bool, attempt: Attempt
+        sources: Array, targets: Array | None, k: complex, rtol: float, kinds: Kinds, attempt: Attempt
     ) -> "PointSums | None":
         """None where plane waves cannot hold the tolerance with these leaves."""
         cube = Cube.around(sources) if targets is None else Cube.around(sources, targets)
@@ -192,23 +276,26 @@ class PointSums:
             limit = np.full(1, deepest)
             limits = limit.repeat(len(sources)), limit.repeat(len(sources if targets is None else targets))
             tree = octree(sources, targets, most, limits, cube)
-            found = PointSums.on(tree, sources, targets, k, gradient, attempt.real)
-            if depth and (np.diff(found.sources.starts) ** 2).sum() <= FULL * len(sources):
+            found = PointSums.on(tree, sources, targets, k, kinds, attempt.real)
+            full = (np.diff(found.sources.starts) ** 2).sum() > FULL * len(sources)
+            if found.near_pairs <= LITTLE[real == np.float64] or (depth and not full):
                 break
         if not len(found.lists.far.source):
             return found
         ends = found.sources, found.targets
         sides = ends[0]._replace(local=ends[0].local.astype(real)), ends[1]._replace(local=ends[1].local.astype(real))
-        waves = find_degrees(tree, found.lists, k, attempt.share * rtol, real, *sides, (gradient, False), 0.99 * least)
+        derivatives = kinds.gradient, kinds.dipoles
+        waves = find_degrees(tree, found.lists, k, attempt.share * rtol, real, *sides, derivatives, 0.99 * least)
         if waves is None:
             return None
         traversal, low = waves.levels(tree, found.lists, k, real)
-        kinds = ("value", "gradient") if gradient else ("value",)
-        far = Far(k, tree, found.lists, traversal, *sides, ("value",), kinds, low)
-        return PointSums(k, tree, found.lists, far, *ends, gradient, attempt.real)
+        out = ("value",) * kinds.charges + ("gradient",) * kinds.dipoles
+        into = ("value", "gradient")[: 1 + kinds.gradient]
+        far = Far(k, tree, found.lists, traversal, *sides, out, into, low)
+        return PointSums(k, tree, found.lists, far, *ends, kinds, attempt.real)
 
     @staticmethod
-    def on(tree: Octree, sources: Array, targets: Array | None, k: complex, gradient: bool, real: Any) -> "PointSums":
+    def on(tree: Octree, sources: Array, targets: Array | None, k: complex, kinds: Kinds, real: Any) -> "PointSums":
         """Of neighbouring leaves alone."""
         lists = lists_of(tree)
         centres = centres_of(tree)[lists.leaves]
@@ -218,30 +305,39 @@ class PointSums:
 
         own = side(sources, tree.source_order, tree.sources)
         other = own if targets is None else side(targets, tree.target_order, tree.targets)
-        return PointSums(k, tree, lists, None, own, other, gradient, real)
+        return PointSums(k, tree, lists, None, own, other, kinds, real)
 
-    def product(self, charges: NDArray[Any]) -> NDArray[np.complex128]:
-        """(m, 1 or 4) potentials and gradients of charges (n,), in the order of the points."""
-        given = charges[self.tree.source_order]
-        out = self._near(given) / (4 * np.pi)
-        if self.far is not None:
-            out = out + self.far.product(given[:, None, None])[:, 0]
+    def product(self, numbers: NDArray[Any]) -> NDArray[np.complex128]:
+        """(m, columns, 1 or 4) potentials and gradients of charges and dipoles (n, columns, 1, 3 or 4), in the order of
+        the points."""
+        given = numbers[self.tree.source_order]
+        out = np.stack([self._near(given[:, n]) for n in range(given.shape[1])], axis=1) / (4 * np.pi)
+        for n in range(0, given.shape[1] if self.far is not None else 0, TOGETHER):
+            assert self.far is not None
+            out[:, n : n + TOGETHER] += self.far.product(given[:, n : n + TOGETHER])
         result = np.empty(out.shape, complex)
         result[self.tree.target_order] = out
         return result
+
+    @property
+    def near_pairs(self) -> float:
+        """Pairs of points in neighbouring leaves."""
+        target, source = (np.diff(each.starts).astype(float)[n] for each, n in
+                          zip((self.targets, self.sources), self.lists.near_pairs.T, strict=True))  # fmt: skip
+        return float(target @ source)
 
     @property
     def _unit(self) -> float:
         """Of distances of points that coincide: a wavelength over 2 pi, or the edge of the smallest leaf."""
         return min(1 / abs(self.k), self.tree.cube.edge * 0.5 ** float(self.tree.level[-1]))
 
-    def _near(self, charges: NDArray[Any]) -> NDArray[Any]:
+    def _near(self, numbers: NDArray[Any]) -> NDArray[Any]:
         """From neighbouring leaves, times 4 pi."""
         real, k, count = self.real, self.k, len(self.lists.leaves)
-        given = padded(np.array([*self.sources.local.T, charges.real, charges.imag]), real)
+        given = padded(np.array([*self.sources.local.T, *np.ascontiguousarray(numbers).view(float).T]), real)
         wanted = padded(self.targets.local.T, real)
-        out = np.zeros((8 if self.gradient else 2, wanted.shape[1]), real)
-        run, tiny = near_kernel(self.gradient, k.imag > 0), TINY[real == np.float32] * self._unit**2
+        out = np.zeros((2 * self.kinds.fields, wanted.shape[1]), real)
+        run, tiny = near_kernel(*self.kinds, k.imag > 0), TINY[real == np.float32] * self._unit**2
         arguments = (
             wanted.ravel(), wanted.shape[1], given.ravel(), given.shape[1], self.targets.starts, self.sources.starts,
             self.lists.near_start, self.lists.near, centres_of(self.tree)[self.lists.leaves], real.type(k.real),
@@ -250,6 +346,6 @@ class PointSums:
         room = 8 * width(real)
         in_parts(lambda low, high: run(*arguments, aligned(room, real), out.ravel(), low, high), count)
         found = out[:, : len(self.targets.local)].T
-        if not self.gradient:
+        if not self.kinds.gradient:
             return np.asarray(found[:, :1] + 1j * found[:, 1:])
         return np.asarray(found[:, [0, 2, 3, 4]] + 1j * found[:, [1, 5, 6, 7]])

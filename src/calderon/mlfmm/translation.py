@@ -18,14 +18,15 @@ from numpy.typing import NDArray
 from scipy.special import spherical_jn, spherical_yn
 
 from calderon.backends import run_tasks
-from calderon.backends.numba import kernel
+from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import aligned, width
 from calderon.mlfmm.spectrum import Grid
 
 SAMPLES = 12
 """Of the table of angles, for each degree."""
-DIRECT = 24
-"""Degree up to which sums are computed for each direction: a table takes as long."""
+DIRECT = 24, 60
+"""Degree up to which sums are computed for each direction, in single and in double precision: a table takes as long,
+and where k |R| is small the factors are so much larger than their effect that its errors count."""
 EXTRA = 6
 """Samples of a table beyond each end."""
 
@@ -49,8 +50,8 @@ def translators(k: complex, offsets: NDArray[Any], grid: Grid, real: Any) -> NDA
     lengths = np.linalg.norm(offsets, axis=1)
     first = [int(np.flatnonzero(which == n)[0]) for n in range(len(distances))]
     table = np.array([coefficients(k, float(lengths[n]), degree) for n in first]).reshape(-1, degree + 1)
-    count = SAMPLES * max(degree, 1)
-    if degree > DIRECT:
+    count, tabulated = SAMPLES * max(degree, 1), degree > DIRECT[np.dtype(real) == np.float64]
+    if tabulated:
         cosines = np.cos(np.pi * np.arange(-EXTRA, count + EXTRA + 1) / count)
         sums = np.zeros((len(table), len(cosines)), complex)
         run_tasks(lambda n: legendre_sums(table[n], cosines, sums[n]), len(table))
@@ -58,28 +59,36 @@ def translators(k: complex, offsets: NDArray[Any], grid: Grid, real: Any) -> NDA
 
     def work(n: int) -> None:
         row = table[which[n]]
-        fill(directions, weights, offsets[n] / lengths[n], row.real.copy(), row.imag.copy(), count, degree > DIRECT,
+        fill(directions, weights, offsets[n] / lengths[n], row.real.copy(), row.imag.copy(), count, tabulated,
              n, len(offsets), pair, out)  # fmt: skip
 
     run_tasks(work, len(offsets))
     return out
 
 
+@jitable_part
+def recurrence(count):  # type: ignore[no-untyped-def]
+    """l / (l + 1), of P_(l + 1) = (1 + l / (l + 1)) x P_l - l / (l + 1) P_(l - 1)."""
+    l = np.arange(count)
+    return l / (l + 1)
+
+
 @kernel
 def legendre_sums(coefficient, x, out):  # type: ignore[no-untyped-def]
     """out = sum_l coefficient_l P_l(x)."""
+    part = recurrence(len(coefficient))
     for i in range(len(x)):
         before, now, total = 1.0, x[i], coefficient[0]
         for l in range(1, len(coefficient)):
             total += coefficient[l] * now
-            before, now = now, ((2 * l + 1) * x[i] * now - l * before) / (l + 1)
+            before, now = now, (1 + part[l]) * x[i] * now - part[l] * before
         out[i] = total
 
 
 @kernel
 def fill(directions, weights, towards, re, im, count, tabulated, n, offsets, pair, out):  # type: ignore[no-untyped-def]
     """The factors of offset number n from coefficients, or from tables, in two parts."""
-    factors = np.empty(8)
+    factors, part = np.empty(8), recurrence(len(re))
     for d in range(len(weights)):
         x = directions[d, 0] * towards[0] + directions[d, 1] * towards[1] + directions[d, 2] * towards[2]
         a, b = 0.0, 0.0
@@ -101,6 +110,6 @@ def fill(directions, weights, towards, re, im, count, tabulated, n, offsets, pai
             for l in range(1, len(re)):
                 a += re[l] * now
                 b += im[l] * now
-                before, now = now, ((2 * l + 1) * x * now - l * before) / (l + 1)
+                before, now = now, (1 + part[l]) * x * now - part[l] * before
         place = ((d // pair) * offsets + n) * 2 * pair + d % pair
         out[place], out[place + pair] = a * weights[d], b * weights[d]

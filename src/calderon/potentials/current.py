@@ -15,6 +15,7 @@ from calderon.mesh import TriangleMesh
 from calderon.potentials.current_sources import CURRENT_FIELDS, current_field_kernel
 from calderon.potentials.point_sources import CURRENT_FAR_FIELD, Emission
 from calderon.potentials.point_triangle import point_triangle_integrals
+from calderon.potentials.summation import AUTO, Sums
 from calderon.potentials.surface_field import Regular, SurfaceField, sums_at
 from calderon.quadrature.options import Quadrature
 from calderon.spaces import VectorFunction
@@ -33,15 +34,21 @@ class CurrentField(SurfaceField):
     quadrature: Quadrature = field(default_factory=Quadrature)
 
     def evaluate(
-        self, points: ArrayLike, backend: str = "numba", precision: str = "double"
+        self,
+        points: ArrayLike,
+        backend: str = "numba",
+        precision: str = "double",
+        *,
+        method: str = AUTO,
+        rtol: float | None = None,
     ) -> NDArray[np.complexfloating[Any, Any]]:
         """(n, 3) field at points (n, 3), in the unit of the density.
 
         Points near the surface are integrated adaptively. On the surface the mean of its two sides is returned, with an
-        AccuracyWarning that names the points. Raises ValueError for a wrong shape, NaN or infinity. backend, precision:
-        as for `Potential.evaluate`.
+        AccuracyWarning that names the points. Raises ValueError for a wrong shape, NaN or infinity. backend, precision,
+        method, rtol: as for `Potential.evaluate`.
         """
-        return self._evaluate(points, CURRENT_FIELDS[self.magnetic], Execution.of(backend, precision))
+        return self._evaluate(points, CURRENT_FIELDS[self.magnetic], Execution.of(backend, precision), method, rtol)
 
     def far_field(
         self, theta: ArrayLike, phi: ArrayLike | None = None, *, backend: str = "numba", precision: str = "double"
@@ -105,6 +112,25 @@ class CurrentField(SurfaceField):
         charges = self._plane(local, self._divergence[local][:, None, None])
         slopes = point_triangle_integrals(x, charges, numbers, k / frame.scale, False, True)[:, 0]
         return (1j * k * parts[:, :, 0] + 1j / k * frame.scale * slopes) / frame.scale**2
+
+    def _by_sums(self, sums: Sums, emission: Emission) -> Regular:
+        places, k = self._framed_sources().reshape(-1, 11), self._framed_wavenumber
+        y, currents, charges = (
+            places[:, :3],
+            places[:, 3:6] + 1j * places[:, 6:9],
+            places[:, 9:10] + 1j * places[:, 10:],
+        )
+
+        def total(x: NDArray[np.float64]) -> NDArray[np.complex128]:
+            if self.magnetic:
+                slopes = sums(y, currents, None, k, targets=x, gradient=True)
+                return (
+                    4 * np.pi * np.stack([slopes[:, i - 1, i - 2] - slopes[:, i - 2, i - 1] for i in range(3)], axis=1)
+                )
+            values = sums(y, currents, None, k, targets=x, gradient=False)[..., 0]
+            return 4 * np.pi * (values + sums(y, charges, None, k, targets=x, gradient=True)[:, 0])
+
+        return Regular(np.dtype(np.float64), np.zeros(len(self._triangles)), total)
 
     def _on_processor(self, emission: Emission, execution: Execution) -> Regular:
         frame, sources = self._frame, self._framed_sources()

@@ -1,21 +1,19 @@
 """Layer potentials at points in space: computed on the fly in parallel, never stored."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import Execution
-from calderon.greens import Green, Laplace
+from calderon.greens import Green
 from calderon.greens.green import checked_quadrature
 from calderon.mesh import TriangleMesh
 from calderon.potentials.patches import GroupedSources
 from calderon.potentials.point_sources import LAYER_FAR_FIELDS, LAYER_FIELDS, Emission, field_kernel, lacking
 from calderon.potentials.point_triangle import point_triangle_integrals
-from calderon.potentials.summation import DIRECT, sums_named
+from calderon.potentials.summation import AUTO, Sums
 from calderon.potentials.surface_field import Regular, SurfaceField, sums_at
 from calderon.quadrature.options import Quadrature
 from calderon.spaces import Function
@@ -25,9 +23,6 @@ LIFTED = 1.0
 """Points nearer to a centroid than this many times the size of its triangle count as that far, which raises all their
 squared distances from the triangle by the same; the adaptive correction makes it good. What cancels there is small:
 no distance is below a third of the size, none differs from the centroid's by more than `Green.radial` was given."""
-
-RTOL = 1e-6
-"""Of sums by the fast multipole method, by default."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +41,7 @@ class Potential(SurfaceField):
         backend: str = "numba",
         precision: str = "double",
         *,
-        method: str = DIRECT,
+        method: str = AUTO,
         rtol: float | None = None,
     ) -> NDArray[Any]:
         """(n,) values at points (n, 3), in the unit of the density times a length to the power the layer has.
@@ -58,9 +53,10 @@ class Potential(SurfaceField):
         numbers that come back; devices also compute in it ("single": about six digits of the largest value, with an
         AccuracyWarning where k r is too large for that), the processor in double. Errors as for `Execution.of`.
 
-        method: "direct", or "fmm" for Laplace's equation, in time proportional to the number of points and triangles;
-        rtol: then the relative error of the regular quadrature in the 2-norm over the points, default 1e-6, checked as
-        by `laplace_sums`.
+        method: "direct"; "fmm" for Laplace's equation or "mlfmm" for Helmholtz's with Re k > 0, in time proportional to
+        the number of points and triangles, or somewhat more; "auto": one of these on the processor where it takes less
+        time. rtol: then the relative error of the regular quadrature in the 2-norm over the points, default 1e-6,
+        checked as by `laplace_sums` and `helmholtz_sums`; where it cannot be held, "auto" sums directly.
         """
         return self._at(points, False, backend, precision, method, rtol)[:, 0]
 
@@ -70,7 +66,7 @@ class Potential(SurfaceField):
         backend: str = "numba",
         precision: str = "double",
         *,
-        method: str = DIRECT,
+        method: str = AUTO,
         rtol: float | None = None,
     ) -> NDArray[Any]:
         """(n, 3) gradients at points (n, 3); as `evaluate`."""
@@ -79,32 +75,16 @@ class Potential(SurfaceField):
     def _at(
         self, points: ArrayLike, gradient: bool, backend: str, precision: str, method: str, rtol: float | None
     ) -> NDArray[Any]:
-        execution, sums = Execution.of(backend, precision), sums_named(method)
-        regular = None
-        if sums is not None:
-            if execution.devices or not isinstance(self.green, Laplace):
-                raise ValueError(
-                    f"method {method!r} sums potentials of Laplace's equation on the processor, got {self.green} and "
-                    f"backend {backend!r}: choose method='direct'"
-                )
-            regular = self._by_sums(partial(sums, rtol=RTOL if rtol is None else rtol), gradient)
-        elif rtol is not None:
-            raise ValueError(f"rtol={rtol!r}: method 'direct' sums exactly; leave it out, or choose method='fmm'")
-        return self._evaluate(points, LAYER_FIELDS[self.double, gradient], execution, regular)
+        emission = LAYER_FIELDS[self.double, gradient]
+        return self._evaluate(points, emission, Execution.of(backend, precision), method, rtol)
 
-    def _by_sums(self, sums: Callable[..., Any], gradient: bool) -> Regular:
-        """The regular quadrature by a method of summation.py."""
+    def _by_sums(self, sums: Sums, emission: Emission) -> Regular:
         places = self._framed_sources().reshape(-1, 8)
-        y, normals, parts = places[:, :3], places[:, 3:6], places[:, 6:].T
-
-        def field(x: NDArray[np.float64], charges: NDArray[np.float64]) -> NDArray[np.float64]:
-            kinds = (None, charges[:, None] * normals) if self.double else (charges, None)
-            found = sums(y, *kinds, targets=x, gradient=gradient)
-            return 4 * np.pi * (found.gradient if gradient else found.potential[:, None])
+        y, normals, charges = places[:, :3], places[:, None, 3:6], places[:, 6:7] + 1j * places[:, 7:]
+        kinds = (None, charges[..., None] * normals) if self.double else (charges, None)
 
         def total(x: NDArray[np.float64]) -> NDArray[np.complex128]:
-            re = field(x, parts[0]).astype(complex)
-            return re + 1j * field(x, parts[1]) if parts[1].any() else re
+            return 4 * np.pi * sums(y, *kinds, self._framed_wavenumber, targets=x, gradient=emission.values == 3)[:, 0]
 
         return Regular(np.dtype(np.float64), np.zeros(len(self._triangles)), total)
 

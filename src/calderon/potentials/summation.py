@@ -2,21 +2,59 @@
 which `evaluate(points, method="fmm")` reaches a layer above without an import."""
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Execution
+from calderon.greens import Green
 from calderon.validation import one_of
 
-DIRECT = "direct"
-_sums: dict[str, Callable[..., Any]] = {}
+DIRECT, AUTO = "direct", "auto"
+RTOL = 1e-6
+"""Of fast sums, by default."""
+
+Sums = Callable[..., NDArray[np.complex128]]
+"""sums(points, charges, dipoles, wavenumber, targets=, gradient=, rtol=), with complex charges (n, c) or None and
+dipoles (n, c, 3) or None: potentials (m, c, 1), or gradients (m, c, 3)."""
 
 
-def register_sums(name: str, sums: Callable[..., Any]) -> None:
-    """Enter a method, each name once: sums(points, charges, dipoles, targets=, gradient=, rtol=) with real charges (n,)
-    or None and dipoles (n, 3) or None of Laplace's equation; the result has `potential` and `gradient`."""
-    if name == DIRECT or _sums.setdefault(name, sums) is not sums:
-        raise ValueError(f"method {name!r} is registered already")
+class FastSums(NamedTuple):
+    """A fast method. serves: whether it sums a Green's function, those of `equation`; pairs: of points and targets from
+    which it takes less time than direct sums."""
+
+    name: str
+    equation: str
+    serves: Callable[[Green], bool]
+    sums: Sums
+    pairs: float
 
 
-def sums_named(name: str) -> Callable[..., Any] | None:
-    """A method of the table, None for direct sums; ValueError naming the choices for an unknown one."""
-    return _sums.get(one_of(name, [DIRECT, *sorted(_sums)], "method"))
+_methods: dict[str, FastSums] = {}
+
+
+def register_sums(method: FastSums) -> None:
+    """Enter a method, each name once."""
+    if method.name in (DIRECT, AUTO) or _methods.setdefault(method.name, method) is not method:
+        raise ValueError(f"method {method.name!r} is registered already")
+
+
+def fast_sums(method: str, green: Green, execution: Execution, pairs: float, rtol: Any) -> Sums | None:
+    """The sums of a method with that tolerance, None for direct sums; "auto": fast ones from so many pairs on that they
+    take less time. ValueError naming the choices for an unknown method, and for what it does not serve."""
+    chosen = one_of(method, [AUTO, DIRECT, *sorted(_methods)], "method")
+    if chosen == AUTO:
+        served = [] if execution.devices else [each for each in _methods.values() if each.serves(green)]
+        found = next((each for each in served if pairs >= each.pairs), None)
+    else:
+        found = _methods.get(chosen)
+    if chosen == DIRECT and rtol is not None:
+        raise ValueError(f"rtol={rtol!r}: method 'direct' sums exactly; leave it out, or choose method='auto'")
+    if chosen not in (AUTO, DIRECT) and found is not None and (execution.devices or not found.serves(green)):
+        raise ValueError(
+            f"method {found.name!r} sums potentials of {found.equation} on the processor, got {green} and "
+            f"backend {execution.name!r}: choose method='direct'"
+        )
+    return None if found is None else partial(found.sums, rtol=RTOL if rtol is None else rtol)

@@ -27,6 +27,7 @@ from calderon.potentials.near_evaluation import checked_points, digits_of, near_
 from calderon.potentials.point_sources import CUT as CUT_PLACE
 from calderon.potentials.point_sources import TARGETS, Emission, far_field_kernel, near_kernel
 from calderon.potentials.point_triangle import SHARE, Plane
+from calderon.potentials.summation import AUTO, Sums, fast_sums
 from calderon.quadrature import TriangleRule, triangle_rule
 from calderon.quadrature.options import Quadrature
 from calderon.validation import callers_level
@@ -126,10 +127,28 @@ class SurfaceField(ABC):
             lambda x: device_sums(execution, emission, self.green, x, sources, floors, scalars),
         )
 
+    @abstractmethod
+    def _by_sums(self, sums: Sums, emission: Emission) -> Regular:
+        """The regular quadrature by a fast method (summation.py)."""
+
     def _evaluate(
-        self, points: ArrayLike, emission: Emission, execution: Execution, regular: Regular | None = None
+        self, points: ArrayLike, emission: Emission, execution: Execution, method: str, rtol: float | None
     ) -> NDArray[Any]:
-        """(n, values) at points (n, 3). regular: another sum of the regular quadrature."""
+        """(n, values) at points (n, 3)."""
+        count = triangle_rule(self.quadrature.regular).number_of_points * len(self._triangles)
+        sums = fast_sums(method, self.green, execution, float(count) * len(points := np.atleast_2d(points)), rtol)
+        if sums is not None:
+            try:
+                return self._with(points, emission, execution, self._by_sums(sums, emission))
+            except (RuntimeError, MemoryError):
+                if method != AUTO:
+                    raise
+        return self._with(points, emission, execution, None)
+
+    def _with(
+        self, points: ArrayLike, emission: Emission, execution: Execution, regular: Regular | None
+    ) -> NDArray[Any]:
+        """By this sum of the regular quadrature, None for the direct one."""
         frame, green = self._frame, self.green
         surface = self._mesh.flat_triangles(self._triangles, "a potential at points")
         given = checked_points(points, self._mesh)
@@ -189,6 +208,10 @@ class SurfaceField(ABC):
     def _sources(self, far: bool) -> NDArray[np.float64]:
         """(m, Q, C) those of all triangles."""
         return self._emitted(np.arange(len(self._triangles)), triangle_rule(self.quadrature.regular), far)
+
+    @property
+    def _framed_wavenumber(self) -> complex:
+        return complex(self.green.wavenumber) / self._frame.scale
 
     def _framed_sources(self) -> NDArray[np.float64]:
         """The same with places in the frame, for points nearby."""
