@@ -53,7 +53,31 @@ matrix_file = "matrix.h5"
 [output]
 far_field = { plane = "xy", count = 37 }
 """
-CASES = {"run in time": IN_TIME, "H-matrix": ON_A_SURFACE, "force": ON_A_SURFACE, "drawing": ON_A_SURFACE}
+BY_PLANE_WAVES = """\
+[mesh]
+shape = "sphere"
+radius = 1
+h = 0.25
+[physics]
+problem = "conductor"
+wavenumber = 2.5
+[incident]
+direction = [1, 0, 0]
+polarization = [0, 0, 1]
+[solver]
+method = "mlfmm"
+rtol = 1e-3
+matrix_file = "matrix.h5"
+[output]
+far_field = { plane = "xy", count = 37 }
+monostatic = { plane = "xy", count = 61, polarizations = ["VV", "HH"] }
+"""
+CASES = {
+    "run in time": IN_TIME, "H-matrix": ON_A_SURFACE, "plane waves": BY_PLANE_WAVES, "force": ON_A_SURFACE,
+    "drawing": ON_A_SURFACE,
+}  # fmt: skip
+NEW = "H-matrix", "plane waves"
+"""Kinds whose runs compute the matrix."""
 BITS = {".csv", ".vtu", ".png", ".gif"}
 """Endings of files that hold no times of the day and no seconds."""
 
@@ -90,7 +114,7 @@ def kill_at_random(kind: str, folder: Path, rounds: int, seed: int = 0) -> tuple
     (folder / "case.toml").write_text(CASES[kind])
     assert ended(start(folder)) == 0  # fills the cache of compiled kernels
     began = time.monotonic()
-    if kind == "H-matrix":  # the others find the matrix in the file
+    if kind in NEW:  # the others find the matrix in the file
         (folder / "matrix.h5").unlink()
     assert ended(start(folder)) == 0
     duration, wanted = time.monotonic() - began, bits(folder / "out")
@@ -98,7 +122,7 @@ def kill_at_random(kind: str, folder: Path, rounds: int, seed: int = 0) -> tuple
     for number in range(rounds):
         if kind != "force":
             shutil.rmtree(folder / "out")
-        if kind == "H-matrix":
+        if kind in NEW:
             (folder / "matrix.h5").unlink()
         child = start(folder)
         early = 0.4 if kind == "drawing" else 0.0  # the matrix is in the file, and most of the time goes to pictures

@@ -11,7 +11,7 @@ from calderon.case import Case, FarField
 from calderon.formulations import ScatteringSolution
 from calderon.report.formatting import TARGET_STRENGTH
 from calderon.report.stages import Stages
-from calderon.report.surface.computing import Field, SurfacePhysics, deviation, options
+from calderon.report.surface.computing import Field, SurfacePhysics, deviation, options, saved_sweep
 from calderon.report.surface.results import Moment, Words
 from calderon.waves import PlaneWave, PointSource
 
@@ -46,8 +46,8 @@ class Acoustics(SurfacePhysics):
                 reference = _exact_far_field(case, moment.wavenumber, requested)
                 found |= {"exact_strength": _level(reference, solution), "exact_error": deviation(far, reference)}
         if monostatic is not None:
-            with stages.stage("monostatic target strength", moment.at):
-                levels = posed.monostatic_target_strength(monostatic.directions, rtol=case.solver.rtol)
+            with stages.stage("monostatic target strength", moment.at), saved_sweep(case) as saved:
+                levels = posed.monostatic_target_strength(monostatic.directions, rtol=case.solver.rtol, **saved)
                 found["monostatic"] = {"": levels}
         return found
 

@@ -1,7 +1,9 @@
 """A case on a surface is run: mesh, problem, solution, and the requested fields."""
 
+import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -199,6 +201,20 @@ def options(case: Case) -> dict[str, Any]:
     names = ("method", "rtol", "precision", "backend", "solver", "compression_rtol", "matrix_file")
     chosen = {name: getattr(solver, name) for name in names} | {"maxiter": solver.max_iterations}
     return chosen if solver.preconditioner is None else {**chosen, "preconditioner": solver.preconditioner}
+
+
+@contextmanager
+def saved_sweep(case: Case, pair: str = "") -> Iterator[dict[str, Any]]:
+    """The option sweep_file= of a monostatic sweep while it is solved, next to the matrix file of the case if it has
+    one, so that a run that was ended goes on. Its name says what it belongs to; it goes when the sweep is solved."""
+    if case.solver.matrix_file is None:
+        yield {}
+        return
+    place = Path(case.solver.matrix_file)
+    text = repr((case.output.monostatic, case.solver, case.physics, case.mesh, pair))
+    file = place.with_name(f"{place.stem}-sweep-{hashlib.sha256(text.encode()).hexdigest()[:12]}{place.suffix}")
+    yield {"sweep_file": file}
+    file.unlink(missing_ok=True)
 
 
 def announcement(case: Case, unknowns: int, at: str) -> str:

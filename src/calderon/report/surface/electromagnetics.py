@@ -12,7 +12,7 @@ from calderon.formulations import DielectricScattering, DielectricSolution, Elec
 from calderon.mesh import TriangleMesh
 from calderon.report.formatting import CROSS_SECTION, GAIN, decibels_of_power
 from calderon.report.stages import Stages
-from calderon.report.surface.computing import Field, SurfacePhysics, deviation, options
+from calderon.report.surface.computing import Field, SurfacePhysics, deviation, options, saved_sweep
 from calderon.report.surface.results import FarFields, Moment, Words
 from calderon.spaces import RWG, EdgeSpace, VectorFunction
 from calderon.waves import ElectromagneticPlaneWave
@@ -101,8 +101,10 @@ def _monostatic(
     levels = {}
     for pair in () if requested is None else requested.polarizations or POLARIZATIONS:
         assert requested is not None
-        with stages.stage("monostatic cross-section", ", ".join(filter(None, [pair, moment.at]))):
-            levels[pair] = decibels_of_power(posed.monostatic_rcs(*requested.theta_phi, pair, **options(case)))
+        step = ", ".join(filter(None, [pair, moment.at]))
+        with stages.stage("monostatic cross-section", step), saved_sweep(case, pair) as saved:
+            chosen = options(case) | saved
+            levels[pair] = decibels_of_power(posed.monostatic_rcs(*requested.theta_phi, pair, **chosen))
     return levels
 
 
