@@ -14,6 +14,8 @@ from calderon.spaces.vector_space import CombinedSpace
 
 Index = NDArray[np.int64]
 Values = NDArray[np.float64]
+SHARE = 16_384
+"""Functions that are made at a time."""
 
 
 def BC(mesh: TriangleMesh) -> CombinedSpace:
@@ -49,12 +51,14 @@ def _combined(coarse: EdgeSpace, fine: EdgeSpace) -> CombinedSpace:
     around = fans(mesh)
     ports, flow = _ports(coarse, fine, refinement)
     numbers = np.arange(coarse.dimension)
-    parts = [(ports.ravel(), np.repeat(numbers, 2), flow.ravel())]
+    parts = [(ports.ravel().astype(np.int32), np.repeat(numbers, 2).astype(np.int32), flow.ravel())]
     triangle, local = np.divmod(coarse.sides[:, 0], 3)
     head = 3 * triangle + (local + 1) % 3  # the flow runs against the + triangle, into the cell of its first vertex
     tail = 3 * triangle + (local + 2) % 3
-    for corner, after, sign in ((head, 0, 1.0), (tail, 1, -1.0)):
-        parts.append(_cell(around, fine, refinement, _Ends(numbers, corner, after), sign))
+    for first in range(0, len(numbers), SHARE):
+        some = slice(first, first + SHARE)
+        for corner, after, sign in ((head, 0, 1.0), (tail, 1, -1.0)):
+            parts.append(_cell(around, fine, refinement, _Ends(numbers[some], corner[some], after), sign))
     rows, columns, flows = (np.concatenate(each) for each in zip(*parts, strict=True))
     lengths = fine.mesh.edge_lengths[fine.edges]
     matrix_values = flows * mesh.edge_lengths[coarse.edges[columns]] / lengths[rows]
@@ -96,7 +100,7 @@ def _ports(coarse: EdgeSpace, fine: EdgeSpace, refinement: BarycentricRefinement
 
 def _cell(
     around: Fans, fine: EdgeSpace, refinement: BarycentricRefinement, ends: _Ends, sign: float
-) -> tuple[Index, Index, Values]:
+) -> tuple[NDArray[np.int32], NDArray[np.int32], Values]:
     """Fine functions, functions and flows on the edges around one end of each edge.
 
     Fine triangles of a fan: 0 ... n - 1, fine edge i between i - 1 and i; the fine edge 2 p comes before corner p.
@@ -115,7 +119,7 @@ def _cell(
     triangle, local = np.divmod(around.corners[around.start[fan][each] + t // 2], 3)
     row, edge = refinement.children[triangle, local, t % 2], np.where(last, 1, 2)
     into = np.where(last, 1.0, -1.0) * fine.signs[row, edge]  # fine functions flow out where their sign is +
-    return fine.dofs[row, edge], ends.functions[each], sign * into * flow
+    return fine.dofs[row, edge].astype(np.int32), ends.functions[each].astype(np.int32), sign * into * flow
 
 
 def _closed_flow(i: Index, k: Index, n: Index) -> Values:

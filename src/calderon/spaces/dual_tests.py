@@ -160,19 +160,22 @@ def dual_tests(space: EdgeSpace) -> DualTests:
 
 def _dual_tests(space: EdgeSpace) -> DualTests:
     """Some triangles at a time, so that little more memory is taken than the table has."""
-    count, diagonal, dual = space.mesh.number_of_triangles, np.zeros(space.dimension), RBC(space.mesh)
-    parts = []
+    count, dual, parts = space.mesh.number_of_triangles, RBC(space.mesh), []
+    diagonal, sizes = np.zeros((2, space.dimension))
     for first in range(0, count, SHARE):
         chosen = np.arange(first, min(first + SHARE, count))
         own, numbers = _on_triangles(dual, chosen)
         pairs = _local_pairing(space, chosen, numbers)
-        itself = (own[:, :, None] == space.dofs[chosen][:, None]) & (own[:, :, None] >= 0)
+        edges = space.dofs[chosen]
+        itself = (own[:, :, None] == edges[:, None]) & (own[:, :, None] >= 0)
         np.add.at(diagonal, own[itself.any(axis=2)], pairs[itself])
+        pairs = _local_pairing(space, chosen, space.taken(chosen).corner_values)
+        np.add.at(sizes, edges[edges >= 0], np.einsum("tbb->tb", pairs)[edges >= 0])
         parts.append((own, numbers))
     del dual
     dofs = np.full((count, max(each.shape[1] for each, _ in parts)), -1)
     values = np.zeros((*dofs.shape, 3, 3))
-    factors = space.mass_matrix().diagonal() / diagonal
+    factors = sizes / diagonal
     while parts:  # from the last on, which is freed then
         own, numbers = parts.pop()
         last = len(parts) * SHARE
