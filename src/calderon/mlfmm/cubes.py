@@ -84,14 +84,18 @@ class Cubes(NamedTuple):
         out, into = (
             [each.astype(kind) for each in self.solving(k, edge, search.real, outward)] for outward in (True, False)
         )
-        change = 0.0
-        exact = search.exact(samples)
-        for n, offset in enumerate(samples.offsets):
-            sent = slope(samples.sources[n], samples.outward[n] if search.outward else None, large, k).T
-            received = slope(samples.targets[n], samples.inward[n] if search.inward else None, large, k)
-            x = out[1] @ (out[0] @ sent.astype(kind))
-            x = into[1] @ (into[0] @ (potentials(small + offset, small, k).astype(kind) @ x))
-            change += float((np.abs(received.astype(kind) @ x / (4 * np.pi) - exact[n]) ** 2).sum())
+        exact, count = search.exact(samples), len(samples.offsets)
+        sent, received = (
+            slope(points.reshape(-1, 3), vectors.reshape(-1, 3) if derivative else None, large, k).astype(kind)
+            for points, vectors, derivative in ((samples.sources, samples.outward, search.outward),
+                                                (samples.targets, samples.inward, search.inward))
+        )  # fmt: skip
+        x = (out[1] @ (out[0] @ sent.T)).reshape(self.size, count, -1)
+        y = np.stack([potentials(small + offset, small, k).astype(kind) @ x[:, n]
+                      for n, offset in enumerate(samples.offsets)], axis=1)  # fmt: skip
+        y = (into[1] @ (into[0] @ y.reshape(self.size, -1))).reshape(y.shape)
+        found = received.reshape(count, -1, self.size) @ y.transpose(1, 0, 2) / (4 * np.pi)
+        change = float((np.abs(found - exact) ** 2).sum())
         total = float((np.abs(exact) ** 2).sum())
         return math.sqrt(change / total) if total > 0 and math.isfinite(change) else math.inf
 
