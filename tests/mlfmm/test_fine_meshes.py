@@ -48,6 +48,12 @@ def check(operator, mesh, k, rtol):
     return fast
 
 
+def fields(mesh, k):
+    green, space = cal.Helmholtz(k), cal.RWG(mesh)
+    electric, magnetic = cal.electric_field(green, space), cal.magnetic_field(green, space)
+    return {"electric": electric, "magnetic": magnetic, "combined": 0.5 * electric - 0.5 * magnetic}
+
+
 @pytest.mark.parametrize("name", operators(MESH, 1.0))
 def test_bodies_that_are_small_against_the_wavelength(name, monkeypatch):
     monkeypatch.setattr(medium, "FACTORS", ())
@@ -65,6 +71,24 @@ def test_meshes_that_are_refined_towards_a_point(k, rtol, monkeypatch):
     monkeypatch.setattr(medium, "FACTORS", ())
     mesh = graded(MESH, 5.0)
     fast = check(operators(mesh, k)["combined"], mesh, k, rtol)
+    assert {level.points > 0 for level in fast.levels[0]} == {False, True}
+
+
+@pytest.mark.parametrize("name", ["electric", "magnetic"])
+def test_currents_on_bodies_that_are_small_against_the_wavelength(name, monkeypatch):
+    monkeypatch.setattr(medium, "FACTORS", ())
+    mesh = cal.mesh.sphere(radius=1.0, h=0.13)
+    (levels,) = check(fields(mesh, 0.5)[name], mesh, 0.5, 1e-3).levels
+    assert levels
+    assert all(level.points for level in levels)
+
+
+def test_currents_on_a_mesh_that_is_refined_towards_a_point(monkeypatch):
+    monkeypatch.setattr(medium, "FACTORS", ())
+    operator = fields(graded(cal.mesh.sphere(radius=1.0, h=0.1), 5.0), 5.0)["combined"]
+    fast, rows = operator.assemble("mlfmm", rtol=1e-3), np.arange(0, operator.shape[0], 17)
+    x = RANDOM.standard_normal((operator.shape[1], 2)) + 1j * RANDOM.standard_normal((operator.shape[1], 2))
+    assert distance((fast @ x)[rows], operator.entries(rows, slice(None)) @ x) <= 1e-3
     assert {level.points > 0 for level in fast.levels[0]} == {False, True}
 
 

@@ -14,6 +14,7 @@ from calderon.fmm.lists import Lists
 from calderon.fmm.octree import Octree
 from calderon.fmm.translations import in_parts
 from calderon.mlfmm.cubes import LEAST, Cubes, find_points
+from calderon.mlfmm.currents import PARTS, SUMS, WAVES, from_sums, to_sums
 from calderon.mlfmm.degrees import Degrees, Samples, Search
 from calderon.mlfmm.levels import Level, Patterns, Traversal, levels_of, pairs_of_levels
 from calderon.mlfmm.lowfrequency import LowFrequency
@@ -121,30 +122,51 @@ class Far:
                      spectra)  # fmt: skip
         in_parts(lambda low, high: run(*arguments, aligned(size, real), low, high), len(leaves))
 
+    @property
+    def sums(self) -> int:
+        """Scalar sums of a column in boxes with equivalent sources."""
+        return SUMS if self.traversal.vector else 1
+
     def _sources(self, outgoing: Patterns, numbers: NDArray[Any], columns: int) -> list[NDArray[Any]]:
         """Equivalent sources of all levels with them; those of the coarsest one are sent to the plane waves above."""
         if self.low is None:
             return []
-        found = self.low.outgoing(self.sources, numbers, parts_of(self.source_kinds), columns)
+        vector, count = self.traversal.vector, columns * self.sums
+        given = to_sums(numbers, self.source_kinds, self.k) if vector else numbers
+        found = self.low.outgoing(self.sources, given, PARTS if vector else parts_of(self.source_kinds), count)
         if outgoing:
             points, parents = self.low.below(self.traversal.levels[-1])
-            charges = self.low.listed(found[0], columns)
-            self._waves(self.traversal.levels[-1], parents, parents, outgoing[-1], points, charges, ("value",), columns,
-                        True)  # fmt: skip
+            charges = self.low.listed(found[0], count)
+            if vector:
+                charges = charges.reshape(-1, SUMS, 2)[:, :WAVES].ravel()
+            self._waves(self.traversal.levels[-1], parents, parents, outgoing[-1], points, charges, self._below,
+                        columns, True)  # fmt: skip
         return found
 
     def _fields(self, incoming: Patterns, sources: list[NDArray[Any]], numbers: NDArray[Any], columns: int) -> None:
         """Fields at the points of boxes with equivalent sources, of these and of the plane waves above."""
         if self.low is None:
             return
-        found = self.low.across(sources, columns)
+        vector, count = self.traversal.vector, columns * self.sums
+        found = self.low.across(sources, count)
         if incoming:
             points, parents = self.low.below(self.traversal.levels[-1])
-            values = np.zeros(2 * len(points.local) * columns, self.traversal.real)
-            self._waves(self.traversal.levels[-1], parents, parents, incoming[-1], points, values, ("value",), columns,
-                        False)  # fmt: skip
-            self.low.add_listed(values, found[0], columns)
-        self.low.incoming(found, self.targets, numbers, parts_of(self.target_kinds), columns)
+            values = np.zeros((len(points.local) * columns, WAVES if vector else 1, 2), self.traversal.real)
+            self._waves(self.traversal.levels[-1], parents, parents, incoming[-1], points, values.ravel(), self._below,
+                        columns, False)  # fmt: skip
+            rest = np.zeros((len(values), self.sums - values.shape[1], 2), values.dtype)
+            self.low.add_listed(np.concatenate([values, rest], axis=1).ravel(), found[0], count)
+        if not vector:
+            self.low.incoming(found, self.targets, numbers, parts_of(self.target_kinds), count)
+            return
+        values = np.zeros(len(self.targets.local) * count * 2 * len(PARTS), self.traversal.real)
+        self.low.incoming(found, self.targets, values, PARTS, count)
+        numbers += from_sums(values, self.target_kinds, self.k)
+
+    @property
+    def _below(self) -> tuple[str]:
+        """The kind of charges and fields between plane waves and equivalent sources."""
+        return ("electric",) if self.traversal.vector else ("value",)
 
 
 def parts_of(kinds: Sequence[str]) -> NDArray[np.int64]:

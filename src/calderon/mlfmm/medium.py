@@ -19,6 +19,7 @@ from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.near_blocks import empty_blocks, fill_blocks
 from calderon.mlfmm.channels import Channel, Listed, channels_of, factorised, is_of_currents, listed, mixed
+from calderon.mlfmm.currents import SUMS
 from calderon.mlfmm.degrees import guess
 from calderon.mlfmm.far import Far, find_degrees, is_vector
 from calderon.mlfmm.near import NearProducts
@@ -126,7 +127,7 @@ class Medium:
         self.transposed: Far | None = None
 
     def _trees(self, centres: Array, reach: Array, edge: float) -> Iterator[tuple[Octree, Lists, float]]:
-        """Some trees, with the edge in m below which their boxes have equivalent sources, which currents cannot."""
+        """Some trees, with the edge in m below which their boxes have equivalent sources."""
         low, cube = reach / LOW_OUTSIDE, Cube.around(centres)
 
         def found(cube: Cube, most: int, need: Array, least: float) -> tuple[Octree, Lists, float]:
@@ -139,7 +140,7 @@ class Medium:
             depth = max(0, math.ceil(math.log2(cube.edge / least)))
             wider = cube.enlarged(least * 2.0**depth / cube.edge) if depth else cube
             yield found(wider, LEAF, np.maximum(least, reach / OUTSIDE), 0.0)
-        if (low < 0.5 * edge).any() and not is_of_currents(self.terms[0]):
+        if (low < 0.5 * edge).any():
             for most in LOW_LEAVES:
                 yield found(cube, most, np.where(low < edge, low, np.maximum(edge, reach / OUTSIDE)), edge)
 
@@ -149,7 +150,9 @@ class Medium:
             return 0.0
         edges = tree.cube.edge * 0.5 ** np.arange(int(tree.level[-1]) + 1)
         waves = np.array([Grid(guess(abs(self.k) * edge * math.sqrt(3), 1e-3)).count for edge in edges])
-        point, pair = np.where(edges < least, [[2 * CUBE * POINT], [CUBE**2 * PAIR]], [waves * POINT / 4, waves * PAIR])
+        sums = SUMS if is_of_currents(self.terms[0]) else 1
+        low = sums * np.array([[2 * CUBE * POINT], [CUBE**2 * PAIR]])
+        point, pair = np.where(edges < least, low, [waves * POINT / 4, waves * PAIR])
         leaves = np.diff(np.append(tree.sources[lists.leaves, 0], unknowns))
         points = float(leaves @ point[tree.level[lists.leaves]])
         return PRODUCTS * (POINTS * points + float(pair[tree.level[lists.far.target]].sum()))
@@ -279,7 +282,7 @@ class Medium:
         if self.far is None:
             return COLUMNS
         own = 4 * sum(level.patterns for level in self.far.traversal.levels) * self.far.traversal.spectra
-        own += sum(level.sources for level in self.far.low.levels) if self.far.low else 0
+        own += self.far.sums * sum(level.sources for level in self.far.low.levels) if self.far.low else 0
         return int(max(1, min(COLUMNS, ROOM // max(1, own * self.rank * self.real.itemsize))))
 
     def product(self, x: NDArray[Any], transposed: bool = False) -> NDArray[Any]:
@@ -314,7 +317,7 @@ class Medium:
         total = sum(near.nbytes for _, _, near in self.near)
         if self.far is not None and self.waves is not None:
             total += sum(level.nbytes(self.rank * self.far.traversal.spectra) for level in self.far.traversal.levels)
-            total += self.far.low.nbytes(self.rank) if self.far.low else 0
+            total += self.far.low.nbytes(self.rank * self.far.sums) if self.far.low else 0
             for side, points in ((self.waves.tests, self.waves.targets), (self.waves.charges, self.waves.sources)):
                 total += points.nbytes + sum(each.nbytes for each in side.maps)
         return total

@@ -89,7 +89,7 @@ class Multipole(LinearOperator):
             if far and far.low:
                 found[-1] += [
                     LevelInfo(each.edge, each.edge * waves, each.count, 0, 0, len(each.pairs.source),
-                              each.nbytes(count), far.low.cubes.p)
+                              each.nbytes(medium.rank * far.sums), far.low.cubes.p)
                     for each in far.low.levels
                 ]  # fmt: skip
         return found

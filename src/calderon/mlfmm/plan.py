@@ -9,6 +9,7 @@ import numpy as np
 from calderon.backends import thread_count
 from calderon.mlfmm.channels import is_of_currents
 from calderon.mlfmm.cubes import Cubes, likely_points
+from calderon.mlfmm.currents import SUMS
 from calderon.mlfmm.degrees import guess
 from calderon.mlfmm.medium import NEAR, PAIR, POINT, Medium
 from calderon.mlfmm.spectrum import Grid
@@ -112,7 +113,8 @@ def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tupl
     seconds += SPECIAL * sum(len(term.atom.test.triangles) for term in medium.terms)
     product = sum(entries * 2 * size for entries, _ in counts) / STREAM
     vector = any(is_of_currents(term) for term in medium.terms)
-    spectra, columns = 2 if vector else 1, len({(term.left, term.atom.trial) for term in medium.terms})
+    spectra, sums = (2, SUMS) if vector else (1, 1)
+    columns = len({(term.left, term.atom.trial) for term in medium.terms})
     stay, passing, found, cube = 0.0, 0.0, (0, 0, 0, 0), Cubes(likely_points(rtol)).size
     level_of = tree.level[lists.far.target]
     for n, (low, high) in enumerate(tree.runs_of_levels()):
@@ -122,8 +124,8 @@ def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tupl
         edge = 0.5**n * tree.cube.edge
         if edge < medium.least:
             found = (found[0] + 1, *found[1:3], found[3] + 1)
-            stay += (22 * cube**2 + 4 * (high - low) * columns * cube) * 2 * size + 16 * pairs
-            product += PAIR * pairs * columns * cube**2
+            stay += (22 * cube**2 + 4 * (high - low) * columns * sums * cube) * 2 * size + 16 * pairs
+            product += PAIR * pairs * columns * sums * cube**2
             continue
         kd = abs(medium.k) * edge * math.sqrt(3) * (1.15 if edge * abs(medium.k) < 4 else 1.0)
         full, half = Grid(guess(kd, rtol)), Grid(guess(kd / 2, rtol))
@@ -142,6 +144,6 @@ def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tupl
         product += PAIR * pairs * count * full.count
     points = 12.0 * max(medium.shape)
     leaf = Grid(guess(abs(medium.k) * tree.cube.edge * 0.5 ** float(tree.level[-1]) * 0.9, rtol))
-    product += 2 * POINT * points * (2 * cube if found[3] else leaf.count)
+    product += 2 * POINT * points * (2 * cube * sums if found[3] else leaf.count)
     stay += points * (60 + 30 * columns) * spectra
     return near + stay, passing, seconds, product, found
