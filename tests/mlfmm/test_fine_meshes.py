@@ -83,6 +83,16 @@ def test_currents_on_bodies_that_are_small_against_the_wavelength(name, monkeypa
     assert all(level.points for level in levels)
 
 
+def test_currents_in_loops_are_not_lost(monkeypatch):
+    monkeypatch.setattr(medium, "NEAR", 1e-5)
+    mesh = cal.mesh.sphere(radius=1.0, h=0.13)
+    wave = cal.PlaneWave(direction=[0, 0, 1], polarization=[1, 0, 0], wavenumber=0.02)
+    problem = cal.PECScattering(mesh, 0.02, formulation="efie")
+    directions = [[0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 0, -1]]
+    fields = [problem.solve(wave, method=name, rtol=1e-3).far_field(directions) for name in ("mlfmm", "dense")]
+    assert distance(*fields) <= 1e-3
+
+
 def test_currents_on_a_mesh_that_is_refined_towards_a_point(monkeypatch):
     monkeypatch.setattr(medium, "FACTORS", ())
     operator = fields(graded(cal.mesh.sphere(radius=1.0, h=0.1), 5.0), 5.0)["combined"]

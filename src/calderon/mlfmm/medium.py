@@ -46,6 +46,9 @@ POINTS = 20
 OUTSIDE, LOW_OUTSIDE = 0.5, 0.25
 """Of the edge of its leaf, how far the support of a function may reach from its middle: with plane waves, and with
 equivalent sources."""
+LOOPS = 0.04
+"""Reach of most functions of currents, times k, below which errors of their charges, relative to fields of all charges,
+would cover those of currents in loops, which have none: there are no equivalent sources then."""
 CUBE = 98
 """Equivalent sources of a box, in estimates: a translation takes their square times PAIR, a point twice POINT each."""
 RULES = (8e-4, 0.45, 1), (9e-5, 0.67, 0)
@@ -140,7 +143,8 @@ class Medium:
             depth = max(0, math.ceil(math.log2(cube.edge / least)))
             wider = cube.enlarged(least * 2.0**depth / cube.edge) if depth else cube
             yield found(wider, LEAF, np.maximum(least, reach / OUTSIDE), 0.0)
-        if (low < 0.5 * edge).any():
+        loops = is_of_currents(self.terms[0]) and abs(self.k) * np.median(reach) < LOOPS
+        if (low < 0.5 * edge).any() and not loops:
             for most in LOW_LEAVES:
                 yield found(cube, most, np.where(low < edge, low, np.maximum(edge, reach / OUTSIDE)), edge)
 
