@@ -20,8 +20,9 @@ from calderon.mlfmm.translation import coefficients
 
 BEYOND = 20
 """Degrees above the guess that are tried."""
-SURE = 50
-"""Degree above which guesses are not verified: they are good there, and the search would take long."""
+SURE = (1e-6, 50), (0.0, 120)
+"""Degree above which guesses for tolerances from the first number on are not verified: they are good there, and the
+search would take long."""
 MARGIN = 1.15
 """Of guesses that are not verified, in the excess."""
 WAVES, FEW = 450, 8
@@ -79,7 +80,7 @@ class Search(NamedTuple):
         """The least ones with that relative error (root mean square), None where it cannot be reached."""
         guesses = [guess(abs(self.k) * each, rtol) for each in (2 * radius, radius)]
         extra = 1 if self.inward or self.outward else 0
-        if guesses[0] > SURE:
+        if guesses[0] > next(degree for least, degree in SURE if rtol >= least):
             most = math.ceil(2 * abs(self.k) * radius + MARGIN * (guesses[0] - 2 * abs(self.k) * radius)) + extra
             fewer = math.ceil(abs(self.k) * radius + MARGIN * (guesses[1] - abs(self.k) * radius)) + extra
             return Degrees(min(fewer, most), most)

@@ -36,22 +36,23 @@ LITTLE = 2e8, 2e9
 double precision."""
 LOW_SINGLE = 9e-6
 """Tolerance that equivalent sources hold in single precision; points that are close together do not."""
-CHECKED = 64
-"""Random targets whose sums are computed directly, too."""
+CHECKED, PAIRS = (64, 1024), 5e7
+"""Random targets whose sums are computed directly, too: at least, at most, and pairs of points of these. Few targets,
+those at corners of boxes, have most of the error."""
 CANCELLED, SIZED = 1e-3, 8
 """Part of sums of absolute values with which sums are compared where they are smaller, and the random targets at which
 these are computed."""
 TOGETHER = 4
 """Columns that take one traversal."""
-TIGHTER, TRIES = 0.3, 3
+TIGHTER, TRIES = 0.3, 5
 """Share of the tolerance by the last one, where the checked error is too large, and how many are tried."""
 
 
 class HelmholtzInfo(NamedTuple):
-    """What was computed. method: "mlfmm" or "direct". error, gradient_error: relative errors in the 2-norm at 64 random
-    targets (0 for direct sums, None where there is no gradient). levels: with plane waves. degree: of translations, the
-    highest one. nbytes: of plane waves, equivalent sources, and lists. seconds: wall-clock. low_levels: with equivalent
-    sources, of smaller boxes, and edge_points: how many of these an edge of a cube has."""
+    """What was computed. method: "mlfmm" or "direct". error, gradient_error: relative errors in the 2-norm at `checked`
+    random targets (0 for direct sums, None where there is no gradient). levels: with plane waves. degree: of
+    translations, the highest one. nbytes: of plane waves, equivalent sources, and lists. seconds: wall-clock.
+    low_levels: with equivalent sources, of smaller boxes; edge_points: how many of these an edge of a cube has."""
 
     method: str
     rtol: float
@@ -63,6 +64,7 @@ class HelmholtzInfo(NamedTuple):
     seconds: float
     low_levels: int = 0
     edge_points: int = 0
+    checked: int = 0
 
     def __str__(self) -> str:
         if self.method == "direct":
@@ -70,8 +72,9 @@ class HelmholtzInfo(NamedTuple):
         slope = "" if self.gradient_error is None else f", of the gradient {self.gradient_error:.1e}"
         low = f", {self.low_levels} low-frequency levels, {self.edge_points} points an edge" if self.low_levels else ""
         return (
-            f"multilevel fast multipole sums, rtol {self.rtol:g}: error {self.error:.1e}{slope} at {CHECKED} points, "
-            f"{self.levels} levels, degrees to {self.degree}{low}, {format_bytes(self.nbytes)}, {self.seconds:.2f} s"
+            f"multilevel fast multipole sums, rtol {self.rtol:g}: error {self.error:.1e}{slope} at {self.checked} "
+            f"points, {self.levels} levels, degrees to {self.degree}{low}, {format_bytes(self.nbytes)}, "
+            f"{self.seconds:.2f} s"
         )
 
 
@@ -105,8 +108,8 @@ def helmholtz_sums(
     rtol: relative error in the 2-norm over all targets, of the potential (or of the smaller one of a thousandth of the
     sum of |q| / r + |d| (|k| + 1 / r) / r and the root of the sum of its squares, where that is larger) and likewise of
     the gradient; 1e-9 and above. Sums of many points are computed by the multilevel fast multipole method, in double
-    precision below 8e-5. 64 random targets are then summed directly; above rtol degrees are raised, and after that
-    RuntimeError is raised. Raises ValueError for other shapes and for numbers that are not finite.
+    precision below 8e-5. 64 random targets or more are then summed directly; above rtol degrees are raised, and after
+    that RuntimeError is raised. Raises ValueError for other shapes and for numbers that are not finite.
     """
     started, wanted = time.perf_counter(), rtol_of(rtol, "double")
     k = complex(helmholtz(wavenumber, "sum over points").wavenumber)
@@ -119,21 +122,22 @@ def helmholtz_sums(
         found = direct_sums(sources, at, numbers, k, kinds)
         info = HelmholtzInfo("direct", wanted, 0.0, 0.0 if gradient else None, 0, 0, 0, time.perf_counter() - started)
         return _result(found, single, info)
-    sums, found, errors = _checked(sources, places, numbers, k, wanted, kinds)
+    sums, found, errors, checked = _checked(sources, places, numbers, k, wanted, kinds)
     levels, low = (sums.far.traversal.levels, sums.far.low) if sums.far else ([], None)
     info = HelmholtzInfo(
         "mlfmm", wanted, errors[0], errors[1] if gradient else None, len(levels),
         max((each.full.degree for each in levels), default=0),
         sum(each.nbytes(1) for each in levels) + (low.nbytes(1) if low else 0), time.perf_counter() - started,
-        len(low.levels) if low else 0, low.cubes.p if low else 0,
+        len(low.levels) if low else 0, low.cubes.p if low else 0, checked,
     )  # fmt: skip
     return _result(found, single, info)
 
 
 def _checked(
     sources: Array, targets: Array | None, numbers: NDArray[np.complex128], k: complex, rtol: float, kinds: Kinds
-) -> tuple["PointSums", NDArray[np.complex128], list[float]]:
-    """The first sums that hold the tolerance, what they give, and its errors; RuntimeError where there are none."""
+) -> tuple["PointSums", NDArray[np.complex128], list[float], int]:
+    """The first sums that hold the tolerance, what they give, its errors, and at how many targets; RuntimeError where
+    there are none."""
     check = _Check.of(sources, sources if targets is None else targets, numbers, k, kinds)
     errors = [math.inf]
     for attempt in attempts(rtol):  # smaller shares of the tolerance with leaves of one size, then larger leaves
@@ -147,9 +151,9 @@ def _checked(
             if max(errors) <= SAFETY * rtol:
                 break
         if sums is not None and max(errors) <= rtol:
-            return sums, found, errors
+            return sums, found, errors, len(check.chosen)
     raise RuntimeError(
-        f"multilevel fast multipole sums have an error of {max(errors):.1e} at {CHECKED} random targets, and "
+        f"multilevel fast multipole sums have an error of {max(errors):.1e} at {len(check.chosen)} random targets, and "
         f"rtol={rtol:g} was requested: increase rtol, or sum fewer targets at a time, which is done directly"
     )
 
@@ -212,7 +216,8 @@ class _Check(NamedTuple):
 
     @staticmethod
     def of(sources: Array, targets: Array, numbers: NDArray[np.complex128], k: complex, kinds: Kinds) -> "_Check":
-        chosen = np.random.default_rng(0).integers(len(targets), size=CHECKED)
+        count = int(np.clip(PAIRS / max(1, len(sources)), *CHECKED))
+        chosen = np.random.default_rng(0).integers(len(targets), size=count)
         exact = direct_sums(sources, targets[chosen], numbers, k, kinds)
         sizes = np.zeros((2, SIZED))
         for n, x in enumerate(targets[chosen[:SIZED]]):
@@ -225,7 +230,7 @@ class _Check(NamedTuple):
                 strength += np.linalg.norm(numbers[:, :, -3:], axis=(1, 2)) * slope
             for row, part in enumerate((strength * inverse, strength * inverse * slope)):
                 sizes[row, n] = min(CANCELLED * part.sum(), np.linalg.norm(part))
-        return _Check(chosen, exact, np.linalg.norm(sizes, axis=1) * np.sqrt(CHECKED / SIZED))
+        return _Check(chosen, exact, np.linalg.norm(sizes, axis=1) * np.sqrt(count / SIZED) / (4 * np.pi))
 
     def errors(self, found: NDArray[np.complex128]) -> list[float]:
         """Of potentials, and of gradients if there are some."""

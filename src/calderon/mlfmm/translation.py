@@ -6,7 +6,7 @@ With R = c - c' from the source's centre to the target's, d a direction, w its w
     T(d) = w i k / (16 pi^2) sum_(l <= L) i^l (2 l + 1) h_l(k |R|) P_l(d.R / |R|),
 
 with spherical Hankel functions of the first kind (V. Rokhlin 1993; R. Coifman, V. Rokhlin, S. Wandzura 1993). The sum
-depends on the angle between d and R alone: for each distance it is tabulated, twelve angles to a degree, and
+depends on the angle between d and R alone: for each distance it is tabulated and
 interpolated by polynomials of degree seven.
 """
 
@@ -22,8 +22,8 @@ from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import aligned, width
 from calderon.mlfmm.spectrum import Grid
 
-SAMPLES = 12
-"""Of the table of angles, for each degree."""
+SAMPLES = 12, 32
+"""Of the table of angles, for each degree, in single and in double precision."""
 DIRECT = 24, 60
 """Degree up to which sums are computed for each direction, in single and in double precision: a table takes as long,
 and where k |R| is small the factors are so much larger than their effect that its errors count."""
@@ -50,7 +50,8 @@ def translators(k: complex, offsets: NDArray[Any], grid: Grid, real: Any) -> NDA
     lengths = np.linalg.norm(offsets, axis=1)
     first = [int(np.flatnonzero(which == n)[0]) for n in range(len(distances))]
     table = np.array([coefficients(k, float(lengths[n]), degree) for n in first]).reshape(-1, degree + 1)
-    count, tabulated = SAMPLES * max(degree, 1), degree > DIRECT[np.dtype(real) == np.float64]
+    double = np.dtype(real) == np.float64
+    count, tabulated = SAMPLES[double] * max(degree, 1), degree > DIRECT[double]
     if tabulated:
         cosines = np.cos(np.pi * np.arange(-EXTRA, count + EXTRA + 1) / count)
         sums = np.zeros((len(table), len(cosines)), complex)
