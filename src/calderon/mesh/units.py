@@ -4,7 +4,7 @@ from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.triangles import TriangleMesh
 
 METRES = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "km": 1e3, "in": 0.0254, "ft": 0.3048}
-LARGEST, SMALLEST = 500.0, 1e-3  # k times diameter outside these is nearly always a mistake of units
+LARGEST, SMALLEST = 3000.0, 1e-3  # k times diameter outside these is nearly always a mistake of units
 
 
 def metres_per(unit: str) -> float:
@@ -15,7 +15,7 @@ def metres_per(unit: str) -> float:
 
 
 def warn_wavenumber(mesh: TriangleMesh, wavenumber: complex) -> None:
-    """MeshWarning if |k| times the mesh's diameter is above 500 or below 1e-3: are mesh and k in the same unit?"""
+    """MeshWarning if |k| times the mesh's diameter is above 3000 or below 1e-3: are mesh and k in the same unit?"""
     size = abs(wavenumber) * mesh.diameter
     if 0 < size < SMALLEST or size > LARGEST:
         hint = (
