@@ -189,7 +189,7 @@ def _numbers(charges: ArrayLike | None, dipoles: ArrayLike | None, count: int) -
         if array.dtype.kind not in "fiuc":
             raise TypeError(f"{name} must be numbers, got an array of {array.dtype}")
         columns = array.shape[1:2] if array.ndim == 2 + len(last) else ()
-        if array.shape != (count, *columns, *last):
+        if array.shape != (count, *columns, *last) or columns == (0,):
             alone, more = (str((count, *each, *last)).replace("'", "") for each in ((), ("c",)))
             raise ValueError(f"{name} of {count} points must have shape {alone}, or {more}, got {array.shape}")
         if bad := int(np.count_nonzero(~np.isfinite(array))):

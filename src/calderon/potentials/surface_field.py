@@ -136,7 +136,7 @@ class SurfaceField(ABC):
     ) -> NDArray[Any]:
         """(n, values) at points (n, 3)."""
         count = triangle_rule(self.quadrature.regular).number_of_points * len(self._triangles)
-        sums = fast_sums(method, self.green, execution, float(count) * len(points := np.atleast_2d(points)), rtol)
+        sums = fast_sums(method, self.green, execution, float(count) * len(checked_points(points, self._mesh)), rtol)
         if sums is not None:
             try:
                 return self._with(points, emission, execution, self._by_sums(sums, emission))
