@@ -5,7 +5,9 @@ import pytest
 
 import calderon as cal
 from calderon.mlfmm import operator as assembly
+from calderon.mlfmm.medium import loosened
 from calderon.mlfmm.plan import Attempt
+from calderon.quadrature import Quadrature
 
 K = 8.0
 MESH = cal.mesh.sphere(radius=1.0, h=0.13)
@@ -158,3 +160,16 @@ def test_scattering_by_a_rigid_and_by_a_conducting_sphere():
     sections = [conductor.solve(wave, method=name, rtol=1e-3).rcs(angles, 0.0) for name in ("mlfmm", "dense")]
     assert np.abs(10 * np.log10(sections[0] / sections[1])).mean() < 0.02
     assert conductor.plan("mlfmm", 1e-3).method == "mlfmm"
+
+
+@pytest.mark.parametrize("rtol", [1e-3, 1e-4])
+def test_rules_of_near_entries_cost_a_tenth_of_the_tolerance(rtol):
+    """On a whole dense matrix, where all entries have these rules."""
+    mesh, green = cal.mesh.cube(1.0, 0.25), cal.Helmholtz(3.0)
+    for build, space in ((cal.hypersingular, cal.P1(mesh)), (cal.electric_field, cal.RWG(mesh))):
+        exact, loose = (
+            build(green, space, quadrature=each).assemble("dense")
+            for each in (Quadrature(), loosened(Quadrature(), rtol))
+        )
+        x = np.random.default_rng(1).standard_normal((space.dimension, 3))
+        assert 0 < np.linalg.norm(loose @ x - exact @ x) <= 0.1 * rtol * np.linalg.norm(exact @ x)

@@ -133,6 +133,8 @@ def test_choice_of_sums_at_points():
     assert fast_sums("direct", wave, processor, 1e12, None) is None
     with pytest.raises(ValueError, match="method 'mlfmm' sums potentials of Helmholtz's equation"):
         fast_sums("mlfmm", cal.Laplace(), processor, 1e12, None)
+    with pytest.raises(ValueError, match="rtol=2: a tolerance"):
+        fast_sums("auto", wave, processor, 1.0, 2)
     with pytest.raises(ValueError, match="'direct' sums exactly"):
         fast_sums("direct", wave, processor, 1.0, 1e-3)
 

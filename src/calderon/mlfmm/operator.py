@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Execution, format_bytes, require_memory
 from calderon.greens import Helmholtz
-from calderon.mlfmm.medium import Medium
+from calderon.mlfmm.medium import RULES, Medium
 from calderon.mlfmm.plan import ADVICE, SAFETY, SINGLE, attempts, degree_of, estimate, is_integral, rtol_of
 from calderon.mlfmm.saving import SavedNear
 from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
@@ -214,13 +214,16 @@ def _prepared(
     advance: Any,
 ) -> _Prepared:
     """The first attempt whose rows have the tolerance; RuntimeError where none has."""
-    error, found = np.inf, None
+    error, found, near_rtol = np.inf, None, rtol if rtol >= RULES[-1][0] else 0.0
     for number, attempt in enumerate(attempts(rtol)):
         if saved is not None:
             if number < (saved.attempt or 0):
                 continue
             saved.begin(number)
-        parts, found = _Parts(rtol, attempt, execution, saved), None  # what an attempt took is free for the next one
+        parts, found = (
+            _Parts(rtol, near_rtol, attempt, execution, saved),
+            None,
+        )  # what an attempt took is free for the next one
         found = parts.of(operator)
         if found is None:
             continue
@@ -235,8 +238,9 @@ def _prepared(
             if saved is not None:
                 saved.finish()
             return _Prepared(found, parts.media, error, number)
-        if not parts.have_waves:  # larger leaves help plane waves alone
+        if not parts.have_waves and near_rtol == 0:  # larger leaves help plane waves alone
             break
+        near_rtol = 0.0  # so that rules of near entries are no cause of the next error
     what = f"an error of {error:.1e} on {len(check.rows)} random rows" if np.isfinite(error) else "no degrees"
     raise RuntimeError(f"plane waves have {what} for rtol={rtol:g}: increase rtol, or use method='hmatrix'")
 
@@ -272,11 +276,14 @@ def _local(operator: BoundaryOperator) -> sp.csr_array | None:
 
 
 class _Parts:
-    """The media of one assembly: plain terms of one wavenumber together, all other integral operators apart."""
+    """The media of one assembly: plain terms of one wavenumber together, all other integral operators apart. near_rtol:
+    tolerance that rules of near entries suit, 0 for those of a dense matrix."""
 
-    def __init__(self, rtol: float, attempt: Any, execution: Execution, saved: SavedNear | None) -> None:
+    def __init__(
+        self, rtol: float, near_rtol: float, attempt: Any, execution: Execution, saved: SavedNear | None
+    ) -> None:
         self.rtol, self.attempt, self.execution, self.media = rtol, attempt, execution, list[Medium]()
-        self.held, self.saved = True, saved
+        self.held, self.saved, self.near_rtol = True, saved, near_rtol
 
     def of(self, operator: BoundaryOperator) -> LinearOperator | None:
         """The products; None where plane waves cannot hold the tolerance with these leaves."""
@@ -294,7 +301,7 @@ class _Parts:
             return None
         for each in self.media:
             numbers = Execution.of("numba", "single" if self.attempt.real == np.float32 else "double")
-            each.fill_near(numbers, self.rtol, self.saved)
+            each.fill_near(numbers, self.near_rtol, self.saved)
         return SumOfProducts(values, operator.shape, self.execution.dtype(True))
 
     def _medium(self, terms: list[Term], shape: tuple[int, int]) -> MediumProduct:

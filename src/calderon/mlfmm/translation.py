@@ -6,8 +6,8 @@ With R = c - c' from the source's centre to the target's, d a direction, w its w
     T(d) = w i k / (16 pi^2) sum_(l <= L) i^l (2 l + 1) h_l(k |R|) P_l(d.R / |R|),
 
 with spherical Hankel functions of the first kind (V. Rokhlin 1993; R. Coifman, V. Rokhlin, S. Wandzura 1993). The sum
-depends on the angle between d and R alone: for each distance it is tabulated and
-interpolated by polynomials of degree seven.
+depends on the angle between d and R alone: where degrees are high it is tabulated
+for each distance, and interpolated by polynomials of degree seven.
 """
 
 import math

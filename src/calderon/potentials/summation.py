@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Execution
 from calderon.greens import Green
+from calderon.solvers.iteration import tolerance
 from calderon.validation import one_of
 
 DIRECT, AUTO = "direct", "auto"
@@ -44,6 +45,8 @@ def register_sums(method: FastSums) -> None:
 def fast_sums(method: str, green: Green, execution: Execution, pairs: float, rtol: Any) -> Sums | None:
     """The sums of a method with that tolerance, None for direct sums; "auto": fast ones from so many pairs on that they
     take less time. ValueError naming the choices for an unknown method, and for what it does not serve."""
+    if rtol is not None:
+        rtol = tolerance(rtol)
     chosen = one_of(method, [AUTO, DIRECT, *sorted(_methods)], "method")
     if chosen == AUTO:
         served = [] if execution.devices else [each for each in _methods.values() if each.serves(green)]
