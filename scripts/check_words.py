@@ -33,6 +33,7 @@ PATHS = (
     "src/calderon/hmatrix",
     "src/calderon/galerkin/rows",
     "src/calderon/waves",
+    "src/calderon/layers",
     "src/calderon/quadrature",
     "src/calderon/cli.py",
     "src/calderon/validation.py",

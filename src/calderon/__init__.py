@@ -54,6 +54,7 @@ from calderon.hmatrix import hlu
 from calderon.hmatrix import plan_hmatrix as _plan_hmatrix
 from calderon.hmatrix import save_assembly as _save_assembly
 from calderon.hmatrix.saving import SavedParts as _SavedParts
+from calderon.layers import Conductor, Layer, Stack, SurfaceImpedance
 from calderon.mesh import AccuracyWarning, Material, MeshError, MeshWarning, TetrahedralMesh, TriangleMesh
 from calderon.mlfmm import assemble_mlfmm as _assemble_mlfmm
 from calderon.mlfmm import helmholtz_sums
@@ -156,6 +157,7 @@ __all__ = [
     "AccuracyWarning",
     "BC",
     "BondedSolids",
+    "Conductor",
     "ConvergenceError",
     "CurrentDipole",
     "CurrentSource",
@@ -180,6 +182,7 @@ __all__ = [
     "Laplace",
     "LaplaceDirichlet",
     "LaplaceNeumann",
+    "Layer",
     "LoadCase",
     "MagneticDipole",
     "Material",
@@ -208,7 +211,9 @@ __all__ = [
     "SNC",
     "SoundHardScattering",
     "SoundSoftScattering",
+    "Stack",
     "SteadyTemperature",
+    "SurfaceImpedance",
     "SymmetryPlane",
     "TemperatureChange",
     "TetrahedralMesh",
@@ -229,8 +234,8 @@ __all__ = [
     "exact",
     "frequency_sweep",
     "gmres",
-    "hlu",
     "helmholtz_sums",
+    "hlu",
     "hmatrix",
     "hypersingular",
     "identity",

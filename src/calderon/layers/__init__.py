@@ -1,0 +1,15 @@
+"""Planar layers: stacks of media between ends, and their Green's functions."""
+
+from calderon.layers.lines import SpectralGreens, spectral_greens
+from calderon.layers.sections import Sections
+from calderon.layers.stack import Conductor, Layer, Stack, SurfaceImpedance
+
+__all__ = [
+    "Conductor",
+    "Layer",
+    "Sections",
+    "SpectralGreens",
+    "Stack",
+    "SurfaceImpedance",
+    "spectral_greens",
+]

@@ -1,0 +1,61 @@
+"""A stack at one frequency: each layer is a section of two transmission lines, that of TM and that of TE waves."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+OPEN, WALL, MAGNETIC_WALL = 0, 1, 2
+"""Ends of a stack: a half-space, a wall with a surface impedance (that of a perfect conductor is 0), a magnetic one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sections:
+    """Layers from below, half-spaces at the ends included, at one frequency.
+
+    k0: wavenumber of vacuum in 1/m. eps, mu (n,): relative, complex. low, high (n,): the faces of each layer, z in m;
+    of a half-space both are its one face. ends (2,): OPEN, WALL or MAGNETIC_WALL below and above.
+    walls (2,): impedances of walls, divided by that of vacuum.
+    """
+
+    k0: float
+    eps: np.ndarray
+    mu: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    ends: np.ndarray
+    walls: np.ndarray
+
+    @property
+    def data(self) -> tuple[Any, ...]:
+        """The numbers, as compiled functions take them."""
+        return self.k0, self.eps, self.mu, self.low, self.high, self.ends, self.walls
+
+    @property
+    def wavenumbers(self) -> np.ndarray:
+        """k of each layer (n,) in 1/m."""
+        return self.k0 * np.sqrt(self.eps * self.mu)
+
+    def layer_of(self, z: float, side: str | None = None) -> int:
+        """The number of the layer with height z. On an interface it is the layer above, or the one on the given side.
+
+        Raises ValueError for heights outside of the stack.
+        """
+        below, above = self._reach
+        inside = -below <= z <= above if np.isfinite(z) else False
+        if not inside:
+            raise ValueError(f"z = {z:g} m is outside of the stack, which reaches from {-below:g} to {above:g} m")
+        faces = self.high[:-1]
+        number = int(np.searchsorted(faces, z, side="left" if side == "below" else "right"))
+        return min(number, len(self.eps) - 1)
+
+    def is_interface(self, z: float) -> bool:
+        """Whether two layers meet at height z."""
+        return bool(np.any(self.high[:-1] == z))
+
+    @property
+    def _reach(self) -> tuple[float, float]:
+        """How far the stack reaches downward and upward."""
+        below = np.inf if self.ends[0] == OPEN else -self.low[0]
+        above = np.inf if self.ends[1] == OPEN else self.high[-1]
+        return float(below), float(above)

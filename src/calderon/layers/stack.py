@@ -1,0 +1,183 @@
+"""Stacks of planar layers, as boards, radomes and ground are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE, conducting_permittivity
+from calderon.layers.sections import MAGNETIC_WALL, OPEN, WALL, Sections
+from calderon.validation import describe, finite_number, positive_length, real_number, relative_constant
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A medium between two planes; without a thickness a half-space.
+
+    thickness: in m. eps_r, mu_r: relative, loss is a positive imaginary part. tan_delta: loss tangent of a real eps_r.
+    conductivity: in S/m. At frequency f the permittivity is eps_r (1 + i tan_delta) + i sigma / (2 pi f eps0).
+    """
+
+    thickness: float | None = None
+    eps_r: complex = 1.0
+    mu_r: complex = 1.0
+    tan_delta: float = 0.0
+    conductivity: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.thickness is not None:
+            positive_length(self.thickness, "the thickness of a layer in m")
+        eps = relative_constant(self.eps_r, "eps_r of a layer")
+        relative_constant(self.mu_r, "mu_r of a layer")
+        for name, value in (("tan_delta", self.tan_delta), ("conductivity", self.conductivity)):
+            if real_number(value, f"{name} of a layer") < 0:
+                raise ValueError(f"{name} of a layer must not be negative, which is gain, got {value!r}")
+        if self.tan_delta and isinstance(eps, complex):
+            raise ValueError(f"tan_delta={self.tan_delta!r} goes with a real eps_r, got {eps!r}: give the loss once")
+
+    def permittivity(self, frequency: float) -> complex:
+        """Relative permittivity at `frequency` in Hz."""
+        return complex(conducting_permittivity(self.eps_r * (1 + 1j * self.tan_delta), self.conductivity, frequency))
+
+    def __str__(self) -> str:
+        """The medium, as drawings state it."""
+        text = f"eps_r {self.eps_r:g}" if self.eps_r != 1 or not self.conductivity else "eps_r 1"
+        text += f", mu_r {self.mu_r:g}" if self.mu_r != 1 else ""
+        text += f", tan delta {self.tan_delta:g}" if self.tan_delta else ""
+        return text + (f", {self.conductivity:g} S/m" if self.conductivity else "")
+
+
+@dataclass(frozen=True)
+class SurfaceImpedance:
+    """A wall on which E_t = z (n x H) with the normal n into the stack; z in ohm, its real part not negative."""
+
+    z: complex
+
+    def __post_init__(self) -> None:
+        if np.real(finite_number(self.z, "a surface impedance")) < 0:
+            raise ValueError(f"a surface impedance must not have a negative real part, which is gain, got {self.z!r}")
+
+    def impedance(self, frequency: float) -> complex:
+        """In ohm at `frequency` in Hz."""
+        return complex(self.z)
+
+    def __str__(self) -> str:
+        return f"surface impedance {self.z:g} ohm"
+
+
+@dataclass(frozen=True)
+class Conductor:
+    """A wall of metal that is thick against the skin depth; sigma: its conductivity in S/m.
+
+    Its surface impedance is (1 - i) sqrt(omega mu0 / (2 sigma)).
+    """
+
+    sigma: float
+
+    def __post_init__(self) -> None:
+        positive_length(self.sigma, "the conductivity of a conductor in S/m")
+
+    def impedance(self, frequency: float) -> complex:
+        """In ohm at `frequency` in Hz."""
+        mu0 = VACUUM_IMPEDANCE / SPEED_OF_LIGHT
+        return complex((1 - 1j) * np.sqrt(np.pi * positive_length(frequency, "frequency") * mu0 / self.sigma))
+
+    def __str__(self) -> str:
+        return f"conductor, {self.sigma:g} S/m"
+
+
+End = Layer | SurfaceImpedance | Conductor | str
+WALLS = {"pec": "perfect electric conductor", "pmc": "perfect magnetic conductor"}
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Planar layers, from below, between two ends.
+
+    z = 0 is the lower face of the first finite layer, or the interface of two half-spaces.
+
+    layers: finite ones. below, above: a half-space, which is a `Layer` without thickness (vacuum unless given), "pec",
+    "pmc", a `SurfaceImpedance` or a `Conductor`.
+    """
+
+    layers: Sequence[Layer] = ()
+    below: End = field(default_factory=Layer)
+    above: End = field(default_factory=Layer)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "layers", tuple(self.layers))
+        for number, layer in enumerate(self.layers):
+            if not isinstance(layer, Layer):
+                raise TypeError(f"layers must be Layer(thickness, ...), number {number} is {describe(layer)}")
+            if layer.thickness is None:
+                raise ValueError(
+                    f"layer {number} has no thickness: give one in m, or put the half-space at below= or above="
+                )
+        for name, end in (("below", self.below), ("above", self.above)):
+            _check_end(name, end)
+        if not self.layers and not any(isinstance(end, Layer) for end in (self.below, self.above)):
+            raise ValueError("a stack between two walls needs a layer: give Layer(thickness, ...)")
+
+    @property
+    def interfaces(self) -> np.ndarray:
+        """Heights z in m of the faces of all layers, from below: those of walls, too."""
+        return np.cumsum([0.0, *(layer.thickness or 0.0 for layer in self.layers)])
+
+    @property
+    def top(self) -> float:
+        """The height z in m of the upper face of the uppermost finite layer."""
+        return float(self.interfaces[-1])
+
+    def at(self, frequency: float) -> Sections:
+        """The stack at `frequency` in Hz."""
+        f = positive_length(frequency, "frequency")
+        z = self.interfaces
+        media, faces = list(self.layers), [(low, high) for low, high in zip(z[:-1], z[1:], strict=True)]
+        if isinstance(self.below, Layer):
+            media, faces = [self.below, *media], [(z[0], z[0]), *faces]
+        if isinstance(self.above, Layer):
+            media, faces = [*media, self.above], [*faces, (z[-1], z[-1])]
+        ends, walls = zip(_wall(self.below, f), _wall(self.above, f), strict=True)
+        return Sections(
+            k0=2 * np.pi * f / SPEED_OF_LIGHT,
+            eps=np.array([medium.permittivity(f) for medium in media]),
+            mu=np.array([medium.mu_r for medium in media], dtype=complex),
+            low=np.array([low for low, _ in faces]),
+            high=np.array([high for _, high in faces]),
+            ends=np.array(ends, dtype=np.int64),
+            walls=np.array(walls, dtype=complex) / VACUUM_IMPEDANCE,
+        )
+
+    def __str__(self) -> str:
+        """A drawing, from above."""
+        line, z = "-" * 40, self.interfaces * 1e3
+        rows = [_name(self.above)]
+        for number in range(len(self.layers) - 1, -1, -1):
+            layer = self.layers[number]
+            rows += [f"{line} z = {z[number + 1]:g} mm", f"{1e3 * (layer.thickness or 0.0):g} mm, {layer}"]
+        return "\n".join([*rows, f"{line} z = 0 mm", _name(self.below)])
+
+
+def _check_end(name: str, end: Any) -> None:
+    allowed = f"{name}= must be a Layer without thickness, 'pec', 'pmc', SurfaceImpedance(z) or Conductor(sigma)"
+    if isinstance(end, Layer):
+        if end.thickness is not None:
+            raise ValueError(f"{allowed}; a layer of thickness {end.thickness:g} m belongs to layers")
+    elif not (isinstance(end, SurfaceImpedance | Conductor) or (isinstance(end, str) and end in WALLS)):
+        raise ValueError(f"{allowed}, got {describe(end)}")
+
+
+def _wall(end: End, frequency: float) -> tuple[int, complex]:
+    """The kind of an end and its impedance in ohm."""
+    if isinstance(end, Layer):
+        return OPEN, 0.0
+    if isinstance(end, str):
+        return (WALL if end == "pec" else MAGNETIC_WALL), 0.0
+    return WALL, end.impedance(frequency)
+
+
+def _name(end: End) -> str:
+    if isinstance(end, Layer):
+        return f"half-space, {end}"
+    return WALLS[end] if isinstance(end, str) else str(end)
