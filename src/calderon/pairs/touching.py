@@ -44,7 +44,7 @@ def angular_points(shared: int, test: Array, trial: Array, pairs: Pairs, singula
     counts[:, : ellipses.shape[1]] = points_needed(ellipses, ACCURACY * singular, COUNTS)
     large = np.flatnonzero(counts[:, 0] * counts[:, 1] * counts[:, 2] > LARGE)
     i, j = pairs.triangles[large].T
-    large = large[(extents(test).stretch[i] > STRETCHED) | (extents(trial).stretch[j] > STRETCHED)]
+    large = large[(extents(test[i]).stretch > STRETCHED) | (extents(trial[j]).stretch > STRETCHED)]
     counts[large, : ellipses.shape[1]] = points_needed(ellipses[large], ACCURACY * singular, COARSE)
     return counts
 
