@@ -170,7 +170,7 @@ def spectral_greens(
     Near k_rho = 0, where differences of both lines vanish, components are means over a circle of k_rho^2.
     """
     k = np.asarray(k_rho, dtype=complex)
-    at = _place(sections, z, layer), _place(sections, source_z, source_layer)
+    at = place(sections, z, layer), place(sections, source_z, source_layer)
     limit = SMALL * np.abs(sections.wavenumbers).min() ** 2
     flat = k.ravel()
     small = np.abs(flat) ** 2 < limit
@@ -184,7 +184,7 @@ def spectral_greens(
     return SpectralGreens(*out.reshape(5, *k.shape))
 
 
-def _place(sections: Sections, z: float, layer: int | None) -> int:
+def place(sections: Sections, z: float, layer: int | None) -> int:
     found = sections.layer_of(z)
     if layer is None or layer == found:
         return found

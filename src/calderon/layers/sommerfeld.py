@@ -1,0 +1,205 @@
+"""Green's functions of a stack as Sommerfeld integrals (1 / 2 pi) int_0^inf G J_n(k rho) k dk.
+
+The path is half an ellipse below the real axis, to 1.2 k_max + 0.2 k0, beyond all branch points and poles, then the
+axis: panels that grow, up to the length pi / rho, then intervals of that length, whose sums are extrapolated by
+weighted averages (K. A. Michalski and J. R. Mosig, IEEE Trans. Antennas Propag. 46 (1998) 1412; the t-variant).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calderon.backends import run_tasks
+from calderon.backends.numba import jitable_part, kernel
+from calderon.layers.bessel import bessel
+from calderon.layers.lines import place, spectral_components
+from calderon.layers.sections import Sections
+from calderon.quadrature import gauss
+
+DEPTH = 0.3, 4.0
+"""Depth of the path below the axis, over k0 at most and times rho at most: J_n grows on it."""
+INTERVALS = 26
+"""Intervals of the tail."""
+GROWTH = 1.5
+"""Of panels on the axis."""
+SMALL, ROUNDING = 1e-17, 1e-15
+"""Of the sum, and of what is left out: panels below it end the integral."""
+FARTHEST = 1e9
+"""End of the path over that of the ellipse."""
+SHARE = 16
+"""Distances of a task."""
+
+
+class Direct(NamedTuple):
+    """Parts c exp(i k r) / (4 pi r) of G_xx and K that are left out; wavenumbers k in 1/m."""
+
+    xx: complex
+    K: complex
+    k_xx: complex
+    k_K: complex
+
+
+NOTHING = Direct(0j, 0j, 1.0 + 0j, 1.0 + 0j)
+
+
+class SpatialGreens(NamedTuple):
+    """Green's functions at some distances, in 1/m; zx and xz: the factors of cos phi, the azimuth of the observer seen
+    from the source."""
+
+    xx: np.ndarray
+    K: np.ndarray
+    zx: np.ndarray
+    xz: np.ndarray
+    zz: np.ndarray
+
+
+@jitable_part
+def _direct(k, wavenumber):  # type: ignore[no-untyped-def]
+    """What exp(i k r) / (4 pi r) is made of."""
+    kz = np.sqrt(wavenumber * wavenumber - k * k)
+    return 0.5j / (-kz if kz.imag < 0.0 else kz)
+
+
+@jitable_part
+def _add_point(total, k, weight, rho, place, direct):  # type: ignore[no-untyped-def]
+    """Add the integrand at one point to the sums, and the sizes of what is left out to the last one."""
+    sections, z, layer, source_z, source_layer = place
+    values = spectral_components(k, sections, z, layer, source_z, source_layer)
+    j0, j1 = bessel(k * rho)
+    even, odd = j0 * k * weight, j1 * k * k * weight
+    one, two = direct[0] * _direct(k, direct[2]) * even, direct[1] * _direct(k, direct[3]) * even
+    total[0] += values[0] * even - one
+    total[1] += values[1] * even - two
+    if len(total) > 3:
+        total[2] += values[2] * odd
+        total[3] += values[3] * odd
+        total[4] += values[4] * even
+    total[-1] += abs(one) + abs(two)
+
+
+@jitable_part
+def _average(sums, ends, count):  # type: ignore[no-untyped-def]
+    """The limit of the partial sums up to the ends (count,), by weighted averages."""
+    averages = sums.copy()
+    for k in range(2, count):
+        before, now = sums[k - 1] - sums[k - 2], sums[k] - sums[k - 1]
+        if abs(before) <= 1e-16 * abs(sums[k]):
+            return sums[k]
+        ratio = now / before
+        for j in range(1, k):
+            eta = ratio / (1.0 + 2.0 * (j - 1) * (ends[k] - ends[k - 1]) / ends[k - j])
+            if abs(1.0 - eta) > 1e-12:
+                averages[k - j] = (averages[k - j + 1] - eta * averages[k - j]) / (1.0 - eta)
+    return averages[1]
+
+
+@jitable_part
+def _on_axis(total, before, low, high, rho, place, direct, points, weights):  # type: ignore[no-untyped-def]
+    """Add a panel of the axis. Whether nothing follows: its sums are rounding errors."""
+    before[:] = total
+    for q in range(len(points)):
+        k = low + (high - low) * points[q] + 0j
+        _add_point(total, k, weights[q] * (high - low), rho, place, direct)
+    error = ROUNDING * (total[-1] - before[-1]).real
+    for c in range(len(total) - 1):
+        if abs(total[c] - before[c]) > max(SMALL * abs(total[c]), error):
+            return False
+    return True
+
+
+@jitable_part
+def _integral(rho, end, depth, place, direct, points, weights, out):  # type: ignore[no-untyped-def]
+    """The integrals at one distance."""
+    total, before = np.zeros(len(out) + 1, np.complex128), np.empty(len(out) + 1, np.complex128)
+    panels = max(math.ceil(end * rho / 7.0), math.ceil(0.9 * end / depth), 10)
+    for p in range(panels):
+        for q in range(len(points)):
+            t = (p + points[q]) * math.pi / panels
+            k = 0.5 * end * (1.0 - math.cos(t)) - 1j * depth * math.sin(t)
+            step = 0.5 * end * math.sin(t) - 1j * depth * math.cos(t)
+            _add_point(total, k, step * (weights[q] * math.pi / panels), rho, place, direct)
+    low, done = end, False
+    while low * rho < math.pi and low < FARTHEST * end and not done:
+        done = _on_axis(total, before, low, GROWTH * low, rho, place, direct, points, weights)
+        low *= GROWTH
+    sums, ends = np.empty((len(out), INTERVALS + 1), np.complex128), np.empty(INTERVALS)
+    first, count = math.ceil(low * rho / math.pi + 0.25), 0
+    while low < FARTHEST * end and not done and count < INTERVALS:
+        high = (first + count + 0.25) * math.pi / rho
+        done = _on_axis(total, before, low, high, rho, place, direct, points, weights)
+        sums[:, count], ends[count], low = total[:-1], high, high
+        count += 1
+    for c in range(len(out)):
+        limit = total[c] if done or count < INTERVALS else _average(sums[c], ends, count)
+        out[c] = limit / (2.0 * math.pi)
+
+
+@kernel
+def _integrals(rho, low, high, end, depths, place, direct, points, weights, out):  # type: ignore[no-untyped-def]
+    """The integrals at the distances from low to high, in out (n, components)."""
+    for i in range(low, high):
+        depth = depths[0] if rho[i] * depths[0] < depths[1] else depths[1] / rho[i]
+        _integral(rho[i], end, depth, place, direct, points, weights, out[i])
+
+
+def spatial_greens(
+    sections: Sections,
+    rho: ArrayLike,
+    z: float,
+    source_z: float,
+    layer: int | None = None,
+    source_layer: int | None = None,
+) -> SpatialGreens:
+    """Green's functions of a stack at horizontal distances rho in m, not zero, of any shape.
+
+    z, source_z: heights of the observer and the source in m. layer, source_layer: the numbers of their layers from
+    below, half-spaces included, which heights on an interface require: G_zx, G_xz and G_zz jump there. Errors are
+    about 1e-10 of the envelope up to 5 wavelengths, 1e-9 up to 100.
+    """
+    for name, height, given in (("layer", z, layer), ("source_layer", source_z, source_layer)):
+        if given is None and sections.is_interface(height):
+            raise ValueError(
+                f"z = {height:g} m is an interface, where vertical components jump: give {name}=, "
+                f"{sections.layer_of(height, 'below')} for the lower or {sections.layer_of(height)} for the upper side"
+            )
+    distances = np.asarray(rho, dtype=float)
+    if not np.all(distances > 0):
+        raise ValueError("distances rho must be positive: at rho = 0 the Green's functions are infinite or not unique")
+    places = (place(sections, z, layer), place(sections, source_z, source_layer))
+    return SpatialGreens(*_evaluated(sections, distances, (z, source_z), places, NOTHING, 5))
+
+
+def horizontal_greens(
+    sections: Sections, rho: ArrayLike, z: float, source_z: float, direct: Direct = NOTHING
+) -> tuple[np.ndarray, np.ndarray]:
+    """G_xx and K, which are continuous at interfaces, less direct parts, which may leave values at rho = 0 finite."""
+    places = place(sections, z, None), place(sections, source_z, None)
+    xx, charge = _evaluated(sections, np.asarray(rho, dtype=float), (z, source_z), places, direct, 2)
+    return xx, charge
+
+
+def _evaluated(
+    sections: Sections,
+    rho: np.ndarray,
+    heights: tuple[float, float],
+    layers: tuple[int, int],
+    direct: Direct,
+    components: int,
+) -> np.ndarray:
+    """The first components (n, ...) at heights and in layers of the observer and the source."""
+    flat = np.ascontiguousarray(rho).ravel()
+    places = sections.data, float(heights[0]), layers[0], float(heights[1]), layers[1]
+    end = 1.2 * float(np.abs(sections.wavenumbers).max()) + 0.2 * sections.k0
+    depths, rule = (DEPTH[0] * sections.k0, DEPTH[1]), gauss(16)
+    points, weights = rule.points.copy(), rule.weights.copy()
+    out = np.empty((len(flat), components), dtype=complex)
+    given = tuple(complex(each) for each in direct)
+
+    def work(number: int) -> None:
+        low, high = number * SHARE, min((number + 1) * SHARE, len(flat))
+        _integrals(flat, low, high, end, depths, places, given, points, weights, out)
+
+    run_tasks(work, -(-len(flat) // SHARE))
+    return out.T.reshape(components, *rho.shape)
