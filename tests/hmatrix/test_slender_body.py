@@ -45,7 +45,7 @@ def test_single_precision_has_the_echo_and_the_ranks_of_double(problem, wave):
         lambda x, n: np.sum(wave.gradient(x) * n, axis=1)
     )
     for precision in ("double", "single"):
-        total, _ = cal.gmres(compressed[precision], load, rtol=1e-6, preconditioner=problem._osrc)
+        total, _ = cal.gmres(compressed[precision], load, rtol=1e-6, preconditioner=problem._osrc("double"))
         density = cal.Function(problem.function_space, total)
         found[precision] = cal.double_layer_potential(problem.green, density).far_field(DIRECTIONS)
     deviation = np.linalg.norm(found["single"] - found["double"]) / np.linalg.norm(found["double"])

@@ -95,9 +95,29 @@ def test_an_error_says_that_plane_waves_do_not_hold_a_tolerance(monkeypatch):
 
 def test_near_entries_are_those_of_the_dense_matrix():
     operator = OPERATORS["combined field"]
-    fast, pattern = operator.assemble("mlfmm", rtol=1e-3), RWG.mass_matrix().tocoo()
+    fast, pattern = operator.assemble("mlfmm", rtol=5e-4), RWG.mass_matrix().tocoo()
     dense = operator.assemble("dense", precision="single").to_array()[pattern.coords]
     assert np.abs(fast.near_entries(*pattern.coords) - dense).max() <= 1e-5 * np.abs(dense).max()
+
+
+def test_near_entries_in_16_bits_keep_their_values_and_the_sums_of_rows():
+    operator = OPERATORS["hypersingular"]
+    packed, plain = (operator.assemble("mlfmm", rtol=rtol).media[0].near[0][2] for rtol in (1e-3, 7e-4))
+    assert packed.is_packed and not plain.is_packed and packed.nbytes < 0.62 * plain.nbytes
+    random = np.random.default_rng(2)
+    count = int(packed.layout.starts[-1])
+    values = random.standard_normal((count, 2)) * 10.0 ** random.integers(-3, 3, (count, 1))
+    values = np.ascontiguousarray(values, np.float32).view(np.complex64).ravel()
+    packed.enter(0, len(packed.layout.pairs), values)
+    found = packed.numbers(0, len(packed.layout.pairs))
+    assert np.abs(found - values).max() <= 2.0**-13 * np.abs(values).max()
+    packed.enter(0, len(packed.layout.pairs), found)
+    assert np.array_equal(packed.numbers(0, len(packed.layout.pairs)), found)  # so files keep what was computed
+    height, width = packed._sizes
+    for n in np.flatnonzero(width > 1)[:20]:
+        rows = [each[packed.layout.starts[n] : packed.layout.starts[n + 1]].reshape(height[n], width[n])
+                for each in (values, found)]  # fmt: skip
+        assert np.abs(rows[1].sum(axis=1) - rows[0].sum(axis=1)).max() <= 2.0**-14 * np.abs(rows[0]).max()
 
 
 def test_blocks_of_one_medium_take_one_traversal():

@@ -196,3 +196,14 @@ def test_what_cannot_be_is_refused(arguments, message):
     options = rest.pop() if isinstance(rest[-1], dict) else {}
     with pytest.raises(ValueError, match=message):
         osrc_dtn(space(meshes.cube(1.0, 1.0)), *rest, **options)
+
+
+def test_factors_in_single_precision_are_good_enough_for_preconditioners(monkeypatch):
+    space, asked = P1(meshes.sphere(radius=1.0, h=0.3)), []
+    monkeypatch.setattr("calderon.onsurface.surface_operator.require_memory", lambda nbytes, *_: asked.append(nbytes))
+    b = np.random.default_rng(0).standard_normal((space.dimension, 2)) + 0j
+    double, single = (osrc_dtn(space, 4.0, precision=each).tested @ b for each in ("double", "single"))
+    assert 0 < np.abs(single - double).max() <= 1e-5 * np.abs(double).max()
+    assert asked[0] == 2 * asked[1] > 0
+    with pytest.raises(ValueError, match="precision must be 'double' or 'single', got 'half'"):
+        osrc_dtn(space, 4.0, precision="half")

@@ -24,18 +24,21 @@ ADVICE = "increase rtol, or use method='matrix-free', which stores vectors only"
 
 
 def _load_as(typing_context, array, index, like):  # type: ignore[no-untyped-def]
-    """The vector array[index : index + width] with the width and precision of the row `like`; contiguous 1-D arrays, no
-    bounds are checked."""
+    """The vector array[index : index + width] with the width and precision of the row `like`; contiguous 1-D arrays of
+    numbers in that precision, in single precision or of 16 bits. No bounds are checked."""
     kind = VectorType(like.dtype)
-    single = array.dtype.bitwidth < like.dtype.bitwidth
+    bits, wanted = array.dtype.bitwidth, like.dtype.bitwidth
 
     def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        stored = ir.FloatType() if array.dtype.bitwidth == 32 else ir.DoubleType()
+        stored = ir.IntType(16) if bits == 16 else ir.FloatType() if bits == 32 else ir.DoubleType()
+        vector = ir.VectorType(ir.FloatType() if wanted == 32 else ir.DoubleType(), kind.width)
         data = context.make_array(array)(context, builder, args[0]).data
         place = builder.gep(data, [args[1]], inbounds=True)
         pointer = builder.bitcast(place, ir.VectorType(stored, kind.width).as_pointer())
-        value = builder.load(pointer, align=array.dtype.bitwidth // 8)
-        return builder.fpext(value, ir.VectorType(ir.DoubleType(), kind.width)) if single else value
+        value = builder.load(pointer, align=bits // 8)
+        if bits == 16:
+            return builder.sitofp(builder.sext(value, ir.VectorType(ir.IntType(32), kind.width)), vector)
+        return builder.fpext(value, vector) if bits < wanted else value
 
     return kind(array, types.intp, like), generate
 

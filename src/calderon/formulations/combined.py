@@ -53,9 +53,17 @@ class CombinedProblem(ScatteringProblem):
         """The operator of the equation where the surface is a plane, by its Dirichlet-to-Neumann map."""
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
-        return replace(options, preconditioner=self._osrc) if options.preconditioned_by("osrc") else options
+        if not options.preconditioned_by("osrc"):
+            return options
+        return replace(options, preconditioner=self._osrc("single" if options.precision == "single" else "double"))
+
+    def _osrc(self, precision: str) -> TestedSurfaceOperator:
+        """precision: of sparse factors, which are computed once."""
+        if precision not in self._inverses:
+            dtn = osrc_dtn(self.function_space, self.wavenumber, error=ROOT_ERROR, precision=precision)
+            self._inverses[precision] = self._on_a_plane(dtn).inverse().tested
+        return self._inverses[precision]
 
     @cached_property
-    def _osrc(self) -> TestedSurfaceOperator:
-        plane = self._on_a_plane(osrc_dtn(self.function_space, self.wavenumber, error=ROOT_ERROR))
-        return plane.inverse().tested
+    def _inverses(self) -> dict[str, TestedSurfaceOperator]:
+        return {}

@@ -17,12 +17,11 @@ from calderon.backends import Execution
 from calderon.fmm.lists import Lists, lists_of
 from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
 from calderon.galerkin.rows.entry_kernels import Clusters
-from calderon.galerkin.rows.near_blocks import empty_blocks, fill_blocks
 from calderon.mlfmm.channels import Channel, Listed, channels_of, factorised, is_of_currents, listed, mixed
 from calderon.mlfmm.currents import SUMS
 from calderon.mlfmm.degrees import guess
 from calderon.mlfmm.far import Far, find_degrees, is_vector
-from calderon.mlfmm.near import NearProducts
+from calderon.mlfmm.near import PACKED, NearProducts
 from calderon.mlfmm.points import Points, centres_of
 from calderon.mlfmm.saving import SavedNear
 from calderon.mlfmm.spectrum import Array, Grid
@@ -181,28 +180,29 @@ class Medium:
         return regions
 
     def fill_near(self, execution: Execution, rtol: float, saved: SavedNear | None = None) -> None:
-        """Compute the entries between unknowns of neighbouring leaves, with rules that suit the tolerance, or take them
-        from what is saved."""
+        """Compute the entries between unknowns of neighbouring leaves, with rules and numbers that suit the tolerance,
+        or take them from what is saved."""
+        packs = self.real == np.float32 and rtol >= PACKED
         for (top, left), exact in self._regions().items():
             terms = [Term(t.factor, replace(t.atom, quadrature=loosened(t.atom.quadrature, rtol))) for t in exact]
             sides = (top, terms[0].shape[0], self.sites.rows), (left, terms[0].shape[1], self.sites.columns)
             rows, columns = (self._clusters(self.leaf[site[first : first + count]]) for first, count, site in sides)
             pairs = self.lists.near_pairs
             kept = (rows.stop > rows.start)[pairs[:, 0]] & (columns.stop > columns.start)[pairs[:, 1]]
-            blocks = empty_blocks([(t.factor, t.atom) for t in terms], rows, columns, pairs[kept], execution)
+            near = NearProducts.empty(rows, columns, pairs[kept], execution.dtype(True), packs)
             spaces = dict.fromkeys((t.atom.test, t.atom.trial) for t in terms)
             groups = [[(t.factor, t.atom) for t in terms if (t.atom.test, t.atom.trial) == pair] for pair in spaces]
-            if saved is not None:
-                saved.fill(blocks, groups, execution)
-            for own in groups if saved is None else []:
-                fill_blocks(blocks, np.arange(len(blocks.pairs)), own, execution)
-            self.near.append((top, left, NearProducts(blocks)))
+            missing = list(range(len(near.chunks) - 1)) if saved is None else saved.restore(near)
+            for chunk, numbers in near.fill(missing, groups, execution):
+                if saved is not None:
+                    saved.keep(chunk, numbers)
+            self.near.append((top, left, near))
 
     def near_entries(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.complex128]:
         """(n,) the entries in these rows and columns, zero between unknowns of leaves that are no neighbours."""
         found = np.zeros(len(rows), complex)
         for top, left, near in self.near:
-            height, width = len(near.blocks.rows.order), len(near.blocks.columns.order)
+            height, width = len(near.layout.rows.order), len(near.layout.columns.order)
             own = (rows >= top) & (rows < top + height) & (columns >= left) & (columns < left + width)
             found[own] += near.entries(rows[own] - top, columns[own] - left)
         return found
@@ -294,7 +294,7 @@ class Medium:
         y = np.zeros((self.shape[1 if transposed else 0], x.shape[1]), np.result_type(self.real, np.complex64))
         for top, left, near in self.near:
             to, at = (left, top) if transposed else (top, left)
-            own = x[at : at + len((near.blocks.rows if transposed else near.blocks.columns).order)]
+            own = x[at : at + len((near.layout.rows if transposed else near.layout.columns).order)]
             found = near.product(own, transposed)
             y[to : to + len(found)] += found
         far = self.transposed if transposed else self.far

@@ -1,5 +1,10 @@
-"""Products with complex dense blocks between neighbouring leaves."""
+"""Products with complex dense blocks between neighbouring leaves.
 
+Blocks are computed chunk by chunk. From a tolerance of PACKED on their numbers are kept in 16 bits.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -7,23 +12,124 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import kernel
+from calderon.backends import Execution, require_memory
+from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import aligned, lanes, load, number, store, width, zero
-from calderon.fmm.near import total
+from calderon.fmm.near import load_as, total
+from calderon.fmm.packed import LARGEST, exponent_of
 from calderon.fmm.translations import in_parts
-from calderon.galerkin.rows.near_blocks import NearBlocks
+from calderon.galerkin.bilinear_form import BilinearForm
+from calderon.galerkin.rows.entry_kernels import Clusters
+from calderon.galerkin.rows.near_blocks import ADVICE, BEYOND, NearBlocks, add_entries, compiled_terms, strips_for
+
+CHUNK, MOST = 16_000_000, 64
+"""Bytes of a chunk at least, and chunks of a region of the matrix, about, at most."""
+PACKED = 8e-4
+"""Tolerance of products; numbers of 16 bits have errors up to 7e-5 of products with random vectors."""
+POWERS = np.ldexp(np.float32(1), np.arange(-128, 128, dtype=np.int32))
+"""Of two."""
+GROUP = 16
+"""Integers with one exponent, a multiple of the numbers of a vector."""
+
+Terms = Sequence[tuple[complex, BilinearForm]]
 
 
 @dataclass(frozen=True, eq=False)
 class NearProducts:
-    """Of the blocks of one region of a matrix; vectors are in the order of unknowns."""
+    """Of the blocks of one region of a matrix; vectors are in the order of unknowns.
 
-    blocks: NearBlocks
+    layout: boxes, pairs in the order of their row boxes, where blocks start, and no numbers. room: the complex numbers,
+    or 16-bit integers, real and imaginary parts one after the other, which times 2^e are the numbers. `exponents` has
+    an e for each GROUP of integers of a row of a block: those of block n begin at tops[n].
+    """
+
+    layout: NearBlocks
+    tops: NDArray[np.int64]
+    room: NDArray[Any]
+    exponents: NDArray[np.int8]
+
+    @staticmethod
+    def empty(rows: Clusters, columns: Clusters, pairs: NDArray[np.int64], kind: Any, packs: bool) -> "NearProducts":
+        """Zeros; kind: of numbers, packs: whether they are kept in 16 bits. MemoryError where there is no room."""
+        height, width = ((each.stop - each.start)[own] for each, own in zip((rows, columns), pairs.T, strict=True))
+        starts, tops = (np.append(0, np.cumsum(height * each)) for each in (width, -(-2 * width // GROUP)))
+        count, kind = int(starts[-1]), np.dtype(kind)
+        require_memory(
+            4 * count + int(tops[-1]) if packs else kind.itemsize * count, f"{len(pairs)} near blocks", ADVICE
+        )
+        layout = NearBlocks(rows, columns, np.ascontiguousarray(pairs), starts, np.zeros(0, kind))
+        room = np.zeros(2 * count + BEYOND, np.int16) if packs else np.zeros(count + BEYOND, kind)
+        return NearProducts(layout, tops, room, np.zeros(int(tops[-1]) if packs else 0, np.int8))
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether numbers are kept in 16 bits."""
+        return self.room.dtype == np.int16
 
     @property
     def nbytes(self) -> int:
         """Of entries and lists."""
-        return self.blocks.room.nbytes + self.blocks.pairs.nbytes + self.blocks.starts.nbytes
+        lists = self.tops, self.exponents, self.layout.pairs, self.layout.starts
+        return self.room.nbytes + sum(each.nbytes for each in lists)
+
+    @property
+    def chunks(self) -> NDArray[np.int64]:
+        """(chunks + 1,) the first block of each chunk: a chunk has all blocks of some row boxes, so that its numbers do
+        not depend on which chunks are computed in one run."""
+        pairs, starts = self.layout.pairs, self.layout.starts
+        new = np.flatnonzero(np.diff(pairs[:, 0], prepend=-1))
+        size = max(1, CHUNK // self.layout.room.itemsize, int(starts[-1]) // MOST)
+        first = np.unique(starts[new] // size, return_index=True)[1]
+        return np.append(new[first], len(pairs))
+
+    def numbers(self, low: int, high: int) -> NDArray[Any]:
+        """Those of the blocks low .. high."""
+        first, last = self.layout.starts[[low, high]]
+        if not self.is_packed:
+            return self.room[first:last]
+        values = np.empty(int(last - first), self.layout.room.dtype)
+        given = values.view(values.real.dtype), int(first), *self._sizes, self.layout.starts, self.tops
+        in_parts(lambda a, b: unpack_rows(*given, self.room, self.exponents, POWERS, low + a, low + b), high - low)
+        return values
+
+    def enter(self, low: int, high: int, values: NDArray[Any]) -> None:
+        """Have these numbers in the blocks low .. high."""
+        first, last = self.layout.starts[[low, high]]
+        if not self.is_packed:
+            self.room[first:last] = values
+            return
+        given = values.view(values.real.dtype), int(first), *self._sizes, self.layout.starts, self.tops
+        in_parts(lambda a, b: pack_rows(*given, self.room, self.exponents, low + a, low + b), high - low)
+
+    @cached_property
+    def _sizes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows and columns of each block."""
+        sides = zip((self.layout.rows, self.layout.columns), self.layout.pairs.T, strict=True)
+        first, second = ((each.stop - each.start)[own] for each, own in sides)
+        return first, second
+
+    def fill(self, chunks: Sequence[int], groups: Sequence[Terms], execution: Execution) -> Iterator[tuple[int, Any]]:
+        """Compute some of the chunks, and yield the number and the numbers of each when it is ready; of groups of terms
+        each is on one test and one trial space."""
+        layout, bounds, compiled = self.layout, self.chunks, []
+        chosen = [np.arange(bounds[c], bounds[c + 1]) for c in chunks]
+        if not chosen:
+            return
+        for terms in groups:
+            strips = strips_for(terms, layout, np.concatenate(chosen))
+            boxes = layout.pairs[strips.numbers[strips.columns.run_starts[:-1]], 0]
+            compiled.append((strips, boxes, list(compiled_terms(terms, layout, strips, execution))))
+        for c, own in zip(chunks, chosen, strict=True):
+            low, high = bounds[c : c + 2]
+            room = np.zeros(int(layout.starts[high] - layout.starts[low]) + BEYOND, layout.room.dtype)
+            blocks = layout._replace(starts=layout.starts - layout.starts[low], room=room)
+            first, last = layout.pairs[own[[0, -1]], 0]
+            for strips, boxes, entries in compiled:
+                part = slice(int(np.searchsorted(boxes, first)), int(np.searchsorted(boxes, last, side="right")))
+                for factor, each in entries:
+                    add_entries(blocks, strips, factor, each, part)
+            self.enter(low, high, room[:-BEYOND])
+            yield c, room[:-BEYOND]
 
     @cached_property
     def _orders(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -31,7 +137,7 @@ class NearProducts:
         those of each begin."""
         found = []
         for side in (0, 1):
-            own = self.blocks.pairs[:, side]
+            own = self.layout.pairs[:, side]
             order = np.argsort(own, kind="stable")
             first = np.unique(own[order], return_index=True)[1]
             found.append((order, np.append(first, len(order))))
@@ -40,28 +146,32 @@ class NearProducts:
     def entries(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[Any]:
         """(n,) the entries in these rows and columns, zero between unknowns of leaves that are no neighbours."""
         places = []
-        for clusters, chosen in ((self.blocks.rows, rows), (self.blocks.columns, columns)):
+        for clusters, chosen in ((self.layout.rows, rows), (self.layout.columns, columns)):
             place = np.empty(len(clusters.order), np.int64)
             place[clusters.order] = np.arange(len(place))
             places.append(place[chosen])
         leaves = [np.searchsorted(each.stop, place, side="right")
-                  for each, place in zip((self.blocks.rows, self.blocks.columns), places, strict=True)]  # fmt: skip
-        count = len(self.blocks.columns.start)
-        keys = self.blocks.pairs @ np.array([count, 1])
+                  for each, place in zip((self.layout.rows, self.layout.columns), places, strict=True)]  # fmt: skip
+        count = len(self.layout.columns.start)
+        keys = self.layout.pairs @ np.array([count, 1])
         order = np.argsort(keys, kind="stable")
         wanted = leaves[0] * count + leaves[1]
         found = np.minimum(np.searchsorted(keys[order], wanted), len(order) - 1)
         block = order[found]
-        width = (self.blocks.columns.stop - self.blocks.columns.start)[leaves[1]]
+        width = (self.layout.columns.stop - self.layout.columns.start)[leaves[1]]
         inside = [place - each.start[leaf] for place, each, leaf in
-                  zip(places, (self.blocks.rows, self.blocks.columns), leaves, strict=True)]  # fmt: skip
+                  zip(places, (self.layout.rows, self.layout.columns), leaves, strict=True)]  # fmt: skip
         there = keys[block] == wanted
-        at = np.where(there, self.blocks.starts[block] + inside[0] * width + inside[1], 0)
-        return np.where(there, self.blocks.numbers[at], 0)
+        at = np.where(there, self.layout.starts[block] + inside[0] * width + inside[1], 0)
+        if not self.is_packed:
+            return np.where(there, self.room[at], 0)
+        group = self.tops[block] + inside[0] * -(-2 * width // GROUP) + 2 * inside[1] // GROUP
+        factors = POWERS[self.exponents[np.where(there, group, 0)].astype(int) + 128]
+        return np.where(there, (self.room[2 * at] + 1j * self.room[2 * at + 1]) * factors, 0)
 
     def product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         """A x or A^T x of complex columns (n, m)."""
-        blocks = self.blocks
+        blocks = self.layout
         given, wanted = (blocks.rows, blocks.columns) if transposed else (blocks.columns, blocks.rows)
         real = blocks.room.real.dtype
         vectors = np.ascontiguousarray(x[given.order].T, blocks.room.dtype)
@@ -70,9 +180,10 @@ class NearProducts:
         widest = int((blocks.columns.stop - blocks.columns.start).max(initial=0))
         pitch = -(-2 * widest // width(real)) * width(real)
         run = multiply_transposed if transposed else multiply
-        arguments = (blocks.room.view(real), blocks.pairs, blocks.starts, order, first, blocks.rows.start,
+        room = self.room if self.is_packed else self.room.view(real)
+        arguments = (room, self.exponents, self.tops, blocks.pairs, blocks.starts, order, first, blocks.rows.start,
                      blocks.rows.stop, blocks.columns.start, blocks.columns.stop, vectors.view(real).ravel(),
-                     vectors.shape[1], out.view(real).ravel(), out.shape[1], x.shape[1], pitch)  # fmt: skip
+                     vectors.shape[1], out.view(real).ravel(), out.shape[1], x.shape[1], pitch, POWERS)  # fmt: skip
         size = 2 * pitch * x.shape[1]
         in_parts(lambda low, high: run(*arguments, aligned(size, real), low, high), len(first) - 1)
         result = np.empty((len(wanted.order), x.shape[1]), blocks.room.dtype)
@@ -80,10 +191,54 @@ class NearProducts:
         return result
 
 
+@jitable_part
+def unit_of(exponents, powers, group):  # type: ignore[no-untyped-def]
+    """What the integers of a group are times; 1 for numbers."""
+    return powers[exponents[group] + 128] if len(exponents) > 0 else powers[128]
+
+
+@kernel
+def pack_rows(values, begin, heights, widths, starts, tops, room, exponents, low, high):  # type: ignore[no-untyped-def]
+    """Blocks low .. high in 16 bits, values from number `begin` on. What rounding leaves of a number is added to the
+    next one of the row, real and imaginary parts apart, so that sums of rows are kept: products with smooth vectors
+    cancel, and their errors should do so, too."""
+    for n in range(low, high):
+        group, width = tops[n], 2 * widths[n]
+        for r in range(heights[n]):
+            first, to, re, im = 2 * (starts[n] - begin) + r * width, 2 * starts[n] + r * width, 0.0, 0.0
+            for g in range(0, width, GROUP):
+                last, largest = min(width, g + GROUP), 0.0
+                for k in range(g, last):
+                    largest = max(largest, abs(values[first + k]) + 0.0)
+                exponent = exponent_of(largest + max(abs(re), abs(im)), LARGEST - 1.0)
+                exponents[group] = exponent
+                unit, inverse, group = math.ldexp(1.0, exponent), math.ldexp(1.0, -exponent), group + 1
+                for k in range(g, last, 2):
+                    re, im = re + values[first + k], im + values[first + k + 1]
+                    one, other = np.rint(re * inverse), np.rint(im * inverse)
+                    room[to + k], room[to + k + 1] = np.int16(one), np.int16(other)
+                    re, im = re - one * unit, im - other * unit
+
+
+@kernel
+def unpack_rows(  # type: ignore[no-untyped-def]
+    values, begin, heights, widths, starts, tops, room, exponents, powers, low, high
+):  # fmt: skip
+    """The numbers of the blocks low .. high."""
+    for n in range(low, high):
+        group, width = tops[n], 2 * widths[n]
+        for r in range(heights[n]):
+            first, to = 2 * (starts[n] - begin) + r * width, 2 * starts[n] + r * width
+            for g in range(0, width, GROUP):
+                for k in range(g, min(width, g + GROUP)):
+                    values[first + k] = room[to + k] * powers[exponents[group] + 128]
+                group += 1
+
+
 @kernel
 def multiply(  # type: ignore[no-untyped-def]
-    numbers, pairs, starts, order, first, row_start, row_stop, column_start, column_stop, x, across, y, down, count,
-    pitch, room, low, high,
+    numbers, exponents, tops, pairs, starts, order, first, row_start, row_stop, column_start, column_stop, x, across, y,
+    down, count, pitch, powers, room, low, high,
 ):  # fmt: skip
     """y += B x of all blocks of the row clusters low .. high, complex numbers one after the other. room holds (re, -im)
     and (im, re) of the part of each column that belongs to a block: products of whole vectors with rows of a block."""
@@ -93,6 +248,7 @@ def multiply(  # type: ignore[no-untyped-def]
             n = order[e]
             top, left = row_start[pairs[n, 0]], column_start[pairs[n, 1]]
             height, width = row_stop[pairs[n, 0]] - top, column_stop[pairs[n, 1]] - left
+            groups = -(-2 * width // GROUP)
             for q in range(count):
                 at, own = 2 * (q * across + left), 2 * q * pitch
                 for c in range(width):
@@ -102,11 +258,11 @@ def multiply(  # type: ignore[no-untyped-def]
                 for c in range(2 * width, pitch):
                     room[own + c], room[own + pitch + c] = 0, 0
             for r in range(height):
-                row = 2 * (starts[n] + r * width)
+                row, group = 2 * (starts[n] + r * width), tops[n] + r * groups
                 for q in range(count):
                     own, s, t = 2 * q * pitch, zero(room), zero(room)
                     for c in range(0, 2 * width, w):
-                        b = load(numbers, row + c)
+                        b = load_as(numbers, row + c, room) * unit_of(exponents, powers, group + c // GROUP)
                         s, t = s + b * load(room, own + c), t + b * load(room, own + pitch + c)
                     to = 2 * (q * down + top + r)
                     y[to] += total(s)
@@ -115,8 +271,8 @@ def multiply(  # type: ignore[no-untyped-def]
 
 @kernel
 def multiply_transposed(  # type: ignore[no-untyped-def]
-    numbers, pairs, starts, order, first, row_start, row_stop, column_start, column_stop, x, across, y, down, count,
-    pitch, room, low, high,
+    numbers, exponents, tops, pairs, starts, order, first, row_start, row_stop, column_start, column_stop, x, across, y,
+    down, count, pitch, powers, room, low, high,
 ):  # fmt: skip
     """y += B^T x of all blocks of the column clusters low .. high: multiples of rows with the real and the imaginary
     part of x are summed in room."""
@@ -126,15 +282,16 @@ def multiply_transposed(  # type: ignore[no-untyped-def]
             n = order[e]
             top, left = row_start[pairs[n, 0]], column_start[pairs[n, 1]]
             height, width = row_stop[pairs[n, 0]] - top, column_stop[pairs[n, 1]] - left
+            groups = -(-2 * width // GROUP)
             for c in range(2 * count * pitch):
                 room[c] = 0
             for r in range(height):
-                row = 2 * (starts[n] + r * width)
+                row, group = 2 * (starts[n] + r * width), tops[n] + r * groups
                 for q in range(count):
                     at, own = 2 * (q * across + top + r), 2 * q * pitch
                     re, im = number(x, at), number(x, at + 1)
                     for c in range(0, 2 * width, w):
-                        b = load(numbers, row + c)
+                        b = load_as(numbers, row + c, room) * unit_of(exponents, powers, group + c // GROUP)
                         store(room, own + c, load(room, own + c) + b * re)
                         store(room, own + pitch + c, load(room, own + pitch + c) + b * im)
             for q in range(count):

@@ -193,7 +193,7 @@ def save_near(
     ValueError for a file of another operator, mesh or tolerance."""
     with SavedNear(matrix_file, operator, rtol_of(rtol, precision), precision) as saved:
         if saved.attempt is None:
-            saved.write([near.blocks for each in matrix.media for _, _, near in each.near], matrix.attempt)
+            saved.write([near for each in matrix.media for _, _, near in each.near], matrix.attempt)
 
 
 class _Prepared(NamedTuple):
@@ -218,6 +218,7 @@ def _prepared(
     for number, attempt in enumerate(attempts(rtol)):
         if saved is not None:
             if number < (saved.attempt or 0):
+                near_rtol = 0.0
                 continue
             saved.begin(number)
         parts, found = (

@@ -12,6 +12,7 @@ from calderon.mlfmm.cubes import Cubes, likely_points
 from calderon.mlfmm.currents import SUMS
 from calderon.mlfmm.degrees import guess
 from calderon.mlfmm.medium import NEAR, PAIR, POINT, Medium
+from calderon.mlfmm.near import PACKED
 from calderon.mlfmm.spectrum import Grid
 from calderon.operators.algebra import BoundaryOperator, integrals_of
 from calderon.operators.memory_estimate import preparation_bytes
@@ -32,6 +33,8 @@ SAFETY = 0.5
 SPECIAL, BEGIN = 7e-5, 0.5
 """Processor seconds, in estimates, of the touching and near pairs of a triangle, for each term, and of all that does
 not depend on the size."""
+PACKED_BYTES = 4.4
+"""Of a near entry in 16 bits, with exponents."""
 HIGHEST = 2500
 """Degree of plane waves: above, one translation takes 200 MB."""
 LARGER, MOST = 1.4, 6
@@ -108,10 +111,10 @@ def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tupl
     real, tree, lists = medium.real, medium.tree, medium.lists
     size = real.itemsize
     counts = medium.near_counts()
-    near = sum(entries * 2 * size for entries, _ in counts)
+    near = sum(entries for entries, _ in counts) * (PACKED_BYTES if rtol >= PACKED else 2 * size)
     seconds = BEGIN + sum(entries * NEAR * terms for entries, terms in counts)
     seconds += SPECIAL * sum(len(term.atom.test.triangles) for term in medium.terms)
-    product = sum(entries * 2 * size for entries, _ in counts) / STREAM
+    product = near / STREAM
     vector = any(is_of_currents(term) for term in medium.terms)
     spectra, sums = (2, SUMS) if vector else (1, 1)
     columns = len({(term.left, term.atom.trial) for term in medium.terms})

@@ -1,6 +1,5 @@
 """Near blocks in an HDF5 file, saved by chunks while they are computed.
 
-A chunk has all blocks of some row boxes, so that its numbers do not depend on which chunks are computed in one run.
 Trees, maps and plane waves are set up again: nothing of the file says where a number belongs but its place.
 """
 
@@ -12,19 +11,14 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Execution
 from calderon.files import OTHER, FileKind, Pieces, SavedGroup, checked_path, put, saved_file
-from calderon.galerkin.bilinear_form import BilinearForm
-from calderon.galerkin.rows.near_blocks import NearBlocks, add_entries, compiled_terms, strips_for
+from calderon.galerkin.rows.near_blocks import NearBlocks
+from calderon.mlfmm.near import NearProducts
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.fingerprint import digest, fingerprint_of_all
 from calderon.processes import refuse_held
 
 NEAR = FileKind("calderon near blocks", "near blocks", "remove it and assemble again", version=1, former=1)
-CHUNK, MOST = 16_000_000, 64
-"""Bytes of a chunk at least, and chunks of a region of the matrix, about, at most."""
-
-Terms = Sequence[tuple[complex, BilinearForm]]
 
 
 class SavedNear:
@@ -38,7 +32,7 @@ class SavedNear:
         identity = fingerprint_of_all(operator) | {"rtol": f"{rtol:g}", "numbers": precision}
         self.pieces = Pieces(path, NEAR, identity)
         self.attempt: int | None = None
-        self._now, self._regions = 0, list[NearBlocks]()
+        self._now, self._regions, self._name = 0, list[NearProducts](), ""
         try:
             if self.pieces.is_complete:
                 with self.pieces.result() as file:
@@ -57,36 +51,38 @@ class SavedNear:
         """Blocks of these leaves follow, region by region."""
         self._now, self._regions = attempt, []
 
-    def fill(self, blocks: NearBlocks, groups: Sequence[Terms], execution: Execution) -> None:
-        """Add all terms, those on the same spaces in one group, to the blocks of the next region of the matrix."""
-        number = len(self._regions)
-        self._regions.append(blocks)
+    def restore(self, near: NearProducts) -> list[int]:
+        """Enter what is saved of the next region of the matrix; returns the chunks that are not."""
+        number, bounds, missing = len(self._regions), near.chunks, list[int]()
+        self._regions.append(near)
+        self._name = f"{_layout(near.layout)}-{number}"
         if self.attempt == self._now:
             with self.pieces.result() as file:
-                _restore(blocks, file[f"parts/{number}"])
-            return
-        bounds, name, missing = chunks_of(blocks), f"{_layout(blocks)}-{number}", []
+                _restore(near, file[f"parts/{number}"])
+            return missing
         for c in range(len(bounds) - 1):
-            own = _numbers(blocks, bounds, c)
-            found = self.pieces.piece(f"{name}-{c}", own.shape, own.dtype)
+            found = self.pieces.piece(f"{self._name}-{c}", (_count(near, bounds, c),), near.layout.room.dtype)
             if found is None:
                 missing.append(c)
             else:
-                own[:] = found
-        for c in _computed(blocks, bounds, missing, groups, execution):
-            self.pieces.keep(f"{name}-{c}", _numbers(blocks, bounds, c))
+                near.enter(bounds[c], bounds[c + 1], found)
+        return missing
+
+    def keep(self, chunk: int, numbers: NDArray[Any]) -> None:
+        """Save a chunk of the region that was restored last."""
+        self.pieces.keep(f"{self._name}-{chunk}", numbers)
 
     def finish(self) -> None:
         """Have the blocks of the leaves that were taken in the file."""
         if self.attempt != self._now:
             self.write(self._regions, self._now)
 
-    def write(self, regions: Sequence[NearBlocks], attempt: int) -> None:
+    def write(self, regions: Sequence[NearProducts], attempt: int) -> None:
         """Write blocks of all regions to the file, instead of what is there."""
         with self.pieces.finish() as file:
             file.attrs["attempt"] = attempt
-            for number, blocks in enumerate(regions):
-                _put(file.create_group(f"parts/{number}"), blocks)
+            for number, near in enumerate(regions):
+                _put(file.create_group(f"parts/{number}"), near)
         self.attempt = attempt
 
 
@@ -99,38 +95,9 @@ def require_near_file(path: str | os.PathLike[str]) -> None:
             pass
 
 
-def chunks_of(blocks: NearBlocks) -> NDArray[np.int64]:
-    """(chunks + 1,) the first block of each chunk; blocks are in the order of their row boxes."""
-    new = np.flatnonzero(np.diff(blocks.pairs[:, 0], prepend=-1))
-    size = max(1, CHUNK // blocks.room.itemsize, int(blocks.starts[-1]) // MOST)
-    first = np.unique(blocks.starts[new] // size, return_index=True)[1]
-    return np.append(new[first], len(blocks.pairs))
-
-
-def _numbers(blocks: NearBlocks, bounds: NDArray[np.int64], chunk: int) -> NDArray[Any]:
-    low, high = blocks.starts[bounds[chunk : chunk + 2]]
-    return blocks.room[low:high]
-
-
-def _computed(
-    blocks: NearBlocks, bounds: NDArray[np.int64], chunks: list[int], groups: Sequence[Terms], execution: Execution
-) -> Any:
-    """Compute some chunks, and yield the number of each when it is ready."""
-    chosen = [np.arange(bounds[c], bounds[c + 1]) for c in chunks]
-    if not chosen:
-        return
-    compiled = []
-    for terms in groups:
-        strips = strips_for(terms, blocks, np.concatenate(chosen))
-        boxes = blocks.pairs[strips.numbers[strips.columns.run_starts[:-1]], 0]
-        compiled.append((strips, boxes, list(compiled_terms(terms, blocks, strips, execution))))
-    for c, own in zip(chunks, chosen, strict=True):
-        first, last = blocks.pairs[own[[0, -1]], 0]
-        for strips, boxes, entries in compiled:
-            part = slice(int(np.searchsorted(boxes, first)), int(np.searchsorted(boxes, last, side="right")))
-            for factor, each in entries:
-                add_entries(blocks, strips, factor, each, part)
-        yield c
+def _count(near: NearProducts, bounds: NDArray[np.int64], chunk: int) -> int:
+    first, last = near.layout.starts[bounds[chunk : chunk + 2]]
+    return int(last - first)
 
 
 def _layout(blocks: NearBlocks) -> str:
@@ -138,16 +105,16 @@ def _layout(blocks: NearBlocks) -> str:
     return digest(blocks.pairs, blocks.starts, *(part for side in sides for part in side))
 
 
-def _put(group: h5py.Group, blocks: NearBlocks) -> None:
-    bounds = chunks_of(blocks)
-    group.attrs["layout"] = _layout(blocks)
+def _put(group: h5py.Group, near: NearProducts) -> None:
+    bounds = near.chunks
+    group.attrs["layout"] = _layout(near.layout)
     for c in range(len(bounds) - 1):
-        put(group, str(c), _numbers(blocks, bounds, c))
+        put(group, str(c), near.numbers(bounds[c], bounds[c + 1]))
 
 
-def _restore(blocks: NearBlocks, group: SavedGroup) -> None:
-    group.require(group.text("layout") == _layout(blocks), "its blocks are those of other leaves")
-    bounds = chunks_of(blocks)
+def _restore(near: NearProducts, group: SavedGroup) -> None:
+    group.require(group.text("layout") == _layout(near.layout), "its blocks are those of other leaves")
+    bounds = near.chunks
     for c in range(len(bounds) - 1):
-        own = _numbers(blocks, bounds, c)
-        own[:] = group.array(str(c), own.dtype, own.shape)
+        found = group.array(str(c), near.layout.room.dtype, (_count(near, bounds, c),))
+        near.enter(bounds[c], bounds[c + 1], found)

@@ -13,21 +13,25 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import run_tasks
+from calderon.backends import require_memory, run_tasks
 from calderon.onsurface.pade import PartialFractions
 from calderon.solvers.symmetric import SymmetricFactors, SymmetricPencil
 from calderon.spaces import Space
+
+ADVICE = "try precision='single', or preconditioner='mass'"
 
 
 class SurfaceOperator(LinearOperator):
     """f(X), X = Delta_Gamma / k_eps^2, for a rational function f: maps coefficients (n,) or (n, m) to coefficients.
 
-    space: P1 or P2. wavenumber: k_eps, that of X. function: f as partial fractions.
+    space: P1 or P2. wavenumber: k_eps, that of X. function: f as partial fractions. precision: of sparse factors,
+    "double", or "single" for preconditioners of half the memory.
 
     Numbers act as multiples of the identity: `2 * A`, `A + 1`, `1 - A`; `A + B` adds functions of one X; `A @ B`
     multiplies them one after the other; `A.inverse()` is 1/f(X). `A.tested` is
     f(X) M^-1, which takes integrals against the test functions, such as residuals of Galerkin equations: the form of a
-    preconditioner. Sparse factors are computed with the first product and kept.
+    preconditioner. Sparse factors are computed with the first product and kept; MemoryError where there is no
+    room for them.
 
     Functions of which two poles nearly coincide lose digits as a sum of fractions; as a product they do not.
     """
@@ -39,12 +43,13 @@ class SurfaceOperator(LinearOperator):
         function: PartialFractions,
         name: str = "f(X)",
         pencil: SymmetricPencil | None = None,
+        precision: str = "double",
     ) -> None:
         super().__init__(dtype=np.dtype(np.complex128), shape=(space.dimension, space.dimension))
         self.space = space
         self.wavenumber = complex(wavenumber)
         self.function = function
-        self.name = name
+        self.name, self.precision = name, precision
         matrices = (space.mass_matrix(), space.laplace_beltrami_matrix())
         self.pencil = SymmetricPencil(matrices, space.nodes) if pencil is None else pencil
 
@@ -102,7 +107,7 @@ class SurfaceOperator(LinearOperator):
         return other.space is self.space and other.wavenumber == self.wavenumber
 
     def _replaced(self, function: PartialFractions, name: str) -> "SurfaceOperator":
-        return SurfaceOperator(self.space, self.wavenumber, function, name, self.pencil)
+        return SurfaceOperator(self.space, self.wavenumber, function, name, self.pencil, self.precision)
 
     @property
     def mass(self) -> sp.csr_array:
@@ -112,13 +117,14 @@ class SurfaceOperator(LinearOperator):
     @cached_property
     def _factors(self) -> list[SymmetricFactors]:
         """Of M - b_j L / k_eps^2 for each fraction."""
-        coefficients = -self.function.shifts / self.wavenumber**2
-        first = self.pencil.factorise(1.0, coefficients[0]) if self.order else None  # the analysis is made once
-        return _by_threads(lambda j: self.pencil.factorise(1.0, coefficients[j]) if j else first, self.order)
+        coefficients, single = -self.function.shifts / self.wavenumber**2, self.precision == "single"
+        nbytes = self.order * self.pencil.nbytes(np.complex64 if single else np.complex128)
+        require_memory(nbytes, f"sparse factors of the {self.name}", ADVICE)
+        return _by_threads(lambda j: self.pencil.factorise(1.0, coefficients[j], single=single), self.order)
 
     @cached_property
     def _mass_factors(self) -> SymmetricFactors:
-        return self.pencil.factorise(1.0, 0.0)
+        return self.pencil.factorise(1.0, 0.0, single=self.precision == "single")
 
     def _fractions(self, tested: NDArray[Any]) -> NDArray[np.complex128]:
         """sum_j a_j (M - b_j L / k_eps^2)^-1 x; the terms by threads, added in their order."""

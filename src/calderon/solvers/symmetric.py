@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends.numba import kernel
 
@@ -67,12 +67,19 @@ class SymmetricPencil:
         eliminate(starts, columns, parent, count, start, rows)
         return parent, start, rows
 
-    def factorise(self, *coefficients: complex) -> "SymmetricFactors":
-        """L D L^T of the combination with these coefficients, one for each matrix; LinAlgError for a zero pivot."""
+    def nbytes(self, dtype: DTypeLike) -> int:
+        """Of the values of factors."""
+        _, _, rows = self._tree
+        return (len(rows) + len(self.points)) * np.dtype(dtype).itemsize
+
+    def factorise(self, *coefficients: complex, single: bool = False) -> "SymmetricFactors":
+        """L D L^T of the combination with these coefficients, one for each matrix; LinAlgError for a zero pivot.
+        single: numbers are computed in double, and kept in single precision."""
         starts, columns, values = self._entries
         parent, start, rows = self._tree
         data = np.asarray(coefficients) @ values
-        below, pivots = np.empty(len(rows), data.dtype), np.empty(len(parent), data.dtype)
+        kept = np.dtype(f"{data.dtype.kind}{data.dtype.itemsize // (2 if single else 1)}")
+        below, pivots = np.empty(len(rows), kept), np.empty(len(parent), data.dtype)
         bad = factor(starts, columns, data, parent, start, rows, below, pivots)
         if bad >= 0:
             raise np.linalg.LinAlgError(f"pivot {bad} of {len(parent)} of a sparse symmetric matrix is zero")
