@@ -26,6 +26,8 @@ GROWTH = 1.5
 """Of panels on the axis."""
 SMALL, ROUNDING = 1e-17, 1e-15
 """Of the sum, and of what is left out: panels below it end the integral."""
+ERROR = 1e-13
+"""Of what is left out: intervals below it are not extrapolated."""
 FARTHEST = 1e9
 """End of the path over that of the ellipse."""
 SHARE = 16
@@ -80,18 +82,20 @@ def _add_point(total, k, weight, rho, place, direct):  # type: ignore[no-untyped
 
 
 @jitable_part
-def _average(sums, ends, count):  # type: ignore[no-untyped-def]
-    """The limit of the partial sums up to the ends (count,), by weighted averages."""
+def _average(sums, ends, errors, count):  # type: ignore[no-untyped-def]
+    """The limit of the partial sums up to the ends (count,), by weighted averages of those whose differences are not
+    errors: ratios of errors are arbitrary."""
     averages = sums.copy()
     for k in range(2, count):
         before, now = sums[k - 1] - sums[k - 2], sums[k] - sums[k - 1]
-        if abs(before) <= 1e-16 * abs(sums[k]):
+        if min(abs(now), abs(before)) <= max(1e-16 * abs(sums[k]), errors[k]):
             return sums[k]
         ratio = now / before
+        if ratio.real > 0.0 or abs(ratio) > 2.0:
+            ratio = -1.0 + 0j  # next to a zero of the terms: those of two images may cancel
         for j in range(1, k):
             eta = ratio / (1.0 + 2.0 * (j - 1) * (ends[k] - ends[k - 1]) / ends[k - j])
-            if abs(1.0 - eta) > 1e-12:
-                averages[k - j] = (averages[k - j + 1] - eta * averages[k - j]) / (1.0 - eta)
+            averages[k - j] = (averages[k - j + 1] - eta * averages[k - j]) / (1.0 - eta)
     return averages[1]
 
 
@@ -124,15 +128,16 @@ def _integral(rho, end, depth, place, direct, points, weights, out):  # type: ig
     while low * rho < math.pi and low < FARTHEST * end and not done:
         done = _on_axis(total, before, low, GROWTH * low, rho, place, direct, points, weights)
         low *= GROWTH
-    sums, ends = np.empty((len(out), INTERVALS + 1), np.complex128), np.empty(INTERVALS)
+    sums, ends, errors = np.empty((len(out), INTERVALS), np.complex128), np.empty(INTERVALS), np.empty(INTERVALS)
     first, count = math.ceil(low * rho / math.pi + 0.25), 0
     while low < FARTHEST * end and not done and count < INTERVALS:
         high = (first + count + 0.25) * math.pi / rho
         done = _on_axis(total, before, low, high, rho, place, direct, points, weights)
+        errors[count] = ERROR * (total[-1] - before[-1]).real
         sums[:, count], ends[count], low = total[:-1], high, high
         count += 1
     for c in range(len(out)):
-        limit = total[c] if done or count < INTERVALS else _average(sums[c], ends, count)
+        limit = total[c] if done or count < INTERVALS else _average(sums[c], ends, errors, count)
         out[c] = limit / (2.0 * math.pi)
 
 

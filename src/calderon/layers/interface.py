@@ -1,0 +1,35 @@
+"""What Green's functions at an interface are when observer and source are close to each other.
+
+With S = 1/mu_1 + 1/mu_2, E = eps_1 + eps_2 of the media above and below, for large k_rho = kappa
+
+  G_xx = (1 + k_xx^2 / (2 kappa^2)) / (S kappa),  k_xx^2 = (k_1^2/mu_1 + k_2^2/mu_2) / S,
+  K = (1 + k_K^2 / (2 kappa^2)) / (E kappa),  k_K^2 = 2 k0^2 E / S - (eps_1 k_1^2 + eps_2 k_2^2) / E,
+
+up to kappa^-5 and images: as the transforms of c exp(i k r) / (4 pi r) with c = 2/S and 2/E and these wavenumbers.
+"""
+
+import numpy as np
+
+from calderon.layers.sections import Sections
+from calderon.layers.sommerfeld import Direct
+
+
+def direct_part(sections: Sections, z: float) -> Direct:
+    """The singular part of G_xx and K at height z, with the term proportional to the distance."""
+    one, two = sections.layer_of(z, "below"), sections.layer_of(z)
+    eps, mu, k0 = sections.eps[[one, two]], sections.mu[[one, two]], sections.k0
+    square = k0**2 * eps * mu
+    S, E = (1 / mu).sum(), eps.sum()
+    squares = (square / mu).sum() / S, 2 * k0**2 * E / S - (eps * square).sum() / E
+    # a branch point below the axis would lie in the way of the path
+    k_xx, k_K = (np.sqrt(complex(each.real, max(each.imag, 0.0))) for each in squares)
+    return Direct(complex(2 / S), complex(2 / E), complex(k_xx), complex(k_K))
+
+
+def image_distance(sections: Sections, z: float, source_z: float) -> float:
+    """The least vertical distance between an observer and a source or image that is not at its height."""
+    if z != source_z:
+        return abs(z - source_z)
+    faces = np.unique(np.concatenate([sections.low, sections.high]))
+    others = np.abs(faces[faces != z] - z)
+    return 2 * float(others.min()) if others.size else np.inf
