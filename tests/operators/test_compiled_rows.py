@@ -12,8 +12,9 @@ from calderon.backends import Execution
 from calderon.backends.kernel_cache import capture_of
 from calderon.backends.numba import kernel
 from calderon.galerkin.forms.scalar import scalar_form
-from calderon.galerkin.rows.entries import entry_loops, side_table
+from calderon.galerkin.rows.entries import entry_loops
 from calderon.galerkin.rows.entry_kernels import BLOCK, COLUMN, ROW, Clusters, block, column, row
+from calderon.galerkin.rows.entry_tables import side_table
 from calderon.galerkin.rows.galerkin_entries import compiled_rows, functions_of
 from calderon.mesh.locality import locality_order
 from calderon.quadrature import triangle_rule

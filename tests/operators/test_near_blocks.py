@@ -6,9 +6,10 @@ import pytest
 import calderon as cal
 from calderon.backends import Execution
 from calderon.galerkin.rows.entry_kernels import Clusters
-from calderon.galerkin.rows.galerkin_entries import corrections
+from calderon.galerkin.rows.galerkin_entries import corrections, go_together
 from calderon.galerkin.rows.near_blocks import near_blocks
 from calderon.mesh.locality import locality_order
+from calderon.quadrature import Quadrature
 from calderon.spaces.charges import charges
 from calderon.spaces.supports import support_boxes
 
@@ -42,6 +43,30 @@ def test_blocks_of_a_sum_are_parts_of_its_dense_matrix(mesh):
         kept[np.ix_(rows, columns)] = True
     assert np.abs(found[kept] - dense[kept]).max() < 1e-13 * np.abs(dense).max()
     assert not found[~kept].any()
+
+
+def test_two_integrands_in_one_pass_are_the_sum_of_both_alone(mesh, monkeypatch):
+    """Normals on one side, curls on both; the search is by half for one of them. No other terms are taken together."""
+    from calderon.galerkin import block
+
+    calls, search = [], block.near_pairs
+    monkeypatch.setattr(block, "near_pairs", lambda *given: calls.append(1) or search(*given))
+    space, green = cal.P1(mesh), cal.Helmholtz(3.0)
+    terms = [(0.5j, cal.hypersingular(green, space)), (-2.0, cal.double_layer(green, space))]
+    clusters = boxes(space, 20)
+    pairs = np.array([(i, j) for i in range(len(clusters.start)) for j in range(i + 1)])
+    together = near_blocks(terms, clusters, clusters, pairs, EXECUTION).numbers
+    assert len(calls) == 1
+    alone = [near_blocks([term], clusters, clusters, pairs, EXECUTION).numbers for term in terms]
+    assert all(np.abs(each).max() > 0.01 * np.abs(together).max() for each in alone)
+    assert np.abs(together - sum(alone)).max() < 1e-14 * np.abs(together).max()
+    others = [
+        cal.single_layer(cal.Helmholtz(2.0), space),
+        cal.single_layer(green, cal.P2(mesh)),
+        cal.single_layer(green, space, quadrature=Quadrature(regular=5)),
+    ]
+    assert not any(go_together(terms[1][1], each) for each in others)
+    assert not go_together(cal.hypersingular(cal.Laplace(), space), cal.double_layer(cal.Laplace(), space))
 
 
 def test_special_pairs_are_searched_once(mesh, monkeypatch):

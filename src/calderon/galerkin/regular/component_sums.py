@@ -46,6 +46,6 @@ def component_sums(radial: Radial, form: Form, functions: int, columns: bool, po
                 for f in range(functions):
                     total = combined(s, w + (values + 2 * k * points) * step, step, points, weights, f * points)
                     store(s, at + (k * functions + f) * step, total)
-        return nothing + 1.0, nothing, nothing, nothing
+        return nothing + 1.0, nothing, (nothing, nothing), (nothing, nothing)
 
     return sums

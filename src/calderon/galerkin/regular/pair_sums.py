@@ -17,6 +17,11 @@ from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
 
 
+def held_groups(groups: int, joint: bool) -> int:
+    """Threes of sums at a point, of so many groups of functions, or of two kernels with one group."""
+    return 2 if joint else max(1, groups)
+
+
 def pair_room(points: int, groups: int, components: int = 1) -> int:
     """Vectors of working memory: offsets from planes, sums at each point, squared distances, and values of so many
     components at one point for more than two groups."""
@@ -41,31 +46,36 @@ def pair_sums(
     threes: bool,
     through_centroids: bool,
     points: int,
+    second: str = "",
 ) -> Callable[..., Any]:
-    """The compiled sums of one Green's function and kernel.
+    """The compiled sums of one Green's function and one kernel or two.
 
     kernel: "value" G, "slope" G'/r, "fixed" (G'/r) d . m with the normal m of the fixed triangle (d = x - y, x in the
     fixed one), "varying" -(G'/r) d . n with the normals n of the others. groups: of three functions on the fixed
     triangle, in threes at most two; 0: one constant function. every: also the sum over all points of both sides, with
     `measure` on that of y. stored: sums at each point y. exchanged: x and y change places in the loops, functions are
-    those of the others ("varying" or "slope", through centroids).
+    those of the others ("varying" or "slope", through centroids). second: another kernel, at most of three functions in
+    threes, not exchanged: distances, roots and phases are found once for both.
     threes, through_centroids: see element_tables.in_threes and centroid_distances.py. points: of a triangle.
 
     sums(x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure,
     parameters, tiny, missing, kept, s, w): points x[o:] of the fixed triangle, its normal m and centre c; points,
     centres e and normals n of the others at y[here + (3 q + k) pitch]; shapes[record:] and around[there:] of
     centroid_distances.py.
-    Returns the phase and the sum over all points; at s[w:] are offsets (points), then for each y 3 max(1, groups) real
-    and as many imaginary sums.
+    Returns the phase and the sum over all points of both kernels; at s[w:] are offsets (points), then for each y
+    3 `held_groups` real and as many imaginary sums, those of the second kernel last.
     """
-    radial_phase, shifts, triples, functions = radial.phase, radial.shifts, points // 3, 3 * max(1, groups)
-    of_varying, of_fixed = kernel == "varying", kernel == "fixed"
-    value = selected_kernel(radial, kernel, exchanged)
+    radial_phase, shifts, triples = radial.phase, radial.shifts, points // 3
+    held = held_groups(groups, second != "")
+    functions, of_varying, of_fixed = 3 * held, "varying" in (kernel, second), "fixed" in (kernel, second)
+    scaled = kernel == "fixed" or (exchanged and of_varying)
+    scaled_two = second == "fixed" if second else scaled
+    value = selected_kernel(radial, kernel, exchanged, second)
     at_one_point = sums_one_by_one(value, groups, oscillates, points)
     if threes:
-        at_one_point = sums_in_threes(value, groups, exchanged, oscillates, through_centroids, points)
-    put_sums, put_offsets = putting_sums(groups, oscillates), putting_offsets(through_centroids, points)
-    values = value_place(points, groups)
+        at_one_point = sums_in_threes(value, groups, held, exchanged, oscillates, through_centroids, points)
+    put_sums, put_offsets = putting_sums(groups, held, oscillates), putting_offsets(through_centroids, points)
+    values = value_place(points, held)
 
     @jitable
     def more_sums(s, w, weights, f):  # type: ignore[no-untyped-def]
@@ -94,7 +104,7 @@ def pair_sums(
             )  # fmt: skip
         if of_varying:
             put_offsets(x, o, shapes, record, (d0, d1, d2), e, n, steps, ones, s, w)
-        total, total_i = zero(s), zero(s)
+        total, total_i, other, other_i = zero(s), zero(s), zero(s), zero(s)
         for q in range(points):
             y0, y1, y2 = zero(s), zero(s), zero(s)
             if of_fixed or not through_centroids:
@@ -103,15 +113,18 @@ def pair_sums(
             one, one_i, two, two_i = at_one_point(
                 x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w
             )  # fmt: skip
-            if (exchanged and of_varying) or of_fixed:  # the same factor for all points of the fixed triangle
-                offset = load(s, w + q * step) if of_varying else (c0 - y0) * m0 + (c1 - y1) * m1 + (c2 - y2) * m2
+            if of_fixed or (exchanged and of_varying):  # the same factor for all points of the fixed triangle
+                offset = (c0 - y0) * m0 + (c1 - y1) * m1 + (c2 - y2) * m2 if of_fixed else load(s, w + q * step)
+            if scaled:
                 one, one_i = times(one, offset), times(one_i, offset)
+            if scaled_two:
                 two, two_i = times(two, offset), times(two_i, offset)
             if every:
                 weight = number(measure, q)
-                total = total + weight * (one[0] + one[1] + one[2])
+                total, other = total + weight * (one[0] + one[1] + one[2]), other + weight * (two[0] + two[1] + two[2])
                 if oscillates:
                     total_i = total_i + weight * (one_i[0] + one_i[1] + one_i[2])
+                    other_i = other_i + weight * (two_i[0] + two_i[1] + two_i[2])
             if stored:
                 at = w + (points + 2 * functions * q) * step
                 put_sums(s, at, one, one_i, two, two_i)
@@ -123,21 +136,33 @@ def pair_sums(
                     if oscillates:
                         store(s, at + (functions + f) * step, part_i)
         f_re, f_im = radial_phase(reference, parameters)
-        return f_re, f_im, total, total_i
+        return f_re, f_im, (total, other), (total_i, other_i)
 
     return sums
 
 
-def selected_kernel(radial: Radial, kernel: str, exchanged: bool) -> Callable[..., Any]:
-    """The compiled kernel: the value or the slope; the latter times the distance from the plane of a varying triangle
-    at s[place], if that is not applied later (exchanged)."""
+def selected_kernel(radial: Radial, kernel: str, exchanged: bool, second: str = "") -> Callable[..., Any]:
+    """The compiled kernel, and the second one, or the same again: the value or the slope; the latter times the distance
+    from the plane of a varying triangle at s[place], if that is not applied later (exchanged)."""
     radial_value = radial.multiple or radial.value
+    first, last = (choosing(each, exchanged) for each in (kernel, second or kernel))
+
+    @jitable
+    def value(r2, parameters, reference, s, place):  # type: ignore[no-untyped-def]
+        values = radial_value(r2, parameters, reference)
+        return first(values, s, place), last(values, s, place)
+
+    return value
+
+
+def choosing(kernel: str, exchanged: bool) -> Callable[..., Any]:
+    """What takes a kernel out of the values of a Green's function."""
     multiplied = kernel == "varying" and not exchanged
     slopes = exchanged or kernel in ("fixed", "slope")
 
     @jitable
-    def value(r2, parameters, reference, s, place):  # type: ignore[no-untyped-def]
-        g, g_i, slope, slope_i = radial_value(r2, parameters, reference)
+    def chosen(values, s, place):  # type: ignore[no-untyped-def]
+        g, g_i, slope, slope_i = values
         if multiplied:
             offset = load(s, place)
             return slope * offset, slope_i * offset
@@ -145,7 +170,7 @@ def selected_kernel(radial: Radial, kernel: str, exchanged: bool) -> Callable[..
             return slope, slope_i
         return g, g_i
 
-    return value
+    return chosen
 
 
 def putting_offsets(through_centroids: bool, points: int) -> Callable[..., None]:
@@ -169,10 +194,17 @@ def putting_offsets(through_centroids: bool, points: int) -> Callable[..., None]
 
 
 def sums_in_threes(
-    value: Callable[..., Any], groups: int, exchanged: bool, oscillates: bool, through_centroids: bool, points: int
+    value: Callable[..., Any],
+    groups: int,
+    held: int,
+    exchanged: bool,
+    oscillates: bool,
+    through_centroids: bool,
+    points: int,
 ) -> Callable[..., Any]:
-    """The compiled sums at one point y, three points of the fixed triangle at a time."""
-    triples, functions = points // 3, 3 * max(1, groups)
+    """The compiled sums at one point y, three points of the fixed triangle at a time; of two groups, the second one has
+    further functions, or the second kernel with the same ones."""
+    triples, functions = points // 3, 3 * held
 
     @jitable
     def at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w):  # type: ignore[no-untyped-def]
@@ -195,21 +227,22 @@ def sums_in_threes(
                 r0 = squared(x, o + 9 * p, y0, y1, y2, tiny)
                 r1 = squared(x, o + 9 * p + 3, y0, y1, y2, tiny)
                 r2 = squared(x, o + 9 * p + 6, y0, y1, y2, tiny)
-            k0, u0 = value(r0, parameters, reference, s, w + here)
-            k1, u1 = value(r1, parameters, reference, s, w + here + step)
-            k2, u2 = value(r2, parameters, reference, s, w + here + 2 * step)
+            (k0, u0), (h0, v0) = value(r0, parameters, reference, s, w + here)
+            (k1, u1), (h1, v1) = value(r1, parameters, reference, s, w + here + step)
+            (k2, u2), (h2, v2) = value(r2, parameters, reference, s, w + here + 2 * step)
             alpha, beta = 1.0 if p == 0 else number(weights, p), number(weights, triples + p)
             one = applied(one, k0, k1, k2, alpha, beta)
             if oscillates:
                 one_i = applied(one_i, u0, u1, u2, alpha, beta)
-            if groups == 2:
-                alpha, beta = number(weights, 2 * triples + p), number(weights, 3 * triples + p)
-                two = applied(two, k0, k1, k2, alpha, beta)
+            if held == 2:
+                if groups == 2:
+                    alpha, beta = number(weights, 2 * triples + p), number(weights, 3 * triples + p)
+                two = applied(two, h0, h1, h2, alpha, beta)
                 if oscillates:
-                    two_i = applied(two_i, u0, u1, u2, alpha, beta)
+                    two_i = applied(two_i, v0, v1, v2, alpha, beta)
         if groups == 0:
             z = zero(s)
-            return (one[3], z, z), (one_i[3], z, z), (z, z, z), (z, z, z)
+            return (one[3], z, z), (one_i[3], z, z), (two[3], z, z), (two_i[3], z, z)
         return totals(one), totals(one_i), totals(two), totals(two_i)
 
     return at_one_point
@@ -226,7 +259,7 @@ def sums_one_by_one(value: Callable[..., Any], groups: int, oscillates: bool, po
         s0, s1, s2, s3, s4, s5, i0, i1, i2, i3, i4, i5 = z, z, z, z, z, z, z, z, z, z, z, z
         for p in range(points):
             r2 = squared(x, o + 3 * p, y0, y1, y2, tiny)
-            k, u = value(r2, parameters, reference, s, w + p * lanes(s))
+            k, u = value(r2, parameters, reference, s, w + p * lanes(s))[0]
             if groups > 2:
                 store(s, w + (values + p) * lanes(s), k)
                 store(s, w + (values + points + p) * lanes(s), u)
@@ -251,9 +284,9 @@ def sums_one_by_one(value: Callable[..., Any], groups: int, oscillates: bool, po
     return at_one_point
 
 
-def putting_sums(groups: int, oscillates: bool) -> Callable[..., None]:
+def putting_sums(groups: int, held: int, oscillates: bool) -> Callable[..., None]:
     """What stores the sums at one point."""
-    functions = 3 * max(1, groups)
+    functions = 3 * held
 
     @jitable
     def put_sums(s, place, one, one_i, two, two_i):  # type: ignore[no-untyped-def]
@@ -268,7 +301,7 @@ def putting_sums(groups: int, oscillates: bool) -> Callable[..., None]:
             if oscillates:
                 store(s, imaginary + step, one_i[1])
                 store(s, imaginary + 2 * step, one_i[2])
-        if groups > 1:
+        if held > 1:
             store(s, place + 3 * step, two[0])
             store(s, place + 4 * step, two[1])
             store(s, place + 5 * step, two[2])

@@ -169,11 +169,12 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
                         missing = left_out(words, i - lo, v, mask)
                         if missing:
                             factor = factor * load(mask, 0)
-                        f_re, f_im, total, total_i = sums(
+                        f_re, f_im, totals, totals_i = sums(
                             x, 3 * points * i, m, c, shapes, RECORD * i, inner, y, b * y_pitch + v, LANES, e, n,
                             around, b * RECORD * LANES + v, steps, pairs, ones, measure, parameters, tiny, missing,
                             load(mask, 0), t, w,
                         )  # fmt: skip
+                        total, total_i = totals[0], totals_i[0]
                         f_re, f_im = f_re * factor, f_im * factor
                         e_re, e_im = complex_product(f_re, f_im, scalars[ALPHA], scalars[ALPHA + 1])
                         f_re, f_im = complex_product(f_re, f_im, scalars[MASS], scalars[MASS + 1])

@@ -11,16 +11,15 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from calderon.backends.numba import jitable_part
 from calderon.backends.vectors import add, complex_product, jitable, lanes, load, number, put, store, width, zero
 from calderon.galerkin.forms.form import ALPHA, MASS, PARAMETERS, Form
-from calderon.galerkin.regular.centroid_distances import spread_records
 from calderon.galerkin.regular.component_sums import component_sums
-from calderon.galerkin.regular.element_tables import by_groups, groups_of, jointly
+from calderon.galerkin.regular.element_tables import groups_of
 from calderon.galerkin.regular.moments import moment_sums
-from calderon.galerkin.regular.pair_sums import pair_room, pair_sums
+from calderon.galerkin.regular.pair_sums import held_groups, pair_room, pair_sums
 from calderon.galerkin.regular.point_sums import combined, folded, three
 from calderon.galerkin.rows.cluster_tables import (
     CHUNK,
@@ -43,54 +42,11 @@ from calderon.galerkin.rows.cluster_tables import (
     marking,
     size_of,
 )
+from calderon.galerkin.rows.entry_tables import CENTRE, DATA, JACOBIAN, NORMAL, SPREAD, Layout
 from calderon.greens import Radial, parameter_reader
-from calderon.mesh.geometry import FlatTriangles
-from calderon.quadrature import TriangleRule
 
 ROWS = 64
 """Rows of a block that are computed at a time."""
-CENTRE, NORMAL, JACOBIAN, SPREAD, DATA = 0, 3, 6, 7, 16
-"""Places in the record of a triangle, and rows of a chunk: centroid, normal, twice the area, corners (see
-centroid_distances.py), what the form reads; then come the quadrature points."""
-
-
-class Layout(NamedTuple):
-    """Places in the table of a side with so many moment functions, by points of a rule: weights of the fixed role,
-    table and units of the varying role, weights of the rule, barycentric coordinates, and what centroid_distances.py
-    needs."""
-
-    functions: int
-    points: int
-    threes: bool
-    table: int
-    units: int
-    measure: int
-    barycentric: int
-    steps: int
-    products: int
-    ones: int
-
-
-def side_table(rule: TriangleRule, functions: NDArray[np.float64], threes: bool) -> tuple[Layout, NDArray[np.float64]]:
-    """The layout and the table of a side with these moment functions (F, P) at the points of a rule."""
-    fixed, unit = jointly(functions * rule.weights, threes)
-    varying, units = by_groups(functions * rule.weights, threes)
-    steps = rule.barycentric[::3, 0] - rule.barycentric[::3, 1]
-    barycentric, ones = rule.barycentric.T, np.ones(len(steps))
-    parts = fixed, varying, np.append(units, unit), rule.weights, barycentric, steps, -2 * np.outer(steps, steps), ones
-    begins = np.cumsum([each.size for each in parts]).tolist()
-    layout = Layout(len(functions), rule.number_of_points, threes, *begins[:-1])
-    return layout, np.concatenate([each.ravel() for each in parts])
-
-
-def side_records(surface: FlatTriangles, data: NDArray[np.float64], rule: TriangleRule) -> NDArray[np.float64]:
-    """(n, DATA + k + 3 P) records of the triangles, with what the form reads (n, k)."""
-    count = len(surface.corners)
-    columns = (
-        surface.centroids, surface.normals, surface.jacobian, spread_records(surface, np.float64), data,
-        surface.points(rule.points),
-    )  # fmt: skip
-    return np.concatenate([each.reshape(count, -1) for each in columns], axis=1)
 
 
 def entries_scratch(form: Form, points: int, tests: int, trials: int, longest: int, real: DTypeLike) -> int:
@@ -121,31 +77,29 @@ def entry_loops(
     fixed: Layout,
     varying: Layout,
     through_centroids: bool,
+    second: Form | None = None,
 ) -> Entries:
     """The compiled loops of one Green's function and form; columns: the trial side is the fixed one; many_tests: a
-    triangle has more test functions than each of them has numbers."""
+    triangle has more test functions than each of them has numbers. second: another form whose entries are added, of
+    products of the same functions, direct as the first one is; its coefficients follow all scalars of the first."""
     swapped = {"fixed": "varying", "varying": "fixed"} if columns else {}
-    kernel = swapped.get(form.kernel, form.kernel)
+    forms = (form,) if second is None else (form, second)
+    kernel, *others = (swapped.get(each.kernel, each.kernel) for each in forms)
     points, constant = fixed.points, fixed.functions == 1 and varying.functions == 1
     # where points of the triangles may change places, the loop over pairs of points applies the fewer functions
     exchanged = kernel == "slope" and through_centroids and fixed.functions > varying.functions
     inner, outer = (varying, fixed) if exchanged else (fixed, varying)
-    kinds = (
-        groups_of(inner.functions),
-        form.curls or constant,
-        form.mass and not constant,
-        exchanged,
-        oscillates,
-        fixed.threes,
-    )
     if form.summed > 1:
         sums = component_sums(radial, form, fixed.functions, columns, points)
     else:
-        sums = pair_sums(radial, kernel, *kinds, through_centroids, points)
+        every, stored_sums = any(each.curls for each in forms) or constant, any(each.mass for each in forms)
+        kinds = groups_of(inner.functions), every, stored_sums and not constant, exchanged, oscillates, fixed.threes
+        sums = pair_sums(radial, kernel, *kinds, through_centroids, points, *others)
     stored, copied = (form.function, DATA + form.head) if many_tests else (0, 0)
-    gathered = gathering(points, varying.barycentric, kernel == "fixed" or not through_centroids, copied)
+    gathered = gathering(points, varying.barycentric, "fixed" in (kernel, *others) or not through_centroids, copied)
     if form.direct:
-        prepare, finish = nothing_to_prepare, local_functions(form, constant, oscillates, fixed, varying)
+        scalars_of_one = PARAMETERS + radial.parameters
+        prepare, finish = nothing_to_prepare, all_functions(forms, scalars_of_one, constant, oscillates, fixed, varying)
     else:
         prepare, finish = local_matrix(form, columns, exchanged, many_tests, oscillates, inner, outer)
     measure, steps, products, ones = varying.measure, fixed.steps, fixed.products, fixed.ones
@@ -163,7 +117,7 @@ def entry_loops(
         m = number(x, base + NORMAL), number(x, base + NORMAL + 1), number(x, base + NORMAL + 2)
         c = number(x, base + CENTRE), number(x, base + CENTRE + 1), number(x, base + CENTRE + 2)
         kept, inside = load(s, mask + v), side.numbers if exchanged else x
-        f_re, f_im, total, total_i = sums(
+        f_re, f_im, totals, totals_i = sums(
             x, base + number(near, LENGTH) - 3 * points, m, c, x, base + SPREAD, inside, flat, rows * pitch + place,
             pitch, e, n, flat, SPREAD * pitch + place, tables[0], tables[1], tables[2], tables[3], parameters,
             scalars[0], missing, kept, s, w,
@@ -171,7 +125,7 @@ def entry_loops(
         factor = kept * (number(inside, unit) * number(x, base + JACOBIAN)) * load(flat, JACOBIAN * pitch + place)
         f_re, f_im = f_re * factor, f_im * factor
         finish(
-            x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, total, total_i, c, e, m, n, scalars, s,
+            x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s,
             w, results + v, apart,
         )  # fmt: skip
 
@@ -291,24 +245,59 @@ def product_sums(oscillates: bool, points: int, varying: Layout) -> Callable[...
     return put_products
 
 
-def local_functions(form: Form, constant: bool, oscillates: bool, fixed: Layout, varying: Layout) -> Callable[..., Any]:
-    """What adds entries that are products of local functions, and those of their curls."""
-    points, curls, mass = fixed.points, form.curls, form.mass
-    summed = 3 * max(1, groups_of(fixed.functions))
-    put_products = product_sums(oscillates, points, varying)
+def all_functions(
+    forms: tuple[Form, ...], scalars_of_one: int, constant: bool, oscillates: bool, fixed: Layout, varying: Layout
+) -> Callable[..., Any]:
+    """What adds the entries of one form, or of two, each with so many scalars."""
+    kinds = constant, oscillates, fixed, varying, len(forms) > 1
+    first, *others = (local_functions(each, n, n * scalars_of_one, *kinds) for n, each in enumerate(forms))
+    if not others:
+        return first
+    second = others[0]
 
     @jitable
     def finish(  # type: ignore[no-untyped-def]
-        x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, total, total_i, c, e, m, n, scalars, s, w,
+        x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s, w,
+        results, apart,
+    ):  # fmt: skip
+        """Add the entries of triangle t with a vector of others."""
+        given = x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars
+        first(*given, s, w, results, apart)
+        second(*given, s, w, results, apart)
+
+    return finish
+
+
+def local_functions(
+    form: Form,
+    number_of_form: int,
+    begin: int,
+    constant: bool,
+    oscillates: bool,
+    fixed: Layout,
+    varying: Layout,
+    joint: bool,
+) -> Callable[..., Any]:
+    """What adds entries that are products of local functions, and those of their curls. Of several forms: which one it
+    is of, and where its scalars begin."""
+    points, curls, mass = fixed.points, form.curls, form.mass
+    summed = 3 * held_groups(groups_of(fixed.functions), joint)
+    put_products, first = product_sums(oscillates, points, varying), points + 3 * number_of_form
+
+    @jitable
+    def finish(  # type: ignore[no-untyped-def]
+        x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s, w,
         results, apart,
     ):  # fmt: skip
         """Add the entries of triangle t with a vector of others."""
         step, functions, size = lanes(s), number(side.integers, FUNCTIONS), number(near, FUNCTIONS)
-        g_re, g_im = complex_product(f_re, f_im, zero(s) + scalars[MASS], zero(s) + scalars[MASS + 1])
+        total, total_i = totals[number_of_form], totals_i[number_of_form]
+        g_re, g_im = complex_product(f_re, f_im, zero(s) + scalars[begin + MASS], zero(s) + scalars[begin + MASS + 1])
         if curls:
             cosine = m[0] * n[0] + m[1] * n[1] + m[2] * n[2]
             g_re, g_im = g_re * cosine, g_im * cosine
-            f_re, f_im = complex_product(f_re, f_im, zero(s) + scalars[ALPHA], zero(s) + scalars[ALPHA + 1])
+            alpha, alpha_i = zero(s) + scalars[begin + ALPHA], zero(s) + scalars[begin + ALPHA + 1]
+            f_re, f_im = complex_product(f_re, f_im, alpha, alpha_i)
             total, total_i = complex_product(total, total_i, f_re, f_im)
         for a in range(size):
             inside = item(near, PLACES, t * size + a) - row
@@ -318,7 +307,7 @@ def local_functions(form: Form, constant: bool, oscillates: bool, fixed: Layout,
             if constant and mass:
                 add_pair(s, target, apart, total, total_i, g_re, g_im, oscillates)
             elif mass:
-                at = w + (points + a) * step
+                at = w + (first + a) * step
                 put_products(s, target, apart, at, 2 * summed * step, summed * step, side.numbers, g_re, g_im)
             if curls:
                 curl = base + DATA + 3 + 3 * a
@@ -377,7 +366,7 @@ def local_matrix(
 
     @jitable
     def finish(  # type: ignore[no-untyped-def]
-        x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, total, total_i, c, e, m, n, scalars, s, w,
+        x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s, w,
         results, apart,
     ):  # fmt: skip
         """Add the entries of triangle t with a vector of others."""

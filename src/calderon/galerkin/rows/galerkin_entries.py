@@ -1,7 +1,8 @@
 """Compiled rows, columns and blocks of Galerkin matrices."""
 
 import functools
-from collections.abc import Callable
+import operator as operators
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,9 +12,12 @@ from numpy.typing import NDArray
 from calderon.backends import Execution
 from calderon.backends.numba import jitable_part
 from calderon.galerkin.bilinear_form import BilinearForm
+from calderon.galerkin.block import Block
+from calderon.galerkin.regular.element_tables import GROUP, in_threes
 from calderon.galerkin.rows.cluster_tables import LENGTH, RowSide, positions, row_side, triangle_order
-from calderon.galerkin.rows.entries import Entries, entries_scratch, entry_loops, side_records, side_table
+from calderon.galerkin.rows.entries import Entries, entries_scratch, entry_loops
 from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows
+from calderon.galerkin.rows.entry_tables import Layout, side_records, side_table
 from calderon.galerkin.rows.pair_matrix import Neighbours, neighbours, summed
 from calderon.galerkin.rows.special_pairs import FoundPairs, SpecialPairs
 from calderon.pairs.rules import Batch
@@ -62,35 +66,69 @@ def compiled_rows(
     """
     if not isinstance(operator, BilinearForm):
         raise TypeError(f"{operator!r} has no compiled rows, integral operators have: assemble its parts")
-    pairs = SpecialPairs.of(operator, execution, found)
-    form, rule = pairs.form, triangle_rule(pairs.quadrature.regular)
+    return compiled_sum([(1.0, operator)], row_clusters, column_clusters, execution, found, with_columns)
+
+
+def compiled_sum(
+    terms: Sequence[tuple[complex, BilinearForm]],
+    row_clusters: Clusters,
+    column_clusters: Clusters,
+    execution: Execution,
+    found: FoundPairs | None = None,
+    with_columns: bool = True,
+) -> CompiledRows:
+    """The same of factor * form, or of the sum of two of these that `go_together`."""
+    parts: list[SpecialPairs] = []
+    for factor, form in sorted(terms, key=lambda term: term[1].is_symmetric):  # which need half of the pairs
+        parts.append(SpecialPairs.of(form, execution, parts[0].found if parts else found, factor))
+    pairs = max(parts, key=lambda each: each.form.curls)  # whose records have what the other one reads, too
+    forms, rule = [each.form for each in parts], triangle_rule(pairs.quadrature.regular)
     tables = [side_table(rule, each, pairs.threes) for each in pairs.moment_functions(rule)]
     rows = _side(pairs, True, row_clusters, tables[0][1])
-    same = form.direct and operator.test is operator.trial and row_clusters is column_clusters
+    one_space, symmetric = pairs.test_space is pairs.trial_space, all(each.is_symmetric for _, each in terms)
+    same = pairs.form.direct and one_space and row_clusters is column_clusters
     columns = rows if same else _side(pairs, False, column_clusters, tables[1][1])
     (test, _), (trial, _) = tables
-    kinds, through_centroids = (pairs.radial, form), pairs._through_centroids()
-    many_tests = 0 < form.function < pairs.test.places.shape[1]
-    by_row = entry_loops(*kinds, False, False, pairs.green.is_complex, test, trial, through_centroids)
-    by_column = None
-    if with_columns and not (operator.is_symmetric and row_clusters is column_clusters):
-        by_column = entry_loops(*kinds, True, many_tests, pairs.green.is_complex, trial, test, through_centroids)
-    around = _neighbours(pairs, np.concatenate([pairs.triangles(pairs.batches), pairs.idle]), rows, columns)
+    many_tests = 0 < pairs.form.function < pairs.test.places.shape[1]
+    last = pairs.green.is_complex, pairs._through_centroids(), *forms[1:]
+
+    def loops(by_columns: bool, fixed: Layout, varying: Layout) -> Entries:
+        kind = pairs.radial, forms[0], by_columns, by_columns and many_tests, last[0]
+        return entry_loops(*kind, fixed, varying, *last[1:])
+
+    around = [_neighbours(each, np.concatenate([each.triangles(each.batches), each.idle]), rows, columns)
+              for each in parts]  # fmt: skip
+    special = [summed(lists, each.values(each.batches), rows.side, columns.side, pairs.out.shape)
+               for lists, each in zip(around, parts, strict=True)]  # fmt: skip
     sizes = pairs.test.places.shape[1], pairs.trial.places.shape[1]
     longest = max(int(each.side.integers[LENGTH]) for each in (rows, columns))
+    by_columns = with_columns and not (symmetric and row_clusters is column_clusters)
     return CompiledRows(
-        shape=operator.shape,
+        shape=pairs.out.shape,
         dtype=pairs.out.dtype,
         real=execution.real,
-        **functions_of(by_row, by_column),
-        data=(rows.side, columns.side, _skips(around), pairs.tile_scalars),
-        scratch=entries_scratch(form, rule.number_of_points, *sizes, longest, execution.real),
-        special=summed(around, pairs.values(pairs.batches), rows.side, columns.side, operator.shape),
-        overlap=lambda: _matrix(pairs, pairs.regular(), rows, columns),
-        symmetric=operator.is_symmetric,
+        **functions_of(loops(False, test, trial), loops(True, trial, test) if by_columns else None),
+        data=(rows.side, columns.side, _skips(around[0]), np.concatenate([each.tile_scalars for each in parts])),
+        scratch=max(entries_scratch(each, rule.number_of_points, *sizes, longest, execution.real) for each in forms),
+        special=functools.reduce(operators.add, special),
+        overlap=lambda: sum(_matrix(each, each.regular(), rows, columns) for each in parts),
+        symmetric=symmetric,
         device_data=functools.partial(_device_data, pairs, rows, columns),
-        found=pairs.found,
+        found=parts[0].found,
     )
+
+
+def go_together(one: BilinearForm, other: BilinearForm) -> bool:
+    """Whether one pass integrates both: products of the same functions, at most three, and one Green's function. At
+    points in threes these have the values of element_tables.in_threes."""
+    if (one.test, one.trial) != (other.test, other.trial) or one.green != other.green:
+        return False
+    if one.quadrature != other.quadrature or any(each.block is not Block for each in (one, other)):
+        return False
+    rule = triangle_rule(one.quadrature.regular)
+    tables = [space.element.values(rule.points) for space in (one.test, one.trial)]
+    by_parts = (one.integrand.curls or other.integrand.curls) and one.green.wavenumber == 0
+    return not by_parts and all(len(each) <= GROUP for each in tables) and in_threes(rule, *tables)
 
 
 def corrections(form: BilinearForm, degree: int, execution: Execution) -> sp.csr_array:

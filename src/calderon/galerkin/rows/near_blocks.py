@@ -17,7 +17,7 @@ from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows, block
-from calderon.galerkin.rows.galerkin_entries import compiled_rows
+from calderon.galerkin.rows.galerkin_entries import compiled_sum, go_together
 from calderon.galerkin.rows.special_pairs import FoundPairs
 
 SHARE = 16
@@ -115,10 +115,21 @@ def compiled_terms(
 ) -> Iterator[tuple[complex | float, CompiledRows]]:
     """The factor and the entries of each term, for `add_entries`; found: as of `fill_blocks`."""
     is_complex = blocks.room.dtype.kind == "c"
-    for factor, form in terms:
-        entries = compiled_rows(form, blocks.rows, strips.columns, execution, found, with_columns=False)
-        found = entries.found
-        yield complex(factor) if is_complex else complex(factor).real, entries
+    for (factor, form), *others in in_twos(terms):
+        own = [(factor, form), *others] if others else [(1.0, form)]
+        entries = compiled_sum(own, blocks.rows, strips.columns, execution, found, with_columns=False)
+        found, left = entries.found, complex(1.0 if others else factor)
+        yield left if is_complex else left.real, entries
+
+
+def in_twos(terms: Sequence[tuple[complex, BilinearForm]]) -> Iterator[list[tuple[complex, BilinearForm]]]:
+    """Terms that are computed in one pass, and each of the others alone."""
+    left = list(terms)
+    while left:
+        factor, form = left.pop(0)
+        suits = [form.is_complex or all(complex(n).imag == 0 for n in (factor, each)) for each, _ in left]
+        found = next((n for n, (_, each) in enumerate(left) if suits[n] and go_together(form, each)), None)
+        yield [(factor, form)] if found is None else [(factor, form), left.pop(found)]
 
 
 class Strips(NamedTuple):

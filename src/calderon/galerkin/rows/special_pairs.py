@@ -34,15 +34,17 @@ class SpecialPairs(Block):
     """What a search gave, for other operators on the same triangles."""
 
     @staticmethod
-    def of(operator: BilinearForm, execution: Execution, found: "FoundPairs | None" = None) -> "SpecialPairs":
-        """The pairs of an operator; found: `found` of another one, which is taken if its search fits."""
+    def of(
+        operator: BilinearForm, execution: Execution, found: "FoundPairs | None" = None, factor: complex = 1.0
+    ) -> "SpecialPairs":
+        """The pairs of a multiple of an operator; found: `found` of another one, which is taken if its search fits."""
         resolved_triangles(operator.green, operator.test, operator.trial)
         empty = np.broadcast_to(np.zeros((), execution.dtype(operator.is_complex)), operator.shape)
         form = operator.green, operator.integrand, operator.test, operator.trial
         kind = special_pairs_of(operator.block)  # type: ignore[arg-type]
         if found is not None:
             kind = type(kind.__name__, (kind,), {"found": found})
-        return kind(empty, *form, 1.0, None, None, operator.quadrature, execution.real, half=operator.is_symmetric)
+        return kind(empty, *form, factor, None, None, operator.quadrature, execution.real, half=operator.is_symmetric)
 
     def _compile(self, radial: Radial, factor: complex) -> None:
         self.radial = radial
@@ -55,6 +57,8 @@ class SpecialPairs(Block):
         given = (self.test_space, self.test), (self.trial_space, self.trial)
         sides = tuple((space.mesh, space.triangles[chosen.triangles]) for space, chosen in given)
         key = self.half, self.quadrature.reach(self._coarse())
+        if self.found is not None and self.found.fits((False, key[1]), sides) and self.half:
+            self.found = self.found.by_half()
         if self.found is None or not self.found.fits(key, sides):
             self.found = FoundPairs(key, sides, super()._found())
         return self.found.pairs
@@ -128,6 +132,13 @@ class FoundPairs(NamedTuple):
         """Whether it is what was searched for."""
         both = zip(self.sides, sides, strict=True)
         return self.key == key and all(a[0] is b[0] and np.array_equal(a[1], b[1]) for a, b in both)
+
+    def by_half(self) -> "FoundPairs":
+        """What a search by half finds, from that of all pairs on one side."""
+        touching, near, ratio = self.pairs
+        kept = near[:, 0] < near[:, 1]
+        upper = touching.part(touching.pairs[:, 0] <= touching.pairs[:, 1])
+        return FoundPairs((True, self.key[1]), self.sides, (upper, near[kept], ratio[kept]))
 
 
 def _unordered(tables: RuleTable | ProductTable, pairs: NDArray[np.int32]) -> Batch:

@@ -1,0 +1,55 @@
+"""What the loops behind rows, columns and blocks of a matrix read of a side: tables of its functions and records of its
+triangles (cluster_tables.py)."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.galerkin.regular.centroid_distances import spread_records
+from calderon.galerkin.regular.element_tables import by_groups, jointly
+from calderon.mesh.geometry import FlatTriangles
+from calderon.quadrature import TriangleRule
+
+CENTRE, NORMAL, JACOBIAN, SPREAD, DATA = 0, 3, 6, 7, 16
+"""Places in the record of a triangle, and rows of a chunk: centroid, normal, twice the area, corners (see
+centroid_distances.py), what the form reads; then come the quadrature points."""
+
+
+class Layout(NamedTuple):
+    """Places in the table of a side with so many moment functions, by points of a rule: weights of the fixed role,
+    table and units of the varying role, weights of the rule, barycentric coordinates, and what centroid_distances.py
+    needs."""
+
+    functions: int
+    points: int
+    threes: bool
+    table: int
+    units: int
+    measure: int
+    barycentric: int
+    steps: int
+    products: int
+    ones: int
+
+
+def side_table(rule: TriangleRule, functions: NDArray[np.float64], threes: bool) -> tuple[Layout, NDArray[np.float64]]:
+    """The layout and the table of a side with these moment functions (F, P) at the points of a rule."""
+    fixed, unit = jointly(functions * rule.weights, threes)
+    varying, units = by_groups(functions * rule.weights, threes)
+    steps = rule.barycentric[::3, 0] - rule.barycentric[::3, 1]
+    barycentric, ones = rule.barycentric.T, np.ones(len(steps))
+    parts = fixed, varying, np.append(units, unit), rule.weights, barycentric, steps, -2 * np.outer(steps, steps), ones
+    begins = np.cumsum([each.size for each in parts]).tolist()
+    layout = Layout(len(functions), rule.number_of_points, threes, *begins[:-1])
+    return layout, np.concatenate([each.ravel() for each in parts])
+
+
+def side_records(surface: FlatTriangles, data: NDArray[np.float64], rule: TriangleRule) -> NDArray[np.float64]:
+    """(n, DATA + k + 3 P) records of the triangles, with what the form reads (n, k)."""
+    count = len(surface.corners)
+    columns = (
+        surface.centroids, surface.normals, surface.jacobian, spread_records(surface, np.float64), data,
+        surface.points(rule.points),
+    )  # fmt: skip
+    return np.concatenate([each.reshape(count, -1) for each in columns], axis=1)
