@@ -10,7 +10,7 @@ import calderon as cal
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "api"
-MODULES = {"mesh", "exact", "plots", "backends", "hmatrix"}
+MODULES = {"mesh", "exact", "planar", "plots", "backends", "hmatrix"}
 
 
 def test_exported_names_are_those_that_the_reference_lists():

@@ -34,6 +34,7 @@ from calderon.formulations import (
     Moment,
     PECAntenna,
     PECScattering,
+    PeriodicCell,
     Prescribed,
     Pressure,
     RemoteStress,
@@ -55,7 +56,7 @@ from calderon.hmatrix import plan_hmatrix as _plan_hmatrix
 from calderon.hmatrix import save_assembly as _save_assembly
 from calderon.hmatrix.saving import SavedParts as _SavedParts
 from calderon.layers import Conductor, Layer, Stack, SurfaceImpedance
-from calderon.mesh import AccuracyWarning, Material, MeshError, MeshWarning, TetrahedralMesh, TriangleMesh
+from calderon.mesh import AccuracyWarning, Material, MeshError, MeshWarning, TetrahedralMesh, TriangleMesh, planar
 from calderon.mlfmm import assemble_mlfmm as _assemble_mlfmm
 from calderon.mlfmm import helmholtz_sums
 from calderon.mlfmm import plan_mlfmm as _plan_mlfmm
@@ -196,6 +197,7 @@ __all__ = [
     "P2",
     "PECAntenna",
     "PECScattering",
+    "PeriodicCell",
     "PlaneWave",
     "PointSource",
     "Prescribed",
@@ -247,6 +249,7 @@ __all__ = [
     "mesh",
     "osrc_dtn",
     "osrc_ntd",
+    "planar",
     "plots",
     "single_layer",
     "single_layer_potential",

@@ -32,6 +32,9 @@ from calderon.formulations.impedance import ImpedanceScattering
 from calderon.formulations.laplace_dirichlet import LaplaceDirichlet
 from calderon.formulations.laplace_neumann import LaplaceNeumann
 from calderon.formulations.linear_system import SolutionInfo
+from calderon.formulations.periodic.cell import PeriodicCell
+from calderon.formulations.periodic.cell_solution import CellSolution, CellSweep
+from calderon.formulations.periodic.floquet_orders import FloquetOrders
 from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
 from calderon.formulations.scattering import ScatteringProblem
@@ -43,6 +46,8 @@ from calderon.formulations.sweep import frequency_sweep
 __all__ = [
     "AntennaSolution",
     "BondedSolids",
+    "CellSolution",
+    "CellSweep",
     "DeltaGap",
     "DielectricScattering",
     "DielectricSolution",
@@ -52,6 +57,7 @@ __all__ = [
     "ElasticSupport",
     "ElectromagneticSolution",
     "Fixed",
+    "FloquetOrders",
     "FluidTransmission",
     "Force",
     "Gravity",
@@ -63,6 +69,7 @@ __all__ = [
     "PECAntenna",
     "PECScattering",
     "PECSolution",
+    "PeriodicCell",
     "PotentialSolution",
     "Prescribed",
     "Pressure",

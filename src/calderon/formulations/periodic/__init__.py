@@ -1,0 +1,1 @@
+"""Elements that are repeated in a plane: frequency selective surfaces and reflectarrays."""

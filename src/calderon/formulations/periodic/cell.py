@@ -1,0 +1,269 @@
+"""Periodic cells: metal in planes of a stack of layers, repeated without end."""
+
+import warnings
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.exact.vacuum import VACUUM_IMPEDANCE
+from calderon.floquet import (
+    BlochFunctions,
+    Lattice,
+    NearPart,
+    Plane,
+    admittances,
+    cell_matrix,
+    directions,
+    voltages,
+)
+from calderon.formulations.periodic.cell_solution import CellSolution, CellSweep
+from calderon.formulations.periodic.floquet_orders import FloquetOrders
+from calderon.layers import Layer, Sections, Stack
+from calderon.mesh import MeshError, TriangleMesh
+from calderon.mesh.errors import AccuracyWarning
+from calderon.operators import identity
+from calderon.solvers.iteration import tolerance
+from calderon.validation import callers_level, describe, finite_number, one_of, positive_length, real_number
+
+ANOMALY = 1e-9
+"""Of k^2: orders that travel along the surface."""
+EDGES_PER_WAVELENGTH = 8
+SIDES = ("above", "below")
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodicCell:
+    """Thin metal on interfaces of a stack, repeated with two periods, and plane waves of any direction.
+
+    mesh: of one cell, horizontal, in metres; metal may go on across the border, where opposite sides must have the same
+    edges. period: in m, of a square, two along x and y, or two vectors (2, 2). stack: a `Stack`. sheet: the surface
+    impedance of the metal in ohm. rtol: of spectra, beyond which Floquet waves are left out.
+
+        cell = PeriodicCell(planar.jerusalem_cross(8e-3, 1e-3, 3.2e-3, z=board.top), 12.5e-3, board)
+        cell.reflection(12e9, theta=0.3, phi=0.0)        # 2 x 2
+        print(cell.solve(12e9).reflected)                # all orders
+
+    The equation is <f, E> = Z_s <f, J> for all RWG functions f, with exp(-i omega t). Waves are TM, with the electric
+    field in the plane of incidence, or TE; at normal incidence that of TM is along (cos phi, sin phi), that of TE along
+    (-sin phi, cos phi). Raises MeshError for overlapping elements, ValueError for metal off the interfaces or on walls.
+
+    T. Cwik, R. Mittra, IEEE Trans. Antennas Propag. 35 (1987) 1226.
+    """
+
+    mesh: TriangleMesh
+    period: ArrayLike
+    stack: Stack
+    sheet: complex = field(default=0.0, kw_only=True)
+    rtol: float = field(default=1e-4, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.mesh, TriangleMesh):
+            raise TypeError(f"a cell needs a TriangleMesh, got {describe(self.mesh)}")
+        if not isinstance(self.stack, Stack):
+            raise TypeError(f"a cell needs a Stack of layers, got {describe(self.stack)}")
+        if np.abs(self.mesh.normals[:, 2]).min() < 1 - 1e-9:
+            raise MeshError("metal of a periodic cell is horizontal: all normals must be along z")
+        if np.real(finite_number(self.sheet, "the sheet impedance in ohm")) < 0:
+            raise ValueError(
+                f"the sheet impedance must not have a negative real part, which is gain, got {self.sheet!r}"
+            )
+        tolerance(self.rtol)
+        for z, _, _ in self.functions.planes():
+            self._interface(z)
+
+    @cached_property
+    def functions(self) -> BlochFunctions:
+        """The edge functions of the current."""
+        return BlochFunctions.of(self.mesh, Lattice.of(self.period))
+
+    def reflection(self, frequency: float, theta: float = 0.0, phi: float = 0.0, side: str = "above") -> NDArray[Any]:
+        """(2, 2) R, of the order (0, 0): R[p, q] is the wave of polarisation p (0: TM, 1: TE) for an incident one of q.
+
+        frequency: in Hz. theta, phi: where the wave comes from, theta from the normal of the side ("above" or "below"),
+        in radians. Entries are ratios of transverse electric fields, at the upper face of the stack (lower one for
+        "below"): -1 for a conductor there, for TM as for TE. R is unitary if nothing is lost or goes elsewhere.
+        """
+        return self.solve(frequency, theta, phi, side).reflection
+
+    def transmission(self, frequency: float, theta: float = 0.0, phi: float = 0.0, side: str = "above") -> NDArray[Any]:
+        """(2, 2) T, as `reflection`, from one face of the stack to the other, for the power of the waves: ratios of
+        transverse electric fields times the roots of the ratios of wave admittances. ValueError over a wall."""
+        return self.solve(frequency, theta, phi, side).transmission
+
+    def sweep(
+        self, frequency: ArrayLike, theta: ArrayLike = 0.0, phi: ArrayLike = 0.0, side: str = "above"
+    ) -> CellSweep:
+        """Reflection at several frequencies and directions, arrays that are broadcast against each other."""
+        f, t, p = np.broadcast_arrays(*(np.asarray(each, dtype=float) for each in (frequency, theta, phi)))
+        points = zip(f.ravel().tolist(), t.ravel().tolist(), p.ravel().tolist(), strict=True)
+        found = [self.solve(*each, side=side) for each in points]
+        through = all(each.transmitted is not None for each in found)
+        return CellSweep(
+            f,
+            t,
+            p,
+            np.reshape([each.reflection for each in found], (*f.shape, 2, 2)),
+            np.reshape([each.transmission for each in found], (*f.shape, 2, 2)) if through else None,
+            np.reshape([each.power for each in found], (*f.shape, 2)),
+        )
+
+    def solve(self, frequency: float, theta: float = 0.0, phi: float = 0.0, side: str = "above") -> CellSolution:
+        """Currents and all waves for incident TM and TE waves; arguments as for `reflection`.
+
+        Raises ValueError for frequency 0, theta of 90 degrees or more, a side that is a wall or absorbs, and where an
+        order travels exactly along the surface (Wood's anomaly).
+        """
+        sections = self.stack.at(positive_length(frequency, "frequency in Hz"))
+        theta, phi = _direction(theta, phi)
+        ends = self._half_spaces(sections)
+        wave = self._incident(sections, ends, one_of(side, SIDES, "side"), theta, phi)
+        for layer, _ in ends.values():
+            self._refuse_anomaly(sections, layer, wave.transverse)
+        self._warn_of_long_edges(sections)
+        functions, combination = self.functions, self.functions.combination(wave.transverse)
+        matrix = cell_matrix(functions, self._planes, sections, wave.transverse, self.rtol)
+        matrix += self.sheet / VACUUM_IMPEDANCE * (combination.conj().T @ (self._masses @ combination))
+        field = functions.spectra(wave.transverse[None], wave.first[None], wave.transverse)[:, 0]
+        sides = np.zeros((functions.dimension, 2), dtype=complex)
+        for plane in self._planes:
+            level = 2 * wave.admittance * voltages(sections, wave.size, plane.z, wave.face)[:, 0]
+            sides[plane.members] = (level[:, None] * field[:, plane.members].conj()).T
+        current = np.linalg.solve(matrix, sides)
+        waves = {name: self._leaving(sections, end, wave, current) for name, end in ends.items()}
+        other = SIDES[1 - SIDES.index(side)]
+        coefficients = combination @ current / VACUUM_IMPEDANCE
+        return CellSolution(
+            float(frequency), theta, phi, waves[side], waves.get(other), functions.halves, coefficients,
+            functions.dimension,
+        )  # fmt: skip
+
+    def _leaving(
+        self, sections: Sections, end: tuple[int, float], wave: "Incident", current: NDArray[Any]
+    ) -> FloquetOrders:
+        """The waves that leave through a half-space, by the number of its layer and its face."""
+        layer, face = end
+        k = float(np.real(sections.wavenumbers[layer]))
+        lattice = self.functions.lattice
+        orders = lattice.orders(wave.transverse, k)
+        orders = orders[np.argsort(orders.any(axis=1), kind="stable")]
+        waves = wave.transverse + orders @ lattice.reciprocal
+        size = np.linalg.norm(waves, axis=1)
+        along = np.concatenate([wave.first[None], directions(waves[1:])])
+        field = self.functions.spectra(waves, along, wave.transverse)
+        amplitudes = np.zeros((len(orders), 2, 2), dtype=complex)
+        for plane in self._planes:
+            line = voltages(sections, size, face, plane.z)
+            away = field[:, :, plane.members] @ current[plane.members]
+            amplitudes -= (line[:, :, None] * away).swapaxes(0, 1) / lattice.area
+        through = 2 * wave.admittance * voltages(sections, size[:1], face, wave.face)[:, 0]
+        amplitudes[0] += np.diag(through - 1 if layer == wave.layer else through)
+        out = np.real(admittances(sections, size, layer))
+        amplitudes *= np.sqrt(out.T[:, :, None] / np.real(wave.admittance))
+        theta = np.arcsin(np.minimum(size / k, 1.0))
+        phi = np.where(size > 0, np.arctan2(waves[:, 1], waves[:, 0]), 0.0)
+        return FloquetOrders(orders, theta if layer else np.pi - theta, phi, amplitudes)
+
+    @cached_property
+    def _planes(self) -> tuple[Plane, ...]:
+        """Metal by height, from below."""
+        return tuple(
+            Plane(self._interface(z), NearPart.of(self.functions, level), members)
+            for z, level, members in self.functions.planes()
+        )
+
+    @cached_property
+    def _masses(self) -> Any:
+        """Sparse <f, f> of the whole and half functions."""
+        return identity(self.functions.halves).matrix
+
+    def _interface(self, z: float) -> float:
+        """The interface of the stack at z; ValueError without, and for walls."""
+        faces = self.stack.interfaces
+        near = int(np.abs(faces - z).argmin())
+        if abs(faces[near] - z) > 1e-6 * self.functions.lattice.spacing:
+            text = ", ".join(f"{each:g}" for each in faces)
+            raise ValueError(f"metal at z = {z:g} m is off every interface: those of this stack are at z = {text} m")
+        for wall, number in ((self.stack.below, 0), (self.stack.above, len(faces) - 1)):
+            if near == number and not isinstance(wall, Layer):
+                raise ValueError(
+                    f"metal at z = {z:g} m lies on the wall of the stack: put it on another interface, for example "
+                    f"z=stack.top, here {self.stack.top:g} m"
+                )
+        return float(faces[near])
+
+    def _half_spaces(self, sections: Sections) -> dict[str, tuple[int, float]]:
+        """Number of the layer and z of the face of each half-space, by side."""
+        found = {"above": (len(sections.eps) - 1, self.stack.top), "below": (0, 0.0)}
+        return {side: found[side] for side in SIDES if isinstance(getattr(self.stack, side), Layer)}
+
+    def _incident(
+        self, sections: Sections, ends: dict[str, tuple[int, float]], side: str, theta: float, phi: float
+    ) -> "Incident":
+        """The wave from a side; ValueError for walls and media that absorb."""
+        if side not in ends:
+            raise ValueError(f"side={side!r}: no wave comes from there, the stack ends with a wall")
+        layer, face = ends[side]
+        square = sections.eps[layer] * sections.mu[layer]
+        if abs(square.imag) > 1e-12 * abs(square) or square.real <= 0:
+            raise ValueError(
+                f"side={side!r}: the half-space absorbs (eps_r {sections.eps[layer]:g}), so that no plane wave comes "
+                "through it: use a lossless one"
+            )
+        first = np.array([np.cos(phi), np.sin(phi)])
+        transverse = -np.real(sections.wavenumbers[layer]) * np.sin(theta) * first if theta else np.zeros(2)
+        size = np.atleast_1d(np.linalg.norm(transverse))
+        return Incident(layer, face, transverse, first, size, admittances(sections, size, layer)[:, 0])
+
+    def _refuse_anomaly(self, sections: Sections, layer: int, transverse: Floats) -> None:
+        """ValueError where an order has k_z = 0 in that layer."""
+        square = complex(sections.wavenumbers[layer]) ** 2
+        orders = self.functions.lattice.orders(transverse, 1.01 * abs(square) ** 0.5)
+        size = np.linalg.norm(transverse + orders @ self.functions.lattice.reciprocal, axis=1)
+        found = np.flatnonzero(np.abs(size**2 - square) < ANOMALY * abs(square))
+        if len(found):
+            raise ValueError(
+                f"the Floquet order {tuple(orders[found[0]].tolist())} travels exactly along the surface (Wood's "
+                "anomaly), where the field is not determined: change the frequency or the angle a little"
+            )
+
+    def _warn_of_long_edges(self, sections: Sections) -> None:
+        """A warning where edges are longer than an eighth of the wavelength next to the metal."""
+        shortest = min(
+            2 * np.pi / np.abs(sections.wavenumbers[sections.layer_of(plane.z, side)])
+            for plane in self._planes
+            for side in ("below", "above")
+        )
+        longest = self.mesh.edge_lengths.max()
+        if longest > 2**0.5 * shortest / EDGES_PER_WAVELENGTH:  # the diagonal of a cell
+            warnings.warn(
+                f"edges of {longest:.3g} m are long for the wavelength of {shortest:.3g} m next to the metal: use a "
+                f"mesh with h of at most {shortest / EDGES_PER_WAVELENGTH:.2g} m",
+                AccuracyWarning,
+                stacklevel=callers_level(),
+            )
+
+
+class Incident(NamedTuple):
+    """A plane wave: its layer and the face through which it comes, k_t (2,) in 1/m, the unit vector `first` of the
+    transverse electric field of TM, |k_t| (1,), and the wave admittances (2,) of TM and TE."""
+
+    layer: int
+    face: float
+    transverse: Floats
+    first: Floats
+    size: Floats
+    admittance: NDArray[np.complex128]
+
+
+def _direction(theta: float, phi: float) -> tuple[float, float]:
+    angle = real_number(theta, "theta in radians")
+    if not 0 <= angle < np.pi / 2 * (1 - 1e-9):
+        raise ValueError(
+            f"theta = {theta!r}: angles of incidence are in radians, from 0 to less than pi / 2, which is 90 degrees, "
+            "at which a wave travels along the surface"
+        )
+    return angle, real_number(phi, "phi in radians")

@@ -1,0 +1,93 @@
+"""What a plane wave does at a periodic surface, and tables of it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.formulations.periodic.floquet_orders import POLARISATIONS, FloquetOrders
+from calderon.spaces import EdgeSpace, VectorFunction
+from calderon.validation import one_of
+
+
+@dataclass(frozen=True, eq=False)
+class CellSolution:
+    """Currents and waves for incident TM and TE waves of one frequency and direction.
+
+    reflected: orders on the side of the incident wave; transmitted: on the other side, None if that is a wall. space,
+    coefficients (n, 2): of the current for each polarisation, in A/m; unknowns: of its equation.
+    """
+
+    frequency: float
+    theta: float
+    phi: float
+    reflected: FloquetOrders
+    transmitted: FloquetOrders | None
+    space: EdgeSpace
+    coefficients: NDArray[np.complex128]
+    unknowns: int
+
+    @property
+    def reflection(self) -> NDArray[np.complex128]:
+        """(2, 2) of the order (0, 0); see `PeriodicCell.reflection`."""
+        return self.reflected.specular
+
+    @property
+    def transmission(self) -> NDArray[np.complex128]:
+        """(2, 2) of the order (0, 0); ValueError for a surface over a wall."""
+        if self.transmitted is None:
+            raise ValueError("nothing is transmitted through a wall: the other end of the stack is no half-space")
+        return self.transmitted.specular
+
+    @property
+    def power(self) -> NDArray[np.float64]:
+        """(2,) parts of the power of incident TM and TE waves that all orders carry away: 1 without losses."""
+        sides = [each for each in (self.reflected, self.transmitted) if each is not None]
+        return np.asarray(sum(each.power.sum(axis=0) for each in sides))
+
+    def current(self, polarisation: str = "TM") -> VectorFunction:
+        """The surface current in A/m on the mesh, for a wave whose transverse electric field is 1 V/m."""
+        column = POLARISATIONS.index(one_of(polarisation, POLARISATIONS, "polarisation"))
+        return VectorFunction(self.space, self.coefficients[:, column], "surface current", "A/m")
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.frequency / 1e9:g} GHz, theta {np.degrees(self.theta):g}°, phi {np.degrees(self.phi):g}°, "
+            f"{self.unknowns} unknowns",
+            *_table("reflection", self.reflection),
+        ]
+        if self.transmitted is not None:
+            lines += _table("transmission", self.transmission)
+        power = "power of all orders over that of the incident wave: TM {:.8f}, TE {:.8f}".format(*self.power)
+        return "\n".join([*lines, power])
+
+
+def _table(name: str, matrix: NDArray[np.complex128]) -> list[str]:
+    """Magnitudes and phases of a matrix (2, 2)."""
+    return [
+        f"{name} {out} to {into}: {abs(value):.6f}, {np.degrees(np.angle(value)):.2f}°"
+        for q, out in enumerate(POLARISATIONS)
+        for p, into in enumerate(POLARISATIONS)
+        for value in [matrix[p, q]]
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class CellSweep:
+    """Reflection at several frequencies or directions, arrays of one shape s: frequency in Hz, angles in radians.
+
+    reflection, transmission (*s, 2, 2); transmission is None over a wall. power (*s, 2): of all orders, over the
+    incident one.
+    """
+
+    frequency: NDArray[np.float64]
+    theta: NDArray[np.float64]
+    phi: NDArray[np.float64]
+    reflection: NDArray[np.complex128]
+    transmission: NDArray[np.complex128] | None
+    power: NDArray[np.float64]
+
+    def phase(self, polarisation: str = "TM") -> NDArray[np.float64]:
+        """Of the reflected wave of the same polarisation, in radians, without jumps along the last axis."""
+        place = POLARISATIONS.index(one_of(polarisation, POLARISATIONS, "polarisation"))
+        return np.unwrap(np.angle(self.reflection[..., place, place]))

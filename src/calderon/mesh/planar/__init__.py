@@ -1,0 +1,12 @@
+"""Flat shapes of metal in planes of constant z, as on printed circuit boards: `cal.planar`.
+
+Currents grow without bound toward the edges of a strip, as one over the root of the distance, so cells become smaller
+toward the edges. Elements that are symmetric have symmetric meshes: others would turn the polarisation of waves.
+Lengths are in metres, normals point along +z.
+"""
+
+from calderon.mesh.planar.elements import jerusalem_cross, ring, spiral
+from calderon.mesh.planar.outlines import outline
+from calderon.mesh.planar.patches import line_fed_patch, patch, strip_dipole
+
+__all__ = ["jerusalem_cross", "line_fed_patch", "outline", "patch", "ring", "spiral", "strip_dipole"]
